@@ -3,7 +3,7 @@
 
 #include "capi/collective.hpp"
 #include "io/file_view.hpp"
-#include "sys/guard.hpp"
+#include "sys/errors/guard.hpp"
 
 #include <tenon/checkpoint.h>
 

@@ -5,10 +5,10 @@
 #pragma once
 
 #include "capi/arguments.hpp"
-#include "comm/agreement.hpp"
-#include "comm/session.hpp"
-#include "sys/output.hpp"
-#include "sys/view.hpp"
+#include "comm/agreement/agreement.hpp"
+#include "comm/session/session.hpp"
+#include "sys/text/output.hpp"
+#include "sys/text/view.hpp"
 
 namespace tenon {
 

@@ -2,7 +2,7 @@
 #include "io/hdf5_dataset.hpp"
 
 #include "capi/collective.hpp"
-#include "sys/guard.hpp"
+#include "sys/errors/guard.hpp"
 #include "train/idx_dataset.hpp"
 
 #include <tenon/dataset.h>

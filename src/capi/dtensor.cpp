@@ -3,7 +3,7 @@
 #include "dtensor/dtensor.hpp"
 
 #include "capi/collective.hpp"
-#include "sys/guard.hpp"
+#include "sys/errors/guard.hpp"
 
 #include <tenon/dtensor.h>
 

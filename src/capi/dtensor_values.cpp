@@ -4,9 +4,9 @@
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
 #include "dtensor/measure.hpp"
-#include "dtensor/overlap.hpp"
-#include "sys/guard.hpp"
-#include "sys/log.hpp"
+#include "dtensor/stride_sums.hpp"
+#include "sys/errors/guard.hpp"
+#include "sys/log/log.hpp"
 
 #include <tenon/dtensor.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The calls about errors do not guard themselves where that would overwrite the record they show.
-#include "comm/session.hpp"
-#include "sys/guard.hpp"
+#include "comm/session/session.hpp"
+#include "sys/errors/guard.hpp"
 
 #include <tenon/ext/error.h>
 

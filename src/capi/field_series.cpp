@@ -2,7 +2,7 @@
 #include "io/field_series.hpp"
 
 #include "capi/collective.hpp"
-#include "sys/guard.hpp"
+#include "sys/errors/guard.hpp"
 
 #include <tenon/field_series.h>
 

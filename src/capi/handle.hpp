@@ -8,12 +8,12 @@
 #include "comm/machine_object.hpp"
 #include "comm/partition.hpp"
 #include "io/field_series.hpp"
-#include "layer/layer.hpp"
+#include "layer/core/layer.hpp"
 #include "linop/linear_op.hpp"
 #include "planner/network_plan.hpp"
 #include "reduction/plan_objects.hpp"
-#include "sys/current_call.hpp"
-#include "sys/live_objects.hpp"
+#include "sys/errors/guard.hpp"
+#include "sys/errors/object.hpp"
 #include "train/trainer.hpp"
 
 #include <tenon/object.h>

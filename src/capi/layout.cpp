@@ -1,9 +1,170 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a layout that is set up can be asked.
 #include "capi/collective.hpp"
-#include "sys/guard.hpp"
+#include "sys/errors/guard.hpp"
 
 #include <tenon/layout.h>
+
+// The ways to a layout: in one call, from the ranks' boxes, or by specification and set-up.
+
+using namespace tenon;
+
+namespace {
+
+std::vector<Interval> intervalsOf(const TenonInt* low, const TenonInt* high, int count) {
+  const auto begins = listOf(low, count, "low");
+  const auto ends = listOf(high, count, "high");
+  std::vector<Interval> result;
+  for (int i = 0; i < count; ++i) {
+    if (ends[i] < begins[i])
+      throw Error(TENON_ERR_ARG, fmt::format("high[{0}] is {1}, below low[{0}], which is {2}; for "
+                                             "an empty box pass equal numbers",
+                                             i, ends[i], begins[i]));
+    result.push_back({begins[i], ends[i]});
+  }
+  return result;
+}
+
+Shape checkedShape(Shape shape) {
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] < 0)
+      throw Error(TENON_ERR_LAYOUT,
+                  fmt::format("shape[{}] is {}; an extent must be 0 or more", d, shape[d]));
+  return shape;
+}
+
+// A Set: set(draft); a failure is remembered, and SetUp fails for it on all ranks.
+template <class Set>
+TenonErrorCode specify(const char* function, TenonLayout layout, Set set,
+                       std::source_location where = std::source_location::current()) {
+  const auto body = [&] { deref(layout, "layout").specify(function, set); };
+  return guard(function, body, where);
+}
+
+// A Set of one dimension; failures are remembered by dimension.
+template <class Set>
+TenonErrorCode specifyDim(const char* function, TenonLayout layout, int dim, Set set,
+                          std::source_location where = std::source_location::current()) {
+  const auto body = [&] {
+    deref(layout, "layout").specify(fmt::format("{}({})", function, dim), set);
+  };
+  return guard(function, body, where);
+}
+
+} // namespace
+
+TenonErrorCode TenonLayoutCreateSharded(TenonPartition partition, int ndim, const TenonInt shape[],
+                                        const char* properties, TenonLayout* layout) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const Partition& mesh = deref(partition, "partition");
+    createTogether(
+        *mesh.comm(), layout, "layout", "the layout",
+        [&] {
+          LayoutDraft draft(mesh.meshPtr());
+          draft.setShape(listOf(shape, ndim, "shape"));
+          draft.setProperties(parseProperties(textOf(properties, "properties")));
+          return makeRef<LayoutObject>(mesh.comm(), draft.build());
+        },
+        [](const Ref<LayoutObject>& made) { return made->layout().describe(); });
+  });
+}
+
+TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim, const TenonInt shape[],
+                                          const TenonInt low[], const TenonInt high[],
+                                          TenonLayout* layout) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr own = Communicator::of(comm);
+    std::optional<Shape> whole;
+    const Box box = collectively(*own, [&] {
+      required(layout, "layout");
+      if (ndim < 1 || ndim > kMaxRank)
+        throw Error(TENON_ERR_ARG,
+                    fmt::format("ndim is {}; a tensor has 1 to {} dimensions", ndim, kMaxRank));
+      if (shape)
+        whole = checkedShape(listOf(shape, ndim, "shape"));
+      return intervalsOf(low, high, ndim);
+    });
+    give(layout, makeRef<LayoutObject>(own, gatherBoxes(*own, box, whole)));
+  });
+}
+
+TenonErrorCode TenonLayoutCreate(TenonPartition partition, TenonLayout* layout) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const Partition& mesh = deref(partition, "partition");
+    createTogether(
+        *mesh.comm(), layout, "layout", "the process grid",
+        [&] { return makeRef<LayoutObject>(mesh.comm(), mesh.meshPtr()); },
+        [&](const auto&) { return mesh.mesh().describe(); });
+  });
+}
+
+TenonErrorCode TenonLayoutCreateLike(TenonLayout model, TenonLayout* layout) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const LayoutObject& known = deref(model, "model");
+    createTogether(
+        *known.comm(), layout, "layout", "the model",
+        [&] { return makeRef<LayoutObject>(known.comm(), LayoutDraft(known.layout())); },
+        [&](const auto&) { return known.layout().describe(); });
+  });
+}
+
+TenonErrorCode TenonLayoutSetShape(TenonLayout layout, int ndim, const TenonInt shape[]) noexcept {
+  return specify(__func__, layout,
+                 [&](LayoutDraft& draft) { draft.setShape(listOf(shape, ndim, "shape")); });
+}
+
+TenonErrorCode TenonLayoutSetProperties(TenonLayout layout, const char* properties) noexcept {
+  return specify(__func__, layout, [&](LayoutDraft& draft) {
+    draft.setProperties(parseProperties(textOf(properties, "properties")));
+  });
+}
+
+TenonErrorCode TenonLayoutSetSplitOrder(TenonLayout layout, int dim, int count,
+                                        const int axes[]) noexcept {
+  return specifyDim(__func__, layout, dim, [&](LayoutDraft& draft) {
+    draft.setSplitOrder(dim, listOf(axes, count, "axes"));
+  });
+}
+
+TenonErrorCode TenonLayoutSetCuts(TenonLayout layout, int dim, int count,
+                                  const TenonInt cuts[]) noexcept {
+  return specifyDim(__func__, layout, dim,
+                    [&](LayoutDraft& draft) { draft.setCuts(dim, listOf(cuts, count, "cuts")); });
+}
+
+TenonErrorCode TenonLayoutSetHalo(TenonLayout layout, int dim, TenonInt low, TenonInt high,
+                                  TenonBoundary lowMode, TenonBoundary highMode) noexcept {
+  return specifyDim(__func__, layout, dim, [&](LayoutDraft& draft) {
+    draft.setMarginWidths(dim, low, high, boundaryOf(lowMode, "lowMode"),
+                          boundaryOf(highMode, "highMode"));
+  });
+}
+
+TenonErrorCode TenonLayoutSetHaloBoxes(TenonLayout layout, int dim, int count, const TenonInt low[],
+                                       const TenonInt high[], TenonBoundary lowMode,
+                                       TenonBoundary highMode) noexcept {
+  return specifyDim(__func__, layout, dim, [&](LayoutDraft& draft) {
+    draft.setMarginBoxes(dim, intervalsOf(low, high, count), boundaryOf(lowMode, "lowMode"),
+                         boundaryOf(highMode, "highMode"));
+  });
+}
+
+TenonErrorCode TenonLayoutSetHaloPartial(TenonLayout layout, int dim, TenonBool partial) noexcept {
+  return specifyDim(__func__, layout, dim, [&](LayoutDraft& draft) {
+    draft.setMarginAddends(dim, partial != TENON_FALSE);
+  });
+}
+
+TenonErrorCode TenonLayoutSetUp(TenonLayout layout) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    deref(layout, "layout").setUp();
+  });
+}
 
 using namespace tenon;
 

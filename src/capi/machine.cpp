@@ -2,12 +2,11 @@
 #include "comm/machine_object.hpp"
 
 #include "capi/collective.hpp"
-#include "comm/job_machine.hpp"
 #include "machine/machine_file.hpp"
 #include "plan/machine_measurement.hpp"
-#include "sys/guard.hpp"
-#include "sys/new_file.hpp"
-#include "sys/text.hpp"
+#include "sys/errors/guard.hpp"
+#include "sys/files/part_file.hpp"
+#include "sys/text/text.hpp"
 
 #include <tenon/machine.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "capi/arguments.hpp"
 #include "io/checkpoint.hpp"
-#include "sys/guard.hpp"
-#include "sys/plain_text.hpp"
+#include "sys/errors/guard.hpp"
+#include "sys/text/plain_text.hpp"
 
 #include <tenon/object.h>
 

@@ -2,7 +2,7 @@
 #include "train/optimizer.hpp"
 
 #include "capi/collective.hpp"
-#include "sys/guard.hpp"
+#include "sys/errors/guard.hpp"
 #include "train/adam.hpp"
 #include "train/lbfgs.hpp"
 #include "train/sgd.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Inside the library, reading an option that no table declares is a fault of the library; here it
 // is a mistake of the caller's, so names and types are checked before the database is asked.
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 #include "capi/arguments.hpp"
-#include "comm/session.hpp"
-#include "sys/guard.hpp"
-#include "sys/output.hpp"
+#include "comm/session/session.hpp"
+#include "sys/errors/guard.hpp"
+#include "sys/text/output.hpp"
 
 #include <tenon/options.h>
 

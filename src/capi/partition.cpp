@@ -4,7 +4,7 @@
 #include "capi/collective.hpp"
 #include "dtensor/kernel_context.hpp"
 #include "reduction/placement.hpp"
-#include "sys/guard.hpp"
+#include "sys/errors/guard.hpp"
 
 #include <tenon/partition.h>
 

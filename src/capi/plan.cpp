@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "plan/layer_plan.hpp"
-#include "planner/conversion_traffic.hpp"
+#include "planner/prices/word.hpp"
 
 #include "capi/arguments.hpp"
 #include "geometry/given_mesh.hpp"
-#include "sys/guard.hpp"
-#include "sys/text.hpp"
+#include "sys/errors/guard.hpp"
+#include "sys/text/text.hpp"
 
 #include <tenon/plan.h>
 

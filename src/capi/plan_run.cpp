@@ -2,7 +2,7 @@
 // Plans of networks of layers: set-up and use.
 #include "capi/collective.hpp"
 #include "plan/layer_plan.hpp"
-#include "sys/guard.hpp"
+#include "sys/errors/guard.hpp"
 
 #include <tenon/plan_run.h>
 

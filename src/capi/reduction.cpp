@@ -3,7 +3,7 @@
 
 #include "capi/arguments.hpp"
 #include "reduction/simulation.hpp"
-#include "sys/guard.hpp"
+#include "sys/errors/guard.hpp"
 
 #include <tenon/reduction.h>
 

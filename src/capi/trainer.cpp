@@ -3,7 +3,7 @@
 
 #include "capi/collective.hpp"
 #include "io/checkpoint.hpp"
-#include "sys/guard.hpp"
+#include "sys/errors/guard.hpp"
 
 #include <tenon/trainer.h>
 

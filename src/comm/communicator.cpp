@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "comm/communicator.hpp"
 
-#include "comm/agreement.hpp"
-#include "comm/arrival.hpp"
-#include "sys/error.hpp"
-#include "sys/options.hpp"
+#include "comm/agreement/agreement.hpp"
+#include "comm/agreement/vote.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/options/options.hpp"
 
 #include <algorithm>
 #include <mutex>

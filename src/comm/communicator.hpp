@@ -8,17 +8,77 @@
 // MPI_THREAD_MULTIPLE; the calls on one copy belong to one thread at a time.
 #pragma once
 
-#include "comm/device_arena.hpp"
-#include "comm/pending.hpp"
-#include "comm/shared_arena.hpp"
-#include "comm/sub_communicator.hpp"
+#include "comm/memory/device_arena.hpp"
+#include "comm/memory/shared_arena.hpp"
+#include "comm/mpi.hpp"
 
+#include <algorithm>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tenon {
+
+// Messages that leave as soon as something other than MPI is done, such as a copy from the device. Whoever waits on
+// the communicator meanwhile looks after them.
+
+class Pending {
+public:
+  virtual ~Pending() = default;
+  // Sends what is ready; once all is sent it takes itself from the communicator's list.
+  virtual void advance() = 0;
+};
+
+// Communicators that are made of the library's copy: freed with the last object that uses them.
+
+// Whether MPI may be called: between its beginning and its end.
+bool mpiRuns() noexcept;
+
+class SubCommunicator {
+public:
+  // Takes it over; MPI_COMM_NULL on ranks that do not belong to it.
+  explicit SubCommunicator(MPI_Comm comm) : comm_(comm) {}
+  SubCommunicator(const SubCommunicator&) = delete;
+  SubCommunicator& operator=(const SubCommunicator&) = delete;
+  ~SubCommunicator() {
+    if (comm_ != MPI_COMM_NULL && mpiRuns())
+      MPI_Comm_free(&comm_);
+  }
+
+  MPI_Comm mpi() const noexcept { return comm_; }
+
+private:
+  MPI_Comm comm_;
+};
+
+using SubCommPtr = std::shared_ptr<const SubCommunicator>;
+
+// Those made last, by name, so that objects of a kind share one. Which are kept follows from the order
+// in which they were made alone, and that is the same on all ranks: so all find a name or none does.
+template <class Name>
+class SubCommunicatorCache {
+public:
+  static constexpr std::size_t kMost = 64;
+
+  // NULL if there is none of that name.
+  SubCommPtr find(const Name& name) const {
+    const auto known = std::find_if(kept_.begin(), kept_.end(),
+                                    [&](const auto& entry) { return entry.first == name; });
+    return known == kept_.end() ? nullptr : known->second;
+  }
+  SubCommPtr add(const Name& name, MPI_Comm comm) {
+    if (kept_.size() == kMost)
+      kept_.pop_front();
+    return kept_.emplace_back(name, std::make_shared<const SubCommunicator>(comm)).second;
+  }
+  void clear() noexcept { kept_.clear(); }
+
+private:
+  std::deque<std::pair<Name, SubCommPtr>> kept_;
+};
 
 class Communicator {
 public:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "comm/exchange.hpp"
 
-#include "comm/patience.hpp"
-#include "sys/log.hpp"
+#include "comm/agreement/patience.hpp"
+#include "sys/log/log.hpp"
 
 #include <algorithm>
 

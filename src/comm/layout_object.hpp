@@ -7,8 +7,8 @@
 #include "comm/communicator.hpp"
 #include "geometry/layout.hpp"
 #include "geometry/layout_draft.hpp"
-#include "sys/failed_sets.hpp"
-#include "sys/object.hpp"
+#include "sys/errors/object.hpp"
+#include "sys/options/settings.hpp"
 
 namespace tenon {
 

@@ -1,12 +1,117 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "comm/machine_object.hpp"
 
+#include "comm/agreement/agreement.hpp"
+#include "comm/mpi.hpp"
+#include "machine/link.hpp"
+#include "machine/machine_file.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 
 namespace tenon {
+
+namespace {
+
+// Long names of nodes tend to differ at their end.
+constexpr std::size_t kNameLength = 64, kLevels = 4;
+
+struct PlaceMessage {
+  std::array<char, kNameLength> node{};
+  std::array<Index, kLevels> place{};
+};
+
+std::vector<PlaceMessage> gather(Communicator& comm, const PlaceMessage& mine) {
+  std::vector<PlaceMessage> all(comm.size());
+  checkMpi(
+      MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm.mpi()),
+      "MPI_Allgather");
+  return all;
+}
+
+std::string nodeName() {
+  char text[MPI_MAX_PROCESSOR_NAME] = "";
+  int length = 0;
+  checkMpi(MPI_Get_processor_name(text, &length), "MPI_Get_processor_name");
+  return std::string(text, length);
+}
+
+Machine withAssumedLinks(const Machine& found, const LinkRates& rates) {
+  const int innermost = static_cast<int>(found.levels().size()) - 1;
+  Machine machine = found.linkedBy({"port (assumed rate)",
+                                    innermost,
+                                    1,
+                                    rates.bandwidth,
+                                    rates.latency,
+                                    {{LinkRule::Touching}}});
+  const int node = found.findLevel("node");
+  if (node < 0)
+    return machine;
+  return machine.linkedBy(
+      {"NIC (assumed rate)", node, 1, rates.bandwidth, rates.latency, {{LinkRule::Leaving}}});
+}
+
+} // namespace
+
+Machine machineForRanks(const std::string& file, Index ranks) {
+  Machine machine = readMachine(file);
+  const int node = machine.findLevel("node");
+  if (node < 0 && machine.devices() != ranks)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("machine '{}' has {} devices and no level 'node' to resize, but the "
+                            "job has {} ranks; use a machine of that size",
+                            machine.name(), machine.devices(), ranks));
+  if (node < 0)
+    return machine;
+  const Index each = machine.devices() / machine.levels()[node].size;
+  if (ranks % each != 0)
+    throw Error(TENON_ERR_ARG, fmt::format("machine '{}' has {} devices per node, which does not "
+                                           "divide the {} ranks of the job; start a multiple of {}",
+                                           machine.name(), each, ranks, each));
+  return machine.resized(node, ranks / each);
+}
+
+JoinedPlaces joinJob(Communicator& comm, const std::string& node, const std::vector<Index>& place) {
+  PlaceMessage mine;
+  node.copy(mine.node.data(), kNameLength,
+            node.size() > kNameLength ? node.size() - kNameLength : 0);
+  std::copy(place.begin(), place.end(), mine.place.begin());
+  PlacedDevices placed{"rank", {"node"}, {}};
+  const auto& levels = LocalTopology::levels();
+  placed.levels.insert(placed.levels.end(), levels.begin(), levels.end());
+  std::map<std::array<char, kNameLength>, Index> nodes;
+  for (const PlaceMessage& message : gather(comm, mine)) {
+    const Index number = nodes.emplace(message.node, nodes.size()).first->second;
+    placed.places.push_back({number});
+    placed.places.back().insert(placed.places.back().end(), message.place.begin(),
+                                message.place.begin() + levels.size());
+  }
+  return joinPlaces("this job", placed);
+}
+
+JoinedPlaces findJobMachine(Communicator& comm) {
+  struct Mine {
+    std::string node;
+    std::vector<Index> place;
+    std::optional<Machine> described;
+    LinkRates rates;
+  };
+  const Mine mine = collectively(comm, [&] {
+    Mine seen{nodeName(), LocalTopology().ownPlace(), std::nullopt, LinkRates::fromOptions()};
+    if (const std::string file = machineFileOption(); !file.empty())
+      seen.described = machineForRanks(file, comm.size());
+    return seen;
+  });
+  JoinedPlaces found = joinJob(comm, mine.node, mine.place);
+  found.notes.insert(found.notes.end(), LocalTopology::notes().begin(),
+                     LocalTopology::notes().end());
+  found.machine = mine.described ? *mine.described : withAssumedLinks(found.machine, mine.rates);
+  return found;
+}
 
 MachineObject::MachineObject(Machine machine)
     : Object(kClass), found_{std::move(machine), {}, {}}, isInOrder_(true) {}

@@ -5,7 +5,7 @@
 
 #include "comm/communicator.hpp"
 #include "geometry/mesh.hpp"
-#include "sys/object.hpp"
+#include "sys/errors/object.hpp"
 
 namespace tenon {
 

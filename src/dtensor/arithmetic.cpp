@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dtensor/arithmetic.hpp"
 
-#include "kernels/block_axpby.hpp"
+#include "kernels/movement/block_copy.hpp"
 
 #include <fmt/format.h>
 

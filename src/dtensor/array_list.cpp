@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dtensor/array_list.hpp"
 
-#include "kernels/block_copy.hpp"
+#include "kernels/movement/block_copy.hpp"
 
 namespace tenon {
 

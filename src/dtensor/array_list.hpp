@@ -7,7 +7,7 @@
 
 #include "dtensor/data_type.hpp"
 #include "geometry/layout.hpp"
-#include "kernels/context.hpp"
+#include "kernels/base/context.hpp"
 
 #include <array>
 #include <cstddef>

@@ -2,7 +2,7 @@
 // From the run-time data type to code for its C++ type.
 #pragma once
 
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 #include "sys/types.hpp"
 
 #include <tenon/types.h>

@@ -2,8 +2,8 @@
 #include "dtensor/dtensor.hpp"
 
 #include "dtensor/arithmetic.hpp"
-#include "dtensor/callers_array.hpp"
-#include "sys/text.hpp"
+#include "dtensor/stride_sums.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

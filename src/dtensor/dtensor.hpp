@@ -8,7 +8,7 @@
 #include "dtensor/data_type.hpp"
 #include "dtensor/host_copy.hpp"
 #include "dtensor/kernel_context.hpp"
-#include "sys/memory.hpp"
+#include "sys/memory/memory.hpp"
 
 #include <optional>
 

@@ -2,7 +2,7 @@
 #include "dtensor/fill.hpp"
 
 #include "dtensor/host_view.hpp"
-#include "kernels/reduce.hpp"
+#include "kernels/elementwise/reduce.hpp"
 #include "sys/random.hpp"
 
 #include <algorithm>

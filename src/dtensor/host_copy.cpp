@@ -3,7 +3,7 @@
 
 #include "dtensor/arithmetic.hpp"
 
-#include "kernels/block_axpby.hpp"
+#include "kernels/movement/block_copy.hpp"
 
 namespace tenon {
 

@@ -2,10 +2,20 @@
 // The values of a tensor's array on the device, brought to the host and back.
 #pragma once
 
-#include "dtensor/byte_span.hpp"
-#include "kernels/context.hpp"
+#include "kernels/base/context.hpp"
+#include "sys/types.hpp"
+
+#include <cstddef>
 
 namespace tenon {
+
+// The bytes of a strided array.
+
+// From the lowest to the highest cell, and from the lowest to the first.
+struct ByteSpan {
+  const std::byte* begin = nullptr;
+  Index bytes = 0, toFirst = 0;
+};
 
 class DTensor;
 

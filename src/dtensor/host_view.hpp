@@ -3,12 +3,21 @@
 #pragma once
 
 #include "dtensor/arithmetic.hpp"
+#include "dtensor/dtensor.hpp"
 
 #include <exception>
 #include <optional>
 #include <type_traits>
 
 namespace tenon {
+
+// A tensor's values where somebody needs them who works in one space alone.
+
+// x, or where it is in another space a copy of it in this one, for which `copy` is used or made. The host waits for
+// it. On the device kernels of the communicator may use it.
+const DTensor& inSpace(const DTensor& x, const CommPtr& comm, Space space, Ref<DTensor>& copy);
+// Such a copy without the values, to be written.
+DTensor& likeInSpace(DTensor& x, const CommPtr& comm, Space space, Ref<DTensor>& copy);
 
 // HostView<T> writes, HostView<const T> reads; offsets are those of the tensor's strides. Of a tensor on the
 // device it is a copy, put back as the view ends.

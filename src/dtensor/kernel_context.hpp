@@ -4,7 +4,7 @@
 #pragma once
 
 #include "comm/communicator.hpp"
-#include "kernels/context.hpp"
+#include "kernels/base/context.hpp"
 
 namespace tenon {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dtensor/measure.hpp"
 
-#include "comm/patience.hpp"
-#include "dtensor/in_space.hpp"
-#include "kernels/reduce.hpp"
-#include "sys/log.hpp"
+#include "comm/agreement/patience.hpp"
+#include "dtensor/host_view.hpp"
+#include "kernels/elementwise/reduce.hpp"
+#include "sys/log/log.hpp"
 
 #include <fmt/format.h>
 

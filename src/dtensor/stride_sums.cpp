@@ -1,7 +1,144 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dtensor/stride_sums.hpp"
 
+#include "dtensor/arithmetic.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <functional>
+#include <limits>
+#include <span>
+
 namespace tenon {
+
+// Byte p of cell i of x is byte q of cell j of y if  i . stepsX + p - j . stepsY - q  is the distance of the arrays:
+// a sum of strides with numbers within bounds, as stride_sums.hpp finds it.
+
+namespace {
+
+bool hasArray(const DTensor& x) {
+  return x.localCells() > 0 && (x.isPlaced() || x.arrayBytes() > 0);
+}
+
+bool isWithinReach(const ByteSpan& x, const ByteSpan& y) {
+  const std::less<const std::byte*> before;
+  return before(x.begin, y.begin + y.bytes) && before(y.begin, x.begin + x.bytes);
+}
+
+// The bytes from a cell of x to others of it, or, with `from`, to it from others.
+void addSteps(const DTensor& x, bool from, Lags& lags) {
+  const Index size = dataTypeSize(x.dataType());
+  const auto add = [&](Index stride, Index most) {
+    const bool ahead = (stride > 0) != from;
+    lags.merge({std::abs(stride), ahead ? 0 : most, ahead ? most : 0, 0});
+  };
+  for (int d = 0; d < x.rank(); ++d)
+    if (x.strides()[d] != 0 && x.extent()[d] > 1)
+      add(x.strides()[d] * size, x.extent()[d] - 1);
+  add(1, size - 1);
+}
+
+} // namespace
+
+bool shareCells(const DTensor& x, const DTensor& y) {
+  if (!hasArray(x) || !hasArray(y) || x.space() != y.space() ||
+      !isWithinReach(spanOf(x), spanOf(y)))
+    return false;
+  Lags lags;
+  addSteps(x, false, lags);
+  addSteps(y, true, lags);
+  return lags.reach(static_cast<const std::byte*>(arrayOf(y)) -
+                    static_cast<const std::byte*>(arrayOf(x)));
+}
+
+bool areSameCells(const DTensor& x, const DTensor& y) {
+  if (x.extent() != y.extent() || x.dataType() != y.dataType() || arrayOf(x) != arrayOf(y))
+    return false;
+  for (int d = 0; d < x.rank(); ++d)
+    if (x.extent()[d] > 1 && x.strides()[d] != y.strides()[d])
+      return false;
+  return true;
+}
+
+namespace {
+
+constexpr std::uint64_t kMostBytes = std::numeric_limits<Index>::max();
+
+std::uint64_t magnitude(Index stride) {
+  return stride < 0 ? 0 - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
+}
+
+// The elements from the lowest to the highest, with strides divided by `by`; kMostBytes if there are
+// more than that.
+std::uint64_t spanOf(const Shape& extent, const Strides& strides, std::uint64_t by = 1) {
+  std::uint64_t span = 1;
+  for (std::size_t d = 0; d < extent.size(); ++d) {
+    std::uint64_t reach = 0;
+    if (__builtin_mul_overflow(magnitude(strides[d]) / by,
+                               static_cast<std::uint64_t>(extent[d] - 1), &reach) ||
+        __builtin_add_overflow(span, reach, &span) || span > kMostBytes)
+      return kMostBytes;
+  }
+  return span;
+}
+
+std::string textOf(const Shape& extent, const Strides& strides) {
+  return fmt::format("strides {{{}}} over [{}] elements",
+                     fmt::join(std::span(strides.data(), extent.size()), ","),
+                     fmt::join(extent, ","));
+}
+
+bool countBytes(const Shape& extent, const Strides& strides, std::uint64_t length,
+                std::uint64_t elementSize) {
+  bool divisible = true;
+  for (std::size_t d = 0; d < extent.size(); ++d)
+    divisible &= magnitude(strides[d]) % elementSize == 0 || extent[d] == 1;
+  return divisible && spanOf(extent, strides, elementSize) <= length;
+}
+
+} // namespace
+
+void checkSpan(const Shape& extent, const Strides& strides, Index length, Index elementSize) {
+  if (length < 0)
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("length is {}; pass the number of elements of the array, or 0", length));
+  const std::uint64_t span = spanOf(extent, strides);
+  if (span > kMostBytes / elementSize)
+    throw Error(TENON_ERR_SHAPE, fmt::format("{}, ghosts included, reach further than memory can",
+                                             textOf(extent, strides)));
+  if (length == 0 || span <= static_cast<std::uint64_t>(length))
+    return;
+  const bool bytes = countBytes(extent, strides, length, elementSize);
+  throw Error(TENON_ERR_SHAPE,
+              fmt::format("{}, ghosts included, span {} elements, but the array has a length of "
+                          "{}{}",
+                          textOf(extent, strides), span, length,
+                          bytes ? fmt::format("; strides count elements, not bytes: divide them "
+                                              "by {}",
+                                              elementSize)
+                                : ""));
+}
+
+void checkDistinct(const Shape& extent, const Strides& strides, bool readOnly) {
+  for (std::size_t d = 0; d < extent.size() && !readOnly; ++d)
+    if (strides[d] == 0 && extent[d] > 1)
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("dimension {} has {} elements on this rank, but a stride of 0, so that "
+                      "they are the same; only a constant array can repeat an element",
+                      d, extent[d]));
+  if (const auto same = sameElement(extent, strides))
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("with {}, indices ({}) and ({}) are the same element of the array; each "
+                    "stride is the distance in elements between neighbours in its "
+                    "dimension",
+                    textOf(extent, strides), fmt::join(same->first, ","),
+                    fmt::join(same->second, ",")));
+}
 
 namespace {
 

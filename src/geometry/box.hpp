@@ -2,7 +2,7 @@
 // Half-open intervals and boxes of global indices.
 #pragma once
 
-#include "sys/checked.hpp"
+#include "sys/text/text.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,11 +1,190 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "geometry/from_boxes.hpp"
 
-#include "geometry/box_faults.hpp"
+#include "geometry/box.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 namespace tenon {
+
+// Why the boxes of the ranks are not the cells of a grid over a domain: a box leaves the domain, two
+// boxes overlap, a range has no holder, or all is held once but the boxes are laid like bricks.
+
+bool isEmpty(const Box& box);
+
+// The shape, or without one the least that has all boxes. Throws TENON_ERR_LAYOUT, naming rank and
+// dimension, if all boxes are empty, or one is not within it.
+Shape checkedDomain(const std::vector<Box>& boxes, const std::optional<Shape>& shape);
+
+// For boxes in the domain that are not the cells of a grid over it: throws TENON_ERR_LAYOUT naming
+// the ranks and boxes at fault.
+[[noreturn]] void throwBoxFault(const std::vector<Box>& boxes, const Shape& domain);
+
+namespace {
+
+using Boxes = std::vector<Box>;
+
+std::string textOf(const Box& box) {
+  std::string text;
+  for (const Interval& side : box)
+    text += fmt::format("{}[{},{})", text.empty() ? "" : " x ", side.begin, side.end);
+  return text;
+}
+
+[[noreturn]] void fail(const std::string& text) {
+  throw Error(TENON_ERR_LAYOUT, text);
+}
+
+// The rank whose nonempty box comes first in an order.
+template <class Less>
+std::size_t firstBox(const Boxes& boxes, Less less) {
+  std::size_t best = boxes.size();
+  for (std::size_t r = 0; r < boxes.size(); ++r)
+    if (!isEmpty(boxes[r]) && (best == boxes.size() || less(boxes[r], boxes[best])))
+      best = r;
+  return best;
+}
+
+Shape hullOf(const Boxes& boxes) {
+  Shape shape(boxes.front().size(), 0);
+  for (const Box& box : boxes)
+    for (std::size_t d = 0; d < shape.size() && !isEmpty(box); ++d)
+      shape[d] = std::max(shape[d], box[d].end);
+  return shape;
+}
+
+Box intersect(const Box& a, const Box& b) {
+  Box common;
+  for (std::size_t d = 0; d < a.size(); ++d)
+    common.push_back(intersect(a[d], b[d]));
+  return common;
+}
+
+void checkOverlaps(const Boxes& boxes) {
+  std::vector<std::size_t> order(boxes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return boxes[a][0].begin < boxes[b][0].begin;
+  });
+  for (std::size_t i = 0; i < order.size(); ++i)
+    for (std::size_t j = i + 1; j < order.size(); ++j) {
+      const auto [a, b] = std::minmax(order[i], order[j]);
+      if (boxes[order[j]][0].begin >= boxes[order[i]][0].end)
+        break;
+      if (const Box common = intersect(boxes[a], boxes[b]); !isEmpty(common))
+        fail(fmt::format("the boxes of ranks {} and {} overlap: {} and {} both contain {}", a, b,
+                         textOf(boxes[a]), textOf(boxes[b]), textOf(common)));
+    }
+}
+
+// Some range that no box has, found by cutting one box after the other out of what is left.
+std::optional<Box> uncovered(const Boxes& boxes, const Shape& domain) {
+  std::vector<std::pair<Box, std::size_t>> left(1); // and the first box that is not cut out yet
+  for (Index extent : domain)
+    left[0].first.push_back({0, extent});
+  while (!left.empty()) {
+    auto [rest, next] = std::move(left.back());
+    left.pop_back();
+    while (next < boxes.size() && isEmpty(intersect(rest, boxes[next])))
+      ++next;
+    if (next == boxes.size())
+      return rest;
+    for (std::size_t d = 0; d < domain.size(); ++d) {
+      const Interval common = intersect(rest[d], boxes[next][d]);
+      for (Interval slab : {Interval{rest[d].begin, common.begin}, {common.end, rest[d].end}})
+        if (!slab.empty()) {
+          left.emplace_back(rest, next + 1);
+          left.back().first[d] = slab;
+        }
+      rest[d] = common;
+    }
+  }
+  return {};
+}
+
+// Cells between a range and a box, and in how many dimensions their sides differ.
+std::pair<Index, int> distance(const Box& range, const Box& box) {
+  Index cells = 0;
+  int different = 0;
+  for (std::size_t d = 0; d < box.size(); ++d) {
+    cells += std::max<Index>({0, range[d].begin - box[d].end + 1, box[d].begin - range[d].end + 1});
+    different += range[d] == box[d] ? 0 : 1;
+  }
+  return {cells, different};
+}
+
+void checkCovered(const Boxes& boxes, const Shape& domain) {
+  const auto range = uncovered(boxes, domain);
+  if (!range)
+    return;
+  const std::size_t near = firstBox(
+      boxes, [&](const Box& a, const Box& b) { return distance(*range, a) < distance(*range, b); });
+  fail(fmt::format("no rank holds {} of the shape [{}]; the nearest box is {} on rank {}",
+                   textOf(*range), fmt::join(domain, ","), textOf(boxes[near]), near));
+}
+
+// A box with an end of another one between its own ends.
+void checkBricks(const Boxes& boxes) {
+  for (std::size_t d = 0; d < boxes.front().size(); ++d) {
+    std::vector<std::pair<Index, std::size_t>> ends; // each box ends where another begins
+    for (std::size_t r = 0; r < boxes.size(); ++r)
+      if (!isEmpty(boxes[r]))
+        ends.emplace_back(boxes[r][d].begin, r);
+    std::sort(ends.begin(), ends.end());
+    for (std::size_t r = 0; r < boxes.size(); ++r) {
+      const auto cut =
+          std::upper_bound(ends.begin(), ends.end(), std::pair(boxes[r][d].begin, boxes.size()));
+      if (!isEmpty(boxes[r]) && cut != ends.end() && cut->first < boxes[r][d].end)
+        fail(fmt::format("the boxes do not form a Cartesian grid: in dimension {} the box "
+                         "of rank {}, {}, begins at {}, inside the box of rank {}, {}",
+                         d, cut->second, textOf(boxes[cut->second]), cut->first, r,
+                         textOf(boxes[r])));
+    }
+  }
+}
+
+} // namespace
+
+bool isEmpty(const Box& box) {
+  return std::any_of(box.begin(), box.end(), [](const Interval& side) { return side.empty(); });
+}
+
+Shape checkedDomain(const Boxes& boxes, const std::optional<Shape>& shape) {
+  if (std::all_of(boxes.begin(), boxes.end(), isEmpty))
+    fail("every rank's box is empty, so there is no tensor");
+  Shape domain = shape ? *shape : hullOf(boxes);
+  for (std::size_t d = 0; d < domain.size(); ++d) {
+    const std::size_t low =
+        firstBox(boxes, [&](const Box& a, const Box& b) { return a[d].begin < b[d].begin; });
+    const std::size_t high =
+        firstBox(boxes, [&](const Box& a, const Box& b) { return a[d].end > b[d].end; });
+    if (const Index begin = boxes[low][d].begin; begin != 0)
+      fail(fmt::format("the boxes begin at {} in dimension {}, where rank {} holds {}; global "
+                       "indices begin at 0",
+                       begin, d, low, textOf(boxes[low])));
+    if (boxes[high][d].end > domain[d])
+      fail(fmt::format("the box of rank {}, {}, ends past the shape [{}] in dimension {}", high,
+                       textOf(boxes[high]), fmt::join(domain, ","), d));
+  }
+  return domain;
+}
+
+void throwBoxFault(const Boxes& boxes, const Shape& domain) {
+  checkOverlaps(boxes);
+  checkCovered(boxes, domain);
+  checkBricks(boxes);
+  throw Error(TENON_ERR_INTERNAL, "boxes without a fault are not a grid");
+}
 
 namespace {
 

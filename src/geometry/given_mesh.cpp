@@ -3,8 +3,8 @@
 // product of the extents is therefore compared first.
 #include "geometry/given_mesh.hpp"
 
-#include "sys/error.hpp"
-#include "sys/text.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -143,4 +143,14 @@ private:
   std::shared_ptr<const Data> data_;
 };
 
+// Layouts that hold the same memory on every rank, and those on the way between two that do not.
+
+// True if the conversion from a to b leaves every rank's memory as it is, so that both layouts may
+// share one array: they are equal but for margins that add nothing.
+bool sameHolding(const Layout& a, const Layout& b);
+
+// Where a tensor stops on its way, `to` last; none if both hold the same. One stop, but between two meshes margins
+// are left before, and filled behind, by conversions on their own mesh.
+std::vector<Layout> stopsBetween(const Layout& from, const Layout& to);
+
 } // namespace tenon

@@ -2,7 +2,7 @@
 // Layouts as text: the shorthand "S0,B,R" and the description in messages and views.
 #include "geometry/cuts.hpp"
 #include "geometry/layout.hpp"
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

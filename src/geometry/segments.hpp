@@ -3,7 +3,7 @@
 // that have any. Schedules (schedule.hpp) list it, counts (traffic.hpp) add it up.
 #pragma once
 
-#include "geometry/peer_rule.hpp"
+#include "geometry/schedule.hpp"
 
 namespace tenon {
 

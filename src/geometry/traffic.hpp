@@ -4,7 +4,6 @@
 // The work grows with the neighbours along single dimensions, not with the peers.
 #pragma once
 
-#include "geometry/peer_rule.hpp"
 #include "geometry/schedule.hpp"
 
 namespace tenon {

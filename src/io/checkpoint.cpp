@@ -2,19 +2,76 @@
 // What a checkpoint consists of.
 #include "io/checkpoint.hpp"
 
-#include "comm/agreement.hpp"
-#include "io/signal_note.hpp"
-#include "sys/options.hpp"
-#include "sys/plain_text.hpp"
-#include "sys/progress.hpp"
-#include "sys/text.hpp"
-#include "sys/view.hpp"
+#include "comm/agreement/agreement.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/log/progress.hpp"
+#include "sys/options/options.hpp"
+#include "sys/text/plain_text.hpp"
+#include "sys/text/text.hpp"
+#include "sys/text/view.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <iterator>
 
 namespace tenon {
+
+// A signal that is noted instead of ending the process, such as the SIGTERM that comes before a job's
+// time is over.
+
+// From now on this signal is noted; 0: none, and the one noted so far does again what it did before.
+// Throws TENON_ERR_ARG for a signal that cannot be caught.
+void noteSignal(int signal);
+// The signal that was noted and has come since; 0 if it has not.
+int notedSignal() noexcept;
+
+namespace {
+
+volatile std::sig_atomic_t arrivedSignal = 0;
+int watchedSignal = 0;
+struct sigaction actionBefore {};
+
+extern "C" void tenonNoteSignal(int signal) {
+  arrivedSignal = signal;
+}
+
+// A fault comes again when its handler returns, and abort() ends the process after it.
+bool isFault(int signal) {
+  constexpr int kFaults[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+  return std::find(std::begin(kFaults), std::end(kFaults), signal) != std::end(kFaults);
+}
+
+} // namespace
+
+void noteSignal(int signal) {
+  if (isFault(signal))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("signal {} tells of a fault, after which a program cannot "
+                            "go on; use SIGTERM or SIGUSR1",
+                            signal));
+  if (signal == watchedSignal)
+    return;
+  struct sigaction action {};
+  struct sigaction before {};
+  action.sa_handler = tenonNoteSignal;
+  action.sa_flags = SA_RESTART;
+  if (signal != 0 && sigaction(signal, &action, &before) != 0)
+    throw Error(TENON_ERR_ARG, fmt::format("signal {} cannot be caught: {}; use SIGTERM or SIGUSR1",
+                                           signal, std::strerror(errno)));
+  if (watchedSignal != 0)
+    sigaction(watchedSignal, &actionBefore, nullptr);
+  actionBefore = before;
+  watchedSignal = signal;
+  arrivedSignal = 0;
+}
+
+int notedSignal() noexcept {
+  return arrivedSignal;
+}
 
 namespace {
 

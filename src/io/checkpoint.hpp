@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The state of a run, kept in a file: layers with what they carry from step to step, optimizers, the
-// caller's tensors and values. What a layer or an optimizer has is asked of visitState() (layer/state.hpp),
+// caller's tensors and values. What a layer or an optimizer has is asked of visitState() (layer/networks/state.hpp),
 // so that a new kind of state is kept without a change here.
 //
 // A file is written beside its place and renamed once it is whole and on the disk; one that is read goes
@@ -9,8 +9,8 @@
 #pragma once
 
 #include "io/transport.hpp"
-#include "layer/state.hpp"
-#include "sys/part_file.hpp"
+#include "layer/networks/state.hpp"
+#include "sys/files/part_file.hpp"
 #include "train/optimizer.hpp"
 
 #include <optional>

@@ -2,10 +2,10 @@
 #include "io/checkpoint_files.hpp"
 
 #include "io/file_header.hpp"
-#include "sys/error.hpp"
-#include "sys/folder.hpp"
-#include "sys/part_file.hpp"
-#include "sys/view.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/files/folder.hpp"
+#include "sys/files/part_file.hpp"
+#include "sys/text/view.hpp"
 
 #include <fmt/format.h>
 

@@ -3,13 +3,13 @@
 // when all digests are right on all ranks do the objects change.
 #include "io/checkpoint.hpp"
 
-#include "comm/file_agreement.hpp"
+#include "comm/agreement/agreement.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "io/checkpoint_files.hpp"
-#include "sys/log.hpp"
-#include "sys/output.hpp"
-#include "sys/stopwatch.hpp"
-#include "sys/text.hpp"
+#include "sys/log/log.hpp"
+#include "sys/log/stopwatch.hpp"
+#include "sys/text/output.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 

@@ -3,13 +3,13 @@
 // it says, and the ranks add the data alone. Nothing but the renaming touches the old file.
 #include "io/checkpoint.hpp"
 
-#include "comm/file_agreement.hpp"
-#include "dtensor/in_space.hpp"
+#include "comm/agreement/agreement.hpp"
+#include "dtensor/host_view.hpp"
 #include "dtensor/measure.hpp"
 #include "io/checkpoint_files.hpp"
-#include "sys/log.hpp"
-#include "sys/output.hpp"
-#include "sys/stopwatch.hpp"
+#include "sys/log/log.hpp"
+#include "sys/log/stopwatch.hpp"
+#include "sys/text/output.hpp"
 
 #include <tenon/version.h>
 

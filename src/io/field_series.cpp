@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "io/field_series.hpp"
 
-#include "comm/file_agreement.hpp"
+#include "comm/agreement/agreement.hpp"
 #include "io/checkpoint_files.hpp"
 #include "io/hdf5_file.hpp"
-#include "sys/log.hpp"
-#include "sys/new_file.hpp"
-#include "sys/options.hpp"
-#include "sys/output.hpp"
-#include "sys/plain_text.hpp"
-#include "sys/text.hpp"
-#include "sys/view.hpp"
+#include "sys/files/part_file.hpp"
+#include "sys/log/log.hpp"
+#include "sys/options/options.hpp"
+#include "sys/text/output.hpp"
+#include "sys/text/plain_text.hpp"
+#include "sys/text/text.hpp"
+#include "sys/text/view.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

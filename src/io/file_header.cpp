@@ -2,8 +2,8 @@
 #include "io/file_header.hpp"
 
 #include "io/stored_file.hpp"
-#include "sys/error.hpp"
-#include "sys/regular_file.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/files/regular_file.hpp"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 
 #include "io/hdf5_file.hpp"
 #include "io/tensor_pieces.hpp"
-#include "sys/plain_text.hpp"
-#include "sys/view.hpp"
+#include "sys/text/plain_text.hpp"
+#include "sys/text/view.hpp"
 
 #include <fmt/format.h>
 

@@ -1,15 +1,195 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "io/hdf5_dataset.hpp"
 
-#include "comm/agreement.hpp"
+#include "comm/agreement/agreement.hpp"
 #include "dtensor/fill.hpp"
 #include "io/hdf5_file.hpp"
-#include "kernels/block_axpby.hpp"
-#include "sys/options.hpp"
+#include "kernels/movement/block_copy.hpp"
+#include "sys/files/regular_file.hpp"
+#include "sys/options/options.hpp"
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
 namespace tenon {
+
+namespace {
+
+// What a thread begins with. The signals of the process go to the other threads.
+class SignalsBlocked {
+public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+private:
+  sigset_t before_{};
+};
+
+// "" if all of it was read.
+std::string readPiece(int file, FilePiece piece) {
+  while (piece.bytes > 0) {
+    const ssize_t got = pread(file, piece.to, static_cast<std::size_t>(piece.bytes), piece.offset);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return std::strerror(errno);
+    if (got == 0)
+      return fmt::format("it ends before byte {}", piece.offset);
+    piece.offset += got;
+    piece.to += got;
+    piece.bytes -= got;
+  }
+  return "";
+}
+
+} // namespace
+
+Prefetch::Prefetch(const std::string& path) : file_(openRegularFile(path, "cannot open")) {}
+
+Prefetch::~Prefetch() {
+  wait();
+  ::close(file_);
+}
+
+void Prefetch::start(std::vector<FilePiece> pieces) {
+  wait();
+  failure_.clear();
+  const SignalsBlocked blocked;
+  thread_ = std::thread([this, pieces = std::move(pieces)] { run(pieces); });
+}
+
+std::string Prefetch::wait() {
+  if (thread_.joinable())
+    thread_.join();
+  return failure_;
+}
+
+void Prefetch::run(const std::vector<FilePiece>& pieces) {
+  for (const FilePiece& piece : pieces)
+    if (failure_ = readPiece(file_, piece); !failure_.empty())
+      return;
+}
+
+namespace {
+
+constexpr const char* kBufferName = "a batch of a dataset";
+
+// Runs of a box that lie in one piece in the array around it: offsets of their first elements, and their length.
+struct Runs {
+  std::vector<Index> offsets;
+  Index length = 1;
+};
+
+Runs runsOf(const Box& box, const Shape& shape) {
+  Runs runs;
+  std::size_t whole = box.size(); // dimensions from here on are of full extent
+  while (whole > 0 && box[whole - 1].size() == shape[whole - 1])
+    runs.length *= shape[--whole];
+  if (whole > 0)
+    runs.length *= box[--whole].size();
+  const Shape strides = rowMajorStrides(shape);
+  runs.offsets = {0};
+  for (std::size_t d = 0; d < box.size(); ++d) {
+    std::vector<Index> further;
+    const Index end = d < whole ? box[d].end : box[d].begin + 1;
+    for (const Index offset : runs.offsets)
+      for (Index i = box[d].begin; i < end; ++i)
+        further.push_back(offset + i * strides[d]);
+    runs.offsets = std::move(further);
+  }
+  return runs;
+}
+
+} // namespace
+
+BatchReader::BatchReader(const std::string& path, const std::string& dataset)
+    : path_(path), file_(path, dataset) {}
+
+void BatchReader::setBox(const Box& box, TenonDataType type) {
+  if (thread_)
+    thread_->wait();
+  ahead_.clear();
+  box_ = box;
+  type_ = type;
+  Box sample = box;
+  sample[0] = {0, 1};
+  sampleBytes_ = tenon::cells(sample) * dataTypeSize(type);
+  cells_ = Buffer(box[0].size() * sampleBytes_, kBufferName);
+}
+
+Box BatchReader::boxOf(Index sample) const {
+  Box box = box_;
+  box[0] = {sample, sample + 1};
+  return box;
+}
+
+const Buffer& BatchReader::cells(const std::vector<Index>& samples) {
+  if (!takeAhead(samples))
+    readNow(samples);
+  return cells_;
+}
+
+void BatchReader::readNow(const std::vector<Index>& samples) {
+  if (sampleBytes_ == 0)
+    return;
+  auto at = static_cast<std::size_t>(0);
+  for (const Index sample : samples) {
+    file_.read(boxOf(sample), type_, cells_.data<std::byte>() + at);
+    at += static_cast<std::size_t>(sampleBytes_);
+  }
+}
+
+bool BatchReader::takeAhead(const std::vector<Index>& samples) {
+  if (!thread_ || ahead_.empty())
+    return false;
+  const std::string failure = thread_->wait();
+  const bool isAsked = ahead_ == samples;
+  ahead_.clear();
+  if (!isAsked)
+    return false;
+  if (!failure.empty())
+    file_.fail(failure);
+  std::swap(cells_, nextCells_);
+  return true;
+}
+
+std::vector<FilePiece> BatchReader::piecesOf(const std::vector<Index>& samples) {
+  const Runs runs = runsOf(boxOf(0), file_.shape());
+  const Index size = dataTypeSize(type_), stride = rowMajorStrides(file_.shape())[0];
+  std::vector<FilePiece> pieces;
+  std::byte* to = nextCells_.data<std::byte>();
+  for (const Index sample : samples)
+    for (const Index offset : runs.offsets) {
+      pieces.push_back(
+          {*file_.offset() + (sample * stride + offset) * size, runs.length * size, to});
+      to += runs.length * size;
+    }
+  return pieces;
+}
+
+void BatchReader::readAhead(std::vector<Index> samples) {
+  if (!file_.offset() || type_ != file_.type() || sampleBytes_ == 0)
+    return;
+  if (!thread_)
+    thread_ = std::make_unique<Prefetch>(path_);
+  else
+    thread_->wait();
+  if (nextCells_.bytes() != cells_.bytes())
+    nextCells_ = Buffer(cells_.bytes(), kBufferName);
+  thread_->start(piecesOf(samples));
+  ahead_ = std::move(samples);
+}
 
 namespace {
 

@@ -3,10 +3,81 @@
 // -tenon_dataset_prefetch, while the program works on the batch before.
 #pragma once
 
-#include "io/batch_reader.hpp"
+#include "io/hdf5_samples.hpp"
+#include "sys/memory/memory.hpp"
+#include "sys/types.hpp"
 #include "train/dataset.hpp"
 
+#include <cstddef>
+#include <string>
+#include <thread>
+#include <vector>
+
 namespace tenon {
+
+// A rank's share of the batches of one HDF5 dataset: the same box of each of the samples asked for, one after the
+// other, by HDF5 when they are asked for, or by a thread before (hdf5_dataset.hpp).
+
+// Pieces of a file read by a thread while the program computes. The thread knows nothing but a descriptor and
+// positions: it calls pread(), and neither HDF5 nor MPI, which may belong to one thread alone. It takes no
+// signals.
+
+struct FilePiece {
+  Index offset = 0, bytes = 0;
+  std::byte* to = nullptr;
+};
+
+class Prefetch {
+public:
+  // Throws TENON_ERR_FILE if the file cannot be opened.
+  explicit Prefetch(const std::string& path);
+  ~Prefetch();
+  Prefetch(const Prefetch&) = delete;
+  Prefetch& operator=(const Prefetch&) = delete;
+
+  // Begins to read; the memory of the pieces belongs to the thread until wait(), which comes first if
+  // there was a start before.
+  void start(std::vector<FilePiece> pieces);
+  // Why it failed; "" if all was read.
+  std::string wait();
+
+private:
+  void run(const std::vector<FilePiece>& pieces);
+
+  int file_ = -1;
+  std::thread thread_;
+  std::string failure_; // of the thread, until it is joined
+};
+
+class BatchReader {
+public:
+  BatchReader(const std::string& path, const std::string& dataset);
+
+  const Hdf5Samples& file() const noexcept { return file_; }
+  // From now on of a box [samples, ...] whose first side counts within the batch, as numbers of a type.
+  void setBox(const Box& box, TenonDataType type);
+  TenonDataType type() const noexcept { return type_; }
+  // The numbers of these samples, row-major.
+  const Buffer& cells(const std::vector<Index>& samples);
+  // Lets a thread read these, where their data lie in one piece as they are asked for; cells() is to
+  // ask for them next, else they are read in vain.
+  void readAhead(std::vector<Index> samples);
+
+private:
+  Box boxOf(Index sample) const;
+  void readNow(const std::vector<Index>& samples);
+  bool takeAhead(const std::vector<Index>& samples);
+  std::vector<FilePiece> piecesOf(const std::vector<Index>& samples);
+
+  std::string path_;
+  Hdf5Samples file_;
+  Box box_;
+  TenonDataType type_ = TENON_FLOAT64;
+  Index sampleBytes_ = 0; // of the box
+  Buffer cells_, nextCells_;
+  std::vector<Index> ahead_;         // what the thread reads
+  std::unique_ptr<Prefetch> thread_; // ends before the memory that it reads into
+};
 
 class Hdf5Dataset final : public Dataset {
 public:

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "comm/mpi.hpp"
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
 #include <hdf5.h>

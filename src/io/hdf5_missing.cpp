@@ -2,7 +2,7 @@
 // In place of hdf5_*.cpp where Tenon is built without HDF5.
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_samples.hpp"
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 namespace tenon {
 

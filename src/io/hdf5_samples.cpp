@@ -2,7 +2,7 @@
 #include "io/hdf5_samples.hpp"
 
 #include "io/hdf5_handle.hpp"
-#include "sys/regular_file.hpp"
+#include "sys/files/regular_file.hpp"
 
 #include <unistd.h>
 

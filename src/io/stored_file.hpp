@@ -8,13 +8,13 @@
 //   /values             the caller's values, as attributes
 //
 // A dataset has the tensor's global shape and type, lies in one piece, and has the attribute digest
-// (kernels/digest.hpp). A number of the state, such as an optimizer's steps, is an attribute of its
+// (kernels/movement/digest.hpp). A number of the state, such as an optimizer's steps, is an attribute of its
 // group, unsigned with 64 bits. Attributes that are texts are told to readers and never needed.
 #pragma once
 
 #include "dtensor/data_type.hpp"
 #include "geometry/box.hpp"
-#include "sys/one_of.hpp"
+#include "sys/options/one_of.hpp"
 
 #include <map>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "io/tensor_pieces.hpp"
 
-#include "kernels/block_copy.hpp"
-#include "kernels/digest.hpp"
+#include "kernels/movement/block_copy.hpp"
+#include "kernels/movement/digest.hpp"
 
 #include <fmt/format.h>
 

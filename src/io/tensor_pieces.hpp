@@ -25,7 +25,7 @@ std::vector<Box> piecesOf(const Box& box, Index mostCells);
 const std::byte* packed(const DTensor& x, const Box& box, Buffer& buffer);
 void unpack(const std::byte* cells, const Box& box, DTensor& x);
 
-// The digest's part of a box whose cells lie row-major (kernels/digest.hpp), and of one of owned cells.
+// The digest's part of a box whose cells lie row-major (kernels/movement/digest.hpp), and of one of owned cells.
 std::uint64_t digestOf(KernelContext& context, TenonDataType type, const Shape& shape,
                        const Box& box, const std::byte* cells);
 std::uint64_t digestOf(const DTensor& x, const Box& box);

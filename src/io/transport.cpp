@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "io/transport.hpp"
 
-#include "comm/file_agreement.hpp"
-#include "comm/patience.hpp"
+#include "comm/agreement/agreement.hpp"
+#include "comm/agreement/patience.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "io/xdmf.hpp"
 
-#include "sys/error.hpp"
-#include "sys/text.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

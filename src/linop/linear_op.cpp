@@ -2,9 +2,9 @@
 #include "linop/linear_op.hpp"
 
 #include "dtensor/arithmetic.hpp"
-#include "dtensor/overlap.hpp"
-#include "sys/log.hpp"
-#include "sys/view.hpp"
+#include "dtensor/stride_sums.hpp"
+#include "sys/log/log.hpp"
+#include "sys/text/view.hpp"
 
 #include <fmt/format.h>
 

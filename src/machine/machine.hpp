@@ -20,7 +20,7 @@
 #pragma once
 
 #include "machine/kernel_rates.hpp"
-#include "sys/memory.hpp"
+#include "sys/memory/memory.hpp"
 
 #include <optional>
 #include <string>

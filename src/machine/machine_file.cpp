@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "machine/machine_file.hpp"
 
-#include "sys/data_file.hpp"
-#include "sys/error.hpp"
-#include "sys/json_tree.hpp"
-#include "sys/options.hpp"
-#include "sys/text.hpp"
-#include "sys/whole_file.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/files/json_tree.hpp"
+#include "sys/files/part_file.hpp"
+#include "sys/files/share_folder.hpp"
+#include "sys/options/options.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // Descriptions as machine_file.cpp reads them.
 #include "machine/machine_file.hpp"
 
-#include "sys/json_text.hpp"
+#include "sys/files/json_text.hpp"
 
 namespace tenon {
 

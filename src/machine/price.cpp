@@ -2,7 +2,6 @@
 #include "machine/price.hpp"
 
 #include "geometry/axis_change.hpp"
-#include "machine/flow_prices.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -21,6 +21,7 @@
 // Where the rates have levels, all of it goes by the outermost level that a line of ranks crosses.
 #pragma once
 
+#include "geometry/flow_table.hpp"
 #include "geometry/layout.hpp"
 #include "machine/link.hpp"
 
@@ -80,5 +81,14 @@ struct MovePrice {
 // The cheaper of the two: what a conversion of one step costs.
 MovePrice priceOfMove(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates,
                       Looks looks);
+
+// The prices of machine/price.hpp of many moves on one mesh, with flows from a table.
+
+// Of the positions of Looks::Few, for rates whose units are as UnitAxes says; none if a table cannot hold them.
+std::unique_ptr<FlowTable> makeFlowTable(const MeshPtr& mesh, const LinkRates& rates);
+
+// The table must be of these rates; it serves moves on its own mesh.
+MovePrice priceOfMove(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates,
+                      Looks looks, FlowTable* table);
 
 } // namespace tenon

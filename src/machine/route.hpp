@@ -11,7 +11,7 @@
 // are several edges into one node, and a path through another.) Any conversion keeps the value of a
 // valid tensor, so that any path does.
 //
-// On a mesh of more than 4 axes those that both ends treat alike are merged (geometry/axis_merge.hpp)
+// On a mesh of more than 4 axes those that both ends treat alike are merged (geometry/axis_change.hpp)
 // before the search; its steps are told on the mesh as it is, where a collective may be along several axes
 // at once. The search is bounded: layouts with margins, and meshes of more than 4 axes that cannot be
 // merged, take the direct exchange, and so does what has not been found after 96 nodes; a tensor of no

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "plan/gradient_buckets.hpp"
 
-#include "linop/make_conversion.hpp"
-#include "sys/log.hpp"
+#include "linop/exchange/make_conversion.hpp"
+#include "sys/log/log.hpp"
 
 #include <algorithm>
 #include <map>

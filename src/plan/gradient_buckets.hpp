@@ -5,8 +5,8 @@
 // conversion to B starts as soon as the last of them is ready, and ends with the adjoint.
 #pragma once
 
-#include "layer/adjoint_reductions.hpp"
-#include "layer/layer.hpp"
+#include "layer/core/layer.hpp"
+#include "layer/core/step_watch.hpp"
 
 namespace tenon {
 

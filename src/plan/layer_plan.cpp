@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "plan/layer_plan.hpp"
 
-#include "comm/file_agreement.hpp"
+#include "comm/agreement/agreement.hpp"
 #include "dtensor/kernel_context.hpp"
-#include "layer/layer_types.hpp"
-#include "layer/network.hpp"
-#include "plan/plan_text.hpp"
-#include "sys/log.hpp"
-#include "sys/new_file.hpp"
-#include "sys/options.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/networks/network.hpp"
+#include "plan/plan_file.hpp"
+#include "sys/files/part_file.hpp"
+#include "sys/log/log.hpp"
+#include "sys/options/options.hpp"
 #include "sys/random.hpp"
-#include "sys/whole_file.hpp"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 // parameters and options.
 #pragma once
 
-#include "layer/layer.hpp"
+#include "layer/core/layer.hpp"
 #include "plan/gradient_buckets.hpp"
 #include "plan/measurement.hpp"
 #include "plan/plan_file.hpp"

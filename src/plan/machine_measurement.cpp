@@ -1,19 +1,250 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "plan/machine_measurement.hpp"
 
-#include "comm/job_machine.hpp"
+#include "comm/communicator.hpp"
+#include "comm/machine_object.hpp"
 #include "comm/mpi.hpp"
+#include "dtensor/data_type.hpp"
 #include "dtensor/fill.hpp"
-#include "linop/make_conversion.hpp"
+#include "kernels/base/context.hpp"
+#include "layer/core/layer_types.hpp"
+#include "linop/exchange/make_conversion.hpp"
+#include "machine/kernel_rates.hpp"
 #include "machine/price.hpp"
-#include "plan/kernel_measurement.hpp"
-#include "plan/price_parts.hpp"
-#include "plan/timing.hpp"
-#include "sys/error.hpp"
+#include "plan/calibration.hpp"
+#include "planner/prices/kernel_cost.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/log/stopwatch.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <map>
+
 namespace tenon {
+
+// Times of work that all ranks do together.
+
+// Collective. The seconds of a call on the slowest rank, in the fastest round: others that use the machine make
+// rounds slower, never faster. A round makes as many calls as last longer than a clock's step and a barrier, and then
+// waits for what they have queued on the stream of a context of the device.
+double leastSeconds(const Communicator& comm, int rounds, const KernelContext& at,
+                    const std::function<void()>& call);
+
+namespace {
+
+constexpr double kRound = 500e-6; // seconds at least
+
+double secondsOfACall(const Communicator& comm, int calls, const KernelContext& at,
+                      const std::function<void()>& call) {
+  checkMpi(MPI_Barrier(comm.mpi()), "MPI_Barrier");
+  const Stopwatch watch;
+  for (int i = 0; i < calls; ++i)
+    call();
+  if (at.space() == Space::Device)
+    at.stream().synchronise();
+  const double mine = watch.seconds();
+  double slowest = mine;
+  checkMpi(MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm.mpi()), "MPI_Allreduce");
+  return slowest / calls;
+}
+
+} // namespace
+
+double leastSeconds(const Communicator& comm, int rounds, const KernelContext& at,
+                    const std::function<void()>& call) {
+  secondsOfACall(comm, 1, at, call); // the first may allocate
+  const double once = secondsOfACall(comm, 1, at, call);
+  const int calls = static_cast<int>(std::clamp(kRound / once, 1.0, 1000.0));
+  double least = once;
+  for (int round = 0; round < rounds; ++round)
+    least = std::min(least, secondsOfACall(comm, calls, at, call));
+  return least;
+}
+
+// What kernels of some types of layers take on the processes of a job, all at once: the times of their work by which
+// the predictions of all measured shapes of a kind are off by the least ratios.
+
+// Collective. Of arrays in a space. Times are those of the slowest process.
+KernelRates measuredKernels(const Communicator& comm, Space space, int rounds);
+
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+constexpr double kLeastShare = 0.1; // of a time, without the call
+
+struct Subject {
+  std::string type;
+  std::vector<std::pair<std::string, SettingValue>> settings;
+  Shape input;
+};
+
+Subject convolution(Index in, Index out, Index kernel, Index stride, Index pixels, Index batch) {
+  const std::vector<Index> window = {kernel, kernel}, padding = {kernel / 2, kernel / 2},
+                           strides = {stride, stride};
+  return {"conv",
+          {{"in_channels", in},
+           {"out_channels", out},
+           {"kernel", window},
+           {"stride", strides},
+           {"padding", padding}},
+          {batch, in, pixels, pixels}};
+}
+
+Subject affine(Index inputs, Index outputs, Index batch) {
+  return {"affine", {{"inputs", inputs}, {"outputs", outputs}}, {batch, inputs}};
+}
+
+Subject pooling(const char* type, Index kernel, Index stride, Shape input) {
+  return {type,
+          {{"kernel", std::vector<Index>{kernel, kernel}},
+           {"stride", std::vector<Index>{stride, stride}}},
+          std::move(input)};
+}
+
+// {inputs, outputs, kernel, stride, pixels, batch}
+constexpr Index kConvolutions[][6] = {
+    {1, 4, 3, 1, 64, 16},  {1, 8, 5, 1, 40, 8},    {1, 16, 3, 1, 12, 64}, {2, 12, 7, 1, 24, 8},
+    {3, 8, 5, 1, 10, 64},  {4, 8, 3, 1, 32, 32},   {4, 24, 3, 1, 6, 128}, {8, 4, 3, 1, 9, 64},
+    {8, 8, 5, 1, 16, 32},  {10, 20, 3, 1, 8, 64},  {12, 6, 5, 1, 6, 64},  {16, 16, 3, 1, 16, 32},
+    {24, 8, 3, 1, 13, 32}, {32, 32, 3, 1, 7, 32},  {64, 64, 3, 1, 8, 8},  {16, 64, 3, 1, 20, 8},
+    {1, 8, 3, 2, 40, 32},  {3, 16, 5, 2, 32, 16},  {3, 6, 7, 2, 48, 8},   {4, 12, 3, 2, 12, 64},
+    {8, 16, 3, 2, 20, 32}, {16, 32, 3, 2, 16, 16}, {32, 8, 5, 2, 10, 16}, {48, 64, 3, 2, 14, 8},
+    {1, 8, 1, 1, 32, 64},  {4, 16, 1, 1, 16, 64},  {8, 4, 1, 1, 24, 64},  {16, 16, 1, 1, 12, 64},
+    {32, 64, 1, 1, 8, 32}, {64, 32, 1, 1, 14, 16}};
+// {inputs, outputs, batch}
+constexpr Index kAffine[][3] = {{16, 16, 64},     {64, 64, 64},  {256, 256, 64},
+                                {1024, 1024, 64}, {512, 16, 64}, {16, 512, 64}};
+// {kernel, stride}
+constexpr Index kPooling[][2] = {{2, 2}, {3, 3}, {2, 1}, {3, 2}, {5, 2}};
+
+// Few and many channels, small and large windows, short and long rows: of each kind so many that the times of
+// operations, bytes, rows and columns are told from each other. Large activations do not fit into the caches that
+// a core has for itself, and small ones do.
+std::vector<Subject> subjects() {
+  std::vector<Subject> all;
+  for (const auto& [in, out, kernel, stride, pixels, batch] : kConvolutions)
+    all.push_back(convolution(in, out, kernel, stride, pixels, batch));
+  for (const auto& [inputs, outputs, batch] : kAffine)
+    all.push_back(affine(inputs, outputs, batch));
+  const Shape large = {64, 8, 32, 32}, small = {32, 16, 8, 8};
+  for (const char* type : {"relu", "tanh", "sigmoid", "flatten", "dropout"})
+    for (const Shape& input : {large, small})
+      all.push_back({type, {}, input});
+  for (const char* type : {"maxpooling", "averagepooling"})
+    for (const Shape& input : {large, small})
+      for (const auto& [kernel, stride] : kPooling)
+        all.push_back(pooling(type, kernel, stride, input));
+  all.push_back({"batchnorm", {{"channels", Index(8)}}, large});
+  return all;
+}
+
+// A layer of one process.
+class Measured {
+public:
+  Measured(const Subject& subject, TenonDataType type, Space space)
+      : self_(Communicator::of(MPI_COMM_SELF)), layer_(makeLayer(self_, subject.type)),
+        cellBytes_(dataTypeSize(type)) {
+    layer_->setDataType(type);
+    layer_->setSpace(space);
+    for (const auto& [name, value] : subject.settings)
+      layer_->set(name, value);
+    const Layout input(
+        {.shape = subject.input, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+    layer_->setUp(input);
+    layer_->initialize(kSeed, 0);
+    const Layout& output = layer_->outputLayout(input);
+    x_ = makeRef<DTensor>(self_, input, type, space);
+    y_ = makeRef<DTensor>(self_, output, type, space);
+    dy_ = makeRef<DTensor>(self_, output.dual(), type, space);
+    dx_ = makeRef<DTensor>(self_, input.dual(), type, space);
+    fillUniform(*x_, kSeed, 1, -1, 1);
+    fillUniform(*dy_, kSeed, 2, -1, 1);
+  }
+
+  void apply() {
+    layer_->apply(*x_, *y_);
+    layer_->forgetLast();
+  }
+  void applyAndAdjoint(bool wantsInput) {
+    layer_->apply(*x_, *y_);
+    layer_->applyAdjoint(*dy_, wantsInput ? dx_.get() : nullptr);
+  }
+  KernelCost cost(bool wantsInput) const {
+    return kernelCost(layer_->declaration(), layer_->form(layer_->inputLayouts()), wantsInput,
+                      cellBytes_, {}, Looks::First);
+  }
+  std::string kind() const { return layer_->declaration().kernelKind(); }
+  bool hasParameters() const { return !layer_->form(layer_->inputLayouts()).parameters.empty(); }
+
+private:
+  CommPtr self_;
+  Ref<Layer> layer_;
+  Index cellBytes_;
+  Ref<DTensor> x_, y_, dy_, dx_;
+};
+
+// What kernels took, by kind and pass, and the times of their work that explain it best.
+class Fit {
+public:
+  void add(const std::string& kind, const KernelWork& work, double seconds) {
+    sums_[{kind, work.pass}].push_back(
+        {.parts = {work.flops, work.bytes, work.rows, work.columns}, .seconds = seconds});
+  }
+  void addTo(std::vector<KernelTimes>& all, Index cellBytes) const {
+    for (const auto& [name, sums] : sums_)
+      if (const auto times = leastRatios(sums))
+        all.push_back({.kind = name.first,
+                       .pass = name.second,
+                       .cellBytes = cellBytes,
+                       .flop = (*times)[0],
+                       .byte = (*times)[1],
+                       .row = (*times)[2],
+                       .column = (*times)[3]});
+  }
+
+private:
+  std::map<std::pair<std::string, KernelPass>, std::vector<MeasuredSum<4>>> sums_;
+};
+
+// Of a kernel on a few cells: what each call takes, whatever it does.
+double secondsOfACall(const Communicator& comm, const KernelContext& at, int rounds) {
+  Measured few({"relu", {}, {1, 8}}, TENON_FLOAT64, at.space());
+  return leastSeconds(comm, rounds, at, [&] { few.apply(); });
+}
+
+} // namespace
+
+KernelRates measuredKernels(const Communicator& comm, Space space, int rounds) {
+  const KernelContextPtr at = contextOf(Communicator::of(MPI_COMM_SELF), space);
+  const auto timed = [&](const std::function<void()>& call) {
+    return leastSeconds(comm, rounds, *at, call);
+  };
+  KernelRates rates{.flops = 0, .memory = 0, .call = secondsOfACall(comm, *at, rounds)};
+  for (const TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
+    Fit fit;
+    for (const Subject& subject : subjects()) {
+      Measured one(subject, type, space);
+      const auto add = [&](const KernelWork& work, double took) {
+        const double seconds = std::max(took - rates.call, kLeastShare * took);
+        fit.add(one.kind(), work, seconds);
+        rates.flops = std::max(rates.flops, work.flops / seconds);
+        if (subject.type == "relu")
+          rates.memory = std::max(rates.memory, work.bytes / seconds);
+      };
+      const double apply = timed([&] { one.apply(); });
+      add(one.cost(true).apply, apply);
+      for (const bool wantsInput : {true, false})
+        if (wantsInput || one.hasParameters()) {
+          const double both = timed([&] { one.applyAndAdjoint(wantsInput); });
+          add(one.cost(wantsInput).adjoint, std::max(both - apply, kLeastShare * both));
+        }
+    }
+    fit.addTo(rates.measured, dataTypeSize(type));
+  }
+  return rates;
+}
 
 namespace {
 

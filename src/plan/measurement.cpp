@@ -1,11 +1,152 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "plan/measurement.hpp"
 
-#include "sys/log.hpp"
+#include "dtensor/data_type.hpp"
+#include "geometry/layout.hpp"
+#include "geometry/traffic.hpp"
+#include "machine/route.hpp"
+#include "sys/log/log.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace tenon {
+
+namespace {
+
+class Costs {
+public:
+  Costs(const Layer& network, int rank, const OwnRates& rates)
+      : maps_(network.maps(network.inputLayouts())), rank_(rank),
+        cellBytes_(dataTypeSize(network.dataType())), rates_(rates),
+        policy_(RoutePolicy::fromOptions()), byNode_(std::max(1, list().nodes())) {}
+
+  // Of the steps of a pass, each operator once.
+  void addMoves(const Pass& pass, Phase phase) {
+    for (const Step& step : pass.steps) {
+      if (step.map < 0 || (step.what != Do::Begin && step.what != Do::Apply))
+        continue;
+      const Map& map = list().maps()[step.map];
+      if (map.kind == Map::Kind::Operator)
+        at(map.node, phase) += costOf(list().operators()[map.object], step.adjoint);
+      else if (const SourceEntry& source = list().sources()[map.object]; source.storage)
+        at(map.node, phase) += conversionIfAny(*source.storage, source.use, false);
+    }
+  }
+
+  void addGradients() {
+    std::set<const Parameter*> counted; // that several kernels, or several nodes, use
+    for (const Map& map : list().maps()) {
+      if (map.kind != Map::Kind::Kernel)
+        continue;
+      for (const auto& use : *maps_.kernel(map.object).uses) {
+        if (use->isFrozen() || !counted.insert(&use->parameter()).second)
+          continue;
+        const Parameter& parameter = use->parameter();
+        at(map.node, Phase::Gradients) += conversionIfAny(parameter.storage(), use->layout(), true);
+        if (const Layout* reduced = parameter.reducedAs())
+          at(map.node, Phase::Gradients) += conversionIfAny(reduced->dual(), *reduced, false);
+      }
+    }
+  }
+
+  void addKernels(int node, const Layer& layer, bool wantsInput) {
+    const auto computes = [&](const Map& map) {
+      return map.node == node && map.kind != Map::Kind::Operator;
+    };
+    if (std::ranges::none_of(list().maps(), computes))
+      return;
+    const KernelCost cost = kernelCost(layer.declaration(), layer.form(layer.inputLayouts()),
+                                       wantsInput, cellBytes_, rates_.kernels, Looks::Sampled);
+    at(node, Phase::ApplyKernel) = {.seconds = cost.applySeconds, .work = cost.apply};
+    at(node, Phase::AdjointKernel) = {.seconds = cost.adjointSeconds, .work = cost.adjoint};
+  }
+
+  const MapList& list() const { return maps_.list(); }
+  std::vector<LayerCost> take() { return std::move(byNode_); }
+
+private:
+  PhaseCost& at(int node, Phase phase) { return byNode_[node][static_cast<int>(phase)]; }
+
+  PhaseCost conversionIfAny(const Layout& from, const Layout& to, bool adjoint) const {
+    return sameHolding(from, to) ? PhaseCost() : conversion(from, to, adjoint);
+  }
+  PhaseCost conversion(const Layout& from, const Layout& to, bool adjoint) const {
+    const Route route = findRoute(from, to, cellBytes_, policy_);
+    const Traffic sent = sentOnRoute(adjoint ? adjointOf(route) : route, rank_);
+    return priced(from, to, adjoint, sent);
+  }
+  PhaseCost costOf(const OperatorEntry& op, bool adjoint) const {
+    if (op.isLocal())
+      return {};
+    if (sameHolding(op.from, op.to)) // a sum of inputs, or a copy
+      return {.seconds =
+                  priceOfExchange(op.from, op.to, cellBytes_, rates_.links, Looks::First).seconds};
+    if (op.kind == OperatorKind::Conversion)
+      return conversion(op.from, op.to, adjoint);
+    return priced(op.from, op.to, adjoint,
+                  countFlow(op.from, op.to, rank_, adjoint ? Role::Target : Role::Source).others);
+  }
+  PhaseCost priced(const Layout& from, const Layout& to, bool adjoint, const Traffic& sent) const {
+    const Layout begin = adjoint ? to.dual() : from, end = adjoint ? from.dual() : to;
+    return {.seconds = priceOfMove(begin, end, cellBytes_, rates_.links, Looks::Sampled).seconds,
+            .messages = sent.messages,
+            .bytes = sent.cells * cellBytes_};
+  }
+
+  const BoundMaps& maps_;
+  int rank_;
+  Index cellBytes_;
+  const OwnRates& rates_;
+  RoutePolicy policy_;
+  std::vector<LayerCost> byNode_;
+};
+
+// Whether a node's inputs have cotangents: a parameter, or a wanted input, lies above it.
+std::vector<bool> wantsOf(const MapList& list, const Pass& adjoint, int nodes) {
+  std::vector<bool> wants(nodes, false);
+  for (const Step& step : adjoint.steps)
+    if (step.map >= 0 && step.what == Do::Adjoint)
+      for (ValueId v : step.writes)
+        if (v != kNoValue)
+          wants[list.maps()[step.map].node] = true;
+  return wants;
+}
+
+} // namespace
+
+const char* phaseName(Phase phase) {
+  static constexpr const char* kNames[kPhases] = {"apply kernel", "apply move", "adjoint kernel",
+                                                  "adjoint move", "gradients"};
+  return kNames[static_cast<int>(phase)];
+}
+
+PhaseCost& operator+=(PhaseCost& sum, const PhaseCost& more) {
+  sum.seconds += more.seconds;
+  sum.messages += more.messages;
+  sum.bytes += more.bytes;
+  return sum;
+}
+
+PhaseCost sumOf(const LayerCost& cost) {
+  PhaseCost sum;
+  for (const PhaseCost& phase : cost)
+    sum += phase;
+  return sum;
+}
+
+std::vector<LayerCost> costsOf(const Layer& network, const std::vector<const Layer*>& nodes,
+                               int rank, bool wanted, const OwnRates& rates) {
+  Costs costs(network, rank, rates);
+  const Pass adjoint = adjointPass(costs.list(), Chosen(costs.list().inputs().size(), wanted));
+  costs.addMoves(applyPass(costs.list()), Phase::ApplyMove);
+  costs.addMoves(adjoint, Phase::AdjointMove);
+  costs.addGradients();
+  const std::vector<bool> wants = wantsOf(costs.list(), adjoint, static_cast<int>(nodes.size()));
+  for (std::size_t node = 0; node < nodes.size(); ++node)
+    costs.addKernels(static_cast<int>(node), *nodes[node], wants[node]);
+  return costs.take();
+}
 
 namespace {
 

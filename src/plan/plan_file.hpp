@@ -9,9 +9,18 @@
 #pragma once
 
 #include "geometry/box.hpp"
-#include "planner/plan_search.hpp"
+#include "planner/search/plan_search.hpp"
+#include "sys/files/json_text.hpp"
+#include "sys/files/json_tree.hpp"
 
 namespace tenon {
+
+// A plan that was found, as JSON: what one rank tells the others, and the heart of a plan file.
+
+Json jsonOf(const FoundPlan& plan);
+std::string textOf(const FoundPlan& plan);
+// Throws TENON_ERR_FORMAT naming the key and the byte.
+FoundPlan planFrom(const JsonView& plan);
 
 struct PlanFile {
   std::string network, dataType; // the network as text, a line for each layer

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "plan/unfolded.hpp"
 
-#include "layer/network_file.hpp"
-#include "layer/path.hpp"
-#include "planner/declared_network.hpp"
+#include "layer/networks/network_file.hpp"
+#include "layer/networks/path.hpp"
+#include "planner/prices/declared_network.hpp"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 // with the path of names that leads to it. The maps of a network that is set up have their nodes in this order.
 #pragma once
 
-#include "declaration/network_file.hpp"
-#include "layer/layer.hpp"
+#include "declaration/core/network_file.hpp"
+#include "layer/core/layer.hpp"
 
 namespace tenon {
 

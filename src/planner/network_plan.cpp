@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "planner/network_plan.hpp"
 
-#include "machine/level_rates.hpp"
-#include "sys/error.hpp"
-#include "sys/text.hpp"
+#include "machine/link.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -4,11 +4,11 @@
 #pragma once
 
 #include "machine/machine.hpp"
-#include "planner/network_source.hpp"
-#include "planner/own_model.hpp"
-#include "planner/plan_search.hpp"
-#include "planner/published_costs.hpp"
-#include "sys/object.hpp"
+#include "planner/papers/published_costs.hpp"
+#include "planner/prices/declared_network.hpp"
+#include "planner/prices/own_model.hpp"
+#include "planner/search/plan_search.hpp"
+#include "sys/errors/object.hpp"
 
 #include <functional>
 #include <memory>
@@ -61,7 +61,7 @@ public:
   const PlannedLayer& layer(Index index) const;
   const PlannedLayer& layerNamed(const std::string& name) const;
 
-  // Of the equations of published_costs.hpp.
+  // Of the equations of papers/published_costs.hpp.
   double publishedSeconds(const std::string& equation, const PaperGrid& grid,
                           const PaperGrid& convolutions) const;
 

@@ -2,8 +2,113 @@
 #include "reduction/collective_rule.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace tenon {
+
+namespace {
+
+constexpr int kWordBits = 64;
+
+int wordsOf(int bits) {
+  return (bits + kWordBits - 1) / kWordBits;
+}
+
+bool hasBit(const std::uint64_t* words, int bit) {
+  return words[bit / kWordBits] >> (bit % kWordBits) & 1;
+}
+
+void setBit(std::uint64_t* words, int bit) {
+  words[bit / kWordBits] |= std::uint64_t(1) << (bit % kWordBits);
+}
+
+bool haveCommonBit(const std::uint64_t* a, const std::uint64_t* b, std::size_t words) {
+  for (std::size_t i = 0; i < words; ++i)
+    if (a[i] & b[i])
+      return true;
+  return false;
+}
+
+} // namespace
+
+DeviceState::DeviceState(int rows, int columns)
+    : rows_(rows), columns_(columns), mask_(wordsOf(rows)), stride_(wordsOf(columns)),
+      words_(mask_ + std::size_t(rows) * stride_, 0) {}
+
+DeviceState::DeviceState(int rows, int columns, const std::vector<int>& contributors)
+    : DeviceState(rows, columns) {
+  for (int r = 0; r < rows; ++r)
+    for (int column : contributors)
+      add(r, column);
+}
+
+bool DeviceState::has(int index, int column) const {
+  return hasBit(row(index), column);
+}
+
+void DeviceState::add(int index, int column) {
+  setBit(words_.data(), index);
+  setBit(row(index), column);
+}
+
+bool DeviceState::holds(int index) const {
+  return hasBit(words_.data(), index);
+}
+
+int DeviceState::heldRows() const {
+  int held = 0;
+  for (int i = 0; i < mask_; ++i)
+    held += std::popcount(words_[i]);
+  return held;
+}
+
+bool DeviceState::hasSameRows(const DeviceState& other) const {
+  return std::equal(words_.begin(), words_.begin() + mask_, other.words_.begin());
+}
+
+bool DeviceState::sharesRow(const DeviceState& other) const {
+  return haveCommonBit(words_.data(), other.words_.data(), mask_);
+}
+
+bool DeviceState::sharesEntry(const DeviceState& other) const {
+  return haveCommonBit(row(0), other.row(0), words_.size() - mask_);
+}
+
+bool DeviceState::isWithin(const DeviceState& other) const {
+  for (std::size_t i = 0; i < words_.size(); ++i)
+    if (words_[i] & ~other.words_[i])
+      return false;
+  return true;
+}
+
+void DeviceState::join(const DeviceState& other) {
+  for (std::size_t i = 0; i < words_.size(); ++i)
+    words_[i] |= other.words_[i];
+}
+
+DeviceState DeviceState::share(int part, int parts) const {
+  DeviceState kept(rows_, columns_);
+  const int size = heldRows() / parts;
+  for (int r = 0, seen = 0; r < rows_; ++r) {
+    if (!holds(r))
+      continue;
+    if (seen >= part * size && seen < (part + 1) * size) {
+      setBit(kept.words_.data(), r);
+      std::copy(row(r), row(r) + stride_, kept.row(r));
+    }
+    ++seen;
+  }
+  return kept;
+}
+
+std::size_t DeviceState::hash() const noexcept {
+  std::uint64_t mixed = 0x9e3779b97f4a7c15ULL;
+  for (std::uint64_t word : words_) {
+    mixed = (mixed ^ word) * 0xff51afd7ed558ccdULL;
+    mixed ^= mixed >> 32;
+  }
+  return static_cast<std::size_t>(mixed);
+}
 
 namespace {
 

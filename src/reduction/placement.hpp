@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parallelism matrices (Section 3.1 of the paper named in device_state.hpp). A system has levels of
+// Parallelism matrices (Section 3.1 of the paper named in collective_rule.hpp). A system has levels of
 // h_1 ... h_n devices each below one of the level above; a job has axes of p_1 ... p_m processes. A
 // matrix of integers x[axis][level] says into how many parts each level splits each axis:
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "reduction/placement_list.hpp"
 
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -5,7 +5,7 @@
 
 #include "reduction/placement_list.hpp"
 #include "reduction/synthesis.hpp"
-#include "sys/object.hpp"
+#include "sys/errors/object.hpp"
 
 namespace tenon {
 

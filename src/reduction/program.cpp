@@ -2,7 +2,7 @@
 #include "reduction/program.hpp"
 
 #include "reduction/collective_rule.hpp"
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
 

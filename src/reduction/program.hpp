@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The reduction language (Section 3.3 of the paper named in device_state.hpp). A program is a list
+// The reduction language (Section 3.3 of the paper named in collective_rule.hpp). A program is a list
 // of instructions (slice, form, collective) over a hierarchy x_1 ... x_L with a root, level 0 of
 // size 1, in front:
 //

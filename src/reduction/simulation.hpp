@@ -12,7 +12,7 @@
 //
 // and to the step its rounds, 2 (n-1), 2 ceil(log2 n), n-1 and n-1, of the largest latency on its way.
 // The step's time is the largest load plus the largest latency, the program's the sum of its steps. A
-// group that holds nothing costs nothing. Section 5 of the paper named in device_state.hpp, which has
+// group that holds nothing costs nothing. Section 5 of the paper named in collective_rule.hpp, which has
 // no latency; the loads are ours, chosen by the times of its appendix (tests/bench/p2_simulator).
 #pragma once
 

@@ -1,17 +1,139 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "reduction/synthesis.hpp"
 
+#include "reduction/collective_rule.hpp"
 #include "reduction/execution.hpp"
-#include "reduction/state_table.hpp"
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
 
 namespace tenon {
+
+// Device states known by number, and what each collective makes of a group of them, found once: in a
+// synthesis the same groups return thousands of times. (Refusals are not kept: they are many, and found
+// as fast as looked up.)
+
+// Sequences of small numbers, each kept once and known by its index, in order of arrival.
+
+class SequenceTable {
+public:
+  using Sequence = std::span<const std::uint32_t>;
+
+  SequenceTable();
+  int size() const noexcept { return static_cast<int>(ends_.size()) - 1; }
+  // Valid until the next insertion.
+  Sequence operator[](int index) const {
+    return {items_.data() + ends_[index], ends_[index + 1] - ends_[index]};
+  }
+  // The index, and whether the sequence is new. It must not lie in the table itself.
+  std::pair<int, bool> insert(Sequence sequence);
+
+private:
+  void grow();
+  std::size_t slotOf(Sequence sequence) const; // where it stands or would stand
+
+  std::vector<std::uint32_t> items_;
+  std::vector<std::size_t> ends_;
+  std::vector<int> slots_; // -1: free
+};
+
+class StateTable {
+public:
+  using Numbers = SequenceTable::Sequence;
+
+  std::uint32_t numberOf(const DeviceState& state);
+  // What the members hold afterwards, or nothing if the collective is refused. Valid until the next
+  // call.
+  std::optional<Numbers> apply(CollectiveKind kind, Numbers group);
+
+private:
+  struct Hash {
+    std::size_t operator()(const DeviceState& state) const noexcept { return state.hash(); }
+  };
+
+  int make(CollectiveKind kind); // of members_
+
+  std::unordered_map<DeviceState, std::uint32_t, Hash> numbers_;
+  std::vector<const DeviceState*> states_; // by number
+  SequenceTable asked_;                    // a group's numbers, then the collective's
+  std::vector<int> answers_;               // for each of these, an index in made_
+  SequenceTable made_;
+  std::vector<std::uint32_t> key_;
+  std::vector<const DeviceState*> members_;
+};
+
+SequenceTable::SequenceTable() : ends_{0}, slots_(64, -1) {}
+
+std::size_t SequenceTable::slotOf(Sequence sequence) const {
+  std::uint64_t hash = sequence.size();
+  for (std::uint32_t item : sequence) {
+    hash = (hash ^ item) * 0xff51afd7ed558ccdULL;
+    hash ^= hash >> 32;
+  }
+  std::size_t slot = hash & (slots_.size() - 1);
+  while (slots_[slot] >= 0 && !std::ranges::equal((*this)[slots_[slot]], sequence))
+    slot = (slot + 1) & (slots_.size() - 1);
+  return slot;
+}
+
+std::pair<int, bool> SequenceTable::insert(Sequence sequence) {
+  std::size_t slot = slotOf(sequence);
+  if (slots_[slot] >= 0)
+    return {slots_[slot], false};
+  if (2 * ends_.size() > slots_.size()) {
+    grow();
+    slot = slotOf(sequence);
+  }
+  items_.insert(items_.end(), sequence.begin(), sequence.end());
+  ends_.push_back(items_.size());
+  slots_[slot] = size() - 1;
+  return {slots_[slot], true};
+}
+
+void SequenceTable::grow() {
+  slots_.assign(2 * slots_.size(), -1);
+  for (int index = 0; index < size(); ++index)
+    slots_[slotOf((*this)[index])] = index;
+}
+
+std::uint32_t StateTable::numberOf(const DeviceState& state) {
+  const auto [found, isNew] =
+      numbers_.try_emplace(state, static_cast<std::uint32_t>(states_.size()));
+  if (isNew)
+    states_.push_back(&found->first);
+  return found->second;
+}
+
+std::optional<StateTable::Numbers> StateTable::apply(CollectiveKind kind, Numbers group) {
+  members_.clear();
+  for (std::uint32_t number : group)
+    members_.push_back(states_[number]);
+  if (refusalOf(kind, members_) != Refusal::None)
+    return std::nullopt;
+  key_.assign(group.begin(), group.end());
+  key_.push_back(static_cast<std::uint32_t>(kind));
+  const auto [index, isNew] = asked_.insert(key_);
+  if (isNew)
+    answers_.push_back(make(kind));
+  return made_[answers_[index]];
+}
+
+int StateTable::make(CollectiveKind kind) {
+  std::vector<std::uint32_t> after;
+  for (const DeviceState& state : statesAfter(kind, members_))
+    after.push_back(numberOf(state));
+  return made_.insert(after).first;
+}
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // All programs that reduce, in increasing size (Section 3.4 of the paper named in
-// device_state.hpp): from the initial states every instruction that the rules allow is tried, up to
+// collective_rule.hpp): from the initial states every instruction that the rules allow is tried, up to
 // a limit of instructions. A program ends where the goal is reached. Two instructions that form the
 // same groups count once.
 //

@@ -3,7 +3,7 @@
 // here names CUDA; sys/cuda has the definitions, or no_device.cpp where the library is built without.
 #pragma once
 
-#include "sys/memory.hpp"
+#include "sys/memory/memory.hpp"
 
 #include <array>
 #include <functional>

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The command `tenon`. It knows the library by its public interface alone. Only the commands that are
 // programs of their own initialise it, and MPI with it.
-#include "tools/bench.hpp"
-#include "tools/check.hpp"
-#include "tools/checkpoint.hpp"
+#include "tools/commands.hpp"
 #include "tools/handles.hpp"
-#include "tools/indexes.hpp"
-#include "tools/info.hpp"
-#include "tools/plan.hpp"
+#include "tools/program.hpp"
 
 #include <tenon.h>
 
@@ -16,6 +12,193 @@
 #include <cstring>
 #include <string>
 #include <vector>
+
+namespace tenon::tools {
+
+// tenon checkpoint FILE ...: what checkpoint files hold, and whether they are as they were written.
+
+int runCheckpoint(int argc, char** argv);
+
+int runCheckpoint(int argc, char** argv) {
+  if (argc == 3 && asksHelp(argv[2])) {
+    std::printf("usage: tenon checkpoint FILE ...\n\nPrints the contents of checkpoint files and "
+                "verifies their digests,\nwithout MPI.\n");
+    return 0;
+  }
+  if (argc < 3 || isOption(argv[2])) {
+    std::fprintf(stderr, "tenon checkpoint: pass the path of one or more checkpoint files\n");
+    return kExitUsage;
+  }
+  TenonPushErrorHandler(TenonReturnErrorHandler, nullptr);
+  int status = 0;
+  for (int i = 2; i < argc; ++i) {
+    if (TenonCheckpointViewFile(argv[i]) == TENON_SUCCESS)
+      continue;
+    char message[2048] = "";
+    TenonGetLastError(nullptr, message, sizeof message, nullptr);
+    std::fflush(stdout);
+    std::fprintf(stderr, "tenon checkpoint: %s\n", message);
+    status = kExitFailed;
+  }
+  TenonPopErrorHandler();
+  return status;
+}
+
+} // namespace tenon::tools
+
+// The manual's indexes, as Markdown tables made of the tables that the library itself uses.
+
+// Every option of every class, under the class that reads it.
+void printOptionIndex();
+// Every error code.
+void printErrorIndex();
+
+using tenon::tools::declaredText;
+
+namespace {
+
+struct Option {
+  std::string owner, key, values, defaultValue, help;
+};
+
+// A bar would end the cell.
+std::string cell(const std::string& text) {
+  std::string made;
+  for (const char c : text) {
+    if (c == '|')
+      made += '\\';
+    made += c;
+  }
+  return made;
+}
+
+std::string valuesOf(TenonOptionType type, const std::string& choices) {
+  switch (type) {
+  case TENON_OPTION_FLAG:
+    return "true or false";
+  case TENON_OPTION_INT:
+    return "integer";
+  case TENON_OPTION_REAL:
+    return "real number";
+  case TENON_OPTION_CHOICE:
+    return choices;
+  case TENON_OPTION_WORD:
+    return "word or nothing";
+  default:
+    return "text";
+  }
+}
+
+// By owner, and in the order of the owner's table.
+std::vector<Option> declaredOptions() {
+  int count = 0;
+  TenonCallAbort(TenonOptionsGetDeclaredCount(&count));
+  std::vector<Option> options;
+  for (int i = 0; i < count; ++i) {
+    TenonOptionType type;
+    TenonCallAbort(TenonOptionsGetDeclaredType(i, &type));
+    const auto text = [&](TenonOptionText which) { return declaredText(i, which); };
+    options.push_back({text(TENON_OPTION_TEXT_OWNER), text(TENON_OPTION_TEXT_KEY),
+                       valuesOf(type, text(TENON_OPTION_TEXT_CHOICES)),
+                       text(TENON_OPTION_TEXT_DEFAULT), text(TENON_OPTION_TEXT_HELP)});
+  }
+  std::stable_sort(options.begin(), options.end(),
+                   [](const Option& a, const Option& b) { return a.owner < b.owner; });
+  return options;
+}
+
+const char* kindOf(int code) {
+  if (code == TENON_SUCCESS)
+    return "";
+  if (code == TENON_ERR_INTERNAL)
+    return "a fault of Tenon";
+  return code < TENON_ERR_MEMORY ? "a mistake in the call" : "a failing resource";
+}
+
+} // namespace
+
+void printOptionIndex() {
+  std::printf(
+      "# Options\n\n"
+      "Each may be written with an object's prefix after `-tenon_`, and then holds for that "
+      "object alone.\nPrinted by `tenon options`.\n");
+  std::string owner;
+  for (const Option& option : declaredOptions()) {
+    if (option.owner != owner)
+      std::printf("\n## %s\n\n| option | value | default | meaning |\n| --- | --- | --- | --- |\n",
+                  option.owner.c_str());
+    owner = option.owner;
+    std::printf("| `%s` | %s | %s | %s |\n", option.key.c_str(), cell(option.values).c_str(),
+                cell(option.defaultValue).c_str(), cell(option.help).c_str());
+  }
+}
+
+void printErrorIndex() {
+  std::printf("# Error codes\n\nPrinted by `tenon errors`.\n\n"
+              "| code | number | meaning | kind |\n| --- | --- | --- | --- |\n");
+#define PRINT_ROW(name, number, sentence)                                                          \
+  std::printf("| `TENON_" #name "` | %d | %s | %s |\n", number, sentence, kindOf(number));
+  TENON_ERROR_TABLE(PRINT_ROW)
+#undef PRINT_ROW
+}
+
+namespace tenon::tools {
+
+// `tenon info`: what the library was built with and runs on. Alone it needs no MPI and draws this
+// computer; with options it runs on all ranks.
+
+void printInfo();
+extern const std::vector<ProgramOption> kInfoOptions;
+int runInfo();
+
+const std::vector<ProgramOption> kInfoOptions{
+    {"job", TENON_OPTION_FLAG, "false", "print the machine of this job (mpiexec -n 4 ...)"},
+    {"machine", TENON_OPTION_STRING, "", "print a machine by description: a100x16, or a JSON file"},
+};
+
+namespace {
+
+void printBuild() {
+  std::fputs(textFrom(TenonGetBuildInfo).c_str(), stdout);
+  std::fputs(textFrom(TenonGetDeviceInfo).c_str(), stdout);
+  const std::string advice = textFrom(TenonGetPerformanceAdvice);
+  if (!advice.empty())
+    std::printf("warning: %s\n", advice.c_str());
+}
+
+void printLocal() {
+  Machine machine;
+  TenonCallAbort(TenonMachineCreateLocal(machine.out()));
+  TenonCallAbort(TenonMachineView(machine));
+}
+
+} // namespace
+
+void printInfo() {
+  printBuild();
+  printLocal();
+}
+
+int runInfo() {
+  const std::string described = textOption("machine");
+  const bool isJob = flagOption("job");
+  if (worldRank() == 0) {
+    printBuild();
+    if (!isJob && described.empty())
+      printLocal();
+  }
+  Machine machine;
+  if (isJob) {
+    TenonCallAbort(TenonMachineCreateFromComm(MPI_COMM_WORLD, machine.out()));
+    TenonCallAbort(TenonMachineView(machine));
+  } else if (!described.empty() && worldRank() == 0) {
+    TenonCallAbort(TenonMachineCreateFromFile(described.c_str(), 0, machine.out()));
+    TenonCallAbort(TenonMachineView(machine));
+  }
+  return 0;
+}
+
+} // namespace tenon::tools
 
 namespace {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "train/adam.hpp"
 
-#include "kernels/update.hpp"
-#include "sys/options.hpp"
+#include "kernels/elementwise/update.hpp"
+#include "sys/options/options.hpp"
 
 #include <fmt/format.h>
 

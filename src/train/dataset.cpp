@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "train/dataset.hpp"
 
-#include "comm/agreement.hpp"
+#include "comm/agreement/agreement.hpp"
 #include "dtensor/arithmetic.hpp"
-#include "dtensor/in_space.hpp"
-#include "sys/log.hpp"
+#include "dtensor/host_view.hpp"
+#include "sys/log/log.hpp"
 #include "sys/random.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "train/idx_dataset.hpp"
 
-#include "comm/agreement.hpp"
+#include "comm/agreement/agreement.hpp"
 #include "dtensor/host_view.hpp"
 #include "train/idx.hpp"
 

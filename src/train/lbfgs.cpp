@@ -4,8 +4,8 @@
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
 #include "dtensor/measure.hpp"
-#include "sys/log.hpp"
-#include "sys/options.hpp"
+#include "sys/log/log.hpp"
+#include "sys/options/options.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 // sharded optimizer: the conversions are the reduce-scatter and the all-gather.
 #pragma once
 
-#include "layer/state.hpp"
+#include "layer/networks/state.hpp"
 #include "train/rate_schedule.hpp"
 
 #include <functional>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "train/rate_schedule.hpp"
 
-#include "layer/state.hpp"
-#include "sys/error.hpp"
-#include "sys/text.hpp"
+#include "layer/networks/state.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "train/trainer.hpp"
 
-#include "comm/agreement.hpp"
+#include "comm/agreement/agreement.hpp"
 #include "dtensor/fill.hpp"
 #include "dtensor/host_view.hpp"
-#include "linop/make_conversion.hpp"
-#include "sys/at_work.hpp"
-#include "sys/options.hpp"
+#include "linop/exchange/make_conversion.hpp"
+#include "sys/errors/at_work.hpp"
+#include "sys/options/options.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "weights/byte_source.hpp"
 
-#include "sys/error.hpp"
-#include "sys/regular_file.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/files/regular_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "weights/element_type.hpp"
 
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <array>
 #include <bit>

@@ -7,10 +7,17 @@
 
 #include "weights/byte_source.hpp"
 #include "weights/element_type.hpp"
+#include "weights/stored_tensor.hpp"
 
 #include <string_view>
 
 namespace tenon {
+
+// numpy's npz format: a zip archive with one npy file for each array, "name.npy", in the order in which
+// they were saved.
+
+// Throws TENON_ERR_FORMAT.
+WeightsDirectory readNpz(const ByteSource& source);
 
 struct NpyHeader {
   ElementType type = ElementType::F32;

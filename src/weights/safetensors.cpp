@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "weights/safetensors.hpp"
 
-#include "sys/json_tree.hpp"
-#include "sys/text.hpp"
+#include "sys/files/json_tree.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "weights/weights_file.hpp"
 
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 #include "weights/byte_stream.hpp"
-#include "weights/npz.hpp"
+#include "weights/npy.hpp"
 #include "weights/safetensors.hpp"
 #include "weights/zip.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "weights/weights_writer.hpp"
 
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 #include "weights/npy.hpp"
 #include "weights/safetensors.hpp"
 #include "weights/zip.hpp"

@@ -3,7 +3,7 @@
 // order. The file takes its place when it is whole.
 #pragma once
 
-#include "sys/new_file.hpp"
+#include "sys/files/part_file.hpp"
 #include "weights/stored_tensor.hpp"
 
 namespace tenon {

@@ -11,7 +11,7 @@
 // Prints for each batch size the median time of a step of each, of the slowest rank, and what plans predict by the
 // rates of the machine, which are measured first.
 #include "bench/planned_training.hpp"
-#include "layer/network.hpp"
+#include "layer/networks/network.hpp"
 #include "plan/machine_measurement.hpp"
 #include "support/layers.hpp"
 

@@ -11,10 +11,10 @@
 #include "bench/handles.hpp"
 #include "bench/small_network.hpp"
 #include "bench/turns.hpp"
-#include "kernels/convolution_backends.hpp"
-#include "kernels/gemm.hpp"
-#include "kernels/library_info.hpp"
-#include "sys/memory.hpp"
+#include "kernels/base/library_info.hpp"
+#include "kernels/convolution/backends.hpp"
+#include "kernels/products/gemm.hpp"
+#include "sys/memory/memory.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 //
 //   tests/bench/form_prices
 #include "bench/processor_time.hpp"
-#include "declaration/declaration_types.hpp"
+#include "declaration/core/types.hpp"
 
 #include <fmt/format.h>
 

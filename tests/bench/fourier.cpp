@@ -7,7 +7,7 @@
 #include "bench/handles.hpp"
 #include "bench/race.hpp"
 #include "bench/turns.hpp"
-#include "kernels/fourier_stage.hpp"
+#include "kernels/fourier/stage.hpp"
 
 #include <fmt/format.h>
 

@@ -11,12 +11,12 @@
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
 #include "dtensor/measure.hpp"
-#include "kernels/block_copy.hpp"
-#include "layer/network_file.hpp"
-#include "linop/make_conversion.hpp"
+#include "kernels/movement/block_copy.hpp"
+#include "layer/networks/network_file.hpp"
+#include "linop/exchange/make_conversion.hpp"
 #include "support/own_communicator.hpp"
 #include "support/volume_networks.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 #include "train/optimizer.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "dtensor/kernel_context.hpp"
-#include "layer/layer.hpp"
+#include "layer/core/layer.hpp"
 #include "support/world.hpp"
 
 #include <functional>

@@ -2,7 +2,7 @@
 // Tenon's C interface for the benchmarks: layouts, arrays, and the main program.
 #pragma once
 
-#include "tools/callers_memory.hpp"
+#include "tools/check/callers_memory.hpp"
 #include "tools/handles.hpp"
 
 #include <cstddef>

@@ -5,9 +5,9 @@
 //
 //   OMP_NUM_THREADS=1 tests/bench/layer_step
 #include "bench/onednn_peer.hpp"
-#include "comm/session.hpp"
+#include "comm/session/session.hpp"
 #include "dtensor/fill.hpp"
-#include "kernels/library_info.hpp"
+#include "kernels/base/library_info.hpp"
 #include "support/layers.hpp"
 
 #include <benchmark/benchmark.h>

@@ -8,11 +8,11 @@
 //
 // batch: the ranks share the images (letter n). space: they share rows and columns, and the affine
 // layers' weights, as in the tutorial.
-#include "comm/session.hpp"
+#include "comm/session/session.hpp"
 #include "dtensor/fill.hpp"
-#include "kernels/library_info.hpp"
+#include "kernels/base/library_info.hpp"
 #include "support/layers.hpp"
-#include "sys/log.hpp"
+#include "sys/log/log.hpp"
 #include "sys/random.hpp"
 #include "train/optimizer.hpp"
 

@@ -9,7 +9,7 @@
 #include "bench/race.hpp"
 #include "bench/turns.hpp"
 #include "dtensor/fill.hpp"
-#include "kernels/vectorised.hpp"
+#include "kernels/base/instruction_set.hpp"
 #include "support/layers.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bench/onednn_peer.hpp"
 
-#include "kernels/onednn.hpp"
+#include "kernels/base/onednn.hpp"
 
 namespace tenon::bench {
 

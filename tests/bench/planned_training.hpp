@@ -3,13 +3,13 @@
 #pragma once
 
 #include "comm/mpi.hpp"
-#include "comm/session.hpp"
+#include "comm/session/session.hpp"
 #include "dtensor/fill.hpp"
-#include "layer/layer_types.hpp"
+#include "layer/core/layer_types.hpp"
 #include "plan/layer_plan.hpp"
-#include "sys/log.hpp"
+#include "sys/log/log.hpp"
+#include "sys/log/stopwatch.hpp"
 #include "sys/random.hpp"
-#include "sys/stopwatch.hpp"
 #include "train/optimizer.hpp"
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 #include "bench/handles.hpp"
 #include "bench/torch_peer.hpp"
 #include "bench/turns.hpp"
-#include "kernels/pointwise.hpp"
+#include "kernels/elementwise/pointwise.hpp"
 
 #include <fmt/format.h>
 

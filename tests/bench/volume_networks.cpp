@@ -8,7 +8,7 @@
 #include "bench/handles.hpp"
 #include "bench/race.hpp"
 #include "dtensor/fill.hpp"
-#include "layer/network_file.hpp"
+#include "layer/networks/network_file.hpp"
 #include "support/world.hpp"
 #include "train/optimizer.hpp"
 

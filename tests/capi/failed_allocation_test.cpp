@@ -3,10 +3,10 @@
 // again and the life goes on, or with all that follow, to the end of the objects. A call then returns a
 // code, nothing ends the program, and nothing is left behind.
 #include "capi/expect_code.hpp"
-#include "comm/agreement.hpp"
+#include "comm/agreement/agreement.hpp"
 #include "support/count_allocations.hpp"
-#include "sys/live_objects.hpp"
-#include "sys/memory.hpp"
+#include "sys/errors/object.hpp"
+#include "sys/memory/memory.hpp"
 
 #include <filesystem>
 #include <functional>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Collective calls fail alike: the same code and text on every rank, and exactly one that speaks.
-#include "comm/agreement.hpp"
-#include "comm/patience.hpp"
+#include "comm/agreement/agreement.hpp"
+#include "comm/agreement/patience.hpp"
 #include "support/own_communicator.hpp"
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 #include <gtest/gtest.h>
 

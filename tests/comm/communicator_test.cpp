@@ -2,7 +2,7 @@
 #include "comm/communicator.hpp"
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The levels of a job whose ranks stand where the test says.
-#include "comm/job_machine.hpp"
+#include "comm/machine_object.hpp"
 
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 #include <gtest/gtest.h>
 

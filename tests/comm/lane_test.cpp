@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lanes from each rank to the next on the node.
-#include "comm/lane.hpp"
+#include "comm/memory/lane.hpp"
 
-#include "comm/patience.hpp"
+#include "comm/agreement/patience.hpp"
 #include "support/own_communicator.hpp"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "comm/launcher.hpp"
+#include "comm/session/launcher.hpp"
 
 #include "support/world.hpp"
-#include "sys/error.hpp"
-#include "sys/options.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/options/options.hpp"
 
 #include <gtest/gtest.h>
 

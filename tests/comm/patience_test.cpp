@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Who waits long says for whom, and ends the program after the limit.
-#include "comm/patience.hpp"
+#include "comm/agreement/patience.hpp"
 
-#include "comm/agreement.hpp"
+#include "comm/agreement/agreement.hpp"
 #include "comm/exchange.hpp"
 #include "support/world.hpp"
+#include "sys/errors/guard.hpp"
+#include "sys/errors/object.hpp"
 #include "sys/expect_error.hpp"
-#include "sys/guard.hpp"
-#include "sys/object.hpp"
-#include "sys/output.hpp"
+#include "sys/text/output.hpp"
 
 #include <gtest/gtest.h>
 

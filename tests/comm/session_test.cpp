@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The library's life. The program's main has started MPI and holds one session, which these tests
 // close and open again.
-#include "comm/session.hpp"
+#include "comm/session/session.hpp"
 
-#include "comm/oversubscription.hpp"
 #include "comm/partition.hpp"
+#include "comm/session/launcher.hpp"
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
-#include "sys/options.hpp"
-#include "sys/output.hpp"
+#include "sys/options/options.hpp"
+#include "sys/text/output.hpp"
 #include "sys/threads.hpp"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "comm/shared_arena.hpp"
+#include "comm/memory/shared_arena.hpp"
 
 #include "comm/transport.hpp"
 #include "support/own_communicator.hpp"

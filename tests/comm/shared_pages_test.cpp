@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Memory of a caller's that becomes part of the arena: address and values stay, other ranks see it,
 // and it can become private again.
-#include "comm/shared_arena.hpp"
+#include "comm/memory/shared_arena.hpp"
 
 #include "support/own_communicator.hpp"
 #include "support/pages.hpp"
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
-#include "sys/own_memory.hpp"
+#include "sys/memory/own_memory.hpp"
 
 #include <gtest/gtest.h>
 

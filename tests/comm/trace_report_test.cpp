@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // -tenon_log_trace: one file for all ranks, or an error on all of them.
 #include "comm/exchange.hpp"
-#include "comm/session.hpp"
+#include "comm/session/session.hpp"
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
-#include "sys/log.hpp"
-#include "sys/options.hpp"
-#include "sys/output.hpp"
+#include "sys/log/log.hpp"
+#include "sys/options/options.hpp"
+#include "sys/text/output.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

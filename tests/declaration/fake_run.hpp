@@ -6,7 +6,7 @@
 // the others in its place NaN.
 #pragma once
 
-#include "declaration/arena.hpp"
+#include "declaration/core/arena.hpp"
 #include "random_list.hpp"
 
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lists of maps by hand: what is refused, and the passes of a convolution with a halo and a weight
 // in another layout, written out.
-#include "declaration/pass.hpp"
+#include "declaration/core/pass.hpp"
 #include "sys/expect_error.hpp"
 
 #include <gtest/gtest.h>

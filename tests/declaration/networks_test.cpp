@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The networks in share/tenon/networks: their layers fit each other, and they have as many parameters as those
 // who published them say.
-#include "declaration/declaration_types.hpp"
-#include "declaration/network_file.hpp"
-#include "sys/whole_file.hpp"
+#include "declaration/core/network_file.hpp"
+#include "declaration/core/types.hpp"
+#include "sys/files/part_file.hpp"
 
 #include <gtest/gtest.h>
 

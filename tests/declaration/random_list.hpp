@@ -4,7 +4,7 @@
 // chain rule and without any pass.
 #pragma once
 
-#include "declaration/map_list.hpp"
+#include "declaration/core/map_list.hpp"
 
 #include <cmath>
 #include <random>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Signatures as texts of runs: which axis gets which label, and in which order axes split a dimension.
-#include "declaration/declaration_types.hpp"
+#include "declaration/core/types.hpp"
 
 #include "sys/expect_error.hpp"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "dtensor/callers_array.hpp"
-
 #include "dtensor/stride_sums.hpp"
-#include "sys/error.hpp"
+
+#include "sys/errors/error.hpp"
 #include "sys/expect_error.hpp"
 
 #include <gtest/gtest.h>

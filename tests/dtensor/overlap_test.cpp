@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Whether two arrays share cells, against the addresses of all cells.
-#include "dtensor/overlap.hpp"
-
 #include "dtensor/stride_sums.hpp"
+
 #include "support/conversion_definition.hpp"
 #include "support/world.hpp"
 

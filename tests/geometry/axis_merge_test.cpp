@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Merged axes: on the mesh of fewer axes every rank has its box and its peers.
-#include "geometry/axis_merge.hpp"
+#include "geometry/axis_change.hpp"
 
 #include "geometry/cuts.hpp"
 #include "geometry/schedule.hpp"

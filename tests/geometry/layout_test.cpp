@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "geometry/cuts.hpp"
 #include "geometry/from_boxes.hpp"
-#include "geometry/holding.hpp"
 #include "geometry/layout.hpp"
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 #include "sys/expect_error.hpp"
 
 #include <gtest/gtest.h>

@@ -7,9 +7,9 @@
 #include "io/checkpoint_files.hpp"
 #include "io/file_view.hpp"
 #include "io/hdf5_file.hpp"
-#include "layer/shell.hpp"
+#include "layer/types/shell.hpp"
 #include "sys/expect_error.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 #include "train/sgd.hpp"
 
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include "training_run.hpp"
 
 #include "io/hdf5_dataset.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 #include <gtest/gtest.h>
 #include <hdf5.h>

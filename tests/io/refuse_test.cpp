@@ -7,7 +7,7 @@
 #include "io/file_header.hpp"
 #include "io/hdf5_samples.hpp"
 #include "sys/expect_error.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 #include <gtest/gtest.h>
 #include <hdf5.h>

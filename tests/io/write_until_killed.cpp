@@ -5,7 +5,7 @@
 // the last write that the run before has said to be done. With SEED 0 that is all.
 #include "training_run.hpp"
 
-#include "comm/session.hpp"
+#include "comm/session/session.hpp"
 
 #include <csignal>
 #include <cstdio>

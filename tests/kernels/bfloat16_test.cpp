@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Rounding to bfloat16 against the definition, by exponent and fraction.
-#include "kernels/bfloat16.hpp"
+#include "kernels/movement/bfloat16.hpp"
 
 #include "kernels/draw.hpp"
 #include "kernels/here.hpp"

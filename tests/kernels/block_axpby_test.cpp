@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // y <- alpha x + beta y on strided boxes, against the formula cell by cell.
-#include "kernels/block_axpby.hpp"
 #include "kernels/here.hpp"
+#include "kernels/movement/block_copy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // blockCombine against element-by-element index arithmetic, on boxes of every rank with permuted,
 // padded, reversed and broadcast strides.
-#include "kernels/block_copy.hpp"
 #include "kernels/draw.hpp"
 #include "kernels/here.hpp"
+#include "kernels/movement/block_copy.hpp"
 
 #include <algorithm>
 #include <cmath>

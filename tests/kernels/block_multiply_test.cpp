@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // y <- y + alpha a x with dimensions in which an array stands still, against the sum cell by cell.
-#include "kernels/block_multiply.hpp"
+#include "kernels/movement/block_copy.hpp"
 
 #include "kernels/draw.hpp"
 #include "kernels/here.hpp"

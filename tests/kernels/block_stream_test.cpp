@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // blockStream against blockCombine, at every alignment of the target and around the length from
 // which rows are streamed; what lies around the target is left alone.
-#include "kernels/block_copy.hpp"
-#include "kernels/block_stream.hpp"
 #include "kernels/draw.hpp"
 #include "kernels/here.hpp"
+#include "kernels/movement/block_copy.hpp"
+#include "kernels/movement/block_stream.hpp"
 
 namespace tenon::test {
 

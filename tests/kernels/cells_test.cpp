@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // From the number of a cell to its offset, on the host: against loops over the box, and where an extent is no 32-bit
 // number, so that the walk can only be counted and refused.
-#include "kernels/cells.hpp"
+#include "kernels/walks/cells.hpp"
 
-#include "kernels/each.hpp"
+#include "kernels/walks/each.hpp"
 #include "sys/expect_error.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The fused perceptron against its definition point by point: values, tangents, and the adjoint by the
 // identity  <tangent, dy> = <dx, adjoint of x> + <dW, gradients>, with each set of instructions.
-#include "kernels/column_mlp.hpp"
+#include "kernels/products/column_mlp.hpp"
 
 #include "kernels/draw.hpp"
 #include "kernels/thread_count.hpp"

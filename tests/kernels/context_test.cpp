@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Kernels that share a context: none harms another, the scratch is as large as the greediest
 // needs, and it is counted.
-#include "kernels/context.hpp"
+#include "kernels/base/context.hpp"
 
-#include "kernels/convolution.hpp"
+#include "kernels/convolution/convolution.hpp"
 #include "kernels/draw.hpp"
-#include "kernels/pooling.hpp"
+#include "kernels/pooling/pooling.hpp"
 
 namespace tenon::test {
 

@@ -2,7 +2,7 @@
 // Random convolutions, and what makes a kernel equal to the reference, bit by bit on small integers.
 #pragma once
 
-#include "kernels/convolution.hpp"
+#include "kernels/convolution/convolution.hpp"
 #include "kernels/draw.hpp"
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Direct convolution with each set of vector instructions that the machine has, against the reference.
-#include "kernels/convolution_backends.hpp"
+#include "kernels/convolution/backends.hpp"
 #include "kernels/convolution_cases.hpp"
 
 namespace tenon::test {

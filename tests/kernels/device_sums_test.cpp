@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Kernels with sums over long dimensions on the device against those on the host: sums by one thread, by some
 // lanes of a block, by one block, and by several blocks. float64 to rounding, float32 as its host sums are.
-#include "kernels/axis_map.hpp"
-#include "kernels/axis_softmax.hpp"
 #include "kernels/draw.hpp"
-#include "kernels/gemm.hpp"
 #include "kernels/here.hpp"
-#include "kernels/loss.hpp"
-#include "kernels/normalise.hpp"
 #include "kernels/on_device.hpp"
-#include "kernels/softmax.hpp"
+#include "kernels/products/gemm.hpp"
+#include "kernels/rows/axis_map.hpp"
+#include "kernels/rows/cross_entropy.hpp"
+#include "kernels/rows/losses.hpp"
+#include "kernels/rows/normalisation.hpp"
+#include "kernels/rows/softmax.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The kernels on the device against those on the host, on the same random arrays. What the host's give has
 // tests of its own; where an order of sums differs, so do roundings.
-#include "kernels/block_axpby.hpp"
-#include "kernels/block_copy.hpp"
-#include "kernels/block_multiply.hpp"
-#include "kernels/divisor.hpp"
 #include "kernels/draw.hpp"
-#include "kernels/dropout.hpp"
+#include "kernels/elementwise/dropout.hpp"
+#include "kernels/elementwise/pointwise.hpp"
+#include "kernels/elementwise/reduce.hpp"
+#include "kernels/elementwise/update.hpp"
 #include "kernels/here.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "kernels/on_device.hpp"
-#include "kernels/pointwise.hpp"
-#include "kernels/pooling.hpp"
-#include "kernels/reduce.hpp"
-#include "kernels/update.hpp"
-#include "sys/log.hpp"
+#include "kernels/pooling/pooling.hpp"
+#include "kernels/walks/cells.hpp"
+#include "sys/log/log.hpp"
 
 #include <cmath>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The digest is the sum of its definition, whatever the split, the strides and the instructions.
-#include "kernels/digest.hpp"
+#include "kernels/movement/digest.hpp"
 
 #include "here.hpp"
 #include "sys/random.hpp"

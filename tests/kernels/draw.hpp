@@ -3,9 +3,9 @@
 // backends can be compared bit by bit and adjoints exactly; and windows of every odd kind.
 #pragma once
 
-#include "kernels/backend.hpp"
-#include "kernels/window.hpp"
-#include "sys/error.hpp"
+#include "kernels/base/backend.hpp"
+#include "kernels/convolution/window.hpp"
+#include "sys/errors/error.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Boxes of fields for truncated Fourier transforms, and the definition's waves.
 #pragma once
 
-#include "kernels/fourier.hpp"
+#include "kernels/fourier/fourier.hpp"
 
 #include <complex>
 #include <numbers>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The functions of each element, with every set of instructions that the processor has, against
 // long double: at most 3 units in the last place, and the limits at numbers that are none.
+#include "kernels/base/instruction_set.hpp"
 #include "kernels/draw.hpp"
+#include "kernels/elementwise/pointwise.hpp"
 #include "kernels/here.hpp"
-#include "kernels/instruction_set.hpp"
-#include "kernels/pointwise.hpp"
 
 #include <cmath>
 #include <limits>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "kernels/draw.hpp"
-#include "kernels/gemm.hpp"
 #include "kernels/here.hpp"
+#include "kernels/products/gemm.hpp"
 
 #include <algorithm>
 #include <limits>

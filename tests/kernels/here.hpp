@@ -2,7 +2,7 @@
 // The context in which tests call kernels.
 #pragma once
 
-#include "kernels/context.hpp"
+#include "kernels/base/context.hpp"
 
 namespace tenon::test {
 

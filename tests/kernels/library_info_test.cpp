@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "kernels/library_info.hpp"
+#include "kernels/base/library_info.hpp"
 
-#include "kernels/backend.hpp"
+#include "kernels/base/backend.hpp"
 
 #include <gtest/gtest.h>
 

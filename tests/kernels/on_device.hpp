@@ -2,7 +2,7 @@
 // The context of the device in which tests call kernels, and arrays there.
 #pragma once
 
-#include "kernels/context.hpp"
+#include "kernels/base/context.hpp"
 
 namespace tenon::test {
 

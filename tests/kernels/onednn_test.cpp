@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Kernels by oneDNN in builds that have it: that they compute rightly is in the sweeps over all backends.
-#include "kernels/onednn.hpp"
+#include "kernels/base/onednn.hpp"
 
-#include "kernels/convolution.hpp"
+#include "kernels/convolution/convolution.hpp"
 #include "kernels/draw.hpp"
 
 namespace tenon::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "kernels/pointwise.hpp"
+#include "kernels/elementwise/pointwise.hpp"
 
 #include "kernels/draw.hpp"
 #include "kernels/functors/pointwise.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pooling: the reference against hand-computed cases, ties and NaN, the other backends against the
 // reference, and tangent against adjoint.
-#include "kernels/pooling.hpp"
+#include "kernels/pooling/pooling.hpp"
 
 #include "kernels/draw.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "kernels/reduce.hpp"
+#include "kernels/elementwise/reduce.hpp"
 
 #include "kernels/draw.hpp"
 #include "kernels/here.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The pieces put together over split classes, against the loss and its gradient computed directly
 // in long double.
-#include "kernels/softmax.hpp"
+#include "kernels/rows/cross_entropy.hpp"
 
 #include "kernels/draw.hpp"
 #include "kernels/here.hpp"

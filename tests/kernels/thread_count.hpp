@@ -3,8 +3,8 @@
 // all of them are those of one thread.
 #pragma once
 
+#include "kernels/base/parallel.hpp"
 #include "kernels/draw.hpp"
-#include "kernels/parallel.hpp"
 
 #include <cstring>
 

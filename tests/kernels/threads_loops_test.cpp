@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The kernels that are plain functions, on several threads.
-#include "kernels/block_axpby.hpp"
-#include "kernels/block_copy.hpp"
-#include "kernels/dropout.hpp"
+#include "kernels/elementwise/dropout.hpp"
+#include "kernels/elementwise/pointwise.hpp"
+#include "kernels/elementwise/reduce.hpp"
+#include "kernels/elementwise/update.hpp"
 #include "kernels/here.hpp"
-#include "kernels/pointwise.hpp"
-#include "kernels/reduce.hpp"
-#include "kernels/softmax.hpp"
+#include "kernels/movement/block_copy.hpp"
+#include "kernels/rows/cross_entropy.hpp"
 #include "kernels/thread_count.hpp"
-#include "kernels/update.hpp"
 
 namespace tenon::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pooling in own loops on several threads.
-#include "kernels/pooling.hpp"
+#include "kernels/pooling/pooling.hpp"
 #include "kernels/thread_count.hpp"
 
 namespace tenon::test {

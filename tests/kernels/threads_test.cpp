@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How many threads there are, and how work is cut into ranges.
-#include "kernels/context.hpp"
+#include "kernels/base/context.hpp"
+#include "kernels/elementwise/reduce.hpp"
 #include "kernels/here.hpp"
-#include "kernels/reduce.hpp"
 #include "kernels/thread_count.hpp"
 #include "sys/threads.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Optimizer steps by hand, on numbers that are exact in binary where the step allows it.
-#include "kernels/update.hpp"
+#include "kernels/elementwise/update.hpp"
 
 #include "kernels/draw.hpp"
 #include "kernels/here.hpp"

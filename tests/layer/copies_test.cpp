@@ -2,7 +2,7 @@
 // Copies of losses and gradients are equal bit by bit, on meshes whose ranks stand in any order.
 #include "layer_run.hpp"
 
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 #include <algorithm>
 #include <cstring>

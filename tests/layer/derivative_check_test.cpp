@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The public tests of derivatives: right layers pass, wrong ones are found, nothing is left behind.
-#include "layer/derivative_check.hpp"
+#include "layer/derivatives/derivative_check.hpp"
 
 #include "dtensor/measure.hpp"
 #include "layer_run.hpp"

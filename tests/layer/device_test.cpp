@@ -3,10 +3,10 @@
 // has no kernels there is refused by name.
 #include "dtensor/host_view.hpp"
 #include "dtensor/measure.hpp"
-#include "layer/jacobian.hpp"
-#include "layer/weights.hpp"
+#include "layer/derivatives/jacobian.hpp"
+#include "layer/networks/weights.hpp"
 #include "layer_run.hpp"
-#include "linop/adjoint_test.hpp"
+#include "linop/algebra/adjoint_test.hpp"
 #include "train/optimizer.hpp"
 
 #include <algorithm>

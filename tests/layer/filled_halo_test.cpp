@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolution and pooling of inputs whose halos the caller has filled: as wide as the windows read,
 // or wider. The same values as without, no message, and a cotangent in addends.
-#include "declaration/window_layout.hpp"
+#include "declaration/core/window_layout.hpp"
 #include "layer_run.hpp"
-#include "sys/log.hpp"
+#include "sys/log/log.hpp"
 
 namespace tenon {
 namespace {

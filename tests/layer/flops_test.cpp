@@ -2,7 +2,7 @@
 // The operations that the log counts: a split of the work over the ranks adds up to the whole.
 #include "layer_run.hpp"
 
-#include "sys/log.hpp"
+#include "sys/log/log.hpp"
 
 namespace tenon {
 namespace {

@@ -4,14 +4,14 @@
 // the two, on every rank, for every type, every combination of labels and inputs in many layouts.
 #include "layer_run.hpp"
 
-#include "declaration/declaration_types.hpp"
-#include "declaration/pass.hpp"
+#include "declaration/core/pass.hpp"
+#include "declaration/core/types.hpp"
 #include "geometry/traffic.hpp"
-#include "kernels/pooling.hpp"
+#include "kernels/pooling/pooling.hpp"
 #include "support/draws.hpp"
-#include "sys/log.hpp"
-#include "sys/options.hpp"
-#include "sys/view.hpp"
+#include "sys/log/log.hpp"
+#include "sys/options/options.hpp"
+#include "sys/text/view.hpp"
 
 namespace tenon {
 namespace {

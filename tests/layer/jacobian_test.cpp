@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The Jacobian as an operator gives what the layer's tangent and adjoint give, is linear and is the
 // derivative; and it leaves the layer alone, whatever the layer does meanwhile.
-#include "layer/jacobian.hpp"
+#include "layer/derivatives/jacobian.hpp"
 
 #include "dtensor/measure.hpp"
 #include "layer_run.hpp"
-#include "linop/adjoint_test.hpp"
+#include "linop/algebra/adjoint_test.hpp"
 #include "sys/expect_error.hpp"
 
 namespace tenon {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // From the second Apply on Tenon allocates nothing: neither counted buffers nor anything by the
 // global operator new, which this program counts.
-#include "layer/jacobian.hpp"
+#include "layer/derivatives/jacobian.hpp"
 
 #include "layer_run.hpp"
 
 #include "support/count_allocations.hpp"
-#include "sys/memory.hpp"
+#include "sys/memory/memory.hpp"
 
 namespace tenon {
 namespace {

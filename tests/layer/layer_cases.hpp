@@ -3,7 +3,7 @@
 // How a layer depends on input and parameters together says what a Taylor test can ask of it.
 #pragma once
 
-#include "declaration/declaration_types.hpp"
+#include "declaration/core/types.hpp"
 #include "dtensor/fill.hpp"
 #include "support/layers.hpp"
 #include "support/random_layout.hpp"

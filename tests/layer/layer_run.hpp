@@ -5,7 +5,7 @@
 
 #include "dtensor/arithmetic.hpp"
 #include "layer_cases.hpp"
-#include "linop/make_conversion.hpp"
+#include "linop/exchange/make_conversion.hpp"
 
 #include <gtest/gtest.h>
 

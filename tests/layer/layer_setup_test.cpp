@@ -3,9 +3,9 @@
 // of one rank that become errors of all.
 #include "layer_run.hpp"
 
-#include "kernels/convolution_backends.hpp"
+#include "kernels/convolution/backends.hpp"
 #include "sys/expect_error.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 namespace tenon {
 namespace {

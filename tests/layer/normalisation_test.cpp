@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Batch, instance, group and layer normalisation against their definitions in plain loops, two passes over
 // all elements of a group; running statistics as PyTorch keeps them; and what checkpoints see of these.
-#include "layer/state.hpp"
+#include "layer/networks/state.hpp"
 #include "run_layer.hpp"
 
 namespace tenon {

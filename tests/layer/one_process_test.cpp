@@ -2,7 +2,7 @@
 // Every layer on every tried mesh equals the one-process layer: forward, input gradient and
 // parameter gradients. The one-process layer runs on each rank by itself with the reference
 // kernels.
-#include "kernels/convolution_backends.hpp"
+#include "kernels/convolution/backends.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
 

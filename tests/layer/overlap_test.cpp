@@ -2,8 +2,7 @@
 // Convolutions that compute while their halo travels: the pieces of the output, when there are any,
 // what is refused, and late messages. That the values are right is boundary_layer_test's.
 #include "comm/delay.hpp"
-#include "declaration/window_layout.hpp"
-#include "declaration/window_pieces.hpp"
+#include "declaration/core/window_layout.hpp"
 #include "layer_run.hpp"
 #include "support/random_layout.hpp"
 

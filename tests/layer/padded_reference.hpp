@@ -4,8 +4,8 @@
 // side of mode none stays padding of the kernel's.
 #pragma once
 
-#include "kernels/convolution.hpp"
-#include "kernels/pooling.hpp"
+#include "kernels/convolution/convolution.hpp"
+#include "kernels/pooling/pooling.hpp"
 #include "layer_run.hpp"
 #include "support/conversion_definition.hpp"
 

@@ -3,11 +3,11 @@
 // layers by the sweeps.
 #include "layer_run.hpp"
 
-#include "declaration/declaration_types.hpp"
+#include "declaration/core/types.hpp"
 #include "kernels/functors/pointwise.hpp"
-#include "layer/pointwise_names.hpp"
+#include "layer/types/pointwise.hpp"
 #include "sys/expect_error.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 namespace tenon {
 namespace {

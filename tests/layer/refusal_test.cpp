@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What cannot be is refused in SetUp, on all ranks alike, with the layer, the setting or shape that does not fit, and
 // what would: of every type at least one case of its own, and labels and grids that it does not know.
-#include "kernels/backend.hpp"
+#include "kernels/base/backend.hpp"
 #include "layer_run.hpp"
 
 #include <set>

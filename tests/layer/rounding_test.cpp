@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Activations saved in bfloat16: derivatives are those at the rounded values, tangent and adjoint at the same ones, and
 // the memory is that of two bytes a cell.
-#include "layer/derivative_check.hpp"
+#include "layer/derivatives/derivative_check.hpp"
 
 #include "layer_run.hpp"
 #include "sys/expect_error.hpp"
-#include "sys/memory.hpp"
+#include "sys/memory/memory.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include "layer_run.hpp"
 
 #include "sys/expect_error.hpp"
-#include "sys/memory.hpp"
+#include "sys/memory/memory.hpp"
 
 namespace tenon {
 namespace {

@@ -3,8 +3,8 @@
 // forward and derivatives are right is in the sweeps over all layers, of which one is a shell.
 #include "layer_run.hpp"
 
-#include "layer/layer_types.hpp"
-#include "layer/state.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/networks/state.hpp"
 
 namespace tenon {
 namespace {

@@ -4,7 +4,7 @@
 #include "layer_run.hpp"
 
 #include "sys/expect_error.hpp"
-#include "sys/log.hpp"
+#include "sys/log/log.hpp"
 
 namespace tenon {
 namespace {

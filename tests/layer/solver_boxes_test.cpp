@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Layouts from a solver's boxes, "S0,S1,S2,S3" on a grid with axes of one process: along these all properties are one, so
 // layers take filled halos, outputs are added to inputs, and no label moves the solver's split points.
-#include "declaration/window_layout.hpp"
+#include "declaration/core/window_layout.hpp"
 #include "geometry/from_boxes.hpp"
 #include "geometry/layout_draft.hpp"
 #include "layer_run.hpp"
 
-#include "layer/layer_types.hpp"
+#include "layer/core/layer_types.hpp"
 
 namespace tenon {
 namespace {

@@ -2,7 +2,7 @@
 // The spectral convolution against discrete Fourier transforms by their definition, as PyTorch's
 // implementations of Fourier neural operators have it: the real transform of the field, the products
 // in the corners of low modes, zero elsewhere, and the inverse real transform.
-#include "kernels/backend.hpp"
+#include "kernels/base/backend.hpp"
 #include "layer_run.hpp"
 
 #include <complex>

@@ -3,11 +3,11 @@
 // tangent, input gradient and parameter gradients; also where their kernels are recorded and launched as graphs.
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/measure.hpp"
-#include "layer/derivative_check.hpp"
-#include "layer/jacobian.hpp"
+#include "layer/derivatives/derivative_check.hpp"
+#include "layer/derivatives/jacobian.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 #include <array>
 #include <functional>

@@ -2,10 +2,10 @@
 // What a view says of conversions and memory, against numbers counted by hand.
 #include "layer_run.hpp"
 
-#include "kernels/convolution_backends.hpp"
-#include "sys/options.hpp"
-#include "sys/text.hpp"
-#include "sys/view.hpp"
+#include "kernels/convolution/backends.hpp"
+#include "sys/options/options.hpp"
+#include "sys/text/text.hpp"
+#include "sys/text/view.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dtensor/fill.hpp"
-#include "linop/adjoint_test.hpp"
-#include "linop/algebra.hpp"
-#include "linop/make_conversion.hpp"
+#include "linop/algebra/adjoint_test.hpp"
+#include "linop/algebra/composition.hpp"
+#include "linop/exchange/make_conversion.hpp"
 #include "support/world.hpp"
 
 #include <gtest/gtest.h>

@@ -2,13 +2,13 @@
 // Conversions in one exchange against the definition on raw memory, the adjoint identity, and counted
 // traffic. What holds for every route is in route_test.cpp.
 #include "dtensor/fill.hpp"
-#include "linop/adjoint_test.hpp"
-#include "linop/make_conversion.hpp"
+#include "linop/algebra/adjoint_test.hpp"
+#include "linop/exchange/make_conversion.hpp"
 #include "support/conversion_definition.hpp"
 #include "support/draws.hpp"
 #include "support/random_layout.hpp"
 #include "support/world.hpp"
-#include "sys/log.hpp"
+#include "sys/log/log.hpp"
 #include "sys/random.hpp"
 
 #include <gtest/gtest.h>

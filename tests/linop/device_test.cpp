@@ -2,7 +2,7 @@
 // Operators between processes on tensors in device memory: what they give there is what they give on the host, bit
 // for bit where only sums of one order are made, which each kind of operator and drawn layouts show.
 #include "capi/expect_code.hpp"
-#include "comm/agreement.hpp"
+#include "comm/agreement/agreement.hpp"
 #include "operators.hpp"
 #include "support/draws.hpp"
 #include "support/own_communicator.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators between tensors that lie in one array of the caller's: the same values as between two
 // arrays, or a refusal.
-#include "dtensor/overlap.hpp"
+#include "dtensor/stride_sums.hpp"
 #include "operators.hpp"
 #include "support/conversion_definition.hpp"
 #include "support/random_layout.hpp"

@@ -3,7 +3,7 @@
 // library may allocate inside, but not by our operator new.)
 #include "operators.hpp"
 #include "support/count_allocations.hpp"
-#include "sys/memory.hpp"
+#include "sys/memory/memory.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The memory operators as matrices of one rank's memory, against their definitions and the algebra
 // of Hewett and Grady 2020, Appendix A.
-#include "linop/memory_op.hpp"
+#include "linop/algebra/memory_op.hpp"
 
 #include "operators.hpp"
 #include "sys/expect_error.hpp"

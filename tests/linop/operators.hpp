@@ -5,14 +5,12 @@
 
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
-#include "linop/algebra.hpp"
-#include "linop/boundary_op.hpp"
-#include "linop/local_op.hpp"
-#include "linop/make_conversion.hpp"
-#include "linop/memory_op.hpp"
-#include "linop/primitive.hpp"
-#include "linop/reduction_op.hpp"
-#include "linop/shell.hpp"
+#include "linop/algebra/composition.hpp"
+#include "linop/algebra/memory_op.hpp"
+#include "linop/algebra/primitive.hpp"
+#include "linop/algebra/shell.hpp"
+#include "linop/exchange/make_conversion.hpp"
+#include "linop/programs/reduction_op.hpp"
 #include "support/world.hpp"
 
 #include <gtest/gtest.h>

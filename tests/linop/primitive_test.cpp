@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The layouts that the named primitives give, and what they refuse.
-#include "linop/primitive.hpp"
+#include "linop/algebra/primitive.hpp"
 
 #include "operators.hpp"
 #include "sys/expect_error.hpp"

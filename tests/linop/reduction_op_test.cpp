@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reduction programs on ranks: every program of one and two levels, and some of three, gives the sum
 // of all addends, which MPI_Allreduce finds too; is its own adjoint; and ends with equal copies.
-#include "linop/reduction_op.hpp"
+#include "linop/programs/reduction_op.hpp"
 
-#include "linop/adjoint_test.hpp"
+#include "linop/algebra/adjoint_test.hpp"
 #include "operators.hpp"
 #include "reduction/synthesis.hpp"
 #include "sys/expect_error.hpp"

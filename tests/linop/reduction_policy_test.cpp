@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where reduction groups stand in a machine of levels, and conversions that sum by a program.
-#include "linop/reduction_policy.hpp"
+#include "linop/programs/reduction_policy.hpp"
 
 #include "operators.hpp"
 #include "sys/expect_error.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 #include <unistd.h>
 

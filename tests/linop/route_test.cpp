@@ -2,14 +2,14 @@
 // What conversions keep on every route: the value of valid tensors with random addends, the adjoint
 // identity on raw memory, copies that are equal bit by bit, and counted traffic.
 #include "dtensor/fill.hpp"
-#include "linop/adjoint_test.hpp"
-#include "linop/make_conversion.hpp"
+#include "linop/algebra/adjoint_test.hpp"
+#include "linop/exchange/make_conversion.hpp"
 #include "operators.hpp"
 #include "support/conversion_definition.hpp"
 #include "support/draws.hpp"
 #include "support/random_layout.hpp"
-#include "sys/log.hpp"
-#include "sys/options.hpp"
+#include "sys/log/log.hpp"
+#include "sys/options/options.hpp"
 #include "sys/random.hpp"
 
 #include <tenon.h>

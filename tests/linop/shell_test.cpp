@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators from a user's functions, and types that are made by name.
-#include "linop/shell.hpp"
+#include "linop/algebra/shell.hpp"
 
-#include "linop/adjoint_test.hpp"
-#include "linop/type_registry.hpp"
+#include "linop/algebra/adjoint_test.hpp"
+#include "linop/algebra/type_registry.hpp"
 #include "operators.hpp"
 #include "sys/expect_error.hpp"
 

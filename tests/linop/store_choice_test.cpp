@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Which way of storing is chosen, with times that are made up.
-#include "linop/store_choice.hpp"
+#include "linop/exchange/region_run.hpp"
 
 #include "sys/expect_error.hpp"
 

@@ -4,9 +4,9 @@
 // other one.
 #include "operators.hpp"
 
-#include "linop/reduction_policy.hpp"
+#include "linop/programs/reduction_policy.hpp"
 #include "sys/expect_error.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 #include "sys/random.hpp"
 
 #include <algorithm>

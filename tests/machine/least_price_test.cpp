@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The bound by properties against the prices of random steps.
-#include "machine/least_price.hpp"
+#include "machine/route_search.hpp"
 
 #include "machine/price.hpp"
 #include "support/random_layout.hpp"

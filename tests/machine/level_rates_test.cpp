@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Rates of each level of a machine, made by hand.
-#include "machine/level_rates.hpp"
+#include "machine/link.hpp"
 
 #include "machine/machine_file.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "machine/machine_file.hpp"
 
-#include "sys/error.hpp"
-#include "sys/options.hpp"
-#include "sys/whole_file.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/files/part_file.hpp"
+#include "sys/options/options.hpp"
 
 #include <gtest/gtest.h>
 

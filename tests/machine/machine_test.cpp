@@ -2,7 +2,7 @@
 #include "machine/machine.hpp"
 
 #include "machine/group_load.hpp"
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <gtest/gtest.h>
 

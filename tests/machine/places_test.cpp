@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "machine/places.hpp"
 
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Prices against sums made by hand.
 #include "machine/price.hpp"
-#include "sys/error.hpp"
-#include "sys/options.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/options/options.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include "geometry/traffic.hpp"
 #include "support/random_layout.hpp"
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <gtest/gtest.h>
 

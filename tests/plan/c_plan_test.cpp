@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Plans of networks through the C face: from a solver's layout to a step, and each refusal.
 #include "capi/expect_code.hpp"
-#include "sys/whole_file.hpp"
+#include "sys/files/part_file.hpp"
 
 #include <cmath>
 #include <fstream>

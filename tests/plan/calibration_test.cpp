@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Rates that were planted are found again.
-#include "comm/agreement.hpp"
+#include "comm/agreement/agreement.hpp"
 #include "plan/calibration.hpp"
 
 #include "planned_network.hpp"
-#include "sys/log.hpp"
+#include "sys/log/log.hpp"
 
 namespace tenon::test {
 namespace {

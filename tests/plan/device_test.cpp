@@ -3,7 +3,7 @@
 #include "planned_network.hpp"
 
 #include "sys/expect_error.hpp"
-#include "sys/memory.hpp"
+#include "sys/memory/memory.hpp"
 
 namespace tenon::test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/measure.hpp"
-#include "sys/log.hpp"
+#include "sys/log/log.hpp"
 
 namespace tenon::test {
 namespace {

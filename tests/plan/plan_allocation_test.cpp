@@ -4,8 +4,8 @@
 #include "planned_network.hpp"
 
 #include "support/count_allocations.hpp"
-#include "sys/memory.hpp"
-#include "sys/view.hpp"
+#include "sys/memory/memory.hpp"
+#include "sys/text/view.hpp"
 
 namespace tenon::test {
 namespace {

@@ -4,7 +4,7 @@
 #include "planned_network.hpp"
 
 #include "sys/expect_error.hpp"
-#include "sys/whole_file.hpp"
+#include "sys/files/part_file.hpp"
 
 #include <filesystem>
 #include <fstream>

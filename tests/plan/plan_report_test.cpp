@@ -3,7 +3,7 @@
 #include "planned_network.hpp"
 
 #include "sys/expect_error.hpp"
-#include "sys/log.hpp"
+#include "sys/log/log.hpp"
 
 #include <regex>
 

@@ -3,7 +3,7 @@
 #include "planned_network.hpp"
 
 #include "sys/expect_error.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 namespace tenon::test {
 namespace {

@@ -2,7 +2,7 @@
 // The messages and bytes that a plan predicts for each layer are those that the log counts.
 #include "planned_network.hpp"
 
-#include "sys/log.hpp"
+#include "sys/log/log.hpp"
 
 #include <map>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Networks of layers, as their files have them: which layers are planned, and which follow.
-#include "planner/network_source.hpp"
-#include "planner/own_model.hpp"
-#include "planner/plan_search.hpp"
+#include "planner/prices/declared_network.hpp"
+#include "planner/prices/own_model.hpp"
 #include "planner/random_tables.hpp"
+#include "planner/search/plan_search.hpp"
 #include "sys/expect_error.hpp"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Elimination, min-marginals and the memory bound against exhaustive search, exactly.
-#include "planner/elimination.hpp"
-#include "planner/memory_bound.hpp"
-#include "planner/pareto.hpp"
 #include "planner/random_tables.hpp"
+#include "planner/search/elimination.hpp"
+#include "planner/search/memory_bound.hpp"
+#include "planner/search/pareto.hpp"
 #include "sys/expect_error.hpp"
 
 #include <algorithm>

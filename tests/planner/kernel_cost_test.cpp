@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The work of kernels, counted by hand.
-#include "planner/kernel_cost.hpp"
+#include "planner/prices/kernel_cost.hpp"
 
-#include "declaration/declaration_types.hpp"
+#include "declaration/core/types.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "planner/network_table.hpp"
+#include "planner/papers/network_table.hpp"
 #include "sys/expect_error.hpp"
 
 #include <fmt/format.h>

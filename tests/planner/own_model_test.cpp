@@ -2,10 +2,10 @@
 // Tenon's own prices: certified plans against a search with exact prices, plans against all combinations of
 // words, and moves against the conversions that they are.
 #include "machine/price.hpp"
-#include "planner/memory_bound.hpp"
-#include "planner/own_model.hpp"
-#include "planner/plan_search.hpp"
+#include "planner/prices/own_model.hpp"
 #include "planner/random_tables.hpp"
+#include "planner/search/memory_bound.hpp"
+#include "planner/search/plan_search.hpp"
 #include "planner/small_network.hpp"
 #include "sys/expect_error.hpp"
 

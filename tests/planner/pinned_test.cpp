@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Inputs and outputs that lie where a solver has them: plans against all combinations of words, what it costs
 // to stay, and the objectives.
-#include "geometry/holding.hpp"
+#include "geometry/layout.hpp"
 #include "machine/price.hpp"
 #include "planner/network_plan.hpp"
 #include "planner/random_tables.hpp"

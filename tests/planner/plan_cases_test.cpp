@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The cases of tests/data/plan_cases.json: least times, baselines, the costs of the plans given there, and
 // the fastest plans within limits of memory.
-#include "planner/plan_search.hpp"
-#include "planner/t1_model.hpp"
+#include "planner/papers/t1_model.hpp"
+#include "planner/search/plan_search.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The papers' equations for AlexNet: seconds of an epoch of 1.2 million images, computed by an independent
 // program, and what the equations have in common.
-#include "planner/published_costs.hpp"
+#include "planner/papers/published_costs.hpp"
 #include "sys/expect_error.hpp"
 
 #include <cmath>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // T1 on random networks of up to six layers: the search against all combinations of words, on 2 to 12
 // processes, and what of its prices can be said without its formulas.
-#include "planner/memory_bound.hpp"
-#include "planner/plan_search.hpp"
+#include "planner/papers/t1_model.hpp"
 #include "planner/random_tables.hpp"
-#include "planner/t1_model.hpp"
+#include "planner/search/memory_bound.hpp"
+#include "planner/search/plan_search.hpp"
 #include "sys/expect_error.hpp"
 
 namespace tenon {

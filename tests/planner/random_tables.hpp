@@ -2,7 +2,7 @@
 // Random sums of tables on given graphs, and what an exhaustive search says of them.
 #pragma once
 
-#include "planner/cost_tables.hpp"
+#include "planner/search/cost_tables.hpp"
 
 #include <functional>
 #include <limits>

@@ -2,8 +2,8 @@
 // A network small enough for exhaustive search, and tables of exact prices.
 #pragma once
 
-#include "planner/cost_model.hpp"
-#include "planner/network_table.hpp"
+#include "planner/papers/network_table.hpp"
+#include "planner/prices/cost_model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Plans with communication beside computation, against timelines made by hand.
-#include "planner/own_model.hpp"
-#include "planner/plan_search.hpp"
+#include "planner/prices/own_model.hpp"
+#include "planner/search/plan_search.hpp"
 #include "planner/small_network.hpp"
-#include "planner/timeline.hpp"
 
 namespace tenon {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "planner/word.hpp"
+#include "planner/prices/word.hpp"
 #include "sys/expect_error.hpp"
 
 namespace tenon {

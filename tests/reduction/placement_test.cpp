@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "reduction/placement_list.hpp"
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <gtest/gtest.h>
 

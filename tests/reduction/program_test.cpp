@@ -2,7 +2,7 @@
 // The reduction language: its text, and the groups that it forms, against the paper's Table 2.
 #include "reduction/grouping.hpp"
 #include "reduction/program.hpp"
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <gtest/gtest.h>
 

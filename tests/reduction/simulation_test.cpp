@@ -3,7 +3,7 @@
 #include "reduction/simulation.hpp"
 
 #include "reduction/paper_times.hpp"
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <gtest/gtest.h>
 

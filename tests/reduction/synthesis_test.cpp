@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "reduction/full_system.hpp"
 #include "reduction/holdings.hpp"
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <numeric>
 #include <set>

@@ -6,7 +6,7 @@
 #include "kernels/on_device.hpp"
 #include "standin/failures.hpp"
 #include "standin/refused.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 namespace tenon::test {
 namespace {

@@ -6,7 +6,7 @@
 #include "kernels/cuda/dnn_graph.hpp"
 #include "kernels/on_device.hpp"
 #include "standin/refused.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,10 +2,10 @@
 // Faults in the use of streams and memory, planted one by one: the stand-in must show each in the modes that
 // are made for it, and let the right program pass in all. Each scene runs in a process of its own, which ends
 // with 0 if its values are right, 1 if they are wrong, and as the stand-in ends it otherwise.
-#include "kernels/block_copy.hpp"
-#include "kernels/pairwise_sum.hpp"
-#include "kernels/reduce.hpp"
-#include "kernels/walks.hpp"
+#include "kernels/elementwise/reduce.hpp"
+#include "kernels/movement/block_copy.hpp"
+#include "kernels/walks/pairwise_sum.hpp"
+#include "kernels/walks/walks.hpp"
 #include "sys/cuda/status.hpp"
 
 #include <gtest/gtest.h>

@@ -2,12 +2,12 @@
 // Layers of each type, made as the calls of the public interface make them.
 #pragma once
 
-#include "declaration/windowed.hpp"
-#include "kernels/pooling.hpp"
-#include "layer/layer_types.hpp"
-#include "layer/network.hpp"
-#include "layer/shell.hpp"
-#include "sys/text.hpp"
+#include "declaration/core/windowed.hpp"
+#include "kernels/pooling/pooling.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/networks/network.hpp"
+#include "layer/types/shell.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 

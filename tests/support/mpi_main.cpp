@@ -2,8 +2,8 @@
 // GoogleTest's main for MPI programs: every rank runs every test, rank 0 reports, and a failure on
 // any rank fails the program. A watchdog names the rank, the test and the last call instead of
 // letting a hang run into ctest's limit.
-#include "comm/session.hpp"
-#include "sys/last_call.hpp"
+#include "comm/session/session.hpp"
+#include "sys/errors/handler.hpp"
 
 #include <gtest/gtest.h>
 

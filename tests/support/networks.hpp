@@ -2,7 +2,7 @@
 // Networks to plan and train, in float64.
 #pragma once
 
-#include "layer/network_file.hpp"
+#include "layer/networks/network_file.hpp"
 #include "support/layers.hpp"
 
 namespace tenon::test {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "comm/communicator.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 #include <fmt/format.h>
 

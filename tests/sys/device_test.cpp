@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Which device a process takes, what it says where there is none, whose device is current, and memory that runs out.
-#include "kernels/reduce.hpp"
+#include "kernels/elementwise/reduce.hpp"
 #include "standin/failures.hpp"
 #include "standin/in_child.hpp"
 #include "sys/cuda/library.hpp"
 #include "sys/cuda/pci.hpp"
 #include "sys/expect_error.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>

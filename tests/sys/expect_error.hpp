@@ -2,7 +2,7 @@
 // Checks that a call throws a tenon::Error of a code whose text contains all the given parts.
 #pragma once
 
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <gtest/gtest.h>
 

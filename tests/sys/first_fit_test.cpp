@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "sys/first_fit.hpp"
+#include "sys/memory/memory.hpp"
 
 #include "sys/expect_error.hpp"
 

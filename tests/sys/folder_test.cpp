@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "sys/folder.hpp"
+#include "sys/files/folder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // guard(), the record of the last error, and the handlers.
-#include "sys/guard.hpp"
-#include "sys/output.hpp"
+#include "sys/errors/guard.hpp"
+#include "sys/text/output.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Texts as RFC 8259 has them, and numbers that are read as they were.
-#include "sys/json_text.hpp"
+#include "sys/files/json_text.hpp"
 
 #include "sys/expect_error.hpp"
-#include "sys/json_tree.hpp"
+#include "sys/files/json_tree.hpp"
 
 #include <gtest/gtest.h>
 

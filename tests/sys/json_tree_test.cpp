@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "sys/json_tree.hpp"
+#include "sys/files/json_tree.hpp"
 
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The ring that a watchdog reads.
-#include "sys/guard.hpp"
-#include "sys/last_call.hpp"
-#include "sys/log.hpp"
+#include "sys/errors/guard.hpp"
+#include "sys/errors/handler.hpp"
+#include "sys/log/log.hpp"
 
 #include <gtest/gtest.h>
 

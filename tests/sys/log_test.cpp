@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The event log under a clock that the test moves.
-#include "sys/log.hpp"
+#include "sys/log/log.hpp"
 
 #include "sys/expect_error.hpp"
 #include "sys/hand_clock.hpp"
-#include "sys/open_scope.hpp"
 
 #include <gtest/gtest.h>
 

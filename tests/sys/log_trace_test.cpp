@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The trace of one process, read back by a JSON parser, and the file it goes to.
-#include "sys/log.hpp"
-#include "sys/log_trace.hpp"
-#include "sys/new_file.hpp"
+#include "sys/files/part_file.hpp"
+#include "sys/log/log.hpp"
+#include "sys/log/log_trace.hpp"
 
 #include "sys/expect_error.hpp"
 #include "sys/hand_clock.hpp"

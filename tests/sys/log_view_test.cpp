@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The reduction of the ranks' snapshots and the table made of it.
-#include "sys/log_view.hpp"
+#include "sys/log/log_view.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Counted, aligned memory.
-#include "sys/memory.hpp"
+#include "sys/memory/memory.hpp"
 
 #include "sys/expect_error.hpp"
 

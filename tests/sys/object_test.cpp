@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The object header, its references, and the list of live objects.
-#include "sys/live_objects.hpp"
-#include "sys/object.hpp"
+#include "sys/errors/object.hpp"
 
 #include "sys/expect_error.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Command line, environment and files in a host program, and which of them wins.
-#include "sys/environment.hpp"
-#include "sys/options.hpp"
+#include "sys/options/environment.hpp"
+#include "sys/options/options.hpp"
 
 #include "sys/expect_error.hpp"
 

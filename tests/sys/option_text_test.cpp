@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "sys/option_text.hpp"
+#include "sys/options/option_text.hpp"
 
 #include "sys/expect_error.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tables, keys and prefixes, values, defaults, use, and the help.
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 #include "sys/expect_error.hpp"
 

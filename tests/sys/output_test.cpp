@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "sys/output.hpp"
+#include "sys/text/output.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "sys/own_memory.hpp"
+#include "sys/memory/own_memory.hpp"
 
 #include "support/pages.hpp"
 #include "sys/expect_error.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A program that owns its command line: every key on it must be declared, and -help is one.
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 #include "sys/expect_error.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Progress under a clock that the test moves.
-#include "sys/handler.hpp"
-#include "sys/log.hpp"
-#include "sys/options.hpp"
-#include "sys/output.hpp"
-#include "sys/progress.hpp"
+#include "sys/errors/handler.hpp"
+#include "sys/log/log.hpp"
+#include "sys/log/progress.hpp"
+#include "sys/options/options.hpp"
+#include "sys/text/output.hpp"
 
 #include "sys/expect_error.hpp"
 #include "sys/hand_clock.hpp"

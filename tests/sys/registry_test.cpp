@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "sys/registry.hpp"
+#include "sys/errors/registry.hpp"
 
 #include "sys/expect_error.hpp"
 

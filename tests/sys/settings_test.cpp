@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "sys/settings.hpp"
+#include "sys/options/settings.hpp"
 
 #include "sys/expect_error.hpp"
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "sys/text.hpp"
+#include "sys/text/text.hpp"
 
 #include <gtest/gtest.h>
 

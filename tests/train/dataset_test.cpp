@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "comm/agreement.hpp"
+#include "comm/agreement/agreement.hpp"
 #include "support/world.hpp"
 #include "train/idx_dataset.hpp"
 

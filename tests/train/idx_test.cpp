@@ -3,7 +3,7 @@
 // filled them, and every way of being broken.
 #include "train/idx.hpp"
 
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include "support/layers.hpp"
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
-#include "sys/output.hpp"
+#include "sys/text/output.hpp"
 #include "train/adam.hpp"
 #include "train/lbfgs.hpp"
 #include "train/sgd.hpp"

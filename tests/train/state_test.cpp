@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The state of a network and its optimizer: what it is called, and that it is all that there is.
-#include "layer/state.hpp"
+#include "layer/networks/state.hpp"
 
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"

@@ -3,7 +3,7 @@
 // process: the loss of tanh(W x + b) against targets, its gradient, and the formulas of each optimizer,
 // written here again.
 #include "dtensor/fill.hpp"
-#include "linop/make_conversion.hpp"
+#include "linop/exchange/make_conversion.hpp"
 #include "support/layers.hpp"
 #include "support/world.hpp"
 #include "train/lbfgs.hpp"

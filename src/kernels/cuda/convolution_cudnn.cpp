@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolution by cuDNN's plans. The library is given the outputs that reach held input (the others are the
 // bias) and the inputs that these reach, so that no padding is negative or larger than a kernel.
-#include "kernels/block_copy.hpp"
-#include "kernels/block_multiply.hpp"
-#include "kernels/convolution_backends.hpp"
+#include "kernels/convolution/backends.hpp"
 #include "kernels/cuda/dnn_graph.hpp"
-#include "kernels/reduce.hpp"
+#include "kernels/elementwise/reduce.hpp"
+#include "kernels/movement/block_copy.hpp"
 
 #include <optional>
 #include <type_traits>

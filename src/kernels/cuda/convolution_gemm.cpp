@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tiles of convolution_tiles.hpp on the device: columns are gathered by kernels, cuBLAS multiplies.
+// The tiles of convolution/tiles.hpp on the device: columns are gathered by kernels, cuBLAS multiplies.
 // In float64 these products alone use the tensor cores.
-#include "kernels/block_copy.hpp"
-#include "kernels/block_multiply.hpp"
-#include "kernels/cells.hpp"
-#include "kernels/convolution_tiles.hpp"
-#include "kernels/each.hpp"
+#include "kernels/convolution/tiles.hpp"
+#include "kernels/elementwise/reduce.hpp"
 #include "kernels/functors/im2col.hpp"
-#include "kernels/gemm.hpp"
-#include "kernels/reduce.hpp"
-#include "sys/error.hpp"
+#include "kernels/movement/block_copy.hpp"
+#include "kernels/products/gemm.hpp"
+#include "kernels/walks/cells.hpp"
+#include "kernels/walks/each.hpp"
+#include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Transforms of single dimensions by cuFFT, of lines in scratch memory: a box may have a part of the cells, the modes
 // are a part of all, and a line's cells may lie apart. Plans are made with the stage, and work in its scratch.
-#include "kernels/cells.hpp"
 #include "kernels/cuda/handles.hpp"
-#include "kernels/each.hpp"
-#include "kernels/fourier_stage.hpp"
+#include "kernels/fourier/stage.hpp"
 #include "kernels/functors/fourier.hpp"
+#include "kernels/walks/cells.hpp"
+#include "kernels/walks/each.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cuBLAS stores matrices by columns: it is asked for C^T = alpha op(B)^T op(A)^T + beta C^T.
+#include "kernels/products/gemm.hpp"
 #include "kernels/cuda/handles.hpp"
-#include "kernels/gemm_product.hpp"
 
 #include <type_traits>
 

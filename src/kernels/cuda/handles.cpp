@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/cuda/handles.hpp"
 
-#include "sys/options.hpp"
+#include "sys/options/options.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // What a context of the device holds for NVIDIA's libraries, which work on its stream.
 #pragma once
 
-#include "kernels/context.hpp"
+#include "kernels/base/context.hpp"
 #include "sys/cuda/library.hpp"
 
 #include <memory>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks of walks.hpp as kernels. Only lists of instances include this.
+// The walks of walks/walks.hpp as kernels. Only lists of instances include this.
 //
 // Where the tests' stand-in for the CUDA runtime is linked, tenonHostTwin() is there and learns, before a
 // kernel is launched, how the host runs it: the same object code, place by place.
 #pragma once
 
-#include "kernels/cells.hpp"
-#include "kernels/walks.hpp"
+#include "kernels/walks/cells.hpp"
+#include "kernels/walks/walks.hpp"
 #include "sys/cuda/status.hpp"
 
 #include <cuda_runtime.h>

@@ -2,7 +2,7 @@
 // Walks and sums along the middle dimension of arrays [outer, n, inner], beside arrays [outer, inner].
 #pragma once
 
-#include "kernels/cells.hpp"
+#include "kernels/walks/cells.hpp"
 
 namespace tenon::functors {
 

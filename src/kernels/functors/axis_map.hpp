@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The maps of axis_map.hpp by element of what is written: output o is the sum of the elements index[t] of its
+// The maps of rows/axis_map.hpp by element of what is written: output o is the sum of the elements index[t] of its
 // line in x times weights[t], begin[o] <= t < begin[o + 1].
 #pragma once
 
-#include "kernels/cells.hpp"
+#include "kernels/walks/cells.hpp"
 
 namespace tenon::functors {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The random mask of dropout, by element of a contiguous box; see dropout.hpp.
+// The random mask of dropout, by element of a contiguous box; see elementwise/dropout.hpp.
 #pragma once
 
-#include "kernels/cells.hpp"
+#include "kernels/walks/cells.hpp"
 #include "sys/random.hpp"
 
 namespace tenon::functors {

@@ -2,7 +2,7 @@
 // What is done to pairs of real and imaginary part, by pair.
 #pragma once
 
-#include "kernels/cells.hpp"
+#include "kernels/walks/cells.hpp"
 
 namespace tenon::functors {
 

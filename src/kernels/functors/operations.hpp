@@ -2,7 +2,7 @@
 // What combining and reducing do with two values.
 #pragma once
 
-#include "kernels/maximum.hpp"
+#include "kernels/base/maximum.hpp"
 #include "sys/device_code.hpp"
 
 namespace tenon::functors {

@@ -18,8 +18,8 @@
 //   identity  x                         1
 #pragma once
 
+#include "kernels/elementwise/pointwise.hpp"
 #include "kernels/functors/elementary.hpp"
-#include "kernels/pointwise.hpp"
 
 namespace tenon::pointwise {
 

@@ -3,9 +3,9 @@
 // windows that read it, so that no two threads write one element.
 #pragma once
 
-#include "kernels/divisor.hpp"
-#include "kernels/maximum.hpp"
-#include "kernels/window.hpp"
+#include "kernels/base/maximum.hpp"
+#include "kernels/convolution/window.hpp"
+#include "kernels/walks/cells.hpp"
 #include "sys/device_code.hpp"
 
 namespace tenon::functors {
@@ -38,7 +38,7 @@ struct PoolingPlanes {
   TENON_DEVICE Number tapsBefore(int d, Number distance) const {
     return ceilOf(distance, dilation[d], perDilation[d], kernel[d]);
   }
-  // As tapsInside and tapsBeforeEnd of window.hpp.
+  // As tapsInside and tapsBeforeEnd of convolution/window.hpp.
   TENON_DEVICE Taps tapsOf(int d, Number o) const {
     const Number first = firstOf(d, o);
     return {tapsBefore(d, -first), tapsBefore(d, in[d] - first)};

@@ -8,9 +8,9 @@
 // use(place, value) is what becomes of a value, at first [group, piece].
 #pragma once
 
-#include "kernels/cells.hpp"
 #include "kernels/functors/operations.hpp"
-#include "kernels/walks.hpp"
+#include "kernels/walks/cells.hpp"
+#include "kernels/walks/walks.hpp"
 
 #include <bit>
 #include <cmath>

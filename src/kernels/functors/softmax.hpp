@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The pieces of axis_softmax.hpp and softmax.hpp, by element and by term of a sum.
+// The pieces of rows/softmax.hpp and rows/cross_entropy.hpp, by element and by term of a sum.
 #pragma once
 
 #include "kernels/functors/elementary.hpp"

@@ -2,14 +2,13 @@
 #include "sys/device.hpp"
 
 #include "sys/cuda/library.hpp"
+#include "sys/cuda/parts.hpp"
 #include "sys/cuda/pci.hpp"
-#include "sys/cuda/pool.hpp"
 #include "sys/cuda/status.hpp"
-#include "sys/cuda/turn.hpp"
-#include "sys/log.hpp"
-#include "sys/options.hpp"
-#include "sys/text.hpp"
-#include "sys/view.hpp"
+#include "sys/log/log.hpp"
+#include "sys/options/options.hpp"
+#include "sys/text/text.hpp"
+#include "sys/text/view.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 // load them; and the driver, if the process has it.
 #pragma once
 
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <cublas_v2.h>
 #include <cuda.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "sys/cuda/pool.hpp"
+#include "sys/cuda/parts.hpp"
 
 #include "sys/cuda/status.hpp"
 

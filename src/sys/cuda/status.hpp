@@ -2,7 +2,7 @@
 // Failures of the CUDA runtime as Tenon's errors, with the runtime's own text.
 #pragma once
 
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "sys/cuda/turn.hpp"
+#include "sys/cuda/parts.hpp"
 
 #include "sys/cuda/library.hpp"
 #include "sys/cuda/status.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Network files: what is read is written again as a text that is read as the same.
-#include "declaration/network_file.hpp"
+#include "declaration/core/network_file.hpp"
 #include "read_everything.hpp"
 
 #include <cstdlib>

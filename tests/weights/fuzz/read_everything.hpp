@@ -3,7 +3,7 @@
 // success is TENON_ERR_FORMAT.
 #pragma once
 
-#include "sys/error.hpp"
+#include "sys/errors/error.hpp"
 #include "weights/assignment.hpp"
 
 #include <algorithm>

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Types and settings of layers by name, and what a container holds by a path of names.
+#include "capi/collective.hpp"
+#include "capi/layer/create.hpp"
+#include "declaration/core/types.hpp"
+#include "layer/networks/network_file.hpp"
+#include "layer/networks/path.hpp"
+#include "sys/files/part_file.hpp"
+#include "sys/text/text.hpp"
+
+#include <tenon/layer_settings.h>
+
+using namespace tenon;
+
+namespace {
+
+TenonErrorCode setByName(const char* function, TenonLayer layer, const char* name,
+                         const std::function<SettingValue()>& value) {
+  return guard(function, [&] {
+    Layer& l = deref(layer, "layer");
+    const std::string setting = textOf(name, "name");
+    l.specify(fmt::format("{}(\"{}\")", function, setting), [&] { l.set(setting, value()); });
+  });
+}
+
+template <class T>
+T getByName(TenonLayer layer, const char* name, const char* kind) {
+  const Layer& l = deref(layer, "layer");
+  const std::string setting = textOf(name, "name");
+  SettingValue value = l.declaration().get(setting);
+  if (auto* found = std::get_if<T>(&value))
+    return std::move(*found);
+  throw Error(TENON_ERR_TYPE, fmt::format("the setting '{}' of {} is \"{}\", which is not {}",
+                                          setting, l.title(), settingText(value), kind));
+}
+
+Example exampleOf(const Layer& layer, TenonInt seed) {
+  ExampleDraw draw(static_cast<std::uint64_t>(seed));
+  return layer.declaration().example(draw);
+}
+
+// Of a type, the first whose first input has so many dimensions, or for 0 the fewest of the first ones.
+std::optional<Example> exampleWith(const Declaration& declaration, int ndim) {
+  constexpr TenonInt kExamples = 200;
+  std::optional<Example> found;
+  for (TenonInt seed = 0; seed < kExamples; ++seed) {
+    ExampleDraw draw(static_cast<std::uint64_t>(seed));
+    Example example = declaration.example(draw);
+    const std::size_t rank = example.inputs.front().size();
+    if (ndim == 0 ? !found || rank < found->inputs.front().size()
+                  : !found && rank == static_cast<std::size_t>(ndim))
+      found = std::move(example);
+  }
+  return found;
+}
+
+SignatureTable tableOfType(const std::string& type, int ndim) {
+  const auto declaration = makeDeclaration(type);
+  if (!declaration)
+    throw Error(TENON_ERR_TYPE, fmt::format("there is no layer type '{}'; did you mean '{}'?", type,
+                                            nearest(type, declarationNames())));
+  const std::optional<Example> example = exampleWith(*declaration, ndim);
+  if (!example)
+    throw Error(TENON_ERR_SHAPE, fmt::format("layers of type '{}' take no input of {}", type,
+                                             counted(ndim, "dimension")));
+  for (const auto& [name, value] : example->settings)
+    declaration->set(name, value);
+  return declaration->rows(example->inputs);
+}
+
+std::string lineOf(const SignatureRow& row) {
+  return fmt::format("{}: {}{} -> {}\n", row.letter, describe(row.inputs),
+                     row.parameters.empty() ? "" : fmt::format(" [{}]", describe(row.parameters)),
+                     row.output.describe());
+}
+
+} // namespace
+
+TenonErrorCode TenonLayerSetType(TenonLayer layer, const char* type) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) { l.setType(textOf(type, "type")); });
+}
+
+TenonErrorCode TenonLayerGetType(TenonLayer layer, char type[], TenonInt length,
+                                 TenonInt* needed) noexcept {
+  return guard(__func__, [&] {
+    copyText(deref(layer, "layer").type(), {type, length, needed}, "type");
+  });
+}
+
+TenonErrorCode TenonLayerGetTypes(char types[], TenonInt length, TenonInt* needed) noexcept {
+  return guard(__func__, [&] {
+    copyText(joined(declarationNames(), ","), {types, length, needed}, "types");
+  });
+}
+
+TenonErrorCode TenonLayerGetLabels(TenonLayer layer, int ndim, const TenonInt shape[],
+                                   char labels[], TenonInt length, TenonInt* needed) noexcept {
+  return guard(__func__, [&] {
+    const Declaration& declaration = deref(layer, "layer").declaration();
+    if (declaration.contains())
+      throw Error(TENON_ERR_TYPE,
+                  fmt::format("{} is a container, which has no index labels; ask its layers",
+                              declaration.title()));
+    std::vector<std::string> found;
+    for (const SignatureRow& row : declaration.rows({listOf(shape, ndim, "shape")}))
+      found.push_back(row.letter);
+    copyText(joined(found, ","), {labels, length, needed}, "labels");
+  });
+}
+
+TenonErrorCode TenonLayerGetTypeSignatures(const char* type, int ndim, char signatures[],
+                                           TenonInt length, TenonInt* needed) noexcept {
+  return guard(__func__, [&] {
+    std::string lines;
+    for (const SignatureRow& row : tableOfType(textOf(type, "type"), ndim))
+      lines += lineOf(row);
+    copyText(lines, {signatures, length, needed}, "signatures");
+  });
+}
+
+TenonErrorCode TenonLayerGetSummary(TenonLayer layer, char summary[], TenonInt length,
+                                    TenonInt* needed) noexcept {
+  return guard(__func__, [&] {
+    copyText(deref(layer, "layer").declaration().view(), {summary, length, needed}, "summary");
+  });
+}
+
+TenonErrorCode TenonLayerSetExample(TenonLayer layer, TenonInt seed, int* inputs,
+                                    TenonInt* classes) noexcept {
+  return guard(__func__, [&] {
+    Layer& l = deref(layer, "layer");
+    const Example example = exampleOf(l, seed);
+    required(inputs, "inputs") = static_cast<int>(example.inputs.size());
+    required(classes, "classes") = example.classes;
+    l.specify("TenonLayerSetExample", [&] {
+      l.checkBeforeSetUp("TenonLayerSetExample");
+      for (const auto& [name, value] : example.settings)
+        l.set(name, value);
+    });
+  });
+}
+
+TenonErrorCode TenonLayerGetExampleShape(TenonLayer layer, TenonInt seed, int tensor,
+                                         TenonInt length, TenonInt shape[], int* ndim) noexcept {
+  return guard(__func__, [&] {
+    const Example example = exampleOf(deref(layer, "layer"), seed);
+    const int inputs = static_cast<int>(example.inputs.size());
+    if (tensor < 0 || tensor > inputs)
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("tensor is {}, but the example has {}; pass 0 to {}, the last for the "
+                      "target",
+                      tensor, counted(inputs, "input"), inputs));
+    const Shape& found = tensor == inputs ? example.target : example.inputs[tensor];
+    if (ndim)
+      *ndim = static_cast<int>(found.size());
+    copyUpTo(found, length, shape, "the shape");
+  });
+}
+
+TenonErrorCode TenonLayerSetIntegers(TenonLayer layer, const char* name, TenonInt length,
+                                     const TenonInt values[]) noexcept {
+  return setByName(__func__, layer, name, [&]() -> SettingValue {
+    return listOf(values, static_cast<int>(std::min<TenonInt>(length, 1 << 30)), "values");
+  });
+}
+
+TenonErrorCode TenonLayerSetReal(TenonLayer layer, const char* name, double value) noexcept {
+  return setByName(__func__, layer, name, [&]() -> SettingValue { return value; });
+}
+
+TenonErrorCode TenonLayerSetText(TenonLayer layer, const char* name, const char* text) noexcept {
+  return setByName(__func__, layer, name, [&]() -> SettingValue { return textOf(text, "text"); });
+}
+
+TenonErrorCode TenonLayerSetBool(TenonLayer layer, const char* name, TenonBool value) noexcept {
+  return setByName(__func__, layer, name, [&]() -> SettingValue { return value != TENON_FALSE; });
+}
+
+TenonErrorCode TenonLayerGetIntegers(TenonLayer layer, const char* name, TenonInt length,
+                                     TenonInt values[], TenonInt* count) noexcept {
+  return guard(__func__, [&] {
+    const Layer& l = deref(layer, "layer");
+    const std::string setting = textOf(name, "name");
+    const bool isOne = std::holds_alternative<Index>(l.declaration().get(setting));
+    const std::vector<Index> found =
+        isOne ? std::vector<Index>{getByName<Index>(layer, name, "an integer")}
+              : getByName<std::vector<Index>>(layer, name, "a list of integers");
+    if (count)
+      *count = static_cast<TenonInt>(found.size());
+    copyUpTo(found, length, values, fmt::format("the setting '{}' of {}", setting, l.title()));
+  });
+}
+
+TenonErrorCode TenonLayerGetReal(TenonLayer layer, const char* name, double* value) noexcept {
+  return guard(__func__,
+               [&] { required(value, "value") = getByName<double>(layer, name, "a real number"); });
+}
+
+TenonErrorCode TenonLayerGetText(TenonLayer layer, const char* name, char text[], TenonInt length,
+                                 TenonInt* needed) noexcept {
+  return guard(__func__, [&] {
+    copyText(getByName<std::string>(layer, name, "text"), {text, length, needed}, "text");
+  });
+}
+
+TenonErrorCode TenonLayerGetBool(TenonLayer layer, const char* name, TenonBool* value) noexcept {
+  return guard(__func__, [&] {
+    required(value, "value") =
+        getByName<bool>(layer, name, "true or false") ? TENON_TRUE : TENON_FALSE;
+  });
+}
+
+TenonErrorCode TenonLayerIsSet(TenonLayer layer, const char* name, TenonBool* isSet) noexcept {
+  return guard(__func__, [&] {
+    const Layer& l = deref(layer, "layer");
+    const bool found = l.declaration().isSet(textOf(name, "name"));
+    required(isSet, "isSet") = found ? TENON_TRUE : TENON_FALSE;
+  });
+}
+
+TenonErrorCode TenonLayerCreateFromFile(MPI_Comm comm, const char* nameOrPath,
+                                        TenonLayer* layer) noexcept {
+  return createLayer(__func__, comm, layer, [&](const CommPtr& own) {
+    return readNetwork(own, textOf(nameOrPath, "nameOrPath"));
+  });
+}
+
+TenonErrorCode TenonLayerSaveNetwork(TenonLayer layer, const char* path) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr comm = commOf("layer", layer);
+    collectively(*comm, [&] {
+      const Layer& l = deref(layer, "layer");
+      const std::string text = networkText(describeNetwork(l)), place = textOf(path, "path");
+      if (comm->rank() != 0)
+        return 0;
+      NewFile file(place);
+      file.write(text);
+      file.commit();
+      return 0;
+    });
+  });
+}
+
+TenonErrorCode TenonLayerGetChild(TenonLayer layer, const char* path, TenonLayer* child) noexcept {
+  return guard(__func__, [&] {
+    Layer& l = deref(layer, "layer");
+    required(child, "child");
+    give(child, Ref<Layer>::share(&childAt(l, textOf(path, "path"))));
+  });
+}
+
+TenonErrorCode TenonLayerGetParameterAt(TenonLayer layer, const char* path,
+                                        TenonDTensor* parameter) noexcept {
+  return guard(__func__, [&] {
+    Layer& l = deref(layer, "layer");
+    required(parameter, "parameter");
+    give(parameter, parameterAt(l, textOf(path, "path")).expose());
+  });
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the calls that create layers and change their settings have in common.
+#pragma once
+
+#include "capi/collective.hpp"
+#include "layer/core/layer_types.hpp"
+#include "sys/errors/guard.hpp"
+
+namespace tenon {
+
+// make(comm) gives the layer.
+template <class Make>
+TenonErrorCode createLayer(const char* function, MPI_Comm comm, TenonLayer* layer, Make make) {
+  return guard(function, [&] {
+    checkInitialized();
+    const CommPtr own = Communicator::of(comm);
+    createTogether(
+        *own, layer, "layer", "the layer", [&] { return make(own); },
+        [](const auto& made) { return made->settings(); });
+  });
+}
+
+// set(layer); a failure is remembered, and SetUp fails for it on all ranks.
+template <class Set>
+TenonErrorCode specifyLayer(const char* function, TenonLayer handle, Set set) {
+  return guard(function, [&] {
+    Layer& layer = deref(handle, "layer");
+    layer.specify(function, [&] { set(layer); });
+  });
+}
+
+} // namespace tenon

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Set-up, parameters and use of layers.
+#include "layer/core/layer.hpp"
+#include "capi/collective.hpp"
+#include "capi/handle.hpp"
+#include "layer/derivatives/derivative_check.hpp"
+#include "layer/networks/weights.hpp"
+#include "sys/errors/guard.hpp"
+#include "sys/random.hpp"
+#include "sys/text/text.hpp"
+
+#include <tenon/layer_network.h>
+#include <tenon/layer_weights.h>
+#include <tenon/loss.h>
+
+using namespace tenon;
+
+TenonErrorCode TenonLayerSetTargetWeights(TenonLayer layer, TenonDTensor weights) noexcept {
+  return guard(__func__, [&] {
+    Layer& l = deref(layer, "layer");
+    l.setTargetWeights(Ref<DTensor>::share(&deref(weights, "weights")));
+  });
+}
+
+using namespace tenon;
+
+TenonErrorCode TenonLayerLoadWeights(TenonLayer layer, const char* path, const char* map) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr comm = commOf("layer", layer);
+    collectively(*comm, [&] {
+      loadWeights(deref(layer, "layer"), textOf(path, "path"), textOrEmpty(map));
+      return 0;
+    });
+  });
+}
+
+TenonErrorCode TenonLayerSaveWeights(TenonLayer layer, const char* path) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr comm = commOf("layer", layer);
+    collectively(*comm, [&] {
+      saveWeights(deref(layer, "layer"), textOf(path, "path"));
+      return 0;
+    });
+  });
+}
+
+using namespace tenon;
+
+namespace {
+
+// A tensor of the layer's data type; layoutOf(layer) says where.
+template <class LayoutOf>
+TenonErrorCode createTensor(const char* function, TenonLayer handle, TenonDTensor* tensor,
+                            const char* name, LayoutOf layoutOf) {
+  return guard(function, [&] {
+    checkInitialized();
+    const Layer& layer = deref(handle, "layer");
+    createTogether(
+        *layer.comm(), tensor, name, "the layout",
+        [&] {
+          return makeRef<DTensor>(layer.comm(), layoutOf(layer), layer.dataType(), layer.space());
+        },
+        [](const Ref<DTensor>& made) { return made->layout().describe(); });
+  });
+}
+
+Parameter& parameterOf(const Layer& layer, int number) {
+  const auto all = layer.parameters();
+  if (number < 0 || number >= static_cast<int>(all.size()))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("parameter index {2} is out of range: {0} has {1}, numbered from 0{3}",
+                            layer.title(), counted(static_cast<Index>(all.size()), "parameter"),
+                            number, layer.isSetUp() ? "" : "; call TenonLayerSetUp() first"));
+  return *all[number];
+}
+
+// A test of derivatives, test(layer, point or null, seed), is no hot path: its errors are common.
+template <class Test>
+auto testTogether(TenonLayer handle, TenonDTensor x, TenonInt seed, Test test) {
+  checkInitialized();
+  const CommPtr comm = commOf("layer", handle, x);
+  agreeOnText(*comm, "seed and point",
+              [&] { return fmt::format("{}, {}", seed, x ? "a given point" : "a random one"); });
+  return collectively(*comm, [&] {
+    return test(deref(handle, "layer"), x ? &deref(x, "x") : nullptr,
+                static_cast<std::uint64_t>(seed));
+  });
+}
+
+} // namespace
+
+TenonErrorCode TenonLayerSetUp(TenonLayer layer, TenonLayout input) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr comm = commOf("layer", layer, input);
+    const auto [l, layout] = collectively(*comm, [&] {
+      Layer& known = deref(layer, "layer");
+      const LayoutObject& given = deref(input, "input");
+      if (given.comm() != known.comm())
+        throw Error(TENON_ERR_ARG, fmt::format("{} and the layout of its input are on different "
+                                               "communicators; create them on the same one",
+                                               known.title()));
+      return std::pair(&known, &given.layout());
+    });
+    l->setUp(*layout);
+  });
+}
+
+TenonErrorCode TenonLayerGetOutputLayout(TenonLayer layer, TenonLayout* output) noexcept {
+  return guard(__func__, [&] {
+    const Layer& l = deref(layer, "layer");
+    required(output, "output");
+    give(output, makeRef<LayoutObject>(l.comm(), l.outputLayout()));
+  });
+}
+
+TenonErrorCode TenonLayerCreateOutput(TenonLayer layer, TenonDTensor* y) noexcept {
+  return createTensor(__func__, layer, y, "y", [](const Layer& l) { return l.outputLayout(); });
+}
+
+TenonErrorCode TenonLayerCreateOutputCotangent(TenonLayer layer, TenonDTensor* dy) noexcept {
+  return createTensor(__func__, layer, dy, "dy",
+                      [](const Layer& l) { return l.outputLayout().dual(); });
+}
+
+TenonErrorCode TenonLayerCreateInputCotangent(TenonLayer layer, TenonDTensor* dx) noexcept {
+  return createTensor(__func__, layer, dx, "dx",
+                      [](const Layer& l) { return l.inputLayout().dual(); });
+}
+
+TenonErrorCode TenonLayerCreateInputCotangentAt(TenonLayer layer, int input,
+                                                TenonDTensor* dx) noexcept {
+  return createTensor(__func__, layer, dx, "dx", [&](const Layer& l) {
+    const Layouts& inputs = l.inputLayouts();
+    if (input < 0 || input >= static_cast<int>(inputs.size()))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("input index {2} is out of range: {0} has {1}, numbered from 0",
+                              l.title(), counted(static_cast<Index>(inputs.size()), "input"),
+                              input));
+    return inputs[input].dual();
+  });
+}
+
+TenonErrorCode TenonLayerInitialize(TenonLayer layer, TenonInt seed) noexcept {
+  return guard(__func__, [&] {
+    deref(layer, "layer").initialize(static_cast<std::uint64_t>(seed), streamOf("parameters"));
+  });
+}
+
+TenonErrorCode TenonLayerGetParameterCount(TenonLayer layer, int* count) noexcept {
+  return guard(__func__, [&] {
+    const Layer& l = deref(layer, "layer");
+    required(count, "count") = static_cast<int>(l.parameters().size());
+  });
+}
+
+TenonErrorCode TenonLayerGetParameter(TenonLayer layer, int index,
+                                      TenonDTensor* parameter) noexcept {
+  return guard(__func__, [&] {
+    Parameter& p = parameterOf(deref(layer, "layer"), index);
+    required(parameter, "parameter");
+    give(parameter, p.expose());
+  });
+}
+
+TenonErrorCode TenonLayerGetParameterGradient(TenonLayer layer, int index,
+                                              TenonDTensor* gradient) noexcept {
+  return guard(__func__, [&] {
+    Parameter& p = parameterOf(deref(layer, "layer"), index);
+    required(gradient, "gradient");
+    give(gradient, p.exposeGradient());
+  });
+}
+
+TenonErrorCode TenonLayerGetReducedGradient(TenonLayer layer, int index,
+                                            TenonDTensor* gradient) noexcept {
+  return guard(__func__, [&] {
+    Parameter& p = parameterOf(deref(layer, "layer"), index);
+    required(gradient, "gradient");
+    give(gradient, p.reducedGradient());
+    p.changeGradient(); // who has the tensor may write it
+  });
+}
+
+TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int index,
+                                             TenonDTensor* tangent) noexcept {
+  return guard(__func__, [&] {
+    Parameter& p = parameterOf(deref(layer, "layer"), index);
+    required(tangent, "tangent");
+    give(tangent, Ref<DTensor>::share(&p.tangent()));
+  });
+}
+
+TenonErrorCode TenonLayerApply(TenonLayer layer, TenonDTensor x, TenonDTensor y) noexcept {
+  return guardApply(__func__, [&] {
+    returnIfAlone(layer, [&] {
+      checkInitialized();
+      deref(layer, "layer").apply(deref(x, "x"), deref(y, "y"));
+    });
+  });
+}
+
+TenonErrorCode TenonLayerApplyTangent(TenonLayer layer, TenonDTensor dx, TenonDTensor dy) noexcept {
+  return guardApply(__func__, [&] {
+    returnIfAlone(layer, [&] {
+      checkInitialized();
+      deref(layer, "layer").applyTangent(dx ? &deref(dx, "dx") : nullptr, deref(dy, "dy"));
+    });
+  });
+}
+
+TenonErrorCode TenonLayerApplyAdjoint(TenonLayer layer, TenonDTensor dy, TenonDTensor dx) noexcept {
+  return guardApply(__func__, [&] {
+    returnIfAlone(layer, [&] {
+      checkInitialized();
+      deref(layer, "layer").applyAdjoint(deref(dy, "dy"), dx ? &deref(dx, "dx") : nullptr);
+    });
+  });
+}
+
+TenonErrorCode TenonLayerClearStack(TenonLayer layer) noexcept {
+  return guard(__func__, [&] { deref(layer, "layer").clearStack(); });
+}
+
+TenonErrorCode TenonLayerZeroGradients(TenonLayer layer) noexcept {
+  return guard(__func__, [&] { deref(layer, "layer").zeroGradients(); });
+}
+
+TenonErrorCode TenonLayerTestAdjoint(TenonLayer layer, TenonDTensor x, TenonInt seed,
+                                     double* tangent, double* adjoint, double* relative) noexcept {
+  return guard(__func__, [&] {
+    const LayerAdjointResult result = testTogether(layer, x, seed, checkLayerAdjoint);
+    if (tangent)
+      *tangent = result.tangentPairing;
+    if (adjoint)
+      *adjoint = result.adjointPairing;
+    if (relative)
+      *relative = result.relativeError;
+  });
+}
+
+TenonErrorCode TenonLayerTestTaylor(TenonLayer layer, TenonDTensor x, TenonInt seed, double* order,
+                                    double* remainder) noexcept {
+  return guard(__func__, [&] {
+    const LayerTaylorResult result = testTogether(layer, x, seed, checkLayerTaylor);
+    if (order)
+      *order = result.order;
+    if (remainder)
+      *remainder = result.remainder;
+  });
+}
+
+TenonErrorCode TenonLayerView(TenonLayer layer) noexcept {
+  return guard(__func__, [&] {
+    const Layer& l = deref(layer, "layer");
+    printOnce(*l.comm(), l.describe());
+  });
+}
+
+TenonErrorCode TenonLayerDestroy(TenonLayer* layer) noexcept {
+  return guard(__func__, [&] { destroy(layer, "layer"); });
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Containers, and the calls of layers with several inputs.
+#include "layer/networks/network.hpp"
+#include "capi/layer/create.hpp"
+#include "declaration/core/windowed.hpp"
+
+#include <tenon/layer_network.h>
+
+using namespace tenon;
+
+namespace {
+
+// The tensors behind `count` handles, of which some may be NULL if `optional`. Room is kept here and
+// not on the heap, since Apply allocates nothing.
+template <class Tensor>
+class Tensors {
+public:
+  Tensors(const TenonDTensor* handles, int count, const char* name, bool optional) : count_(count) {
+    if (count < 0 || count > kMost)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("the length of {} is {}; it must be in 0 to {}", name, count, kMost));
+    for (int i = 0; i < count; ++i) {
+      const TenonDTensor handle = (&required(handles, name))[i];
+      tensors_[i] = optional && !handle ? nullptr : &deref(handle, name);
+    }
+  }
+  std::span<Tensor* const> list() const {
+    return {tensors_.data(), static_cast<std::size_t>(count_)};
+  }
+
+private:
+  static constexpr int kMost = 64;
+  std::array<Tensor*, kMost> tensors_;
+  int count_;
+};
+
+Layouts layoutsOf(const Layer& layer, const TenonLayout* inputs, int count) {
+  Layouts layouts;
+  for (TenonLayout handle : listOf(inputs, count, "inputs")) {
+    const std::string name = fmt::format("inputs[{}]", layouts.size());
+    const LayoutObject& given = deref(handle, name.c_str());
+    if (given.comm() != layer.comm())
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("{} and {} are on different communicators; create them on the same one",
+                      layer.title(), name));
+    layouts.push_back(given.layout());
+  }
+  return layouts;
+}
+
+// Where a second input with boundary values lies, unless it is one number.
+Layout boundaryLayout(const Layer& layer, const Layout& input) {
+  const auto* windowed = dynamic_cast<const Windowed*>(&layer.declaration());
+  if (!windowed)
+    throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}; this call needs type convolution and "
+                                            "pooling",
+                                            layer.title(), layer.type()));
+  const std::optional<CallersValues> callers = windowed->callersValues();
+  if (!callers || callers->constant)
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format(
+            "{} does not have a second input for boundary values: {}", layer.title(),
+            callers ? "it has a boundary constant"
+                    : "no side has boundary mode \"values\"; set it with TenonLayerSetBoundary()"));
+  return layer.form({input}).uses.front();
+}
+
+// The body of a call in which all ranks take part: call(layer).
+template <class Call>
+TenonErrorCode applyTogether(const char* function, TenonLayer layer, Call call) {
+  return guardApply(function, [&] {
+    returnIfAlone(layer, [&] {
+      checkInitialized();
+      call(deref(layer, "layer"));
+    });
+  });
+}
+
+} // namespace
+
+TenonErrorCode TenonLayerSequentialAdd(TenonLayer container, TenonLayer layer) noexcept {
+  return specifyLayer(__func__, container,
+                      [&](Layer& l) { appendLayer(l, Ref<Layer>::share(&deref(layer, "layer"))); });
+}
+
+TenonErrorCode TenonLayerGraphSetInputs(TenonLayer graph, int count) noexcept {
+  return specifyLayer(__func__, graph, [&](Layer& l) { setGraphInputs(l, count); });
+}
+
+TenonErrorCode TenonLayerGraphAddNode(TenonLayer graph, TenonLayer layer, int count,
+                                      const int inputs[], int* node) noexcept {
+  return specifyLayer(__func__, graph, [&](Layer& l) {
+    const int added =
+        addGraphNode(l, Ref<Layer>::share(&deref(layer, "layer")), listOf(inputs, count, "inputs"));
+    if (node)
+      *node = added;
+  });
+}
+
+TenonErrorCode TenonLayerSetOutputLayout(TenonLayer layer, TenonLayout output) noexcept {
+  return specifyLayer(__func__, layer,
+                      [&](Layer& l) { l.setOutputLayout(deref(output, "output").layout()); });
+}
+
+TenonErrorCode TenonLayerGetBoundaryLayout(TenonLayer layer, TenonLayout input,
+                                           TenonLayout* boundary) noexcept {
+  return guard(__func__, [&] {
+    Layer& l = deref(layer, "layer");
+    const Layouts given = layoutsOf(l, &input, 1);
+    required(boundary, "boundary");
+    give(boundary, makeRef<LayoutObject>(l.comm(), boundaryLayout(l, given.front())));
+  });
+}
+
+TenonErrorCode TenonLayerSetUpMany(TenonLayer layer, int count,
+                                   const TenonLayout inputs[]) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const TenonLayout first = inputs && count > 0 ? inputs[0] : nullptr;
+    const CommPtr comm = commOf("layer", layer, first);
+    const auto [l, layouts] = collectively(*comm, [&] {
+      Layer& known = deref(layer, "layer");
+      return std::pair(&known, layoutsOf(known, inputs, count));
+    });
+    l->setUp(layouts);
+  });
+}
+
+TenonErrorCode TenonLayerApplyMany(TenonLayer layer, int count, const TenonDTensor x[],
+                                   TenonDTensor y) noexcept {
+  return applyTogether(__func__, layer, [&](Layer& l) {
+    l.apply(Tensors<const DTensor>(x, count, "x", false).list(), deref(y, "y"));
+  });
+}
+
+TenonErrorCode TenonLayerApplyTangentMany(TenonLayer layer, int count, const TenonDTensor dx[],
+                                          TenonDTensor dy) noexcept {
+  return applyTogether(__func__, layer, [&](Layer& l) {
+    l.applyTangent(Tensors<const DTensor>(dx, count, "dx", true).list(), deref(dy, "dy"));
+  });
+}
+
+TenonErrorCode TenonLayerApplyAdjointMany(TenonLayer layer, TenonDTensor dy, int count,
+                                          const TenonDTensor dx[]) noexcept {
+  return applyTogether(__func__, layer, [&](Layer& l) {
+    l.applyAdjoint(deref(dy, "dy"), Tensors<DTensor>(dx, count, "dx", true).list());
+  });
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers of the user's functions, and types by name.
+#include "layer/types/shell.hpp"
+
+#include "capi/layer/create.hpp"
+#include "layer/core/layer_types.hpp"
+
+#include <tenon/ext/layer.h>
+
+using namespace tenon;
+
+namespace {
+
+// NULL for no tensor.
+TenonDTensor lent(const DTensor* tensor) {
+  return tensor ? handleOf(*tensor) : nullptr;
+}
+
+Layout callSetUp(Layer& layer, TenonLayerShellSetUp function, const Layout& input) {
+  const ShellDeclaration& shell = shellOf(layer);
+  const auto in = makeRef<LayoutObject>(layer.comm(), input);
+  TenonLayout out = nullptr;
+  callUser("the setUp function of a shell layer",
+           [&] { return function(handleOf(layer), handleOf(*in), &out, shell.context()); });
+  const auto given = take(out, "the output of the setUp function of a shell layer");
+  if (given->comm() != layer.comm())
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the setUp function of {} returned a layout on a different "
+                            "communicator than that of its input; use the same one",
+                            layer.title()));
+  return given->layout();
+}
+
+// The functions live in the layer's declaration, so both outlive them.
+ShellFunctions wrapped(Layer& layer, const TenonLayerShellFunctions& f) {
+  const TenonLayer self = handleOf(layer);
+  ShellDeclaration& shell = shellOf(layer);
+  ShellFunctions functions;
+  if (f.setUp)
+    functions.setUp = [&layer, setUp = f.setUp](const Layout& input) {
+      return callSetUp(layer, setUp, input);
+    };
+  if (f.apply)
+    functions.apply = [&shell, self, apply = f.apply](const DTensor& x, DTensor& y) {
+      callUser("the apply function of a shell layer",
+               [&] { return apply(self, handleOf(x), handleOf(y), shell.context()); });
+    };
+  if (f.applyTangent)
+    functions.tangent = [&shell, self, tangent = f.applyTangent](const KernelPoint& point,
+                                                                 const DTensor* dx, DTensor& dy) {
+      callUser("the applyTangent function of a shell layer", [&] {
+        return tangent(self, lent(point.x), lent(point.y), lent(dx), handleOf(dy), shell.context());
+      });
+    };
+  if (f.applyAdjoint)
+    functions.adjoint = [&shell, self, adjoint = f.applyAdjoint](const KernelPoint& point,
+                                                                 const DTensor& dy, DTensor* dx) {
+      callUser("the applyAdjoint function of a shell layer", [&] {
+        return adjoint(self, lent(point.x), lent(point.y), handleOf(dy), lent(dx), shell.context());
+      });
+    };
+  return functions;
+}
+
+// select(call) gives the list of tensors, of which `number` is asked for.
+template <class Select>
+TenonErrorCode lend(const char* function, TenonLayer layer, int number, TenonDTensor* tensor,
+                    const char* name, Select select, const char* kind = "parameter") {
+  return guard(function, [&] {
+    ShellDeclaration& shell = shellOf(deref(layer, "layer"));
+    const auto& tensors = select(shell.call());
+    if (number < 0 || number >= static_cast<int>(tensors.size()))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("{3} index {2} is out of range: {0} has {1} {3}s, numbered from 0",
+                              shell.title(), tensors.size(), number, kind));
+    required(tensor, name) = lent(tensors[number]);
+  });
+}
+
+} // namespace
+
+TenonErrorCode TenonLayerRegister(const char* name, TenonLayerCreator create) noexcept {
+  return guard(__func__, [&] {
+    const std::string type = textOf(name, "name");
+    if (!create)
+      throw Error(TENON_ERR_NULL, "create is NULL; pass a function");
+    layerTypes().add(type, [type, create](Layer& layer) {
+      declareShell(layer, type);
+      callUser("the create function of a layer type", [&] { return create(handleOf(layer)); });
+    });
+  });
+}
+
+TenonErrorCode TenonLayerShellSetFunctions(TenonLayer layer,
+                                           const TenonLayerShellFunctions* functions) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    ShellDeclaration& shell = changedShell(l, "changing the functions");
+    const TenonLayerShellFunctions& given = required(functions, "functions");
+    if (!given.apply)
+      throw Error(TENON_ERR_NULL, "functions->apply is NULL; pass a function");
+    shell.functions() = wrapped(l, given);
+  });
+}
+
+TenonErrorCode TenonLayerShellSetContext(TenonLayer layer, void* context,
+                                         TenonLayerShellDestroyer destroy) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) { shellOf(l).setContext(context, destroy); });
+}
+
+TenonErrorCode TenonLayerShellGetContext(TenonLayer layer, void** context) noexcept {
+  return guard(__func__,
+               [&] { required(context, "context") = shellOf(deref(layer, "layer")).context(); });
+}
+
+TenonErrorCode TenonLayerShellSetLabels(TenonLayer layer, const char* labels) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    changedShell(l, "setting the signature").setLetters(textOf(labels, "labels"));
+  });
+}
+
+TenonErrorCode TenonLayerShellSetSaved(TenonLayer layer, TenonBool input,
+                                       TenonBool output) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    changedShell(l, "setting what is saved").setKept(input != TENON_FALSE, output != TENON_FALSE);
+  });
+}
+
+TenonErrorCode TenonLayerShellAddParameter(TenonLayer layer, const char* name, int rank,
+                                           const TenonInt shape[], TenonInt fanIn,
+                                           TenonInt fanOut) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    changedShell(l, "adding a parameter")
+        .addParameter(textOf(name, "name"), listOf(shape, rank, "shape"), fanIn, fanOut);
+  });
+}
+
+TenonErrorCode TenonLayerShellAddState(TenonLayer layer, const char* name, int rank,
+                                       const TenonInt shape[], double initial) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    changedShell(l, "adding a state")
+        .addState(textOf(name, "name"), listOf(shape, rank, "shape"), initial);
+  });
+}
+
+TenonErrorCode TenonLayerShellSetWorkspace(TenonLayer layer, TenonInt bytes) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) { shellOf(l).setWorkspace(bytes); });
+}
+
+TenonErrorCode TenonLayerShellGetValue(TenonLayer layer, int index, TenonDTensor* value) noexcept {
+  return lend(
+      __func__, layer, index, value, "value",
+      [](ShellCall & call) -> auto& { return call.values; });
+}
+
+TenonErrorCode TenonLayerShellGetTangent(TenonLayer layer, int index,
+                                         TenonDTensor* tangent) noexcept {
+  return lend(
+      __func__, layer, index, tangent, "tangent",
+      [](ShellCall & call) -> auto& { return call.tangents; });
+}
+
+TenonErrorCode TenonLayerShellGetGradient(TenonLayer layer, int index,
+                                          TenonDTensor* gradient) noexcept {
+  return lend(
+      __func__, layer, index, gradient, "gradient",
+      [](ShellCall & call) -> auto& { return call.gradients; });
+}
+
+TenonErrorCode TenonLayerShellGetState(TenonLayer layer, int index, TenonDTensor* state) noexcept {
+  return lend(
+      __func__, layer, index, state, "state", [](ShellCall & call) -> auto& { return call.states; },
+      "state");
+}
+
+TenonErrorCode TenonLayerShellGetWorkspace(TenonLayer layer, void** workspace) noexcept {
+  return guard(__func__, [&] {
+    required(workspace, "workspace") = shellOf(deref(layer, "layer")).call().workspace;
+  });
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Conversions, operators without movement, and operators made of operators.
+#include "capi/linearop/create.hpp"
+
+#include "linop/algebra/composition.hpp"
+#include "linop/algebra/memory_op.hpp"
+#include "linop/exchange/make_conversion.hpp"
+#include "sys/errors/guard.hpp"
+
+#include <tenon/linearop_create.h>
+
+using namespace tenon;
+
+namespace {
+
+bool hasAddends(const Layout& layout) {
+  for (int d = 0; d < layout.rank(); ++d)
+    if (layout.margin(d) && layout.margin(d)->addends)
+      return true;
+  return false;
+}
+
+void checkHalo(const Layout& from, const Layout& to) {
+  if (!to.hasMargins())
+    throw Error(TENON_ERR_LAYOUT, fmt::format("a halo exchange fills the halo of `to`, but `to` is "
+                                              "{} and has none; call TenonLayoutSetHalo() on it",
+                                              to.describe()));
+  for (const auto& [layout, name] : {std::pair(&from, "from"), std::pair(&to, "to")})
+    if (hasAddends(*layout))
+      throw Error(TENON_ERR_LAYOUT,
+                  fmt::format("`{}` is {}, the dual of a layout with a halo; pass layouts with "
+                              "values, and use TenonLinearOpCreateAdjoint() for the adjoint",
+                              name, layout->describe()));
+  if (!(to.withoutMargins() == from.withoutMargins()))
+    throw Error(TENON_ERR_LAYOUT, fmt::format("a halo exchange needs the same layout without and "
+                                              "with a halo, but from is {}, and to is {}",
+                                              from.describe(), to.describe()));
+}
+
+void checkRepartition(const Layout& from, const Layout& to) {
+  for (const auto& [layout, name] : {std::pair(&from, "from"), std::pair(&to, "to")})
+    if (layout->holdsAddends() || layout->hasMargins())
+      throw Error(TENON_ERR_LAYOUT,
+                  fmt::format("a repartition needs layouts of S, B and R without halos, but {} is "
+                              "{}; use TenonLinearOpCreateConversion()",
+                              name, layout->describe()));
+}
+
+template <class Check>
+void createConversion(TenonLayout from, TenonLayout to, TenonDataType type, TenonLinearOp* op,
+                      Check check) {
+  createBetween({from, to}, op, [&](const CommPtr& comm, const Layout& a, const Layout& b) {
+    check(a, b);
+    return makeConversion(comm, a, b, type);
+  });
+}
+
+std::vector<LinearOpRef> refsOf(const TenonLinearOp* ops, int count) {
+  std::vector<LinearOpRef> refs;
+  for (TenonLinearOp op : listOf(ops, count, "ops"))
+    refs.push_back(LinearOpRef::share(&deref(op, fmt::format("ops[{}]", refs.size()).c_str())));
+  return refs;
+}
+
+CommPtr commOfList(const TenonLinearOp* ops, int count) {
+  for (int i = 0; ops && i < count; ++i)
+    if (isLiveObject(ops[i]))
+      return deref(ops[i], "ops").comm();
+  refsOf(ops, count);
+  throw Error(TENON_ERR_ARG, "count is 0; pass at least 1 operator");
+}
+
+template <class Combine>
+void combine(int count, const TenonLinearOp* ops, TenonLinearOp* op, Combine how) {
+  checkInitialized();
+  const CommPtr comm = commOfList(ops, count);
+  createOp(*comm, op, "op", [&] { return how(refsOf(ops, count)); });
+}
+
+} // namespace
+
+TenonErrorCode TenonLinearOpCreateConversion(TenonLayout from, TenonLayout to, TenonDataType type,
+                                             TenonLinearOp* op) noexcept {
+  return guard(__func__,
+               [&] { createConversion(from, to, type, op, [](const Layout&, const Layout&) {}); });
+}
+
+TenonErrorCode TenonLinearOpCreateHalo(TenonLayout from, TenonLayout to, TenonDataType type,
+                                       TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] { createConversion(from, to, type, op, checkHalo); });
+}
+
+TenonErrorCode TenonLinearOpCreateBoundaryValues(TenonLayout layout, TenonDataType type,
+                                                 TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] {
+    createOn(layout, op,
+             [&](const CommPtr& comm, const Layout& on) { return boundaryValues(comm, on, type); });
+  });
+}
+
+TenonErrorCode TenonLinearOpCreateBoundaryConstant(TenonLayout layout, TenonDataType type,
+                                                   TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] {
+    createOn(layout, op, [&](const CommPtr& comm, const Layout& on) {
+      return makeRef<BoundaryConstant>(comm, on, type);
+    });
+  });
+}
+
+TenonErrorCode TenonLinearOpCreateRepartition(TenonLayout from, TenonLayout to, TenonDataType type,
+                                              TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] { createConversion(from, to, type, op, checkRepartition); });
+}
+
+TenonErrorCode TenonLinearOpCreateIdentity(TenonLayout layout, TenonDataType type,
+                                           TenonLinearOp* op) noexcept {
+  return TenonLinearOpCreateCast(layout, type, type, op);
+}
+
+TenonErrorCode TenonLinearOpCreateCast(TenonLayout layout, TenonDataType from, TenonDataType to,
+                                       TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] {
+    createOn(layout, op, [&](const CommPtr& comm, const Layout& on) {
+      return makeRef<Cast>(comm, on, from, to);
+    });
+  });
+}
+
+TenonErrorCode TenonLinearOpCreateZero(TenonLayout from, TenonLayout to, TenonDataType type,
+                                       TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] {
+    createBetween({from, to}, op, [&](const CommPtr& comm, const Layout& a, const Layout& b) {
+      return makeRef<Zero>(comm, a, b, type);
+    });
+  });
+}
+
+TenonErrorCode TenonLinearOpCreateComposition(int count, const TenonLinearOp ops[],
+                                              TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] { combine(count, ops, op, compose); });
+}
+
+TenonErrorCode TenonLinearOpCreateSum(int count, const TenonLinearOp ops[],
+                                      TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] { combine(count, ops, op, sum); });
+}
+
+TenonErrorCode TenonLinearOpCreateAdjoint(TenonLinearOp op, TenonLinearOp* adjoint) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    LinearOp& forward = deref(op, "op");
+    createOp(*forward.comm(), adjoint, "adjoint",
+             [&] { return adjointView(LinearOpRef::share(&forward)); });
+  });
+}
+
+TenonErrorCode TenonLinearOpCreateScale(double factor, TenonLinearOp op,
+                                        TenonLinearOp* scaled) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    LinearOp& one = deref(op, "op");
+    createOp(*one.comm(), scaled, "scaled",
+             [&] { return scale(factor, LinearOpRef::share(&one)); });
+  });
+}

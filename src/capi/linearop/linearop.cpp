@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "capi/collective.hpp"
+#include "layer/derivatives/jacobian.hpp"
+#include "linop/algebra/adjoint_test.hpp"
+#include "linop/linear_op.hpp"
+#include "sys/errors/guard.hpp"
+
+#include <tenon/linearop.h>
+#include <tenon/linearop_create.h>
+
+// Jacobians of layers as operators.
+
+using namespace tenon;
+
+TenonErrorCode TenonLinearOpCreateJacobian(TenonLayer layer, TenonDTensor x,
+                                           TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr comm = commOf("layer", layer, x);
+    const auto made = collectively(
+        *comm, "layer and point",
+        [&] {
+          required(op, "op");
+          return makeRef<Jacobian>(Ref<Layer>::share(&deref(layer, "layer")), deref(x, "x"));
+        },
+        [](const Ref<Jacobian>& jacobian) { return jacobian->agreedText(); });
+    collectively(*comm, [&] {
+      made->setPoint(deref(x, "x"));
+      return true;
+    });
+    give(op, LinearOpRef(made));
+  });
+}
+
+TenonErrorCode TenonLinearOpJacobianSetPoint(TenonLinearOp op, TenonDTensor x) noexcept {
+  return guardApply(__func__, [&] {
+    returnIfAlone(op, [&] {
+      auto* jacobian = dynamic_cast<Jacobian*>(&deref(op, "op"));
+      if (!jacobian)
+        throw Error(TENON_ERR_TYPE,
+                    fmt::format("{} has type {}; only operators of TenonLinearOpCreateJacobian() "
+                                "have a point",
+                                deref(op, "op").title(), deref(op, "op").type()));
+      jacobian->setPoint(deref(x, "x"));
+    });
+  });
+}
+
+using namespace tenon;
+
+namespace {
+
+// Body of the calls in which other ranks wait: use(operator).
+template <class Use>
+TenonErrorCode applying(const char* function, TenonLinearOp op, Use use) {
+  return guardApply(function, [&] {
+    returnIfAlone(op, [&] {
+      checkInitialized();
+      use(deref(op, "op"));
+    });
+  });
+}
+
+} // namespace
+
+TenonErrorCode TenonLinearOpApply(TenonLinearOp op, TenonDTensor x, TenonDTensor y) noexcept {
+  return applying(__func__, op, [&](LinearOp& f) { f.apply(deref(x, "x"), deref(y, "y")); });
+}
+
+TenonErrorCode TenonLinearOpApplyAdjoint(TenonLinearOp op, TenonDTensor y,
+                                         TenonDTensor x) noexcept {
+  return applying(__func__, op, [&](LinearOp& f) { f.applyAdjoint(deref(y, "y"), deref(x, "x")); });
+}
+
+TenonErrorCode TenonLinearOpApplyAdd(TenonLinearOp op, double alpha, TenonDTensor x, double beta,
+                                     TenonDTensor y) noexcept {
+  return applying(__func__, op,
+                  [&](LinearOp& f) { f.apply(alpha, deref(x, "x"), beta, deref(y, "y")); });
+}
+
+TenonErrorCode TenonLinearOpApplyAdjointAdd(TenonLinearOp op, double alpha, TenonDTensor y,
+                                            double beta, TenonDTensor x) noexcept {
+  return applying(__func__, op,
+                  [&](LinearOp& f) { f.applyAdjoint(alpha, deref(y, "y"), beta, deref(x, "x")); });
+}
+
+TenonErrorCode TenonLinearOpApplyBegin(TenonLinearOp op, double alpha, TenonDTensor x, double beta,
+                                       TenonDTensor y) noexcept {
+  return applying(__func__, op, [&](LinearOp& f) {
+    f.begin(Sense::Forward, alpha, deref(x, "x"), beta, deref(y, "y"));
+  });
+}
+
+TenonErrorCode TenonLinearOpApplyEnd(TenonLinearOp op) noexcept {
+  return applying(__func__, op, [](LinearOp& f) { f.end(Sense::Forward); });
+}
+
+TenonErrorCode TenonLinearOpApplyAdjointBegin(TenonLinearOp op, double alpha, TenonDTensor y,
+                                              double beta, TenonDTensor x) noexcept {
+  return applying(__func__, op, [&](LinearOp& f) {
+    f.begin(Sense::Adjoint, alpha, deref(y, "y"), beta, deref(x, "x"));
+  });
+}
+
+TenonErrorCode TenonLinearOpApplyAdjointEnd(TenonLinearOp op) noexcept {
+  return applying(__func__, op, [](LinearOp& f) { f.end(Sense::Adjoint); });
+}
+
+TenonErrorCode TenonLinearOpBind(TenonLinearOp op, TenonDTensor x, TenonDTensor y) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    deref(op, "op").bind(Sense::Forward, deref(x, "x"), deref(y, "y"));
+  });
+}
+
+TenonErrorCode TenonLinearOpBindAdjoint(TenonLinearOp op, TenonDTensor y, TenonDTensor x) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    deref(op, "op").bind(Sense::Adjoint, deref(y, "y"), deref(x, "x"));
+  });
+}
+
+TenonErrorCode TenonLinearOpUnbind(TenonLinearOp op) noexcept {
+  return guard(__func__, [&] { deref(op, "op").unbind(); });
+}
+
+TenonErrorCode TenonLinearOpGetType(TenonLinearOp op, char type[], TenonInt length,
+                                    TenonInt* needed) noexcept {
+  return guard(__func__, [&] { copyText(deref(op, "op").type(), {type, length, needed}, "type"); });
+}
+
+TenonErrorCode TenonLinearOpGetDomain(TenonLinearOp op, TenonLayout* layout) noexcept {
+  return guard(__func__, [&] {
+    const LinearOp& known = deref(op, "op");
+    required(layout, "layout");
+    give(layout, makeRef<LayoutObject>(known.comm(), known.domain()));
+  });
+}
+
+TenonErrorCode TenonLinearOpGetRange(TenonLinearOp op, TenonLayout* layout) noexcept {
+  return guard(__func__, [&] {
+    const LinearOp& known = deref(op, "op");
+    required(layout, "layout");
+    give(layout, makeRef<LayoutObject>(known.comm(), known.range()));
+  });
+}
+
+TenonErrorCode TenonLinearOpGetDataType(TenonLinearOp op, TenonDataType* type) noexcept {
+  return guard(__func__, [&] { required(type, "type") = deref(op, "op").domainType(); });
+}
+
+TenonErrorCode TenonLinearOpGetRangeDataType(TenonLinearOp op, TenonDataType* type) noexcept {
+  return guard(__func__, [&] { required(type, "type") = deref(op, "op").rangeType(); });
+}
+
+TenonErrorCode TenonLinearOpGetTraffic(TenonLinearOp op, TenonInt* messages,
+                                       TenonInt* bytes) noexcept {
+  return guard(__func__, [&] {
+    const LinearOp& known = deref(op, "op");
+    const std::optional<Traffic> sent = known.trafficOf(known.comm()->rank());
+    if (!sent)
+      throw Error(TENON_ERR_SUPPORT,
+                  fmt::format("{} has type {}; only a conversion counts its messages",
+                              known.title(), known.type()));
+    required(messages, "messages") = sent->messages;
+    required(bytes, "bytes") = sent->cells * dataTypeSize(known.domainType());
+  });
+}
+
+TenonErrorCode TenonLinearOpTestAdjoint(TenonLinearOp op, TenonInt seed, TenonBool integers,
+                                        double* forward, double* adjoint,
+                                        double* relative) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    LinearOp& tested = deref(op, "op");
+    agreeOnText(*tested.comm(), "seed and kind of numbers",
+                [&] { return fmt::format("{}, {}", seed, integers ? "integers" : "reals"); });
+    checkFloating(tested.domainType(), "the adjoint test");
+    checkFloating(tested.rangeType(), "the adjoint test");
+    const AdjointTestResult result =
+        testAdjoint(tested, static_cast<std::uint64_t>(seed), integers != TENON_FALSE);
+    if (forward)
+      *forward = result.forwardPairing;
+    if (adjoint)
+      *adjoint = result.adjointPairing;
+    if (relative)
+      *relative = result.relativeError;
+  });
+}
+
+TenonErrorCode TenonLinearOpView(TenonLinearOp op) noexcept {
+  return guard(__func__, [&] {
+    const LinearOp& known = deref(op, "op");
+    printOnce(*known.comm(), known.describe());
+  });
+}
+
+TenonErrorCode TenonLinearOpDestroy(TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] {
+    if (required(op, "op") && deref(*op, "op").isBegun())
+      throw Error(TENON_ERR_STATE,
+                  fmt::format("{} has an operation in flight; call TenonLinearOpApplyEnd() or "
+                              "TenonLinearOpApplyAdjointEnd() before TenonLinearOpDestroy()",
+                              deref(*op, "op").title()));
+    destroy(op, "op");
+  });
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "comm/agreement/agreement.hpp"
+
+#include "comm/agreement/patience.hpp"
+#include "comm/agreement/vote.hpp"
+#include "sys/options/options.hpp"
+#include "sys/random.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <new>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+// The text of one rank, in pieces that need no memory; none on a rank that cannot keep it.
+std::optional<std::string> sharedText(Communicator& comm, std::string_view text, int from) {
+  std::array<char, 4096> piece{};
+  auto left = static_cast<long long>(text.size());
+  checkMpi(MPI_Bcast(&left, 1, MPI_LONG_LONG, from, comm.mpi()), "MPI_Bcast");
+  std::optional<std::string> kept{std::in_place};
+  while (left > 0) {
+    const auto size = static_cast<std::size_t>(std::min<long long>(left, piece.size()));
+    if (comm.rank() == from)
+      text = text.substr(text.copy(piece.data(), size));
+    checkMpi(MPI_Bcast(piece.data(), static_cast<int>(size), MPI_CHAR, from, comm.mpi()),
+             "MPI_Bcast");
+    left -= static_cast<long long>(size);
+    try {
+      if (kept)
+        kept->append(piece.data(), size);
+    } catch (const std::bad_alloc&) {
+      kept.reset();
+    }
+  }
+  return kept;
+}
+
+// Throws where there was no memory, once all ranks are through.
+std::string_view known(const std::optional<std::string>& text) {
+  if (!text)
+    throw std::bad_alloc();
+  return *text;
+}
+
+// The words of a failure that one rank at least reported: the lowest one lends its own to all.
+std::string failureText(Communicator& comm, const std::optional<Error>& mine, int speaker) {
+  const auto text = sharedText(comm, mine ? std::string_view(mine->text()) : "", speaker);
+  int failures = mine ? 1 : 0;
+  checkMpi(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, comm.mpi()),
+           "MPI_Allreduce");
+  return failures == comm.size()
+             ? std::string(known(text))
+             : fmt::format("rank {} of {}: {}", speaker, comm.size(), known(text));
+}
+
+bool endsWord(char c) {
+  return std::string_view(" ;()").find(c) != std::string_view::npos;
+}
+
+// Long texts that differ in a few words are hard to compare by eye: shows these words, with the one
+// before them.
+std::string differenceText(std::string_view what, std::string_view first, int other,
+                           std::string_view second) {
+  const std::size_t shorter = std::min(first.size(), second.size());
+  std::size_t head = 0, tail = 0;
+  while (head < shorter && first[head] == second[head])
+    ++head;
+  // Back to the beginning of the word before.
+  for (const bool delimiters : {false, true, false})
+    while (head > 0 && endsWord(first[head - 1]) == delimiters)
+      --head;
+  while (tail < shorter - head && first.rbegin()[tail] == second.rbegin()[tail])
+    ++tail;
+  while (tail > 0 && !endsWord(first.rbegin()[tail - 1]))
+    --tail;
+  const std::string text =
+      fmt::format("{} must be the same on all ranks: on rank 0 it is {}", what, first);
+  if (head + tail == 0)
+    return fmt::format("{}, on rank {} it is {}", text, other, second);
+  const auto middle = [&](std::string_view whole) {
+    return whole.substr(head, whole.size() - head - tail);
+  };
+  return fmt::format("{}; on rank {} it has '{}' in place of '{}'", text, other, middle(second),
+                     middle(first));
+}
+
+std::string disagreementText(Communicator& comm, std::string_view what, const std::string& text,
+                             int other) {
+  const auto first = sharedText(comm, text, 0), second = sharedText(comm, text, other),
+             firstWhat = sharedText(comm, what, 0), secondWhat = sharedText(comm, what, other);
+  if (known(firstWhat) == known(secondWhat))
+    return differenceText(what, known(first), other, known(second));
+  const auto subject = [](const auto& of, const auto& value) {
+    return of->empty() ? "its outcome alone" : fmt::format("{}: {}", known(of), known(value));
+  };
+  return fmt::format("ranks 0 and {} are in different collective calls: rank 0 is to agree on {}; "
+                     "rank {} on {}",
+                     other, subject(firstWhat, first), other, subject(secondWhat, second));
+}
+
+// Seconds, of a rank that has no memory to read the option.
+constexpr double kTimeoutUnread = 300;
+
+// Ranks that failed early drew fewer tags than the others.
+void alignTags(Communicator& comm) {
+  int tag = comm.lastTag();
+  checkMpi(MPI_Allreduce(MPI_IN_PLACE, &tag, 1, MPI_INT, MPI_MAX, comm.mpi()), "MPI_Allreduce");
+  comm.setLastTag(tag);
+}
+
+void agreeWithin(double seconds, Communicator& comm, const std::optional<Error>& mine,
+                 std::string_view what, const std::string& text) {
+  if (comm.size() == 1) {
+    if (mine)
+      throw Error(*mine).agreed(true);
+    return;
+  }
+  if (comm.isOutOfStep())
+    throw Error(
+        TENON_ERR_STATE,
+        "ranks were absent from an earlier collective call on this communicator, so it can no "
+        "longer be used; create the objects again on another communicator");
+  const Ballot verdict = vote(
+      comm,
+      {mine ? mine->code() : TENON_SUCCESS, comm.rank(), static_cast<long long>(streamOf(text))},
+      seconds);
+  if (verdict.code == TENON_SUCCESS)
+    return;
+  const int speaker = static_cast<int>(verdict.rank);
+  alignTags(comm);
+  int reported = comm.rank() == speaker && mine ? 1 : 0;
+  checkMpi(MPI_Bcast(&reported, 1, MPI_INT, speaker, comm.mpi()), "MPI_Bcast");
+  throw madeError([&] {
+    return Error(static_cast<TenonErrorCode>(verdict.code),
+                 reported ? failureText(comm, mine, speaker)
+                          : disagreementText(comm, what, text, speaker),
+                 mine ? mine->where() : std::source_location::current());
+  }).agreed(comm.rank() == speaker);
+}
+
+} // namespace
+
+void agree(Communicator& comm, const std::optional<Error>& mine, std::string_view what,
+           const std::string& text) {
+  // That the option cannot be read is to be agreed on too.
+  std::optional<Error> outcome = mine;
+  double seconds = kTimeoutUnread;
+  try {
+    seconds = options().getReal("", "agree_timeout");
+  } catch (...) {
+    if (!outcome)
+      outcome = caughtError();
+  }
+  agreeWithin(seconds, comm, outcome, what, text);
+}
+
+void agreeWithoutLimit(Communicator& comm, std::string_view what, const std::string& text) {
+  agreeWithin(std::numeric_limits<double>::infinity(), comm, std::nullopt, what, text);
+}
+
+void agreeWithoutLimit(Communicator& comm, const std::optional<Error>& mine) {
+  agreeWithin(std::numeric_limits<double>::infinity(), comm, mine, "", "");
+}
+
+std::string broadcastText(Communicator& comm, const std::string& text, int from) {
+  auto shared = sharedText(comm, text, from);
+  agreeWithoutLimit(comm, shared ? std::nullopt : std::optional(Error::outOfMemory()));
+  return std::move(*shared);
+}
+
+void reduceNumbers(const Communicator& comm, std::vector<std::uint64_t>& numbers, MPI_Op op) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  checkMpi(MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()),
+                          MPI_UINT64_T, op, comm.mpi(), &request),
+           "MPI_Iallreduce");
+  waitFor(comm, &request, 1, [&] { return someOfText(othersOf(comm)); });
+}
+
+} // namespace tenon

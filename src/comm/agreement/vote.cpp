@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "comm/agreement/vote.hpp"
+
+#include "comm/agreement/patience.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+namespace tenon {
+
+namespace {
+
+// Outlives the call where somebody was absent: the attribute of the parent owns it then.
+struct Arrival {
+  MPI_Request come = MPI_REQUEST_NULL, voted = MPI_REQUEST_NULL;
+  int vote = 0, all = 0;
+};
+
+// MPI has the buffers still, unless the parent is freed when all is over: they stay for good then.
+int release(MPI_Comm, int, void* value, void*) {
+  static auto& pending = *new std::vector<std::unique_ptr<Arrival>>;
+  static std::mutex mutex;
+  std::unique_ptr<Arrival> arrival(static_cast<Arrival*>(value));
+  if (arrival->voted != MPI_REQUEST_NULL) {
+    const std::scoped_lock lock(mutex);
+    pending.push_back(std::move(arrival));
+  }
+  return MPI_SUCCESS;
+}
+
+int keyval() {
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    checkMpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, release, &made, nullptr),
+             "MPI_Comm_create_keyval");
+    return made;
+  }();
+  return key;
+}
+
+void checkInStep(MPI_Comm parent) {
+  void* value = nullptr;
+  int found = 0;
+  checkMpi(MPI_Comm_get_attr(parent, keyval(), static_cast<void*>(&value), &found),
+           "MPI_Comm_get_attr");
+  if (found)
+    throw Error(
+        TENON_ERR_STATE,
+        "ranks were absent from the first call on this communicator, so it can no longer be "
+        "used; create the objects on another communicator");
+}
+
+// Until the request is complete, or the deadline.
+bool comes(MPI_Comm parent, MPI_Request& request, double deadline) {
+  int size = 0, done = 0;
+  checkMpi(MPI_Comm_size(parent, &size), "MPI_Comm_size");
+  for (Patience patience(parent);;) {
+    checkMpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done || MPI_Wtime() >= deadline)
+      return done != 0;
+    patience.wait([&] {
+      std::vector<int> ranks(size);
+      std::iota(ranks.begin(), ranks.end(), 0);
+      return someOfText(ranks);
+    });
+  }
+}
+
+} // namespace
+
+void awaitAllRanks(MPI_Comm parent, double seconds) {
+  int isInter = 0, size = 0;
+  checkMpi(MPI_Comm_test_inter(parent, &isInter), "MPI_Comm_test_inter");
+  if (isInter)
+    throw Error(TENON_ERR_ARG, "comm is an intercommunicator; pass an intracommunicator, such as "
+                               "MPI_Intercomm_merge() makes of it");
+  checkInStep(parent);
+  checkMpi(MPI_Comm_size(parent, &size), "MPI_Comm_size");
+  if (size == 1)
+    return;
+  auto arrival = std::make_unique<Arrival>();
+  checkMpi(MPI_Ibarrier(parent, &arrival->come), "MPI_Ibarrier");
+  arrival->vote = comes(parent, arrival->come, MPI_Wtime() + seconds) ? 1 : 0;
+  checkMpi(
+      MPI_Iallreduce(&arrival->vote, &arrival->all, 1, MPI_INT, MPI_MIN, parent, &arrival->voted),
+      "MPI_Iallreduce");
+  if (arrival->vote == 1)
+    comes(parent, arrival->voted, std::numeric_limits<double>::infinity());
+  if (arrival->all == 1)
+    return;
+  checkMpi(MPI_Comm_set_attr(parent, keyval(), arrival.release()), "MPI_Comm_set_attr");
+  throw Error(TENON_ERR_TIMEOUT,
+              fmt::format("after {} s some of the {} ranks of the communicator had not arrived at "
+                          "the first collective call on it; is it called on all of its ranks? "
+                          "(-tenon_agree_timeout sets the time)",
+                          seconds, size))
+      .agreed(true);
+}
+
+namespace {
+
+enum class Presence : long long { Waits, Stays, Leaves };
+
+// From another rank to rank 0.
+struct Letter {
+  Presence presence = Presence::Waits;
+  Ballot ballot;
+};
+
+// From rank 0 to another: "here", then the verdict.
+struct Notice {
+  Ballot verdict;
+  std::array<char, 256> timeout{}; // what went wrong; empty where there is a verdict
+};
+
+template <class Message>
+void send(Communicator& comm, const Message& message, int to) {
+  checkMpi(
+      MPI_Send(&message, sizeof message, MPI_BYTE, to, Communicator::kAgreementTag, comm.mpi()),
+      "MPI_Send");
+}
+
+template <class Message>
+MPI_Request startReceive(Communicator& comm, Message& message, int from) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  checkMpi(MPI_Irecv(&message, sizeof message, MPI_BYTE, from, Communicator::kAgreementTag,
+                     comm.mpi(), &request),
+           "MPI_Irecv");
+  return request;
+}
+
+bool hasCome(MPI_Request& request) {
+  int done = 0;
+  checkMpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  return done != 0;
+}
+
+// Looks once at least: requests that share a deadline must not miss it for one that is late.
+template <class Missing>
+bool comesUntil(double deadline, Patience& patience, MPI_Request& request, Missing missing) {
+  for (;;) {
+    if (hasCome(request))
+      return true;
+    if (MPI_Wtime() >= deadline)
+      return false;
+    patience.wait(missing);
+  }
+}
+
+// Of whom it is known that they send.
+void receive(MPI_Request& request) {
+  while (!hasCome(request))
+    sched_yield();
+}
+
+// words() say who is absent.
+template <class Words>
+[[noreturn]] void giveUp(Communicator& comm, Words&& words, bool speaks) {
+  comm.setOutOfStep();
+  throw madeError([&] {
+    return Error(TENON_ERR_TIMEOUT,
+                 fmt::format("{}; is it called on all ranks of the communicator? "
+                             "(-tenon_agree_timeout sets the time)",
+                             words()));
+  }).agreed(speaks);
+}
+
+std::string absenceText(const std::vector<int>& ranks, double seconds) {
+  return fmt::format("after {} s {} had not arrived at a collective call that the others are in",
+                     seconds, ranksText(ranks));
+}
+
+// Who did not come, and who has left before rank 0 came.
+class Absent {
+public:
+  void addMissing(int rank) noexcept { add(missing_, rank); }
+  void addGone(int rank) noexcept { add(gone_, rank); }
+  bool isAnybody() const noexcept { return isAnybody_; }
+  // Where there is no memory for it, in fewer words.
+  std::array<char, 256> text(double seconds) const noexcept {
+    std::array<char, 256> kept{};
+    try {
+      wholeText(seconds).copy(kept.data(), kept.size() - 1);
+    } catch (const std::bad_alloc&) {
+      constexpr std::string_view kShort = "some ranks were absent from a collective call";
+      kShort.copy(kept.data(), kept.size() - 1);
+    }
+    return kept;
+  }
+
+private:
+  void add(std::vector<int>& ranks, int rank) noexcept {
+    isAnybody_ = true;
+    try {
+      ranks.push_back(rank);
+    } catch (const std::bad_alloc&) { // it is not named then
+    }
+  }
+  std::string wholeText(double seconds) const {
+    return missing_.empty()
+               ? fmt::format("rank 0 arrived at a collective call after {} had stopped waiting for "
+                             "it",
+                             ranksText(gone_))
+               : absenceText(missing_, seconds);
+  }
+
+  std::vector<int> missing_, gone_;
+  bool isAnybody_ = false;
+};
+
+// Rank `from` and those after it whose message has not come.
+std::vector<int> unheard(const Communicator& comm, int from) {
+  std::vector<int> ranks{from};
+  for (int r = from + 1; r < comm.size(); ++r) {
+    int found = 0;
+    checkMpi(MPI_Iprobe(r, Communicator::kAgreementTag, comm.mpi(), &found, MPI_STATUS_IGNORE),
+             "MPI_Iprobe");
+    if (!found)
+      ranks.push_back(r);
+  }
+  return ranks;
+}
+
+// What a rank says at last, or that it has not come until the deadline.
+std::optional<Letter> hear(Communicator& comm, int rank, double deadline, Patience& patience) {
+  Letter letter;
+  MPI_Request request = startReceive(comm, letter, rank);
+  const auto missing = [&] { return ranksText(unheard(comm, rank)); };
+  if (!comesUntil(deadline, patience, request, missing) && isTakenBack(request))
+    return std::nullopt;
+  if (letter.presence == Presence::Waits) {
+    request = startReceive(comm, letter, rank);
+    receive(request);
+  }
+  return letter;
+}
+
+// The verdict on the ranks up to this one, from that on those before it.
+void count(Ballot& verdict, const Ballot& ballot, int rank) {
+  if (verdict.code != TENON_SUCCESS)
+    return;
+  verdict.code = ballot.code;
+  if (verdict.code == TENON_SUCCESS && ballot.digest != verdict.digest)
+    verdict.code = TENON_ERR_COLLECTIVE;
+  verdict.rank = rank;
+}
+
+// One rank after the other, so that it needs no memory of its own: what the others are to hear may be
+// that there is none.
+Ballot preside(Communicator& comm, const Ballot& mine, double seconds) {
+  const auto tellAll = [&](const Notice& notice) {
+    for (int r = 1; r < comm.size(); ++r)
+      send(comm, notice, r);
+  };
+  tellAll({});
+  Notice notice{.verdict = mine, .timeout = {}};
+  Absent absent;
+  const double deadline = MPI_Wtime() + seconds;
+  Patience patience(comm);
+  for (int r = 1; r < comm.size(); ++r) {
+    const auto letter = hear(comm, r, deadline, patience);
+    if (!letter)
+      absent.addMissing(r);
+    else if (letter->presence == Presence::Leaves)
+      absent.addGone(r);
+    else
+      count(notice.verdict, letter->ballot, r);
+  }
+  if (absent.isAnybody())
+    notice.timeout = absent.text(seconds);
+  tellAll(notice);
+  if (absent.isAnybody())
+    giveUp(
+        comm, [&] { return notice.timeout.data(); }, true);
+  return notice.verdict;
+}
+
+Ballot attend(Communicator& comm, const Ballot& mine, double seconds) {
+  Notice here, notice;
+  MPI_Request arrival = startReceive(comm, here, 0);
+  MPI_Request verdict = MPI_REQUEST_NULL;
+  const bool isHere = hasCome(arrival);
+  if (isHere)
+    verdict = startReceive(comm, notice, 0);
+  // A verdict without this rank's ballot is that it came too late.
+  if (!isHere || !hasCome(verdict))
+    send(comm, Letter{isHere ? Presence::Stays : Presence::Waits, mine}, 0);
+  if (!isHere) {
+    Patience patience(comm);
+    const bool comes =
+        comesUntil(MPI_Wtime() + seconds, patience, arrival, [] { return std::string("rank 0"); });
+    if (!comes && isTakenBack(arrival)) {
+      send(comm, Letter{Presence::Leaves, mine}, 0);
+      giveUp(
+          comm, [&] { return absenceText({0}, seconds); }, true);
+    }
+    send(comm, Letter{Presence::Stays, mine}, 0);
+    verdict = startReceive(comm, notice, 0);
+  }
+  receive(verdict);
+  if (notice.timeout.front() != 0)
+    giveUp(
+        comm, [&] { return notice.timeout.data(); }, false);
+  return notice.verdict;
+}
+
+} // namespace
+
+Ballot vote(Communicator& comm, const Ballot& mine, double seconds) {
+  return comm.rank() == 0 ? preside(comm, mine, seconds) : attend(comm, mine, seconds);
+}
+
+} // namespace tenon

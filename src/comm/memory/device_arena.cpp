@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "comm/memory/device_arena.hpp"
+
+#include "sys/options/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+namespace tenon {
+
+namespace {
+
+class DeviceMemory final : public ShownMemory {
+public:
+  DeviceMemory() : source_(Device::get().unpooled(Stream::make())) {}
+
+  Piece take(Index leastBytes) override {
+    if (const Piece kept = spare().take(leastBytes); kept.memory)
+      return kept;
+    const Index bytes = roundedUp(std::max(leastBytes, kLeast), kSharedUnit);
+    void* const memory = source_->take(bytes);
+    if (!memory)
+      return {};
+    try {
+      return {static_cast<std::byte*>(memory), bytes, Device::get().keyOf(memory)};
+    } catch (...) {
+      source_->giveBack(memory);
+      throw;
+    }
+  }
+  void giveBack(const Piece& piece) noexcept override { spare().keep(piece); }
+  std::byte* open(const MemoryKey& key) override {
+    return static_cast<std::byte*>(Device::get().openShown(key));
+  }
+  void close(std::byte* memory) noexcept override { Device::get().closeShown(memory); }
+  void fill(void* memory, unsigned char byte, Index bytes) override {
+    source_->fill(memory, byte, bytes);
+  }
+  const char* describe() const noexcept override { return "device memory"; }
+
+private:
+  // What CUDA shares as a whole, so that nothing else is shown.
+  static constexpr Index kSharedUnit = Index(2) << 20, kLeast = Index(8) << 20;
+
+  class Spare {
+  public:
+    Piece take(Index leastBytes) {
+      const std::lock_guard lock(mutex_);
+      const auto fits = std::find_if(pieces_.begin(), pieces_.end(),
+                                     [&](const Piece& piece) { return piece.bytes >= leastBytes; });
+      if (fits == pieces_.end())
+        return {};
+      const Piece piece = *fits;
+      pieces_.erase(fits);
+      return piece;
+    }
+    void keep(const Piece& piece) {
+      const std::lock_guard lock(mutex_);
+      pieces_.push_back(piece);
+    }
+
+  private:
+    std::mutex mutex_;
+    std::vector<Piece> pieces_;
+  };
+  static Spare& spare() {
+    static auto* all = new Spare; // never destroyed, as pieces are not freed
+    return *all;
+  }
+
+  std::shared_ptr<MemorySource> source_;
+};
+
+class HostMemory final : public ShownMemory {
+public:
+  HostMemory(std::shared_ptr<SharedArena> arena, int rank)
+      : arena_(std::move(arena)), rank_(rank) {}
+
+  Piece take(Index leastBytes) override {
+    const Index bytes = roundedUp(leastBytes, kUnit);
+    auto* const memory = static_cast<std::byte*>(arena_->take(bytes));
+    if (!memory)
+      throw Error(TENON_ERR_MEMORY,
+                  fmt::format("the memory that the ranks of the node share has no room for {} "
+                              "bytes; see -tenon_shared_memory and the size of /dev/shm",
+                              bytes));
+    try {
+      Device::get().registerHost(memory, bytes);
+    } catch (...) {
+      arena_->giveBack(memory);
+      throw;
+    }
+    Piece piece{.memory = memory, .bytes = bytes};
+    const Place place{.rank = rank_, .offset = arena_->offsetOf(memory), .bytes = bytes};
+    std::memcpy(piece.key.data(), &place, sizeof place);
+    return piece;
+  }
+  void giveBack(const Piece& piece) noexcept override {
+    Device::get().unregisterHost(piece.memory);
+    arena_->giveBack(piece.memory);
+  }
+  std::byte* open(const MemoryKey& key) override {
+    Place place;
+    std::memcpy(&place, key.data(), sizeof place);
+    std::byte* const memory = arena_->at(place.rank, place.offset);
+    Device::get().registerHost(memory, place.bytes);
+    return memory;
+  }
+  void close(std::byte* memory) noexcept override { Device::get().unregisterHost(memory); }
+  void fill(void* memory, unsigned char byte, Index bytes) override {
+    std::memset(memory, byte, static_cast<std::size_t>(bytes));
+  }
+  const char* describe() const noexcept override { return "host memory"; }
+
+private:
+  static constexpr Index kUnit = Index(1) << 20; // from here on the arena gives whole pages
+
+  struct Place {
+    int rank;
+    Index offset, bytes;
+  };
+  static_assert(sizeof(Place) <= sizeof(MemoryKey));
+
+  std::shared_ptr<SharedArena> arena_;
+  int rank_;
+};
+
+} // namespace
+
+std::unique_ptr<ShownMemory> shownDeviceMemory() {
+  return std::make_unique<DeviceMemory>();
+}
+
+std::unique_ptr<ShownMemory> shownHostMemory(std::shared_ptr<SharedArena> arena, int rank) {
+  return std::make_unique<HostMemory>(std::move(arena), rank);
+}
+
+namespace {
+
+constexpr Index kDeviceAlignment = 256;
+
+constexpr OptionSpec kDeviceArenaOptions[] = {
+    {"device_ipc", OptionSpec::Flag, "true",
+     "ranks of a node read each other's device memory (CUDA IPC); off: data between them "
+     "go through shared host memory, which their devices access"},
+};
+const OptionRegistration kDeviceArenaRegistration{{"device_arena", kDeviceArenaOptions}};
+
+// What a rank wrote somewhere, by which the others see that they read there and nowhere else.
+struct Sample {
+  DevicePlace place{};
+  std::array<std::uint64_t, 32> words{};
+};
+
+// Never the same twice, as the memory may be what an earlier communicator had.
+void draw(Sample& sample, int rank) {
+  static std::atomic<std::uint64_t> next{0};
+  for (std::uint64_t& word : sample.words)
+    word = static_cast<std::uint64_t>(rank) << 32 | ++next;
+}
+
+} // namespace
+
+DeviceArena::Made DeviceArena::make(MPI_Comm comm, const std::shared_ptr<SharedArena>& host,
+                                    const std::string& whyNoHost) {
+  const Node node(comm);
+  if (!host)
+    return {.reason = whyNoHost};
+  Made onDevices = tryWith(node, [] {
+    if (!options().getFlag("", "device_ipc"))
+      throw Error(TENON_ERR_SUPPORT, "-tenon_device_ipc is off");
+    return shownDeviceMemory();
+  });
+  if (onDevices.arena)
+    return onDevices;
+  int rank = 0;
+  checkMpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  Made onHost = tryWith(node, [&] { return shownHostMemory(host, rank); });
+  onHost.reason = onHost.arena ? onDevices.reason : onDevices.reason + "; " + onHost.reason;
+  return onHost;
+}
+
+DeviceArena::Made DeviceArena::tryWith(const Node& node, const MakeMemory& makeMemory) {
+  std::shared_ptr<DeviceArena> arena;
+  std::vector<Sample> samples(node.size);
+  Sample& own = samples[node.rank];
+  Buffer memory;
+  std::string reason = node.whyNot([&] {
+    arena.reset(new DeviceArena(makeMemory()));
+    memory = Buffer(sizeof own.words, "sample of device memory", arena);
+    draw(own, node.rank);
+    own.place = arena->placeOf(memory.data<void>());
+    arena->copy(memory.data<void>(), own.words.data(), sizeof own.words);
+  });
+  if (!reason.empty())
+    return {.reason = reason};
+  checkMpi(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, samples.data(), sizeof(Sample),
+                         MPI_BYTE, node.comm),
+           "MPI_Allgather");
+  reason = node.whyNot([&] {
+    for (int r = 0; r < node.size; ++r)
+      if (r != node.rank &&
+          !arena->finds(samples[r].words.data(), sizeof own.words, samples[r].place))
+        throw Error(TENON_ERR_LIBRARY,
+                    fmt::format("rank {} of the node, on {}, opened the {} of rank {} and read "
+                                "other data there than that rank had written",
+                                node.rank, Device::get().name(), arena->describe(), r));
+  });
+  if (!reason.empty())
+    return {.reason = reason};
+  return {.arena = std::move(arena)};
+}
+
+DeviceArena::DeviceArena(std::unique_ptr<ShownMemory> memory)
+    : stream_(Stream::make()), memory_(std::move(memory)) {}
+
+void DeviceArena::copy(void* to, const void* from, Index bytes) const {
+  Device::get().copy(to, from, bytes, stream_);
+  stream_.synchronise();
+}
+
+bool DeviceArena::finds(const void* data, Index bytes, const DevicePlace& place) {
+  std::vector<std::byte> found(bytes);
+  copy(found.data(), at(place), bytes);
+  return std::memcmp(found.data(), data, found.size()) == 0;
+}
+
+DeviceArena::~DeviceArena() {
+  for (const auto& [key, memory] : opened_)
+    memory_->close(memory);
+  for (const Slab& slab : slabs_)
+    memory_->giveBack(slab);
+}
+
+bool DeviceArena::addSlab(Index leastBytes) {
+  const ShownMemory::Piece piece = memory_->take(leastBytes);
+  if (piece.memory)
+    slabs_.push_back({piece, FirstFit(piece.bytes)});
+  return piece.memory != nullptr;
+}
+
+void* DeviceArena::take(Index bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto takeFrom = [&](Slab& slab) -> void* {
+    const auto place = slab.places.take(bytes, kDeviceAlignment);
+    return place ? slab.memory + *place : nullptr;
+  };
+  for (Slab& slab : slabs_)
+    if (void* const memory = takeFrom(slab))
+      return memory;
+  return addSlab(bytes) ? takeFrom(slabs_.back()) : nullptr;
+}
+
+void DeviceArena::giveBack(void* memory) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (Slab& slab : slabs_)
+    if (slab.contains(memory))
+      slab.places.giveBack(static_cast<std::byte*>(memory) - slab.memory);
+}
+
+void DeviceArena::fill(void* memory, unsigned char byte, Index bytes) {
+  memory_->fill(memory, byte, bytes);
+}
+
+DevicePlace DeviceArena::placeOf(const void* memory) const {
+  const std::lock_guard lock(mutex_);
+  const auto slab = std::find_if(slabs_.begin(), slabs_.end(),
+                                 [&](const Slab& one) { return one.contains(memory); });
+  return {.slab = slab->key, .offset = static_cast<const std::byte*>(memory) - slab->memory};
+}
+
+const std::byte* DeviceArena::at(const DevicePlace& place) {
+  auto opened = opened_.find(place.slab);
+  if (opened == opened_.end())
+    opened = opened_.emplace(place.slab, memory_->open(place.slab)).first;
+  return opened->second + place.offset;
+}
+
+} // namespace tenon

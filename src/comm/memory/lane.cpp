@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "comm/memory/lane.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace tenon {
+
+namespace {
+
+using Counter = std::atomic<std::uint64_t>;
+static_assert(Counter::is_always_lock_free);
+
+constexpr Index kMostBytes = Index(128) << 10;
+// About what a core's own caches hold, a small share of those that cores have in common.
+constexpr Index kLeastRings = Index(1) << 20, kMostRings = Index(2) << 20;
+
+Index slotDataBytes(Index partBytes) {
+  if (partBytes <= kLargePart)
+    return std::max(partBytes, Index(sizeof(ArrayPlace::strides)));
+  return std::clamp(partBytes / 8 / LaneShape::kLine * LaneShape::kLine, kLargePart, kMostBytes);
+}
+
+// A lane is a line with the count of what is released, then the slots.
+Counter& released(std::byte* lane) {
+  return *reinterpret_cast<Counter*>(lane);
+}
+
+struct Slot {
+  Counter number; // of the posting it holds, from 1
+  Index array;
+};
+
+Slot& slot(std::byte* lane, const LaneShape& shape, Index slots, std::uint64_t posting) {
+  const Index place = static_cast<Index>(posting) % slots * shape.slotBytes;
+  return *reinterpret_cast<Slot*>(lane + LaneShape::kLine + place);
+}
+
+struct TimedSlot {
+  Slot slot;
+  double readSeconds;
+};
+static_assert(sizeof(TimedSlot) <= LaneShape::kLine);
+
+double& readSecondsOf(Slot& slot) {
+  return reinterpret_cast<TimedSlot&>(slot).readSeconds;
+}
+
+std::byte* dataOf(Slot& slot, const LaneShape& shape) {
+  return reinterpret_cast<std::byte*>(&slot) + shape.headBytes;
+}
+
+void makeSlot(void* memory, const LaneShape& shape) {
+  if (shape.isTimed())
+    new (memory) TimedSlot{.slot = {.number = 0, .array = kPacked}, .readSeconds = 0};
+  else
+    new (memory) Slot{.number = 0, .array = kPacked};
+}
+
+} // namespace
+
+LaneShape::LaneShape(Index partBytes)
+    : headBytes(partBytes < kLargePart ? sizeof(Slot) : kLine), dataBytes(slotDataBytes(partBytes)),
+      slotBytes((headBytes + dataBytes + kLine - 1) / kLine * kLine) {}
+
+int LaneShape::slotsOf(Index partBytes, Index packedBytes) const noexcept {
+  if (partBytes <= dataBytes)
+    return kLeastSlots;
+  const Index rings = std::clamp(packedBytes, kLeastRings, kMostRings);
+  const double share = static_cast<double>(partBytes) / static_cast<double>(packedBytes);
+  const double ring = static_cast<double>(rings) * share;
+  return std::max(kLeastSlots, static_cast<int>(ring / static_cast<double>(dataBytes)));
+}
+
+SendLane::SendLane(std::shared_ptr<SharedArena> arena, Index partBytes, int slots,
+                   const std::string& owner)
+    : arena_(std::move(arena)), shape_(partBytes), slots_(slots),
+      memory_(LaneShape::kLine + slots * shape_.slotBytes, owner + " lane", arena_),
+      afterwards_(1) {
+  if (!arena_->contains(lane())) {
+    memory_ = Buffer();
+    return;
+  }
+  new (lane()) Counter(0);
+  for (Index i = 0; i < slots_; ++i)
+    makeSlot(&slot(lane(), shape_, slots_, i), shape_);
+}
+
+SendLane::~SendLane() {
+  if (!exists() || isDrained())
+    return;
+  const Counter& counter = released(lane());
+  afterwards_.front() = {std::move(memory_), &counter, posted_};
+  arena_->keep(std::move(afterwards_));
+}
+
+std::byte* SendLane::lane() const noexcept {
+  return const_cast<std::byte*>(memory_.data<std::byte>());
+}
+
+LaneAddress SendLane::address() const noexcept {
+  return exists() ? LaneAddress{.place = arena_->offsetOf(lane()), .slots = slots_} : LaneAddress{};
+}
+
+bool SendLane::hasFreeSlot() const noexcept {
+  const std::uint64_t freed = released(lane()).load(std::memory_order_acquire);
+  return static_cast<Index>(posted_ - freed) < slots_;
+}
+
+std::byte* SendLane::slotData() const noexcept {
+  return dataOf(slot(lane(), shape_, slots_, posted_), shape_);
+}
+
+double SendLane::readSeconds() const noexcept {
+  return shape_.isTimed() ? readSecondsOf(slot(lane(), shape_, slots_, posted_)) : 0;
+}
+
+void SendLane::postArray(Index place, const std::array<Index, kMaxRank>& strides) noexcept {
+  std::memcpy(slotData(), strides.data(), sizeof strides);
+  post(place);
+}
+
+void SendLane::post(Index array) noexcept {
+  Slot& next = slot(lane(), shape_, slots_, posted_);
+  next.array = array;
+  next.number.store(++posted_, std::memory_order_release);
+}
+
+bool SendLane::isDrained() const noexcept {
+  return released(lane()).load(std::memory_order_acquire) == posted_;
+}
+
+ReceiveLane::ReceiveLane(const SharedArena& arena, int sender, const LaneAddress& address,
+                         Index partBytes)
+    : memory_(arena.at(sender, address.place)), shape_(partBytes), slots_(address.slots) {}
+
+bool ReceiveLane::hasPosting() const noexcept {
+  return slot(memory_, shape_, slots_, released_).number.load(std::memory_order_acquire) ==
+         released_ + 1;
+}
+
+ArrayPlace ReceiveLane::place() const noexcept {
+  Slot& next = slot(memory_, shape_, slots_, released_);
+  ArrayPlace place{.array = next.array, .strides = {}};
+  if (place.array != kPacked)
+    std::memcpy(place.strides.data(), dataOf(next, shape_), sizeof place.strides);
+  return place;
+}
+
+const std::byte* ReceiveLane::slotData() const noexcept {
+  return dataOf(slot(memory_, shape_, slots_, released_), shape_);
+}
+
+void ReceiveLane::release(double readSeconds) noexcept {
+  if (isTimed())
+    readSecondsOf(slot(memory_, shape_, slots_, released_)) = readSeconds;
+  released(memory_).store(++released_, std::memory_order_release);
+}
+
+} // namespace tenon

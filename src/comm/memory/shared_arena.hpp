@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Memory that the ranks of a communicator on one node see alike: each has a segment, takes its
+// arrays from it, and reads those of the others where they lie.
+//
+// What is taken is committed at once, so a full /dev/shm is found out here. Buffers and lanes hold
+// the arena alive beyond its communicator.
+//
+// Memory that a caller has already can become part of it: its pages are copied into the segment, and
+// the segment is mapped in their place, so that addresses and values stay.
+#pragma once
+
+#include "comm/memory/shared_segment.hpp"
+#include "comm/mpi.hpp"
+#include "sys/memory/memory.hpp"
+
+#include <atomic>
+#include <list>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace tenon {
+
+class SharedArena final : public MemorySource {
+public:
+  // Collective over comm. `bytes` is what this rank may take, -1 its share of /dev/shm. On a node
+  // where it cannot be made on every rank none has one, and `reason` says why; a rank that is alone
+  // on its node needs none. Where the size of the process's files is limited the arena is smaller, and
+  // `whySmall` says so.
+  struct Made {
+    std::shared_ptr<SharedArena> arena = {};
+    std::string reason = {};
+    bool isAlone = false;
+    std::string whySmall = {};
+  };
+  static Made make(MPI_Comm comm, Index bytes);
+
+  void* take(Index bytes) override;
+  void giveBack(void* memory) noexcept override;
+  // A buffer that is kept until the counter in it, which another rank raises, has reached the value. The list of
+  // one is made in time, since no memory may be left when the buffer's owner goes.
+  struct Pending {
+    Buffer buffer;
+    const std::atomic<std::uint64_t>* counter = nullptr;
+    std::uint64_t value = 0;
+  };
+  void keep(std::list<Pending> one) noexcept;
+  // Waits for nobody any more; nothing can be taken from now on.
+  void close();
+
+  // Makes the pages around the caller's memory part of the segment, until it is unshared; close()
+  // leaves them so, since what is mapped outlives the segment's owner. Throws TENON_ERR_ARG if some
+  // of them are shared already, TENON_ERR_SUPPORT for memory whose pages are not the process's own
+  // and writable, TENON_ERR_MEMORY if the segment has no room.
+  void share(void* memory, Index bytes);
+  // Makes the pages private again. Throws TENON_ERR_ARG unless that memory is shared,
+  // TENON_ERR_STATE if it was unmapped meanwhile, and forgets it then.
+  void unshare(void* memory);
+
+  // Whether memory lies in this rank's segment, and where there.
+  bool contains(const void* memory) const noexcept;
+  Index offsetOf(const void* memory) const noexcept;
+  // The place of memory that lies in the segment as a whole, or in what is shared.
+  std::optional<Index> placeOf(const void* memory, Index bytes) const;
+  // The place in another rank's segment; the rank is one of the node.
+  std::byte* at(int rank, Index offset) const noexcept;
+  // Of the ranks of the communicator.
+  bool isOnNode(int rank) const noexcept { return nodeRankOf_[rank] >= 0; }
+  int nodeSize() const noexcept { return static_cast<int>(segments_.size()); }
+  // Bytes that this rank has taken.
+  Index bytesTaken() const;
+
+private:
+  // A caller's pages, and where they are in the segment.
+  struct SharedPages {
+    const void* memory; // as it was given
+    Index bytes, place;
+  };
+  SharedArena() = default;
+  void map(MPI_Comm node, Index bytes, const std::string& name);
+  void findRanks(MPI_Comm comm, MPI_Comm node);
+  void releasePending();
+  void checkNotShared(const std::byte* pages, Index bytes) const;
+  std::optional<Index> takeCommitted(Index bytes, Index alignment);
+
+  std::vector<SharedSegment> segments_; // by rank of the node
+  std::vector<int> nodeRankOf_;         // by rank of the communicator, -1 on other nodes
+  int own_ = 0;
+  mutable std::mutex mutex_;
+  FirstFit places_{0};
+  std::list<Pending> pending_;
+  std::map<std::byte*, SharedPages> sharedPages_; // by the first page
+  bool closed_ = false;
+};
+
+} // namespace tenon

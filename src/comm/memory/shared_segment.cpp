@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "comm/memory/shared_segment.hpp"
+
+#include "sys/errors/error.hpp"
+#include "sys/memory/own_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+constexpr const char* kFolder = "/dev/shm";
+constexpr int kSpareFiles = 64; // descriptors that the program is left, or a quarter of all
+
+std::string pathOf(const std::string& name) {
+  return fmt::format("{}/{}", kFolder, name);
+}
+
+Index softLimit(__rlimit_resource_t resource) {
+  struct rlimit limit {};
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur > INT64_MAX)
+    return INT64_MAX;
+  return static_cast<Index>(limit.rlim_cur);
+}
+
+// The system gives the lowest number that is free: so a high one says that those below are in use.
+bool isAmongTheLast(int file) {
+  const Index most = softLimit(RLIMIT_NOFILE);
+  return file >= most - std::min<Index>(kSpareFiles, most / 4);
+}
+
+} // namespace
+
+SharedSegment::SharedSegment(const std::string& name, Index bytes, int flags) : bytes_(bytes) {
+  const auto fail = [&](const char* what) {
+    const int cause = errno;
+    closeFile();
+    throw Error(TENON_ERR_MEMORY, fmt::format("{} {}: {}", what, pathOf(name), strerror(cause)));
+  };
+  const bool isNew = flags & O_CREAT;
+  if (isNew && bytes > largest()) {
+    errno = EFBIG;
+    fail("cannot size");
+  }
+  file_ = ::open(pathOf(name).c_str(), O_RDWR | O_CLOEXEC | flags, S_IRUSR | S_IWUSR);
+  if (file_ < 0)
+    fail("cannot open");
+  if (isNew && isAmongTheLast(file_)) {
+    errno = EMFILE;
+    fail("cannot keep open");
+  }
+  if (isNew && ftruncate(file_, bytes) != 0)
+    fail("cannot size");
+  void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+  if (place == MAP_FAILED)
+    fail("cannot map");
+  data_ = static_cast<std::byte*>(place);
+  madvise(place, bytes, MADV_HUGEPAGE); // where the system allows it for shared memory
+  if (!isNew)
+    closeFile();
+}
+
+void SharedSegment::closeFile() noexcept {
+  if (file_ >= 0)
+    ::close(std::exchange(file_, -1));
+}
+
+SharedSegment SharedSegment::create(const std::string& name, Index bytes) {
+  return {name, bytes, O_CREAT | O_EXCL};
+}
+
+SharedSegment SharedSegment::open(const std::string& name, Index bytes) {
+  return {name, bytes, 0};
+}
+
+SharedSegment::SharedSegment(SharedSegment&& other) noexcept
+    : file_(std::exchange(other.file_, -1)), data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)) {}
+
+SharedSegment& SharedSegment::operator=(SharedSegment&& other) noexcept {
+  std::swap(file_, other.file_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+SharedSegment::~SharedSegment() {
+  if (data_)
+    munmap(data_, bytes_);
+  closeFile();
+}
+
+bool SharedSegment::commit(Index begin, Index bytes) noexcept {
+  int result = 0;
+  do
+    result = fallocate(file_, 0, begin, bytes);
+  while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
+void SharedSegment::discard(Index begin, Index bytes) noexcept {
+  const Index page = pageBytes();
+  const Index first = (begin + page - 1) / page * page, end = (begin + bytes) / page * page;
+  if (first < end)
+    fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, first, end - first);
+}
+
+// MPI libraries hook mmap and mremap, and their hooks allocate memory: between the copy of a heap page
+// and the call they would change what was copied. So the system is called past the hooks, and then once
+// more by way of them, to no effect, so that they learn of it.
+bool SharedSegment::takeOver(std::byte* pages, Index begin, Index bytes) {
+  constexpr int kProtection = PROT_READ | PROT_WRITE;
+  constexpr int kFlags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
+  copyPages(pages, data_ + begin, bytes);
+  if (syscall(SYS_mmap, pages, bytes, kProtection, kFlags, file_, begin) == -1)
+    return false;
+  static_cast<void>(mmap(pages, bytes, kProtection, kFlags, file_, begin));
+  return true;
+}
+
+bool SharedSegment::giveUp(std::byte* pages, Index begin, Index bytes) noexcept {
+  void* copy = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (copy == MAP_FAILED)
+    return false;
+  std::memcpy(copy, data_ + begin, bytes);
+  if (syscall(SYS_mremap, copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == -1) {
+    const int cause = errno;
+    munmap(copy, bytes);
+    errno = cause;
+    return false;
+  }
+  static_cast<void>(mremap(pages, bytes, bytes, 0));
+  return true;
+}
+
+bool SharedSegment::isMappedOver(const std::byte* pages, Index bytes) const {
+  struct stat known {};
+  if (fstat(file_, &known) != 0)
+    return false;
+  const auto ranges = mappedRanges(pages, bytes);
+  return !ranges.empty() && ranges.front().begin <= pages && ranges.back().end >= pages + bytes &&
+         std::all_of(ranges.begin(), ranges.end(), [&](const MappedRange& range) {
+           return range.isShared && range.file == known.st_ino;
+         });
+}
+
+void SharedSegment::unlink(const std::string& name) noexcept {
+  ::unlink(pathOf(name).c_str());
+}
+
+Index SharedSegment::pageBytes() noexcept {
+  static const Index bytes = sysconf(_SC_PAGESIZE);
+  return bytes;
+}
+
+Index SharedSegment::capacity() noexcept {
+  struct statvfs known {};
+  if (statvfs(kFolder, &known) != 0)
+    return 0;
+  return static_cast<Index>(known.f_blocks) * static_cast<Index>(known.f_frsize);
+}
+
+Index SharedSegment::largest() noexcept {
+  return softLimit(RLIMIT_FSIZE);
+}
+
+} // namespace tenon

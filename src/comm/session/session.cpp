@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "comm/session/session.hpp"
+
+#include "comm/agreement/agreement.hpp"
+#include "comm/agreement/patience.hpp"
+#include "comm/communicator.hpp"
+#include "comm/memory/node.hpp"
+#include "comm/session/launcher.hpp"
+#include "comm/session/log_report.hpp"
+#include "sys/device.hpp"
+#include "sys/errors/handler.hpp"
+#include "sys/errors/object.hpp"
+#include "sys/log/log.hpp"
+#include "sys/log/log_trace.hpp"
+#include "sys/options/options.hpp"
+#include "sys/random.hpp"
+#include "sys/text/output.hpp"
+#include "sys/text/text.hpp"
+#include "sys/threads.hpp"
+
+#include <fmt/format.h>
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+
+namespace tenon {
+
+// Ranks that end the program with the same fatal error print it once. Each tells all others a digest
+// of its error, listens for half a second, or until it has heard all, and the lowest of those that
+// fail alike speaks. Nobody aborts before those that it has heard of could have spoken.
+
+// Not collective.
+FatalShare shareOf(const Communicator& comm, const std::string& text);
+// Between the words and the abort: waits, a second at most, if others are still to speak, as those heard of
+// in shareOf(), or because another rank prints this one's error.
+void awaitLastWords(bool isSpokenFor);
+
+namespace {
+
+constexpr int kTag = 0; // objects have others
+constexpr double kSeconds = 0.5;
+constexpr int kMostRanks = 1024; // each sends to each
+
+bool othersSpeak = false;
+
+bool mayCallMpi() {
+  int level = MPI_THREAD_SINGLE, isMain = 0;
+  checkMpi(MPI_Query_thread(&level), "MPI_Query_thread");
+  checkMpi(MPI_Is_thread_main(&isMain), "MPI_Is_thread_main");
+  return isMain || level == MPI_THREAD_MULTIPLE;
+}
+
+void listen(std::vector<MPI_Request>& requests) {
+  int all = 0;
+  for (const double end = MPI_Wtime() + kSeconds; !all && MPI_Wtime() < end; sched_yield())
+    checkMpi(
+        MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE),
+        "MPI_Testall");
+}
+
+} // namespace
+
+FatalShare shareOf(const Communicator& comm, const std::string& text) {
+  if (comm.size() == 1 || comm.size() > kMostRanks || !mayCallMpi())
+    return {};
+  const auto mine = static_cast<long long>(streamOf(text));
+  std::vector<long long> heard(comm.size(), 0);
+  std::vector<MPI_Request> requests(comm.size(), MPI_REQUEST_NULL);
+  for (int r = 0; r < comm.size(); ++r) {
+    if (r == comm.rank())
+      continue;
+    checkMpi(MPI_Irecv(&heard[r], 1, MPI_LONG_LONG, r, kTag, comm.mpi(), &requests[r]),
+             "MPI_Irecv");
+    checkMpi(MPI_Send(&mine, 1, MPI_LONG_LONG, r, kTag, comm.mpi()), "MPI_Send");
+  }
+  listen(requests);
+  FatalShare share{.speaks = true, .ranks = 1, .of = comm.size()};
+  for (int r = 0; r < comm.size(); ++r) {
+    if (r == comm.rank() || (requests[r] != MPI_REQUEST_NULL && isTakenBack(requests[r])))
+      continue;
+    const bool alike = heard[r] == mine;
+    share.ranks += alike ? 1 : 0;
+    share.speaks = share.speaks && !(alike && r < comm.rank());
+    othersSpeak = othersSpeak || !alike || r < comm.rank();
+  }
+  return share;
+}
+
+void awaitLastWords(bool isSpokenFor) {
+  const bool waits = othersSpeak || isSpokenFor;
+  for (const double end = MPI_Wtime() + 2 * kSeconds; waits && MPI_Wtime() < end;)
+    sched_yield();
+}
+
+namespace {
+
+struct Session {
+  int depth = 0;
+  bool ownsMpi = false;
+  bool mpiEnded = false; // before the session's own end
+  CommPtr comm;
+};
+
+Session& session() {
+  static Session instance;
+  return instance;
+}
+
+void startMpi(int* argc, char*** argv) {
+  int running = 0, finished = 0;
+  MPI_Finalized(&finished);
+  if (finished)
+    throw Error(TENON_ERR_STATE, "MPI is already finalised; Tenon can no longer be initialised");
+  MPI_Initialized(&running);
+  if (running)
+    return;
+  int provided = 0;
+  checkMpi(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  session().ownsMpi = true;
+}
+
+void forgetOptions() {
+  options().clear();
+  setThreadLimit(0);
+  setWaitTimes({});
+}
+
+void forgetHooks() {
+  setFatalShareHook({});
+  setAbortHook({});
+}
+
+// MPI_Finalize first deletes the attributes of MPI_COMM_SELF, and MPI still works then: the last
+// moment to free communicators, if the session has not ended.
+int endWithMpi(MPI_Comm, int, void*, void*) noexcept {
+  Session& s = session();
+  if (s.depth == 0)
+    return MPI_SUCCESS;
+  s.mpiEnded = true;
+  s.comm.reset();
+  Communicator::freeAll();
+  setFatalShareHook({});
+  setAbortHook(exitProcess);
+  return MPI_SUCCESS;
+}
+
+void watchEndOfMpi() {
+  static int keyval = MPI_KEYVAL_INVALID;
+  if (keyval != MPI_KEYVAL_INVALID)
+    return;
+  checkMpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, endWithMpi, &keyval, nullptr),
+           "MPI_Comm_create_keyval");
+  checkMpi(MPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr), "MPI_Comm_set_attr");
+}
+
+constexpr const char* kMpiEnded = "MPI was finalised before Tenon; call TenonFinalize() before "
+                                  "MPI_Finalize()";
+
+void readOptions(int argc, const char* const* argv, const std::string& help) {
+  collectively(*session().comm, [&] {
+    auto read = options().load(argc, argv);
+    checkRankCount(session().comm->size());
+    setThreadLimit(options().getInt("", "threads"));
+    setWaitTimes(waitTimesFromOptions());
+    return read;
+  });
+  if (const auto word = options().findString("", "help"); word && session().comm->rank() == 0)
+    print(help + (help.empty() ? "" : "\n") + options().help(*word));
+}
+
+// -help of a program that owns its command line. A process whose MPI is ours ends here.
+void answerHelp(const std::string& help) {
+  Session& s = session();
+  if (!answersHelp() || !options().getFlag(kProgram, "help"))
+    return;
+  if (s.comm->rank() == 0)
+    print(help + (help.empty() ? "" : "\n") + options().programHelp());
+  if (!s.ownsMpi)
+    return;
+  s.comm.reset();
+  Communicator::freeAll();
+  MPI_Finalize();
+  if (!isOutputLost())
+    std::exit(EXIT_SUCCESS);
+  printError("Tenon: cannot write the output\n");
+  std::exit(EXIT_FAILURE);
+}
+
+void lookAtNode(const Communicator& comm) {
+  const Node node(comm.mpi());
+  Device::setRankOnNode(node.rank);
+  warnOfOversubscription(comm, node);
+}
+
+void startLog() {
+  const std::string trace = options().getString("", "log_trace");
+  if (!trace.empty())
+    startTrace(*session().comm, trace);
+  logEnable(options().getFlag("", "log_view") || !trace.empty());
+}
+
+// What went wrong, which must not keep the session from its end.
+std::exception_ptr writeLog(Communicator& comm) noexcept {
+  std::exception_ptr failure;
+  try {
+    if (options().getFlag("", "log_view"))
+      printLogView(comm);
+    if (const std::string trace = options().getString("", "log_trace"); !trace.empty())
+      writeTrace(comm, trace);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  traceStop();
+  return failure;
+}
+
+void reportUnusedOptions() {
+  for (const OptionValue& option : options().unused()) {
+    const std::string meant = options().nearestAsked(option.key);
+    printError(fmt::format("Tenon: option {} {} ({}) was never used; {}\n", option.key, option.text,
+                           option.place,
+                           meant.empty() ? "no object reads its options under such a name"
+                                         : fmt::format("did you mean {}?", meant)));
+  }
+}
+
+// One rank speaks for all: the lowest that has something left. What only the library holds goes with
+// the caller's object that holds it.
+void reportLiveObjects(Communicator& comm) {
+  auto objects = liveObjects();
+  std::erase_if(objects, [](const LiveObject& object) { return object.handles < 1; });
+  int mine = objects.empty() ? comm.size() : comm.rank(), first = 0;
+  checkMpi(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm.mpi()), "MPI_Allreduce");
+  if (first != comm.rank())
+    return;
+  const auto count = static_cast<Index>(objects.size());
+  std::string text = fmt::format("Tenon: {} never destroyed on rank {}:\n",
+                                 counted(count, "object was", "objects were"), comm.rank());
+  for (const LiveObject& object : objects)
+    text += fmt::format("  {}, {}\n",
+                        object.name.empty() ? "unnamed " + object.className
+                                            : fmt::format("{} '{}'", object.className, object.name),
+                        counted(object.handles, "reference"));
+  printError(text);
+}
+
+// All ranks are waited for, without end; who is out of step learns it here. A rank in another
+// collective call is an error on all of them, and the session goes on.
+void meet(Communicator& comm) {
+  if (comm.isOutOfStep())
+    return;
+  try {
+    agreeWithoutLimit(comm, "the collective call", "TenonFinalize");
+  } catch (const Error& error) {
+    if (error.code() != TENON_ERR_TIMEOUT)
+      throw;
+  }
+}
+
+// Nothing is printed that all ranks would have to gather.
+void closeWithoutMpi() {
+  traceStop();
+  forgetOptions();
+  session() = Session();
+  throw Error(
+      TENON_ERR_STATE,
+      fmt::format("{}; the log and the trace are lost, and objects that still exist are not "
+                  "reported",
+                  kMpiEnded));
+}
+
+void close() {
+  Session& s = session();
+  const std::exception_ptr failure = writeLog(*s.comm);
+  if (s.comm->rank() == 0)
+    reportUnusedOptions();
+  reportLiveObjects(*s.comm);
+  s.comm.reset();
+  Communicator::freeAll();
+  forgetOptions();
+  forgetHooks();
+  if (s.ownsMpi)
+    MPI_Finalize();
+  s = Session();
+  if (failure)
+    std::rethrow_exception(failure);
+}
+
+} // namespace
+
+void abortAllRanks(TenonErrorCode code) noexcept {
+  int started = 0, ended = 0;
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  if (started && !ended) {
+    awaitLastWords(lastError().error && lastError().error->isAgreed() &&
+                   !lastError().error->speaks());
+    MPI_Abort(MPI_COMM_WORLD, code);
+  }
+  if (ended)
+    exitProcess(code);
+  abortProcess(code);
+}
+
+void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help) {
+  Session& s = session();
+  if (s.mpiEnded)
+    throw Error(TENON_ERR_STATE, kMpiEnded);
+  if (s.depth > 0) {
+    ++s.depth;
+    return;
+  }
+  startMpi(argc, argv);
+  watchEndOfMpi();
+  s.comm = Communicator::copyOf(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm);
+  setProcessRank(s.comm->rank());
+  setFatalShareHook([&comm = *s.comm](const std::string& text) { return shareOf(comm, text); });
+  setAbortHook([](TenonErrorCode code) {
+    awaitLastWords(false);
+    MPI_Abort(MPI_COMM_WORLD, code);
+  });
+  try {
+    readOptions(argc ? *argc : 0, argv ? *argv : nullptr, help);
+    answerHelp(help);
+    s.comm->openArena();
+    lookAtNode(*s.comm);
+    if (comm == MPI_COMM_NULL)
+      warnOfUnexpectedWorld();
+    startLog();
+  } catch (...) {
+    traceStop();
+    forgetOptions();
+    forgetHooks();
+    s.comm.reset();
+    Communicator::freeAll();
+    throw;
+  }
+  s.depth = 1;
+}
+
+void finalize() {
+  Session& s = session();
+  if (s.mpiEnded)
+    closeWithoutMpi();
+  checkInitialized();
+  if (s.depth == 1)
+    meet(*s.comm);
+  if (--s.depth == 0)
+    close();
+}
+
+bool isInitialized() noexcept {
+  return session().depth > 0 && !session().mpiEnded;
+}
+
+void checkInitialized() {
+  if (session().mpiEnded)
+    throw Error(TENON_ERR_STATE, kMpiEnded);
+  if (!isInitialized())
+    throw Error(TENON_ERR_STATE, "Tenon is not initialised; call TenonInitialize first");
+}
+
+} // namespace tenon

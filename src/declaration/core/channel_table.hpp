@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The rows of types with two numbers for each channel of [batch, channel, ...]: n batch, c channels, S2, S3,
+// ... space, B, R.
+#pragma once
+
+#include "declaration/core/signature.hpp"
+
+namespace tenon {
+
+inline SignatureTable channelTable(int rank) {
+  SignatureTable table = elementwiseTable(rank, false);
+  for (SignatureRow& row : table) {
+    const Property& x = row.output;
+    const Property parameter = !x.isShard() ? x
+                               : x.dim == 1 ? Property::shard(0)
+                                            : Property::broadcast();
+    row.parameters = {parameter, parameter};
+    row.letter = x == Property::shard(0) ? "n" : x == Property::shard(1) ? "c" : row.letter;
+  }
+  return table;
+}
+
+} // namespace tenon

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/core/declaration.hpp"
+
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kCommon[] = {
+    {"data_type", OptionSpec::Choice, "float32", "element type of input, parameters and output",
+     "float32|float64"},
+    {"signature", OptionSpec::String, "",
+     "signature of the layer: one index label per grid axis, separated by commas, or runs such as "
+     "n2,h2-; empty: the one that does not redistribute the input"},
+    {"storage", OptionSpec::String, "use",
+     "storage layout of parameters: use, sharded (what several ranks use is divided among them), "
+     "root, or properties such as S0,B"},
+    {"backend", OptionSpec::Choice, "auto", "compute backend of the local kernels",
+     "auto|reference|blas|onednn|direct|fftw|cudnn|cufft|gemm"},
+    {"space", OptionSpec::Choice, "host", "memory space of input, parameters and output",
+     "host|device"},
+    {"stack_depth",
+     OptionSpec::Int,
+     "1",
+     "largest number of Apply calls pending, that is, not followed by their adjoints",
+     nullptr,
+     {1, 1e6}},
+    {"saved_type", OptionSpec::Choice, "same",
+     "element type of the activations that are saved for derivatives: that of the layer, or "
+     "bfloat16, to which they are rounded",
+     "same|bfloat16"},
+    {"initializer", OptionSpec::Choice, "glorot_uniform",
+     "initialization of weights (biases are zero)",
+     "glorot_uniform|glorot_normal|he_uniform|he_normal"},
+    {"seed", OptionSpec::Int, "0", "seed of the initial values of parameters"},
+};
+const OptionRegistration kRegistration{{"layer", kCommon}};
+
+class Untyped final : public Declaration {
+public:
+  Untyped() : Declaration("", {}) {}
+  Shape outputShape(const std::vector<Shape>&) const override { throwNoType(); }
+  SignatureTable rows(const std::vector<Shape>&) const override { throwNoType(); }
+  Form form(const Layouts&, const Choice&) const override { throwNoType(); }
+
+private:
+  [[noreturn]] void throwNoType() const {
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no type; call TenonLayerSetType() first", title()));
+  }
+};
+
+void checkStorage(const std::string& storage) {
+  if (storage != "use" && storage != "sharded" && storage != "root")
+    parseProperties(storage);
+}
+
+} // namespace
+
+std::unique_ptr<Declaration> makeUntyped() {
+  return std::make_unique<Untyped>();
+}
+
+Declaration::Declaration(std::string type, std::span<const OptionSpec> table)
+    : owner_{"the layer", std::move(type)}, settings_({table, kCommon}) {
+  registerOptions({owner_.type.empty() ? "layer" : owner_.type.c_str(), table});
+}
+
+// Leaves the settings as they were if the change does not fit the others.
+template <class Change>
+void Declaration::change(Change&& change) {
+  const Settings before = settings_;
+  try {
+    change();
+    checkStorage(text("storage"));
+    check();
+  } catch (...) {
+    settings_ = before;
+    throw;
+  }
+}
+
+void Declaration::set(std::string_view name, SettingValue value) {
+  change([&] { settings_.set(name, std::move(value), owner_); });
+}
+
+void Declaration::setText(std::string_view name, std::string_view text) {
+  change([&] { settings_.setText(name, text, owner_); });
+}
+
+void Declaration::readOptions(const std::string& prefix) {
+  change([&] {
+    if (!settings_.readOptions(prefix, owner_))
+      return;
+    try {
+      check();
+    } catch (const Error& error) {
+      throw Error(TENON_ERR_OPTION, "the options do not fit: " + error.text());
+    }
+  });
+}
+
+void Declaration::inherit(std::string_view name, const Declaration& container) {
+  settings_.inherit(name, container.settings_);
+}
+
+void Declaration::takeSettings(const Declaration& other) {
+  for (const Settings::Entry& entry : other.settings_.entries())
+    if (entry.value && settings_.has(entry.spec->name))
+      set(entry.spec->name, *entry.value);
+}
+
+Form Declaration::formLikeInput(const Layouts& inputs, const Choice& choice) const {
+  const Layout& input = inputs.front();
+  const MeshPtr mesh = choice.mesh ? choice.mesh : input.meshPtr();
+  const Signature chosen =
+      Signature::choose(rows({input.shape()}), input, mesh, choice.letters, title());
+  const Layout use = makeLayoutLike(input, mesh, chosen.input());
+  return {.signature = chosen, .inputs = inputs, .uses = {use}, .output = use};
+}
+
+Work Declaration::work(const Form&, int) const {
+  return {};
+}
+
+Example Declaration::example(ExampleDraw&) const {
+  throw Error(TENON_ERR_SUPPORT,
+              fmt::format("{} has type \"{}\", which gives no examples", title(), type()));
+}
+
+namespace {
+
+// The longest dimension is split by the axes on which all hold it.
+Layout sharded(const Layout& plain) {
+  const auto& shape = plain.shape();
+  const int longest =
+      static_cast<int>(std::max_element(shape.begin(), shape.end()) - shape.begin());
+  LayoutSpec spec{.shape = shape, .mesh = plain.meshPtr(), .properties = plain.properties()};
+  for (Property& p : spec.properties)
+    if (p.isBroadcast())
+      p = Property::shard(longest);
+  return Layout(std::move(spec));
+}
+
+} // namespace
+
+Layout Declaration::storageLayout(const Layout& use) const {
+  Layout plain = use.withoutMargins();
+  const std::string storage = text("storage");
+  if (storage == "use")
+    return plain;
+  if (storage == "sharded")
+    return sharded(plain);
+  LayoutSpec spec{.shape = plain.shape(), .mesh = plain.meshPtr(), .properties = {}};
+  spec.properties = storage == "root" ? Properties(plain.mesh().axes(), Property::root())
+                                      : parseProperties(storage);
+  for (const Property& p : spec.properties)
+    if (p.isPartial())
+      throw Error(TENON_ERR_OPTION,
+                  fmt::format("parameters of {} cannot be stored as \"{}\": partial sums cannot be "
+                              "updated by an optimizer; use S<dim>, B or R",
+                              title(), storage));
+  return Layout(std::move(spec));
+}
+
+Layouts Declaration::storageLayouts(const Form& form) const {
+  Layouts layouts;
+  for (const ParameterForm& parameter : form.parameters)
+    layouts.push_back(storageLayout(parameter.use));
+  return layouts;
+}
+
+void Declaration::setOutputLayout(const Layout&) {
+  throw Error(
+      TENON_ERR_TYPE,
+      fmt::format("{} has type {}, whose output layout follows from its signature; only add "
+                  "and concatenate, and repartition, take one",
+                  title(), type()));
+}
+
+std::string Declaration::view() const {
+  try {
+    return summary();
+  } catch (const Error&) {
+    return settings_.describe();
+  }
+}
+
+std::string Declaration::agreedText() const {
+  std::string text = fmt::format("{}: {}", type(), settings_.describe());
+  if (outputLayout_)
+    text += ", output like " + outputLayout_->describe();
+  return text + furtherText();
+}
+
+} // namespace tenon

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a type of layers is, without MPI and without a rank: its settings, its shapes, the rows of its
+// signature table, and for given inputs and index labels its form: how inputs, parameters and output
+// lie on all ranks, what one rank has to compute, and the maps that run.
+#pragma once
+
+#include "declaration/core/form.hpp"
+#include "declaration/core/map_list.hpp"
+#include "geometry/box.hpp"
+#include "sys/options/settings.hpp"
+#include "sys/random.hpp"
+
+#include <initializer_list>
+#include <memory>
+
+namespace tenon {
+
+// What the tests and `tenon check` try of a type: settings that fit each other, and inputs that fit them,
+// drawn from a random source.
+
+struct Example {
+  std::vector<std::pair<const char*, SettingValue>> settings;
+  std::vector<Shape> inputs;
+  Shape target = {}; // of a loss
+  Index classes = 0; // the target holds labels below this; 0: numbers
+};
+
+// Draws that are a function of the seed.
+class ExampleDraw {
+public:
+  explicit ExampleDraw(std::uint64_t seed) : seed_(seed) {}
+
+  Index between(Index low, Index high) {
+    return low + static_cast<Index>(next() % static_cast<std::uint64_t>(high - low + 1));
+  }
+  bool chance(int percent) { return between(1, 100) <= percent; }
+  template <class T>
+  T of(std::initializer_list<T> choices) {
+    return choices.begin()[between(0, static_cast<Index>(choices.size()) - 1)];
+  }
+  // Of so many dimensions.
+  Shape shape(int least, int most) {
+    Shape shape(static_cast<std::size_t>(between(least, most)));
+    for (Index& extent : shape)
+      extent = between(1, 6);
+    return shape;
+  }
+
+private:
+  std::uint64_t next() { return bitsAt(seed_, streamOf("example"), count_++); }
+  std::uint64_t seed_, count_ = 0;
+};
+
+class Declaration {
+public:
+  using Owner = Settings::Owner;
+  virtual ~Declaration() = default;
+
+  const std::string& type() const noexcept { return owner_.type; }
+  // `layer "conv1"`: who messages speak of.
+  const std::string& title() const noexcept { return owner_.title; }
+  void setTitle(std::string title) { owner_.title = std::move(title); }
+
+  // The settings of the type, and behind them those that all layers have.
+  const Settings& settings() const noexcept { return settings_; }
+  template <class T>
+  T value(std::string_view name) const {
+    return settings_.value<T>(name, owner_);
+  }
+  SettingValue get(std::string_view name) const { return settings_.get(name, owner_); }
+  bool isSet(std::string_view name) const { return settings_.isSet(name, owner_); }
+  void set(std::string_view name, SettingValue value);
+  void setText(std::string_view name, std::string_view text);
+  void readOptions(const std::string& prefix);
+  void inherit(std::string_view name, const Declaration& container);
+  void inherit(std::string_view name, SettingValue value) {
+    settings_.inherit(name, std::move(value));
+  }
+  void restore(Settings settings) { settings_ = std::move(settings); }
+  // Takes over what was set of the settings that both have.
+  void takeSettings(const Declaration& other);
+
+  // How many inputs there are; -1: one or more. And why, for a message about another number of them.
+  virtual int inputCount() const { return 1; }
+  virtual std::string inputAdvice() const { return {}; }
+  virtual Shape outputShape(const std::vector<Shape>& inputs) const = 0;
+  // A row for each label, the first the one that is preferred.
+  virtual SignatureTable rows(const std::vector<Shape>& inputs) const = 0;
+  // Throws TENON_ERR_SHAPE, TENON_ERR_LAYOUT or TENON_ERR_OPTION where the layer cannot be.
+  virtual Form form(const Layouts& inputs, const Choice& choice) const = 0;
+  // Of the rank at a position of the form's mesh, for one evaluation.
+  virtual Work work(const Form& form, int position) const;
+  // Kernels of a kind take alike for alike work: those of the type, unless its settings lead to different ones.
+  virtual std::string kernelKind() const { return type(); }
+  // The maps of a form whose parameters are stored in these layouts: by default those of one kernel
+  // (kernel_maps.cpp).
+  virtual MapList maps(const Form& form, const Layouts& storage) const;
+  // Where a parameter that is used like this is stored, by the setting, or all of a form.
+  Layout storageLayout(const Layout& use) const;
+  Layouts storageLayouts(const Form& form) const;
+
+  // What the tests and `tenon check` try of the type. Throws TENON_ERR_SUPPORT if the type gives none.
+  virtual Example example(ExampleDraw& draw) const;
+
+  // Whether the type contains layers.
+  virtual bool contains() const { return false; }
+  // Types that take the layout of their output say so.
+  virtual bool takesOutputLayout() const { return false; }
+  virtual void setOutputLayout(const Layout& layout);
+  const std::optional<Layout>& outputLayout() const noexcept { return outputLayout_; }
+  // Whether an evaluation in training draws random numbers.
+  virtual bool isRandom() const { return false; }
+  // Types that compare their input with a target do.
+  virtual bool takesTarget() const { return false; }
+  virtual bool takesTargetWeights() const { return false; }
+
+  // What a view says of the layer: "3 -> 4 channels, kernel 3x3"; all settings while some are missing.
+  std::string view() const;
+  // What must be the same on all ranks: type, settings, and whatever else the form depends on.
+  std::string agreedText() const;
+
+protected:
+  Declaration(std::string type, std::span<const OptionSpec> table);
+  virtual std::string summary() const { return {}; }
+  // What the settings must fulfil together, as far as they are set; called after each set.
+  virtual void check() const {}
+  // Its first input used under the chosen labels, and an output like it; the rest is the type's.
+  Form formLikeInput(const Layouts& inputs, const Choice& choice) const;
+  // Of a type with one kernel: what that needs and keeps.
+  virtual KernelEntry kernel(const Form&) const { return {.name = type()}; }
+  Index cellBytes() const { return text("data_type") == "float64" ? 8 : 4; }
+
+  bool flag(std::string_view name) const { return value<bool>(name); }
+  Index integer(std::string_view name) const { return value<Index>(name); }
+  double real(std::string_view name) const { return value<double>(name); }
+  std::string text(std::string_view name) const { return value<std::string>(name); }
+  virtual std::string furtherText() const { return {}; }
+
+  std::optional<Layout> outputLayout_;
+
+private:
+  template <class Change>
+  void change(Change&& change);
+
+  Owner owner_;
+  Settings settings_;
+};
+
+// What a layer is before it has a type: the settings that all layers have.
+std::unique_ptr<Declaration> makeUntyped();
+
+} // namespace tenon

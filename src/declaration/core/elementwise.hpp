@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Types whose output lies as their input is used, whatever the shape. Labels on a mesh axis: S0, S1,
+// ... (any split), B, R, and P if the map is linear.
+#pragma once
+
+#include "declaration/core/declaration.hpp"
+
+namespace tenon {
+
+class Elementwise : public Declaration {
+public:
+  using Declaration::Declaration;
+  Shape outputShape(const std::vector<Shape>& inputs) const override { return inputs.front(); }
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    return elementwiseTable(static_cast<int>(inputs.front().size()), isLinear());
+  }
+  Form form(const Layouts& inputs, const Choice& choice) const override {
+    return formLikeInput(inputs, choice);
+  }
+  Example example(ExampleDraw& draw) const override { return {{}, {draw.shape(1, 3)}}; }
+
+protected:
+  virtual bool isLinear() const = 0;
+};
+
+} // namespace tenon

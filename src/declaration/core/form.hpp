@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A layer for given inputs and index labels: the layouts, of all ranks, of what its local kernel reads
+// and writes. Conversions bring the inputs from where they lie to where they are used.
+#pragma once
+
+#include "declaration/core/signature.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+using Layouts = std::vector<Layout>;
+
+// How a layer is asked to lie.
+struct Choice {
+  MeshPtr mesh = nullptr;   // null: the first input's
+  std::string letters = {}; // "n,h"; "": those under which the first input stays where it is
+  bool overlap = false;     // compute in pieces while halos travel, where the type can
+  bool arrives = false;     // inputs come to the mesh from elsewhere
+};
+
+struct ParameterForm {
+  std::string name;
+  Layout use;
+  Index fanIn = 0, fanOut = 0; // 0: all start with the value
+  double initial = 0;
+};
+
+// What a layer carries from step to step and nothing differentiates, all of it with one value at first.
+struct StateForm {
+  std::string name;
+  Layout use;
+  double initial = 0;
+};
+
+// A part of the output that is computed for itself, from what it reads.
+struct FormPiece {
+  Layout use;
+  std::vector<Box> outputs; // by position, in global indices
+};
+
+// Boundary values may be given as one.
+inline bool isNumber(const Layout& layout) {
+  return layout.shape() == Shape{1} && !layout.hasMargins();
+}
+
+// The sides of the input's use layout whose cells the caller supplies.
+struct CallersValues {
+  std::optional<double> constant; // none: they are a second input
+};
+
+struct Form {
+  // Of a type with one kernel: what kernel number k of its maps reads of the first input, and the
+  // outputs that it computes at a position of the mesh.
+  const Layout& useOf(int k) const { return pieces.empty() ? uses.front() : pieces[k].use; }
+  Box outputsOf(int k, int position) const {
+    return pieces.empty() || position < 0 ? output.box(position) : pieces[k].outputs[position];
+  }
+
+  Signature signature;
+  Layouts inputs,
+      uses; // of the inputs that are converted; a second input with boundary values is not
+  std::vector<ParameterForm> parameters = {};
+  Layout output;
+  std::optional<CallersValues> callers = {};
+  // Empty, or the interior first, which reads the input as it lies, and then its strips.
+  std::vector<FormPiece> pieces = {};
+  std::vector<StateForm> states = {};
+};
+
+// Floating-point operations of one rank, and the cells that its windows read: those of im2col's matrix.
+struct Work {
+  double forward = 0, adjoint = 0, adjointParameters = 0;
+  double columns = 0;
+};
+
+} // namespace tenon

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The maps of a type that is one local kernel between conversions. A type says its layouts and its
+// kernel; everything distributed follows, with the input x, or several, parameters p and the output y:
+//
+//   pUse = C(storage -> use) p,  xUse = C(x -> use) x [+ M v],  y = kernel(xUse, pUse)
+//
+// Parts of the output may have kernels of their own, each with its own conversion of x, which travels
+// while the first kernel computes the rest (strips). What the caller supplies at the input's boundary
+// is v, a second input or a constant: a tensor in the use layout, or one number.
+#include "declaration/core/kernel_maps.hpp"
+
+#include "declaration/core/window_layout.hpp"
+#include "geometry/callers_cells.hpp"
+#include "geometry/layout.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+KernelCells kernelCells(const Form& form, int position) {
+  const auto held = [&](const Layout& layout) { return double(cells(layout.box(position))); };
+  KernelCells sum{.output = held(form.output)};
+  for (const Layout& use : form.uses)
+    sum.inputs += held(use);
+  for (const ParameterForm& parameter : form.parameters)
+    sum.parameters += held(parameter.use);
+  return sum;
+}
+
+namespace {
+
+// kNoValue where there is none, or a constant is for no cell.
+ValueId addBoundaryInput(MapList& list, const Form& form) {
+  if (!form.callers)
+    return kNoValue;
+  if (!form.callers->constant)
+    return list.input("v", form.inputs[1]);
+  const Layout& use = form.uses.front();
+  return hasCallersSide(use) ? list.constant("c", boundaryScalar(use), *form.callers->constant)
+                             : kNoValue;
+}
+
+// use <- use + M v, with v in the use layout or a number, which is moved beside the cells.
+void addBoundary(MapList& list, ValueId v, ValueId use) {
+  const Layout to = list.values()[use].layout, given = list.values()[v].layout;
+  if (!hasCallersSide(to))
+    return;
+  if (!isNumber(given)) {
+    list.apply(OperatorKind::BoundaryValues, v, use);
+    return;
+  }
+  const Layout number = boundaryScalar(to);
+  list.apply(OperatorKind::BoundaryNumber, given == number ? v : list.convert("n", v, number), use);
+}
+
+// A value's name, with its number where there are several.
+std::string numbered(const char* name, std::size_t number, std::size_t count) {
+  return count == 1 ? name : fmt::format("{}{}", name, number);
+}
+
+} // namespace
+
+ValueId addUse(MapList& list, ValueId x, std::string name, const Layout& use, bool anyStrides) {
+  const Layout given = list.values()[x].layout;
+  const Layouts stops = stopsBetween(given, use);
+  if (stops.empty())
+    return anyStrides ? x : list.staged(x);
+  if (stops.size() == 1 && given.hasMargins() && use.hasMargins() && holdsAllOf(given, use))
+    return list.convert(std::move(name), x, use, OperatorKind::Crop);
+  for (std::size_t left = stops.size(); left-- > 0;)
+    x = list.convert(name + std::string(left, '\''), x, stops[stops.size() - 1 - left]);
+  return x;
+}
+
+void addParameterSources(MapList& list, const Form& form, const Layouts& storage,
+                         KernelEntry& kernel) {
+  for (std::size_t p = 0; p < form.parameters.size(); ++p) {
+    const ParameterForm& parameter = form.parameters[p];
+    if (!sameHolding(storage[p], parameter.use))
+      kernel.sources.push_back(list.source({.name = parameter.name,
+                                            .use = parameter.use,
+                                            .parameter = static_cast<int>(p),
+                                            .storage = storage[p]}));
+  }
+}
+
+MapList Declaration::maps(const Form& form, const Layouts& storage) const {
+  MapList list;
+  const std::size_t inputs = form.uses.size();
+  for (std::size_t i = 0; i < inputs; ++i)
+    list.input(numbered("x", i, inputs), form.inputs[i]);
+  const ValueId x = list.inputs().front();
+  const ValueId boundary = addBoundaryInput(list, form);
+  const ValueId output = list.output("y", form.output);
+  KernelEntry entry = kernel(form);
+  addParameterSources(list, form, storage, entry);
+
+  // What travels is named first, so that it travels while the rest is computed.
+  std::vector<ValueId> strips;
+  for (std::size_t k = 1; k < form.pieces.size(); ++k)
+    strips.push_back(list.convert(fmt::format("u{}", k - 1), x, form.pieces[k].use));
+  std::vector<ValueId> uses;
+  for (std::size_t i = 0; i < inputs; ++i)
+    uses.push_back(
+        addUse(list, list.inputs()[i], numbered("u", i, inputs), form.uses[i], entry.anyStrides));
+  // Where x is used as it lies, no cell lies outside the domain.
+  if (boundary != kNoValue && !sameHolding(form.inputs.front(), form.uses.front()))
+    addBoundary(list, boundary, uses.front());
+
+  const ValueId y = entry.anyStrides ? output : list.stagedOutput();
+  if (strips.empty())
+    list.run(entry, uses, y);
+  else
+    list.runPart(entry, uses, y);
+  for (ValueId strip : strips)
+    list.runPart(entry, {strip}, y);
+  if (y != output)
+    list.unstage(y);
+  return list;
+}
+
+} // namespace tenon

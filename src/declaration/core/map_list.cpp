@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/core/map_list.hpp"
+
+#include "sys/errors/error.hpp"
+#include "sys/memory/memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+Index Workspace::bytesOfRank(int rank) const {
+  return cellsOf ? bytes * cells(cellsOf->boxOfRank(rank)) : bytes;
+}
+
+ValueId MapList::addValue(Value value) {
+  values_.push_back(std::move(value));
+  read_.push_back(false);
+  return static_cast<ValueId>(values_.size()) - 1;
+}
+
+ValueId MapList::input(std::string name, const Layout& layout) {
+  inputs_.push_back(addValue({std::move(name), layout, Value::Place::Argument}));
+  return inputs_.back();
+}
+
+ValueId MapList::output(std::string name, const Layout& layout) {
+  return output_ = addValue({std::move(name), layout, Value::Place::Argument});
+}
+
+ValueId MapList::value(std::string name, const Layout& layout) {
+  return addValue({std::move(name), layout});
+}
+
+ValueId MapList::constant(std::string name, const Layout& layout, double value) {
+  const int index = static_cast<int>(constants_.size());
+  constants_.push_back(value);
+  return addValue({std::move(name), layout, Value::Place::Constant, kNoValue, index});
+}
+
+ValueId MapList::stagedOf(ValueId argument) const {
+  for (ValueId v = 0; v < static_cast<ValueId>(values_.size()); ++v)
+    if (values_[v].standsIn == argument)
+      return v;
+  return kNoValue;
+}
+
+bool MapList::isWritten(ValueId v) const {
+  return std::any_of(maps_.begin(), maps_.end(), [&](const Map& map) { return map.y == v; });
+}
+
+ValueId MapList::staged(ValueId input) {
+  if (values_[input].place != Value::Place::Argument)
+    return input;
+  if (const ValueId known = stagedOf(input); known != kNoValue)
+    return known;
+  const ValueId id =
+      addValue({values_[input].name + "'", values_[input].layout, Value::Place::Own, input});
+  add({.kind = Map::Kind::Stage, .x = {input}, .y = id});
+  return id;
+}
+
+ValueId MapList::stagedOutput() {
+  return addValue(
+      {values_[output_].name + "'", values_[output_].layout, Value::Place::Own, output_});
+}
+
+void MapList::unstage(ValueId stagedOutput) {
+  add({.kind = Map::Kind::Stage, .x = {stagedOutput}, .y = values_[stagedOutput].standsIn});
+}
+
+int MapList::source(SourceEntry source) {
+  sources_.push_back(std::move(source));
+  const int index = static_cast<int>(sources_.size()) - 1;
+  maps_.push_back({.kind = Map::Kind::Source, .object = index});
+  return index;
+}
+
+int MapList::apply(OperatorKind kind, ValueId x, ValueId y) {
+  operators_.push_back({kind, values_[x].layout, values_[y].layout});
+  const int index = static_cast<int>(operators_.size()) - 1;
+  applyAgain(index, x, y);
+  return index;
+}
+
+ValueId MapList::convert(std::string name, ValueId x, const Layout& to, OperatorKind kind) {
+  const ValueId y = value(std::move(name), to);
+  values_[y].exact = values_[x].exact;
+  apply(kind, x, y);
+  return y;
+}
+
+void MapList::applyAgain(int op, ValueId x, ValueId y) {
+  add({.kind = Map::Kind::Operator,
+       .object = op,
+       .x = {x},
+       .y = y,
+       .fixed = operators_[op].kind == OperatorKind::Maximum,
+       .when = when_});
+}
+
+int MapList::addKernel(KernelEntry kernel, std::vector<ValueId> x, ValueId y, bool part,
+                       bool fixed) {
+  if (x.empty() || x.size() > kMostInputs)
+    throw Error(TENON_ERR_INTERNAL, fmt::format("kernel {} has {} inputs; it may have 1 to {}",
+                                                kernel.name, x.size(), kMostInputs));
+  if (kernel.addsCotangent && x.size() != 1)
+    throw Error(TENON_ERR_INTERNAL,
+                fmt::format("kernel {} adds to the cotangent of its one input, but has {}",
+                            kernel.name, x.size()));
+  if (!fixed && kernel.keepsInputs)
+    for (ValueId v : x)
+      values_[v].kept = values_[v].place != Value::Place::Constant;
+  if (!fixed && kernel.keepsOutput)
+    values_[y].kept = true;
+  kernels_.push_back(std::move(kernel));
+  const int index = static_cast<int>(kernels_.size()) - 1;
+  add({.kind = Map::Kind::Kernel,
+       .object = index,
+       .x = std::move(x),
+       .y = y,
+       .part = part,
+       .fixed = fixed,
+       .when = when_});
+  return index;
+}
+
+ValueId MapList::exact(ValueId v) {
+  values_[v].exact = true;
+  return v;
+}
+
+// The values of this list that are a node's, those that it has of its own made new.
+std::vector<ValueId> MapList::bind(const MapList& node, const std::vector<ValueId>& reads,
+                                   ValueId write, const JoinedObjects& at) {
+  std::vector<ValueId> here(node.values_.size(), kNoValue);
+  for (std::size_t i = 0; i < reads.size(); ++i)
+    here[node.inputs_[i]] = reads[i];
+  here[node.output_] = write;
+  for (ValueId v = 0; v < static_cast<ValueId>(here.size()); ++v) {
+    Value copy = node.values_[v];
+    const bool kept = copy.kept, exact = copy.exact;
+    if (here[v] == kNoValue && copy.standsIn != kNoValue) {
+      copy.standsIn = here[copy.standsIn];
+      if (values_[copy.standsIn].place != Value::Place::Argument)
+        here[v] = copy.standsIn;
+      else
+        here[v] = stagedOf(copy.standsIn);
+    }
+    if (here[v] == kNoValue) {
+      if (copy.constant >= 0)
+        copy.constant += at.constants;
+      here[v] = addValue(std::move(copy));
+    }
+    values_[here[v]].kept |= kept;
+    values_[here[v]].exact |= exact;
+  }
+  return here;
+}
+
+void MapList::addObjects(const MapList& node, const JoinedObjects& at) {
+  operators_.insert(operators_.end(), node.operators_.begin(), node.operators_.end());
+  sources_.insert(sources_.end(), node.sources_.begin(), node.sources_.end());
+  constants_.insert(constants_.end(), node.constants_.begin(), node.constants_.end());
+  for (KernelEntry kernel : node.kernels_) {
+    for (int& source : kernel.sources)
+      source += at.sources;
+    kernels_.push_back(std::move(kernel));
+  }
+}
+
+JoinedObjects MapList::join(const MapList& node, const std::vector<ValueId>& reads, ValueId write,
+                            const JoinedObjects* earlier) {
+  const JoinedObjects at =
+      earlier
+          ? *earlier
+          : JoinedObjects{static_cast<int>(operators_.size()), static_cast<int>(kernels_.size()),
+                          static_cast<int>(sources_.size()), static_cast<int>(constants_.size())};
+  if (!earlier)
+    addObjects(node, at);
+  const std::vector<ValueId> here = bind(node, reads, write, at);
+  for (Map map : node.maps_) {
+    map.node += nodes_;
+    for (ValueId& x : map.x)
+      x = here[x];
+    if (map.kind == Map::Kind::Source) {
+      map.object += at.sources;
+      if (!earlier)
+        maps_.push_back(std::move(map));
+      continue;
+    }
+    map.y = here[map.y];
+    if (map.kind == Map::Kind::Stage && (map.x.front() == map.y || isWritten(map.y)))
+      continue; // one memory, or staged already
+    if (map.kind != Map::Kind::Stage)
+      map.object += map.kind == Map::Kind::Operator ? at.operators : at.kernels;
+    add(std::move(map));
+  }
+  nodes_ += std::max(1, node.nodes_);
+  return at;
+}
+
+Index MapList::keptBytes(int rank, Index cellBytes) const {
+  Index sum = 0;
+  for (const Value& value : values_) {
+    if (!value.kept)
+      continue;
+    const Index bytes = cellBytes * cells(value.layout.boxOfRank(rank));
+    sum += value.isCallers() ? bytes : roundedUp(bytes, kAlignment);
+  }
+  for (const Map& map : maps_)
+    if (map.kind == Map::Kind::Kernel)
+      sum += kernels_[map.object].workspace.bytesOfRank(rank);
+  return sum;
+}
+
+// The order of steps rests on it that nothing is written after it was read.
+void MapList::add(Map map) {
+  if (read_[map.y])
+    throw Error(TENON_ERR_INTERNAL,
+                fmt::format("value {} of a list of maps is written after it was read; write it "
+                            "first, or a value of its own",
+                            values_[map.y].name));
+  const auto together = [&](const Map& known) {
+    return known.when == map.when || known.when == When::Always || map.when == When::Always;
+  };
+  for (const Map& known : maps_)
+    if (known.y == map.y && together(known) && !(known.part && map.part) &&
+        (known.part || map.kind != Map::Kind::Operator))
+      throw Error(TENON_ERR_INTERNAL,
+                  fmt::format("value {} of a list of maps has a writer already, and only operators "
+                              "add to one; write parts of it, or a value of its own",
+                              values_[map.y].name));
+  for (ValueId v : map.x)
+    read_[v] = true;
+  maps_.push_back(std::move(map));
+}
+
+} // namespace tenon

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/core/network_file.hpp"
+
+#include "declaration/core/types.hpp"
+#include "geometry/given_mesh.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/files/json_text.hpp"
+#include "sys/files/json_tree.hpp"
+#include "sys/files/share_folder.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace tenon {
+
+namespace {
+
+constexpr const char* kFormat = "tenon-network-1";
+
+std::vector<Index> integers(const JsonView& view) {
+  constexpr Index kLeast = std::numeric_limits<Index>::min();
+  std::vector<Index> numbers;
+  if (view.isList())
+    for (const JsonView& item : view.list())
+      numbers.push_back(item.integer(kLeast));
+  else
+    numbers.push_back(view.integer(kLeast));
+  return numbers;
+}
+
+std::vector<int> smallIntegers(const JsonView& view, int least) {
+  if (!view.isList())
+    return {view.smallInteger(least)};
+  std::vector<int> numbers;
+  for (const JsonView& item : view.list())
+    numbers.push_back(item.smallInteger(least));
+  return numbers;
+}
+
+SettingValue valueOf(OptionSpec::Type type, const JsonView& view) {
+  switch (type) {
+  case OptionSpec::Flag:
+    return view.flag();
+  case OptionSpec::Int:
+    return view.integer(std::numeric_limits<Index>::min());
+  case OptionSpec::Ints:
+    return integers(view);
+  case OptionSpec::Real:
+    return view.real();
+  default:
+    return view.text();
+  }
+}
+
+class Reader {
+public:
+  Reader(const ForeignTypes& foreign, Index processes) : foreign_(foreign), processes_(processes) {}
+
+  // `more` are the keys that the place of the layer adds to its own.
+  LayerDescription layer(const JsonView& view, std::vector<std::string> more) const {
+    LayerDescription layer;
+    layer.type = view.at("type").text();
+    const std::unique_ptr<Declaration> declaration = declare(view.at("type"), layer.type);
+    std::vector<std::string> keys = {"type", "name", "prefix"};
+    if (declaration->takesOutputLayout())
+      keys.push_back("output");
+    const bool contains = declaration->contains();
+    if (contains)
+      keys.push_back("layers");
+    keys.insert(keys.end(), more.begin(), more.end());
+    for (const Settings::Entry& entry : declaration->settings().entries())
+      keys.emplace_back(entry.spec->name);
+    view.allow(keys);
+    layer.name = view.has("name") ? view.at("name").name() : "";
+    layer.prefix = view.has("prefix") ? view.at("prefix").name() : "";
+    readSettings(view, *declaration, layer);
+    if (view.has("output"))
+      layer.output = layout(view.at("output"));
+    if (contains)
+      readNodes(view.at("layers"), layer);
+    return layer;
+  }
+
+private:
+  std::unique_ptr<Declaration> declare(const JsonView& view, const std::string& type) const {
+    auto declaration = makeDeclaration(type);
+    if (!declaration)
+      declaration = foreign_(type);
+    if (!declaration)
+      view.fail(fmt::format("unknown layer type '{}'; did you mean '{}'?", type,
+                            nearest(type, declarationNames())));
+    return declaration;
+  }
+
+  // Set one by one, so that a bad value is an error at its place in the file.
+  static void readSettings(const JsonView& view, Declaration& declaration,
+                           LayerDescription& layer) {
+    for (const Settings::Entry& entry : declaration.settings().entries()) {
+      const char* name = entry.spec->name;
+      if (!view.has(name))
+        continue;
+      const JsonView at = view.at(name);
+      layer.settings.emplace_back(name, valueOf(entry.spec->type, at));
+      try {
+        declaration.set(name, layer.settings.back().second);
+      } catch (const Error& error) {
+        at.fail(error.text());
+      }
+    }
+  }
+
+  void readNodes(const JsonView& list, LayerDescription& container) const {
+    const bool isGraph = container.type == "graph";
+    for (const JsonView& item : list.list()) {
+      LayerDescription::Node node;
+      if (isGraph && item.has("same_as")) {
+        item.allow({"same_as", "reads"});
+        node.sameAs = item.at("same_as").smallInteger(0);
+        const auto known = static_cast<int>(container.nodes.size());
+        if (node.sameAs >= known || container.nodes[node.sameAs].sameAs >= 0)
+          item.at("same_as").fail("is not the number of an earlier node with a layer of its own");
+      } else {
+        node.layer =
+            layer(item, isGraph ? std::vector<std::string>{"reads"} : std::vector<std::string>{});
+      }
+      if (isGraph)
+        node.reads = reads(item.at("reads"), static_cast<int>(container.nodes.size()));
+      container.nodes.push_back(std::move(node));
+    }
+  }
+
+  // Of a node with this number.
+  static std::vector<int> reads(const JsonView& list, int number) {
+    std::vector<int> reads = smallIntegers(list, std::numeric_limits<int>::min());
+    if (reads.empty())
+      list.fail("is empty; a node reads at least one node before it or input (-1, -2, ...)");
+    for (const int read : reads)
+      if (read >= number)
+        list.fail(fmt::format("names node {}, which is not before node {}", read, number));
+    return reads;
+  }
+
+  Layout layout(const JsonView& view) const {
+    view.allow({"shape", "grid", "ranks", "properties", "cuts"});
+    const std::vector<int> grid = smallIntegers(view.at("grid"), 1);
+    LayoutSpec spec{.shape = integers(view.at("shape")), .mesh = nullptr, .properties = {}};
+    try {
+      spec.mesh = view.has("ranks") ? Mesh::make(grid, smallIntegers(view.at("ranks"), 0))
+                                    : meshWithin(grid, processes_);
+      spec.properties = parseProperties(view.at("properties").text());
+      if (view.has("cuts"))
+        for (const JsonView& cuts : view.at("cuts").list())
+          spec.cuts.push_back(cuts.isList() && cuts.list().empty() ? std::vector<Index>()
+                                                                   : integers(cuts));
+      return Layout(std::move(spec));
+    } catch (const Error& error) {
+      if (error.code() == TENON_ERR_FORMAT)
+        throw;
+      view.fail(error.text());
+    }
+  }
+
+  const ForeignTypes& foreign_;
+  Index processes_;
+};
+
+Json asJson(const Layout& layout) {
+  if (layout.hasMargins())
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("an output layout with halos, {}, cannot be saved", layout.describe()));
+  Json json = {{"shape", layout.shape()},
+               {"grid", layout.mesh().extents()},
+               {"ranks", layout.mesh().ranks()},
+               {"properties", describe(layout.properties())},
+               {"cuts", Json::array()}};
+  for (int d = 0; d < layout.rank(); ++d)
+    json["cuts"].push_back(layout.cuts(d));
+  return json;
+}
+
+// Without the layers inside.
+Json asJson(const LayerDescription& layer) {
+  Json json = {{"type", layer.type}};
+  if (!layer.name.empty())
+    json["name"] = layer.name;
+  if (!layer.prefix.empty())
+    json["prefix"] = layer.prefix;
+  for (const auto& [name, value] : layer.settings)
+    std::visit([&, key = name](const auto& held) { json[key] = held; }, value);
+  if (layer.output)
+    json["output"] = asJson(*layer.output);
+  return json;
+}
+
+// One line for each layer; `json` begins with what belongs to its place.
+std::string textOf(Json json, const LayerDescription& layer, const std::string& indent) {
+  json.update(asJson(layer));
+  std::string text = indent + json.dump();
+  if (layer.nodes.empty())
+    return text;
+  std::vector<std::string> lines;
+  for (const LayerDescription::Node& node : layer.nodes) {
+    Json place = Json::object();
+    if (layer.type == "graph")
+      place["reads"] = node.reads;
+    if (node.sameAs >= 0)
+      place["same_as"] = node.sameAs;
+    lines.push_back(node.sameAs >= 0 ? indent + " " + place.dump()
+                                     : textOf(place, node.layer, indent + " "));
+  }
+  text.pop_back(); // the brace
+  return fmt::format("{}, \"layers\": [\n{}]}}", text, joined(lines, ",\n"));
+}
+
+} // namespace
+
+LayerDescription parseNetwork(const std::string& text, const std::string& file,
+                              const ForeignTypes& foreign, Index processes) {
+  const JsonNode tree = parseJson(text, file);
+  const JsonView view(tree, file);
+  if (view.at("format").text() != kFormat)
+    view.at("format").fail(
+        fmt::format("is \"{}\"; this version reads \"{}\"", view.at("format").text(), kFormat));
+  return Reader(foreign, processes).layer(view, {"format"});
+}
+
+std::string networkText(const LayerDescription& network) {
+  return textOf({{"format", kFormat}}, network, "") + "\n";
+}
+
+std::string findNetworkFile(const std::string& nameOrPath) {
+  return findDataFile(nameOrPath, "network", "networks", {});
+}
+
+} // namespace tenon

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/core/pass.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+const char* nameOf(OperatorKind kind) {
+  switch (kind) {
+  case OperatorKind::Conversion:
+  case OperatorKind::Exchange:
+    return "conversion";
+  case OperatorKind::Maximum:
+    return "maximum";
+  case OperatorKind::Crop:
+    return "crop";
+  case OperatorKind::BoundaryValues:
+    return "boundary values";
+  case OperatorKind::BoundaryNumber:
+    return "boundary number";
+  }
+  return "";
+}
+
+const char* nameOf(Do what) {
+  static constexpr const char* kNames[] = {"begin",   "end",       "apply", "kernel", "tangent",
+                                           "adjoint", "gradients", "copy",  "add",    "zero"};
+  return kNames[static_cast<int>(what)];
+}
+
+class PassText {
+public:
+  PassText(const MapList& list, const Pass& pass) : list_(list), pass_(pass) {}
+
+  std::string step(const Step& step) const {
+    std::string text = fmt::format("{:<9} ", nameOf(step.what));
+    if (step.map >= 0)
+      text += object(list_.maps()[step.map], step.adjoint);
+    if (step.what != Do::End && !(step.reads.empty() && step.writes.empty()))
+      text += fmt::format("{} {} {}", names(step.reads),
+                          step.adds || step.what == Do::Add ? "+>" : "->", names(step.writes));
+    if (step.map >= 0 && list_.maps()[step.map].kind == Map::Kind::Kernel)
+      text += parameters(list_.kernels()[list_.maps()[step.map].object], step.what);
+    return text;
+  }
+
+  std::string lifetime(const Lifetime& lifetime) const {
+    const Value& value = pass_.values[lifetime.value];
+    return fmt::format("{} {}, steps {} to {}{}{}", value.name,
+                       value.layout.summary(value.layout.mesh()), lifetime.first, lifetime.last,
+                       !value.kept           ? ""
+                       : pass_.rounds(value) ? ", kept in bfloat16"
+                                             : ", kept",
+                       value.standsIn == kNoValue ? "" : ", in the user's array if contiguous");
+  }
+
+private:
+  std::string object(const Map& map, bool adjoint) const {
+    const char* star = adjoint ? "*" : "";
+    switch (map.kind) {
+    case Map::Kind::Operator:
+      return fmt::format("{}{} ", nameOf(list_.operators()[map.object].kind), star);
+    case Map::Kind::Kernel:
+      return fmt::format("{}{} ", list_.kernels()[map.object].name, star);
+    case Map::Kind::Source:
+      return list_.sources()[map.object].name + " in its use layout";
+    case Map::Kind::Stage:
+      break;
+    }
+    return "";
+  }
+  std::string names(const std::vector<ValueId>& values) const {
+    std::string text;
+    for (ValueId v : values)
+      text += (text.empty() ? "" : ", ") + (v == kNoValue ? "-" : pass_.values[v].name);
+    return text.empty() ? "0" : text;
+  }
+  std::string parameters(const KernelEntry& kernel, Do what) const {
+    if (what == Do::AdjointParameters ||
+        (what == Do::Adjoint && kernel.gradients == Gradients::Within))
+      return " +> gradients";
+    std::string text;
+    for (int source : kernel.sources)
+      text += fmt::format(" ({})", list_.sources()[source].name);
+    return text;
+  }
+
+  const MapList& list_;
+  const Pass& pass_;
+};
+
+} // namespace
+
+std::string describe(const MapList& list, const Pass& pass) {
+  const PassText lines(list, pass);
+  std::string text;
+  for (std::size_t s = 0; s < pass.steps.size(); ++s)
+    text += fmt::format("    {:>2} {}\n", s, lines.step(pass.steps[s]));
+  for (const Lifetime& lifetime : lifetimes(pass))
+    text += fmt::format("       {}\n", lines.lifetime(lifetime));
+  return text;
+}
+
+namespace {
+
+// The steps of maps in their own order, before they are scheduled.
+Do whatOf(const MapList& list, const Map& map, Do kernel) {
+  switch (map.kind) {
+  case Map::Kind::Kernel:
+    return kernel;
+  case Map::Kind::Stage:
+    return Do::Copy;
+  case Map::Kind::Operator:
+    return list.operators()[map.object].isLocal() || map.fixed ? Do::Apply : Do::Begin;
+  case Map::Kind::Source:
+    break;
+  }
+  return Do::Begin;
+}
+
+// Tangents or cotangents of the list's values, made when first asked for.
+class Duals {
+public:
+  Duals(const MapList& list, Pass& pass, bool cotangents)
+      : list_(list), pass_(pass), cotangents_(cotangents), ids_(list.values().size(), kNoValue) {}
+
+  bool has(ValueId v) const { return ids_[v] != kNoValue; }
+  // kNoValue where there is none yet.
+  ValueId known(ValueId v) const { return ids_[v]; }
+
+  ValueId of(ValueId v) {
+    if (has(v))
+      return ids_[v];
+    const Value& value = list_.values()[v];
+    const ValueId standsIn = value.standsIn == kNoValue ? kNoValue : of(value.standsIn);
+    return ids_[v] = add({name(value), layout(value), value.place, standsIn});
+  }
+  // Memory for something that is added to the dual of v afterwards.
+  ValueId addendOf(ValueId v) {
+    const Value& value = list_.values()[v];
+    return add({name(value) + "+", layout(value)});
+  }
+
+private:
+  std::string name(const Value& value) const { return (cotangents_ ? "d." : "t.") + value.name; }
+  Layout layout(const Value& value) const {
+    return cotangents_ ? value.layout.dual() : value.layout;
+  }
+  ValueId add(Value value) {
+    pass_.values.push_back(std::move(value));
+    return static_cast<ValueId>(pass_.values.size()) - 1;
+  }
+
+  const MapList& list_;
+  Pass& pass_;
+  bool cotangents_;
+  std::vector<ValueId> ids_;
+};
+
+bool gathers(const MapList& list, const Map& map) {
+  return map.kind == Map::Kind::Kernel && list.kernels()[map.object].gradients != Gradients::None;
+}
+
+class AdjointDerivation {
+public:
+  AdjointDerivation(const MapList& list, const Chosen& wanted)
+      : list_(list), wants_(list.values().size(), false), reached_(list.values().size(), false),
+        duals_(list, pass_, true) {
+    findWants(wanted);
+    pass_.output = duals_.of(list.output());
+    reached_[list.output()] = true;
+    for (std::size_t i = 0; i < list.inputs().size(); ++i)
+      pass_.inputs.push_back(wanted[i] ? duals_.of(list.inputs()[i]) : kNoValue);
+  }
+
+  Pass derive() {
+    for (std::size_t m = list_.maps().size(); m-- > 0;) {
+      const Map& map = list_.maps()[m];
+      if (m + 1 < list_.maps().size() && list_.maps()[m + 1].node != map.node)
+        addLate();
+      if (map.kind != Map::Kind::Source && map.isDifferentiated() && reached_[map.y] &&
+          wants_[map.y])
+        addMap(static_cast<int>(m), map);
+    }
+    addLate();
+    for (std::size_t i = 0; i < list_.inputs().size(); ++i)
+      if (pass_.inputs[i] != kNoValue && !reached_[list_.inputs()[i]])
+        pass_.steps.push_back({.what = Do::Zero, .writes = {pass_.inputs[i]}});
+    return std::move(pass_);
+  }
+
+private:
+  // A node's own parts of gradients, for which nobody waits.
+  void addLate() {
+    for (Step& step : late_)
+      pass_.steps.push_back(std::move(step));
+    late_.clear();
+  }
+
+  // A wanted input or a parameter lies above a value.
+  void findWants(const Chosen& wanted) {
+    for (std::size_t i = 0; i < list_.inputs().size(); ++i)
+      wants_[list_.inputs()[i]] = wanted[i];
+    for (const Map& map : list_.maps())
+      if (map.kind != Map::Kind::Source && map.isDifferentiated() &&
+          (gathers(list_, map) ||
+           std::any_of(map.x.begin(), map.x.end(), [&](ValueId v) { return wants_[v]; })))
+        wants_[map.y] = true;
+  }
+
+  void addMap(int index, const Map& map) {
+    const ValueId dy = duals_.of(map.y);
+    if (map.kind == Map::Kind::Kernel)
+      return addKernel(index, map, dy);
+    const ValueId x = map.x.front();
+    if (!wants_[x])
+      return;
+    const ValueId dx = duals_.of(x);
+    const bool another = reached_[x];
+    reached_[x] = true;
+    if (map.kind == Map::Kind::Operator) {
+      pass_.steps.push_back({whatOf(list_, map, Do::Adjoint), index, true, another, {dy}, {dx}});
+    } else if (another) { // not in place of dx, which holds something already
+      pass_.values[dy].standsIn = kNoValue;
+      pass_.steps.push_back({.what = Do::Add, .reads = {dy}, .writes = {dx}});
+    } else {
+      pass_.steps.push_back({Do::Copy, index, true, false, {dy}, {dx}});
+    }
+  }
+
+  void addKernel(int index, const Map& map, ValueId dy) {
+    const KernelEntry& entry = list_.kernels()[map.object];
+    const Gradients gradients = entry.gradients;
+    Step step{Do::Adjoint, index, true, false, {dy}, {}};
+    std::vector<Step> sums;
+    for (ValueId x : map.x) {
+      if (!wants_[x]) {
+        step.writes.push_back(kNoValue);
+        continue;
+      }
+      const ValueId sum = duals_.of(x);
+      step.adds = reached_[x] && entry.addsCotangent;
+      const bool needsAddend = reached_[x] && !entry.addsCotangent;
+      step.writes.push_back(needsAddend ? duals_.addendOf(x) : sum);
+      if (needsAddend)
+        sums.push_back({.what = Do::Add, .reads = {step.writes.back()}, .writes = {sum}});
+      reached_[x] = true;
+    }
+    const bool wanted = std::any_of(step.writes.begin(), step.writes.end(),
+                                    [](ValueId v) { return v != kNoValue; });
+    if (wanted || gradients == Gradients::Within)
+      pass_.steps.push_back(std::move(step));
+    for (Step& sum : sums)
+      pass_.steps.push_back(std::move(sum));
+    if (gradients == Gradients::Apart)
+      late_.push_back({Do::AdjointParameters, index, true, false, {dy}, {}});
+  }
+
+  const MapList& list_;
+  Pass pass_;
+  std::vector<bool> wants_, reached_;
+  Duals duals_;
+  std::vector<Step> late_;
+};
+
+} // namespace
+
+bool addsToGradients(const MapList& list, const Step& step) {
+  if (step.what == Do::AdjointParameters)
+    return true;
+  return step.what == Do::Adjoint &&
+         list.kernels()[list.maps()[step.map].object].gradients == Gradients::Within;
+}
+
+Pass applyPass(const MapList& list, Order order, When when) {
+  Pass pass{list.values(), {}, list.inputs(), list.output(), false, when};
+  std::vector<bool> written(list.values().size(), false);
+  for (std::size_t m = 0; m < list.maps().size(); ++m) {
+    const Map& map = list.maps()[m];
+    if (map.when != When::Always && map.when != when)
+      continue;
+    Step step{whatOf(list, map, Do::Forward), static_cast<int>(m), false, false, map.x, {}};
+    if (map.kind != Map::Kind::Source) {
+      step.writes = {map.y};
+      step.adds = written[map.y] && map.kind == Map::Kind::Operator;
+      written[map.y] = true;
+    }
+    pass.steps.push_back(std::move(step));
+  }
+  schedule(list, pass, order);
+  return pass;
+}
+
+Pass tangentPass(const MapList& list, const Chosen& present, Order order) {
+  Pass pass;
+  pass.ofTangents = true;
+  Duals duals(list, pass, false);
+  std::vector<bool> written(list.values().size(), false); // has a tangent that is not zero
+  for (std::size_t i = 0; i < list.inputs().size(); ++i) {
+    const ValueId x = list.inputs()[i];
+    pass.inputs.push_back(present[i] ? duals.of(x) : kNoValue);
+    written[x] = present[i];
+  }
+  for (std::size_t m = 0; m < list.maps().size(); ++m) {
+    const Map& map = list.maps()[m];
+    const bool any = std::any_of(map.x.begin(), map.x.end(), [&](ValueId v) { return written[v]; });
+    if (!map.isDifferentiated() ||
+        !(any || map.part || map.kind == Map::Kind::Source || gathers(list, map)))
+      continue;
+    Step step{whatOf(list, map, Do::Tangent), static_cast<int>(m), false, false, {}, {}};
+    for (ValueId x : map.x)
+      step.reads.push_back(written[x] ? duals.of(x) : kNoValue);
+    if (map.kind != Map::Kind::Source) {
+      step.writes = {duals.of(map.y)};
+      step.adds = written[map.y] && map.kind == Map::Kind::Operator;
+      written[map.y] = true;
+    }
+    pass.steps.push_back(std::move(step));
+  }
+  pass.output = duals.of(list.output());
+  if (!written[list.output()])
+    pass.steps.push_back({.what = Do::Zero, .writes = {pass.output}});
+  schedule(list, pass, order);
+  return pass;
+}
+
+Pass adjointPass(const MapList& list, const Chosen& wanted, Order order) {
+  Pass pass = AdjointDerivation(list, wanted).derive();
+  schedule(list, pass, order);
+  return pass;
+}
+
+} // namespace tenon

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/core/pass.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace tenon {
+
+namespace {
+
+class Scheduler {
+public:
+  Scheduler(const MapList& list, Pass& pass) : list_(list), pass_(pass), steps_(pass.steps) {}
+
+  void split() {
+    for (std::size_t s = 0; s < steps_.size(); ++s)
+      if (steps_[s].what == Do::Begin) {
+        Step end = steps_[s];
+        end.what = Do::End;
+        steps_.insert(steps_.begin() + static_cast<std::ptrdiff_t>(++s), std::move(end));
+      }
+  }
+
+  void move() {
+    for (std::size_t s = 0; s < steps_.size(); ++s)
+      for (std::size_t k = s;
+           steps_[k].what == Do::Begin && k > 0 && passesUp(steps_[k], steps_[k - 1]); --k)
+        std::swap(steps_[k], steps_[k - 1]);
+    for (std::size_t s = steps_.size(); s-- > 0;)
+      for (std::size_t k = s; steps_[k].what == Do::End && k + 1 < steps_.size() &&
+                              passesDown(steps_[k], steps_[k + 1]);
+           ++k)
+        std::swap(steps_[k], steps_[k + 1]);
+  }
+
+  // What ends where it begins is one step again.
+  void join() {
+    std::vector<Step> joined;
+    for (Step& step : steps_) {
+      if (step.what == Do::End && !joined.empty() && joined.back().what == Do::Begin &&
+          joined.back().map == step.map)
+        joined.back().what = Do::Apply;
+      else
+        joined.push_back(std::move(step));
+    }
+    steps_ = std::move(joined);
+  }
+
+private:
+  // The argument in whose memory a value may stand counts as the value.
+  ValueId memory(ValueId v) const {
+    return pass_.values[v].standsIn == kNoValue ? v : pass_.values[v].standsIn;
+  }
+  bool contains(const std::vector<ValueId>& values, ValueId v) const {
+    return std::any_of(values.begin(), values.end(), [&](ValueId known) {
+      return known != kNoValue && memory(known) == memory(v);
+    });
+  }
+  bool reads(const Step& step, ValueId v) const {
+    const bool addsHere = step.what == Do::Add || (step.what == Do::Adjoint && step.adds);
+    return contains(step.reads, v) || (addsHere && contains(step.writes, v));
+  }
+  bool writes(const Step& step, ValueId v) const {
+    if (step.what == Do::Begin && step.adds) // at its end alone
+      return false;
+    if (step.what == Do::Copy && pass_.values[step.writes[0]].standsIn == step.reads[0])
+      return v == step.writes[0]; // the argument itself stays as it is
+    return contains(step.writes, v);
+  }
+  bool touches(const Step& step, ValueId v) const { return reads(step, v) || writes(step, v); }
+
+  const Map* movement(const Step& step) const {
+    const bool moves = step.what == Do::Begin || step.what == Do::End || step.what == Do::Apply;
+    return moves ? &list_.maps()[step.map] : nullptr;
+  }
+  bool isSource(const Step& step) const { return list_.maps()[step.map].kind == Map::Kind::Source; }
+  bool sameObject(const Step& a, const Step& b) const {
+    const Map *one = movement(a), *other = movement(b);
+    return one && other && one->kind == other->kind && one->object == other->object;
+  }
+  bool usesSource(const Step& step, int source) const {
+    if (step.map < 0 || list_.maps()[step.map].kind != Map::Kind::Kernel)
+      return false;
+    const std::vector<int>& used = list_.kernels()[list_.maps()[step.map].object].sources;
+    return std::find(used.begin(), used.end(), source) != used.end();
+  }
+
+  // Whether a beginning may change places with the step before it, an end with the one behind.
+  bool passesUp(const Step& begin, const Step& step) const {
+    if (step.what == Do::Begin || sameObject(begin, step))
+      return false;
+    if (isSource(begin))
+      return true;
+    return !writes(step, begin.reads[0]) && (begin.adds || !touches(step, begin.writes[0]));
+  }
+  bool passesDown(const Step& end, const Step& step) const {
+    if (sameObject(end, step))
+      return false;
+    if (isSource(end))
+      return !usesSource(step, list_.maps()[end.map].object);
+    return !writes(step, end.reads[0]) && !touches(step, end.writes[0]);
+  }
+
+  const MapList& list_;
+  Pass& pass_;
+  std::vector<Step>& steps_;
+};
+
+} // namespace
+
+void schedule(const MapList& list, Pass& pass, Order order) {
+  Scheduler scheduler(list, pass);
+  scheduler.split();
+  if (order == Order::Moved)
+    scheduler.move();
+  scheduler.join();
+}
+
+std::vector<Lifetime> lifetimes(const Pass& pass) {
+  std::map<ValueId, Lifetime> found;
+  for (int s = 0; s < static_cast<int>(pass.steps.size()); ++s)
+    for (const auto& values : {pass.steps[s].reads, pass.steps[s].writes})
+      for (ValueId v : values)
+        if (v != kNoValue && pass.values[v].place == Value::Place::Own)
+          found.try_emplace(v, Lifetime{v, s, s}).first->second.last = s;
+  std::vector<Lifetime> all;
+  for (const auto& [value, lifetime] : found)
+    all.push_back(lifetime);
+  return all;
+}
+
+} // namespace tenon

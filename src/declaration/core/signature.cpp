@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/core/signature.hpp"
+
+#include "geometry/axis_change.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace tenon {
+
+namespace {
+
+std::string letters(const SignatureTable& table) {
+  std::string text;
+  for (const SignatureRow& row : table)
+    text += (text.empty() ? "" : ", ") + row.letter;
+  return text;
+}
+
+const SignatureRow& rowOf(const SignatureTable& table, const std::string& letter,
+                          const std::string& who) {
+  for (const SignatureRow& row : table)
+    if (row.letter == letter)
+      return row;
+  throw Error(
+      TENON_ERR_OPTION,
+      fmt::format("{} has no index label '{}'; use one of {} per grid axis, separated by commas",
+                  who, letter, letters(table)));
+}
+
+Property inputOf(const SignatureRow& row, std::size_t index) {
+  return row.inputs[std::min(index, row.inputs.size() - 1)];
+}
+
+// How many inputs a row leaves where they are.
+int inPlace(const SignatureRow& row, std::span<const Layout> inputs, int axis) {
+  int count = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    count +=
+        inputs[i].mesh() == inputs.front().mesh() && inputs[i].property(axis) == inputOf(row, i);
+  return count;
+}
+
+// The row that moves least. Along an axis of one process nothing moves, so there the output keeps the
+// input's property: a solver's boxes name an axis for every dimension, cut or not.
+const SignatureRow& rowFor(const SignatureTable& table, std::span<const Layout> inputs, int axis) {
+  if (inputs.front().mesh().extent(axis) == 1)
+    for (const SignatureRow& row : table)
+      if (row.output == inputs.front().property(axis))
+        return row;
+  return *std::ranges::max_element(
+      table, {}, [&](const SignatureRow& row) { return inPlace(row, inputs, axis); });
+}
+
+constexpr int kMostAxes = 64;
+
+// A signature's text on the way to its rows.
+class SignatureText {
+public:
+  SignatureText(const SignatureTable& table, const std::string& who) : table_(table), who_(who) {}
+
+  void read(const std::string& text) {
+    for (std::string& run : split(text, ',')) {
+      std::erase(run, ' ');
+      add(run);
+    }
+  }
+  std::vector<SignatureRow> rows;
+  std::vector<bool> reversed;
+
+private:
+  bool isLetter(const std::string& letter) const {
+    return std::any_of(table_.begin(), table_.end(),
+                       [&](const SignatureRow& row) { return row.letter == letter; });
+  }
+  // The letters of a run that take turns; one, if it is no letters of one character each.
+  std::vector<std::string> turns(const std::string& letters) const {
+    std::vector<std::string> each;
+    for (char letter : letters)
+      each.emplace_back(1, letter);
+    const bool all = std::all_of(each.begin(), each.end(),
+                                 [&](const std::string& letter) { return isLetter(letter); });
+    return all && !isLetter(letters) && !each.empty() ? each : std::vector{letters};
+  }
+
+  void add(std::string run) {
+    const bool isReversed = run.ends_with('-');
+    if (isReversed)
+      run.pop_back();
+    const std::size_t digits = isLetter(run) ? std::string::npos : run.find_first_of("0123456789");
+    const std::vector<std::string> letters = turns(run.substr(0, digits));
+    const int count = digits == std::string::npos ? 1 : countIn(run, digits);
+    for (int axis = 0; axis < count; ++axis) {
+      const int turn = isReversed ? count - 1 - axis : axis;
+      rows.push_back(rowOf(table_, letters[std::size_t(turn) % letters.size()], who_));
+      reversed.push_back(isReversed);
+    }
+  }
+  int countIn(const std::string& run, std::size_t digits) const {
+    int count = 0;
+    const char *begin = run.data() + digits, *end = run.data() + run.size();
+    const auto [stop, error] = std::from_chars(begin, end, count);
+    if (error != std::errc() || stop != end || count < 1 || count > kMostAxes)
+      throw Error(TENON_ERR_OPTION,
+                  fmt::format("the run '{}' in the signature of {} is not possible; pass a label "
+                              "with the number of its grid axes, such as n2",
+                              run, who_));
+    return count;
+  }
+
+  const SignatureTable& table_;
+  const std::string& who_;
+};
+
+} // namespace
+
+Signature Signature::named(const SignatureTable& table, const Mesh& mesh,
+                           const std::string& letters, const std::string& who) {
+  SignatureText text(table, who);
+  text.read(letters);
+  if (static_cast<int>(text.rows.size()) != mesh.axes())
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("the signature \"{}\" of {} has {}, but the process grid has {}; "
+                            "pass one label per grid axis",
+                            letters, who, counted(static_cast<Index>(text.rows.size()), "label"),
+                            counted(mesh.axes(), "axis", "axes")));
+  return Signature(std::move(text.rows), std::move(text.reversed));
+}
+
+Signature Signature::following(const SignatureTable& table, std::span<const Layout> inputs) {
+  std::vector<SignatureRow> rows;
+  for (int axis = 0; axis < inputs.front().mesh().axes(); ++axis)
+    rows.push_back(rowFor(table, inputs, axis));
+  return Signature(std::move(rows));
+}
+
+Signature Signature::choose(const SignatureTable& table, std::span<const Layout> inputs,
+                            const MeshPtr& mesh, const std::string& letters,
+                            const std::string& who) {
+  if (!letters.empty())
+    return named(table, *mesh, letters, who);
+  if (const Layout& input = inputs.front(); !(*mesh == input.mesh()))
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{} is to run on process grid {}, but its input lies on {}; name its "
+                            "index labels on the new grid",
+                            who, mesh->describe(), input.mesh().describe()));
+  return following(table, inputs);
+}
+
+TensorSignature Signature::input(int index) const {
+  Properties result;
+  for (const SignatureRow& row : rows_)
+    result.push_back(inputOf(row, static_cast<std::size_t>(index)));
+  return {std::move(result), reversed_};
+}
+
+TensorSignature Signature::parameter(int index) const {
+  Properties result;
+  for (const SignatureRow& row : rows_)
+    result.push_back(row.parameters[index]);
+  return {std::move(result), reversed_};
+}
+
+TensorSignature Signature::output() const {
+  Properties result;
+  for (const SignatureRow& row : rows_)
+    result.push_back(row.output);
+  return {std::move(result), reversed_};
+}
+
+std::string Signature::describe() const {
+  std::string text;
+  for (std::size_t axis = 0; axis < rows_.size(); ++axis) {
+    text += (axis == 0 ? "" : ",") + rows_[axis].letter;
+    if (!reversed_.empty() && reversed_[axis])
+      text += '-';
+  }
+  return text;
+}
+
+SignatureTable elementwiseTable(int rank, bool linear) {
+  SignatureTable table;
+  for (int d = 0; d < rank; ++d)
+    table.push_back({fmt::format("S{}", d), Property::shard(d), {}, Property::shard(d)});
+  table.push_back({"B", Property::broadcast(), {}, Property::broadcast()});
+  table.push_back({"R", Property::root(), {}, Property::root()});
+  if (linear)
+    table.push_back({"P", Property::partial(), {}, Property::partial()});
+  return table;
+}
+
+std::vector<int> splitOrder(const TensorSignature& asked, int dim) {
+  std::vector<int> order;
+  bool isAsked = false;
+  for (int axis = 0; axis < static_cast<int>(asked.reversed.size()); ++axis) {
+    if (!(asked.properties[axis] == Property::shard(dim)))
+      continue;
+    order.insert(asked.reversed[axis] ? order.begin() : order.end(), axis);
+    isAsked |= asked.reversed[axis];
+  }
+  return isAsked ? order : std::vector<int>();
+}
+
+namespace {
+
+// The axes in the order in which they are to split a dimension: first, as far as they are among `axes`, those that split the
+// source's dimension first, then the others as they come.
+std::vector<int> orderLike(const std::vector<int>& source, std::vector<int> axes) {
+  auto next = axes.begin();
+  for (int axis : source) {
+    const auto found = std::find(next, axes.end(), axis);
+    if (found == axes.end())
+      break;
+    std::rotate(next, found, found + 1);
+    ++next;
+  }
+  return axes;
+}
+
+// The cuts of a source's dimension for another list of axes: what axes have in common, from the major one on, stays cut
+// where it was, and what the source's further axes cut is joined, and what further axes are to cut is divided evenly.
+std::vector<Index> cutsLike(const Layout& source, int dim, const std::vector<int>& order) {
+  const std::vector<int>& given = source.splitAxes(dim);
+  const auto [theirs, ours] = std::ranges::mismatch(given, order);
+  std::vector<Index> cuts = source.cuts(dim);
+  for (auto axis = given.end(); axis != theirs;)
+    cuts = joinedCuts(cuts, source.mesh().extent(*--axis));
+  for (auto axis = ours; axis != order.end(); ++axis)
+    cuts = dividedCuts(cuts, source.mesh().extent(*axis));
+  return cuts;
+}
+
+} // namespace
+
+Layout makeLayout(const Shape& shape, const MeshPtr& mesh, const TensorSignature& asked,
+                  const std::vector<CutSource>& cutsFrom) {
+  LayoutSpec spec{.shape = shape, .mesh = mesh, .properties = asked.properties};
+  spec.splitAxes.resize(shape.size());
+  spec.cuts.resize(shape.size());
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    spec.splitAxes[d] = splitOrder(asked, static_cast<int>(d));
+  const Layout plain(spec);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const auto& [source, dim] = cutsFrom[d];
+    if (!source || source->shape()[dim] != shape[d] || !(source->mesh() == *mesh))
+      continue;
+    if (spec.splitAxes[d].empty())
+      spec.splitAxes[d] = orderLike(source->splitAxes(dim), plain.splitAxes(static_cast<int>(d)));
+    std::erase_if(spec.splitAxes[d], [&](int axis) { return mesh->isTrivial(axis); });
+    spec.cuts[d] = cutsLike(*source, dim, spec.splitAxes[d]);
+  }
+  return Layout(std::move(spec));
+}
+
+Layout makeLayoutLike(const Layout& source, const MeshPtr& mesh, const TensorSignature& asked) {
+  const Layout plain = source.withoutMargins();
+  std::vector<CutSource> same;
+  for (int d = 0; d < plain.rank(); ++d)
+    same.push_back({&plain, d});
+  return makeLayout(plain.shape(), mesh, asked, same);
+}
+
+} // namespace tenon

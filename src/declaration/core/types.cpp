@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/core/types.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+struct Known {
+  const char* name;
+  std::unique_ptr<Declaration> (*declare)();
+};
+#define TENON_LAYER_TYPE(name, Name, kind) {#name, declare##Name},
+constexpr Known kKnown[] = {
+#include "declaration/core/types.inc"
+};
+#undef TENON_LAYER_TYPE
+
+// A declaration registers its options, which must be known before the command line is read.
+const bool kRegistered = [] {
+  for (const std::string& name : declarationNames())
+    makeDeclaration(name);
+  return true;
+}();
+
+} // namespace
+
+std::vector<std::string> declarationNames() {
+  std::vector<std::string> names = pointwiseNames();
+  for (const Known& known : kKnown)
+    names.emplace_back(known.name);
+  std::ranges::sort(names);
+  return names;
+}
+
+std::unique_ptr<Declaration> makeDeclaration(const std::string& type) {
+  for (const Known& known : kKnown)
+    if (type == known.name)
+      return known.declare();
+  return declarePointwise(type);
+}
+
+} // namespace tenon

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The library's types of layers by name. Each is one file that declares it and one line of types.inc.
+#pragma once
+
+#include "declaration/core/declaration.hpp"
+
+namespace tenon {
+
+#define TENON_LAYER_TYPE(name, Name, kind) std::unique_ptr<Declaration> declare##Name();
+#include "declaration/core/types.inc"
+#undef TENON_LAYER_TYPE
+// Null if there is no such function of each element.
+std::unique_ptr<Declaration> declarePointwise(const std::string& name);
+std::vector<std::string> pointwiseNames();
+
+// In alphabetical order, the functions of each element included.
+std::vector<std::string> declarationNames();
+// Null if the library has no such type.
+std::unique_ptr<Declaration> makeDeclaration(const std::string& type);
+
+} // namespace tenon

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/core/window_layout.hpp"
+
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+namespace tenon {
+
+namespace {
+
+enum Where { kBelow, kInside, kAbove, kAll };
+
+// The outputs of each part of one dimension: below its interior, inside, above, and all.
+using PartOutputs = std::array<Interval, 4>;
+
+std::vector<PartOutputs> cutParts(const Window& window, const Layout& plain, const Layout& output,
+                                  int dim) {
+  std::vector<PartOutputs> parts;
+  for (int part = 0; part < plain.parts(dim); ++part) {
+    const Interval all = output.owned(dim, part);
+    const Interval inside =
+        interiorOutputs(window, plain.shape()[dim], plain.owned(dim, part), all);
+    parts.push_back(
+        {Interval{all.begin, inside.begin}, inside, Interval{inside.end, all.end}, all});
+  }
+  return parts;
+}
+
+class Cutter {
+public:
+  Cutter(const std::vector<Window>& windows, const Layout& plain, const Layout& output)
+      : windows_(windows), plain_(plain), output_(output) {
+    for (int d = kFirstSpatial; d < plain.rank(); ++d)
+      parts_.push_back(cutParts(windows[d - kFirstSpatial], plain, output, d));
+  }
+
+  bool exists(int dim, Where where) const {
+    return std::ranges::any_of(partsOf(dim),
+                               [=](const PartOutputs& part) { return !part[where].empty(); });
+  }
+
+  // The outputs of one rank that lie `where` in `dim`, inside before it and anywhere after it.
+  Box outputs(int position, int dim, Where where) const {
+    Box box = output_.box(position);
+    if (cells(box) == 0)
+      return box;
+    for (int d = kFirstSpatial; d < plain_.rank(); ++d)
+      box[d] = partsOf(d)[plain_.part(position, d)][whereIn(d, dim, where)];
+    return box;
+  }
+
+  std::vector<Box> allOutputs(int dim, Where where) const {
+    std::vector<Box> boxes;
+    for (int position = 0; position < output_.mesh().size(); ++position)
+      boxes.push_back(outputs(position, dim, where));
+    return boxes;
+  }
+
+  // The input that these outputs read.
+  Layout use(int dim, Where where) const {
+    LayoutSpec spec = plain_.spec();
+    for (int d = kFirstSpatial; d < plain_.rank(); ++d)
+      spec.margins[d] = margin(d, whereIn(d, dim, where));
+    return Layout(std::move(spec));
+  }
+
+private:
+  static Where whereIn(int d, int dim, Where where) {
+    return d < dim ? kInside : d == dim ? where : kAll;
+  }
+  const std::vector<PartOutputs>& partsOf(int dim) const { return parts_[dim - kFirstSpatial]; }
+
+  // None where everybody reads what he owns.
+  std::optional<Margin> margin(int dim, Where where) const {
+    const Window& window = windows_[dim - kFirstSpatial];
+    Margin margin{.boxes = {}, .low = window.lowMode, .high = window.highMode};
+    bool needed = false;
+    for (int part = 0; part < plain_.parts(dim); ++part) {
+      const Interval owned = plain_.owned(dim, part);
+      Interval box = windowBox(window, plain_.shape()[dim], partsOf(dim)[part][where]);
+      if (box.empty())
+        box = {owned.begin, owned.begin};
+      needed |= !(box == owned);
+      margin.boxes.push_back(box);
+    }
+    return needed ? std::optional(std::move(margin)) : std::nullopt;
+  }
+
+  const std::vector<Window>& windows_;
+  const Layout& plain_;
+  const Layout& output_;
+  std::vector<std::vector<PartOutputs>> parts_; // of each spatial dimension
+};
+
+} // namespace
+
+std::vector<FormPiece> windowPieces(const std::vector<Window>& windows, const Layout& plain,
+                                    const Layout& output) {
+  const Cutter cutter(windows, plain, output);
+  std::vector<FormPiece> pieces = {{plain, cutter.allOutputs(plain.rank(), kInside)}};
+  for (int d = kFirstSpatial; d < plain.rank(); ++d)
+    for (Where where : {kBelow, kAbove})
+      if (cutter.exists(d, where))
+        pieces.push_back({cutter.use(d, where), cutter.allOutputs(d, where)});
+  return pieces;
+}
+
+void checkWindows(const std::vector<Window>& windows, const std::string& who) {
+  if (windows.empty() || windows.size() > kMostSpatial)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} must have 1 to {} spatial dimensions, but {} were given", who,
+                            kMostSpatial, windows.size()));
+}
+
+namespace {
+
+// "3x3", and "1" for equal ones if they may be said once.
+template <class TextOf>
+std::string acrossDims(const std::vector<Window>& windows, const char* separator, TextOf textOf) {
+  std::vector<std::string> texts;
+  for (const Window& w : windows)
+    texts.push_back(textOf(w));
+  const bool equal =
+      std::adjacent_find(texts.begin(), texts.end(), std::not_equal_to<>()) == texts.end();
+  return equal ? texts.front() : joined(texts, separator);
+}
+
+std::string sidesText(const std::string& low, const std::string& high, const char* separator) {
+  return low == high ? low : low + separator + high;
+}
+
+} // namespace
+
+std::string describe(const std::vector<Window>& windows) {
+  std::string text = "kernel ";
+  for (const Window& w : windows)
+    text += fmt::format("{}{}", &w == &windows.front() ? "" : "x", w.kernel);
+  const auto number = [](Index Window::*field) {
+    return [field](const Window& w) { return std::to_string(w.*field); };
+  };
+  text += ", stride " + acrossDims(windows, "x", number(&Window::stride));
+  const std::string dilation = acrossDims(windows, "x", number(&Window::dilation));
+  const std::string padding = acrossDims(windows, " x ", [](const Window& w) {
+    return sidesText(std::to_string(w.padLow), std::to_string(w.padHigh), " + ");
+  });
+  const std::string modes = acrossDims(windows, ",", [](const Window& w) {
+    return sidesText(boundaryName(w.lowMode), boundaryName(w.highMode), "/");
+  });
+  const std::string ceil =
+      acrossDims(windows, ",", [](const Window& w) { return std::string(w.ceil ? "up" : "down"); });
+  text += dilation == "1" ? "" : ", dilation " + dilation;
+  text += padding == "0" ? "" : ", padding " + padding;
+  text += modes == "none" ? "" : ", boundary " + modes;
+  return text + (ceil == "down" ? "" : ", output rounded " + ceil);
+}
+
+const char* spatialLetter(int spatialDim, int spatialRank) {
+  static constexpr const char* kLetters[] = {"d", "h", "w"};
+  return kLetters[spatialDim + kMostSpatial - spatialRank];
+}
+
+SignatureTable imageTable(int spatialRank, bool linear) {
+  SignatureTable table = elementwiseTable(spatialRank + kFirstSpatial, linear);
+  table[0].letter = "n";
+  table[1].letter = "c";
+  for (int s = 0; s < spatialRank; ++s)
+    table[s + kFirstSpatial].letter = spatialLetter(s, spatialRank);
+  return table;
+}
+
+int spatialRankOf(const Shape& input, const std::string& who) {
+  const int spatial = static_cast<int>(input.size()) - kFirstSpatial;
+  if (spatial < 1 || spatial > kMostSpatial)
+    throw Error(TENON_ERR_SHAPE, fmt::format("the input has shape [{1}], but {0} needs batch, "
+                                             "channel and 1 to {2} spatial dimensions",
+                                             who, fmt::join(input, ","), kMostSpatial));
+  return spatial;
+}
+
+Index numberPerDimension(const std::vector<Index>& numbers, int spatialDim, int spatialRank,
+                         std::string_view name, const std::string& who) {
+  if (numbers.size() != 1 && static_cast<int>(numbers.size()) != spatialRank)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} of {} has {}, but the input has {} spatial dimensions; give one "
+                            "for all or one each",
+                            name, who, counted(static_cast<Index>(numbers.size()), "number"),
+                            spatialRank));
+  return numbers.size() == 1 ? numbers.front() : numbers[spatialDim];
+}
+
+Shape windowOutputShape(const std::vector<Window>& windows, const Shape& input, Index outChannels,
+                        const std::string& who) {
+  const int spatial = static_cast<int>(windows.size());
+  if (static_cast<int>(input.size()) != spatial + kFirstSpatial)
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("the input has shape [{3}], but {0} needs {1} dimensions (batch, "
+                            "channel and {2} spatial)",
+                            who, spatial + kFirstSpatial, spatial, fmt::join(input, ",")));
+  Shape shape = {input[0], outChannels};
+  Index taps = 1;
+  for (int s = 0; s < spatial; ++s) {
+    try {
+      shape.push_back(windowOutput(windows[s], input[s + kFirstSpatial], s));
+    } catch (const Error& error) { // a window does not know whose it is
+      throw Error(error.code(), fmt::format("{}: {}", who, error.text()), error.where());
+    }
+    taps = checkedProduct(taps, windows[s].kernel, "the number of elements of a window");
+  }
+  return shape;
+}
+
+Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse,
+                          const Shape& shape, const TensorSignature& asked,
+                          const std::vector<Index>& channelCuts) {
+  LayoutSpec spec{.shape = shape, .mesh = plainUse.meshPtr(), .properties = asked.properties};
+  spec.splitAxes.resize(shape.size());
+  spec.cuts.resize(shape.size());
+  auto follow = [&](int d, std::vector<Index> cuts) {
+    spec.splitAxes[d] = plainUse.splitAxes(d);
+    spec.cuts[d] = std::move(cuts);
+  };
+  spec.splitAxes[1] = splitOrder(asked, 1);
+  follow(0, plainUse.cuts(0));
+  if (!channelCuts.empty())
+    follow(1, channelCuts);
+  for (int d = kFirstSpatial; d < plainUse.rank(); ++d)
+    follow(d, windowCuts(windows[d - kFirstSpatial], plainUse.cuts(d), shape[d]));
+  return Layout(std::move(spec));
+}
+
+Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUse,
+                       const Layout& output) {
+  LayoutSpec spec = plainUse.spec();
+  for (int d = kFirstSpatial; d < plainUse.rank(); ++d) {
+    const Window& window = windows[d - kFirstSpatial];
+    Margin margin{.boxes = {}, .low = window.lowMode, .high = window.highMode};
+    bool needed = window.ceil && window.padHigh < 0; // else a last window would read on
+    for (int part = 0; part < plainUse.parts(d); ++part) {
+      const Interval box = windowBox(window, plainUse.shape()[d], output.owned(d, part));
+      const Interval owned = plainUse.owned(d, part);
+      needed |= !box.empty() && (box.begin < owned.begin || box.end > owned.end);
+      margin.boxes.push_back(box);
+    }
+    if (needed)
+      spec.margins[d] = std::move(margin);
+  }
+  return Layout(std::move(spec));
+}
+
+bool holdsAllOf(const Layout& filled, const Layout& use) {
+  if (!(filled.withoutMargins() == use.withoutMargins()))
+    return false;
+  for (int d = 0; d < use.rank(); ++d) {
+    const Boundary none = Boundary::None;
+    const auto &from = filled.margin(d), &to = use.margin(d);
+    if (from && from->addends)
+      return false;
+    for (int part = 0; part < use.parts(d); ++part) {
+      const Interval has = filled.box(d, part), needs = use.box(d, part);
+      if (needs.empty())
+        continue;
+      if (needs.begin < has.begin || needs.end > has.end ||
+          (needs.begin < 0 && to->low != (from ? from->low : none)) ||
+          (needs.end > use.shape()[d] && to->high != (from ? from->high : none)))
+        return false;
+    }
+  }
+  return true;
+}
+
+void checkFilledHalo(const Layout& input, const Layout& use, const std::string& who) {
+  if (input.hasMargins() && !holdsAllOf(input, use))
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("the halos of the input of {} do not hold what its windows read: the "
+                            "layout is {}, but {} is needed; widen the halos, with the boundary "
+                            "modes of the layer, or pass the input without halos, which the layer "
+                            "then adds itself",
+                            who, input.describe(), use.describe()));
+}
+
+} // namespace tenon

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/core/windowed.hpp"
+
+#include "declaration/core/window_layout.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+SignatureTable GroupedWindowed::rowsOf(const WeightDims& weight) const {
+  const auto S = [](int d) { return Property::shard(d); };
+  const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
+  SignatureTable table = {{"n", S(0), {B, B}, S(0)}};
+  if (groups() > 1) {
+    table.push_back({"g", S(1), {S(0), S(0)}, S(1)});
+  } else {
+    table.push_back({"o", B, {S(weight.output), S(0)}, S(1)});
+    table.push_back({"i", S(1), {S(weight.input), R}, P});
+  }
+  for (int s = 0; s < spatialRank(); ++s) {
+    const Property space = S(s + kFirstSpatial);
+    table.push_back({spatialLetter(s, spatialRank()), space, {B, B}, space});
+  }
+  table.push_back({"B", B, {B, B}, B});
+  table.push_back({"R", R, {R, R}, R});
+  table.push_back({"P", P, {B, R}, P});
+  return table;
+}
+
+void GroupedWindowed::check() const {
+  Windowed::check();
+  std::vector<std::string> channels;
+  bool divides = true;
+  for (const auto& [name, noun] : {std::pair("in_channels", "input"), {"out_channels", "output"}})
+    if (settings().isSet(name)) {
+      channels.push_back(fmt::format("{} {}", integer(name), noun));
+      divides &= integer(name) % groups() == 0;
+    }
+  if (!divides)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the number of groups, {}, must divide the {} channels of {}", groups(),
+                            joined(channels, " and "), title()));
+}
+
+void GroupedWindowed::checkInput(const Layout& input, const std::string& letters) const {
+  const Index channels = integer("in_channels");
+  if (input.shape()[1] != channels)
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("the input has {2} channels in dimension 1, but {0} needs {1}", title(),
+                            channels, input.shape()[1]));
+  if (groups() > 1 && letters.find_first_of("oi") != std::string::npos)
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("the signature \"{}\" of {} splits channels by o or i, but the "
+                            "channels are in {} groups; split them by g",
+                            letters, title(), groups()));
+}
+
+Layout GroupedWindowed::plainLayout(const Layout& input, const MeshPtr& mesh,
+                                    const TensorSignature& asked) const {
+  Layout plain = Windowed::plainLayout(input, mesh, asked);
+  LayoutSpec spec = plain.spec();
+  spec.cuts[1] = plain.cuts(1);
+  if (groups() == 1 || spec.cuts[1].size() <= 2)
+    return plain;
+  const Index channels = inOfGroup();
+  for (Index& cut : spec.cuts[1])
+    cut = (cut + channels / 2) / channels * channels;
+  return Layout(std::move(spec));
+}
+
+std::vector<Index> GroupedWindowed::channelCuts(const Layout& plain) const {
+  std::vector<Index> cuts;
+  if (groups() > 1)
+    for (Index cut : plain.cuts(1))
+      cuts.push_back(cut / inOfGroup() * outOfGroup());
+  return cuts;
+}
+
+Index GroupedWindowed::taps() const {
+  Index taps = 1;
+  for (const Index extent : windowSizes())
+    taps *= extent;
+  return taps;
+}
+
+std::string GroupedWindowed::channelText() const {
+  return fmt::format("{}-D, {} -> {} channels{}, {}", spatialRank(), integer("in_channels"),
+                     integer("out_channels"),
+                     groups() > 1 ? fmt::format(" in {} groups", groups()) : "", windowText());
+}
+
+std::vector<Index> Windowed::perDimension(std::string_view name, Index unset) const {
+  const auto given = settings().find(name);
+  const auto dims = static_cast<std::size_t>(spatialRank());
+  if (!given)
+    return std::vector<Index>(dims, unset);
+  auto numbers = std::get<std::vector<Index>>(*given);
+  if (numbers.size() == 1)
+    numbers.resize(dims, numbers.front());
+  if (numbers.size() != dims)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} of {} has {}, but {} has {}; give one for all spatial dimensions "
+                            "or one each",
+                            name, title(), counted(static_cast<Index>(numbers.size()), "number"),
+                            sizedBy(), dims));
+  return numbers;
+}
+
+std::vector<Window> Windowed::windows() const {
+  const std::vector<Index> kernel = windowSizes();
+  std::vector<Window> windows;
+  for (Index k : kernel)
+    windows.push_back({.kernel = k});
+  checkWindows(windows, title());
+  const bool hasStride = settings().find("stride").has_value();
+  const auto stride = perDimension("stride", 0), dilation = perDimension("dilation", 1),
+             low = perDimension("padding", 0);
+  const auto high = settings().isSet("padding_high") ? perDimension("padding_high", 0) : low;
+  const bool ceil = settings().has("ceil") && flag("ceil");
+  for (std::size_t d = 0; d < windows.size(); ++d) {
+    windows[d].stride = hasStride ? stride[d] : defaultStride(kernel[d]);
+    windows[d].dilation = dilation[d];
+    windows[d].padLow = low[d];
+    windows[d].padHigh = high[d];
+    windows[d].ceil = ceil;
+  }
+  readBoundary(windows);
+  return windows;
+}
+
+void Windowed::readBoundary(std::vector<Window>& windows) const {
+  const std::string given = text("boundary");
+  const auto words = split(given, ',');
+  if (words.size() != 1 && words.size() != windows.size())
+    throw Error(TENON_ERR_ARG,
+                fmt::format("boundary \"{}\" of {} has {}, but there are {} spatial dimensions; "
+                            "give one mode for all or one each",
+                            given, title(), counted(static_cast<Index>(words.size()), "mode"),
+                            windows.size()));
+  for (std::size_t d = 0; d < windows.size(); ++d) {
+    const auto sides = split(words[words.size() == 1 ? 0 : d], '/');
+    if (sides.empty() || sides.size() > 2)
+      throw Error(TENON_ERR_ARG, fmt::format("boundary \"{}\" of {} has {} modes for one "
+                                             "dimension; give one mode or low/high",
+                                             given, title(), sides.size()));
+    windows[d].lowMode = parseBoundary(sides.front());
+    windows[d].highMode = parseBoundary(sides.back());
+  }
+}
+
+void Windowed::check() const {
+  if (settings().isSet(sizedBy()))
+    windows();
+}
+
+std::optional<CallersValues> Windowed::callersValues() const {
+  const bool has = std::ranges::any_of(windows(), [](const Window& window) {
+    return isCallers(window.lowMode) || isCallers(window.highMode);
+  });
+  if (!has)
+    return std::nullopt;
+  const auto constant = settings().find("boundary_constant");
+  return CallersValues{constant ? std::optional(std::get<double>(*constant)) : std::nullopt};
+}
+
+int Windowed::inputCount() const {
+  const auto callers = callersValues();
+  return callers && !callers->constant ? 2 : 1;
+}
+
+std::string Windowed::inputAdvice() const {
+  const auto callers = callersValues();
+  if (!callers)
+    return {};
+  return callers->constant
+             ? "; it has sides with boundary mode \"values\" and a boundary constant"
+             : "; it has sides with boundary mode \"values\" and no boundary constant, so that it "
+               "needs a second input: pass the layout of TenonLayerGetBoundaryLayout() or one of "
+               "shape [1] to TenonLayerSetUpMany(), or call TenonLayerSetBoundaryConstant()";
+}
+
+Shape Windowed::outputShape(const std::vector<Shape>& inputs) const {
+  const Shape& x = inputs.front();
+  return windowOutputShape(windows(), x, outputChannels(x), title());
+}
+
+void Windowed::checkHalo(const Layout& input, const Layout& use) const {
+  if (input.hasMargins() && callersValues())
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("the input of {} has halos ({}), but a side of the window has boundary "
+                            "mode \"values\"; pass the input without halos",
+                            title(), input.describe()));
+  checkFilledHalo(input, use, title());
+}
+
+void Windowed::checkBoundaryValues(const Layout& given, const Layout& use) const {
+  if (!isNumber(given) && !(given == use))
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("the boundary values of {} have layout {}; pass them in the layout of "
+                            "TenonLayerGetBoundaryLayout(), {}, or as one number of shape [1]",
+                            title(), given.describe(), use.describe()));
+}
+
+Layout Windowed::plainLayout(const Layout& input, const MeshPtr& mesh,
+                             const TensorSignature& asked) const {
+  return makeLayoutLike(input, mesh, asked);
+}
+
+std::vector<Index> Windowed::channelCuts(const Layout& plain) const {
+  return plain.cuts(1);
+}
+
+Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
+  const std::vector<Window> windows = this->windows();
+  const Layout& input = inputs.front();
+  const Shape shape = outputShape({input.shape()});
+  checkInput(input, choice.letters);
+  const MeshPtr mesh = choice.mesh ? choice.mesh : input.meshPtr();
+  const Signature chosen =
+      Signature::choose(rows({input.shape()}), input, mesh, choice.letters, title());
+  const Layout plain = plainLayout(input, mesh, chosen.input());
+  const Layout output =
+      windowOutputLayout(windows, plain, shape, chosen.output(), channelCuts(plain));
+  Form form{.signature = chosen,
+            .inputs = inputs,
+            .uses = {windowUseLayout(windows, plain, output)},
+            .output = output,
+            .callers = callersValues()};
+  checkHalo(input, form.uses.front());
+  if (inputs.size() > 1)
+    checkBoundaryValues(inputs[1], form.uses.front());
+  addParameters(plain, form);
+  if (choice.overlap && !input.hasMargins() && computesInPieces(inputs, plain, choice))
+    addPieces(windows, plain, form);
+  return form;
+}
+
+void Windowed::addPieces(const std::vector<Window>& windows, const Layout& plain,
+                         Form& form) const {
+  std::vector<FormPiece> pieces = windowPieces(windows, plain, form.output);
+  if (pieces.size() < 2)
+    return;
+  form.uses.front() = plain;
+  form.pieces = std::move(pieces);
+}
+
+Example Windowed::windowExample(ExampleDraw& draw, Index channels, int mostPadding) {
+  const int dims = draw.of({1, 1, 2, 2, 2, 3});
+  std::vector<Index> kernel, stride, dilation, low, high;
+  std::vector<std::string> boundary;
+  Shape input = {draw.between(1, 3), channels};
+  for (int d = 0; d < dims; ++d) {
+    kernel.push_back(draw.between(1, dims == 3 ? 3 : 4));
+    stride.push_back(draw.of<Index>({1, 1, 2, 3}));
+    dilation.push_back(draw.of<Index>({1, 1, 2}));
+    const Index reach = (kernel[d] - 1) * dilation[d], most = reach * mostPadding / 100;
+    low.push_back(draw.between(0, most));
+    high.push_back(draw.between(0, most));
+    boundary.push_back(draw.of({"none", "none", "none", "zero", "periodic", "reflect/replicate",
+                                "replicate/reflect", "values", "values/none"}));
+    const Index least = std::max<Index>(1, reach + 1 - low[d] - high[d]);
+    input.push_back(draw.between(least, least + (dims == 1 ? 8 : 4)));
+  }
+  Example example{{{"kernel", kernel},
+                   {"stride", stride},
+                   {"dilation", dilation},
+                   {"padding", low},
+                   {"padding_high", high},
+                   {"boundary", joined(boundary, ",")}},
+                  {input}};
+  if (std::ranges::none_of(boundary, [](const auto& mode) { return mode.starts_with("values"); }))
+    return example;
+  if (draw.chance(50))
+    example.settings.emplace_back("boundary_constant", 0.5);
+  else
+    example.inputs.push_back({1});
+  return example;
+}
+
+std::string Windowed::windowText() const {
+  const auto constant = settings().find("boundary_constant");
+  return describe(windows()) +
+         (constant ? fmt::format(", boundary constant {}", std::get<double>(*constant)) : "");
+}
+
+} // namespace tenon

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the types with sliding windows over space share: the settings of their windows, and how input
+// and output lie.
+//
+// A side without a mode is padding of the kernel's. With zero, periodic, reflect or replicate the
+// padding is filled by the halo exchange, whether the dimension is split or not; with values by the
+// caller: the layer then has a second input, or a constant in its place.
+#pragma once
+
+#include "declaration/core/declaration.hpp"
+#include "declaration/core/window_layout.hpp"
+
+namespace tenon {
+
+class Windowed : public Declaration {
+public:
+  // As many as there are spatial dimensions.
+  std::vector<Window> windows() const;
+  int inputCount() const override;
+  std::string inputAdvice() const override;
+  // Where the input is used without its halo, and where the output lies.
+  Form form(const Layouts& inputs, const Choice& choice) const override;
+  Shape outputShape(const std::vector<Shape>& inputs) const override;
+  // What lies beyond sides of mode values; none if no side has it.
+  std::optional<CallersValues> callersValues() const;
+
+protected:
+  using Declaration::Declaration;
+  // The setting that has one number for each spatial dimension, and the windows' sizes.
+  virtual const char* sizedBy() const { return "kernel"; }
+  virtual std::vector<Index> windowSizes() const { return value<std::vector<Index>>("kernel"); }
+  // Stride of a window of which none was set.
+  virtual Index defaultStride(Index /*kernel*/) const { return 1; }
+  virtual Index outputChannels(const Shape& input) const = 0;
+  virtual void checkInput(const Layout& /*input*/, const std::string& /*letters*/) const {}
+  // The input's layout without margins, on the mesh, with the properties of the signature.
+  virtual Layout plainLayout(const Layout& input, const MeshPtr& mesh,
+                             const TensorSignature& asked) const;
+  // Of the output's channels, where the input's are split.
+  virtual std::vector<Index> channelCuts(const Layout& plain) const;
+  virtual void addParameters(const Layout& /*plain*/, Form& /*form*/) const {}
+  // Throws where pieces are impossible for this input.
+  virtual bool computesInPieces(const Layouts&, const Layout& /*plain*/, const Choice&) const {
+    return false;
+  }
+  void check() const override;
+  int spatialRank() const { return static_cast<int>(windowSizes().size()); }
+  // One number for each spatial dimension; `unset` where the setting has none.
+  std::vector<Index> perDimension(std::string_view name, Index unset) const;
+  std::string windowText() const;
+  // Windows and an input, padded by at most these percent of a window's reach.
+  static Example windowExample(ExampleDraw& draw, Index channels, int mostPadding);
+
+private:
+  // Halos of the input are taken as they are filled. Throws TENON_ERR_LAYOUT unless they hold `use`.
+  void checkHalo(const Layout& input, const Layout& use) const;
+  void checkBoundaryValues(const Layout& given, const Layout& use) const;
+  void readBoundary(std::vector<Window>& windows) const;
+  void addPieces(const std::vector<Window>& windows, const Layout& plain, Form& form) const;
+};
+
+// The settings of a type with windows: its own and those of its windows.
+inline constexpr OptionSpec kKernelSetting = {
+    "kernel", OptionSpec::Ints, nullptr, "size of the window, one number per spatial dimension",
+    nullptr,  atLeast(1)};
+inline constexpr OptionSpec kDilationSetting = {
+    "dilation",
+    OptionSpec::Ints,
+    "1",
+    "spacing of the elements of a window, one number for all spatial dimensions or one each",
+    nullptr,
+    atLeast(1)};
+inline constexpr OptionSpec kPaddingSetting = {
+    "padding", OptionSpec::Ints, "0",
+    "elements of padding before and after the domain, one number for all spatial dimensions or one "
+    "each; negative: elements of the domain that are skipped"};
+inline constexpr OptionSpec kPaddingHighSetting = {
+    "padding_high", OptionSpec::Ints, nullptr,
+    "elements of padding after the domain, where they differ from those before it"};
+inline constexpr OptionSpec kBoundarySetting = {
+    "boundary", OptionSpec::String, "none",
+    "boundary mode of the padding: none, zero, periodic, reflect, replicate or values, or "
+    "low/high of these; one for all spatial dimensions, or one each, separated by commas"};
+inline constexpr OptionSpec kBoundaryConstantSetting = {
+    "boundary_constant", OptionSpec::Real, nullptr,
+    "value used for boundary mode values instead of a second input"};
+
+// What convolution and its adjoint share: channels in groups, which are split between groups alone, and
+// the settings of both.
+
+class GroupedWindowed : public Windowed {
+public:
+  using Windowed::Windowed;
+  Index groups() const { return integer("groups"); }
+
+protected:
+  // Where the weights have the channels of output and input.
+  struct WeightDims {
+    int output, input;
+  };
+  SignatureTable rowsOf(const WeightDims& weight) const;
+  Index outputChannels(const Shape&) const override { return integer("out_channels"); }
+  void check() const override;
+  void checkInput(const Layout& input, const std::string& letters) const override;
+  // With groups the channels are cut between groups, near the input's cuts.
+  Layout plainLayout(const Layout& input, const MeshPtr& mesh,
+                     const TensorSignature& asked) const override;
+  std::vector<Index> channelCuts(const Layout& plain) const override;
+  Index inOfGroup() const { return integer("in_channels") / groups(); }
+  Index outOfGroup() const { return integer("out_channels") / groups(); }
+  // The product of the windows' extents.
+  Index taps() const;
+  // "2-D, 4 -> 6 channels in 2 groups, kernel 3x3, ..."
+  std::string channelText() const;
+};
+
+inline constexpr OptionSpec kInChannelsSetting = {
+    "in_channels", OptionSpec::Int, nullptr, "number of input channels", nullptr, atLeast(1)};
+inline constexpr OptionSpec kOutChannelsSetting = {
+    "out_channels", OptionSpec::Int, nullptr, "number of output channels", nullptr, atLeast(1)};
+inline constexpr OptionSpec kConvolutionStrideSetting = {
+    "stride", OptionSpec::Ints,
+    "1",      "step of the window, one number for all spatial dimensions or one each",
+    nullptr,  atLeast(1)};
+inline constexpr OptionSpec kGroupsSetting = {
+    "groups", OptionSpec::Int, "1", "groups of channels, each convolved for itself",
+    nullptr,  atLeast(1)};
+inline constexpr OptionSpec kBiasSetting = {"bias", OptionSpec::Flag, "true",
+                                            "whether a bias is added"};
+
+} // namespace tenon

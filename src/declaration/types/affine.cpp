@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The affine layer  y[n,o] = sum over i of x[n,i] W[o,i] + b[o].
+//
+// Labels on a mesh axis: n batch, o outputs, i inputs (y partial), B, R, P. The P_fo x P_fi layer of
+// Hewett & Grady is the mesh with the labels o,i; the 1.5-D product of Gholami et al. is o,n.
+#include "declaration/core/types.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kAffineSettings[] = {
+    {"inputs", OptionSpec::Int, nullptr, "number of input features", nullptr, atLeast(1)},
+    {"outputs", OptionSpec::Int, nullptr, "number of output features", nullptr, atLeast(1)},
+    {"bias", OptionSpec::Flag, "true", "whether a bias is added"},
+};
+
+class Affine final : public Declaration {
+public:
+  Affine() : Declaration("affine", kAffineSettings) {}
+
+  Shape outputShape(const std::vector<Shape>& inputs) const override {
+    const Shape& x = inputs.front();
+    if (x.size() != 2 || x[1] != integer("inputs"))
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("the input has shape [{2}], but {0} needs [batch,{1}]", title(),
+                              integer("inputs"), fmt::join(x, ",")));
+    return {x[0], integer("outputs")};
+  }
+
+  SignatureTable rows(const std::vector<Shape>&) const override {
+    const auto S = [](int d) { return Property::shard(d); };
+    const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
+    return {{"n", S(0), {B, B}, S(0)}, {"o", B, {S(0), S(0)}, S(1)}, {"i", S(1), {S(1), R}, P},
+            {"B", B, {B, B}, B},       {"R", R, {R, R}, R},          {"P", P, {B, R}, P}};
+  }
+
+  Form form(const Layouts& inputs, const Choice& choice) const override {
+    const Layout& input = inputs.front();
+    const Shape shape = outputShape({input.shape()});
+    Form form = formLikeInput(inputs, choice);
+    const Signature& chosen = form.signature;
+    const Layout &use = form.uses.front(), &output = form.output;
+    const MeshPtr mesh = use.meshPtr();
+    form.output = makeLayout(shape, mesh, chosen.output(), {{&use, 0}, {}});
+    form.parameters.push_back({"weight",
+                               makeLayout({shape[1], input.shape()[1]}, mesh, chosen.parameter(0),
+                                          {{&output, 1}, {&use, 1}}),
+                               input.shape()[1], shape[1]});
+    if (flag("bias"))
+      form.parameters.push_back(
+          {"bias", makeLayout({shape[1]}, mesh, chosen.parameter(1), {{&output, 1}})});
+    return form;
+  }
+
+  Work work(const Form& form, int position) const override {
+    const Box in = form.uses[0].box(position), out = form.output.box(position);
+    const double flops = 2.0 * double(cells(in)) * double(out[1].size());
+    return {flops, flops, flops};
+  }
+  KernelEntry kernel(const Form&) const override {
+    return {.name = type(), .keepsInputs = true, .gradients = Gradients::Apart};
+  }
+
+  std::string summary() const override {
+    return fmt::format("{} -> {} features{}", integer("inputs"), integer("outputs"),
+                       flag("bias") ? "" : ", no bias");
+  }
+
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(2, 2);
+    return {{{"inputs", shape[1]}, {"outputs", draw.between(1, 6)}, {"bias", draw.chance(70)}},
+            {shape}};
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareAffine() {
+  return std::make_unique<Affine>();
+}
+
+} // namespace tenon

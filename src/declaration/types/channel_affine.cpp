@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// An affine map of each channel:  y[n,c,s] = scale[c] x[n,c,s] + shift[c].
+//
+// Labels on a mesh axis: n batch, c channels, S2, S3, ... space, B, R, and P, where the root of the axis
+// alone adds the shift.
+#include "declaration/core/channel_table.hpp"
+#include "declaration/core/elementwise.hpp"
+#include "declaration/core/types.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kChannelAffineSettings[] = {
+    {"channels", OptionSpec::Int, nullptr, "number of channels", nullptr, atLeast(1)}};
+
+class ChannelAffine final : public Elementwise {
+public:
+  ChannelAffine() : Elementwise("channelaffine", kChannelAffineSettings) {}
+
+  Shape outputShape(const std::vector<Shape>& inputs) const override {
+    const Shape& x = inputs.front();
+    if (x.size() < 2 || x[1] != integer("channels"))
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("the input has shape [{2}], but {0} needs [batch,{1},...]", title(),
+                              integer("channels"), fmt::join(x, ",")));
+    return x;
+  }
+
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    SignatureTable table = channelTable(static_cast<int>(inputs.front().size()));
+    const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
+    table.push_back({"P", P, {B, R}, P});
+    return table;
+  }
+
+  Form form(const Layouts& inputs, const Choice& choice) const override {
+    const Shape shape = outputShape({inputs.front().shape()});
+    Form form = Elementwise::form(inputs, choice);
+    const Layout& use = form.uses.front();
+    for (const auto& [index, name] : {std::pair(0, "scale"), {1, "shift"}})
+      form.parameters.push_back({.name = name,
+                                 .use = makeLayout({shape[1]}, use.meshPtr(),
+                                                   form.signature.parameter(index), {{&use, 1}}),
+                                 .initial = index == 0 ? 1.0 : 0.0});
+    return form;
+  }
+
+  Work work(const Form& form, int position) const override {
+    const Index here = cells(form.uses[0].box(position));
+    const bool adds = cells(form.parameters[1].use.box(position)) > 0;
+    return {2.0 * double(here), double(here), (adds ? 3.0 : 2.0) * double(here)};
+  }
+  KernelEntry kernel(const Form&) const override {
+    return {.name = type(), .keepsInputs = true, .gradients = Gradients::Apart};
+  }
+  std::string summary() const override { return fmt::format("{} channels", integer("channels")); }
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(2, 4);
+    return {{{"channels", shape[1]}}, {shape}};
+  }
+
+private:
+  bool isLinear() const override { return true; }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareChannelaffine() {
+  return std::make_unique<ChannelAffine>();
+}
+
+} // namespace tenon

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A multilayer perceptron of the channels at each point, the closure of a column of a solver:
+//
+//   h_0 = x[n,:,s],  h_l+1 = f(W_l h_l + b_l),  y[n,:,s] = W_last h_last + b_last
+//
+// Labels on a mesh axis: n batch, S2, S3, ... space, B, R. Weights are copied to all ranks.
+#include "declaration/core/types.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kColumnMlpSettings[] = {
+    {"widths", OptionSpec::Ints, nullptr,
+     "numbers of channels: of the input, of each hidden layer, of the output", nullptr, atLeast(1)},
+    {"activation", OptionSpec::Choice, "tanh", "function of the hidden layers",
+     "relu|tanh|sigmoid|gelu|gelutanh|silu|softplus|exp|sine|identity"},
+    {"bias", OptionSpec::Flag, "true", "whether biases are added"},
+};
+
+class ColumnMlpDeclaration final : public Declaration {
+public:
+  ColumnMlpDeclaration() : Declaration("columnmlp", kColumnMlpSettings) {}
+
+  Shape outputShape(const std::vector<Shape>& inputs) const override {
+    Shape shape = inputs.front();
+    const std::vector<Index> widths = value<std::vector<Index>>("widths");
+    if (shape.size() < 2 || shape[1] != widths.front())
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("the input has shape [{2}], but {0} needs [batch,{1},...]", title(),
+                              widths.front(), fmt::join(shape, ",")));
+    shape[1] = widths.back();
+    return shape;
+  }
+
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    const Property B = Property::broadcast(), R = Property::root();
+    const std::size_t parameters = parameterShapes().size();
+    SignatureTable table;
+    for (int d = 0; d < static_cast<int>(inputs.front().size()); ++d) {
+      const Property S = Property::shard(d);
+      if (d != 1)
+        table.push_back({d == 0 ? "n" : S.describe(), S, Properties(parameters, B), S});
+    }
+    table.push_back({"B", B, Properties(parameters, B), B});
+    table.push_back({"R", R, Properties(parameters, R), R});
+    return table;
+  }
+
+  Form form(const Layouts& inputs, const Choice& choice) const override {
+    const Shape shape = outputShape({inputs.front().shape()});
+    Form form = formLikeInput(inputs, choice);
+    const Signature& chosen = form.signature;
+    const Layout& use = form.uses.front();
+    const MeshPtr mesh = use.meshPtr();
+    std::vector<CutSource> cuts;
+    for (int d = 0; d < static_cast<int>(shape.size()); ++d)
+      cuts.push_back({&use, d});
+    cuts[1] = {};
+    form.output = makeLayout(shape, mesh, chosen.output(), cuts);
+    int number = 0;
+    for (const Shape& one : parameterShapes()) {
+      const bool isWeight = one.size() == 2;
+      const std::string name =
+          fmt::format("{}{}", isWeight ? "weight" : "bias", number / (flag("bias") ? 2 : 1));
+      form.parameters.push_back({.name = name,
+                                 .use = makeLayout(one, mesh, chosen.parameter(number++),
+                                                   std::vector<CutSource>(one.size())),
+                                 .fanIn = isWeight ? one[1] : 0,
+                                 .fanOut = isWeight ? one[0] : 0});
+    }
+    return form;
+  }
+
+  // The adjoint computes the hidden layers again.
+  Work work(const Form& form, int position) const override {
+    const std::vector<Index> widths = value<std::vector<Index>>("widths");
+    const double points = double(cells(form.uses[0].box(position))) / double(widths.front());
+    double all = 0;
+    for (std::size_t l = 0; l + 1 < widths.size(); ++l)
+      all += 2 * points * double(widths[l] * widths[l + 1]);
+    const auto last = widths.size() - 1;
+    const double toInput = 2 * points * double(widths[0] * widths[1]);
+    const double output = 2 * points * double(widths[last - 1] * widths[last]);
+    return {all, toInput, (all - output) + (all - toInput) + all};
+  }
+  KernelEntry kernel(const Form&) const override {
+    return {
+        .name = type(), .keepsInputs = true, .anyStrides = true, .gradients = Gradients::Within};
+  }
+
+  std::string summary() const override {
+    return fmt::format("{} channels, {}{}", fmt::join(value<std::vector<Index>>("widths"), " -> "),
+                       text("activation"), flag("bias") ? "" : ", no bias");
+  }
+
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(2, 4);
+    std::vector<Index> widths = {shape[1]};
+    for (Index more = draw.between(1, 3); more > 0; --more)
+      widths.push_back(draw.between(1, 9));
+    const std::string activation =
+        draw.of<const char*>({"tanh", "sigmoid", "gelu", "silu", "softplus", "sine"});
+    return {{{"widths", widths}, {"activation", activation}, {"bias", draw.chance(70)}}, {shape}};
+  }
+
+private:
+  void check() const override {
+    if (isSet("widths") && value<std::vector<Index>>("widths").size() < 2)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("the setting 'widths' of {} has one number; it needs that of the "
+                              "input and that of the output at least",
+                              title()));
+  }
+  // Weights [out,in] and biases [out], layer by layer.
+  std::vector<Shape> parameterShapes() const {
+    const std::vector<Index> widths = value<std::vector<Index>>("widths");
+    std::vector<Shape> shapes;
+    for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+      shapes.push_back({widths[l + 1], widths[l]});
+      if (flag("bias"))
+        shapes.push_back({widths[l + 1]});
+    }
+    return shapes;
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareColumnmlp() {
+  return std::make_unique<ColumnMlpDeclaration>();
+}
+
+} // namespace tenon

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Convolution in groups of channels, one by default:
+//     y[n,o,s] = sum over i, t of x[n,i,S] W[o,i,t] + b[o],  S = s stride - pad + t dilation,
+// where x beyond the domain is what the windows' boundary modes say, or zero.
+//
+// Labels on a mesh axis: n batch (data parallel), o output channels (model parallel), i input
+// channels (y partial), g groups, d/h/w a spatial dimension (domain parallel, with halo), B all
+// replicated, R all on the root, P a partial input. Any mix on several axes.
+//
+// Where the input lies as it is used but for a halo, the outputs that read no halo can be computed
+// while it travels, and those that do in strips afterwards (core/window_layout.hpp); likewise the input's
+// cotangent. The price is a kernel call for each strip, the gain also a copy of the input.
+#include "declaration/core/types.hpp"
+#include "declaration/core/windowed.hpp"
+#include "geometry/layout.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kConvolutionSettings[] = {
+    kInChannelsSetting,
+    kOutChannelsSetting,
+    kKernelSetting,
+    kConvolutionStrideSetting,
+    kDilationSetting,
+    kPaddingSetting,
+    kPaddingHighSetting,
+    kBoundarySetting,
+    kBoundaryConstantSetting,
+    kGroupsSetting,
+    kBiasSetting,
+    {"overlap", OptionSpec::Choice, "auto",
+     "overlap of computation with the halo exchange; auto: where it is predicted to save time",
+     "auto|on|off"},
+};
+
+class Convolution final : public GroupedWindowed {
+public:
+  Convolution() : GroupedWindowed("conv", kConvolutionSettings) {}
+
+  SignatureTable rows(const std::vector<Shape>&) const override {
+    return rowsOf({.output = 0, .input = 1});
+  }
+
+  Work work(const Form& form, int position) const override {
+    const Box in = form.uses[0].box(position), out = form.output.box(position);
+    const double flops =
+        2.0 * double(cells(out)) * (double(in[1].size()) / double(groupsOf(in))) * double(taps());
+    const double pixels = double(cells(out)) / double(std::max<Index>(1, out[1].size()));
+    return {flops, flops, flops, pixels * double(in[1].size() * taps())};
+  }
+  // Where outputs do not read consecutive inputs their windows are gathered, and single taps are a product.
+  std::string kernelKind() const override {
+    return windows().back().stride > 1 ? "strided conv" : taps() == 1 ? "single-tap conv" : type();
+  }
+  KernelEntry kernel(const Form&) const override {
+    return {.name = type(), .keepsInputs = true, .gradients = Gradients::Apart};
+  }
+
+  std::string summary() const override {
+    const std::string overlap = text("overlap");
+    return fmt::format("{}{}{}", channelText(), flag("bias") ? "" : ", no bias",
+                       overlap == "auto" ? "" : ", overlap " + overlap);
+  }
+
+  Example example(ExampleDraw& draw) const override {
+    const Index groups = draw.of<Index>({1, 1, 1, 2, 3}), inputs = groups * draw.between(1, 2),
+                outputs = groups * draw.between(1, 3);
+    Example example = windowExample(draw, inputs, 100);
+    example.settings.insert(example.settings.end(), {{"in_channels", inputs},
+                                                     {"out_channels", outputs},
+                                                     {"groups", groups},
+                                                     {"bias", draw.chance(70)}});
+    return example;
+  }
+
+private:
+  // Of which a part with these input channels has some.
+  Index groupsOf(const Box& in) const { return std::max<Index>(1, in[1].size() / inOfGroup()); }
+  void addParameters(const Layout& plain, Form& form) const override {
+    const Index outputs = integer("out_channels");
+    Shape shape = {outputs, inOfGroup()};
+    std::vector<CutSource> cuts = {{&form.output, 1}, {&plain, 1}};
+    for (const Index extent : windowSizes()) {
+      shape.push_back(extent);
+      cuts.push_back({});
+    }
+    const MeshPtr& mesh = plain.meshPtr();
+    const Signature& chosen = form.signature;
+    form.parameters.push_back({"weight", makeLayout(shape, mesh, chosen.parameter(0), cuts),
+                               inOfGroup() * taps(), outOfGroup() * taps()});
+    if (flag("bias"))
+      form.parameters.push_back(
+          {"bias", makeLayout({outputs}, mesh, chosen.parameter(1), {{&form.output, 1}})});
+  }
+
+  bool computesInPieces(const Layouts& inputs, const Layout& plain,
+                        const Choice& choice) const override {
+    const char* obstacle =
+        choice.arrives || !sameHolding(inputs.front(), plain)
+            ? "its input needs more than a halo exchange (choose a signature that uses the input "
+              "layout, or add a repartition before it)"
+        : callersValues() ? "sides with boundary mode \"values\" are filled after the halo exchange"
+                          : nullptr;
+    if (obstacle && text("overlap") == "on")
+      throw Error(TENON_ERR_SUPPORT, fmt::format("{}: overlap \"on\" is not possible because {}; "
+                                                 "set it to \"auto\" or \"off\"",
+                                                 title(), obstacle));
+    return !obstacle;
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareConv() {
+  return std::make_unique<Convolution>();
+}
+
+} // namespace tenon

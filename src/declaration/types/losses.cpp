@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Losses whose terms are of each element's error d = x - t:
+//
+//   meansquarederror   d^2
+//   meanabsoluteerror  |d|
+//   huber              d^2 / 2 where |d| <= delta, beyond it delta (|d| - delta / 2)
+#include "declaration/types/losses.hpp"
+
+#include "declaration/core/types.hpp"
+#include "declaration/core/window_layout.hpp"
+#include "geometry/layout.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/options/option_text.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace tenon {
+
+std::vector<double> spacing(const std::string& text, int dims, const std::string& who) {
+  std::vector<double> numbers;
+  for (const auto& word : split(text, ',')) {
+    const auto number = parseReal(word);
+    if (!number || !std::isfinite(*number) || !(*number > 0))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("the spacing \"{}\" of {} holds \"{}\"; give positive numbers, "
+                              "separated by commas",
+                              text, who, word));
+    numbers.push_back(*number);
+  }
+  if (dims > 0 && numbers.size() == 1)
+    numbers.resize(static_cast<std::size_t>(dims), numbers.front());
+  if (dims > 0 && numbers.size() != static_cast<std::size_t>(dims))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the spacing \"{}\" of {} has {}, but the input has {}; give one for "
+                            "all or one each",
+                            text, who, counted(static_cast<Index>(numbers.size()), "number"),
+                            counted(dims, "spatial dimension")));
+  return numbers;
+}
+
+// The squared gradient of a field e, the error x - t or x itself, by first differences in space:
+//
+//   terms of cells  sum over d of ((e[i + 1 in d] - e[i]) / spacing_d)^2,
+//
+// where a difference beyond the domain's last cell is left out, or goes round where it is periodic.
+// Each rank has the differences whose low end it owns, and reads one cell further: a halo.
+
+namespace {
+
+constexpr OptionSpec kGradientPenaltySettings[] = {
+    kReductionSetting,
+    kWeightsSetting,
+    {"spacing", OptionSpec::String, "1",
+     "distance of grid points: one number for all spatial dimensions, or one each as in 0.1,0.2"},
+    {"periodic", OptionSpec::Flag, "false", "differences go round from the last cell to the first"},
+    {"with_target", OptionSpec::Flag, "true",
+     "penalize the gradient of the error, input minus target, instead of that of the input"},
+};
+
+class GradientPenalty final : public Loss {
+public:
+  GradientPenalty() : Loss("gradientpenalty", kGradientPenaltySettings, "u") {}
+  bool takesTarget() const override { return flag("with_target"); }
+
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(3, 5);
+    return {.settings = {{"loss_reduction", draw.of<std::string>({"mean", "sum"})},
+                         {"spacing", draw.of<std::string>({"1", "0.5"})},
+                         {"periodic", draw.chance(50)}},
+            .inputs = {shape},
+            .target = shape};
+  }
+
+private:
+  void check() const override { spacing(text("spacing"), 0, title()); }
+
+  void checkInput(const Shape& x) const override {
+    const int spatial = static_cast<int>(x.size()) - kFirstSpatial;
+    if (spatial < 1 || spatial > kMostSpatial)
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format("the input has shape [{1}], but {0} needs 1 to {2} spatial dimensions "
+                      "behind batch and channel",
+                      title(), fmt::join(x, ","), kMostSpatial));
+    spacing(text("spacing"), spatial, title());
+  }
+
+  Layout readLayout(const Layout& use) const override {
+    LayoutSpec spec = use.spec();
+    for (int d = kFirstSpatial; d < use.rank(); ++d) {
+      const bool periodic = flag("periodic");
+      if (use.parts(d) == 1 && !periodic)
+        continue;
+      Margin margin{.boxes = {}, .high = periodic ? Boundary::Periodic : Boundary::None};
+      const Index last = use.shape()[d] + (periodic ? 1 : 0);
+      for (int part = 0; part < use.parts(d); ++part) {
+        const Interval owned = use.owned(d, part);
+        margin.boxes.push_back(
+            {owned.begin, owned.empty() ? owned.end : std::min(owned.end + 1, last)});
+      }
+      spec.margins[d] = std::move(margin);
+    }
+    return Layout(std::move(spec));
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareGradientpenalty() {
+  return std::make_unique<GradientPenalty>();
+}
+
+// The relative error of samples in the Euclidean norm: terms |x_n - t_n| / (|t_n| + epsilon). Weights of
+// elements are those of the squares in both norms, weights of samples those of the terms.
+//
+// The squares are summed over the cells that a rank has of each sample, then over all (S); these sums are
+// fixed, and the last kernel declares the total derivative, so that no cotangent of a sum travels.
+
+namespace {
+
+constexpr OptionSpec kRelativeL2Settings[] = {
+    kReductionSetting,
+    kWeightsSetting,
+    {"epsilon", OptionSpec::Real, "0", "number added to the norm of a sample's target", nullptr,
+     atLeast(0)},
+};
+
+class RelativeL2 final : public Loss {
+public:
+  RelativeL2() : Loss("relativel2", kRelativeL2Settings, "u") {}
+  bool termsAreSamples() const override { return true; }
+
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(1, 3);
+    return {
+        .settings = {{"loss_reduction", draw.of<std::string>({"mean", "sum"})}, {"epsilon", 0.25}},
+        .inputs = {shape},
+        .target = shape};
+  }
+
+private:
+  ValueId addAddend(MapList& list, ValueId x, ValueId sum, const Layout& use) const override {
+    const Shape shape = {2, use.shape()[kSamples]};
+    const ValueId own = list.exact(list.value("s", perSample(use, shape, Property::partial(), 1)));
+    list.runFixed(reading(list, "squares"), {x}, own);
+    const Layout whole = perSample(use, shape, Property::broadcast(), 1);
+    const ValueId squares = sameHolding(list.values()[own].layout, whole)
+                                ? own
+                                : list.convert("S", own, whole, OperatorKind::Exchange);
+    return addTerms(list, {x, squares}, sum, use);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareRelativel2() {
+  return std::make_unique<RelativeL2>();
+}
+
+Layout scalarLayout(const Layout& use, Property split) {
+  Properties properties = use.properties();
+  for (Property& p : properties)
+    if (p.isShard())
+      p = split;
+  return makeLayout({1}, use.meshPtr(), properties, {CutSource()});
+}
+
+Layout perSample(const Layout& use, const Shape& shape, Property others, int dim) {
+  Properties properties = use.properties();
+  for (Property& p : properties)
+    if (p == Property::shard(kSamples))
+      p = Property::shard(dim);
+    else if (p.isShard())
+      p = others;
+  std::vector<CutSource> cuts(shape.size());
+  cuts[dim] = {&use, kSamples};
+  return makeLayout(shape, use.meshPtr(), properties, cuts);
+}
+
+Shape Loss::outputShape(const std::vector<Shape>& inputs) const {
+  const Shape& x = inputs.front();
+  checkInput(x);
+  if (std::ranges::any_of(x, [](Index extent) { return extent < 1; }))
+    throw Error(TENON_ERR_SHAPE, fmt::format("the input has shape [{1}], but {0} needs at least "
+                                             "1 element",
+                                             title(), fmt::join(x, ",")));
+  return {1};
+}
+
+Form Loss::form(const Layouts& inputs, const Choice& choice) const {
+  outputShape({inputs.front().shape()});
+  Form form = Elementwise::form(inputs, choice);
+  form.uses.front() = readLayout(form.uses.front());
+  form.output = scalarLayout(form.uses.front(), Property::broadcast());
+  return form;
+}
+
+MapList Loss::maps(const Form& form, const Layouts&) const {
+  MapList list;
+  const Layout& use = form.uses.front();
+  const ValueId x = list.input("x", form.inputs.front());
+  if (takesTarget())
+    list.source(target(use));
+  if (takesTargetWeights())
+    list.source(
+        {.name = "weights",
+         .of = SourceEntry::Of::Weights,
+         .use = text("loss_weights") == "sample" ? samplesLayout(use) : use.withoutMargins()});
+  const ValueId z = list.exact(sameHolding(form.inputs.front(), use) ? list.staged(x)
+                                                                     : list.convert(used_, x, use));
+  const ValueId sum = hasWeightSum() ? addWeightSum(list, z, use) : kNoValue;
+  const ValueId addend = addAddend(list, z, sum, use);
+  list.apply(OperatorKind::Conversion, addend, list.output("y", form.output));
+  return list;
+}
+
+ValueId Loss::addWeightSum(MapList& list, ValueId z, const Layout& use) const {
+  const ValueId own = list.exact(list.value("w", scalarLayout(use, Property::partial())));
+  list.runFixed(reading(list, "weights"), {z}, own);
+  const Layout whole = scalarLayout(use, Property::broadcast());
+  return sameHolding(list.values()[own].layout, whole) ? own : list.convert("W", own, whole);
+}
+
+KernelEntry Loss::reading(const MapList& list, std::string name, Workspace workspace) {
+  KernelEntry kernel{.name = std::move(name), .workspace = std::move(workspace)};
+  kernel.sources.resize(list.sources().size());
+  std::iota(kernel.sources.begin(), kernel.sources.end(), 0);
+  return kernel;
+}
+
+ValueId Loss::addendValue(MapList& list, const Layout& use) {
+  return list.value("a", scalarLayout(use, Property::partial()));
+}
+
+ValueId Loss::addTerms(MapList& list, std::vector<ValueId> reads, ValueId sum,
+                       const Layout& use) const {
+  const ValueId a = addendValue(list, use);
+  if (sum != kNoValue)
+    reads.push_back(sum);
+  list.run(reading(list, type(), {cellBytes(), use}), std::move(reads), a);
+  return a;
+}
+
+std::string Loss::summary() const {
+  const std::string weights = text("loss_weights");
+  std::string said = isSet("loss_reduction") ? text("loss_reduction") : "";
+  if (weights != "none")
+    said += fmt::format("{}weights by {}", said.empty() ? "" : ", ", weights);
+  return said;
+}
+
+namespace {
+
+constexpr OptionSpec kHuberSettings[] = {
+    kReductionSetting,
+    kWeightsSetting,
+    {"delta", OptionSpec::Real, "1",
+     "error up to which the Huber loss is quadratic, and linear beyond", nullptr, above(0)},
+};
+
+class ElementLoss final : public Loss {
+public:
+  ElementLoss(const char* type, std::span<const OptionSpec> table) : Loss(type, table, "u") {}
+
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(1, 3);
+    Example drawn{.settings = {{"loss_reduction", draw.of<std::string>({"mean", "sum"})}},
+                  .inputs = {shape},
+                  .target = shape};
+    if (settings().has("delta"))
+      drawn.settings.emplace_back("delta", 0.25 * static_cast<double>(draw.between(1, 4)));
+    return drawn;
+  }
+
+private:
+  std::string summary() const override {
+    const std::string said = Loss::summary();
+    return settings().has("delta")
+               ? fmt::format("delta {}{}{}", real("delta"), said.empty() ? "" : ", ", said)
+               : said;
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareMeansquarederror() {
+  return std::make_unique<ElementLoss>("meansquarederror", kLossSettings);
+}
+
+std::unique_ptr<Declaration> declareMeanabsoluteerror() {
+  return std::make_unique<ElementLoss>("meanabsoluteerror", kLossSettings);
+}
+
+std::unique_ptr<Declaration> declareHuber() {
+  return std::make_unique<ElementLoss>("huber", kHuberSettings);
+}
+
+} // namespace tenon

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The product of two inputs, matrix by matrix along equal leading dimensions:
+//
+//   y[s,m,n] = sum over k of a[s,m,k] b[s,k,n]
+//
+// Labels on a mesh axis: S0, S1, ... leading dimensions, m rows, n columns, k the sum (y partial), B, R,
+// and Pa, Pb where one input is a sum of addends and the other is on all ranks. Of two matrices these are
+// Table 1 of DistPar, and the row R.
+#include "declaration/core/types.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+class Matmul final : public Declaration {
+public:
+  Matmul() : Declaration("matmul", {}) {}
+  int inputCount() const override { return 2; }
+  std::string inputAdvice() const override { return "; it multiplies its first by its second"; }
+
+  Shape outputShape(const std::vector<Shape>& inputs) const override {
+    const Shape &a = inputs[0], &b = inputs[1];
+    const std::size_t rank = a.size();
+    if (rank < 2 || b.size() != rank || b[rank - 2] != a[rank - 1] ||
+        !std::equal(a.begin(), a.end() - 2, b.begin()))
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("{} needs inputs of shapes [...,m,k] and [...,k,n], but they have "
+                              "[{}] and [{}]",
+                              title(), fmt::join(a, ","), fmt::join(b, ",")));
+    Shape shape = a;
+    shape.back() = b.back();
+    return shape;
+  }
+
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    const auto S = [](int d) { return Property::shard(d); };
+    const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
+    const int row = static_cast<int>(inputs.front().size()) - 2, column = row + 1;
+    const auto line = [](std::string label, Property a, Property b, Property y) {
+      return SignatureRow(std::move(label), Properties{a, b}, {}, y);
+    };
+    SignatureTable table;
+    for (int d = 0; d < row; ++d)
+      table.push_back(line(S(d).describe(), S(d), S(d), S(d)));
+    table.push_back(line("m", S(row), B, S(row)));
+    table.push_back(line("n", B, S(column), S(column)));
+    table.push_back(line("k", S(column), S(row), P));
+    table.push_back(line("B", B, B, B));
+    table.push_back(line("R", R, R, R));
+    table.push_back(line("Pa", P, B, P));
+    table.push_back(line("Pb", B, P, P));
+    return table;
+  }
+
+  // Cuts are those of the input that is split; what both split, the first one's.
+  Form form(const Layouts& inputs, const Choice& choice) const override {
+    std::vector<Shape> shapes;
+    Layouts plain;
+    for (const Layout& input : inputs) {
+      shapes.push_back(input.shape());
+      plain.push_back(input.withoutMargins());
+    }
+    const Shape shape = outputShape(shapes);
+    const MeshPtr mesh = choice.mesh ? choice.mesh : plain[0].meshPtr();
+    const Signature chosen = Signature::choose(rows(shapes), plain, mesh, choice.letters, title());
+    const int row = static_cast<int>(shape.size()) - 2, column = row + 1;
+    const Layout a = makeLayout(shapes[0], mesh, chosen.input(0), cutsOf(plain[0]));
+    std::vector<CutSource> cuts = cutsOf(a);
+    cuts[row] = {&a, column};
+    cuts[column] = {&plain[1], column};
+    const Layout b = makeLayout(shapes[1], mesh, chosen.input(1), cuts);
+    cuts = cutsOf(a);
+    cuts[column] = {&b, column};
+    return {.signature = chosen,
+            .inputs = inputs,
+            .uses = {a, b},
+            .output = makeLayout(shape, mesh, chosen.output(), cuts)};
+  }
+
+  Work work(const Form& form, int position) const override {
+    const double products = 2.0 * double(cells(form.output.box(position))) *
+                            double(form.uses[0].box(position).back().size());
+    return {products, 2 * products, 0};
+  }
+  KernelEntry kernel(const Form&) const override { return {.name = type(), .keepsInputs = true}; }
+
+  std::string summary() const override { return "first input times second"; }
+
+  Example example(ExampleDraw& draw) const override {
+    const Shape a = draw.shape(2, 4);
+    Shape b = a;
+    b[b.size() - 2] = a.back();
+    b.back() = draw.between(1, 6);
+    return {{}, {a, b}};
+  }
+
+private:
+  static std::vector<CutSource> cutsOf(const Layout& layout) {
+    std::vector<CutSource> cuts;
+    for (int d = 0; d < layout.rank(); ++d)
+      cuts.push_back({&layout, d});
+    return cuts;
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareMatmul() {
+  return std::make_unique<Matmul>();
+}
+
+} // namespace tenon

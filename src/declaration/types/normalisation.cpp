@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/types/normalisation.hpp"
+
+#include "declaration/core/channel_table.hpp"
+#include "declaration/core/kernel_maps.hpp"
+#include "declaration/core/types.hpp"
+#include "geometry/layout.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+Shape Normalisation::outputShape(const std::vector<Shape>& inputs) const {
+  checkInput(inputs.front());
+  return inputs.front();
+}
+
+Form Normalisation::form(const Layouts& inputs, const Choice& choice) const {
+  const Shape shape = outputShape({inputs.front().shape()});
+  Form form = formLikeInput(inputs, choice);
+  const Layout& use = form.uses.front();
+  if (flag("affine")) {
+    const auto [first, count] = weighted(shape);
+    const Shape places(shape.begin() + first, shape.begin() + first + count);
+    std::vector<CutSource> cuts;
+    for (int d = first; d < first + count; ++d)
+      cuts.push_back({&use, d});
+    for (const auto& [index, name] : {std::pair(0, "weight"), {1, "bias"}})
+      form.parameters.push_back(
+          {.name = name,
+           .use = makeLayout(places, use.meshPtr(), form.signature.parameter(index), cuts),
+           .initial = index == 0 ? 1.0 : 0.0});
+  }
+  if (follows()) {
+    const Layout all = momentLayouts(use).all;
+    LayoutSpec spec = all.spec();
+    spec.cuts.erase(spec.cuts.begin());
+    spec.shape.erase(spec.shape.begin());
+    spec.splitAxes.erase(spec.splitAxes.begin());
+    spec.margins.clear();
+    for (Property& p : spec.properties)
+      if (p.isShard())
+        --p.dim;
+    const Layout running(std::move(spec));
+    form.states = {{"running_mean", running, 0}, {"running_var", running, 1}};
+  }
+  return form;
+}
+
+Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) const {
+  const std::vector<Dimension> dimensions = this->dimensions(use.shape());
+  LayoutSpec spec{.shape = {2}, .mesh = use.meshPtr(), .properties = use.properties()};
+  spec.splitAxes.resize(1);
+  spec.cuts.resize(1);
+  std::vector<int> placeOf(dimensions.size(), 0); // of a dimension among the groups'; 0: gathered
+  for (int d = 0; d < use.rank(); ++d) {
+    const Index block = dimensions[d].block;
+    if (dimensions[d].isReduced())
+      continue;
+    spec.shape.push_back(use.shape()[d] / block);
+    spec.splitAxes.emplace_back();
+    spec.cuts.emplace_back();
+    std::vector<Index> cuts = use.cuts(d);
+    if (std::ranges::any_of(cuts, [=](Index cut) { return cut % block != 0; }))
+      continue;
+    placeOf[d] = static_cast<int>(spec.shape.size()) - 1;
+    for (Index& cut : cuts)
+      cut /= block;
+    spec.splitAxes.back() = use.splitAxes(d);
+    spec.cuts.back() = std::move(cuts);
+  }
+  std::vector<int> axes;
+  Index parts = 1;
+  LayoutSpec own = spec;
+  for (int axis = 0; axis < use.mesh().axes(); ++axis) {
+    if (!use.property(axis).isShard())
+      continue;
+    const int place = placeOf[use.property(axis).dim];
+    own.properties[axis] = Property::shard(place);
+    spec.properties[axis] = place > 0 ? Property::shard(place) : Property::broadcast();
+    if (place > 0)
+      continue;
+    axes.push_back(axis);
+    parts *= use.mesh().extent(axis);
+  }
+  LayoutSpec gathered = spec;
+  own.shape[0] = gathered.shape[0] = 2 * parts;
+  return {Layout(std::move(own)), Layout(std::move(gathered)), Layout(std::move(spec)), axes};
+}
+
+MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
+  MapList list;
+  const ValueId x = list.input("x", form.inputs.front());
+  list.output("y", form.output);
+  KernelEntry normalise{.name = type(),
+                        .keepsInputs = true,
+                        .gradients = flag("affine") ? Gradients::Within : Gradients::None};
+  addParameterSources(list, form, storage, normalise);
+  std::vector<int> running;
+  for (std::size_t i = 0; i < form.states.size(); ++i)
+    running.push_back(list.source({.name = form.states[i].name,
+                                   .of = SourceEntry::Of::State,
+                                   .use = form.states[i].use,
+                                   .parameter = static_cast<int>(i),
+                                   .storage = form.states[i].use}));
+  const ValueId u = addUse(list, x, "u", form.uses.front(), false);
+  const ValueId y = list.stagedOutput();
+  const MomentLayouts layouts = momentLayouts(form.uses.front());
+  if (follows())
+    list.during(When::Training);
+  const ValueId m = list.exact(list.value("m", layouts.parts));
+  list.run({.name = "moments", .keepsInputs = true, .keepsOutput = true, .addsCotangent = true},
+           {u}, m);
+  const ValueId parts =
+      sameHolding(layouts.parts, layouts.gathered) ? m : list.convert("p", m, layouts.gathered);
+  const ValueId all = list.exact(list.value("M", layouts.all));
+  KernelEntry combine{.name = "combine", .keepsInputs = true};
+  combine.sources = running;
+  list.run(std::move(combine), {parts}, all);
+  list.run(normalise, {u, all}, y);
+  if (follows()) {
+    list.during(When::Inference);
+    KernelEntry fixed{.name = type()};
+    fixed.sources = normalise.sources;
+    fixed.sources.insert(fixed.sources.end(), running.begin(), running.end());
+    list.runFixed(std::move(fixed), {u}, y);
+    list.during(When::Always);
+  }
+  list.unstage(y);
+  return list;
+}
+
+namespace {
+
+constexpr OptionSpec kChannels = {"channels",           OptionSpec::Int, nullptr,
+                                  "number of channels", nullptr,         atLeast(1)};
+constexpr OptionSpec kEpsilon = {"epsilon", OptionSpec::Real,
+                                 "1e-5",    "added to variances before their root is taken",
+                                 nullptr,   atLeast(0)};
+constexpr OptionSpec kAffine = {"affine", OptionSpec::Flag, "true",
+                                "whether a weight and a bias follow"};
+constexpr OptionSpec kBatch[] = {kChannels,
+                                 kEpsilon,
+                                 kAffine,
+                                 {"momentum",
+                                  OptionSpec::Real,
+                                  "0.1",
+                                  "share of the last batch in running means and variances",
+                                  nullptr,
+                                  {.least = 0, .most = 1}}};
+constexpr OptionSpec kInstance[] = {
+    kChannels,
+    kEpsilon,
+    {"affine", OptionSpec::Flag, "false", "whether a weight and a bias follow"}};
+constexpr OptionSpec kGroup[] = {kChannels,
+                                 {"groups", OptionSpec::Int, nullptr,
+                                  "groups of channels, each with a mean and variance of its own",
+                                  nullptr, atLeast(1)},
+                                 kEpsilon,
+                                 kAffine};
+constexpr OptionSpec kLayer[] = {{"shape", OptionSpec::Ints, nullptr,
+                                  "extents of the last dimensions, which are normalised together",
+                                  nullptr, atLeast(1)},
+                                 kEpsilon,
+                                 kAffine};
+
+// Of an input [batch, channel, ...].
+class ChannelNorm : public Normalisation {
+public:
+  using Normalisation::Normalisation;
+  std::pair<int, int> weighted(const Shape&) const override { return {1, 1}; }
+
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    return channelTable(static_cast<int>(inputs.front().size()));
+  }
+  std::string summary() const override {
+    return fmt::format("{} channels{}", integer("channels"),
+                       settings().has("groups") ? fmt::format(" in {} groups", integer("groups"))
+                                                : "");
+  }
+
+protected:
+  void checkInput(const Shape& x) const override {
+    if (x.size() < 2 || x[1] != integer("channels"))
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("the input has shape [{2}], but {0} needs [batch,{1},...]", title(),
+                              integer("channels"), fmt::join(x, ",")));
+  }
+  static std::vector<Dimension> reducing(const Shape& x, Index batch, Index channels) {
+    std::vector<Dimension> dimensions(x.size(), Dimension{0});
+    dimensions[0].block = batch;
+    dimensions[1].block = channels;
+    return dimensions;
+  }
+};
+
+class BatchNorm final : public ChannelNorm {
+public:
+  BatchNorm() : ChannelNorm("batchnorm", kBatch) {}
+  std::vector<Dimension> dimensions(const Shape& x) const override { return reducing(x, 0, 1); }
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(2, 5);
+    return {{{"channels", shape[1]}, {"affine", draw.chance(70)}, {"epsilon", 0.01}}, {shape}};
+  }
+
+private:
+  bool follows() const override { return true; }
+};
+
+class InstanceNorm final : public ChannelNorm {
+public:
+  InstanceNorm() : ChannelNorm("instancenorm", kInstance) {}
+  std::vector<Dimension> dimensions(const Shape& x) const override { return reducing(x, 1, 1); }
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(3, 5);
+    return {{{"channels", shape[1]}, {"affine", draw.chance(70)}, {"epsilon", 0.01}}, {shape}};
+  }
+};
+
+class GroupNorm final : public ChannelNorm {
+public:
+  GroupNorm() : ChannelNorm("groupnorm", kGroup) {}
+  std::vector<Dimension> dimensions(const Shape& x) const override {
+    return reducing(x, 1, integer("channels") / integer("groups"));
+  }
+  Example example(ExampleDraw& draw) const override {
+    Shape shape = draw.shape(2, 4);
+    const Index groups = draw.between(1, 3);
+    shape[1] = groups * draw.between(1, 3);
+    return {{{"channels", shape[1]},
+             {"groups", groups},
+             {"affine", draw.chance(70)},
+             {"epsilon", 0.01}},
+            {shape}};
+  }
+
+private:
+  void check() const override {
+    if (isSet("channels") && isSet("groups") && integer("channels") % integer("groups") != 0)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("the number of groups, {}, must divide the {} channels of {}",
+                              integer("groups"), integer("channels"), title()));
+  }
+};
+
+class LayerNorm final : public Normalisation {
+public:
+  LayerNorm() : Normalisation("layernorm", kLayer) {}
+
+  std::vector<Dimension> dimensions(const Shape& x) const override {
+    std::vector<Dimension> dimensions(x.size(), Dimension{1});
+    for (int d = weighted(x).first; d < static_cast<int>(x.size()); ++d)
+      dimensions[d].block = 0;
+    return dimensions;
+  }
+  std::pair<int, int> weighted(const Shape& x) const override {
+    const int count = static_cast<int>(normalised().size());
+    return {static_cast<int>(x.size()) - count, count};
+  }
+
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    const int first = weighted(inputs.front()).first;
+    SignatureTable table = elementwiseTable(static_cast<int>(inputs.front().size()), false);
+    for (SignatureRow& row : table) {
+      const Property& x = row.output;
+      const Property parameter = !x.isShard()    ? x
+                                 : x.dim < first ? Property::broadcast()
+                                                 : Property::shard(x.dim - first);
+      row.parameters = {parameter, parameter};
+    }
+    return table;
+  }
+  std::string summary() const override {
+    return fmt::format("over [...,{}]", fmt::join(normalised(), ","));
+  }
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(1, 4);
+    const Index count = draw.between(1, static_cast<Index>(shape.size()));
+    return {{{"shape", Shape(shape.end() - count, shape.end())},
+             {"affine", draw.chance(70)},
+             {"epsilon", 0.01}},
+            {shape}};
+  }
+
+private:
+  Shape normalised() const { return value<std::vector<Index>>("shape"); }
+  void checkInput(const Shape& x) const override {
+    const Shape last = normalised();
+    if (last.size() > x.size() || !std::equal(last.begin(), last.end(), x.end() - last.size()))
+      throw Error(TENON_ERR_SHAPE, fmt::format("the input has shape [{2}], but {0} needs [...,{1}]",
+                                               title(), fmt::join(last, ","), fmt::join(x, ",")));
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareBatchnorm() {
+  return std::make_unique<BatchNorm>();
+}
+
+std::unique_ptr<Declaration> declareInstancenorm() {
+  return std::make_unique<InstanceNorm>();
+}
+
+std::unique_ptr<Declaration> declareGroupnorm() {
+  return std::make_unique<GroupNorm>();
+}
+
+std::unique_ptr<Declaration> declareLayernorm() {
+  return std::make_unique<LayerNorm>();
+}
+
+} // namespace tenon

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/types/resample.hpp"
+
+#include "declaration/core/types.hpp"
+#include "declaration/core/window_layout.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon {
+
+Shape Separable::outputShape(const std::vector<Shape>& inputs) const {
+  const Shape& x = inputs.front();
+  const int spatial = spatialRankOf(x, title());
+  Shape shape = {x[0], x[1]};
+  for (int s = 0; s < spatial; ++s) {
+    shape.push_back(outputs(s, spatial, x[s + kFirstSpatial]));
+    if (x[s + kFirstSpatial] == 0 && shape.back() > 0)
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("the input has shape [{1}], but {0} needs at least 1 element in each "
+                              "spatial dimension",
+                              title(), fmt::join(x, ",")));
+  }
+  return shape;
+}
+
+SignatureTable Separable::rows(const std::vector<Shape>& inputs) const {
+  return imageTable(spatialRankOf(inputs.front(), title()), true);
+}
+
+Interval Separable::inputsOf(Interval outputs, int dim, const Shape& in, const Shape& out) const {
+  if (outputs.empty())
+    return {};
+  const AxisReads last = reads(outputs.end - 1, in[dim], out[dim]);
+  return {reads(outputs.begin, in[dim], out[dim]).first,
+          last.first + static_cast<Index>(last.weights.size())};
+}
+
+// An output belongs to the part that owns the input in the middle of what it reads.
+Form Separable::form(const Layouts& inputs, const Choice& choice) const {
+  Form form = formLikeInput(inputs, choice);
+  const Layout plain = form.uses.front();
+  const Shape &in = plain.shape(), out = outputShape({in});
+  LayoutSpec spec = plain.spec(), use = plain.spec();
+  spec.shape = out;
+  for (int d = kFirstSpatial; d < plain.rank(); ++d) {
+    std::vector<Index> middle;
+    for (Index o = 0; o < out[d]; ++o) {
+      const AxisReads its = reads(o, in[d], out[d]);
+      middle.push_back(its.first + static_cast<Index>(its.weights.size() - 1) / 2);
+    }
+    for (Index& cut : spec.cuts[d])
+      cut = std::lower_bound(middle.begin(), middle.end(), cut) - middle.begin();
+    spec.cuts[d].front() = 0;
+    spec.cuts[d].back() = out[d];
+    Margin margin;
+    bool needed = false;
+    for (int part = 0; part < plain.parts(d); ++part) {
+      const Interval box = inputsOf({spec.cuts[d][part], spec.cuts[d][part + 1]}, d, in, out);
+      const Interval owned = plain.owned(d, part);
+      needed |= !box.empty() && (box.begin < owned.begin || box.end > owned.end);
+      margin.boxes.push_back(box);
+    }
+    if (needed)
+      use.margins[d] = std::move(margin);
+  }
+  form.output = Layout(std::move(spec));
+  form.uses.front() = Layout(std::move(use));
+  checkFilledHalo(inputs.front(), form.uses.front(), title());
+  return form;
+}
+
+namespace {
+
+constexpr OptionSpec kAdaptive[] = {
+    {"size", OptionSpec::Ints, nullptr,
+     "number of outputs, one number for all spatial dimensions or one each", nullptr, atLeast(1)}};
+
+// The mean over windows that cover the domain: output o has the inputs from floor(o inputs / outputs) to
+// ceil((o + 1) inputs / outputs).
+class AdaptiveAveragePooling final : public Separable {
+public:
+  AdaptiveAveragePooling() : Separable("adaptiveaveragepooling", kAdaptive) {}
+
+  AxisReads reads(Index o, Index inputs, Index outputs) const override {
+    const Index begin = o * inputs / outputs, end = ((o + 1) * inputs + outputs - 1) / outputs;
+    return {begin, std::vector<double>(end - begin, 1.0 / double(end - begin))};
+  }
+  std::string summary() const override {
+    return fmt::format("to {}", fmt::join(value<std::vector<Index>>("size"), "x"));
+  }
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(3, 5);
+    std::vector<Index> size;
+    for (std::size_t d = kFirstSpatial; d < shape.size(); ++d)
+      size.push_back(draw.between(1, 7));
+    return {{{"size", size}}, {shape}};
+  }
+
+private:
+  Index outputs(int s, int spatial, Index) const override {
+    return numberPerDimension(value<std::vector<Index>>("size"), s, spatial, "size", title());
+  }
+};
+
+constexpr OptionSpec kResample[] = {
+    {"size", OptionSpec::Ints, nullptr,
+     "number of outputs, one number for all spatial dimensions or one each", nullptr, atLeast(1)},
+    {"scale_factor", OptionSpec::Ints, nullptr,
+     "outputs for each input, one number for all spatial dimensions or one each", nullptr,
+     atLeast(1)},
+    {"method", OptionSpec::Choice, "nearest",
+     "value of the nearest input, or linear in each dimension", "nearest|linear"},
+    {"align_corners", OptionSpec::Flag, "false",
+     "of linear: whether the first and last outputs lie on the first and last inputs; else the "
+     "domain's ends are half an element beyond them"},
+};
+
+// Interpolation at points of another spacing.
+class Resample final : public Separable {
+public:
+  Resample() : Separable("resample", kResample) {}
+
+  AxisReads reads(Index o, Index inputs, Index outputs) const override {
+    if (text("method") == "nearest")
+      return {o * inputs / outputs, {1}};
+    // A point is at whole + part / unit, counted in inputs.
+    Index unit = std::max<Index>(1, outputs - 1), at = o * (inputs - 1);
+    if (!flag("align_corners")) {
+      unit = 2 * outputs;
+      at = std::max<Index>(0, (2 * o + 1) * inputs - outputs);
+    }
+    const Index whole = at / unit;
+    const double part = double(at % unit) / double(unit);
+    if (whole >= inputs - 1)
+      return {inputs - 1, {1}};
+    return {whole, {1 - part, part}};
+  }
+  std::string summary() const override {
+    const char* by = isSet("size") ? "size" : "scale_factor";
+    return fmt::format("{}{} {}, {}{}", isSet("size") ? "to " : "", by,
+                       fmt::join(value<std::vector<Index>>(by), "x"), text("method"),
+                       flag("align_corners") ? ", corners aligned" : "");
+  }
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(3, 5);
+    std::vector<Index> size;
+    const bool enlarges = draw.chance(50);
+    for (std::size_t d = kFirstSpatial; d < shape.size(); ++d)
+      size.push_back(draw.between(1, enlarges ? 3 : 9));
+    const bool linear = draw.chance(70);
+    return {{{enlarges ? "scale_factor" : "size", size},
+             {"method", std::string(linear ? "linear" : "nearest")},
+             {"align_corners", linear && draw.chance(50)}},
+            {shape}};
+  }
+
+private:
+  Index outputs(int s, int spatial, Index inputs) const override {
+    const auto size = settings().find("size"), factor = settings().find("scale_factor");
+    if (!size && !factor)
+      throw Error(TENON_ERR_STATE,
+                  fmt::format("{} has neither a size nor a scale_factor; set one", title()));
+    if (flag("align_corners") && text("method") == "nearest")
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("{} aligns corners, which method \"nearest\" cannot do; "
+                              "set the method \"linear\"",
+                              title()));
+    const char* name = size ? "size" : "scale_factor";
+    const Index number = numberPerDimension(std::get<std::vector<Index>>(size ? *size : *factor), s,
+                                            spatial, name, title());
+    return size ? number : checkedProduct(number, inputs, "the extent of an enlarged dimension");
+  }
+
+  void check() const override {
+    if (isSet("size") && isSet("scale_factor"))
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("{} has both a size and a scale_factor; set only one of them", title()));
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareAdaptiveaveragepooling() {
+  return std::make_unique<AdaptiveAveragePooling>();
+}
+
+std::unique_ptr<Declaration> declareResample() {
+  return std::make_unique<Resample>();
+}
+
+} // namespace tenon

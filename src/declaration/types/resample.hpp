@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Types that map each spatial dimension linearly by itself, with the same map in all channels and images:
+// output o of a dimension is a weighted sum of inputs one after the other. Means over windows of any sizes
+// and interpolation are such maps. A part reads what its outputs need, with a halo.
+//
+// Labels on a mesh axis: n batch, c channel, d/h/w space, B, R, P.
+#pragma once
+
+#include "declaration/core/declaration.hpp"
+
+namespace tenon {
+
+struct AxisReads {
+  Index first = 0;
+  std::vector<double> weights = {};
+};
+
+class Separable : public Declaration {
+public:
+  using Declaration::Declaration;
+  // What output o of a dimension of so many outputs reads of so many inputs. Neither end of what outputs
+  // read falls from one to the next.
+  virtual AxisReads reads(Index o, Index inputs, Index outputs) const = 0;
+
+  Shape outputShape(const std::vector<Shape>& inputs) const override;
+  SignatureTable rows(const std::vector<Shape>& inputs) const override;
+  Form form(const Layouts& inputs, const Choice& choice) const override;
+
+protected:
+  // Of a spatial dimension.
+  virtual Index outputs(int spatialDim, int spatialRank, Index inputs) const = 0;
+
+private:
+  Interval inputsOf(Interval outputs, int dim, const Shape& in, const Shape& out) const;
+};
+
+} // namespace tenon

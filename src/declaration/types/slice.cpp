@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Types that keep some elements of each dimension:  y[i] = x[begin + i step],  i < count
+//
+//   slice  along one dimension, from `begin` to `end` by `step`
+//   crop   in space, a box of `size` from `offset` on
+//
+// A part keeps what it has of them, so that nothing moves; parts may end up empty. Labels on a mesh
+// axis: S0, S1, ..., B, R, P.
+#include "declaration/types/slice.hpp"
+
+#include "declaration/core/types.hpp"
+#include "declaration/core/window_layout.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+SignatureTable Excerpt::rows(const std::vector<Shape>& inputs) const {
+  return elementwiseTable(static_cast<int>(inputs.front().size()), true);
+}
+
+Shape Excerpt::outputShape(const std::vector<Shape>& inputs) const {
+  Shape shape;
+  for (const Kept& kept : keptOf(inputs.front()))
+    shape.push_back(kept.count);
+  return shape;
+}
+
+Form Excerpt::form(const Layouts& inputs, const Choice& choice) const {
+  Form form = formLikeInput(inputs, choice);
+  const std::vector<Kept> kept = keptOf(inputs.front().shape());
+  LayoutSpec spec = form.uses.front().spec();
+  for (std::size_t d = 0; d < kept.size(); ++d) {
+    spec.shape[d] = kept[d].count;
+    for (Index& cut : spec.cuts[d])
+      cut = std::clamp<Index>((cut - kept[d].begin + kept[d].step - 1) / kept[d].step, 0,
+                              kept[d].count);
+    spec.cuts[d].back() = kept[d].count;
+  }
+  form.output = Layout(std::move(spec));
+  return form;
+}
+
+namespace {
+
+constexpr OptionSpec kSlice[] = {
+    {"dim", OptionSpec::Int, nullptr, "dimension that is sliced, counted from 0", nullptr,
+     atLeast(0)},
+    {"begin", OptionSpec::Int, "0",
+     "first element of the dimension; negative: counted from the end"},
+    {"end", OptionSpec::Int, nullptr,
+     "element before which it ends; negative: counted from the end; the end where it is not set"},
+    {"step", OptionSpec::Int, "1", "every which element is kept", nullptr, atLeast(1)},
+};
+
+class Slice final : public Excerpt {
+public:
+  Slice() : Excerpt("slice", kSlice) {}
+
+  std::vector<Kept> keptOf(const Shape& x) const override {
+    const Index dim = integer("dim");
+    if (dim >= static_cast<Index>(x.size()))
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format("{} slices dimension {}, but its input has shape [{}]; set dim to one "
+                      "of its dimensions, counted from 0",
+                      title(), dim, fmt::join(x, ",")));
+    std::vector<Kept> kept;
+    for (Index extent : x)
+      kept.push_back({0, 1, extent});
+    const Index extent = x[dim], step = integer("step");
+    const auto fromStart = [&](Index at) {
+      return std::clamp<Index>(at < 0 ? at + extent : at, 0, extent);
+    };
+    const Index begin = fromStart(integer("begin"));
+    const Index end = isSet("end") ? fromStart(integer("end")) : extent;
+    kept[dim] = {begin, step, std::max<Index>(0, (end - begin + step - 1) / step)};
+    return kept;
+  }
+
+  std::string summary() const override {
+    const Index step = integer("step");
+    return fmt::format("dim {}, from {}{}{}", integer("dim"), integer("begin"),
+                       isSet("end") ? fmt::format(" to {}", integer("end")) : "",
+                       step > 1 ? fmt::format(" by {}", step) : "");
+  }
+
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(1, 4);
+    const Index dim = draw.between(0, static_cast<Index>(shape.size()) - 1);
+    Example example{{{"dim", dim},
+                     {"begin", draw.between(0, shape[dim] / 2)},
+                     {"step", draw.of<Index>({1, 1, 2, 3})}},
+                    {shape}};
+    if (draw.chance(50))
+      example.settings.emplace_back("end", draw.of<Index>({-1, shape[dim]}));
+    return example;
+  }
+};
+
+constexpr OptionSpec kCrop[] = {
+    {"offset", OptionSpec::Ints, "0",
+     "elements left out before the box, one number for all spatial dimensions or one each", nullptr,
+     atLeast(0)},
+    {"size", OptionSpec::Ints, nullptr,
+     "elements of the box, one number for all spatial dimensions or one each", nullptr, atLeast(0)},
+};
+
+class Crop final : public Excerpt {
+public:
+  Crop() : Excerpt("crop", kCrop) {}
+
+  std::vector<Kept> keptOf(const Shape& x) const override {
+    const int spatial = spatialRankOf(x, title());
+    std::vector<Kept> kept = {{0, 1, x[0]}, {0, 1, x[1]}};
+    for (int s = 0; s < spatial; ++s) {
+      const Index extent = x[s + kFirstSpatial], begin = numberOf("offset", s, spatial),
+                  count = numberOf("size", s, spatial);
+      if (begin > extent || count > extent - begin)
+        throw Error(TENON_ERR_SHAPE,
+                    fmt::format("{} keeps {} elements from {} on in dimension {}, but its input "
+                                "has shape [{}]; use a smaller size or offset",
+                                title(), count, begin, s + kFirstSpatial, fmt::join(x, ",")));
+      kept.push_back({begin, 1, count});
+    }
+    return kept;
+  }
+
+  std::string summary() const override {
+    return fmt::format("{} from {}", fmt::join(value<std::vector<Index>>("size"), "x"),
+                       fmt::join(value<std::vector<Index>>("offset"), ","));
+  }
+
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(3, 5);
+    std::vector<Index> offset, size;
+    for (std::size_t d = kFirstSpatial; d < shape.size(); ++d) {
+      offset.push_back(draw.between(0, shape[d] - 1));
+      size.push_back(draw.between(1, shape[d] - offset.back()));
+    }
+    return {{{"offset", offset}, {"size", size}}, {shape}};
+  }
+
+private:
+  Index numberOf(std::string_view name, int s, int spatial) const {
+    return numberPerDimension(value<std::vector<Index>>(name), s, spatial, name, title());
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareSlice() {
+  return std::make_unique<Slice>();
+}
+
+std::unique_ptr<Declaration> declareCrop() {
+  return std::make_unique<Crop>();
+}
+
+} // namespace tenon

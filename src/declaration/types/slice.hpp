@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Types that keep some elements of each dimension; see slice.cpp.
+#pragma once
+
+#include "declaration/core/declaration.hpp"
+
+namespace tenon {
+
+class Excerpt : public Declaration {
+public:
+  using Declaration::Declaration;
+  // Of a dimension: output i is input begin + i step, for i < count.
+  struct Kept {
+    Index begin, step, count;
+  };
+  // Throws TENON_ERR_SHAPE where an input has no such elements.
+  virtual std::vector<Kept> keptOf(const Shape& x) const = 0;
+
+  Shape outputShape(const std::vector<Shape>& inputs) const override;
+  SignatureTable rows(const std::vector<Shape>& inputs) const override;
+  Form form(const Layouts& inputs, const Choice& choice) const override;
+
+protected:
+  KernelEntry kernel(const Form&) const override { return {.name = type(), .anyStrides = true}; }
+};
+
+} // namespace tenon

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The spectral convolution of Fourier neural operators, for real fields in 1 to 3 dimensions: the
+// Fourier coefficients of the lowest modes, a product with complex weights for each, and the field of
+// the products,
+//
+//   X[n,i,k] = F x[n,i],   Y[n,o,k] = sum over i of X[n,i,k] W[i,o,k],   y[n,o] = F^-1 Y[n,o].
+//
+// Labels on a mesh axis: n batch, o output channels, i input channels (y partial), d/h/w space, B, R, P.
+// Where space is split each rank has addends of all coefficients, which are summed into parts of the
+// modes (a reduce-scatter); the products are those of a part, and all ranks get all products (an
+// all-gather) for their cells. So nothing of the size of the field travels.
+#include "declaration/types/spectral.hpp"
+
+#include "declaration/core/types.hpp"
+#include "declaration/core/window_layout.hpp"
+#include "geometry/layout.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kSpectralSettings[] = {
+    {"in_channels", OptionSpec::Int, nullptr, "number of input channels", nullptr, atLeast(1)},
+    {"out_channels", OptionSpec::Int, nullptr, "number of output channels", nullptr, atLeast(1)},
+    {"modes", OptionSpec::Ints, nullptr,
+     "Fourier modes kept in each spatial dimension: the lowest, of both signs except in the last",
+     nullptr, atLeast(1)},
+};
+
+// Of the coefficients: properties of the field but for `space` on axes that split it.
+Properties coefficientProperties(Properties properties, Property space) {
+  for (Property& p : properties)
+    if (p.isShard() && p.dim >= kFirstSpatial)
+      p = space;
+  return properties;
+}
+
+class SpectralConvolution final : public Declaration {
+public:
+  SpectralConvolution() : Declaration("spectralconv", kSpectralSettings) {}
+
+  Shape outputShape(const std::vector<Shape>& inputs) const override {
+    const Shape& x = inputs.front();
+    const auto modes = value<std::vector<Index>>("modes");
+    if (x.size() != kFirstSpatial + modes.size() || x[1] != integer("in_channels"))
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("the input has shape [{2}], but {0} needs [batch,{1},...] with {3} "
+                              "spatial dimensions, one for each number of modes",
+                              title(), integer("in_channels"), fmt::join(x, ","), modes.size()));
+    for (std::size_t d = 0; d < modes.size(); ++d) {
+      const Index extent = x[kFirstSpatial + d];
+      const bool isLast = d + 1 == modes.size();
+      const Index most = extent / 2 + (isLast && extent > 0 ? 1 : 0);
+      if (modes[d] > most)
+        throw Error(TENON_ERR_SHAPE,
+                    fmt::format("{} keeps {} in spatial dimension {}, but an extent of {} has at "
+                                "most {}; set modes to fewer, or give a finer field",
+                                title(), counted(modes[d], "mode"), d, extent, most));
+    }
+    Shape shape = x;
+    shape[1] = integer("out_channels");
+    return shape;
+  }
+
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    const auto S = [](int d) { return Property::shard(d); };
+    const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
+    SignatureTable table = {{"n", S(0), {B}, S(0)}, {"o", B, {S(1)}, S(1)}, {"i", S(1), {S(0)}, P}};
+    const int rank = static_cast<int>(inputs.front().size());
+    for (int d = kFirstSpatial; d < rank; ++d)
+      table.push_back({spatialLetter(d - kFirstSpatial, rank - kFirstSpatial), S(d), {S(d)}, S(d)});
+    table.push_back({"B", B, {B}, B});
+    table.push_back({"R", R, {R}, R});
+    table.push_back({"P", P, {B}, P});
+    return table;
+  }
+
+  Form form(const Layouts& inputs, const Choice& choice) const override {
+    const Layout& input = inputs.front();
+    const Shape shape = outputShape({input.shape()});
+    Form form = formLikeInput(inputs, choice);
+    const Layout& use = form.uses.front();
+    const MeshPtr mesh = use.meshPtr();
+    const Layout modes = modeLayout(use);
+    std::vector<CutSource> cuts = {{&use, 1}, {}};
+    for (int d = kFirstSpatial; d < modes.rank(); ++d)
+      cuts.push_back({&modes, d});
+    Shape weight = modes.shape();
+    weight[0] = integer("in_channels");
+    weight[1] = integer("out_channels");
+    form.parameters.push_back({"weight",
+                               makeLayout(weight, mesh, form.signature.parameter(0), cuts),
+                               weight[0], weight[1]});
+    cuts = {{&use, 0}, {&form.parameters.front().use, 1}};
+    for (int d = kFirstSpatial; d < use.rank(); ++d)
+      cuts.push_back({&use, d});
+    form.output = makeLayout(shape, mesh, form.signature.output(), cuts);
+    return form;
+  }
+
+  MapList maps(const Form& form, const Layouts& storage) const override {
+    MapList list;
+    const Layout& use = form.uses.front();
+    const Property P = Property::partial(), B = Property::broadcast();
+    const ValueId x = list.input("x", form.inputs.front());
+    list.output("y", form.output);
+    const ParameterForm& weight = form.parameters.front();
+    KernelEntry product{.name = "modes", .keepsInputs = true, .gradients = Gradients::Apart};
+    if (!sameHolding(storage.front(), weight.use))
+      product.sources.push_back(list.source(
+          {.name = weight.name, .use = weight.use, .parameter = 0, .storage = storage.front()}));
+    const ValueId u =
+        sameHolding(form.inputs.front(), use) ? list.staged(x) : list.convert("u", x, use);
+    const Layout modes = modeLayout(use);
+    const auto converted = [&](const char* name, ValueId v, const Layout& to) {
+      return sameHolding(list.values()[v].layout, to) ? v : list.convert(name, v, to);
+    };
+    const ValueId own =
+        list.value("X", withSpace(modes, coefficientProperties(use.properties(), P)));
+    list.run({.name = "analysis"}, {u}, own);
+    const ValueId X = converted("X'", own, modes);
+    const Layout products = productLayout(modes, form);
+    const ValueId Y = list.value("Y", products);
+    list.run(std::move(product), {X}, Y);
+    const ValueId all =
+        converted("Y'", Y, withSpace(products, coefficientProperties(form.output.properties(), B)));
+    const ValueId y = list.stagedOutput();
+    list.run({.name = "synthesis"}, {all}, y);
+    list.unstage(y);
+    return list;
+  }
+
+  // The gradient of the weights waits for the transform of the output's cotangent.
+  Work work(const Form& form, int position) const override {
+    const Layout modes = modeLayout(form.uses.front()), products = productLayout(modes, form);
+    const auto flops = [&](const Layout& field, const Layout& coefficients, Property space) {
+      const Properties properties = coefficientProperties(field.properties(), space);
+      return fourierFlops(field.box(position), withSpace(coefficients, properties).box(position));
+    };
+    const double analysis = flops(form.uses.front(), modes, Property::partial()),
+                 synthesis = flops(form.output, products, Property::broadcast()),
+                 each = modeFlops(modes.box(position), products.box(position)[1].size());
+    return {analysis + each + synthesis, analysis + each, synthesis + each};
+  }
+
+  std::string summary() const override {
+    return fmt::format("{} -> {} channels, modes {}", integer("in_channels"),
+                       integer("out_channels"), fmt::join(value<std::vector<Index>>("modes"), "x"));
+  }
+
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(3, 5);
+    std::vector<Index> modes;
+    Shape field = shape;
+    for (std::size_t d = kFirstSpatial; d < shape.size(); ++d) {
+      field[d] = shape[d] + 1;
+      modes.push_back(draw.between(1, d + 1 == shape.size() ? field[d] / 2 + 1 : field[d] / 2));
+    }
+    return {{{"in_channels", shape[1]}, {"out_channels", draw.between(1, 4)}, {"modes", modes}},
+            {field}};
+  }
+
+private:
+  // [batch, in, modes..., 2], split in modes where the field is split in space.
+  Layout modeLayout(const Layout& use) const {
+    Shape shape = {use.shape()[0], use.shape()[1]};
+    const auto modes = value<std::vector<Index>>("modes");
+    for (std::size_t d = 0; d < modes.size(); ++d)
+      shape.push_back(d + 1 == modes.size() ? modes[d] : 2 * modes[d]);
+    shape.push_back(2);
+    std::vector<CutSource> cuts(shape.size());
+    cuts[0] = {&use, 0};
+    cuts[1] = {&use, 1};
+    return makeLayout(shape, use.meshPtr(), use.properties(), cuts);
+  }
+  Layout productLayout(const Layout& modes, const Form& form) const {
+    Shape shape = modes.shape();
+    shape[1] = integer("out_channels");
+    std::vector<CutSource> cuts = {{&modes, 0}, {&form.parameters.front().use, 1}};
+    for (int d = kFirstSpatial; d < modes.rank(); ++d)
+      cuts.push_back({&modes, d});
+    return makeLayout(shape, modes.meshPtr(), form.signature.output(), cuts);
+  }
+  static Layout withSpace(const Layout& modes, const Properties& properties) {
+    return makeLayoutLike(modes, modes.meshPtr(), properties);
+  }
+};
+
+} // namespace
+
+double fourierFlops(const Box& field, const Box& coefficients) {
+  if (cells(field) == 0)
+    return 0;
+  const std::size_t last = field.size() - 1;
+  double rows = 1, inner = static_cast<double>(coefficients[last].size());
+  for (std::size_t d = 0; d < last; ++d)
+    rows *= static_cast<double>(field[d].size());
+  double flops = 4 * rows * static_cast<double>(field[last].size()) * inner;
+  for (std::size_t d = last; d-- > kFirstSpatial;) {
+    const auto modes = static_cast<double>(coefficients[d].size());
+    flops += 8 * rows * modes * inner;
+    rows /= static_cast<double>(field[d].size());
+    inner *= modes;
+  }
+  return flops;
+}
+
+double modeFlops(const Box& coefficients, Index outputs) {
+  return 4.0 * static_cast<double>(cells(coefficients)) * static_cast<double>(outputs);
+}
+
+std::unique_ptr<Declaration> declareSpectralconv() {
+  return std::make_unique<SpectralConvolution>();
+}
+
+} // namespace tenon

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/types/transposed_convolution.hpp"
+
+#include "declaration/core/kernel_maps.hpp"
+#include "declaration/core/types.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kTransposedConvolutionSettings[] = {
+    kInChannelsSetting,
+    kOutChannelsSetting,
+    kKernelSetting,
+    kConvolutionStrideSetting,
+    kDilationSetting,
+    {"padding", OptionSpec::Ints, "0",
+     "elements that the output loses before and after it, one number for all spatial dimensions or "
+     "one each; negative: elements that are added"},
+    kPaddingHighSetting,
+    {"output_padding", OptionSpec::Ints, "0",
+     "elements added to the end of the output, one number for all spatial dimensions or one each; "
+     "below the stride or the dilation",
+     nullptr, atLeast(0)},
+    kBoundarySetting,
+    kGroupsSetting,
+    kBiasSetting,
+};
+
+// Output cuts that follow the input's: the middle of an input's window belongs to the input's part.
+Index cutOfOutput(const Window& window, Index inputCut, Index outputs) {
+  const Index centre = (window.reach() - 1) / 2 - window.padLow;
+  return std::clamp<Index>(inputCut * window.stride + centre - (window.stride - 1) / 2, 0, outputs);
+}
+
+} // namespace
+
+TransposedConvolution::TransposedConvolution()
+    : GroupedWindowed("transposedconv", kTransposedConvolutionSettings) {}
+
+void TransposedConvolution::check() const {
+  GroupedWindowed::check();
+  if (!isSet(sizedBy()))
+    return;
+  const std::vector<Index> more = perDimension("output_padding", 0);
+  const std::vector<Window> all = windows();
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    if (more[s] >= std::max(all[s].stride, all[s].dilation))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("the output padding of {} in spatial dimension {} is {}; it must be "
+                              "below the stride, {}, or the dilation, {}",
+                              title(), s, more[s], all[s].stride, all[s].dilation));
+    if (isCallers(all[s].lowMode) || isCallers(all[s].highMode))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("{} has boundary mode \"values\", but nothing is read beyond the "
+                              "output of a transposed convolution; use none, zero, periodic, "
+                              "reflect or replicate",
+                              title()));
+  }
+}
+
+Shape TransposedConvolution::outputShape(const std::vector<Shape>& inputs) const {
+  const Shape& x = inputs.front();
+  const std::vector<Window> all = windows();
+  const int spatial = spatialRankOf(x, title());
+  if (spatial != spatialRank())
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("the input has shape [{}], but {} needs {} dimensions (batch, channel "
+                            "and {} spatial)",
+                            fmt::join(x, ","), title(), spatialRank() + kFirstSpatial,
+                            spatialRank()));
+  const std::vector<Index> more = perDimension("output_padding", 0);
+  Shape shape = {x[0], integer("out_channels")};
+  for (int s = 0; s < spatial; ++s) {
+    const Index in = x[s + kFirstSpatial];
+    const Window& window = all[s];
+    constexpr const char* kWhat = "the extent of the output of a transposed convolution";
+    const Index span =
+        checkedSum(checkedProduct(in - 1, window.stride, kWhat), window.reach(), kWhat);
+    const Index out = checkedSum(
+        checkedDifference(checkedDifference(span, window.padLow, kWhat), window.padHigh, kWhat),
+        more[s], kWhat);
+    if (in < 1 || out < 1)
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format("the input of {} has extent {} in spatial dimension {}, which gives an "
+                      "output of {} with padding {} + {}; use a larger input or less padding",
+                      title(), in, s, out, window.padLow, window.padHigh));
+    shape.push_back(out);
+  }
+  return shape;
+}
+
+SignatureTable TransposedConvolution::rows(const std::vector<Shape>&) const {
+  return rowsOf({.output = 1, .input = 0});
+}
+
+Form TransposedConvolution::form(const Layouts& inputs, const Choice& choice) const {
+  const Layout& input = inputs.front();
+  const Shape shape = outputShape({input.shape()});
+  checkInput(input, choice.letters);
+  const MeshPtr mesh = choice.mesh ? choice.mesh : input.meshPtr();
+  const Signature chosen =
+      Signature::choose(rows({input.shape()}), input, mesh, choice.letters, title());
+  const Layout plain = plainLayout(input, mesh, chosen.input());
+  LayoutSpec spec{.shape = shape, .mesh = mesh, .properties = chosen.output().properties};
+  spec.splitAxes.resize(shape.size());
+  spec.cuts.resize(shape.size());
+  const auto follow = [&](int d, std::vector<Index> cuts) {
+    spec.splitAxes[d] = plain.splitAxes(d);
+    spec.cuts[d] = std::move(cuts);
+  };
+  follow(0, plain.cuts(0));
+  if (groups() > 1)
+    follow(1, channelCuts(plain));
+  const std::vector<Window> all = windows();
+  for (int d = kFirstSpatial; d < plain.rank(); ++d) {
+    std::vector<Index> cuts;
+    for (Index cut : plain.cuts(d))
+      cuts.push_back(cutOfOutput(all[d - kFirstSpatial], cut, shape[d]));
+    cuts.front() = 0;
+    cuts.back() = shape[d];
+    follow(d, std::move(cuts));
+  }
+  Form form{
+      .signature = chosen, .inputs = inputs, .uses = {plain}, .output = Layout(std::move(spec))};
+  addParameters(plain, form);
+  return form;
+}
+
+// Of the cells that a part owns all, whether the kernel adds to them or not: it adds the bias.
+Layout TransposedConvolution::addends(const Form& form) const {
+  const Layout &plain = form.uses.front(), &output = form.output;
+  LayoutSpec spec = output.spec();
+  const std::vector<Window> all = windows();
+  for (int d = kFirstSpatial; d < output.rank(); ++d) {
+    const Window& window = all[d - kFirstSpatial];
+    Margin margin{.boxes = {}, .low = window.lowMode, .high = window.highMode, .addends = true};
+    bool needed = false;
+    for (int part = 0; part < output.parts(d); ++part) {
+      const Interval owned = output.owned(d, part);
+      Interval box = windowBox(window, output.shape()[d], plain.owned(d, part));
+      if (box.empty())
+        box = owned;
+      else if (!owned.empty())
+        box = {std::min(box.begin, owned.begin), std::max(box.end, owned.end)};
+      needed |= !(box == owned);
+      margin.boxes.push_back(box);
+    }
+    if (needed)
+      spec.margins[d] = std::move(margin);
+  }
+  return Layout(std::move(spec));
+}
+
+MapList TransposedConvolution::maps(const Form& form, const Layouts& storage) const {
+  MapList list;
+  const ValueId x = list.input("x", form.inputs.front());
+  const ValueId output = list.output("y", form.output);
+  KernelEntry entry = kernel(form);
+  addParameterSources(list, form, storage, entry);
+  const ValueId use = addUse(list, x, "u", form.uses.front(), false);
+  const Layout sums = addends(form);
+  if (sums == form.output) {
+    const ValueId y = list.stagedOutput();
+    list.run(std::move(entry), {use}, y);
+    list.unstage(y);
+    return list;
+  }
+  const ValueId a = list.value("a", sums);
+  list.run(std::move(entry), {use}, a);
+  list.apply(OperatorKind::Conversion, a, output);
+  return list;
+}
+
+void TransposedConvolution::addParameters(const Layout& plain, Form& form) const {
+  Shape shape = {integer("in_channels"), outOfGroup()};
+  std::vector<CutSource> cuts = {{&plain, 1}, {&form.output, 1}};
+  for (const Window& window : windows()) {
+    shape.push_back(window.kernel);
+    cuts.push_back({});
+  }
+  const MeshPtr& mesh = plain.meshPtr();
+  const Signature& chosen = form.signature;
+  form.parameters.push_back({"weight", makeLayout(shape, mesh, chosen.parameter(0), cuts),
+                             inOfGroup() * taps(), outOfGroup() * taps()});
+  if (flag("bias"))
+    form.parameters.push_back({"bias", makeLayout({integer("out_channels")}, mesh,
+                                                  chosen.parameter(1), {{&form.output, 1}})});
+}
+
+Work TransposedConvolution::work(const Form& form, int position) const {
+  const Box in = form.uses[0].box(position), out = form.output.box(position);
+  const Index channels = groups() > 1 ? outOfGroup() : out[1].size();
+  const double flops = 2.0 * double(cells(in)) * double(channels) * double(taps());
+  return {flops, flops, flops};
+}
+
+std::string TransposedConvolution::summary() const {
+  const std::vector<Index> more = perDimension("output_padding", 0);
+  const bool adds = std::ranges::any_of(more, [](Index m) { return m > 0; });
+  return fmt::format("{}{}{}", channelText(),
+                     adds ? fmt::format(", output padding {}", fmt::join(more, "x")) : "",
+                     flag("bias") ? "" : ", no bias");
+}
+
+Example TransposedConvolution::example(ExampleDraw& draw) const {
+  const int dims = draw.of({1, 1, 2, 2, 3});
+  const Index groups = draw.of<Index>({1, 1, 2}), inputs = groups * draw.between(1, 2),
+              outputs = groups * draw.between(1, 2);
+  std::vector<Index> kernel, stride, dilation, low, high, more;
+  std::vector<std::string> boundary;
+  Shape input = {draw.between(1, 3), inputs};
+  for (int d = 0; d < dims; ++d) {
+    kernel.push_back(draw.between(1, dims == 3 ? 3 : 4));
+    stride.push_back(draw.of<Index>({1, 2, 2, 3}));
+    dilation.push_back(draw.of<Index>({1, 1, 2}));
+    const Index reach = (kernel[d] - 1) * dilation[d];
+    low.push_back(draw.between(0, reach));
+    high.push_back(draw.between(0, reach));
+    more.push_back(draw.between(0, std::max(stride[d], dilation[d]) - 1));
+    boundary.push_back(
+        draw.of({"none", "none", "zero", "periodic", "reflect/replicate", "replicate/reflect"}));
+    const Index least =
+        1 + std::max<Index>(0, low[d] + high[d] - reach + stride[d] - 1) / stride[d];
+    input.push_back(draw.between(least, least + (dims == 1 ? 6 : 3)));
+  }
+  return {{{"kernel", kernel},
+           {"stride", stride},
+           {"dilation", dilation},
+           {"padding", low},
+           {"padding_high", high},
+           {"output_padding", more},
+           {"boundary", joined(boundary, ",")},
+           {"in_channels", inputs},
+           {"out_channels", outputs},
+           {"groups", groups},
+           {"bias", draw.chance(70)}},
+          {input}};
+}
+
+std::unique_ptr<Declaration> declareTransposedconv() {
+  return std::make_unique<TransposedConvolution>();
+}
+
+} // namespace tenon

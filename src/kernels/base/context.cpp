@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/base/context.hpp"
+
+#include "sys/memory/memory.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kLeastStaged = Index(4) << 10;
+constexpr Index kMostStaged = Index(64) << 20; // page-locking more takes longer than its copy
+
+} // namespace
+
+KernelContext::KernelContext(Space space) {
+  if (space == Space::Device)
+    *this = KernelContext(Stream::make());
+}
+
+KernelContext::KernelContext(Stream stream)
+    : stream_(std::move(stream)), memory_(Device::get().memory(*stream_)) {}
+
+const Stream& KernelContext::transfers() {
+  if (!transfers_)
+    transfers_ = Stream::make();
+  return *transfers_;
+}
+
+void KernelContext::fetch(void* to, const void* from, Index bytes) const {
+  Device::get().copy(to, from, bytes, *stream_);
+  stream_->synchronise();
+}
+
+Buffer KernelContext::takeStaging(Index bytes) {
+  constexpr const char* kLabel = "values on the host";
+  if (bytes > kMostStaged)
+    return {bytes, kLabel};
+  for (Buffer& spare : spareStaging_)
+    if (spare.bytes() >= bytes)
+      return std::move(spare);
+  return {roundedUp(bytes, kLeastStaged), kLabel, Device::get().pinned()};
+}
+
+void KernelContext::giveStaging(Buffer staging) noexcept {
+  Buffer& least = *std::ranges::min_element(spareStaging_, {}, &Buffer::bytes);
+  if (staging.bytes() <= kMostStaged && staging.bytes() > least.bytes())
+    least = std::move(staging);
+}
+
+void KernelContext::refuseHostKernel() {
+  throw Error(TENON_ERR_SUPPORT, "a kernel that has no code for the device was called with its "
+                                 "arrays; use the space host for this object");
+}
+
+void KernelContext::reserve(const ScratchPlan& plan) {
+  enlarge(scratch_, plan.bytes(), "scratch of the kernels");
+}
+
+void KernelContext::reserveParts(Index bytes) {
+  enlarge(parts_, bytes, "parts of reductions");
+}
+
+// The old memory goes first, so that both need not fit. Where the new one does not, kernels that were made before go on
+// with memory of the old size.
+void KernelContext::enlarge(Buffer& buffer, Index bytes, const char* label) {
+  const Index before = buffer.bytes();
+  if (bytes <= before)
+    return;
+  buffer = Buffer();
+  try {
+    buffer = Buffer(bytes, label, memory_);
+  } catch (...) {
+    buffer = Buffer(before, label, memory_);
+    throw;
+  }
+}
+
+KernelContextPtr contextOrOwn(KernelContextPtr context) {
+  return context ? std::move(context) : std::make_shared<KernelContext>();
+}
+
+} // namespace tenon

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/base/instruction_set.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+InstructionSet& chosen() {
+  static InstructionSet set = instructionSets().back();
+  return set;
+}
+
+} // namespace
+
+const char* instructionSetName(InstructionSet set) {
+  constexpr const char* kNames[] = {"baseline", "avx2", "avx512"};
+  return kNames[static_cast<int>(set)];
+}
+
+const std::vector<InstructionSet>& instructionSets() {
+  static const std::vector<InstructionSet> sets = [] {
+    std::vector<InstructionSet> found = {InstructionSet::Baseline};
+#ifdef TENON_HAS_AVX2
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("bmi2")) {
+      found.push_back(InstructionSet::Avx2);
+#ifdef TENON_HAS_AVX512
+      if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+          __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+          __builtin_cpu_supports("avx512vl"))
+        found.push_back(InstructionSet::Avx512);
+#endif
+    }
+#endif
+    return found;
+  }();
+  return sets;
+}
+
+InstructionSet instructionSet() noexcept {
+  return chosen();
+}
+
+void limitInstructionSet(InstructionSet most) noexcept {
+  chosen() = std::min(most, instructionSets().back());
+}
+
+} // namespace tenon

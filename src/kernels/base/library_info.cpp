@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/base/library_info.hpp"
+
+#include "kernels/base/backend.hpp"
+#include "sys/threads.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <fstream>
+#include <sstream>
+
+namespace tenon {
+
+namespace {
+
+// A function that is there only if a certain library is loaded.
+template <class Function>
+Function* loaded(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
+std::string textOf(const char* function) {
+  auto* call = loaded<char*()>(function);
+  const char* text = call ? call() : nullptr;
+  return text ? text : "";
+}
+
+bool hasFlags(std::string_view flags, std::initializer_list<const char*> wanted) {
+  return std::all_of(wanted.begin(), wanted.end(), [&](const char* flag) {
+    return flags.find(fmt::format(" {} ", flag)) != std::string_view::npos;
+  });
+}
+
+// The widest instructions that a kernel or a processor uses, as far as BLAS cares.
+enum Level { kOld, kAvx2, kAvx512, kUnknown };
+
+Level levelOfKernel(std::string_view kernel) {
+  static constexpr std::array kAvx512Kernels{"skylakex", "cooperlake", "sapphirerapids"};
+  static constexpr std::array kAvx2Kernels{"haswell", "zen"};
+  static constexpr std::array kOldKernels{
+      "generic",   "prescott",    "core2",       "penryn",    "dunnington",   "nehalem",
+      "atom",      "sandybridge", "opteron",     "barcelona", "opteron_sse3", "bobcat",
+      "bulldozer", "piledriver",  "steamroller", "excavator", "nano",         "athlon"};
+  std::string name(kernel);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  const auto among = [&](const auto& kernels) {
+    return std::find(kernels.begin(), kernels.end(), name) != kernels.end();
+  };
+  if (among(kAvx512Kernels))
+    return kAvx512;
+  if (among(kAvx2Kernels))
+    return kAvx2;
+  return among(kOldKernels) ? kOld : kUnknown;
+}
+
+Level levelOfProcessor(std::string_view flags) {
+  if (hasFlags(flags, {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd"}))
+    return kAvx512;
+  return hasFlags(flags, {"avx2", "fma"}) ? kAvx2 : kOld;
+}
+
+} // namespace
+
+// Of libraries with FFTW's interface not all have this text.
+std::string fftwVersion() {
+  const void* text = hasFftw() ? dlsym(RTLD_DEFAULT, "fftw_version") : nullptr;
+  return text ? static_cast<const char*>(text) : hasFftw() ? "unknown" : "none";
+}
+
+BlasInfo blasInfo() {
+  return {textOf("openblas_get_config"), textOf("openblas_get_corename")};
+}
+
+int computeThreads() {
+  return openMpThreads();
+}
+
+std::string processorFlags(std::string_view cpuinfo) {
+  std::istringstream lines{std::string(cpuinfo)};
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("flags") && line.find(':') != std::string::npos)
+      return fmt::format(" {} ", line.substr(line.find(':') + 1));
+  return " ";
+}
+
+std::string processorFlags() {
+  std::ifstream file("/proc/cpuinfo");
+  std::ostringstream text;
+  text << file.rdbuf();
+  return processorFlags(text.str());
+}
+
+std::string blasAdvice(std::string_view kernel, std::string_view flags) {
+  const Level used = levelOfKernel(kernel), possible = levelOfProcessor(flags);
+  if (used == kUnknown || used >= possible)
+    return "";
+  return fmt::format("OpenBLAS runs its {} kernel, but this processor has {}: set "
+                     "OPENBLAS_CORETYPE={} in the environment before the program starts",
+                     kernel, possible == kAvx512 ? "AVX-512" : "AVX2 and FMA",
+                     possible == kAvx512 ? "SkylakeX" : "Haswell");
+}
+
+} // namespace tenon

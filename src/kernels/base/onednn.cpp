@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What all kernels by oneDNN use: one engine, streams, and the reorders around primitives. Everything that differs
+// between oneDNN 2 and 3 is in onednn.hpp and here, and what stands in for it in builds without is onednn_missing.cpp.
+#include "kernels/base/onednn.hpp"
+
+#include "kernels/base/backend.hpp"
+#include "kernels/base/library_info.hpp"
+#include "kernels/products/gemm.hpp"
+
+namespace tenon {
+
+bool hasOneDnn() noexcept {
+  return true;
+}
+
+std::string oneDnnVersion() {
+  const dnnl_version_t* version = dnnl_version();
+  return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
+}
+
+void gemmOneDnn(const Product<float>& p) {
+  const dnnl_status_t status = dnnl_sgemm(p.transA ? 'T' : 'N', p.transB ? 'T' : 'N', p.m, p.n, p.k,
+                                          p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc);
+  if (status != dnnl_success)
+    throw Error(TENON_ERR_LIBRARY,
+                fmt::format("dnnl_sgemm with m = {}, n = {}, k = {} returned status {}", p.m, p.n,
+                            p.k, int(status)));
+}
+
+} // namespace tenon
+
+namespace tenon::onednn {
+
+using dnnl::memory;
+
+namespace {
+
+// oneDNN keeps the code of the last 1024 primitives by itself, tens of KiB each, whether anybody still
+// uses them or not. Layers keep theirs, so that a program that makes layers of many shapes needs fewer;
+// a number that the user has set stays.
+dnnl::engine makeEngine() {
+  constexpr int kUnlessSet = 1024, kEnough = 128;
+  if (dnnl::get_primitive_cache_capacity() == kUnlessSet)
+    dnnl::set_primitive_cache_capacity(kEnough);
+  return {dnnl::engine::kind::cpu, 0};
+}
+
+} // namespace
+
+const dnnl::engine& engine() {
+  static const dnnl::engine cpu = makeEngine();
+  return cpu;
+}
+
+dnnl::stream streamOf(KernelContext& context) {
+  if (!context.oneDnn())
+    context.oneDnn() = std::make_shared<KernelStream>(dnnl::stream(engine()));
+  return context.oneDnn()->oneDnn();
+}
+
+memory::dims toDims(const std::array<Index, kMaxSpatial>& extents, int rank, Index less) {
+  memory::dims dims;
+  for (int d = 0; d < rank; ++d)
+    dims.push_back(extents[d] - less);
+  return dims;
+}
+
+memory::desc plainDescription(Index first, Index second,
+                              const std::array<Index, kMaxSpatial>& spatial, int rank) {
+  memory::dims dims{first};
+  if (second >= 0) {
+    dims.push_back(second);
+    for (int d = 0; d < rank; ++d)
+      dims.push_back(spatial[d]);
+  }
+  memory::dims strides(dims.size(), 1);
+  for (size_t d = dims.size() - 1; d > 0; --d)
+    strides[d - 1] = strides[d] * dims[d];
+  return {dims, memory::data_type::f32, strides};
+}
+
+Port::Port(const memory::desc& plain, const memory::desc& wanted)
+    : copies_(plain != wanted), plain_(plain, engine(), DNNL_MEMORY_NONE) {
+  if (!copies_)
+    return;
+  inner_ = dnnl::memory(wanted, engine(), DNNL_MEMORY_NONE);
+  toInner_ = dnnl::reorder(plain_, inner_);
+  toPlain_ = dnnl::reorder(inner_, plain_);
+}
+
+size_t Port::bytes() const {
+  return copies_ ? inner_.get_desc().get_size() : 0;
+}
+
+void Port::place(void* scratch) {
+  if (copies_)
+    inner_.set_data_handle(scratch);
+}
+
+void Port::load(const dnnl::stream& stream, const float* user) {
+  attach(const_cast<float*>(user));
+  if (copies_)
+    toInner_.execute(stream, plain_, inner_);
+}
+
+void Port::attach(float* user) {
+  plain_.set_data_handle(user);
+}
+
+void Port::store(const dnnl::stream& stream) {
+  if (copies_)
+    toPlain_.execute(stream, inner_, plain_);
+}
+
+} // namespace tenon::onednn

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// In place of onednn.cpp and its like where Tenon is built without oneDNN: resolveBackend() refuses the backend before
+// any of these is called, so that `auto` becomes direct convolution or BLAS.
+#include "kernels/base/library_info.hpp"
+#include "kernels/convolution/backends.hpp"
+#include "kernels/pooling/backends.hpp"
+#include "kernels/products/gemm.hpp"
+#include "sys/errors/error.hpp"
+
+namespace tenon {
+
+namespace {
+
+[[noreturn]] void throwMissing() {
+  throw Error(TENON_ERR_INTERNAL, "a kernel by oneDNN in a build without oneDNN");
+}
+
+} // namespace
+
+bool hasOneDnn() noexcept {
+  return false;
+}
+
+std::string oneDnnVersion() {
+  return "none";
+}
+
+void gemmOneDnn(const Product<float>&) {
+  throwMissing();
+}
+
+std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape&,
+                                                          KernelContextPtr) {
+  throwMissing();
+}
+
+bool oneDnnPools(const PoolingShape&) {
+  return false;
+}
+
+std::unique_ptr<Pooling<float>> makeOneDnnPooling(const PoolingShape&, KernelContextPtr) {
+  throwMissing();
+}
+
+} // namespace tenon

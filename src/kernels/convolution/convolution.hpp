@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Convolution (the correlation of machine learning) on one rank's arrays, with its two adjoints:
+//     y[n,k,o]   = b[k] + sum over c, t of  w[k,c,t] x[n,c, o stride - padLow + t dilation],
+//     dx[n,c,i]  = sum over k and all (o, t) that read i of  w[k,c,t] dy[n,k,o],
+//     dw[k,c,t] += sum over n, o of  dy[n,k,o] x[n,c, o stride - padLow + t dilation],
+//     db[k]     += sum over n, o of  dy[n,k,o].
+// Input outside the held extents counts as zero. With groups the channels fall into as many parts,
+// each convolved for itself: the sums over c, k run over the channels of one group.
+#pragma once
+
+#include "kernels/base/backend.hpp"
+#include "kernels/base/context.hpp"
+#include "kernels/convolution/window.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace tenon {
+
+// Steps in memory, in elements, of an array [batch, channel, spatial...].
+struct ImageStrides {
+  Index batch = 0, channel = 0;
+  std::array<Index, kMaxSpatial> space{};
+
+  bool operator==(const ImageStrides&) const = default;
+};
+
+// Of a contiguous row-major array.
+ImageStrides denseStrides(Index channels, const std::array<Index, kMaxSpatial>& space, int rank);
+
+struct ConvolutionShape {
+  Index batch, inChannels, outChannels;
+  WindowShape window;
+  Index groups = 1;                   // divides both numbers of channels
+  std::optional<ImageStrides> y = {}; // of y and dy where they are a box of a larger array
+};
+
+// All arrays are contiguous and row-major unless the shape says otherwise: x [batch, inChannels,
+// in...], y [batch, outChannels, out...], w [outChannels, inChannels / groups, kernel...],
+// b [outChannels]. One call at a time runs in a context.
+template <class T>
+class Convolution {
+public:
+  virtual ~Convolution() = default;
+  // y = w * x + b, added to y where `accumulate` is set. b may be null.
+  virtual void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) = 0;
+  // dx is overwritten, with zeros where no output reads.
+  virtual void adjointData(const T* w, const T* dy, T* dx) = 0;
+  // Added to dw and db. db may be null.
+  virtual void adjointWeights(const T* x, const T* dy, T* dw, T* db) = 0;
+  // Who computes: never Auto, and Blas where oneDNN was asked for but the shape is empty.
+  virtual Backend backend() const = 0;
+  // What computes, for a view: "im2col+gemm", the vector instructions of the direct convolution, or
+  // oneDNN's names of its implementations.
+  virtual const char* implementation() const = 0;
+};
+
+// Without a context the object has its own, of the host. Any extent may be 0: then forward gives the bias or
+// nothing, and the adjoints give zeros or add nothing. TENON_ERR_ARG for a malformed shape;
+// TENON_ERR_SUPPORT where Direct is asked for with a stride above 1 in the last dimension, or on a
+// processor without AVX2 and FMA; for a backend of the other space; and where cuDNN has no engine.
+template <class T>
+std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend,
+                                                KernelContextPtr context = nullptr);
+
+} // namespace tenon

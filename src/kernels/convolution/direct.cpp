@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Direct convolution: sums over columns that are read in place, in loops of vectors for the processor's
+// instructions (direct_kernels.hpp). Outputs of a row must read consecutive inputs.
+#include "kernels/base/backend.hpp"
+#include "kernels/base/context.hpp"
+#include "kernels/convolution/backends.hpp"
+#include "kernels/convolution/direct_kernels.hpp"
+#include "kernels/convolution/direct_sum.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace tenon {
+
+// The adjoint of a direct sum in its weights and biases. The images' bands fall into a number of parts
+// that does not depend on the threads; each part has sums of its own, which are added in order.
+
+template <class T>
+class DirectWeights {
+public:
+  DirectWeights(const DirectSum& forward, const DirectKernels<T>& kernels, KernelContext& context);
+  // Added to dw and db; db may be null.
+  void run(KernelContext& context, const T* x, const T* dy, T* dw, T* db) const;
+
+private:
+  Index columns() const { return static_cast<Index>(bands_.offsets().size()); }
+  Index allOutputs() const { return sum_.groups * sum_.outChannels; }
+  // Of a part: the weights as dw has them, and the biases.
+  Index sumsOfPart() const { return allOutputs() * (columns() + 1); }
+  // `padded` holds the band's input.
+  void runBand(const Bands::Band& band, const T* padded, const T* dy, T* gathered, T* sums) const;
+  void gather(const Bands::Band& band, const T* dy, T* gathered) const;
+
+  DirectSum sum_;
+  const DirectKernels<T>* kernels_;
+  Bands bands_;
+  bool gathers_; // unless dy can be read where it is, its rows being whole vectors
+  std::array<std::vector<OutputVector>, Bands::kShapes> gatheredVectors_;
+  Index parts_;
+  Index sums_; // in the scratch
+  ThreadScratch padded_, gathered_;
+};
+
+namespace {
+
+constexpr Index kWeightBandBytes = Index(1) << 19; // of the padded input
+constexpr Index kMostParts = 16;
+constexpr Index kOutputsOfPart = 1024; // fewer are not worth sums of their own
+
+} // namespace
+
+template <class T>
+DirectWeights<T>::DirectWeights(const DirectSum& forward, const DirectKernels<T>& kernels,
+                                KernelContext& context)
+    : sum_(forward), kernels_(&kernels),
+      bands_(forward, kernels.lanes, kWeightBandBytes / Index(sizeof(T))),
+      gathers_(sum_.out.strides.space[2] != 1 || sum_.out.extent[2] % kernels.lanes != 0) {
+  const auto& out = sum_.out.extent;
+  parts_ = std::clamp<Index>(sum_.batch * out[0] * out[1] * out[2] / kOutputsOfPart, 1, kMostParts);
+  parts_ = std::min(parts_, sum_.batch * bands_.perImage());
+  std::size_t mostVectors = 0;
+  for (int shape = 0; shape < Bands::kShapes && gathers_; ++shape) {
+    gatheredVectors_[shape] = bands_.vectors(shape);
+    Index y = 0;
+    for (OutputVector& vector : gatheredVectors_[shape]) {
+      vector.y = y;
+      y += kernels.lanes;
+    }
+    mostVectors = std::max(mostVectors, gatheredVectors_[shape].size());
+  }
+  ScratchPlan plan;
+  sums_ = plan.add<T>(parts_ * sumsOfPart());
+  padded_ = plan.addForThreads<T>(context.threads(), bands_.cells());
+  gathered_ = plan.addForThreads<T>(context.threads(),
+                                    sum_.outChannels * Index(mostVectors) * kernels.lanes);
+  context.reserve(plan);
+}
+
+template <class T>
+void DirectWeights<T>::run(KernelContext& context, const T* x, const T* dy, T* dw, T* db) const {
+  const Index perImage = bands_.perImage(), units = sum_.batch * perImage * sum_.groups;
+  const Index weights = allOutputs() * columns();
+  T* allSums = context.scratch<T>(sums_);
+  const Index work = units * Index(bands_.vectors(0).size()) * sum_.outChannels * columns();
+  parallelPieces(context.threads(padded_), parts_, work,
+                 [=, this, &context](int piece, Index first, Index last) {
+                   T* padded = context.scratch<T>(padded_, piece);
+                   T* gathered = context.scratch<T>(gathered_, piece);
+                   for (Index part = first; part < last; ++part) {
+                     T* sums = allSums + part * sumsOfPart();
+                     std::fill_n(sums, sumsOfPart(), T(0));
+                     for (Index i = units * part / parts_; i < units * (part + 1) / parts_; ++i) {
+                       const Bands::Band band = bands_.band(
+                           i / sum_.groups / perImage, i % sum_.groups, i / sum_.groups % perImage);
+                       bands_.load(band, x, padded);
+                       runBand(band, padded, dy, gathered, sums);
+                     }
+                   }
+                 });
+  const auto add = [&](Index first, Index count, T* to) {
+    parallelRanges(context.threads(), count, parts_, [=, this](Index begin, Index end) {
+      for (Index part = 0; part < parts_; ++part) {
+        const T* sums = allSums + part * sumsOfPart() + first;
+        for (Index i = begin; i < end; ++i)
+          to[i] += sums[i];
+      }
+    });
+  };
+  add(0, weights, dw);
+  if (db)
+    add(weights, allOutputs(), db);
+}
+
+template <class T>
+void DirectWeights<T>::runBand(const Bands::Band& band, const T* padded, const T* dy, T* gathered,
+                               T* sums) const {
+  if (gathers_)
+    gather(band, dy, gathered);
+  const auto& vectors = gathers_ ? gatheredVectors_[band.shape] : bands_.vectors(band.shape);
+  const Index count = Index(vectors.size());
+  const Index channel = gathers_ ? count * kernels_->lanes : sum_.out.strides.channel;
+  T* biases = sums + allOutputs() * columns();
+  for (Index k = 0; k < sum_.outChannels;) {
+    const int block = channelsOfBlock(sum_.outChannels - k, kernels_->mostChannels);
+    const Index output = band.group * sum_.outChannels + k;
+    const T* first = gathers_ ? gathered + k * channel : dy + bands_.firstOutput(band, k);
+    kernels_->weights(block,
+                      {padded, bands_.offsets().data(), columns(), first, channel,
+                       sums + output * columns(), columns()},
+                      vectors.data(), count);
+    kernels_->biases(block, first, channel, vectors.data(), count, biases + output);
+    k += block;
+  }
+}
+
+// dy of the band by channels, in whole vectors with zeros behind the outputs.
+template <class T>
+void DirectWeights<T>::gather(const Bands::Band& band, const T* dy, T* gathered) const {
+  const Index lanes = kernels_->lanes, step = sum_.out.strides.space[2];
+  for (Index k = 0; k < sum_.outChannels; ++k) {
+    const T* from = dy + bands_.firstOutput(band, k);
+    for (const OutputVector& vector : bands_.vectors(band.shape)) {
+      for (Index i = 0; i < vector.count; ++i)
+        gathered[i] = from[vector.y + i * step];
+      std::fill(gathered + vector.count, gathered + lanes, T(0));
+      gathered += lanes;
+    }
+  }
+}
+
+template class DirectWeights<float>;
+template class DirectWeights<double>;
+
+// A direct sum over arrays, band by band, on several threads: forward and the adjoint in the data.
+
+template <class T>
+class DirectOutputs {
+public:
+  DirectOutputs(const DirectSum& sum, const DirectKernels<T>& kernels, KernelContext& context);
+  // b may be null.
+  void run(KernelContext& context, const T* in, const T* w, const T* b, T* out,
+           bool accumulate) const;
+
+private:
+  struct Call {
+    const T *packed, *b;
+    T* out;
+    bool accumulate;
+  };
+  Index columns() const { return static_cast<Index>(bands_.offsets().size()); }
+  void pack(KernelContext& context, const T* w, T* packed) const;
+  // Band i of all images and groups.
+  Bands::Band bandAt(Index i) const {
+    const Index perImage = bands_.perImage();
+    return bands_.band(i / perImage / sum_.groups, i / perImage % sum_.groups, i % perImage);
+  }
+  // `padded` holds the band's input.
+  void runBand(const Call& call, const Bands::Band& band, const T* padded) const;
+
+  DirectSum sum_;
+  const DirectKernels<T>* kernels_;
+  Bands bands_;
+  ThreadScratch padded_;
+  Index packed_; // in the scratch
+};
+
+// The weights are packed at each call, as the blocks of channels read them, so that no change of them can
+// be missed: 1 ns for each, as the sums take for each weight and 25 outputs.
+
+namespace {
+
+constexpr Index kOutputBandBytes = Index(1)
+                                   << 18; // of the padded input: a part of the second-level cache
+constexpr Index kStrip = 24; // vectors for which the blocks of channels take turns, in whole tiles
+
+} // namespace
+
+template <class T>
+DirectOutputs<T>::DirectOutputs(const DirectSum& sum, const DirectKernels<T>& kernels,
+                                KernelContext& context)
+    : sum_(sum), kernels_(&kernels),
+      bands_(sum, kernels.lanes, kOutputBandBytes / Index(sizeof(T))) {
+  ScratchPlan plan;
+  packed_ = plan.add<T>(sum_.groups * sum_.outChannels * columns());
+  padded_ = plan.addForThreads<T>(context.threads(), bands_.cells());
+  context.reserve(plan);
+}
+
+// packed[group, block, column, channel of the block]
+template <class T>
+void DirectOutputs<T>::pack(KernelContext& context, const T* w, T* packed) const {
+  const Index most = kernels_->mostChannels, taps = Index(sum_.taps.size());
+  const Index blocks = ceilDivide(sum_.outChannels, most);
+  parallelRanges(
+      context.threads(), sum_.groups * blocks, most * columns(), [=, this](Index begin, Index end) {
+        for (Index i = begin; i < end; ++i) {
+          const Index group = i / blocks, first = i % blocks * most;
+          const Index last = std::min(first + most, sum_.outChannels);
+          T* to = packed + (group * sum_.outChannels + first) * columns();
+          for (Index k = first; k < last;) {
+            const int block = channelsOfBlock(last - k, kernels_->mostChannels);
+            const T* from = w + group * sum_.weightGroup + k * sum_.weightOut;
+            for (Index c = 0; c < sum_.inChannels; ++c)
+              for (Index t = 0; t < taps; ++t, to += block)
+                for (int j = 0; j < block; ++j)
+                  to[j] = from[j * sum_.weightOut + c * sum_.weightIn + sum_.taps[t].weight];
+            k += block;
+          }
+        }
+      });
+}
+
+template <class T>
+void DirectOutputs<T>::run(KernelContext& context, const T* in, const T* w, const T* b, T* out,
+                           bool accumulate) const {
+  const Index bands = sum_.batch * sum_.groups * bands_.perImage();
+  if (bands == 0)
+    return; // nor has the scratch room for the weights
+  T* packed = context.scratch<T>(packed_);
+  pack(context, w, packed);
+  const Call call{packed, b, out, accumulate};
+  const Index work = Index(bands_.vectors(0).size()) * sum_.outChannels * columns(); // of a band
+  parallelPieces(context.threads(padded_), bands, work,
+                 [=, this, &context](int piece, Index begin, Index end) {
+                   T* padded = context.scratch<T>(padded_, piece);
+                   for (Index i = begin; i < end; ++i) {
+                     const Bands::Band band = bandAt(i);
+                     bands_.load(band, in, padded);
+                     runBand(call, band, padded);
+                   }
+                 });
+}
+
+template <class T>
+void DirectOutputs<T>::runBand(const Call& call, const Bands::Band& band, const T* padded) const {
+  const std::vector<OutputVector>& vectors = bands_.vectors(band.shape);
+  const Index count = Index(vectors.size()), firstChannel = band.group * sum_.outChannels;
+  for (Index i = 0; i < count; i += kStrip)
+    for (Index k = 0; k < sum_.outChannels;) {
+      const int block = channelsOfBlock(sum_.outChannels - k, kernels_->mostChannels);
+      const OutputSums<T> sums{padded,
+                               bands_.offsets().data(),
+                               columns(),
+                               call.packed + (firstChannel + k) * columns(),
+                               call.b ? call.b + firstChannel + k : nullptr,
+                               call.out + bands_.firstOutput(band, k),
+                               sum_.out.strides.channel,
+                               sum_.out.strides.space[2],
+                               call.accumulate};
+      kernels_->outputs(block, sums, vectors.data() + i, std::min(kStrip, count - i));
+      k += block;
+    }
+}
+
+template class DirectOutputs<float>;
+template class DirectOutputs<double>;
+
+// Where direct convolution is possible, and where it is faster than the library that would take its place.
+
+std::vector<InstructionSet> directInstructionSets() {
+  std::vector<InstructionSet> sets;
+  for (InstructionSet set : instructionSets())
+    if (set != InstructionSet::Baseline && set <= instructionSet())
+      sets.push_back(set);
+  return sets;
+}
+
+std::string whyNotDirect(const WindowShape& window) {
+  if (directInstructionSets().empty())
+    return "the processor has no AVX2 and FMA";
+  if (window.stride[window.rank - 1] > 1)
+    return fmt::format("the stride in the last dimension is {}", window.stride[window.rank - 1]);
+  return "";
+}
+
+template <class T>
+InstructionSet directInstructions(const WindowShape& window) {
+  const std::vector<InstructionSet> sets = directInstructionSets();
+  for (InstructionSet set : sets)
+    if (window.out[window.rank - 1] <= directKernels<T>(set).lanes)
+      return set;
+  return sets.back();
+}
+
+// As tests/bench/convolution measures it on a processor with AVX-512. What would take the place is BLAS for double, and for
+// float where there is no oneDNN.
+template <class T>
+bool isDirectFaster(const ConvolutionShape& shape) {
+  constexpr Index kManyChannels = 128,
+                  kSmallImage = 1024; // beyond them BLAS reads weights less often
+  constexpr Index kFewChannels = 16;  // fewer are padded by oneDNN
+  constexpr Index kSomeChannels = 32; // above them oneDNN is as fast
+  const WindowShape& w = shape.window;
+  if (!whyNotDirect(w).empty() || kernelVolume(w) == 1)
+    return false;
+  const Index channels = std::min(shape.inChannels, shape.outChannels) / shape.groups;
+  const Index row = w.out[w.rank - 1], lanes = directKernels<T>(directInstructions<T>(w)).lanes;
+  const double use = double(row) / double(ceilDivide(row, lanes) * lanes); // of the vectors' lanes
+  if (std::is_same_v<T, double> || !hasOneDnn())
+    return use >= 0.5 && (channels <= kManyChannels || outputVolume(w) >= kSmallImage);
+  if (channels < kFewChannels)
+    return use >= 0.75;
+  return channels <= kSomeChannels && use >= 0.9 && row >= 2 * lanes;
+}
+
+template InstructionSet directInstructions<float>(const WindowShape&);
+template InstructionSet directInstructions<double>(const WindowShape&);
+template bool isDirectFaster<float>(const ConvolutionShape&);
+template bool isDirectFaster<double>(const ConvolutionShape&);
+
+namespace {
+
+template <class T>
+class DirectConvolution final : public Convolution<T> {
+public:
+  DirectConvolution(const ConvolutionShape& shape, KernelContextPtr context, InstructionSet set)
+      : context_(std::move(context)), set_(set),
+        forward_(forwardSum(shape), directKernels<T>(set), *context_),
+        weights_(forwardSum(shape), directKernels<T>(set), *context_) {
+    for (const DirectSum& sum : adjointSums(shape))
+      data_.emplace_back(sum, directKernels<T>(set), *context_);
+  }
+
+  void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) override {
+    forward_.run(*context_, x, w, b, y, accumulate);
+  }
+  void adjointData(const T* w, const T* dy, T* dx) override {
+    for (const DirectOutputs<T>& cells : data_)
+      cells.run(*context_, dy, w, nullptr, dx, false);
+  }
+  void adjointWeights(const T* x, const T* dy, T* dw, T* db) override {
+    weights_.run(*context_, x, dy, dw, db);
+  }
+
+  Backend backend() const override { return Backend::Direct; }
+  const char* implementation() const override { return instructionSetName(set_); }
+
+private:
+  KernelContextPtr context_;
+  InstructionSet set_;
+  DirectOutputs<T> forward_;
+  DirectWeights<T> weights_;
+  std::vector<DirectOutputs<T>> data_; // for each residue of the stride
+};
+
+} // namespace
+
+template <class T>
+std::unique_ptr<Convolution<T>>
+makeDirectConvolution(const ConvolutionShape& shape, KernelContextPtr context, InstructionSet set) {
+  return std::make_unique<DirectConvolution<T>>(shape, std::move(context), set);
+}
+
+template std::unique_ptr<Convolution<float>>
+makeDirectConvolution<float>(const ConvolutionShape&, KernelContextPtr, InstructionSet);
+template std::unique_ptr<Convolution<double>>
+makeDirectConvolution<double>(const ConvolutionShape&, KernelContextPtr, InstructionSet);
+
+} // namespace tenon

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/convolution/direct_sum.hpp"
+
+#include "kernels/convolution/backends.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+Bands::Bands(const DirectSum& sum, int lanes, Index cells) : sum_(sum), lanes_(lanes) {
+  if (!sum_.taps.empty())
+    low_ = high_ = sum_.taps.front().shift;
+  for (const DirectSum::Tap& tap : sum_.taps)
+    for (int d = 0; d < kMaxSpatial; ++d) {
+      low_[d] = std::min(low_[d], tap.shift[d]);
+      high_[d] = std::max(high_[d], tap.shift[d]);
+    }
+  planExtents(cells);
+  planInput();
+  planVectors();
+}
+
+// Dimensions are halved, the one whose input grows least by it first, until a band is small enough.
+void Bands::planExtents(Index cells) {
+  const Index channels = std::max<Index>(1, sum_.inChannels);
+  const Position least{1, 1, 8 * Index(lanes_)};
+  extent_ = sum_.out.extent;
+  pieces_ = {1, 1, 1};
+  const auto outputsOf = [&](int d, Index pieces) {
+    const Index even = ceilDivide(sum_.out.extent[d], pieces);
+    return d == 2 ? ceilDivide(even, lanes_) * lanes_ : even;
+  };
+  while (channels * lengthOf(0, extent_[0]) * lengthOf(1, extent_[1]) * rowLength(extent_[2]) >
+         cells) {
+    int cut = -1;
+    double leastGrowth = 0;
+    for (int d = 0; d < kMaxSpatial; ++d) {
+      const Index half = outputsOf(d, 2 * pieces_[d]);
+      if (half < least[d] || half >= extent_[d])
+        continue;
+      const double growth = 2 * double(lengthOf(d, half)) / double(lengthOf(d, extent_[d]));
+      if (cut < 0 || growth < leastGrowth) {
+        cut = d;
+        leastGrowth = growth;
+      }
+    }
+    if (cut < 0)
+      break;
+    pieces_[cut] *= 2;
+    extent_[cut] = outputsOf(cut, pieces_[cut]);
+  }
+  for (int d = 0; d < kMaxSpatial; ++d)
+    pieces_[d] = extent_[d] > 0 ? ceilDivide(sum_.out.extent[d], extent_[d]) : 0;
+}
+
+void Bands::planInput() {
+  if (perImage() == 0)
+    return;
+  row_ = rowLength(extent_[2]);
+  plane_ = row_ * lengthOf(1, extent_[1]);
+  channel_ = plane_ * lengthOf(0, extent_[0]);
+  for (Index c = 0; c < sum_.inChannels; ++c)
+    for (const DirectSum::Tap& tap : sum_.taps)
+      offsets_.push_back(c * channel_ + (tap.shift[0] - low_[0]) * plane_ +
+                         (tap.shift[1] - low_[1]) * row_ + tap.shift[2] - low_[2]);
+}
+
+Position Bands::extentOf(int shape) const {
+  Position extent = extent_;
+  for (int d = 0; d < kMaxSpatial; ++d)
+    if (shape >> d & 1)
+      extent[d] = sum_.out.extent[d] - (pieces_[d] - 1) * extent_[d];
+  return extent;
+}
+
+void Bands::planVectors() {
+  if (perImage() == 0)
+    return;
+  const auto& y = sum_.out.strides.space;
+  for (int shape = 0; shape < kShapes; ++shape) {
+    const Position extent = extentOf(shape);
+    Position o;
+    for (o[0] = 0; o[0] < extent[0]; ++o[0])
+      for (o[1] = 0; o[1] < extent[1]; ++o[1])
+        for (o[2] = 0; o[2] < extent[2]; o[2] += lanes_)
+          vectors_[shape].push_back(
+              {o[0] * sum_.step[0] * plane_ + o[1] * sum_.step[1] * row_ + o[2],
+               o[0] * y[0] + o[1] * y[1] + o[2] * y[2], std::min<Index>(lanes_, extent[2] - o[2])});
+  }
+}
+
+Bands::Band Bands::band(Index image, Index group, Index piece) const {
+  const Position at{piece / pieces_[2] / pieces_[1], piece / pieces_[2] % pieces_[1],
+                    piece % pieces_[2]};
+  Band band{image, group, {}, {}, 0};
+  for (int d = 0; d < kMaxSpatial; ++d) {
+    band.first[d] = at[d] * extent_[d];
+    band.shape |= (at[d] + 1 == pieces_[d] ? 1 : 0) << d;
+  }
+  band.extent = extentOf(band.shape);
+  return band;
+}
+
+Index Bands::firstOutput(const Band& band, Index k) const {
+  const ImageStrides& y = sum_.out.strides;
+  Index at =
+      sum_.out.first + band.image * y.batch + (band.group * sum_.outChannels + k) * y.channel;
+  for (int d = 0; d < kMaxSpatial; ++d)
+    at += band.first[d] * y.space[d];
+  return at;
+}
+
+// `length` cells of a row from `begin`, zeros where the row has none and behind.
+template <class T>
+void Bands::loadRow(const T* in, Index begin, Index length, T* row) const {
+  const Index extent = sum_.in.extent[2], step = sum_.in.strides.space[2];
+  const Index from = std::clamp<Index>(-begin, 0, length);
+  const Index to = std::clamp<Index>(extent - begin, from, length);
+  std::fill(row, row + from, T(0));
+  if (step == 1 && from < to)
+    std::copy_n(in + begin + from, to - from, row + from);
+  else
+    for (Index i = from; i < to; ++i)
+      row[i] = in[(begin + i) * step];
+  std::fill(row + to, row + row_, T(0));
+}
+
+template <class T>
+void Bands::load(const Band& band, const T* in, T* padded) const {
+  const ImageStrides& x = sum_.in.strides;
+  Position begin, length;
+  for (int d = 0; d < kMaxSpatial; ++d) {
+    begin[d] = band.first[d] * sum_.step[d] + low_[d];
+    length[d] = lengthOf(d, band.extent[d]);
+  }
+  in += sum_.in.first + band.image * x.batch + band.group * sum_.inChannels * x.channel;
+  for (Index c = 0; c < sum_.inChannels; ++c)
+    for (Index i = 0; i < length[0]; ++i)
+      for (Index j = 0; j < length[1]; ++j) {
+        const Index i0 = begin[0] + i, i1 = begin[1] + j;
+        T* row = padded + c * channel_ + i * plane_ + j * row_;
+        if (i0 < 0 || i0 >= sum_.in.extent[0] || i1 < 0 || i1 >= sum_.in.extent[1])
+          std::fill(row, row + row_, T(0));
+        else
+          loadRow(in + c * x.channel + i0 * x.space[0] + i1 * x.space[1], begin[2], length[2], row);
+      }
+}
+
+template void Bands::load<float>(const Band&, const float*, float*) const;
+template void Bands::load<double>(const Band&, const double*, double*) const;
+
+namespace {
+
+Cells inputCells(const ConvolutionShape& s, const WindowShape& w) {
+  return {w.in, denseStrides(s.inChannels, w.in, kMaxSpatial)};
+}
+
+Cells outputCells(const ConvolutionShape& s, const WindowShape& w) {
+  return {w.out, embedStrides(outputStrides(s), s.window.rank)};
+}
+
+// visit(tap, its index)
+template <class Visit>
+void forEachTap(const WindowShape& w, Visit visit) {
+  Index index = 0;
+  Position t;
+  for (t[0] = 0; t[0] < w.kernel[0]; ++t[0])
+    for (t[1] = 0; t[1] < w.kernel[1]; ++t[1])
+      for (t[2] = 0; t[2] < w.kernel[2]; ++t[2])
+        visit(t, index++);
+}
+
+// The cells whose positions leave the residue r; where each step of the window has one.
+Cells everyStep(Cells cells, const WindowShape& w, const Position& r) {
+  for (int d = 0; d < kMaxSpatial; ++d) {
+    cells.extent[d] = std::max<Index>(0, ceilDivide(cells.extent[d] - r[d], w.stride[d]));
+    cells.first += r[d] * cells.strides.space[d];
+    cells.strides.space[d] *= w.stride[d];
+  }
+  return cells;
+}
+
+// The sum over the outputs that read an input of the residue r: tap t of output o reads the input
+// o stride - padLow + t dilation.
+DirectSum adjointSum(const ConvolutionShape& s, const WindowShape& w, const Position& r) {
+  const Index in = s.inChannels / s.groups, out = s.outChannels / s.groups;
+  const Index taps = kernelVolume(w);
+  DirectSum sum{
+      s.batch,   s.groups, out,       in,   outputCells(s, w), everyStep(inputCells(s, w), w, r),
+      {1, 1, 1}, {},       in * taps, taps, in * out * taps};
+  forEachTap(w, [&](const Position& t, Index index) {
+    DirectSum::Tap tap{{}, index};
+    for (int d = 0; d < kMaxSpatial; ++d) {
+      const Index distance = r[d] + w.padLow[d] - t[d] * w.dilation[d];
+      if (distance % w.stride[d] != 0)
+        return;
+      tap.shift[d] = distance / w.stride[d];
+    }
+    sum.taps.push_back(tap);
+  });
+  return sum;
+}
+
+} // namespace
+
+DirectSum forwardSum(const ConvolutionShape& s) {
+  const WindowShape w = embedWindow(s.window);
+  const Index in = s.inChannels / s.groups, out = s.outChannels / s.groups;
+  const Index taps = kernelVolume(w);
+  DirectSum sum{s.batch,  s.groups, in,   out,       inputCells(s, w), outputCells(s, w),
+                w.stride, {},       taps, in * taps, in * out * taps};
+  forEachTap(w, [&](const Position& t, Index index) {
+    DirectSum::Tap tap{{}, index};
+    for (int d = 0; d < kMaxSpatial; ++d)
+      tap.shift[d] = t[d] * w.dilation[d] - w.padLow[d];
+    sum.taps.push_back(tap);
+  });
+  return sum;
+}
+
+std::vector<DirectSum> adjointSums(const ConvolutionShape& s) {
+  const WindowShape w = embedWindow(s.window);
+  std::vector<DirectSum> sums;
+  Position r{};
+  for (r[0] = 0; r[0] < std::min(w.stride[0], w.in[0]); ++r[0])
+    for (r[1] = 0; r[1] < std::min(w.stride[1], w.in[1]); ++r[1])
+      sums.push_back(adjointSum(s, w, r));
+  return sums;
+}
+
+} // namespace tenon

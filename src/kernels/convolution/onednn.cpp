@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Convolution through oneDNN: each of the three products is a primitive in the layouts that oneDNN
+// prefers, with reorders from and to plain arrays around it. All scratch is planned at creation: one
+// area for each role (input, weights, output) that the primitives share, and one scratchpad.
+// Windows that leave input unread at an end, which oneDNN does not know, go through an InputStage.
+#include "kernels/base/onednn.hpp"
+#include "kernels/convolution/backends.hpp"
+#include "kernels/convolution/window.hpp"
+#include "kernels/elementwise/pointwise.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+namespace {
+
+using dnnl::memory;
+using Desc = memory::desc;
+using Forward = dnnl::convolution_forward;
+using AdjointData = dnnl::convolution_backward_data;
+using AdjointWeights = dnnl::convolution_backward_weights;
+using onednn::Port;
+
+// oneDNN knows no unread input; and with AVX-512 the weight adjoint of 2.6.3 is wrong, and writes
+// outside its arrays, for some paddings of the first of three dimensions.
+bool needsStage(const WindowShape& w) {
+  if (w.rank == 3 && (w.padLow[0] != 0 || padHigh(w, 0) != 0))
+    return true;
+  for (int d = 0; d < w.rank; ++d)
+    if (w.padLow[d] < 0 || padHigh(w, d) <= -w.stride[d])
+      return true;
+  return false;
+}
+
+Desc anyLayout(const Desc& plain) {
+  return {onednn::dimsOf(plain), memory::data_type::f32, memory::format_tag::any};
+}
+
+// oneDNN pads the channels of its own layouts to 16, so few of them are better left plain (three
+// times faster for one channel).
+constexpr Index kFewChannels = 4;
+
+// [out, in, kernel...], with several groups [groups, out / groups, in / groups, kernel...].
+Desc weightsOf(const ConvolutionShape& s, const WindowShape& w) {
+  const Desc plain =
+      onednn::plainDescription(s.outChannels, s.inChannels / s.groups, w.kernel, w.rank);
+  if (s.groups == 1)
+    return plain;
+  memory::dims dims = onednn::dimsOf(plain);
+  dims[0] /= s.groups;
+  dims.insert(dims.begin(), s.groups);
+  return plain.reshape(dims);
+}
+
+Desc userOutputs(const ConvolutionShape& s, const Desc& dense) {
+  const ImageStrides y = outputStrides(s);
+  memory::dims strides{y.batch, y.channel};
+  for (int d = 0; d < s.window.rank; ++d)
+    strides.push_back(y.space[d]);
+  return {onednn::dimsOf(dense), memory::data_type::f32, strides};
+}
+
+// The plain descriptions and geometry of one convolution in oneDNN's terms.
+struct Problem {
+  Problem(const ConvolutionShape& s, const WindowShape& w)
+      : x(onednn::plainDescription(s.batch, s.inChannels, w.in, w.rank)), w(weightsOf(s, w)),
+        b(onednn::plainDescription(s.outChannels, -1, {}, 0)),
+        y(onednn::plainDescription(s.batch, s.outChannels, w.out, w.rank)),
+        userY(userOutputs(s, y)), strides(onednn::toDims(w.stride, w.rank)),
+        dilates(onednn::toDims(w.dilation, w.rank, 1)), padLow(onednn::toDims(w.padLow, w.rank)),
+        fewChannels(s.groups == 1 && s.inChannels <= kFewChannels) {
+    for (int d = 0; d < w.rank; ++d)
+      padHigh.push_back(tenon::padHigh(w, d));
+  }
+  // The product, and what it adds to what the output holds, are described alike.
+  Forward::primitive_desc forward(const dnnl::primitive_attr& how, const Desc& src,
+                                  const Desc& weights, const Desc& dst) const {
+    return onednn::described<Forward>(how, dnnl::prop_kind::forward_training,
+                                      dnnl::algorithm::convolution_direct, src, weights, b, dst,
+                                      strides, dilates, padLow, padHigh);
+  }
+  AdjointData::primitive_desc adjointData(const dnnl::primitive_attr& how,
+                                          const Forward::primitive_desc& hint) const {
+    return onednn::describedBeside<AdjointData>(
+        hint, how, dnnl::algorithm::convolution_direct, fewChannels ? x : anyLayout(x),
+        fewChannels ? w : anyLayout(w), fewChannels ? y : anyLayout(y), strides, dilates, padLow,
+        padHigh);
+  }
+  AdjointWeights::primitive_desc adjointWeights(const dnnl::primitive_attr& how,
+                                                const Forward::primitive_desc& hint) const {
+    return onednn::describedBeside<AdjointWeights>(hint, how, dnnl::algorithm::convolution_direct,
+                                                   anyLayout(x), anyLayout(w), b, anyLayout(y),
+                                                   strides, dilates, padLow, padHigh);
+  }
+
+  Desc x, w, b, y;
+  Desc userY; // y as it lies in the caller's array
+  memory::dims strides, dilates, padLow, padHigh;
+  bool fewChannels;
+};
+
+// The scratchpad is the caller's; `sum` adds the product to what the output holds.
+dnnl::primitive_attr attributes(bool sum) {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (sum) {
+    dnnl::post_ops ops;
+    ops.append_sum(1.0f);
+    attr.set_post_ops(ops);
+  }
+  return attr;
+}
+
+Desc rawBytes(size_t bytes) {
+  return {{memory::dim(std::max<size_t>(bytes, 1))}, memory::data_type::u8, memory::format_tag::a};
+}
+
+// What oneDNN chose for each product; `sum` is forward into what the output holds.
+struct Chosen {
+  explicit Chosen(const Problem& p)
+      : forward(p.forward(attributes(false), anyLayout(p.x), anyLayout(p.w), anyLayout(p.y))),
+        sum(p.forward(attributes(true), forward.src_desc(), forward.weights_desc(),
+                      forward.dst_desc())),
+        adjointData(p.adjointData(attributes(false), forward)),
+        adjointWeights(p.adjointWeights(attributes(false), forward)) {}
+
+  std::string implementation() const {
+    return fmt::format("{}, adjoints {} and {}", forward.impl_info_str(),
+                       adjointData.impl_info_str(), adjointWeights.impl_info_str());
+  }
+  size_t scratchpadBytes() const {
+    return std::max({forward.scratchpad_desc().get_size(), sum.scratchpad_desc().get_size(),
+                     adjointData.scratchpad_desc().get_size(),
+                     adjointWeights.scratchpad_desc().get_size()});
+  }
+
+  Forward::primitive_desc forward, sum;
+  AdjointData::primitive_desc adjointData;
+  AdjointWeights::primitive_desc adjointWeights;
+};
+
+// One of the three products: its primitive, its operands and its argument table.
+struct Product {
+  Port x, w, y;
+  dnnl::primitive primitive;
+  std::unordered_map<int, memory> arguments;
+
+  void run(const dnnl::stream& stream) { primitive.execute(stream, arguments); }
+};
+
+Product forwardProduct(const Problem& p, const Forward::primitive_desc& chosen) {
+  return {Port(p.x, chosen.src_desc()),
+          Port(p.w, chosen.weights_desc()),
+          Port(p.userY, chosen.dst_desc()),
+          Forward(chosen),
+          {}};
+}
+
+Product adjointDataProduct(const Problem& p, const AdjointData::primitive_desc& chosen) {
+  return {Port(p.x, chosen.diff_src_desc()),
+          Port(p.w, chosen.weights_desc()),
+          Port(p.userY, chosen.diff_dst_desc()),
+          AdjointData(chosen),
+          {}};
+}
+
+Product adjointWeightsProduct(const Problem& p, const AdjointWeights::primitive_desc& chosen) {
+  return {Port(p.x, chosen.src_desc()),
+          Port(p.w, chosen.diff_weights_desc()),
+          Port(p.userY, chosen.diff_dst_desc()),
+          AdjointWeights(chosen),
+          {}};
+}
+
+constexpr std::array kRoles{&Product::x, &Product::w, &Product::y};
+
+class OneDnnConvolution final : public Convolution<float> {
+public:
+  // `window` spans what `stage` holds, if there is one.
+  OneDnnConvolution(const ConvolutionShape& shape, const WindowShape& window,
+                    const std::optional<InputStage<float>>& stage, KernelContextPtr context)
+      : OneDnnConvolution(Problem(shape, window), stage, std::move(context)) {}
+
+  void forward(const float* x, const float* w, const float* b, float* y, bool accumulate) override {
+    onednn::guarded("a convolution", [&] {
+      takeScratch();
+      Product& p = forward_;
+      p.x.load(stream_, staged(x));
+      p.w.load(stream_, w);
+      bias_.set_data_handle(b ? const_cast<float*>(b) : zeroBias_.data());
+      if (accumulate) {
+        p.y.load(stream_, y);
+        forwardSum_.execute(stream_, p.arguments);
+      } else {
+        p.y.attach(y);
+        p.run(stream_);
+      }
+      p.y.store(stream_);
+      stream_.wait();
+    });
+  }
+
+  void adjointData(const float* w, const float* dy, float* dx) override {
+    onednn::guarded("a convolution's adjoint", [&] {
+      takeScratch();
+      Product& p = adjointData_;
+      p.w.load(stream_, w);
+      p.y.load(stream_, dy);
+      p.x.attach(stage_ ? staged() : dx);
+      p.run(stream_);
+      p.x.store(stream_);
+      stream_.wait();
+    });
+    if (stage_)
+      stage_->unstage(*context_, staged(), dx);
+  }
+
+  // oneDNN overwrites its gradients; they are added from here.
+  void adjointWeights(const float* x, const float* dy, float* dw, float* db) override {
+    onednn::guarded("a convolution's weight adjoint", [&] {
+      takeScratch();
+      Product& p = adjointWeights_;
+      p.x.load(stream_, staged(x));
+      p.y.load(stream_, dy);
+      p.w.attach(weightGradient());
+      bias_.set_data_handle(biasGradient());
+      p.run(stream_);
+      p.w.store(stream_);
+      stream_.wait();
+    });
+    axpby(*context_, weights_, 1.0f, weightGradient(), 1.0f, dw);
+    if (db)
+      axpby(*context_, Index(zeroBias_.size()), 1.0f, biasGradient(), 1.0f, db);
+  }
+
+  Backend backend() const override { return Backend::OneDnn; }
+  const char* implementation() const override { return implementation_.c_str(); }
+
+private:
+  OneDnnConvolution(const Problem& p, const std::optional<InputStage<float>>& stage,
+                    KernelContextPtr context)
+      : OneDnnConvolution(p, Chosen(p), stage, std::move(context)) {}
+  OneDnnConvolution(const Problem& p, const Chosen& chosen,
+                    const std::optional<InputStage<float>>& stage, KernelContextPtr context)
+      : stream_(onednn::streamOf(*context)), forward_(forwardProduct(p, chosen.forward)),
+        adjointData_(adjointDataProduct(p, chosen.adjointData)),
+        adjointWeights_(adjointWeightsProduct(p, chosen.adjointWeights)),
+        forwardSum_(Forward(chosen.sum)), implementation_(chosen.implementation()),
+        bias_(p.b, onednn::engine(), DNNL_MEMORY_NONE),
+        scratchpad_(rawBytes(chosen.scratchpadBytes()), onednn::engine(), DNNL_MEMORY_NONE),
+        zeroBias_(p.b.get_size() / sizeof(float)), weights_(Index(p.w.get_size() / sizeof(float))),
+        stage_(stage), context_(std::move(context)) {
+    tabulate();
+    planScratch();
+  }
+
+  // One area for each role, as large as the largest of the three operands in it.
+  void planScratch() {
+    ScratchPlan plan;
+    scratchpadAt_ = plan.add<char>(Index(scratchpad_.get_desc().get_size()));
+    biasAt_ = plan.add<float>(Index(zeroBias_.size()));
+    weightsAt_ = plan.add<float>(weights_);
+    stagedAt_ = plan.add<float>(stage_ ? stage_->volume() : 0);
+    for (int role = 0; role < 3; ++role) {
+      size_t bytes = 0;
+      for (Product* p : products())
+        bytes = std::max(bytes, (p->*kRoles[role]).bytes());
+      areasAt_[role] = plan.add<char>(Index(bytes));
+    }
+    context_->reserve(plan);
+  }
+
+  // The scratch moves when another kernel of the context needs more.
+  void takeScratch() {
+    char* scratch = context_->scratch<char>(0);
+    if (scratch == taken_)
+      return;
+    taken_ = scratch;
+    scratchpad_.set_data_handle(scratch + scratchpadAt_);
+    for (int role = 0; role < 3; ++role)
+      for (Product* p : products())
+        (p->*kRoles[role]).place(scratch + areasAt_[role]);
+  }
+
+  void tabulate() {
+    forward_.arguments = {{DNNL_ARG_SRC, forward_.x.memory()},
+                          {DNNL_ARG_WEIGHTS, forward_.w.memory()},
+                          {DNNL_ARG_BIAS, bias_},
+                          {DNNL_ARG_DST, forward_.y.memory()},
+                          {DNNL_ARG_SCRATCHPAD, scratchpad_}};
+    adjointData_.arguments = {{DNNL_ARG_DIFF_DST, adjointData_.y.memory()},
+                              {DNNL_ARG_WEIGHTS, adjointData_.w.memory()},
+                              {DNNL_ARG_DIFF_SRC, adjointData_.x.memory()},
+                              {DNNL_ARG_SCRATCHPAD, scratchpad_}};
+    adjointWeights_.arguments = {{DNNL_ARG_SRC, adjointWeights_.x.memory()},
+                                 {DNNL_ARG_DIFF_DST, adjointWeights_.y.memory()},
+                                 {DNNL_ARG_DIFF_WEIGHTS, adjointWeights_.w.memory()},
+                                 {DNNL_ARG_DIFF_BIAS, bias_},
+                                 {DNNL_ARG_SCRATCHPAD, scratchpad_}};
+  }
+
+  std::array<Product*, 3> products() { return {&forward_, &adjointData_, &adjointWeights_}; }
+  float* weightGradient() { return context_->scratch<float>(weightsAt_); }
+  float* biasGradient() { return context_->scratch<float>(biasAt_); }
+  float* staged() { return context_->scratch<float>(stagedAt_); }
+  const float* staged(const float* x) {
+    if (!stage_)
+      return x;
+    stage_->stage(*context_, x, staged());
+    return staged();
+  }
+
+  dnnl::stream stream_;
+  Product forward_, adjointData_, adjointWeights_;
+  dnnl::primitive forwardSum_; // forward into what y holds
+  std::string implementation_;
+  memory bias_, scratchpad_;
+  std::vector<float> zeroBias_;
+  Index weights_; // how many there are
+  std::optional<InputStage<float>> stage_;
+  KernelContextPtr context_;
+  Index scratchpadAt_, biasAt_, weightsAt_, stagedAt_; // in the scratch
+  std::array<Index, 3> areasAt_;
+  char* taken_ = nullptr; // the scratch that the memories point into
+};
+
+} // namespace
+
+std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape& shape,
+                                                          KernelContextPtr context) {
+  return onednn::guarded("setting up a convolution", [&]() -> std::unique_ptr<Convolution<float>> {
+    if (!needsStage(shape.window))
+      return std::make_unique<OneDnnConvolution>(shape, shape.window, std::nullopt,
+                                                 std::move(context));
+    const InputStage<float> stage(shape.batch * shape.inChannels, shape.window);
+    return std::make_unique<OneDnnConvolution>(shape, stage.window(), stage, std::move(context));
+  });
+}
+
+} // namespace tenon

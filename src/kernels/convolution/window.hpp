@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The sliding window shared by convolution and pooling. Along each spatial dimension output o
+// reads, for tap t of the kernel, the input
+//     i = o stride - padLow + t dilation,
+// and taps with i outside [0, in) fall on padding. padLow < 0 skips leading input; the padding at
+// the upper end follows from `out`, and where it is negative, input stays unread. Taps from padEnd on
+// lie beyond the padding that a mean counts.
+#pragma once
+
+#include "kernels/base/context.hpp"
+#include "sys/types.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace tenon {
+
+constexpr int kMaxSpatial = 3;
+constexpr Index kNoEnd = std::numeric_limits<Index>::max() / 4;
+
+struct WindowShape {
+  int rank = kMaxSpatial;
+  std::array<Index, kMaxSpatial> in{1, 1, 1};  // local input extents as held
+  std::array<Index, kMaxSpatial> out{1, 1, 1}; // local outputs to produce
+  std::array<Index, kMaxSpatial> kernel{1, 1, 1};
+  std::array<Index, kMaxSpatial> stride{1, 1, 1};
+  std::array<Index, kMaxSpatial> dilation{1, 1, 1};
+  std::array<Index, kMaxSpatial> padLow{0, 0, 0};
+  std::array<Index, kMaxSpatial> padEnd{kNoEnd, kNoEnd, kNoEnd};
+};
+
+// TENON_ERR_ARG unless the rank is 1..3, extents are >= 0, and kernel, stride and dilation >= 1.
+void checkWindow(const WindowShape& window);
+
+// The same window with three spatial dimensions, unit ones in front: the arrays are unchanged.
+WindowShape embedWindow(const WindowShape& window);
+
+// Products over the window's dimensions.
+Index inputVolume(const WindowShape& window);
+Index outputVolume(const WindowShape& window);
+Index kernelVolume(const WindowShape& window);
+
+struct Range {
+  Index begin, end; // empty where end <= begin
+};
+
+constexpr Index ceilDivide(Index a, Index b) {
+  return a / b + (a % b > 0 ? 1 : 0);
+} // for b > 0
+
+// The taps of output o along dimension d that read input.
+inline Range tapsInside(const WindowShape& w, int d, Index o) {
+  const Index first = o * w.stride[d] - w.padLow[d];
+  return {std::max<Index>(0, ceilDivide(-first, w.dilation[d])),
+          std::min(w.kernel[d], ceilDivide(w.in[d] - first, w.dilation[d]))};
+}
+
+// How many taps of output o along dimension d lie before padEnd.
+inline Index tapsBeforeEnd(const WindowShape& w, int d, Index o) {
+  const Index first = o * w.stride[d] - w.padLow[d];
+  return std::clamp<Index>(ceilDivide(w.padEnd[d] - first, w.dilation[d]), 0, w.kernel[d]);
+}
+
+// The outputs along dimension d whose tap t reads input.
+inline Range outputsInside(const WindowShape& w, int d, Index t) {
+  const Index shift = w.padLow[d] - t * w.dilation[d];
+  return {std::max<Index>(0, ceilDivide(shift, w.stride[d])),
+          std::min(w.out[d], ceilDivide(w.in[d] + shift, w.stride[d]))};
+}
+
+// The outputs along dimension d between whose first and last tap held input lies, whether a tap reads it
+// or not. It is empty where there is none, and so are the inputs of an empty range.
+inline Range outputsReaching(const WindowShape& w, int d) {
+  if (w.in[d] == 0)
+    return {0, 0};
+  const Index reach = (w.kernel[d] - 1) * w.dilation[d] + 1;
+  return {std::max<Index>(0, ceilDivide(w.padLow[d] - reach + 1, w.stride[d])),
+          std::min(w.out[d], ceilDivide(w.in[d] + w.padLow[d], w.stride[d]))};
+}
+
+// The held inputs from the first tap of the first of these outputs to the last tap of the last.
+inline Range inputsReached(const WindowShape& w, int d, const Range& outputs) {
+  if (outputs.end <= outputs.begin)
+    return {0, 0};
+  const Index first = outputs.begin * w.stride[d] - w.padLow[d];
+  const Index last =
+      (outputs.end - 1) * w.stride[d] - w.padLow[d] + (w.kernel[d] - 1) * w.dilation[d];
+  return {std::max<Index>(0, first), std::min(w.in[d], last + 1)};
+}
+
+using Position = std::array<Index, kMaxSpatial>;
+
+// visit(output position, its row-major index) for every output of an embedded window.
+template <class Visit>
+void forEachOutput(const WindowShape& w, Visit visit) {
+  Index flat = 0;
+  Position o;
+  for (o[0] = 0; o[0] < w.out[0]; ++o[0])
+    for (o[1] = 0; o[1] < w.out[1]; ++o[1])
+      for (o[2] = 0; o[2] < w.out[2]; ++o[2])
+        visit(o, flat++);
+}
+
+// visit(index of the tap, index of the input it reads), row-major, for every tap of output o of an
+// embedded window that reads input.
+template <class Visit>
+void forEachRead(const WindowShape& w, const Position& o, Visit visit) {
+  const Range r0 = tapsInside(w, 0, o[0]), r1 = tapsInside(w, 1, o[1]), r2 = tapsInside(w, 2, o[2]);
+  for (Index t0 = r0.begin; t0 < r0.end; ++t0)
+    for (Index t1 = r1.begin; t1 < r1.end; ++t1)
+      for (Index t2 = r2.begin; t2 < r2.end; ++t2) {
+        const Index i0 = o[0] * w.stride[0] - w.padLow[0] + t0 * w.dilation[0];
+        const Index i1 = o[1] * w.stride[1] - w.padLow[1] + t1 * w.dilation[1];
+        const Index i2 = o[2] * w.stride[2] - w.padLow[2] + t2 * w.dilation[2];
+        visit((t0 * w.kernel[1] + t1) * w.kernel[2] + t2, (i0 * w.in[1] + i1) * w.in[2] + i2);
+      }
+}
+
+// A copy of the input cut and padded to exactly the extents that the windows span, so that a
+// library that does not know some padding can compute on it without any:
+//     staged[plane, j] = x[plane, j - padLow],  0 where that is outside.
+
+// Padding at the upper end of dimension d: negative where input stays unread.
+Index padHigh(const WindowShape& window, int d);
+Index effectiveKernel(const WindowShape& window, int d); // (kernel - 1) dilation + 1
+
+template <class T>
+class InputStage {
+public:
+  InputStage(Index planes, const WindowShape& window);
+
+  // The window over the staged array.
+  const WindowShape& window() const { return staged_; }
+  // Elements of the staged array.
+  Index volume() const { return planes_ * inputVolume(staged_); }
+  void stage(KernelContext& context, const T* x, T* staged) const;
+  // The transpose: x is overwritten, with zeros where the staged array has no such element.
+  void unstage(KernelContext& context, const T* staged, T* x) const;
+
+private:
+  Index planes_;
+  WindowShape staged_;
+  Index inVolume_;
+  // The common part of the two arrays: planes and three spatial dimensions.
+  std::array<Index, kMaxSpatial + 1> extent_, strideX_, strideStaged_;
+  Index offsetX_ = 0, offsetStaged_ = 0;
+};
+
+} // namespace tenon

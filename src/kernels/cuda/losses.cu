@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/cuda/reductions.cuh"
+#include "kernels/functors/axis.hpp"
+#include "kernels/functors/losses.hpp"
+#include "kernels/functors/sum.hpp"
+
+namespace tenon::device {
+
+using namespace functors;
+
+#define TENON_BOTH(T, U)                                                                           \
+  TENON_GROUPS(AddTo, WeightedError<SquaredTerm, T, U>)                                            \
+  TENON_GROUPS(AddTo, WeightedError<AbsoluteTerm, T, U>)                                           \
+  TENON_GROUPS(AddTo, WeightedError<HuberTerm, T, U>)                                              \
+  TENON_GROUPS(AddTo, RowError<T, U>)                                                              \
+  TENON_GROUPS(AddTo, RowTarget<T, U>)                                                             \
+  TENON_GROUPS(AddTo, DifferenceTerm<T, U>)                                                        \
+  TENON_ELEMENTS(AlongAxis<RelativeGradient<T, U>>)
+TENON_BOTH(float, float)
+TENON_BOTH(float, double)
+TENON_BOTH(double, float)
+TENON_BOTH(double, double)
+
+#define TENON_ALL(T)                                                                               \
+  TENON_GROUPS(AddTo, RelativeError<T>)                                                            \
+  TENON_GROUPS(AddTo, VectorDot<T>)                                                                \
+  TENON_GROUPS(MaxTo, BadWeight<T>)                                                                \
+  TENON_ENDS(AddTo, double, StoreGroup<T, double>)                                                 \
+  TENON_ENDS(AddTo, double, StoreScaled<T>)                                                        \
+  TENON_ELEMENTS(RelativeSlopes<T>)                                                                \
+  TENON_ELEMENTS(ScaledByNumber<T>)
+TENON_ALL(float)
+TENON_ALL(double)
+
+} // namespace tenon::device

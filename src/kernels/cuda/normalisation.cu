@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/cuda/reductions.cuh"
+#include "kernels/functors/axis.hpp"
+#include "kernels/functors/normalisation.hpp"
+
+namespace tenon::device {
+
+using namespace functors;
+
+#define TENON_ALL(T)                                                                               \
+  TENON_GROUPS(AddMoments, GroupMoments<T>)                                                        \
+  TENON_ENDS(AddMoments, Partial, StoreMoments<T>)                                                 \
+  TENON_GROUPS(AddSums, GroupMomentsTangent<T>)                                                    \
+  TENON_ENDS(AddSums, TwoSums, StoreMomentsTangent<T>)                                             \
+  TENON_GROUPS(AddSums, GroupSlopes<T>)                                                            \
+  TENON_ENDS(AddSums, TwoSums, StoreGroupSlopes<T>)                                                \
+  TENON_GROUPS(AddSums, WeightSlopes<T>)                                                           \
+  TENON_ENDS(AddSums, TwoSums, AddWeightSlopes<T>)                                                 \
+  TENON_ELEMENTS(AlongAxis<MomentsAdjoint<T>>)                                                     \
+  TENON_ELEMENTS(AlongAxis<Normalise<T>>)                                                          \
+  TENON_ELEMENTS(AlongAxis<NormaliseTangent<T>>)                                                   \
+  TENON_ELEMENTS(AlongAxis<NormaliseAdjoint<T>>)                                                   \
+  TENON_ELEMENTS(GroupScale<T>)                                                                    \
+  TENON_ELEMENTS(CombineMoments<T>)                                                                \
+  TENON_ELEMENTS(CombineMomentsTangent<T>)                                                         \
+  TENON_ELEMENTS(CombineMomentsAdjoint<T>)                                                         \
+  TENON_ELEMENTS(FollowMoments<T>)
+TENON_ALL(float)
+TENON_ALL(double)
+
+} // namespace tenon::device

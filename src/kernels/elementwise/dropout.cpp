@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/elementwise/dropout.hpp"
+
+#include "kernels/functors/dropout.hpp"
+#include "kernels/walks/each.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kDrawCost = 16; // work of a random number, in elements moved
+
+template <class T>
+void applyOnDevice(KernelContext& context, const DropoutMask& mask, const std::uint64_t* counter,
+                   int rank, const Index* extent, Index first, const Index* strides, const T* x,
+                   T* y) {
+  if constexpr (kHasDevice) {
+    if (std::find(extent, extent + rank, 0) != extent + rank)
+      return;
+    const Cells<1> cells(rank, extent, {strides});
+    if (cells.count() > kMostWalkedCells)
+      throw Error(TENON_ERR_SUPPORT, "dropout on the device has more than 2^31 - 1 local elements; "
+                                     "divide the tensor among more processes");
+    device::eachElement(context.stream(), cells.count(),
+                        functors::Dropout<T>{mask.seed, mask.stream, mask.rate,
+                                             static_cast<T>(1 / (1 - mask.rate)), counter, cells,
+                                             first, x, y});
+  }
+}
+
+} // namespace
+
+template <class T>
+void applyDropout(KernelContext& context, const DropoutMask& mask, const std::uint64_t* counter,
+                  int rank, const Index* extent, Index first, const Index* strides, const T* x,
+                  T* y) {
+  if (isOnDevice(context))
+    return applyOnDevice(context, mask, counter, rank, extent, first, strides, x, y);
+  const std::uint64_t seed = mask.seed, stream = mask.stream + *counter;
+  const double rate = mask.rate;
+  const T scale = static_cast<T>(1 / (1 - rate));
+  const Index run = extent[rank - 1];
+  Index rows = 1;
+  for (int d = 0; d < rank - 1; ++d)
+    rows *= extent[d];
+  parallelRanges(context.threads(), rows, run * kDrawCost, [=](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      Index index = first;
+      for (Index d = rank - 1, rest = row; d-- > 0; rest /= extent[d])
+        index += rest % extent[d] * strides[d];
+      for (Index i = row * run; i < (row + 1) * run; ++i, ++index)
+        y[i] =
+            uniformAt(seed, stream, static_cast<std::uint64_t>(index)) < rate ? T(0) : scale * x[i];
+    }
+  });
+}
+
+void keepCounter(KernelContext& context, std::uint64_t value, std::uint64_t* counter) {
+  eachElement(context, 1, 1, functors::KeepNumber{value, counter});
+}
+
+template void applyDropout<float>(KernelContext&, const DropoutMask&, const std::uint64_t*, int,
+                                  const Index*, Index, const Index*, const float*, float*);
+template void applyDropout<double>(KernelContext&, const DropoutMask&, const std::uint64_t*, int,
+                                   const Index*, Index, const Index*, const double*, double*);
+
+} // namespace tenon

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The random mask of dropout. A cell's number is drawn by (seed, stream, global index), so a mask does
+// not depend on the partition, and the derivatives draw it again instead of keeping it.
+#pragma once
+
+#include "kernels/base/context.hpp"
+
+namespace tenon {
+
+struct DropoutMask {
+  std::uint64_t seed, stream;
+  double rate;
+};
+
+// y = 0 where the cell's number is below the rate, else x / (1 - rate), for a contiguous box: the cell
+// i lies at the global index first + i . strides, the last stride 1. The stream of the mask is that of
+// the draw *counter behind the mask's.
+template <class T>
+void applyDropout(KernelContext& context, const DropoutMask& mask, const std::uint64_t* counter,
+                  int rank, const Index* extent, Index first, const Index* strides, const T* x,
+                  T* y);
+
+// *counter = value
+void keepCounter(KernelContext& context, std::uint64_t value, std::uint64_t* counter);
+
+} // namespace tenon

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The first of n elements that a kernel must not be given.
+#pragma once
+
+#include "kernels/functors/sum.hpp"
+#include "kernels/walks/device_reduce.hpp"
+#include "kernels/walks/each.hpp"
+
+namespace tenon {
+
+// Its index, or -1 if there is none; term(0, i) is n - i for a bad element and 0 for a good one. Waits for the answer.
+template <class Term>
+Index firstBad(KernelContext& context, Index n, const Term& term) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context)) {
+      const Index most = n > 0 ? device::reduceAll<functors::MaxTo>(context, n, term, 0) : 0;
+      return most > 0 ? n - most : -1;
+    }
+  for (Index i = 0; i < n; ++i)
+    if (term(0, i) > 0)
+      return i;
+  return -1;
+}
+
+} // namespace tenon

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/elementwise/pointwise.hpp"
+
+#include "kernels/functors/pointwise.hpp"
+#include "kernels/functors/vector.hpp"
+#include "kernels/movement/block_copy.hpp"
+#include "kernels/walks/each.hpp"
+
+namespace tenon {
+
+using pointwise::Derivative;
+using pointwise::Value;
+using pointwise::withFunction;
+
+namespace {
+
+// Work of an element of a function that is not a comparison or a product, in elements moved.
+constexpr Index kTranscendentalCost = 8;
+
+constexpr Index costOf(Pointwise function) {
+  switch (function) {
+  case Pointwise::Relu:
+  case Pointwise::LeakyRelu:
+  case Pointwise::Scale:
+  case Pointwise::Identity:
+    return 1;
+  default:
+    return kTranscendentalCost;
+  }
+}
+
+// Elements that are looked at together for one that the loop without branches cannot do.
+constexpr Index kTogether = 256;
+
+// of(f) and, where an argument is too large for it, of(F::Anywhere{}), give the functor to be walked.
+template <class F, class T, class Of>
+void eachWithin(KernelContext& context, Index n, const F& f, Index cost, const T* arguments,
+                Of of) {
+  if constexpr (requires {
+                  F::kMost;
+                  typename F::Anywhere;
+                }) {
+    if constexpr (kHasDevice)
+      if (isOnDevice(context))
+        return eachElement(context, n, cost, of(pointwise::Everywhere<F>{}));
+    parallelRanges(context.threads(), n, cost, [=](Index begin, Index end) {
+      for (Index i = begin; i < end; i += kTogether) {
+        const Index last = std::min(end, i + kTogether);
+        T most = 0;
+        for (Index j = i; j < last; ++j)
+          most = std::max(most, std::abs(arguments[j]));
+        if (most <= T(F::kMost))
+          walkElements(i, last, of(f));
+        else
+          walkElements(i, last, of(typename F::Anywhere{}));
+      }
+    });
+  } else {
+    eachElement(context, n, cost, of(f));
+  }
+}
+
+// Columns that a sum over rows gives to one thread together: a cache line of doubles, and more.
+constexpr Index kColumns = 16;
+
+} // namespace
+
+template <class T>
+void pointwiseForward(KernelContext& context, const PointwiseFunction& function, Index n,
+                      const T* x, T* y) {
+  withFunction(function, [=, &context, cost = costOf(function.kind)](auto f) {
+    eachWithin(context, n, f, cost, x, [=](auto which) {
+      return Value<decltype(which), T>{which, x, y};
+    });
+  });
+}
+
+template <class T>
+void pointwiseDerivative(KernelContext& context, const PointwiseFunction& function, Index n,
+                         const T* x, const T* y, const T* v, T* r) {
+  withFunction(function, [=, &context, cost = costOf(function.kind)](auto f) {
+    const T* points[] = {v, x, y};
+    const T* point = points[int(f.kReads)];
+    eachWithin(context, n, f, cost, point, [=](auto which) {
+      return Derivative<decltype(which), T>{which, point, v, r};
+    });
+  });
+}
+
+template <class T>
+void axpby(KernelContext& context, Index n, T alpha, const T* x, T beta, T* y) {
+  if (beta == T(0))
+    eachElement(context, n, 1, functors::Scaled<T>{alpha, x, y});
+  else
+    eachElement(context, n, 1, functors::Axpby<T>{alpha, x, beta, y});
+}
+
+template <class T>
+void product(KernelContext& context, Index n, const T* a, const T* b, bool adds, T* y) {
+  if (adds)
+    eachElement(context, n, 1, functors::AddedProduct<T>{a, b, y});
+  else
+    eachElement(context, n, 1, functors::Product<T>{a, b, y});
+}
+
+template <class T>
+void addBias(KernelContext& context, Index rows, Index cols, const T* b, T* y) {
+  if (isOnDevice(context)) {
+    const Index extent[] = {rows, cols}, bs[] = {0, 1}, ys[] = {cols, 1};
+    return blockCombine(context, Combine::Add, 2, extent, b, bs, y, ys);
+  }
+  parallelRanges(context.threads(), rows, cols, [=](Index begin, Index end) {
+    for (Index r = begin; r < end; ++r)
+      for (Index c = 0; c < cols; ++c)
+        y[r * cols + c] += b[c];
+  });
+}
+
+template <class T>
+void sumRows(KernelContext& context, Index rows, Index cols, const T* x, T* b) {
+  if (isOnDevice(context)) {
+    const Index extent[] = {rows, cols}, xs[] = {cols, 1}, bs[] = {0, 1};
+    return blockMultiplyAdd<T>(context, 2, extent, 1, nullptr, nullptr, x, xs, b, bs);
+  }
+  const Index groups = (cols + kColumns - 1) / kColumns;
+  parallelRanges(context.threads(), groups, rows * kColumns, [=](Index begin, Index end) {
+    const Index last = std::min(cols, end * kColumns);
+    for (Index r = 0; r < rows; ++r)
+      for (Index c = begin * kColumns; c < last; ++c)
+        b[c] += x[r * cols + c];
+  });
+}
+
+#define TENON_INSTANTIATE(T)                                                                       \
+  template void pointwiseForward<T>(KernelContext&, const PointwiseFunction&, Index, const T*,     \
+                                    T*);                                                           \
+  template void pointwiseDerivative<T>(KernelContext&, const PointwiseFunction&, Index, const T*,  \
+                                       const T*, const T*, T*);                                    \
+  template void axpby<T>(KernelContext&, Index, T, const T*, T, T*);                               \
+  template void product<T>(KernelContext&, Index, const T*, const T*, bool, T*);                   \
+  template void addBias<T>(KernelContext&, Index, Index, const T*, T*);                            \
+  template void sumRows<T>(KernelContext&, Index, Index, const T*, T*);
+TENON_INSTANTIATE(float)
+TENON_INSTANTIATE(double)
+#undef TENON_INSTANTIATE
+
+} // namespace tenon

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Pointwise functions y = f(x) and the product r = f'(x) v, which is tangent and adjoint alike,
+// since the Jacobian is diagonal; and the small vector operations around them.
+#pragma once
+
+#include "kernels/base/context.hpp"
+
+namespace tenon {
+
+// The formulas are in functors/pointwise.hpp. The rectifiers have their left derivative at 0; NaN
+// propagates.
+enum class Pointwise {
+  Relu,
+  Tanh,
+  Sigmoid,
+  LeakyRelu,
+  Elu,
+  Gelu,     // x times the normal distribution function
+  GeluTanh, // the usual approximation of Gelu by tanh
+  Silu,
+  Softplus,
+  Exp,
+  Sine,
+  Scale,
+  Identity
+};
+
+struct PointwiseFunction {
+  PointwiseFunction(Pointwise which, double value = 0) : kind(which), parameter(value) {}
+  Pointwise kind;
+  double parameter; // slope of LeakyRelu left of 0, factor of Elu and Scale; the others have none
+};
+
+// y may be x.
+template <class T>
+void pointwiseForward(KernelContext& context, const PointwiseFunction& function, Index n,
+                      const T* x, T* y);
+
+// r = f'(x) v, where y = f(x). r may be v. Of x and y that one may be null which the function's kReads
+// (functors/pointwise.hpp) does not name.
+template <class T>
+void pointwiseDerivative(KernelContext& context, const PointwiseFunction& function, Index n,
+                         const T* x, const T* y, const T* v, T* r);
+
+// y = alpha x + beta y; beta = 0 never reads y.
+template <class T>
+void axpby(KernelContext& context, Index n, T alpha, const T* x, T beta, T* y);
+
+// y = a b, or with `adds` y += a b. y may be a or b.
+template <class T>
+void product(KernelContext& context, Index n, const T* a, const T* b, bool adds, T* y);
+
+// y[r,c] += b[c].
+template <class T>
+void addBias(KernelContext& context, Index rows, Index cols, const T* b, T* y);
+
+// b[c] += sum over r of x[r,c].
+template <class T>
+void sumRows(KernelContext& context, Index rows, Index cols, const T* x, T* b);
+
+} // namespace tenon

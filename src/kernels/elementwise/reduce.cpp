@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/elementwise/reduce.hpp"
+
+#include "kernels/functors/block.hpp"
+#include "kernels/walks/device_reduce.hpp"
+#include "kernels/walks/each.hpp"
+#include "kernels/walks/pairwise_sum.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon {
+
+namespace {
+
+constexpr int kLanes = 8;
+
+template <class T>
+double dotRun(Index n, const T* x, Index xs, const T* y, Index ys) {
+  double lane[kLanes] = {};
+  Index i = 0;
+  if (xs == 1 && ys == 1) {
+    for (; i + kLanes <= n; i += kLanes)
+      for (int l = 0; l < kLanes; ++l)
+        lane[l] += double(x[i + l]) * double(y[i + l]);
+  }
+  for (; i < n; ++i)
+    lane[i % kLanes] += double(x[i * xs]) * double(y[i * ys]);
+  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+template <class T>
+void addDot(PairwiseSum& sum, Index n, const T* x, Index xs, const T* y, Index ys) {
+  for (Index i = 0; i < n; i += kRun)
+    sum.add(dotRun(std::min(kRun, n - i), x + i * xs, xs, y + i * ys, ys));
+}
+
+// of(slice, offset in x, offset in y) for slices of the block, together.
+template <class Op, class T, class Of>
+double reduceBlock(KernelContext& context, const Block& block, const Of& of) {
+  double all = 0;
+  if (!block.empty)
+    forEachSlice(block, kMostWalkedCells, [&](const Block& slice, Index x, Index y) {
+      const Cells<2> cells{slice.rank, slice.extent, {slice.a, slice.b}};
+      all = Op{}(all, device::reduceAll<Op>(context, cells.count(), of(cells, x, y), 0));
+    });
+  return all;
+}
+
+template <class T>
+double dotOnDevice(KernelContext& context, const Block& block, const T* x, const T* y) {
+  if constexpr (kHasDevice)
+    return reduceBlock<functors::AddTo, T>(
+        context, block, [=](const Cells<2>& cells, Index a, Index b) {
+          return functors::DotTerm<T>{cells, x + a, y ? y + b : nullptr};
+        });
+  return 0;
+}
+
+template <class T>
+double maxAbsOnDevice(KernelContext& context, const Block& block, const T* x) {
+  if constexpr (kHasDevice)
+    return reduceBlock<functors::MaxTo, T>(context, block,
+                                           [=](const Cells<2>& cells, Index a, Index) {
+                                             return functors::SizeTerm<T>{cells, x + a};
+                                           });
+  return 0;
+}
+
+// The sum of x y, of rows.
+template <class T>
+double dotOfRow(KernelContext& context, Index n, const T* x, Index xs, const T* y, Index ys) {
+  if (isOnDevice(context))
+    return dotOnDevice(context, normaliseBlock(1, &n, &xs, &ys), x, y);
+  return sumOfRuns(context, n, [=](Index at, Index count) {
+    return dotRun(count, x + at * xs, xs, y + at * ys, ys);
+  });
+}
+
+template <class T>
+double largest(double best, Index n, const T* x, Index xs) {
+  for (Index i = 0; i < n; ++i) {
+    const double value = std::abs(double(x[i * xs]));
+    best = beats(value, best) ? value : best;
+  }
+  return best;
+}
+
+} // namespace
+
+template <class T>
+double dot(KernelContext& context, Index n, const T* x, const T* y) {
+  return dotOfRow(context, n, x, 1, y, 1);
+}
+
+template <class T>
+double sumSquares(KernelContext& context, Index n, const T* x) {
+  return dot(context, n, x, x);
+}
+
+template <class T>
+double sum(KernelContext& context, Index n, const T* x) {
+  static constexpr T kOne = 1;
+  const Index step = 1, still = 0;
+  if (isOnDevice(context))
+    return dotOnDevice<T>(context, normaliseBlock(1, &n, &step, &still), x, nullptr);
+  return dotOfRow(context, n, x, 1, &kOne, 0);
+}
+
+template <class T>
+double maxAbs(KernelContext& context, Index n, const T* x) {
+  const Index step = 1;
+  if (isOnDevice(context))
+    return maxAbsBlock(context, 1, &n, x, &step);
+  return largest(0.0, n, x, 1);
+}
+
+template <class T>
+double dotBlock(KernelContext& context, int rank, const Index* extent, const T* x, const Index* xs,
+                const T* y, const Index* ys) {
+  const Block block = normaliseBlock(rank, extent, xs, ys);
+  if (isOnDevice(context))
+    return dotOnDevice(context, block, x, y);
+  if (!block.empty && block.rank == 2 && block.extent[0] == 1)
+    return dotOfRow(context, block.extent[1], x, block.a[1], y, block.b[1]);
+  PairwiseSum sum;
+  forEachRow(block, [&](Index n, Index atX, Index stepX, Index atY, Index stepY) {
+    addDot(sum, n, x + atX, stepX, y + atY, stepY);
+  });
+  return sum.total();
+}
+
+template <class T>
+double maxAbsBlock(KernelContext& context, int rank, const Index* extent, const T* x,
+                   const Index* xs) {
+  const Block block = normaliseBlock(rank, extent, xs, xs);
+  if (isOnDevice(context))
+    return maxAbsOnDevice(context, block, x);
+  double best = 0;
+  forEachRow(block, [&](Index n, Index at, Index step, Index, Index) {
+    best = largest(best, n, x + at, step);
+  });
+  return best;
+}
+
+template <class T>
+void fillBlock(KernelContext& context, int rank, const Index* extent, T value, T* y,
+               const Index* ys) {
+  eachCell(context, normaliseBlock(rank, extent, ys, ys), functors::FillCells<T>{value, y});
+}
+
+#define TENON_INSTANTIATE(T)                                                                       \
+  template double dot<T>(KernelContext&, Index, const T*, const T*);                               \
+  template double sumSquares<T>(KernelContext&, Index, const T*);                                  \
+  template double sum<T>(KernelContext&, Index, const T*);                                         \
+  template double maxAbs<T>(KernelContext&, Index, const T*);                                      \
+  template double dotBlock<T>(KernelContext&, int, const Index*, const T*, const Index*, const T*, \
+                              const Index*);                                                       \
+  template double maxAbsBlock<T>(KernelContext&, int, const Index*, const T*, const Index*);       \
+  template void fillBlock<T>(KernelContext&, int, const Index*, T, T*, const Index*);
+TENON_INSTANTIATE(float)
+TENON_INSTANTIATE(double)
+#undef TENON_INSTANTIATE
+template void fillBlock<std::int64_t>(KernelContext&, int, const Index*, std::int64_t,
+                                      std::int64_t*, const Index*);
+
+} // namespace tenon

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sums, dots and norms of local arrays, accumulated pairwise in double: the rounding error grows with the
+// logarithm of the length, and the order of the sum depends on shape and strides alone, not on the
+// number of threads.
+#pragma once
+
+#include "kernels/base/context.hpp"
+
+namespace tenon {
+
+template <class T>
+double dot(KernelContext& context, Index n, const T* x, const T* y);
+template <class T>
+double sumSquares(KernelContext& context, Index n, const T* x);
+template <class T>
+double sum(KernelContext& context, Index n, const T* x);
+// NaN propagates; 0 for n = 0.
+template <class T>
+double maxAbs(KernelContext& context, Index n, const T* x);
+
+// The sum of x[i . xs] y[i . ys] over every i in the box `extent`; rank 0 to 8.
+template <class T>
+double dotBlock(KernelContext& context, int rank, const Index* extent, const T* x, const Index* xs,
+                const T* y, const Index* ys);
+template <class T>
+double maxAbsBlock(KernelContext& context, int rank, const Index* extent, const T* x,
+                   const Index* xs);
+
+// y[i . ys] = value; also for std::int64_t.
+template <class T>
+void fillBlock(KernelContext& context, int rank, const Index* extent, T value, T* y,
+               const Index* ys);
+
+} // namespace tenon

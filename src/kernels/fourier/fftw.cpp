@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Transforms of single dimensions by FFTW, or a library with its interface. Lines are copied to scratch memory
+// and back, since a box may have a part of the cells and the modes are a part of all, and since plans hold for
+// arrays of one alignment. Plans are estimates, so that the arithmetic of all runs is the same.
+#include "kernels/fourier/stage.hpp"
+
+#include "sys/errors/error.hpp"
+
+#include <algorithm>
+
+#ifdef TENON_HAS_FFTW
+#include <fftw3.h>
+
+#include <mutex>
+#endif
+
+namespace tenon {
+
+#ifdef TENON_HAS_FFTW
+
+namespace {
+
+template <class T>
+struct Fftw;
+#define TENON_FFTW(T, FFTW)                                                                        \
+  template <>                                                                                      \
+  struct Fftw<T> {                                                                                 \
+    using Plan = FFTW(plan);                                                                       \
+    using Complex = FFTW(complex);                                                                 \
+    using Dim = FFTW(iodim64);                                                                     \
+    static constexpr auto complexPlan = &FFTW(plan_guru64_dft);                                    \
+    static constexpr auto analysisPlan = &FFTW(plan_guru64_dft_r2c);                               \
+    static constexpr auto synthesisPlan = &FFTW(plan_guru64_dft_c2r);                              \
+    static constexpr auto transform = &FFTW(execute_dft);                                          \
+    static constexpr auto analyse = &FFTW(execute_dft_r2c);                                        \
+    static constexpr auto synthesise = &FFTW(execute_dft_c2r);                                     \
+    static constexpr auto destroy = &FFTW(destroy_plan);                                           \
+  };
+TENON_FFTW(float, FFTW_MANGLE_FLOAT)
+TENON_FFTW(double, FFTW_MANGLE_DOUBLE)
+#undef TENON_FFTW
+
+// The planner has one state for the whole process.
+std::mutex& planner() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+template <class T>
+auto pairs(T* x) {
+  return reinterpret_cast<typename Fftw<T>::Complex*>(x);
+}
+
+// A plan for arrays as aligned as scratch memory, of these numbers of elements.
+template <class T>
+class FftwPlan {
+public:
+  template <class Make>
+  FftwPlan(Index from, Index to, const Make& make) {
+    Buffer x = Buffer::of<T>(from, "plan of a transform"), y = Buffer::of<T>(to, "the same");
+    const std::lock_guard lock(planner());
+    plan_ = make(x.data<T>(), y.data<T>());
+    if (!plan_)
+      throw Error(TENON_ERR_LIBRARY,
+                  "FFTW made no plan for a transform; backend 'blas' does without it");
+  }
+  ~FftwPlan() {
+    const std::lock_guard lock(planner());
+    Fftw<T>::destroy(plan_);
+  }
+  FftwPlan(const FftwPlan&) = delete;
+  FftwPlan& operator=(const FftwPlan&) = delete;
+  typename Fftw<T>::Plan get() const noexcept { return plan_; }
+
+private:
+  typename Fftw<T>::Plan plan_;
+};
+
+constexpr unsigned kPlanFlags = FFTW_ESTIMATE | FFTW_DESTROY_INPUT;
+
+// Of `lines` lines of cells, one after the other, and their pairs.
+template <class T>
+struct RealPlans {
+  RealPlans(Index extent, Index lines)
+      : line{extent, 1, 1}, cellLines{lines, extent, extent / 2 + 1}, pairLines{lines,
+                                                                                extent / 2 + 1,
+                                                                                extent},
+        analysis(lines * extent, lines * (extent + 2),
+                 [&](T* x, T* y) {
+                   return Fftw<T>::analysisPlan(1, &line, 1, &cellLines, x, pairs(y), kPlanFlags);
+                 }),
+        synthesis(lines * (extent + 2), lines * extent, [&](T* x, T* y) {
+          return Fftw<T>::synthesisPlan(1, &line, 1, &pairLines, pairs(x), y, kPlanFlags);
+        }) {}
+
+  typename Fftw<T>::Dim line, cellLines, pairLines;
+  FftwPlan<T> analysis, synthesis;
+};
+
+// By blocks of lines that stay in the nearest cache.
+template <class T>
+class FftwRealStage final : public FourierStage<T> {
+public:
+  FftwRealStage(KernelContext& context, const FourierStageShape& shape, ScratchPlan& plan)
+      : context_(context), dim_(shape.dim), half_(dim_.extent / 2 + 1),
+        block_(std::clamp<Index>(kBlock / dim_.extent, 1, std::max<Index>(shape.outer, 1))),
+        cells_(plan.addForThreads<T>(context.threads(), block_ * dim_.extent)),
+        pairs_(plan.addForThreads<T>(context.threads(), 2 * block_ * half_)),
+        blocks_(dim_.extent, block_), single_(dim_.extent, 1) {}
+
+  void analyse(Index outer, const T* x, T* y) override {
+    eachBlock(outer, [=, this](T* cells, T* all, Index first, Index lines) {
+      if (dim_.count < dim_.extent)
+        std::fill_n(cells, lines * dim_.extent, T(0));
+      for (Index i = 0; i < lines; ++i)
+        std::copy_n(x + (first + i) * dim_.count, dim_.count, cells + i * dim_.extent + dim_.begin);
+      Fftw<T>::analyse(plansFor(lines).analysis.get(), cells, pairs(all));
+      for (Index i = 0; i < lines; ++i)
+        std::copy_n(all + 2 * i * half_, 2 * dim_.modes, y + 2 * (first + i) * dim_.modes);
+    });
+  }
+
+  // The transform back adds the mirror images of all modes that are not their own: hence the halves.
+  void adjoint(Index outer, const T* y, T* x) override {
+    eachBlock(outer, [=, this](T* cells, T* all, Index first, Index lines) {
+      const Index kept = 2 * dim_.modes;
+      for (Index i = 0; i < lines; ++i) {
+        const T* from = y + (first + i) * kept;
+        T* to = all + 2 * i * half_;
+        for (Index k = 0; k < kept; ++k)
+          to[k] = from[k] / 2;
+        to[0] = from[0];
+        if (kept - 2 == dim_.extent)
+          to[dim_.extent] = from[dim_.extent];
+        std::fill(to + kept, to + 2 * half_, T(0));
+      }
+      Fftw<T>::synthesise(plansFor(lines).synthesis.get(), pairs(all), cells);
+      for (Index i = 0; i < lines; ++i)
+        std::copy_n(cells + i * dim_.extent + dim_.begin, dim_.count, x + (first + i) * dim_.count);
+    });
+  }
+  const char* method() const noexcept override { return "FFTW"; }
+
+private:
+  static constexpr Index kBlock = 2048; // cells
+
+  const RealPlans<T>& plansFor(Index lines) const { return lines == block_ ? blocks_ : single_; }
+  // body(cells, pairs, first line, lines) for whole blocks, and for each of the lines left over.
+  template <class Body>
+  void eachBlock(Index outer, const Body& body) {
+    const Index blocks = outer / block_;
+    parallelPieces(context_.threads(cells_), blocks + outer % block_, 8 * block_ * dim_.extent,
+                   [=, this](int thread, Index begin, Index end) {
+                     T *cells = context_.template scratch<T>(cells_, thread),
+                       *all = context_.template scratch<T>(pairs_, thread);
+                     for (Index i = begin; i < end; ++i)
+                       body(cells, all, i < blocks ? i * block_ : blocks * block_ + i - blocks,
+                            i < blocks ? block_ : 1);
+                   });
+  }
+
+  KernelContext& context_;
+  FourierDim dim_;
+  Index half_, block_;
+  ThreadScratch cells_, pairs_;
+  RealPlans<T> blocks_, single_;
+};
+
+// All pairs behind the dimension at once.
+template <class T>
+class FftwComplexStage final : public FourierStage<T> {
+public:
+  FftwComplexStage(KernelContext& context, const FourierStageShape& shape, ScratchPlan& plan)
+      : context_(context), dim_(shape.dim), width_(2 * shape.inner),
+        from_(plan.addForThreads<T>(context.threads(), dim_.extent * width_)),
+        to_(plan.addForThreads<T>(context.threads(), dim_.extent * width_)),
+        line_{dim_.extent, shape.inner, shape.inner}, lines_{shape.inner, 1, 1},
+        forward_(planned(FFTW_FORWARD)), backward_(planned(FFTW_BACKWARD)) {}
+
+  void analyse(Index outer, const T* x, T* y) override {
+    const Index low = dim_.modes * width_, high = (dim_.extent - dim_.modes) * width_;
+    eachOuter(outer, [=, this](T* from, T* to, Index o) {
+      const Index cells = dim_.count * width_;
+      if (dim_.count < dim_.extent)
+        std::fill_n(from, dim_.extent * width_, T(0));
+      std::copy_n(x + o * cells, cells, from + dim_.begin * width_);
+      Fftw<T>::transform(forward_.get(), pairs(from), pairs(to));
+      std::copy_n(to, low, y + 2 * o * low);
+      std::copy_n(to + high, low, y + (2 * o + 1) * low);
+    });
+  }
+  void adjoint(Index outer, const T* y, T* x) override {
+    const Index low = dim_.modes * width_, high = (dim_.extent - dim_.modes) * width_;
+    eachOuter(outer, [=, this](T* from, T* to, Index o) {
+      std::copy_n(y + 2 * o * low, low, from);
+      std::fill(from + low, from + high, T(0));
+      std::copy_n(y + (2 * o + 1) * low, low, from + high);
+      Fftw<T>::transform(backward_.get(), pairs(from), pairs(to));
+      const Index cells = dim_.count * width_;
+      std::copy_n(to + dim_.begin * width_, cells, x + o * cells);
+    });
+  }
+  const char* method() const noexcept override { return "FFTW"; }
+
+private:
+  FftwPlan<T> planned(int sign) const {
+    const Index size = dim_.extent * width_;
+    return FftwPlan<T>(size, size, [&](T* x, T* y) {
+      return Fftw<T>::complexPlan(1, &line_, 1, &lines_, pairs(x), pairs(y), sign, kPlanFlags);
+    });
+  }
+  // body(from, to, o), both of [extent, inner] pairs.
+  template <class Body>
+  void eachOuter(Index outer, const Body& body) {
+    parallelPieces(context_.threads(from_), outer, 8 * dim_.extent * width_,
+                   [=, this](int thread, Index begin, Index end) {
+                     for (Index o = begin; o < end; ++o)
+                       body(context_.template scratch<T>(from_, thread),
+                            context_.template scratch<T>(to_, thread), o);
+                   });
+  }
+
+  KernelContext& context_;
+  FourierDim dim_;
+  Index width_;
+  ThreadScratch from_, to_;
+  typename Fftw<T>::Dim line_, lines_;
+  FftwPlan<T> forward_, backward_;
+};
+
+} // namespace
+
+bool hasFftw() noexcept {
+  return true;
+}
+
+template <class T>
+std::unique_ptr<FourierStage<T>> makeFftwStage(KernelContext& context,
+                                               const FourierStageShape& shape, ScratchPlan& plan) {
+  if (shape.isReal)
+    return std::make_unique<FftwRealStage<T>>(context, shape, plan);
+  return std::make_unique<FftwComplexStage<T>>(context, shape, plan);
+}
+
+#else
+
+bool hasFftw() noexcept {
+  return false;
+}
+
+template <class T>
+std::unique_ptr<FourierStage<T>> makeFftwStage(KernelContext&, const FourierStageShape&,
+                                               ScratchPlan&) {
+  throw Error(TENON_ERR_SUPPORT, "this build has no FFTW");
+}
+
+#endif
+
+template std::unique_ptr<FourierStage<float>> makeFftwStage(KernelContext&,
+                                                            const FourierStageShape&, ScratchPlan&);
+template std::unique_ptr<FourierStage<double>>
+makeFftwStage(KernelContext&, const FourierStageShape&, ScratchPlan&);
+
+} // namespace tenon

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/functors/fourier.hpp"
+#include "kernels/elementwise/reduce.hpp"
+#include "kernels/fourier/stage.hpp"
+#include "kernels/products/gemm.hpp"
+#include "kernels/walks/device_reduce.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon {
+
+namespace {
+
+constexpr const char* kWhat = "a spectral convolution";
+
+// Nanoseconds of a processor with AVX-512, as tests/bench/fourier measured them. Of a matrix: of a product, and of
+// what the calls for one outer index cost besides. Of a fast transform: of a cell, and what each prime factor
+// beyond those with code of their own adds to it, times the prime. (Not measured in each run, so that the
+// arithmetic of all runs is the same.)
+struct FourierTimes {
+  double product, calls, lastCell, cell;
+};
+template <class T>
+constexpr FourierTimes kTimes = {0.09, 140, 1.55, 1.6};
+template <>
+constexpr FourierTimes kTimes<float> = {0.04, 1100, 1.55, 0.8};
+constexpr double kLastPrime = 0.085, kPrime = 0.17;
+constexpr Index kLargestCode = 13;
+constexpr Index kNearestCache = 32768; // bytes
+constexpr double kBeyondCache = 2.5;   // times as long
+
+Index sumOfLargePrimes(Index extent) {
+  Index sum = 0;
+  for (Index factor = 2; factor * factor <= extent; ++factor)
+    for (; extent % factor == 0; extent /= factor)
+      sum += factor > kLargestCode ? factor : 0;
+  return sum + (extent > kLargestCode ? extent : 0);
+}
+
+template <class T>
+double matrixTime(const FourierStageShape& shape) {
+  const double products = double(shape.kept() * shape.dim.count * shape.inner);
+  return shape.isReal ? kTimes<T>.product * products
+                      : 2 * kTimes<T>.product * products + kTimes<T>.calls;
+}
+
+template <class T>
+double fftTime(const FourierStageShape& shape) {
+  const Index cells = shape.dim.extent * shape.inner;
+  const double primes = double(sumOfLargePrimes(shape.dim.extent));
+  if (shape.isReal)
+    return double(cells) * (kTimes<T>.lastCell + kLastPrime * primes);
+  const bool isNear = 4 * cells * static_cast<Index>(sizeof(T)) <= kNearestCache;
+  return double(cells) * (kTimes<T>.cell * (isNear ? 1 : kBeyondCache) + kPrime * primes);
+}
+
+// On a device, in bytes moved: of what is read and written, or of the arithmetic if that takes longer.
+constexpr double kFlopsForAByte = 10; // about as many as A100 and H200 do meanwhile
+
+template <class T>
+double onDevice(double elements, double flops) {
+  return std::max(elements * sizeof(T), flops / kFlopsForAByte);
+}
+
+template <class T>
+double matrixBytes(const FourierStageShape& shape) {
+  const double cells = double(shape.dim.count * shape.inner),
+               kept = double(shape.kept() * shape.inner), products = double(shape.kept()) * cells;
+  return shape.isReal ? onDevice<T>(cells + 2 * kept, 4 * products)
+                      : onDevice<T>(8 * cells + 6 * kept, 8 * products);
+}
+
+// Into lines, the transform, and out of them.
+template <class T>
+double fftBytes(const FourierStageShape& shape) {
+  const double cells = double(shape.dim.count * shape.inner),
+               all = double(shape.dim.extent * shape.inner),
+               kept = double(shape.kept() * shape.inner), steps = std::log2(shape.dim.extent);
+  return shape.isReal ? onDevice<T>(cells + 3 * all + 4 * kept, 2.5 * all * steps)
+                      : onDevice<T>(2 * cells + 6 * all + 4 * kept, 5 * all * steps);
+}
+
+template <class T>
+bool isFastTransform(Backend backend, Space space, const FourierStageShape& shape) {
+  if (shape.dim.count == 0)
+    return false;
+  if (space == Space::Device)
+    return backend == Backend::Cufft ||
+           (backend == Backend::Auto && fftBytes<T>(shape) < matrixBytes<T>(shape));
+  return backend == Backend::Fftw ||
+         (backend == Backend::Auto && hasFftw() && fftTime<T>(shape) < matrixTime<T>(shape));
+}
+
+template <class T>
+std::unique_ptr<FourierStage<T>> makeFastStage(KernelContext& context,
+                                               const FourierStageShape& shape, ScratchPlan& plan) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return makeCufftStage<T>(context, shape, plan);
+  return makeFftwStage<T>(context, shape, plan);
+}
+
+} // namespace
+
+template <class T>
+TruncatedFourier<T>::TruncatedFourier(KernelContextPtr context, Backend backend,
+                                      const std::vector<FourierDim>& dims, Index rows)
+    : context_(std::move(context)) {
+  double all = 1;
+  for (const FourierDim& dim : dims) {
+    all *= static_cast<double>(dim.extent);
+    isEmpty_ = isEmpty_ || dim.count == 0;
+  }
+  const FourierDim& last = dims.back();
+  std::vector<T> weights;
+  for (Index k = 0; k < last.modes; ++k)
+    weights.push_back(T((k == 0 || 2 * k == last.extent ? 1 : 2) / all));
+  modesOfLast_ = last.modes;
+  weights_ = {*context_, std::move(weights)};
+  ScratchPlan plan;
+  addStages(backend, dims, rows, plan);
+  context_->reserve(plan);
+}
+
+template <class T>
+TruncatedFourier<T>::~TruncatedFourier() = default;
+
+template <class T>
+void TruncatedFourier<T>::addStages(Backend backend, const std::vector<FourierDim>& dims,
+                                    Index rows, ScratchPlan& plan) {
+  const Backend products = resolveBackend<T>(backend, context_->space());
+  if (isOnDevice(*context_))
+    prepareGemm(*context_);
+  Index most = 0;
+  for (std::size_t d = dims.size(); d-- > 0;) {
+    Index lines = 1;
+    for (std::size_t before = 0; before < d; ++before)
+      lines *= dims[before].count;
+    const FourierStageShape shape{dims[d], d + 1 == dims.size(), rows * lines, pieces_};
+    const bool isFast = isFastTransform<T>(backend, context_->space(), shape);
+    stages_.push_back(isFast ? makeFastStage<T>(*context_, shape, plan)
+                             : makeDenseFourierStage<T>(*context_, products, shape, plan));
+    lines_.push_back(lines);
+    pieces_ *= shape.kept();
+    most = std::max(most, shape.outer * shape.inner * shape.kept());
+  }
+  first_ = plan.add<T>(2 * most);
+  second_ = plan.add<T>(2 * most);
+}
+
+template <class T>
+void TruncatedFourier<T>::scale(Index rows, const T* from, T* to) const {
+  const Index modes = modesOfLast_, lines = rows * pieces_ / modes;
+  const functors::WeightedModes<T> weighted{weights_.data(), from, to, modes};
+  if constexpr (kHasDevice)
+    if (isOnDevice(*context_))
+      return device::eachAlongAxis(*context_, {lines, modes, 1}, kWhat, weighted);
+  for (Index line = 0; line < lines; ++line)
+    for (Index k = 0; k < modes; ++k)
+      weighted.write(line * modes + k, weighted.read(line * modes + k, line));
+}
+
+template <class T>
+void TruncatedFourier<T>::analyse(Index rows, const T* x, T* coefficients) {
+  if (isEmpty_) {
+    const Index count = 2 * rows * pieces_, one = 1;
+    return fillBlock(*context_, 1, &count, T(0), coefficients, &one);
+  }
+  for (std::size_t s = 0; s < stages_.size(); ++s) {
+    T* next = s + 1 == stages_.size() ? coefficients : scratch(s);
+    stages_[s]->analyse(rows * lines_[s], x, next);
+    x = next;
+  }
+}
+
+template <class T>
+void TruncatedFourier<T>::analyseAdjoint(Index rows, const T* coefficients, T* x) {
+  if (isEmpty_)
+    return;
+  for (std::size_t s = stages_.size(); s-- > 0;) {
+    T* next = s == 0 ? x : scratch(s);
+    stages_[s]->adjoint(rows * lines_[s], coefficients, next);
+    coefficients = next;
+  }
+}
+
+template <class T>
+void TruncatedFourier<T>::synthesise(Index rows, const T* coefficients, T* x) {
+  T* scaled = scratch(stages_.size());
+  scale(rows, coefficients, scaled);
+  analyseAdjoint(rows, scaled, x);
+}
+
+template <class T>
+void TruncatedFourier<T>::synthesiseAdjoint(Index rows, const T* x, T* coefficients) {
+  analyse(rows, x, coefficients);
+  scale(rows, coefficients, coefficients);
+}
+
+template <class T>
+std::string TruncatedFourier<T>::methods() const {
+  std::string text;
+  for (std::size_t s = stages_.size(); s-- > 0;)
+    text += std::string(text.empty() ? "" : ", ") + stages_[s]->method();
+  return text;
+}
+
+namespace {
+
+template <class T>
+void multiplyOnDevice(KernelContext& context, const ModeProducts& of, T sign, const T* a,
+                      const T* b, T* c) {
+  const Index m = of.modes, extent[] = {of.extent[0], of.extent[1], m};
+  const Index as[] = {of.a[0] * m, of.a[1] * m, 1}, bs[] = {of.b[0] * m, of.b[1] * m, 1},
+              cs[] = {of.c[0] * m, of.c[1] * m, 1};
+  const Index cells = extent[0] * extent[1] * m;
+  checkCells(cells, kWhat);
+  if constexpr (kHasDevice)
+    if (cells > 0)
+      device::eachElement(
+          context.stream(), cells,
+          functors::ComplexSums<T>{
+              {3, extent, {as, bs, cs}}, of.extent[2], of.a[2] * m, of.b[2] * m, sign, a, b, c});
+}
+
+} // namespace
+
+template <class T>
+void multiplyModes(KernelContext& context, const ModeProducts& of, bool conjugates, const T* a,
+                   const T* b, T* c) {
+  const T sign = conjugates ? T(-1) : T(1);
+  if (isOnDevice(context))
+    return multiplyOnDevice(context, of, sign, a, b, c);
+  const Index m = 2 * of.modes;
+  for (Index p = 0; p < of.extent[0]; ++p)
+    for (Index q = 0; q < of.extent[1]; ++q)
+      for (Index r = 0; r < of.extent[2]; ++r)
+        eachElementOfHost(
+            context, of.modes, 4,
+            functors::ComplexMultiplyAdd<T>{sign, a + (p * of.a[0] + q * of.a[1] + r * of.a[2]) * m,
+                                            b + (p * of.b[0] + q * of.b[1] + r * of.b[2]) * m,
+                                            c + (p * of.c[0] + q * of.c[1]) * m});
+}
+
+#define TENON_INSTANTIATE(T)                                                                       \
+  template class TruncatedFourier<T>;                                                              \
+  template void multiplyModes<T>(KernelContext&, const ModeProducts&, bool, const T*, const T*, T*);
+TENON_INSTANTIATE(float)
+TENON_INSTANTIATE(double)
+#undef TENON_INSTANTIATE
+
+} // namespace tenon

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The terms of rows/losses.hpp; those that are given a gradient write the term's part of it as well.
+#pragma once
+
+#include "kernels/rows/losses.hpp"
+#include "kernels/walks/cells.hpp"
+
+#include <cmath>
+
+namespace tenon::functors {
+
+struct ValueAndSlope {
+  double value, slope;
+};
+struct SquaredTerm {
+  TENON_DEVICE ValueAndSlope termOf(double d) const { return {d * d, 2 * d}; }
+};
+struct AbsoluteTerm {
+  TENON_DEVICE ValueAndSlope termOf(double d) const {
+    return {std::abs(d), d > 0 ? 1.0 : d < 0 ? -1.0 : d - d}; // NaN stays
+  }
+};
+struct HuberTerm {
+  double delta;
+  TENON_DEVICE ValueAndSlope termOf(double d) const {
+    if (std::abs(d) <= delta)
+      return {d * d / 2, d};
+    return {delta * (std::abs(d) - delta / 2), d > 0 ? delta : d < 0 ? -delta : d};
+  }
+};
+
+// g may be null.
+template <class Of, class T, class U>
+struct WeightedError : Of {
+  using Wide = double;
+  const T* x;
+  const U* t;
+  CellWeights<T> weights;
+  double scale;
+  T* g;
+  TENON_DEVICE double operator()(Index, Index i) const {
+    const double w = weights.of(i);
+    const ValueAndSlope l = this->termOf(double(x[i]) - double(t[i]));
+    if (g)
+      g[i] = T(scale * w * l.slope);
+    return w * l.value;
+  }
+};
+
+// n - i for a weight that is none: the largest is that of the first.
+template <class T>
+struct BadWeight {
+  using Wide = Index;
+  const T* weights;
+  Index n;
+  TENON_DEVICE Index operator()(Index, Index i) const {
+    return weights[i] >= T(0) && weights[i] - weights[i] == T(0)
+               ? 0
+               : n - i; // infinity - itself is NaN
+  }
+};
+
+template <class T>
+TENON_DEVICE double weightAt(const T* weights, Index i) {
+  return weights ? double(weights[i]) : 1.0;
+}
+
+// w (x - t)^2 and w t^2 of a sample's cells.
+template <class T, class U>
+struct RowError {
+  using Wide = double;
+  const T* x;
+  const U* t;
+  const T* weights;
+  Index cols;
+  TENON_DEVICE double operator()(Index row, Index c) const {
+    const Index i = row * cols + c;
+    const double d = double(x[i]) - double(t[i]);
+    return weightAt(weights, i) * (d * d);
+  }
+};
+template <class T, class U>
+struct RowTarget {
+  using Wide = double;
+  const U* t;
+  const T* weights;
+  Index cols;
+  TENON_DEVICE double operator()(Index row, Index c) const {
+    const Index i = row * cols + c;
+    return weightAt(weights, i) * (double(t[i]) * double(t[i]));
+  }
+};
+
+// Of samples whose squared norms of error and target are e and s.
+template <class T>
+struct RelativeError {
+  using Wide = double;
+  const T *weights, *e, *s;
+  double scale, epsilon;
+  TENON_DEVICE double factor(Index r) const {
+    return scale * weightAt(weights, r) / (std::sqrt(double(s[r])) + epsilon);
+  }
+  TENON_DEVICE double operator()(Index, Index r) const {
+    return factor(r) * std::sqrt(double(e[r]));
+  }
+  // What the derivative by a sample's cells has in common.
+  TENON_DEVICE double slope(Index r) const {
+    const double error = std::sqrt(double(e[r]));
+    return error == 0 ? 0 : factor(r) / error;
+  }
+};
+template <class T>
+struct RelativeSlopes {
+  RelativeError<T> of;
+  double* slopes;
+  TENON_DEVICE void operator()(Index r) const { slopes[r] = of.slope(r); }
+};
+template <class T, class U>
+struct RelativeGradient {
+  const double* slopes; // of samples
+  const T* x;
+  const U* t;
+  const T* weights;
+  T* g;
+  TENON_DEVICE T at(Index i, double slope) const {
+    return T(slope * weightAt(weights, i) * (double(x[i]) - double(t[i])));
+  }
+  TENON_DEVICE T read(Index i, Index r) const { return at(i, slopes[r]); }
+  TENON_DEVICE void write(Index i, T value) const { g[i] = value; }
+};
+
+// By cell of a box of fewer than 2^31: the squares of its differences to the next cells. Its gradient is
+// gathered, also from the differences whose high end it is.
+template <class T, class U>
+struct DifferenceTerm {
+  using Wide = double;
+  Index rank, first;
+  Divisor cells[kMaxBlockRank];
+  Index extent[kMaxBlockRank], owned[kMaxBlockRank];
+  Index step[kMaxBlockRank], ownedStep[kMaxBlockRank]; // strides of x and of the owned cells
+  double inverse[kMaxBlockRank];                       // of the spacing
+  const T* x;
+  const U* t;
+  CellWeights<T> weights;
+  double scale;
+  T* g;
+
+  TENON_DEVICE double error(Index i) const { return double(x[i]) - (t ? double(t[i]) : 0.0); }
+  TENON_DEVICE double slope(Index low, Index d) const {
+    return (error(low + step[d]) - error(low)) * inverse[d];
+  }
+  TENON_DEVICE double operator()(Index, Index cell) const {
+    Index at[kMaxBlockRank];
+    auto rest = static_cast<std::uint32_t>(cell);
+    Index beyond = 0, ownedAt = 0; // dimensions in which the cell is not owned
+    for (Index d = rank - 1; d >= 0; --d) {
+      at[d] = cells[d].divide(rest);
+      beyond += at[d] >= owned[d];
+      ownedAt += at[d] * ownedStep[d];
+    }
+    double value = 0, gradient = 0;
+    for (Index d = first; d < rank; ++d) {
+      if (beyond == 0 && at[d] + 1 < extent[d]) {
+        const double w = weights.of(ownedAt), each = slope(cell, d);
+        value += w * each * each;
+        gradient -= 2 * scale * w * each * inverse[d];
+      }
+      if (at[d] > 0 && at[d] <= owned[d] && beyond == Index(at[d] == owned[d])) {
+        const double w = weights.of(ownedAt - ownedStep[d]);
+        gradient += 2 * scale * w * slope(cell - step[d], d) * inverse[d];
+      }
+    }
+    if (g)
+      g[cell] = T(gradient);
+    return value;
+  }
+};
+
+} // namespace tenon::functors

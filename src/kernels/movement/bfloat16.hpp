@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Float or double to bfloat16, rounded to nearest, and back.
+#pragma once
+
+#include "kernels/base/context.hpp"
+#include "sys/bfloat16.hpp"
+
+namespace tenon {
+
+// y <- x[i . xs] for every i in the box `extent`, in row-major order; rank 0 to 8.
+template <class T>
+void roundToBFloat16(KernelContext& context, int rank, const Index* extent, const T* x,
+                     const Index* xs, BFloat16* y);
+
+template <class T>
+void fromBFloat16(KernelContext& context, Index n, const BFloat16* x, T* y);
+
+} // namespace tenon

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/movement/block_copy.hpp"
+
+#include "kernels/elementwise/reduce.hpp"
+#include "kernels/functors/block.hpp"
+#include "kernels/walks/block.hpp"
+#include "kernels/walks/device_reduce.hpp"
+#include "kernels/walks/each.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <limits>
+#include <type_traits>
+
+namespace tenon {
+
+namespace {
+
+// Strides of a, x and y.
+using Steps = std::array<Index, 3>;
+
+struct Walk {
+  int rank = 0; // without unit dimensions, but at least 1
+  std::array<Index, kMaxBlockRank> extent = {1};
+  std::array<Steps, kMaxBlockRank> steps = {};
+};
+
+template <class T>
+T sumOfRow(KernelContext& context, Index n, const T* a, const T* x, const Steps& step) {
+  if constexpr (std::is_integral_v<T>) {
+    T sum = 0;
+    for (Index i = 0; i < n; ++i)
+      sum += a[i * step[0]] * x[i * step[1]];
+    return sum;
+  } else {
+    return static_cast<T>(dotBlock(context, 1, &n, a, &step[0], x, &step[1]));
+  }
+}
+
+template <class T>
+void addRow(KernelContext& context, Index n, T alpha, const T* a, const T* x, T* y,
+            const Steps& step) {
+  if (step[2] == 0 && n > 1) {
+    *y += alpha * sumOfRow(context, n, a, x, step);
+  } else if (step == Steps{0, 1, 1}) {
+    const T factor = alpha * *a;
+    for (Index i = 0; i < n; ++i)
+      y[i] += factor * x[i];
+  } else {
+    for (Index i = 0; i < n; ++i)
+      y[i * step[2]] += alpha * a[i * step[0]] * x[i * step[1]];
+  }
+}
+
+template <class T>
+void addRows(KernelContext& context, const Walk& walk, int d, T alpha, const T* a, const T* x,
+             T* y) {
+  const Steps& step = walk.steps[d];
+  if (d == walk.rank - 1)
+    return addRow(context, walk.extent[d], alpha, a, x, y, step);
+  for (Index i = 0; i < walk.extent[d]; ++i)
+    addRows(context, walk, d + 1, alpha, a + i * step[0], x + i * step[1], y + i * step[2]);
+}
+
+// The strides of one of the arrays, in the dimensions in which y moves on, or in the others.
+struct Chosen {
+  int rank = 0;
+  Index extent[kMaxBlockRank], steps[3][kMaxBlockRank];
+};
+Chosen chosen(const Walk& walk, bool moving) {
+  Chosen to;
+  for (int d = 0; d < walk.rank; ++d) {
+    if ((walk.steps[d][2] != 0) != moving)
+      continue;
+    to.extent[to.rank] = walk.extent[d];
+    for (int k = 0; k < 3; ++k)
+      to.steps[k][to.rank] = walk.steps[d][k];
+    ++to.rank;
+  }
+  return to;
+}
+
+// How far apart the closest of these cells lie, in whichever of a and x moves on.
+Index closest(const Chosen& c) {
+  Index distance = std::numeric_limits<Index>::max();
+  for (int d = 0; d < c.rank; ++d)
+    distance = std::min(distance, std::max(std::abs(c.steps[0][d]), std::abs(c.steps[1][d])));
+  return distance;
+}
+
+template <class T>
+void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T* a, const T* x,
+                      T* y) {
+  const Chosen w = chosen(walk, true), s = chosen(walk, false);
+  const Cells<2> written{w.rank, w.extent, {w.steps[0], w.steps[1]}};
+  const Cells<2> summed{s.rank, s.extent, {s.steps[0], s.steps[1]}};
+  checkCells(std::max(written.count(), summed.count()), "a product of boxes");
+  if (summed.count() == 1) {
+    const Cells<3> cells{w.rank, w.extent, {w.steps[0], w.steps[1], w.steps[2]}};
+    return device::eachElement(context.stream(), cells.count(),
+                               functors::MultiplyAddCells<T>{cells, alpha, a, x, y});
+  }
+  using Term = functors::ProductTerm<T>;
+  const functors::AddToCell<T, typename Term::Wide> use{{w.rank, w.extent, {w.steps[2]}}, alpha, y};
+  device::reduceEach<functors::AddTo>(context, written.count(), summed.count(),
+                                      Term{written, summed, closest(w) < closest(s) ? 1 : 0, a, x},
+                                      0, use);
+}
+
+// The longest dimension in which y moves on, which threads divide; -1 if there is none.
+int divided(const Walk& walk) {
+  int best = -1;
+  for (int d = 0; d < walk.rank; ++d)
+    if (walk.steps[d][2] != 0 && (best < 0 || walk.extent[d] > walk.extent[best]))
+      best = d;
+  return best;
+}
+
+} // namespace
+
+template <class T>
+void blockMultiplyAdd(KernelContext& context, int rank, const Index* extent, T alpha, const T* a,
+                      const Index* as, const T* x, const Index* xs, T* y, const Index* ys) {
+  const T one = 1;
+  Walk walk;
+  Index cells = 1;
+  for (int d = 0; d < rank; ++d) {
+    cells *= extent[d];
+    if (extent[d] == 1)
+      continue;
+    walk.extent[walk.rank] = extent[d];
+    walk.steps[walk.rank++] = {a ? as[d] : 0, xs[d], ys[d]};
+  }
+  if (cells == 0)
+    return;
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return multiplyOnDevice(context, walk, alpha, a, x, y);
+  walk.rank = std::max(walk.rank, 1);
+  a = a ? a : &one;
+  const int d = divided(walk);
+  if (d < 0)
+    return addRows(context, walk, 0, alpha, a, x, y);
+  parallelRanges(context.threads(), walk.extent[d], cells / walk.extent[d],
+                 [=, &context](Index begin, Index end) {
+                   Walk part = walk;
+                   part.extent[d] = end - begin;
+                   const Steps& step = walk.steps[d];
+                   addRows(context, part, 0, alpha, a + begin * step[0], x + begin * step[1],
+                           y + begin * step[2]);
+                 });
+}
+
+#define TENON_INSTANTIATE(T)                                                                       \
+  template void blockMultiplyAdd<T>(KernelContext&, int, const Index*, T, const T*, const Index*,  \
+                                    const T*, const Index*, T*, const Index*);
+TENON_INSTANTIATE(float)
+TENON_INSTANTIATE(double)
+TENON_INSTANTIATE(std::int64_t)
+#undef TENON_INSTANTIATE
+
+template <class S, class T>
+void blockAxpby(KernelContext& context, int rank, const Index* extent,
+                std::common_type_t<S, T> alpha, const S* x, const Index* xs,
+                std::common_type_t<S, T> beta, T* y, const Index* ys) {
+  if constexpr (std::is_same_v<S, T>)
+    if (alpha == 1 && (beta == 0 || beta == 1))
+      return blockCombine(context, beta == 0 ? Combine::Copy : Combine::Add, rank, extent, x, xs, y,
+                          ys);
+  const Block block = normaliseBlock(rank, extent, xs, ys);
+  if (beta == 0)
+    eachCell(context, block, functors::ScaleCells<S, T>{alpha, x, y});
+  else
+    eachCell(context, block, functors::AxpbyCells<S, T>{alpha, x, beta, y});
+}
+
+template <class T>
+void blockScale(KernelContext& context, int rank, const Index* extent, T factor, T* y,
+                const Index* ys) {
+  if (factor == 1)
+    return;
+  if (factor == 0)
+    return fillBlock(context, rank, extent, T(0), y, ys);
+  eachCell(context, normaliseBlock(rank, extent, ys, ys), functors::MultiplyCells<T>{factor, y});
+}
+
+#define TENON_INSTANTIATE(S, T)                                                                    \
+  template void blockAxpby<S, T>(KernelContext&, int, const Index*, std::common_type_t<S, T>,      \
+                                 const S*, const Index*, std::common_type_t<S, T>, T*,             \
+                                 const Index*);
+TENON_INSTANTIATE(float, float)
+TENON_INSTANTIATE(double, double)
+TENON_INSTANTIATE(float, double)
+TENON_INSTANTIATE(double, float)
+TENON_INSTANTIATE(std::int64_t, std::int64_t)
+#undef TENON_INSTANTIATE
+template void blockScale<float>(KernelContext&, int, const Index*, float, float*, const Index*);
+template void blockScale<double>(KernelContext&, int, const Index*, double, double*, const Index*);
+template void blockScale<std::int64_t>(KernelContext&, int, const Index*, std::int64_t,
+                                       std::int64_t*, const Index*);
+
+template <class T>
+void blockCombine(KernelContext& context, Combine op, int rank, const Index* extent, const T* x,
+                  const Index* xs, T* y, const Index* ys) {
+  const Block block = normaliseBlock(rank, extent, xs, ys);
+  switch (op) {
+  case Combine::Copy:
+    return eachCell(context, block, functors::CombineCells<T, functors::CopyTo>{x, y});
+  case Combine::Add:
+    return eachCell(context, block, functors::CombineCells<T, functors::AddTo>{x, y});
+  case Combine::Max:
+    return eachCell(context, block, functors::CombineCells<T, functors::MaxTo>{x, y});
+  }
+}
+
+template void blockCombine<float>(KernelContext&, Combine, int, const Index*, const float*,
+                                  const Index*, float*, const Index*);
+template void blockCombine<double>(KernelContext&, Combine, int, const Index*, const double*,
+                                   const Index*, double*, const Index*);
+template void blockCombine<std::int64_t>(KernelContext&, Combine, int, const Index*,
+                                         const std::int64_t*, const Index*, std::int64_t*,
+                                         const Index*);
+
+} // namespace tenon

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/movement/block_stream.hpp"
+
+#include "kernels/walks/block.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+namespace tenon {
+
+namespace {
+
+// Below, a fence costs more than it saves.
+constexpr std::size_t kLeastStreamed = 1024;
+
+void streamBytes(const std::byte* x, std::byte* y, std::size_t bytes) {
+#ifdef __SSE2__
+  constexpr std::size_t kVector = sizeof(__m128i);
+  if (bytes >= kLeastStreamed) {
+    const std::size_t head = -reinterpret_cast<std::uintptr_t>(y) % kVector;
+    std::memcpy(y, x, head);
+    std::size_t i = head;
+    for (; i + kVector <= bytes; i += kVector)
+      _mm_stream_si128(reinterpret_cast<__m128i*>(y + i),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i)));
+    std::memcpy(y + i, x + i, bytes - i);
+    _mm_sfence(); // streaming stores are ordered by nothing else
+    return;
+  }
+#endif
+  std::memcpy(y, x, bytes);
+}
+
+} // namespace
+
+template <class T>
+void blockStream(KernelContext& context, int rank, const Index* extent, const T* x, const Index* xs,
+                 T* y) {
+  Index ys[kMaxBlockRank] = {}, step = 1;
+  for (int d = std::min(rank, kMaxBlockRank) - 1; d >= 0; --d) {
+    ys[d] = step;
+    step *= extent[d];
+  }
+  forEachRowInParts(context, normaliseBlock(rank, extent, xs, ys),
+                    [=](Index n, Index atX, Index stepX, Index atY, Index stepY) {
+                      if (stepX == 1 && stepY == 1)
+                        return streamBytes(reinterpret_cast<const std::byte*>(x + atX),
+                                           reinterpret_cast<std::byte*>(y + atY),
+                                           static_cast<std::size_t>(n) * sizeof(T));
+                      for (Index i = 0; i < n; ++i)
+                        y[atY + i * stepY] = x[atX + i * stepX];
+                    });
+}
+
+template void blockStream<float>(KernelContext&, int, const Index*, const float*, const Index*,
+                                 float*);
+template void blockStream<double>(KernelContext&, int, const Index*, const double*, const Index*,
+                                  double*);
+template void blockStream<std::int64_t>(KernelContext&, int, const Index*, const std::int64_t*,
+                                        const Index*, std::int64_t*);
+
+} // namespace tenon

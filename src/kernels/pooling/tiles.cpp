@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The maximum over windows that tile the input: as far apart as they are large, neither padded nor
+// dilated. Every input cell then belongs to one window at most, so that the workspace is the number
+// of the winning tap, and the adjoint writes each cell once instead of clearing and scattering.
+// One pass over a row of outputs takes all taps of one input row; the loops are free of branches.
+#include "kernels/base/instruction_set.hpp"
+#include "kernels/base/maximum.hpp"
+#include "kernels/pooling/backends.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <type_traits>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+using Tap = std::int32_t;
+
+template <class T>
+using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+// b if `chosen`, else a: by masks, since a comparison of data is no branch to be foreseen.
+template <class T>
+inline T choose(bool chosen, T a, T b) {
+  const auto from = std::bit_cast<Bits<T>>(a), to = std::bit_cast<Bits<T>>(b);
+  const Bits<T> mask = Bits<T>(0) - Bits<T>(chosen);
+  return std::bit_cast<T>(Bits<T>(from ^ ((from ^ to) & mask)));
+}
+
+// One tap more of an output.
+template <class T>
+inline void take(T value, Tap tap, T& best, Tap& winner) {
+  const bool wins = beats(value, best);
+  best = choose(wins, best, value);
+  winner = choose(wins, winner, tap);
+}
+
+// The taps firstTap, firstTap + 1, ... of one input row, one for each of kTaps, combined into a row
+// of outputs, which holds nothing yet if it begins.
+template <bool kBegins, class Count, class T, int... kTaps>
+void combineRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __restrict x,
+                Tap firstTap, T* __restrict y, Tap* __restrict taps) {
+  constexpr Index kWidth = sizeof...(kTaps);
+  for (Index o = 0; o < outputs; ++o) {
+    T best = kBegins ? x[o * kWidth] : y[o];
+    Tap winner = kBegins ? firstTap : taps[o];
+    (take(x[o * kWidth + kTaps], firstTap + kTaps, best, winner), ...);
+    y[o] = best;
+    taps[o] = winner;
+  }
+}
+
+// The transpose: the row's cells get the cotangent where their tap has won.
+template <class Count, class T, int... kTaps>
+void spreadRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __restrict dy,
+               const Tap* __restrict taps, Tap firstTap, T* __restrict dx) {
+  constexpr Index kWidth = sizeof...(kTaps);
+  for (Index o = 0; o < outputs; ++o) {
+    const T cotangent = dy[o];
+    const Tap winner = taps[o];
+    ((dx[o * kWidth + kTaps] = choose(winner == firstTap + kTaps, T(0), cotangent)), ...);
+  }
+}
+
+// Calls visit with the taps of a row as a constant sequence.
+template <class Visit>
+void withTaps(Index width, Visit visit) {
+  if (width == 1)
+    visit(std::make_integer_sequence<int, 1>());
+  else if (width == 2)
+    visit(std::make_integer_sequence<int, 2>());
+  else if (width == 3)
+    visit(std::make_integer_sequence<int, 3>());
+  else
+    visit(std::make_integer_sequence<int, 4>());
+}
+constexpr Index kMostTaps = 4;
+
+struct Tiles {
+  Index planes;
+  WindowShape window;
+  Index inVolume, outVolume;
+  bool overrun; // short rows that cover the input one after the other: in whole vectors
+};
+
+// A row in whole vectors: what the last one has beyond the row's end belongs to the next row, which
+// comes later and overwrites it. So rows that are no multiple of a vector cost no remainder loop.
+constexpr Index kLanes = 8;
+using Vector = std::integral_constant<Index, kLanes>;
+
+Index wholeVectors(Index outputs) {
+  return (outputs + kLanes - 1) / kLanes * kLanes;
+}
+
+// visit(first cell of the windows, first output) for these rows of outputs, counted over all planes.
+template <class Visit>
+void forEachRow(const Tiles& tiles, Range rows, Visit visit) {
+  const WindowShape& w = tiles.window;
+  if (tiles.overrun) { // then rows follow each other without gaps
+    const Index step = w.kernel[1] * w.in[2], outputs = w.out[2];
+    for (Index r = rows.begin; r < rows.end; ++r)
+      visit(r * step, r * outputs);
+    return;
+  }
+  Index o1 = rows.begin % w.out[1], o0 = rows.begin / w.out[1] % w.out[0];
+  Index plane = rows.begin / w.out[1] / w.out[0];
+  for (Index r = rows.begin; r < rows.end; ++r) {
+    visit(plane * tiles.inVolume + (o0 * w.kernel[0] * w.in[1] + o1 * w.kernel[1]) * w.in[2],
+          r * w.out[2]);
+    if (++o1 < w.out[1])
+      continue;
+    o1 = 0;
+    if (++o0 < w.out[0])
+      continue;
+    o0 = 0;
+    ++plane;
+  }
+}
+
+// visit(count, first output) for the pieces of the row that begins at `output`. What follows the
+// last of the rows is another thread's.
+template <class Visit>
+void forEachVector(const Tiles& tiles, Range rows, Index output, Visit visit) {
+  const Index outputs = tiles.window.out[2];
+  if (!tiles.overrun || output + wholeVectors(outputs) > rows.end * outputs)
+    return visit(outputs, Index(0));
+  for (Index o = 0; o < outputs; o += kLanes)
+    visit(Vector(), o);
+}
+
+// visit(offset of the input row, its first tap) for the rows of a window in order.
+template <class Visit>
+void forEachInputRow(const WindowShape& w, Visit visit) {
+  Tap first = 0;
+  for (Index t0 = 0; t0 < w.kernel[0]; ++t0)
+    for (Index t1 = 0; t1 < w.kernel[1]; ++t1, first += Tap(w.kernel[2]))
+      visit((t0 * w.in[1] + t1) * w.in[2], first);
+}
+
+// Some outputs of a row: all that is left of it, or a Vector.
+template <class Sequence, class Count, class T>
+void poolSome(Sequence sequence, Count outputs, const WindowShape& w, const T* x, T* y, Tap* taps) {
+  // Apart from the loop, where the compiler would do both kinds of row and blend them.
+  combineRow<true>(sequence, outputs, x, 0, y, taps);
+  forEachInputRow(w, [&](Index row, Tap first) {
+    if (first != 0)
+      combineRow<false>(sequence, outputs, x + row, first, y, taps);
+  });
+}
+
+template <class T>
+void poolRows(const Tiles& tiles, Range rows, const T* x, T* y, Tap* kept, Tap* rowTaps) {
+  const WindowShape& w = tiles.window;
+  withTaps(w.kernel[2], [&](auto sequence) {
+    forEachRow(tiles, rows, [&](Index input, Index output) {
+      forEachVector(tiles, rows, output, [&](auto count, Index o) {
+        poolSome(sequence, count, w, x + input + o * w.kernel[2], y + output + o,
+                 kept ? kept + output + o : rowTaps);
+      });
+    });
+  });
+}
+
+template <class T>
+void spreadRows(const Tiles& tiles, Range rows, const T* dy, const Tap* taps, T* dx) {
+  const WindowShape& w = tiles.window;
+  withTaps(w.kernel[2], [&](auto sequence) {
+    forEachRow(tiles, rows, [&](Index input, Index output) {
+      forEachInputRow(w, [&](Index row, Tap first) {
+        forEachVector(tiles, rows, output, [&](auto count, Index o) {
+          spreadRow(sequence, count, dy + output + o, taps + output + o, first,
+                    dx + input + row + o * w.kernel[2]);
+        });
+      });
+    });
+  });
+}
+
+template <class T>
+class TilePooling final : public Pooling<T> {
+public:
+  TilePooling(const PoolingShape& shape, KernelContextPtr context)
+      : context_(std::move(context)), tiles_{shape.planes, embedWindow(shape.window), 0, 0, false} {
+    const WindowShape& w = tiles_.window;
+    tiles_.inVolume = inputVolume(w);
+    tiles_.outVolume = outputVolume(w);
+    tiles_.overrun = w.kernel[0] == 1 && w.out[2] < 2 * kLanes && coversInput();
+    ScratchPlan plan;
+    tapsAt_ = plan.addForThreads<Tap>(context_->threads(), wholeVectors(w.out[2]));
+    context_->reserve(plan);
+  }
+
+  Index workspaceBytes() const override {
+    return tiles_.planes * tiles_.outVolume * Index(sizeof(Tap));
+  }
+
+  void forward(const T* x, T* y, void* workspace) override {
+    auto* kept = static_cast<Tap*>(workspace);
+    splitRows([=, this](int thread, Index begin, Index end) {
+      Tap* row = context_->scratch<Tap>(tapsAt_, thread);
+      vectorised<InstructionSet::Avx2>([=, this] {
+        poolRows(tiles_, {begin, end}, x, y, kept, row);
+      });
+    });
+  }
+
+  void adjoint(const T* dy, const void* workspace, T* dx) override {
+    if (!coversInput())
+      parallelFill(context_->threads(), tiles_.planes * tiles_.inVolume, T(0), dx);
+    const auto* taps = static_cast<const Tap*>(workspace);
+    splitRows([=, this](int, Index begin, Index end) {
+      vectorised<InstructionSet::Avx2>([=, this] {
+        spreadRows(tiles_, {begin, end}, dy, taps, dx);
+      });
+    });
+  }
+
+  void tangent(const T* dx, const void* workspace, T* dy) override {
+    const auto* taps = static_cast<const Tap*>(workspace);
+    splitRows([=, this](int, Index begin, Index end) {
+      const WindowShape& w = tiles_.window;
+      forEachRow(tiles_, {begin, end}, [&](Index input, Index output) {
+        for (Index o = 0; o < w.out[2]; ++o)
+          dy[output + o] = dx[input + o * w.kernel[2] + offsetOf(taps[output + o])];
+      });
+    });
+  }
+
+  Backend backend() const override { return Backend::Blas; }
+
+private:
+  template <class Body>
+  void splitRows(const Body& body) const {
+    const WindowShape& w = tiles_.window;
+    parallelPieces(context_->threads(tapsAt_), tiles_.planes * w.out[0] * w.out[1],
+                   w.out[2] * kernelVolume(w), body);
+  }
+
+  // Where a tap lies from the window's first cell.
+  Index offsetOf(Tap tap) const {
+    const WindowShape& w = tiles_.window;
+    const Index row = tap / w.kernel[2];
+    return (row / w.kernel[1] * w.in[1] + row % w.kernel[1]) * w.in[2] + tap % w.kernel[2];
+  }
+
+  bool coversInput() const {
+    const WindowShape& w = tiles_.window;
+    for (int d = 0; d < kMaxSpatial; ++d)
+      if (w.in[d] != w.out[d] * w.kernel[d])
+        return false;
+    return true;
+  }
+
+  KernelContextPtr context_;
+  Tiles tiles_;
+  ThreadScratch tapsAt_; // of a row
+};
+
+} // namespace
+
+bool isTiled(const PoolingShape& shape) {
+  const WindowShape w = embedWindow(shape.window);
+  if (shape.mode != PoolingMode::Max || w.kernel[2] > kMostTaps)
+    return false;
+  for (int d = 0; d < kMaxSpatial; ++d)
+    if (w.stride[d] != w.kernel[d] || w.padLow[d] != 0 || (w.dilation[d] != 1 && w.kernel[d] > 1) ||
+        w.out[d] * w.kernel[d] > w.in[d])
+      return false;
+  return true;
+}
+
+template <class T>
+std::unique_ptr<Pooling<T>> makeTilePooling(const PoolingShape& shape, KernelContextPtr context) {
+  return std::make_unique<TilePooling<T>>(shape, std::move(context));
+}
+
+template std::unique_ptr<Pooling<float>> makeTilePooling<float>(const PoolingShape&,
+                                                                KernelContextPtr);
+template std::unique_ptr<Pooling<double>> makeTilePooling<double>(const PoolingShape&,
+                                                                  KernelContextPtr);
+
+} // namespace tenon

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/products/column_mlp.hpp"
+
+#include "kernels/products/column_mlp_device.hpp"
+#include "kernels/products/gemm.hpp"
+#include "kernels/walks/each.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kVectorsOfBlock = 6;
+constexpr Index kPointsOfBlas = 64;
+constexpr Index kMostParts = 16; // of the points, for which gradients are summed apart
+
+// Offsets in an array of `count` points of the box from one on; returns whether they follow each other.
+template <class T>
+bool findOffsets(const PointBox& box, const PointArray<T>& array, Index first, Index count,
+                 Index* offsets) {
+  Index position[kMaxBlockRank], offset = 0;
+  for (int d = box.rank - 1; d >= 0; --d) {
+    position[d] = first % box.extent[d];
+    first /= box.extent[d];
+    offset += position[d] * array.strides[d];
+  }
+  bool follow = true;
+  for (Index p = 0; p < count; ++p) {
+    offsets[p] = offset;
+    follow &= offset == offsets[0] + p;
+    for (int d = box.rank - 1; d >= 0; --d) {
+      offset += array.strides[d];
+      if (++position[d] < box.extent[d])
+        break;
+      offset -= box.extent[d] * array.strides[d];
+      position[d] = 0;
+    }
+  }
+  return follow;
+}
+
+// to[c,p] = array at point first + p; zeros from `count` points on. `offsets` is room for theirs.
+template <class T>
+void load(const PointBox& box, const PointArray<const T>& array, Index first, Index channels,
+          Index count, Index padded, Index* offsets, T* to) {
+  const bool follow = findOffsets(box, array, first, count, offsets);
+  for (Index c = 0; c < channels; ++c, to += padded) {
+    const T* from = array.first + c * array.channel;
+    if (follow)
+      std::copy_n(from + offsets[0], count, to);
+    else
+      for (Index p = 0; p < count; ++p)
+        to[p] = from[offsets[p]];
+    std::fill(to + count, to + padded, T(0));
+  }
+}
+
+template <class T>
+void store(const T* from, const PointBox& box, const PointArray<T>& array, Index first,
+           Index channels, Index count, Index padded, Index* offsets) {
+  const bool follow = findOffsets(box, array, first, count, offsets);
+  for (Index c = 0; c < channels; ++c, from += padded) {
+    T* to = array.first + c * array.channel;
+    if (follow)
+      std::copy_n(from, count, to + offsets[0]);
+    else
+      for (Index p = 0; p < count; ++p)
+        to[offsets[p]] = from[p];
+  }
+}
+
+} // namespace
+
+Index PointBox::count() const {
+  return std::accumulate(extent, extent + rank, Index(1), std::multiplies<>());
+}
+
+template <class T>
+ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& activation,
+                        KernelContextPtr context)
+    : widths_(std::move(widths)), activation_(activation), context_(std::move(context)),
+      kernels_(instructionSet() == InstructionSet::Baseline ? nullptr
+                                                            : &directKernels<T>(instructionSet())),
+      lanes_(kernels_ ? kernels_->lanes : 1),
+      points_(kernels_ ? kVectorsOfBlock * lanes_ : kPointsOfBlas), packed_(layers()),
+      dPacked_(layers()) {
+  if (isOnDevice(*context_)) {
+    device_ = std::make_unique<DeviceColumnMlp<T>>(widths_, activation_, *context_);
+    return;
+  }
+  const Index widest = *std::max_element(widths_.begin(), widths_.end());
+  Index cells = 0;
+  const auto take = [&](Index channels) {
+    return std::exchange(cells, cells + channels * points_);
+  };
+  for (Index width : widths_) {
+    valueAt_.push_back(take(width));
+    beforeAt_.push_back(take(width));
+  }
+  for (Index& at : spareAt_)
+    at = take(widest);
+  for (int l = 0; l < layers(); ++l)
+    sumsAt_.push_back(std::exchange(sums_, sums_ + (in(l) + 1) * out(l)));
+  ScratchPlan plan;
+  space_ = plan.addForThreads<T>(context_->threads(), cells);
+  indices_ = plan.addForThreads<Index>(context_->threads(), points_);
+  partsAt_ = plan.add<T>(kMostParts * sums_);
+  context_->reserve(plan);
+  for (Index v = 0; v < std::max(points_, padded(widest)) / lanes_; ++v)
+    vectors_.push_back({v * lanes_, v * lanes_, lanes_});
+  for (Index v = 0; v <= points_ / lanes_; ++v) {
+    offsets_.emplace_back();
+    for (Index c = 0; c < widest; ++c)
+      offsets_.back().push_back(c * v * lanes_);
+  }
+}
+
+template <class T>
+ColumnMlp<T>::~ColumnMlp() = default;
+
+template <class T>
+void ColumnMlp<T>::packBlocks(const T* w, Index outputs, Index inputs, Index stepOut, Index stepIn,
+                              std::vector<T>& packed) const {
+  packed.clear();
+  for (Index k = 0; k < outputs;) {
+    const int block = channelsOfBlock(outputs - k, kernels_->mostChannels);
+    for (Index i = 0; i < inputs; ++i)
+      for (int j = 0; j < block; ++j)
+        packed.push_back(w[(k + j) * stepOut + i * stepIn]);
+    k += block;
+  }
+}
+
+template <class T>
+void ColumnMlp<T>::pack(int layer, const LayerNumbers<const T>& numbers, Packed& packed) const {
+  packed.numbers = numbers;
+  if (!kernels_)
+    return;
+  const Index inputs = in(layer), outputs = out(layer), row = padded(outputs);
+  packBlocks(numbers.weights, outputs, inputs, inputs, 1, packed.blocks);
+  packBlocks(numbers.weights, inputs, outputs, 1, inputs, packed.transposed);
+  packed.rows.assign(inputs * row, T(0));
+  packed.rowOffsets.clear();
+  for (Index i = 0; i < inputs; ++i) {
+    packed.rowOffsets.push_back(i * row);
+    for (Index k = 0; k < outputs; ++k)
+      packed.rows[i * row + k] = numbers.weights[k * inputs + i];
+  }
+}
+
+template <class T>
+void ColumnMlp<T>::setLayer(int layer, const LayerNumbers<const T>& numbers) {
+  if (device_)
+    device_->setLayer(layer, numbers);
+  else
+    pack(layer, numbers, packed_[layer]);
+}
+
+// body(the thread's arrays, block)
+template <class T>
+template <class Body>
+void ColumnMlp<T>::eachBlock(const PointBox& box, const Body& body) {
+  const Index count = box.count();
+  parallelPieces(context_->threads(space_), blocks(count), sums_ * points_,
+                 [=, this, &body](int thread, Index begin, Index end) {
+                   const Space space = spaceOf(thread);
+                   for (Index i = begin; i < end; ++i)
+                     body(space, blockOf(count, i));
+                 });
+}
+
+template <class T>
+void ColumnMlp<T>::apply(int layer, const Packed& packed, const T* h, Index points, T* z,
+                         bool accumulate) {
+  const Index inputs = in(layer), outputs = out(layer);
+  const T* b = packed.numbers.biases;
+  if (!kernels_) {
+    for (Index k = 0; k < outputs; ++k)
+      if (!accumulate)
+        std::fill_n(z + k * points, points, b ? b[k] : T(0));
+    return gemm<T>(*context_, Backend::Blas, false, false, outputs, points, inputs, 1,
+                   packed.numbers.weights, inputs, h, points, 1, z, points);
+  }
+  for (Index k = 0; k < outputs;) {
+    const int block = channelsOfBlock(outputs - k, kernels_->mostChannels);
+    kernels_->outputs(block,
+                      {h, offsets_[points / lanes_].data(), inputs,
+                       packed.blocks.data() + k * inputs, b && !accumulate ? b + k : nullptr,
+                       z + k * points, points, 1, accumulate},
+                      vectors_.data(), points / lanes_);
+    k += block;
+  }
+}
+
+template <class T>
+void ColumnMlp<T>::applyTransposed(int layer, const T* z, Index points, T* h) {
+  const Index inputs = in(layer), outputs = out(layer);
+  const Packed& packed = packed_[layer];
+  if (!kernels_)
+    return gemm<T>(*context_, Backend::Blas, true, false, inputs, points, outputs, 1,
+                   packed.numbers.weights, inputs, z, points, 0, h, points);
+  for (Index i = 0; i < inputs;) {
+    const int block = channelsOfBlock(inputs - i, kernels_->mostChannels);
+    kernels_->outputs(block,
+                      {z, offsets_[points / lanes_].data(), outputs,
+                       packed.transposed.data() + i * outputs, nullptr, h + i * points, points, 1,
+                       false},
+                      vectors_.data(), points / lanes_);
+    i += block;
+  }
+}
+
+// sums: of weights [out,in], then of biases.
+template <class T>
+void ColumnMlp<T>::addGradients(int layer, const T* dz, const T* h, Index points, T* sums) {
+  const Index inputs = in(layer), outputs = out(layer);
+  T* biases = sums + outputs * inputs;
+  if (!kernels_) {
+    gemm<T>(*context_, Backend::Blas, false, true, outputs, inputs, points, 1, dz, points, h,
+            points, 1, sums, inputs);
+    for (Index k = 0; k < outputs; ++k)
+      biases[k] += std::accumulate(dz + k * points, dz + (k + 1) * points, T(0));
+    return;
+  }
+  for (Index k = 0; k < outputs;) {
+    const int block = channelsOfBlock(outputs - k, kernels_->mostChannels);
+    const T* from = dz + k * points;
+    kernels_->weights(
+        block,
+        {h, offsets_[points / lanes_].data(), inputs, from, points, sums + k * inputs, inputs},
+        vectors_.data(), points / lanes_);
+    kernels_->biases(block, from, points, vectors_.data(), points / lanes_, biases + k);
+    k += block;
+  }
+}
+
+// All levels from the input on.
+template <class T>
+void ColumnMlp<T>::compute(const Space& space, Index points) {
+  for (int l = 0; l < layers(); ++l) {
+    T* z = isHidden(l) ? before(space, l + 1) : value(space, l + 1);
+    apply(l, packed_[l], value(space, l), points, z, false);
+    if (isHidden(l))
+      pointwiseForward<T>(*context_, activation_, out(l) * points, z, value(space, l + 1));
+  }
+}
+
+// Lanes are channels of a layer's output, and points are what the sums take for channels.
+template <class T>
+void ColumnMlp<T>::forwardFew(const PointBox& box, const Space& space, const PointArray<const T>& x,
+                              const PointArray<T>& y, const Block& all) {
+  for (Index p = 0; p < all.count;) {
+    const int points = channelsOfBlock(all.count - p, kernels_->mostChannels);
+    load(box, x, all.first + p, in(0), points, points, space.offsets, value(space, 0));
+    for (int l = 0; l < layers(); ++l) {
+      const Packed& packed = packed_[l];
+      T* z = value(space, l + 1);
+      for (Index k = 0; k < out(l); ++k)
+        std::fill_n(z + k * points, points,
+                    packed.numbers.biases ? packed.numbers.biases[k] : T(0));
+      const Index whole = out(l) / lanes_, rest = out(l) % lanes_;
+      const OutputVector last{whole * lanes_, whole * lanes_ * points, rest};
+      OutputSums<T> sums{packed.rows.data(),
+                         packed.rowOffsets.data(),
+                         in(l),
+                         value(space, l),
+                         nullptr,
+                         z,
+                         1,
+                         points,
+                         true};
+      for (Index v = 0; v < whole; ++v) {
+        const OutputVector vector{v * lanes_, v * lanes_ * points, lanes_};
+        kernels_->outputs(points, sums, &vector, 1);
+      }
+      if (rest > 0)
+        kernels_->outputs(points, sums, &last, 1);
+      if (isHidden(l))
+        pointwiseForward<T>(*context_, activation_, out(l) * points, z, z);
+    }
+    store(value(space, layers()), box, y, all.first + p, out(layers() - 1), points, points,
+          space.offsets);
+    p += points;
+  }
+}
+
+template <class T>
+void ColumnMlp<T>::forward(const PointBox& box, const PointArray<const T>& x,
+                           const PointArray<T>& y) {
+  if (device_)
+    return device_->forward(box, x, y);
+  eachBlock(box, [=, this, &box](const Space& space, const Block& block) {
+    if (kernels_ && block.count < lanes_)
+      return forwardFew(box, space, x, y, block);
+    load(box, x, block.first, in(0), block.count, block.padded, space.offsets, value(space, 0));
+    compute(space, block.padded);
+    store(value(space, layers()), box, y, block.first, out(layers() - 1), block.count, block.padded,
+          space.offsets);
+  });
+}
+
+template <class T>
+void ColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>& x,
+                           const PointArray<const T>& dx,
+                           const std::vector<LayerNumbers<const T>>& dLayers,
+                           const PointArray<T>& dy) {
+  if (device_)
+    return device_->tangent(box, x, dx, dLayers, dy);
+  for (int l = 0; l < layers(); ++l)
+    if (dLayers[l].weights)
+      pack(l, dLayers[l], dPacked_[l]);
+  eachBlock(box, [&, this](const Space& space, const Block& block) {
+    const Index points = block.padded;
+    load(box, x, block.first, in(0), block.count, points, space.offsets, value(space, 0));
+    compute(space, points);
+    T *dh = spare(space, 0), *dz = spare(space, 1);
+    if (dx.first) {
+      load(box, dx, block.first, in(0), block.count, points, space.offsets, dh);
+    } else {
+      std::fill_n(dh, in(0) * points, T(0));
+    }
+    for (int l = 0; l < layers(); ++l) {
+      for (Index k = 0; k < out(l); ++k)
+        std::fill_n(dz + k * points, points, dLayers[l].biases ? dLayers[l].biases[k] : T(0));
+      apply(l, packed_[l], dh, points, dz, true);
+      if (dLayers[l].weights)
+        apply(l, dPacked_[l], value(space, l), points, dz, true);
+      if (isHidden(l))
+        pointwiseDerivative<T>(*context_, activation_, out(l) * points, before(space, l + 1),
+                               value(space, l + 1), dz, dz);
+      std::swap(dh, dz);
+    }
+    store(dh, box, dy, block.first, out(layers() - 1), block.count, points, space.offsets);
+  });
+}
+
+template <class T>
+void ColumnMlp<T>::adjointOf(const PointBox& box, const Space& space, const Block& block,
+                             const PointArray<const T>& x, const PointArray<const T>& dy,
+                             const PointArray<T>& dx, T* sums) {
+  const Index points = block.padded;
+  load(box, x, block.first, in(0), block.count, points, space.offsets, value(space, 0));
+  compute(space, points);
+  T *dz = spare(space, 0), *dh = spare(space, 1);
+  load(box, dy, block.first, out(layers() - 1), block.count, points, space.offsets, dz);
+  for (int l = layers() - 1; l >= 0; --l) {
+    addGradients(l, dz, value(space, l), points, sums + sumsAt_[l]);
+    if (l == 0 && !dx.first)
+      return;
+    applyTransposed(l, dz, points, dh);
+    if (l > 0)
+      pointwiseDerivative<T>(*context_, activation_, in(l)*points, before(space, l),
+                             value(space, l), dh, dh);
+    std::swap(dz, dh);
+  }
+  store(dz, box, dx, block.first, in(0), block.count, points, space.offsets);
+}
+
+// The points are cut into the same parts for any number of threads, and the parts' sums added in order.
+template <class T>
+void ColumnMlp<T>::adjoint(const PointBox& box, const PointArray<const T>& x,
+                           const PointArray<const T>& dy, const PointArray<T>& dx,
+                           const std::vector<LayerNumbers<T>>& gradients) {
+  if (device_)
+    return device_->adjoint(box, x, dy, dx, gradients);
+  const Index count = box.count(), all = blocks(count), parts = std::min(all, kMostParts);
+  T* ofParts = context_->scratch<T>(partsAt_);
+  parallelPieces(context_->threads(space_), parts, sums_ * count,
+                 [&, this](int thread, Index begin, Index end) {
+                   const Space space = spaceOf(thread);
+                   for (Index part = begin; part < end; ++part) {
+                     T* sums = ofParts + part * sums_;
+                     std::fill_n(sums, sums_, T(0));
+                     for (Index i = all * part / parts; i < all * (part + 1) / parts; ++i)
+                       adjointOf(box, space, blockOf(count, i), x, dy, dx, sums);
+                   }
+                 });
+  for (Index part = 0; part < parts; ++part)
+    for (int l = 0; l < layers(); ++l) {
+      const T* sums = ofParts + part * sums_ + sumsAt_[l];
+      const Index weights = out(l) * in(l);
+      if (T* to = gradients[l].weights)
+        for (Index i = 0; i < weights; ++i)
+          to[i] += sums[i];
+      if (T* to = gradients[l].biases)
+        for (Index k = 0; k < out(l); ++k)
+          to[k] += sums[weights + k];
+    }
+}
+
+template class ColumnMlp<float>;
+template class ColumnMlp<double>;
+
+} // namespace tenon

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/products/column_mlp_device.hpp"
+
+#include "kernels/movement/block_copy.hpp"
+#include "kernels/products/gemm.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kMostPoints = Index(1) << 16, kMostBytes = Index(1) << 26;
+
+Index offsetOf(const Index* at, const Index* strides, int rank) {
+  Index offset = 0;
+  for (int d = 0; d < rank; ++d)
+    offset += at[d] * strides[d];
+  return offset;
+}
+
+// Of an array [channels, points], and of one of a tensor.
+struct ChannelBlock {
+  Index extent[kMaxBlockRank], packed[kMaxBlockRank], strided[kMaxBlockRank];
+};
+template <class T>
+ChannelBlock blockOf(const PointBox& box, const PointArray<T>& array, Index channels) {
+  ChannelBlock block;
+  Index step = 1;
+  for (int d = box.rank; d > 0; --d) {
+    block.extent[d] = box.extent[d - 1];
+    block.packed[d] = std::exchange(step, step * box.extent[d - 1]);
+    block.strided[d] = array.strides[d - 1];
+  }
+  block.extent[0] = channels;
+  block.packed[0] = step;
+  block.strided[0] = array.channel;
+  return block;
+}
+
+} // namespace
+
+template <class T>
+DeviceColumnMlp<T>::DeviceColumnMlp(std::vector<Index> widths, const PointwiseFunction& activation,
+                                    KernelContext& context)
+    : widths_(std::move(widths)), activation_(activation), context_(context),
+      layers_(widths_.size() - 1) {
+  Index channels = 0;
+  const auto take = [&](Index count) { return std::exchange(channels, channels + count); };
+  for (Index width : widths_) {
+    valueAt_.push_back(take(width));
+    beforeAt_.push_back(take(width));
+  }
+  for (Index& at : spareAt_)
+    at = take(*std::max_element(widths_.begin(), widths_.end()));
+  points_ = std::clamp<Index>(kMostBytes / (channels * Index(sizeof(T))), 1, kMostPoints);
+  ScratchPlan plan;
+  scratch_ = plan.add<T>(channels * points_);
+  context_.reserve(plan);
+  prepareGemm(context_);
+}
+
+template <class T>
+template <class Body>
+void DeviceColumnMlp<T>::eachPart(const Part& all, const Body& body) const {
+  if (all.points <= points_)
+    return body(all);
+  int longest = 0;
+  for (int d = 0; d < all.box.rank; ++d)
+    if (all.box.extent[d] > all.box.extent[longest])
+      longest = d;
+  Part low = all, high = all;
+  const Index half = low.box.extent[longest] /= 2;
+  high.box.extent[longest] -= half;
+  high.first[longest] += half;
+  low.points = low.box.count();
+  high.points = high.box.count();
+  eachPart(low, body);
+  eachPart(high, body);
+}
+
+template <class T>
+template <class Body>
+void DeviceColumnMlp<T>::eachPart(const PointBox& box, const Body& body) const {
+  const Part all{box, {}, box.count()};
+  if (all.points > 0)
+    eachPart(all, body);
+}
+
+template <class T>
+void DeviceColumnMlp<T>::load(const Part& part, const PointArray<const T>& from, Index channels,
+                              T* to) const {
+  const ChannelBlock block = blockOf(part.box, from, channels);
+  blockCombine(context_, Combine::Copy, part.box.rank + 1, block.extent,
+               from.first + offsetOf(part.first, from.strides, part.box.rank), block.strided, to,
+               block.packed);
+}
+
+template <class T>
+void DeviceColumnMlp<T>::store(const T* from, const Part& part, const PointArray<T>& to,
+                               Index channels) const {
+  const ChannelBlock block = blockOf(part.box, to, channels);
+  blockCombine(context_, Combine::Copy, part.box.rank + 1, block.extent, from, block.packed,
+               to.first + offsetOf(part.first, to.strides, part.box.rank), block.strided);
+}
+
+template <class T>
+void DeviceColumnMlp<T>::apply(int layer, const LayerNumbers<const T>& of, const T* h, Index points,
+                               bool adds, T* z) const {
+  const Index extent[] = {out(layer), points}, still[] = {1, 0}, rows[] = {points, 1};
+  if (of.biases)
+    blockCombine(context_, adds ? Combine::Add : Combine::Copy, 2, extent, of.biases, still, z,
+                 rows);
+  if (of.weights)
+    gemm<T>(context_, Backend::Auto, false, false, out(layer), points, in(layer), T(1), of.weights,
+            in(layer), h, points, T(adds || of.biases ? 1 : 0), z, points);
+}
+
+template <class T>
+void DeviceColumnMlp<T>::addGradients(int layer, const T* dz, Index points,
+                                      const LayerNumbers<T>& gradients) const {
+  const Index extent[] = {out(layer), points}, still[] = {1, 0}, rows[] = {points, 1};
+  if (gradients.weights)
+    gemm<T>(context_, Backend::Auto, false, true, out(layer), in(layer), points, T(1), dz, points,
+            value(layer), points, T(1), gradients.weights, in(layer));
+  if (gradients.biases)
+    blockMultiplyAdd<T>(context_, 2, extent, T(1), nullptr, nullptr, dz, rows, gradients.biases,
+                        still);
+}
+
+// All levels from the input on.
+template <class T>
+void DeviceColumnMlp<T>::compute(const Part& part, const PointArray<const T>& x) const {
+  load(part, x, in(0), value(0));
+  for (int l = 0; l < layers(); ++l) {
+    T* z = isHidden(l) ? before(l + 1) : value(l + 1);
+    apply(l, layers_[l], value(l), part.points, false, z);
+    if (isHidden(l))
+      pointwiseForward<T>(context_, activation_, out(l) * part.points, z, value(l + 1));
+  }
+}
+
+template <class T>
+void DeviceColumnMlp<T>::forward(const PointBox& box, const PointArray<const T>& x,
+                                 const PointArray<T>& y) {
+  eachPart(box, [&](const Part& part) {
+    compute(part, x);
+    store(value(layers()), part, y, out(layers() - 1));
+  });
+}
+
+template <class T>
+void DeviceColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>& x,
+                                 const PointArray<const T>& dx,
+                                 const std::vector<LayerNumbers<const T>>& dLayers,
+                                 const PointArray<T>& dy) {
+  eachPart(box, [&](const Part& part) {
+    compute(part, x);
+    T *dh = spare(0), *dz = spare(1);
+    const Index inputs = in(0) * part.points;
+    if (dx.first)
+      load(part, dx, in(0), dh);
+    else
+      axpby<T>(context_, inputs, T(0), value(0), T(0), dh);
+    for (int l = 0; l < layers(); ++l) {
+      apply(l, {layers_[l].weights, nullptr}, dh, part.points, false, dz);
+      apply(l, dLayers[l], value(l), part.points, true, dz);
+      if (isHidden(l))
+        pointwiseDerivative<T>(context_, activation_, out(l) * part.points, before(l + 1),
+                               value(l + 1), dz, dz);
+      std::swap(dh, dz);
+    }
+    store(dh, part, dy, out(layers() - 1));
+  });
+}
+
+template <class T>
+void DeviceColumnMlp<T>::adjoint(const PointBox& box, const PointArray<const T>& x,
+                                 const PointArray<const T>& dy, const PointArray<T>& dx,
+                                 const std::vector<LayerNumbers<T>>& gradients) {
+  eachPart(box, [&](const Part& part) {
+    compute(part, x);
+    T *dz = spare(0), *dh = spare(1);
+    load(part, dy, out(layers() - 1), dz);
+    for (int l = layers() - 1; l >= 0; --l) {
+      addGradients(l, dz, part.points, gradients[l]);
+      if (l == 0 && !dx.first)
+        return;
+      gemm<T>(context_, Backend::Auto, true, false, in(l), part.points, out(l), T(1),
+              layers_[l].weights, in(l), dz, part.points, T(0), dh, part.points);
+      if (l > 0)
+        pointwiseDerivative<T>(context_, activation_, in(l)*part.points, before(l), value(l), dh,
+                               dh);
+      std::swap(dz, dh);
+    }
+    store(dz, part, dx, in(0));
+  });
+}
+
+template class DeviceColumnMlp<float>;
+template class DeviceColumnMlp<double>;
+
+} // namespace tenon

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The perceptron of column_mlp.hpp on the device: each layer is a matrix product with the points of a part of
+// the box, as many as the scratch memory takes. The adjoint computes the hidden layers again.
+#pragma once
+
+#include "kernels/products/column_mlp.hpp"
+
+namespace tenon {
+
+template <class T>
+class DeviceColumnMlp {
+public:
+  DeviceColumnMlp(std::vector<Index> widths, const PointwiseFunction& activation,
+                  KernelContext& context);
+
+  void setLayer(int layer, const LayerNumbers<const T>& numbers) { layers_[layer] = numbers; }
+  void forward(const PointBox& box, const PointArray<const T>& x, const PointArray<T>& y);
+  void tangent(const PointBox& box, const PointArray<const T>& x, const PointArray<const T>& dx,
+               const std::vector<LayerNumbers<const T>>& dLayers, const PointArray<T>& dy);
+  void adjoint(const PointBox& box, const PointArray<const T>& x, const PointArray<const T>& dy,
+               const PointArray<T>& dx, const std::vector<LayerNumbers<T>>& gradients);
+
+private:
+  // A part of the box and its first point.
+  struct Part {
+    PointBox box;
+    Index first[kMaxBlockRank];
+    Index points;
+  };
+
+  int layers() const { return static_cast<int>(layers_.size()); }
+  Index in(int layer) const { return widths_[layer]; }
+  Index out(int layer) const { return widths_[layer + 1]; }
+  bool isHidden(int layer) const { return layer + 1 < layers(); }
+  // [channel, point]: the input of a layer, or the output of all, and what comes before its function; two more.
+  T* value(int level) const { return context_.scratch<T>(scratch_) + points_ * valueAt_[level]; }
+  T* before(int level) const { return context_.scratch<T>(scratch_) + points_ * beforeAt_[level]; }
+  T* spare(int which) const { return context_.scratch<T>(scratch_) + points_ * spareAt_[which]; }
+
+  template <class Body>
+  void eachPart(const Part& all, const Body& body) const;
+  template <class Body>
+  void eachPart(const PointBox& box, const Body& body) const;
+  void load(const Part& part, const PointArray<const T>& from, Index channels, T* to) const;
+  void store(const T* from, const Part& part, const PointArray<T>& to, Index channels) const;
+  // z = W h + b, or with `adds` z += W h + b; b may be null.
+  void apply(int layer, const LayerNumbers<const T>& of, const T* h, Index points, bool adds,
+             T* z) const;
+  void addGradients(int layer, const T* dz, Index points, const LayerNumbers<T>& gradients) const;
+  void compute(const Part& part, const PointArray<const T>& x) const;
+
+  std::vector<Index> widths_;
+  PointwiseFunction activation_;
+  KernelContext& context_;
+  std::vector<LayerNumbers<const T>> layers_;
+  std::vector<Index> valueAt_, beforeAt_; // in arrays of all points
+  Index spareAt_[2], points_ = 0, scratch_ = 0;
+};
+
+} // namespace tenon

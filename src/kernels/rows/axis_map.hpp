@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A linear map along one dimension of an array, the same for all others: each output is a weighted sum of
+// inputs one after the other,
+//     y[a, o, b] = sum over t of weight[t, o] x[a, first[o] + t, b],    t < count[o].
+// Several dimensions have one such map each. Means over windows and interpolation are such maps.
+#pragma once
+
+#include "kernels/base/context.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace tenon {
+
+struct AxisMap {
+  Index inputs = 0;
+  std::vector<Index> first;    // of each output
+  std::vector<Index> begin{0}; // of its weights, and the end of all
+  std::vector<double> weights;
+
+  struct OnDevice;
+  std::shared_ptr<const OnDevice> onDevice; // null on the host
+
+  Index outputs() const { return static_cast<Index>(first.size()); }
+  void add(Index firstInput, const std::vector<double>& its);
+  // Called once all is added, in the context in which kernels read it.
+  void finish(KernelContext& context);
+};
+
+// x is [outer, inputs, inner], y [outer, outputs, inner].
+template <class T>
+void axisMapForward(KernelContext& context, const AxisMap& map, Index outer, Index inner,
+                    const T* x, T* y);
+// x is overwritten, with zeros where no output reads.
+template <class T>
+void axisMapAdjoint(KernelContext& context, const AxisMap& map, Index outer, Index inner,
+                    const T* y, T* x);
+
+} // namespace tenon

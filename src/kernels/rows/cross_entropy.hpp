@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The local pieces of the log-softmax cross-entropy, whose classes may be split over processes.
+// With logits z [rows, cols] = samples x local classes, maxima m over all classes, s = sum over all
+// classes of exp(z - m) and p the logit of the label,
+//     loss = log s + m - p,      d loss / dz = softmax - onehot = exp(z - m) / s - [class = label].
+// rowMax, sumExpShifted and pickLabel give this process's contributions, which the caller reduces
+// (by maximum, sum and sum) between them.
+#pragma once
+
+#include "kernels/base/context.hpp"
+
+namespace tenon {
+
+// m[r] = max over c of z[r,c]; -infinity for cols = 0; NaN propagates.
+template <class T>
+void rowMax(KernelContext& context, Index rows, Index cols, const T* z, T* m);
+
+// s[r] = sum over c of exp(z[r,c] - m[r]).
+template <class T>
+void sumExpShifted(KernelContext& context, Index rows, Index cols, const T* z, const T* m, T* s);
+
+// p[r] = z[r, label[r] - firstClass] if that class is local, else 0.
+template <class T>
+void pickLabel(KernelContext& context, Index rows, Index cols, const T* z,
+               const std::int64_t* label, Index firstClass, T* p);
+
+// The first row whose label is outside [0, classes), -1 if there is none.
+Index firstBadLabel(KernelContext& context, Index rows, const std::int64_t* label, Index classes);
+
+// *sum = factor times the sum over r of w[r] (log s[r] + m[r] - p[r]), in double; w = null stands for ones.
+// Nothing where sum is null.
+template <class T>
+void sumOfLosses(KernelContext& context, Index rows, const T* m, const T* s, const T* p, const T* w,
+                 double factor, T* sum);
+
+// p[r,c] = exp(z[r,c] - m[r]) / s[r]. p may be z.
+template <class T>
+void softmaxFromParts(KernelContext& context, Index rows, Index cols, const T* z, const T* m,
+                      const T* s, T* p);
+
+// dz[r,c] = dloss[r] (exp(z[r,c] - m[r]) / s[r] - [firstClass + c = label[r]]). dz may be z.
+template <class T>
+void crossEntropyAdjoint(KernelContext& context, Index rows, Index cols, const T* z, const T* m,
+                         const T* s, const std::int64_t* label, Index firstClass, const T* dloss,
+                         T* dz);
+
+} // namespace tenon

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/rows/normalisation.hpp"
+
+#include "kernels/base/instruction_set.hpp"
+#include "kernels/rows/normalisation_device.hpp"
+#include "kernels/walks/each.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon {
+
+namespace {
+
+using functors::Partial;
+using functors::TwoSums;
+
+// Elements that stay in the nearest cache between two looks, and enough to make the sums of lanes cheap.
+template <class T>
+constexpr Index kBlock = 4096 / static_cast<Index>(sizeof(T));
+constexpr Index kLanes = 32; // several vectors, whose sums do not wait for each other
+
+template <class T>
+double sumOfLanes(T (&lane)[kLanes]) {
+  for (Index half = kLanes / 2; half > 0; half /= 2)
+    for (Index j = 0; j < half; ++j)
+      lane[j] += lane[j + half];
+  return double(lane[0]);
+}
+
+// The sums of both of the numbers that term(i) gives for begin <= i < end.
+template <class T, class Term>
+TwoSums blockSums(Index begin, Index end, const Term& term) {
+  T first[kLanes] = {}, second[kLanes] = {};
+  Index i = begin;
+  for (; i + kLanes <= end; i += kLanes)
+    for (Index j = 0; j < kLanes; ++j) {
+      const auto [a, b] = term(i + j);
+      first[j] += a;
+      second[j] += b;
+    }
+  TwoSums sums{};
+  for (; i < end; ++i) {
+    const auto [a, b] = term(i);
+    sums.first += double(a);
+    sums.second += double(b);
+  }
+  sums.first += sumOfLanes(first);
+  sums.second += sumOfLanes(second);
+  return sums;
+}
+
+template <class T>
+struct Pair {
+  T first, second;
+};
+// Of a row; then(begin, end) follows each block.
+template <class T, class Term, class Then>
+TwoSums rowSums(Index length, const Term& term, const Then& then) {
+  TwoSums sums{};
+  for (Index begin = 0; begin < length; begin += kBlock<T>) {
+    const Index end = std::min(length, begin + kBlock<T>);
+    const TwoSums block = blockSums<T>(begin, end, term);
+    sums.first += block.first;
+    sums.second += block.second;
+    then(begin, end);
+  }
+  return sums;
+}
+
+template <class T>
+double blockSum(Index begin, Index end, const T* x) {
+  T lane[kLanes] = {};
+  Index i = begin;
+  for (; i + kLanes <= end; i += kLanes)
+    for (Index j = 0; j < kLanes; ++j)
+      lane[j] += x[i + j];
+  double sum = 0;
+  for (; i < end; ++i)
+    sum += double(x[i]);
+  return sum + sumOfLanes(lane);
+}
+
+// Of a block about the mean of those before, the first about its own. A block whose mean is far from theirs is no
+// less exact: the sum of squares that is taken off again is at most twice that by which their distance adds.
+template <class T>
+Partial momentsOfRow(Index length, const T* x) {
+  Partial sum{};
+  for (Index begin = 0; begin < length; begin += kBlock<T>) {
+    const Index end = std::min(length, begin + kBlock<T>);
+    const double count = double(end - begin);
+    const T mean = static_cast<T>(begin > 0 ? sum.mean : blockSum(begin, end, x) / count);
+    const TwoSums apart = blockSums<T>(begin, end, [=](Index i) {
+      const T d = x[i] - mean;
+      return Pair<T>{d, d * d};
+    });
+    const double rest = apart.first / count;
+    sum.add({count, double(mean) + rest, apart.second - rest * apart.first});
+  }
+  return sum;
+}
+
+double scaleOf(double variance, double epsilon) {
+  return 1 / std::sqrt(variance + epsilon);
+}
+
+// Weights of the places of row r as one number or one each: weight(i).
+template <class T, class Body>
+void withWeights(const RowGroups& groups, Index row, const T* weight, const Body& body) {
+  switch (weight ? groups.weights : RowWeights::None) {
+  case RowWeights::OfPlace:
+    return body([=](Index i) { return weight[i]; });
+  case RowWeights::OfRow:
+    return body([value = weight[groups.weightOf[row]]](Index) { return value; });
+  case RowWeights::None:
+    return body([](Index) { return T(1); });
+  }
+}
+
+template <class Body>
+void forEachRow(KernelContext& context, const RowGroups& groups, const Body& body) {
+  parallelRanges(context.threads(), groups.rows, 2 * groups.length, [&](Index begin, Index end) {
+    vectorised([&, begin, end] {
+      for (Index r = begin; r < end; ++r)
+        body(r);
+    });
+  });
+}
+
+} // namespace
+
+std::vector<double> RowGroups::counts() const {
+  std::vector<double> counts(groups, 0);
+  for (Index group : groupOf)
+    counts[group] += double(length);
+  return counts;
+}
+
+RowKernels::RowKernels(RowGroups groups, KernelContextPtr context)
+    : groups_(std::move(groups)), counts_(groups_.counts()), context_(std::move(context)) {
+  const bool isThere = isOnDevice(*context_);
+  ScratchPlan plan;
+  scratch_ =
+      isThere ? plan.add<double>(groups_.groups) : plan.add<Partial>(groups_.rows + groups_.groups);
+  context_->reserve(plan);
+  if (isThere)
+    device_ = std::make_unique<DeviceRows>(groups_, *context_, scratch_);
+}
+
+RowKernels::~RowKernels() = default;
+
+// put(group, sums of its rows in scratch, each times factor(row)).
+template <class Factor, class Put>
+void RowKernels::putByGroup(const Factor& factor, const Put& put) {
+  const TwoSums* ofRow = context_->scratch<TwoSums>(scratch_);
+  TwoSums* ofGroup = context_->scratch<TwoSums>(scratch_) + groups_.rows;
+  std::fill_n(ofGroup, groups_.groups, TwoSums());
+  for (Index r = 0; r < groups_.rows; ++r) {
+    TwoSums& sums = ofGroup[groups_.groupOf[r]];
+    sums.first += factor(r) * ofRow[r].first;
+    sums.second += factor(r) * ofRow[r].second;
+  }
+  for (Index g = 0; g < groups_.groups; ++g)
+    put(g, ofGroup[g]);
+}
+
+template <class T>
+void RowKernels::moments(const T* x, Moments<T> of) {
+  if (device_)
+    return device_->moments(x, of);
+  Partial* ofRow = context_->scratch<Partial>(scratch_);
+  Partial* ofGroup = ofRow + groups_.rows;
+  const Index length = groups_.length;
+  forEachRow(*context_, groups_, [&](Index r) { ofRow[r] = momentsOfRow(length, x + r * length); });
+  std::fill_n(ofGroup, groups_.groups, Partial());
+  for (Index r = 0; r < groups_.rows; ++r)
+    ofGroup[groups_.groupOf[r]].add(ofRow[r]);
+  for (Index g = 0; g < groups_.groups; ++g) {
+    of.mean[g] = static_cast<T>(ofGroup[g].mean);
+    of.second[g] = static_cast<T>(ofGroup[g].second);
+  }
+}
+
+template <class T>
+void RowKernels::momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> of) {
+  if (device_)
+    return device_->momentsTangent(x, mean, dx, of);
+  const Index length = groups_.length;
+  TwoSums* ofRow = context_->scratch<TwoSums>(scratch_);
+  forEachRow(*context_, groups_, [&](Index r) {
+    const T *in = x + r * length, *din = dx + r * length, m = mean[groups_.groupOf[r]];
+    ofRow[r] = rowSums<T>(
+        length,
+        [=](Index i) {
+          return Pair<T>{din[i], (in[i] - m) * din[i]};
+        },
+        [](Index, Index) {});
+  });
+  putByGroup([](Index) { return 1.0; },
+             [&](Index g, const TwoSums& sums) {
+               of.mean[g] = static_cast<T>(counts_[g] > 0 ? sums.first / counts_[g] : 0);
+               of.second[g] = static_cast<T>(2 * sums.second);
+             });
+}
+
+template <class T>
+void RowKernels::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx) {
+  if (device_)
+    return device_->momentsAdjoint(x, mean, of, adds, dx);
+  const Index length = groups_.length;
+  forEachRow(*context_, groups_, [&](Index r) {
+    const Index g = groups_.groupOf[r];
+    const T m = mean[g], slope = 2 * of.second[g];
+    const T level = static_cast<T>(double(of.mean[g]) / counts_[g]);
+    const T* in = x + r * length;
+    T* out = dx + r * length;
+    if (adds)
+#pragma GCC ivdep
+      for (Index i = 0; i < length; ++i)
+        out[i] += level + slope * (in[i] - m);
+    else
+#pragma GCC ivdep
+      for (Index i = 0; i < length; ++i)
+        out[i] = level + slope * (in[i] - m);
+  });
+}
+
+template <class T>
+void RowKernels::normalise(const NormalisePoint<T>& at, const T* bias, T* y) {
+  if (device_)
+    return device_->normalise(at, bias, y);
+  const Index length = groups_.length;
+  forEachRow(*context_, groups_, [&](Index r) {
+    const Index g = groups_.groupOf[r];
+    const T scale = static_cast<T>(scaleOf(at.moments.second[g], at.epsilon));
+    const T mean = at.moments.mean[g];
+    const T* in = at.x + r * length;
+    T* out = y + r * length;
+    withWeights(groups_, r, at.weight, [&](auto weight) {
+      withWeights(groups_, r, bias, [&](auto shift) {
+#pragma GCC ivdep
+        for (Index i = 0; i < length; ++i)
+          out[i] = (in[i] - mean) * (scale * weight(i)) + (bias ? shift(i) : T(0));
+      });
+    });
+  });
+}
+
+template <class T>
+void RowKernels::normaliseTangent(const NormalisePoint<T>& at, const T* dx,
+                                  Moments<const T> moments, const T* weight, const T* bias, T* dy) {
+  if (device_)
+    return device_->normaliseTangent(at, dx, moments, weight, bias, dy);
+  const Index length = groups_.length;
+  forEachRow(*context_, groups_, [&](Index r) {
+    const Index g = groups_.groupOf[r];
+    const double scale = scaleOf(at.moments.second[g], at.epsilon);
+    const double slope = moments.second ? -0.5 * scale * scale * scale * moments.second[g] : 0;
+    const T s = static_cast<T>(scale), ds = static_cast<T>(slope), mean = at.moments.mean[g];
+    const T dMean = moments.mean ? moments.mean[g] : T(0);
+    const T *in = at.x + r * length, *din = dx ? dx + r * length : nullptr;
+    T* out = dy + r * length;
+    const auto each = [&](const T* values, auto add) {
+      withWeights(groups_, r, values, [&](auto value) {
+        for (Index i = 0; i < length; ++i)
+          add(i, value(i));
+      });
+    };
+    each(at.weight, [=](Index i, T w) {
+      out[i] = w * (s * ((din ? din[i] : T(0)) - dMean) + (in[i] - mean) * ds);
+    });
+    if (weight)
+      each(weight, [=](Index i, T dw) { out[i] += dw * s * (in[i] - mean); });
+    if (bias)
+      each(bias, [=](Index i, T db) { out[i] += db; });
+  });
+}
+
+// With one weight for a row its factor comes after the sums, of which the parameters' are the same.
+template <class T>
+void RowKernels::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
+                                  const NormaliseCotangents<T>& d) {
+  if (device_)
+    return device_->normaliseAdjoint(at, dy, d);
+  const Index length = groups_.length;
+  const bool isPlaced = groups_.weights == RowWeights::OfPlace;
+  const auto scaleOfGroup = [&](Index g) { return scaleOf(at.moments.second[g], at.epsilon); };
+  const auto weightOfRow = [&](Index r) {
+    return at.weight && groups_.weights == RowWeights::OfRow
+               ? double(at.weight[groups_.weightOf[r]])
+               : 1.0;
+  };
+  TwoSums* ofRow = context_->scratch<TwoSums>(scratch_);
+  forEachRow(*context_, groups_, [&](Index r) {
+    const Index g = groups_.groupOf[r];
+    const T mean = at.moments.mean[g], scale = static_cast<T>(scaleOfGroup(g));
+    const T *in = at.x + r * length, *dOut = dy + r * length;
+    T* dIn = d.x ? d.x + r * length : nullptr;
+    withWeights(groups_, r, at.weight, [&](auto weight) {
+      ofRow[r] = rowSums<T>(
+          length,
+          [=](Index i) {
+            const T product = isPlaced ? weight(i) * dOut[i] : dOut[i];
+            return Pair<T>{product, product * (in[i] - mean)};
+          },
+          [=](Index begin, Index end) {
+            if (dIn)
+#pragma GCC ivdep
+              for (Index i = begin; i < end; ++i)
+                dIn[i] = weight(i) * scale * dOut[i];
+          });
+    });
+  });
+  if (d.moments.mean)
+    putByGroup([&](Index r) { return weightOfRow(r); },
+               [&](Index g, const TwoSums& sums) {
+                 const double scale = scaleOfGroup(g);
+                 d.moments.mean[g] = static_cast<T>(-scale * sums.first);
+                 d.moments.second[g] = static_cast<T>(-0.5 * scale * scale * scale * sums.second);
+               });
+  if (isPlaced)
+    return addPlaces(at, dy, d.weight, d.bias);
+  for (Index r = 0; groups_.weights == RowWeights::OfRow && r < groups_.rows; ++r) {
+    const Index w = groups_.weightOf[r];
+    if (d.weight)
+      d.weight[w] += static_cast<T>(scaleOfGroup(groups_.groupOf[r]) * ofRow[r].second);
+    if (d.bias)
+      d.bias[w] += static_cast<T>(ofRow[r].first);
+  }
+}
+
+// The parameters' cotangents where each place has its own.
+template <class T>
+void RowKernels::addPlaces(const NormalisePoint<T>& at, const T* dy, T* weight, T* bias) {
+  const Index length = groups_.length;
+  const auto addRow = [=, this](Index r, Index begin, Index end) {
+    const Index g = groups_.groupOf[r];
+    const T scale = static_cast<T>(scaleOf(at.moments.second[g], at.epsilon));
+    const T mean = at.moments.mean[g];
+    const T *in = at.x + r * length, *dOut = dy + r * length;
+#pragma GCC ivdep
+    for (Index i = begin; i < end; ++i) {
+      if (weight)
+        weight[i] += dOut[i] * ((in[i] - mean) * scale);
+      if (bias)
+        bias[i] += dOut[i];
+    }
+  };
+  parallelRanges(context_->threads(), length, 2 * groups_.rows, [&](Index first, Index last) {
+    vectorised([&, first, last] {
+      for (Index begin = first; begin < last; begin += kBlock<T>)
+        for (Index r = 0; r < groups_.rows; ++r)
+          addRow(r, begin, std::min(last, begin + kBlock<T>));
+    });
+  });
+}
+
+namespace {
+
+functors::PartCounts countsOf(const PartMoments& of) {
+  return {of.counts.data(), of.parts, of.groups};
+}
+
+} // namespace
+
+template <class T>
+void combineMoments(KernelContext& context, const PartMoments& of, const T* parts, Moments<T> all) {
+  eachElement(context, of.groups, of.parts,
+              functors::CombineMoments<T>{countsOf(of), parts, all.mean, all.second});
+}
+
+template <class T>
+void combineMomentsTangent(KernelContext& context, const PartMoments& of, const T* parts,
+                           const T* dParts, Moments<T> all) {
+  eachElement(
+      context, of.groups, of.parts,
+      functors::CombineMomentsTangent<T>{countsOf(of), parts, dParts, all.mean, all.second});
+}
+
+template <class T>
+void combineMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* parts,
+                           Moments<const T> all, T* dParts) {
+  eachElement(
+      context, of.groups, of.parts,
+      functors::CombineMomentsAdjoint<T>{countsOf(of), parts, all.mean, all.second, dParts});
+}
+
+template <class T>
+void followMoments(KernelContext& context, const PartMoments& of, double momentum,
+                   Moments<const T> all, Moments<T> running) {
+  eachElement(context, of.groups, of.parts,
+              functors::FollowMoments<T>{countsOf(of), momentum, all.mean, all.second, running.mean,
+                                         running.second});
+}
+
+#define TENON_INSTANTIATE(T)                                                                       \
+  template void RowKernels::moments<T>(const T*, Moments<T>);                                      \
+  template void RowKernels::momentsTangent<T>(const T*, const T*, const T*, Moments<T>);           \
+  template void RowKernels::momentsAdjoint<T>(const T*, const T*, Moments<const T>, bool, T*);     \
+  template void RowKernels::normalise<T>(const NormalisePoint<T>&, const T*, T*);                  \
+  template void RowKernels::normaliseTangent<T>(const NormalisePoint<T>&, const T*,                \
+                                                Moments<const T>, const T*, const T*, T*);         \
+  template void RowKernels::normaliseAdjoint<T>(const NormalisePoint<T>&, const T*,                \
+                                                const NormaliseCotangents<T>&);                    \
+  template void combineMoments<T>(KernelContext&, const PartMoments&, const T*, Moments<T>);       \
+  template void combineMomentsTangent<T>(KernelContext&, const PartMoments&, const T*, const T*,   \
+                                         Moments<T>);                                              \
+  template void combineMomentsAdjoint<T>(KernelContext&, const PartMoments&, const T*,             \
+                                         Moments<const T>, T*);                                    \
+  template void followMoments<T>(KernelContext&, const PartMoments&, double, Moments<const T>,     \
+                                 Moments<T>);
+TENON_INSTANTIATE(float)
+TENON_INSTANTIATE(double)
+#undef TENON_INSTANTIATE
+
+} // namespace tenon

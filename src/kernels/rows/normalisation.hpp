@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Normalisation of rows of an array by means and variances of groups of rows:
+//     y[r,l] = (x[r,l] - mean[g]) / sqrt(variance[g] + epsilon) * weight + bias,    g the group of row r,
+// with one weight for a row, one for each place in a row, or none. Means and second moments
+// (sums of squared distances from the mean) are computed by parts and combined as Chan, Golub and LeVeque do, in
+// double and in the order of the rows, so that neither number of parts nor threads costs digits.
+#pragma once
+
+#include "kernels/base/context.hpp"
+
+#include <vector>
+
+namespace tenon {
+
+enum class RowWeights { None, OfRow, OfPlace };
+
+struct RowGroups {
+  Index rows = 0, length = 0, groups = 0;
+  std::vector<Index> groupOf;  // of each row
+  std::vector<Index> weightOf; // of each row, with RowWeights::OfRow
+  RowWeights weights = RowWeights::None;
+
+  // How many elements a group has.
+  std::vector<double> counts() const;
+};
+
+// Two numbers of each group: its mean and second moment, or mean and variance; or derivatives of these.
+template <class T>
+struct Moments {
+  T *mean, *second;
+};
+
+// What a derivative needs of an application.
+template <class T>
+struct NormalisePoint {
+  const T* x;
+  Moments<const T> moments; // mean and variance
+  double epsilon;
+  const T* weight; // null without
+};
+
+// Each may be null. Those of x and the moments are overwritten, those of the parameters added to.
+template <class T>
+struct NormaliseCotangents {
+  T* x = nullptr;
+  Moments<T> moments = {nullptr, nullptr};
+  T *weight = nullptr, *bias = nullptr;
+};
+
+class DeviceRows; // normalisation_device.hpp
+
+// Scratch: some doubles for each row. A group without elements has the moments 0.
+class RowKernels {
+public:
+  RowKernels(RowGroups groups, KernelContextPtr context);
+  ~RowKernels();
+  const RowGroups& groups() const noexcept { return groups_; }
+
+  template <class T>
+  void moments(const T* x, Moments<T> of);
+  // At x, with its mean.
+  template <class T>
+  void momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> of);
+  // dx is overwritten, or added to.
+  template <class T>
+  void momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx);
+
+  // bias may be null.
+  template <class T>
+  void normalise(const NormalisePoint<T>& at, const T* bias, T* y);
+  // Directions may be null: those of the moments both or none.
+  template <class T>
+  void normaliseTangent(const NormalisePoint<T>& at, const T* dx, Moments<const T> moments,
+                        const T* weight, const T* bias, T* dy);
+  template <class T>
+  void normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
+                        const NormaliseCotangents<T>& cotangents);
+
+private:
+  template <class Factor, class Put>
+  void putByGroup(const Factor& factor, const Put& put);
+  template <class T>
+  void addPlaces(const NormalisePoint<T>& at, const T* dy, T* weight, T* bias);
+
+  RowGroups groups_;
+  std::vector<double> counts_;
+  KernelContextPtr context_;
+  Index scratch_ = 0;
+  std::unique_ptr<DeviceRows> device_; // null on the host
+};
+
+// Moments of parts, [parts, 2, groups], combined: mean and variance of all. counts is [parts, groups].
+struct PartMoments {
+  Index parts = 1, groups = 0;
+  ReadList<double> counts;
+};
+template <class T>
+void combineMoments(KernelContext& context, const PartMoments& of, const T* parts, Moments<T> all);
+template <class T>
+void combineMomentsTangent(KernelContext& context, const PartMoments& of, const T* parts,
+                           const T* dParts, Moments<T> all);
+// dParts is overwritten.
+template <class T>
+void combineMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* parts,
+                           Moments<const T> all, T* dParts);
+
+// running <- (1 - momentum) running + momentum (mean, unbiased variance), where a group has elements.
+template <class T>
+void followMoments(KernelContext& context, const PartMoments& of, double momentum,
+                   Moments<const T> all, Moments<T> running);
+
+} // namespace tenon

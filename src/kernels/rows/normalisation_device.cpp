@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/rows/normalisation_device.hpp"
+
+#include "kernels/walks/device_reduce.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+constexpr const char* kWhat = "a normalisation";
+
+std::vector<double> inverse(std::vector<double> counts) {
+  for (double& count : counts)
+    count = count > 0 ? 1 / count : 0;
+  return counts;
+}
+
+template <class Op, class Term, class Use>
+void reduceLists(KernelContext& context, Index lists, Index n, const Term& term, const Use& use) {
+  checkCells(n, kWhat);
+  if constexpr (kHasDevice)
+    device::reduceEach<Op>(context, lists, n, term, typename Term::Wide{}, use);
+}
+
+} // namespace
+
+DeviceRows::DeviceRows(const RowGroups& groups, KernelContext& context, Index scratch)
+    : context_(context), rows_(groups.rows), length_(groups.length), scratch_(scratch),
+      weights_(groups.weights), groupOf_(context, groups.groupOf),
+      weightOf_(context, groups.weightOf), inverseCounts_(context, inverse(groups.counts())),
+      groups_(listsOf(groups.groupOf, groups.groups)) {
+  if (weights_ == RowWeights::OfRow && !groups.weightOf.empty())
+    weighted_ = listsOf(groups.weightOf, 1 + *std::ranges::max_element(groups.weightOf));
+}
+
+DeviceRows::Lists DeviceRows::listsOf(const std::vector<Index>& listOfRow, Index lists) const {
+  std::vector<Index> begin(static_cast<std::size_t>(lists + 1), 0), rows(listOfRow.size());
+  for (const Index list : listOfRow)
+    ++begin[list + 1];
+  const Index most = *std::ranges::max_element(begin);
+  for (Index list = 0; list < lists; ++list)
+    begin[list + 1] += begin[list];
+  std::vector<Index> next = begin;
+  for (std::size_t row = 0; row < listOfRow.size(); ++row)
+    rows[next[listOfRow[row]]++] = static_cast<Index>(row);
+  return {{context_, std::move(begin)}, {context_, std::move(rows)}, lists, most * length_};
+}
+
+functors::RowLists DeviceRows::in(const Lists& lists) const {
+  return {lists.begin.data(), lists.rows.data(), divisorOf(length_), length_};
+}
+
+template <class F>
+void DeviceRows::eachElementOfRows(const F& f) {
+  if constexpr (kHasDevice)
+    device::eachAlongAxis(context_, {rows_, length_, 1}, kWhat, f);
+}
+
+template <class T>
+functors::RowPoint<T> DeviceRows::pointOf(const NormalisePoint<T>& at) {
+  T* scale = context_.scratch<T>(scratch_);
+  eachElement(context_, groups_.count, 1,
+              functors::GroupScale<T>{at.moments.second, at.epsilon, scale});
+  return {groupOf_.data(), weightOf_.data(), at.x, at.moments.mean, scale, at.weight, length_};
+}
+
+template <class T>
+void DeviceRows::moments(const T* x, Moments<T> of) {
+  reduceLists<functors::AddMoments>(context_, groups_.count, groups_.longest,
+                                    functors::GroupMoments<T>{in(groups_), x},
+                                    functors::StoreMoments<T>{of.mean, of.second});
+}
+
+template <class T>
+void DeviceRows::momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> of) {
+  reduceLists<functors::AddSums>(
+      context_, groups_.count, groups_.longest,
+      functors::GroupMomentsTangent<T>{in(groups_), x, mean, dx},
+      functors::StoreMomentsTangent<T>{inverseCounts_.data(), of.mean, of.second});
+}
+
+template <class T>
+void DeviceRows::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx) {
+  eachElementOfRows(functors::MomentsAdjoint<T>{groupOf_.data(), inverseCounts_.data(), x, mean,
+                                                of.mean, of.second, adds ? 1 : 0, dx});
+}
+
+template <class T>
+void DeviceRows::normalise(const NormalisePoint<T>& at, const T* bias, T* y) {
+  eachElementOfRows(functors::Normalise<T>{pointOf(at), bias, y});
+}
+
+template <class T>
+void DeviceRows::normaliseTangent(const NormalisePoint<T>& at, const T* dx,
+                                  Moments<const T> moments, const T* weight, const T* bias, T* dy) {
+  eachElementOfRows(functors::NormaliseTangent<T>{pointOf(at), dx, moments.mean, moments.second,
+                                                  weight, bias, dy});
+}
+
+template <class T>
+void DeviceRows::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
+                                  const NormaliseCotangents<T>& d) {
+  const functors::RowPoint<T> point = pointOf(at);
+  if (d.x)
+    eachElementOfRows(functors::NormaliseAdjoint<T>{point, dy, d.x});
+  if (d.moments.mean)
+    reduceLists<functors::AddSums>(
+        context_, groups_.count, groups_.longest, functors::GroupSlopes<T>{point, in(groups_), dy},
+        functors::StoreGroupSlopes<T>{point.scale, d.moments.mean, d.moments.second});
+  if (d.weight || d.bias)
+    addWeightSlopes(point, dy, d.weight, d.bias);
+}
+
+template <class T>
+void DeviceRows::addWeightSlopes(const functors::RowPoint<T>& point, const T* dy, T* weight,
+                                 T* bias) {
+  const bool isOfRow = weights_ == RowWeights::OfRow;
+  reduceLists<functors::AddSums>(context_, isOfRow ? weighted_.count : length_,
+                                 isOfRow ? weighted_.longest : rows_,
+                                 functors::WeightSlopes<T>{point, in(weighted_), dy},
+                                 functors::AddWeightSlopes<T>{weight, bias});
+}
+
+#define TENON_INSTANTIATE(T)                                                                       \
+  template void DeviceRows::moments<T>(const T*, Moments<T>);                                      \
+  template void DeviceRows::momentsTangent<T>(const T*, const T*, const T*, Moments<T>);           \
+  template void DeviceRows::momentsAdjoint<T>(const T*, const T*, Moments<const T>, bool, T*);     \
+  template void DeviceRows::normalise<T>(const NormalisePoint<T>&, const T*, T*);                  \
+  template void DeviceRows::normaliseTangent<T>(const NormalisePoint<T>&, const T*,                \
+                                                Moments<const T>, const T*, const T*, T*);         \
+  template void DeviceRows::normaliseAdjoint<T>(const NormalisePoint<T>&, const T*,                \
+                                                const NormaliseCotangents<T>&);
+TENON_INSTANTIATE(float)
+TENON_INSTANTIATE(double)
+#undef TENON_INSTANTIATE
+
+} // namespace tenon

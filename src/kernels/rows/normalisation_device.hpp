@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The kernels of rows on the device. Sums of a group run over the elements of all its rows.
+#pragma once
+
+#include "kernels/base/context.hpp"
+#include "kernels/functors/normalisation.hpp"
+#include "kernels/rows/normalisation.hpp"
+
+namespace tenon {
+
+class DeviceRows {
+public:
+  // The context has room for a double of each group at `scratch`.
+  DeviceRows(const RowGroups& groups, KernelContext& context, Index scratch);
+
+  template <class T>
+  void moments(const T* x, Moments<T> of);
+  template <class T>
+  void momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> of);
+  template <class T>
+  void momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx);
+  template <class T>
+  void normalise(const NormalisePoint<T>& at, const T* bias, T* y);
+  template <class T>
+  void normaliseTangent(const NormalisePoint<T>& at, const T* dx, Moments<const T> moments,
+                        const T* weight, const T* bias, T* dy);
+  template <class T>
+  void normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
+                        const NormaliseCotangents<T>& cotangents);
+
+private:
+  // Rows by list, and the elements of the longest.
+  struct Lists {
+    ReadList<Index> begin, rows;
+    Index count = 0, longest = 0;
+  };
+  Lists listsOf(const std::vector<Index>& listOfRow, Index lists) const;
+  functors::RowLists in(const Lists& lists) const;
+  template <class T>
+  functors::RowPoint<T> pointOf(const NormalisePoint<T>& at);
+  template <class F>
+  void eachElementOfRows(const F& f);
+  template <class T>
+  void addWeightSlopes(const functors::RowPoint<T>& point, const T* dy, T* weight, T* bias);
+
+  KernelContext& context_;
+  Index rows_, length_, scratch_;
+  RowWeights weights_;
+  ReadList<Index> groupOf_, weightOf_;
+  ReadList<double> inverseCounts_; // of the elements of groups, 0 where there are none
+  Lists groups_, weighted_;
+};
+
+} // namespace tenon

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/rows/softmax.hpp"
+
+#include "kernels/base/maximum.hpp"
+#include "kernels/functors/softmax.hpp"
+#include "kernels/walks/device_reduce.hpp"
+
+#include <limits>
+
+namespace tenon {
+
+namespace {
+
+constexpr const char* kWhat = "a softmax";
+constexpr Index kExponentialCost = 8; // work of an exponential, in elements moved
+constexpr Index kTogether = 64;       // elements of the inner dimension
+
+// A run of the inner dimension: its first element in x and in an array of sums.
+struct Run {
+  Index x, s, count;
+};
+
+// body(run) for all; element k of the dimension is run.x + k inner + i, for i < count.
+template <class Body>
+void forEachRun(KernelContext& context, const AxisShape& shape, Index cost, const Body& body) {
+  const Index runs = (shape.inner + kTogether - 1) / kTogether;
+  parallelRanges(context.threads(), shape.outer * runs,
+                 cost * shape.n * std::min(shape.inner, kTogether), [=](Index begin, Index end) {
+                   for (Index r = begin; r < end; ++r) {
+                     const Index o = r / runs, i = r % runs * kTogether;
+                     body(Run{o * shape.n * shape.inner + i, o * shape.inner + i,
+                              std::min(kTogether, shape.inner - i)});
+                   }
+                 });
+}
+
+// f.write(place in x, f.read(place in x, place in s)) for each element.
+template <class F>
+void forEachElement(KernelContext& context, const AxisShape& shape, Index cost, const F& f) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return device::eachAlongAxis(context, shape, kWhat, f);
+  forEachRun(context, shape, cost, [=](const Run& run) {
+    vectorised([=] {
+      if (shape.inner == 1) {
+#pragma GCC ivdep
+        for (Index k = 0; k < shape.n; ++k)
+          f.write(run.x + k, f.read(run.x + k, run.s));
+        return;
+      }
+      for (Index k = 0; k < shape.n; ++k) {
+        const Index row = run.x + k * shape.inner;
+#pragma GCC ivdep
+        for (Index i = 0; i < run.count; ++i)
+          f.write(row + i, f.read(row + i, run.s + i));
+      }
+    });
+  });
+}
+
+// s = the sum of term(place in x, place in s).
+template <class T, class Term>
+void sumEach(KernelContext& context, const AxisShape& shape, const Term& term, T* s) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return device::reduceAlongAxis<functors::AddTo, double>(context, shape, kWhat, term, 0.0,
+                                                              functors::StoreGroup<T, double>{s});
+  forEachRun(context, shape, 1, [=](const Run& run) {
+    double sums[kTogether] = {};
+    for (Index k = 0; k < shape.n; ++k)
+      for (Index i = 0; i < run.count; ++i)
+        sums[i] += double(term(run.x + k * shape.inner + i, run.s + i));
+    for (Index i = 0; i < run.count; ++i)
+      s[run.s + i] = static_cast<T>(sums[i]);
+  });
+}
+
+} // namespace
+
+template <class T>
+void axisMaxima(KernelContext& context, const AxisShape& shape, const T* x, T* m) {
+  constexpr T kLeast = -std::numeric_limits<T>::infinity();
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return device::reduceAlongAxis<functors::MaxTo, T>(
+          context, shape, kWhat, functors::ElementOf<T>{x}, kLeast, functors::StoreGroup<T, T>{m});
+  forEachRun(context, shape, 1, [=](const Run& run) {
+    for (Index i = 0; i < run.count; ++i) {
+      T best = kLeast;
+      for (Index k = 0; k < shape.n; ++k) {
+        const T value = x[run.x + k * shape.inner + i];
+        if (beats(value, best))
+          best = value;
+      }
+      m[run.s + i] = best;
+    }
+  });
+}
+
+template <class T>
+void axisExponentials(KernelContext& context, const AxisShape& shape, const T* x, const T* m,
+                      T* e) {
+  forEachElement(context, shape, kExponentialCost, functors::ShiftedExponential<T>{x, m, e});
+}
+
+template <class T>
+void axisSums(KernelContext& context, const AxisShape& shape, const T* x, T* s) {
+  sumEach(context, shape, functors::ElementOf<T>{x}, s);
+}
+
+template <class T>
+void axisSpread(KernelContext& context, const AxisShape& shape, const T* s, T* y) {
+  forEachElement(context, shape, 1, functors::Spread<T>{s, y});
+}
+
+template <class T>
+void axisQuotients(KernelContext& context, const AxisShape& shape, const T* e, const T* s, T* y) {
+  forEachElement(context, shape, 1, functors::Quotient<T>{e, s, y});
+}
+
+template <class T>
+void axisQuotientsTangent(KernelContext& context, const AxisShape& shape, const T* e, const T* s,
+                          const T* de, const T* ds, T* dy) {
+  if (!ds)
+    return axisQuotients(context, shape, de, s, dy);
+  forEachElement(context, shape, 1, functors::QuotientTangent<T>{e, s, de, ds, dy});
+}
+
+template <class T>
+void axisQuotientsAdjoint(KernelContext& context, const AxisShape& shape, const T* e, const T* s,
+                          const T* dy, T* ds) {
+  sumEach(context, shape, functors::ProductOf<T>{dy, e}, ds);
+  eachElement(context, shape.outer * shape.inner, 1, functors::QuotientSum<T>{s, ds});
+}
+
+#define TENON_INSTANTIATE(T)                                                                       \
+  template void axisMaxima<T>(KernelContext&, const AxisShape&, const T*, T*);                     \
+  template void axisExponentials<T>(KernelContext&, const AxisShape&, const T*, const T*, T*);     \
+  template void axisSums<T>(KernelContext&, const AxisShape&, const T*, T*);                       \
+  template void axisSpread<T>(KernelContext&, const AxisShape&, const T*, T*);                     \
+  template void axisQuotients<T>(KernelContext&, const AxisShape&, const T*, const T*, T*);        \
+  template void axisQuotientsTangent<T>(KernelContext&, const AxisShape&, const T*, const T*,      \
+                                        const T*, const T*, T*);                                   \
+  template void axisQuotientsAdjoint<T>(KernelContext&, const AxisShape&, const T*, const T*,      \
+                                        const T*, T*);
+TENON_INSTANTIATE(float)
+TENON_INSTANTIATE(double)
+#undef TENON_INSTANTIATE
+
+} // namespace tenon

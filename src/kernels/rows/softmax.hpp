@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The pieces of a softmax along one dimension of an array x [outer, n, inner], which may be split over
+// processes:  y = e / s,  e = exp(x - m),  with m the maxima and s the sums over the dimension of all,
+// arrays [outer, inner].
+#pragma once
+
+#include "kernels/base/context.hpp"
+#include "kernels/rows/axis_shape.hpp"
+
+namespace tenon {
+
+// -infinity for n = 0; NaN propagates.
+template <class T>
+void axisMaxima(KernelContext& context, const AxisShape& shape, const T* x, T* m);
+template <class T>
+void axisExponentials(KernelContext& context, const AxisShape& shape, const T* x, const T* m, T* e);
+// s = sum of x, accumulated in double.
+template <class T>
+void axisSums(KernelContext& context, const AxisShape& shape, const T* x, T* s);
+// y = s for every element of the dimension.
+template <class T>
+void axisSpread(KernelContext& context, const AxisShape& shape, const T* s, T* y);
+// y = e / s
+template <class T>
+void axisQuotients(KernelContext& context, const AxisShape& shape, const T* e, const T* s, T* y);
+// The derivative of e / s in the direction de, ds, of which one may be null.
+template <class T>
+void axisQuotientsTangent(KernelContext& context, const AxisShape& shape, const T* e, const T* s,
+                          const T* de, const T* ds, T* dy);
+// Its adjoint by s: ds = - sum of dy e / s^2.
+template <class T>
+void axisQuotientsAdjoint(KernelContext& context, const AxisShape& shape, const T* e, const T* s,
+                          const T* dy, T* ds);
+
+} // namespace tenon

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/walks/block.hpp"
+
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+struct Dimension {
+  Index extent, a, b;
+};
+
+void checkBlock(int rank, const Index* extent) {
+  if (rank < 0 || rank > kMaxBlockRank)
+    throw Error(TENON_ERR_ARG, fmt::format("the block has {} dimensions; it must have 0 to {}",
+                                           rank, kMaxBlockRank));
+  for (int d = 0; d < rank; ++d)
+    if (extent[d] < 0)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("extent {} of the block is {}; it must be >= 0", d, extent[d]));
+}
+
+bool looser(const Dimension& p, const Dimension& q) {
+  const Index pb = std::abs(p.b), qb = std::abs(q.b);
+  return pb != qb ? pb > qb : std::abs(p.a) > std::abs(q.a);
+}
+
+// Insertion sort: stable and free of allocation. A written stride of 0 is a reduction, whose order
+// the caller chose.
+void sortByStride(Dimension* dims, int rank) {
+  for (int d = 0; d < rank; ++d)
+    if (dims[d].b == 0)
+      return;
+  for (int i = 1; i < rank; ++i)
+    for (int j = i; j > 0 && looser(dims[j], dims[j - 1]); --j)
+      std::swap(dims[j], dims[j - 1]);
+}
+
+} // namespace
+
+Block normaliseBlock(int rank, const Index* extent, const Index* a, const Index* b) {
+  checkBlock(rank, extent);
+  Block block;
+  Dimension dims[kMaxBlockRank];
+  int kept = 0;
+  for (int d = 0; d < rank; ++d) {
+    if (extent[d] == 0)
+      block.empty = true;
+    if (extent[d] != 1)
+      dims[kept++] = {extent[d], a[d], b[d]};
+  }
+  if (block.empty)
+    return block;
+  sortByStride(dims, kept);
+
+  for (int d = 0; d < kept; ++d) {
+    const int last = block.rank - 1;
+    const Dimension& next = dims[d];
+    if (last >= 0 && block.a[last] == next.a * next.extent &&
+        block.b[last] == next.b * next.extent) {
+      block.extent[last] *= next.extent;
+      block.a[last] = next.a;
+      block.b[last] = next.b;
+    } else {
+      block.extent[block.rank] = next.extent;
+      block.a[block.rank] = next.a;
+      block.b[block.rank++] = next.b;
+    }
+  }
+  while (block.rank < 2) { // unit dimensions in front
+    for (int d = block.rank; d > 0; --d) {
+      block.extent[d] = block.extent[d - 1];
+      block.a[d] = block.a[d - 1];
+      block.b[d] = block.b[d - 1];
+    }
+    block.extent[0] = 1;
+    block.a[0] = block.b[0] = 0;
+    ++block.rank;
+  }
+  return block;
+}
+
+namespace {
+
+// Whether no two indices write the same element: each stride reaches beyond all that is inside it.
+bool writesOnce(const Block& block) {
+  Index reach = 0;
+  for (int d = block.rank - 1; d >= 0; --d) {
+    if (block.extent[d] == 1)
+      continue;
+    const Index stride = std::abs(block.b[d]);
+    if (stride <= reach)
+      return false;
+    reach += stride * (block.extent[d] - 1);
+  }
+  return true;
+}
+
+} // namespace
+
+WriteOrder writeOrder(const Block& block) {
+  Block parts[2]; // free, repeated
+  for (int d = 0; d < block.rank; ++d) {
+    Block& part = parts[block.b[d] == 0 && block.extent[d] > 1 ? 1 : 0];
+    part.extent[part.rank] = block.extent[d];
+    part.a[part.rank] = block.a[d];
+    part.b[part.rank++] = block.b[d];
+  }
+  const Block free = normaliseBlock(parts[0].rank, parts[0].extent, parts[0].a, parts[0].b);
+  if (!writesOnce(free))
+    throw Error(
+        TENON_ERR_SUPPORT,
+        "a block on the device writes elements twice along dimensions whose stride is not 0; "
+        "use strides that keep its elements apart, or the space host");
+  return {free, parts[1]};
+}
+
+int dividedDimension(const Block& block, int threads) {
+  if (threads < 2 || block.empty)
+    return -1;
+  Index work = 1;
+  for (int d = 0; d < block.rank; ++d)
+    work *= block.extent[d];
+  if (!isWorthThreads(threads, work) || !writesOnce(block))
+    return -1;
+  // The outermost that gives all threads much the same; else the longest.
+  const Index enough = Index(4) * threads;
+  const auto* end = block.extent + block.rank;
+  const auto* outer = std::find_if(block.extent, end, [=](Index n) { return n >= enough; });
+  return static_cast<int>((outer != end ? outer : std::max_element(block.extent, end)) -
+                          block.extent);
+}
+
+} // namespace tenon

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From the number of a cell of a box to its offsets in several arrays, as device code needs it, which has
+// no loops over rows.
+#pragma once
+
+#include "kernels/walks/block.hpp"
+#include "sys/device_code.hpp"
+#include "sys/types.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+namespace tenon {
+
+// Division of 32-bit numbers by one that is known before: a product and shifts, where a device's division
+// of 64-bit numbers is a call. (Granlund and Montgomery, PLDI 1994, figure 4.1.)
+
+class Divisor {
+public:
+  Divisor() = default;
+  // 1 to 2^31
+  explicit Divisor(std::uint32_t d) : divisor_(d) {
+    const int bits = std::bit_width(d - 1);
+    factor_ = static_cast<std::uint32_t>(((((std::uint64_t(1) << bits) - d) << 32) / d) + 1);
+    first_ = bits > 0 ? 1 : 0;
+    second_ = static_cast<std::uint32_t>(bits) - first_;
+  }
+  // n becomes the quotient; the remainder is returned.
+  TENON_DEVICE std::uint32_t divide(std::uint32_t& n) const {
+    const auto high = static_cast<std::uint32_t>((std::uint64_t(n) * factor_) >> 32);
+    const std::uint32_t quotient = (high + ((n - high) >> first_)) >> second_;
+    const std::uint32_t rest = n - quotient * divisor_;
+    n = quotient;
+    return rest;
+  }
+
+private:
+  std::uint32_t divisor_ = 1, factor_ = 1, first_ = 0, second_ = 0;
+};
+
+// Where there is nothing to walk, it divides by 1. A walk with an extent that is not among these numbers is refused
+// (checkCells); until then it divides by the largest.
+inline Divisor divisorOf(Index extent) {
+  return Divisor(static_cast<std::uint32_t>(std::clamp<Index>(extent, 1, Index(1) << 31)));
+}
+
+// The most cells that one such walk covers.
+inline constexpr Index kMostWalkedCells = std::numeric_limits<std::int32_t>::max();
+
+// Of a box of at most so many cells and K arrays. Unit dimensions are dropped, and the outermost needs no division: a
+// row is a product for each array.
+template <int K>
+class Cells {
+public:
+  // strides[k] are those of array k.
+  Cells(int rank, const Index* extent, const Index* const (&strides)[K]) {
+    int outermost = 0;
+    while (outermost < rank && extent[outermost] == 1)
+      ++outermost;
+    for (int d = rank - 1; d >= 0; --d) {
+      count_ *= extent[d];
+      if (extent[d] == 1)
+        continue;
+      Index* const stride = d == outermost ? outermost_ : stride_[divided_];
+      for (int k = 0; k < K; ++k)
+        stride[k] = strides[k][d];
+      if (d != outermost)
+        extent_[divided_++] = divisorOf(extent[d]);
+    }
+  }
+  TENON_DEVICE Index count() const noexcept { return count_; }
+
+  struct Offsets {
+    Index of[K];
+  };
+  TENON_DEVICE Offsets operator()(Index cell) const {
+    Offsets offsets{};
+    auto rest = static_cast<std::uint32_t>(cell);
+    for (int d = 0; d < divided_; ++d)
+      add(extent_[d].divide(rest), stride_[d], offsets);
+    add(rest, outermost_, offsets);
+    return offsets;
+  }
+
+private:
+  static constexpr int kMostDivided = kMaxBlockRank - 1;
+
+  TENON_DEVICE static void add(Index here, const Index (&stride)[K], Offsets& offsets) {
+    for (int k = 0; k < K; ++k)
+      offsets.of[k] += here * stride[k];
+  }
+
+  int divided_ = 0;
+  Index count_ = 1;
+  Divisor extent_[kMostDivided]; // the innermost first
+  Index stride_[kMostDivided][K] = {}, outermost_[K] = {};
+};
+
+} // namespace tenon

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Functors (walks.hpp) for elements and cells, where the context says: on the host in vectors and on several
+// threads, on the device by its walks.
+#pragma once
+
+#include "kernels/base/context.hpp"
+#include "kernels/base/instruction_set.hpp"
+#include "kernels/walks/cells.hpp"
+#include "kernels/walks/walks.hpp"
+
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+#include <tenon_features.hpp>
+
+namespace tenon {
+
+inline bool isOnDevice(const KernelContext& context) {
+  return kHasDevice && context.space() == Space::Device;
+}
+
+// What one walk of the device covers; `what` is the text of who asks for more: TENON_ERR_SUPPORT.
+inline void checkCells(Index cells, const char* what) {
+  if (cells > kMostWalkedCells)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} on the device has more than 2^31 - 1 local elements; divide the "
+                            "tensor among more processes",
+                            what));
+}
+
+template <class F>
+void walkElements(Index begin, Index end, const F& f) {
+  vectorised([=] {
+#pragma GCC ivdep
+    for (Index i = begin; i < end; ++i)
+      applyTo(f, i);
+  });
+}
+
+// f(i), or f.write(i, f.read(i)), for each of n elements: it reads and writes elements i of its arrays, and no others;
+// the arrays may be the same, or apart. `cost` is the work of one element, in elements moved.
+template <class F>
+void eachElementOfHost(KernelContext& context, Index n, Index cost, const F& f) {
+  parallelRanges(context.threads(), n, cost,
+                 [f](Index begin, Index end) { walkElements(begin, end, f); });
+}
+template <class F>
+void eachElement(KernelContext& context, Index n, Index cost, const F& f) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return device::eachElement(context.stream(), n, f);
+  eachElementOfHost(context, n, cost, f);
+}
+
+// f.write(offset written, f.read(offset read, offset written)) for each cell of the block; on the host f.row(n, offset
+// read, step, offset written, step) for its rows, if f has that.
+template <class F>
+void eachCell(KernelContext& context, const Block& block, const F& f) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return device::eachCell(context.stream(), block, f);
+  forEachRowInParts(context, block, [f](Index n, Index a, Index stepA, Index b, Index stepB) {
+    if constexpr (requires { f.row(n, a, stepA, b, stepB); })
+      f.row(n, a, stepA, b, stepB);
+    else
+      for (Index i = 0; i < n; ++i)
+        f.write(b + i * stepB, f.read(a + i * stepA, b + i * stepB));
+  });
+}
+
+} // namespace tenon

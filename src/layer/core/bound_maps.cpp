@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/core/bound_maps.hpp"
+
+#include "dtensor/fill.hpp"
+#include "layer/core/layer.hpp"
+#include "layer/core/layer_setup.hpp"
+#include "layer/core/state_tensor.hpp"
+#include "layer/types/losses.hpp"
+#include "linop/algebra/composition.hpp"
+#include "linop/algebra/memory_op.hpp"
+#include "linop/exchange/make_conversion.hpp"
+#include "sys/log/log.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+// The adjoint of new cells around those that stay.
+LinearOpRef crop(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type) {
+  const Box all = from.boxOfRank(comm->rank()), part = to.boxOfRank(comm->rank());
+  std::vector<Index> at;
+  for (std::size_t d = 0; d < part.size(); ++d)
+    at.push_back(part[d].empty() ? 0 : part[d].begin - all[d].begin);
+  return adjointView(MemoryOp::allocate(comm, to.dual(), from.dual(), at, type));
+}
+
+LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonDataType type,
+                         Space space) {
+  switch (entry.kind) {
+  case OperatorKind::Conversion:
+    return makeConversion(comm, entry.from, entry.to, type, MovementPolicy::fromOptions(space));
+  case OperatorKind::Exchange:
+  case OperatorKind::Maximum:
+    return makeRef<Conversion>(comm, entry.from, entry.to, type, CarrierPolicy::fromOptions(space));
+  case OperatorKind::Crop:
+    return crop(comm, entry.from, entry.to, type);
+  case OperatorKind::BoundaryValues:
+    return boundaryValues(comm, entry.to, type);
+  case OperatorKind::BoundaryNumber:
+    return makeRef<BoundaryConstant>(comm, entry.to, type);
+  }
+  return {};
+}
+
+std::shared_ptr<Source> stateUse(Layer& layer, const StateForm& form) {
+  return std::make_shared<StateUse>(layer.state(form), form.use);
+}
+
+} // namespace
+
+BoundMaps::BoundMaps(const Layer& layer)
+    : layer_(layer), comm_(layer.comm()), type_(layer.dataType()),
+      context_(contextOf(comm_, layer.space())), events_{layer.event()} {}
+
+bool BoundKernel::wantsGradients() const {
+  return std::any_of(uses->begin(), uses->end(), [](const auto& use) { return !use->isFrozen(); });
+}
+
+void BoundKernel::changeGradients() const {
+  for (const auto& use : *uses)
+    use->changeGradient();
+}
+
+BoundMaps::BoundMaps(Layer& layer, const Form& form, const MakeKernel& make) : BoundMaps(layer) {
+  std::vector<Ref<Parameter>> parameters;
+  Layouts storage;
+  for (const ParameterForm& parameter : form.parameters) {
+    parameters.push_back(layer.parameter(parameter));
+    storage.push_back(parameters.back()->storage());
+  }
+  list_ = layer.declaration().maps(form, storage);
+  const auto uses = std::make_shared<ParameterUses>();
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    uses->push_back(std::make_unique<ParameterUse>(parameters[p], form.parameters[p].use));
+  for (const SourceEntry& entry : list_.sources())
+    sources_.push_back(entry.of == SourceEntry::Of::State
+                           ? stateUse(layer, form.states[entry.parameter])
+                           : makeSource(entry, uses));
+  for (const Value& value : list_.values())
+    if (value.place == Value::Place::Constant) {
+      constants_.push_back(tensor(value.layout));
+      fillConstant(*constants_.back(), list_.constants()[value.constant]);
+    }
+  for (const OperatorEntry& entry : list_.operators())
+    operators_.push_back(makeOperator(comm_, entry, type_, context_->space()));
+  for (std::size_t k = 0; k < list_.kernels().size(); ++k)
+    kernels_.push_back({make(static_cast<int>(k), sources_), uses, &layer_});
+  for (const BoundKernel& bound : kernels_)
+    if (context_->space() == Space::Device && !bound.kernel->runsOnDevice())
+      throw Error(TENON_ERR_SUPPORT,
+                  fmt::format("{} cannot run on the device: layers of type {} have no kernels for "
+                              "the device in this version; set its space to host "
+                              "(TenonLayerSetSpace(), -tenon_[prefix_]space host)",
+                              layer_.title(), layer.type()));
+}
+
+std::shared_ptr<Source> BoundMaps::makeSource(const SourceEntry& entry,
+                                              const std::shared_ptr<ParameterUses>& uses) const {
+  if (entry.of == SourceEntry::Of::Parameter)
+    return {uses, (*uses)[entry.parameter].get()};
+  return std::make_shared<TargetUse>(layer_, entry);
+}
+
+const LinearOp* BoundMaps::conversionOf(const Map& map) const {
+  const OperatorKind kind = list_.operators()[map.object].kind;
+  const bool moves = kind == OperatorKind::Conversion || kind == OperatorKind::Exchange ||
+                     kind == OperatorKind::Maximum;
+  return moves ? operators_[map.object].get() : nullptr;
+}
+
+const LinearOp* BoundMaps::conversionTo(ValueId y) const {
+  for (const Map& map : list_.maps())
+    if (map.kind == Map::Kind::Operator && map.y == y)
+      return conversionOf(map);
+  return nullptr;
+}
+
+const LinearOp* BoundMaps::conversionFrom(ValueId x) const {
+  for (const Map& map : list_.maps())
+    if (map.kind == Map::Kind::Operator && map.x.front() == x)
+      return conversionOf(map);
+  return nullptr;
+}
+
+void BoundMaps::join(const BoundMaps& node, const std::vector<ValueId>& reads, ValueId write) {
+  if (list_.nodes() == 0)
+    events_.clear();
+  events_.insert(events_.end(), node.events_.begin(), node.events_.end());
+  for (const auto& [known, objects] : joined_)
+    if (known == &node) {
+      list_.join(node.list_, reads, write, &objects);
+      return;
+    }
+  joined_.emplace_back(&node, list_.join(node.list_, reads, write));
+  operators_.insert(operators_.end(), node.operators_.begin(), node.operators_.end());
+  kernels_.insert(kernels_.end(), node.kernels_.begin(), node.kernels_.end());
+  sources_.insert(sources_.end(), node.sources_.begin(), node.sources_.end());
+  constants_.insert(constants_.end(), node.constants_.begin(), node.constants_.end());
+}
+
+void BoundMaps::run(KernelEntry entry, std::vector<ValueId> reads, ValueId write,
+                    std::shared_ptr<LocalKernel> kernel) {
+  list_.run(std::move(entry), std::move(reads), write);
+  kernels_.push_back({std::move(kernel), std::make_shared<ParameterUses>(), &layer_});
+}
+
+Buffer BoundMaps::memory(Index bytes) const {
+  Buffer made = readableBuffer(*comm_, *context_, bytes, layer_.title() + " values");
+  made.setZero();
+  return made;
+}
+
+Index BoundMaps::bytes() const {
+  Index sum = heldBytes(constants_);
+  for (const LinearOpRef& op : operators_)
+    sum += op->bufferBytes();
+  std::vector<const ParameterUses*> counted;
+  for (const BoundKernel& bound : kernels_) {
+    if (std::find(counted.begin(), counted.end(), bound.uses.get()) != counted.end())
+      continue;
+    counted.push_back(bound.uses.get());
+    for (const auto& use : *bound.uses)
+      sum += use->bytes();
+    sum += bound.kernel->bytes();
+  }
+  return sum;
+}
+
+void BoundMaps::forEachUse(
+    const std::function<void(ParameterUse& use, const Layer& layer)>& visit) const {
+  for (const BoundKernel& bound : kernels_) {
+    for (const auto& use : *bound.uses)
+      visit(*use, *bound.layer);
+    if (const BoundMaps* inner = bound.kernel->inner())
+      inner->forEachUse(visit);
+  }
+}
+
+void ConstantParameters::set(bool constant) const {
+  maps_.forEachUse([=](ParameterUse& use, const Layer&) { use.setConstant(constant); });
+}
+
+} // namespace tenon

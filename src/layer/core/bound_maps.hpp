@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A list of maps with the objects that run it on this rank: operators, kernels, sources, constants,
+// each in the order of the list's tables.
+#pragma once
+
+#include "layer/core/local_kernel.hpp"
+#include "layer/core/source.hpp"
+#include "layer/core/step_watch.hpp"
+#include "linop/linear_op.hpp"
+
+#include <functional>
+
+namespace tenon {
+
+class Layer;
+
+struct BoundKernel {
+  std::shared_ptr<LocalKernel> kernel; // of the layer's list, and of networks'
+  std::shared_ptr<ParameterUses> uses; // of several kernels, where they work on parts
+  const Layer* layer;
+
+  bool wantsGradients() const;
+  // Says so to the parameters, on all ranks.
+  void changeGradients() const;
+};
+
+using Sources = std::vector<std::shared_ptr<Source>>;
+// Makes kernel number k of a list, which may keep the list's sources.
+using MakeKernel = std::function<std::unique_ptr<LocalKernel>(int k, const Sources& sources)>;
+
+class BoundMaps {
+public:
+  // Of a network, whose nodes are joined: no maps as yet. The layer must outlive them.
+  explicit BoundMaps(const Layer& layer);
+  // The maps of a form of the layer's. Collective, as the making of operators is.
+  BoundMaps(Layer& layer, const Form& form, const MakeKernel& make);
+
+  // Of a network: what adds a value goes to the list itself.
+  MapList& list() noexcept { return list_; }
+  const MapList& list() const noexcept { return list_; }
+  // The maps of a node, which outlives these, with its objects: see MapList::join().
+  void join(const BoundMaps& node, const std::vector<ValueId>& reads, ValueId write);
+  // A kernel without parameters of its own.
+  void run(KernelEntry entry, std::vector<ValueId> reads, ValueId write,
+           std::shared_ptr<LocalKernel> kernel);
+
+  // The conversion that writes a value, or that reads one; null if there is none.
+  const LinearOp* conversionTo(ValueId y) const;
+  const LinearOp* conversionFrom(ValueId x) const;
+
+  const Layer& layer() const noexcept { return layer_; }
+  LinearOp& op(int index) const { return *operators_[index]; }
+  const BoundKernel& kernel(int index) const { return kernels_[index]; }
+  const std::vector<BoundKernel>& kernels() const noexcept { return kernels_; }
+  // Of the kernels' parameters, with the layers that use them, those of maps within kernels too. Kernels that share
+  // their uses are visited one after the other.
+  void forEachUse(const std::function<void(ParameterUse& use, const Layer& layer)>& visit) const;
+  Source& source(int index) const { return *sources_[index]; }
+  DTensor& constant(int index) const { return *constants_[index]; }
+  // In the layout and the list's data type; allocated when first used.
+  Ref<DTensor> tensor(const Layout& layout) const {
+    return makeRef<DTensor>(comm_, layout, type_, context_->space());
+  }
+  // Bytes in the space of the list.
+  Buffer buffer(Index bytes, std::string label) const {
+    return {bytes, std::move(label), context_->memory()};
+  }
+  // For several tensors, where ranks of the node can read them.
+  Buffer memory(Index bytes) const;
+  TenonDataType dataType() const noexcept { return type_; }
+  KernelContext& context() const noexcept { return *context_; }
+  // The log's event of a map's node: its layer's name, or type.
+  int event(const Map& map) const { return events_[map.node]; }
+  // Null unless somebody wants to know what steps take.
+  StepWatch* watch() const noexcept { return watch_; }
+  void setWatch(StepWatch* watch) noexcept { watch_ = watch; }
+  // Memory of operators, constants, parameters in their use layouts, and segments.
+  Index bytes() const;
+
+private:
+  // Null for an operator that moves nothing between ranks.
+  const LinearOp* conversionOf(const Map& map) const;
+  std::shared_ptr<Source> makeSource(const SourceEntry& entry,
+                                     const std::shared_ptr<ParameterUses>& uses) const;
+
+  const Layer& layer_;
+  CommPtr comm_;
+  TenonDataType type_;
+  KernelContextPtr context_;
+  MapList list_;
+  std::vector<int> events_; // by node
+  std::vector<LinearOpRef> operators_;
+  std::vector<BoundKernel> kernels_;
+  Sources sources_;
+  std::vector<Ref<DTensor>> constants_;
+  std::vector<std::pair<const BoundMaps*, JoinedObjects>> joined_;
+  StepWatch* watch_ = nullptr;
+};
+
+// While this lives the parameters of the maps are constants.
+class ConstantParameters {
+public:
+  explicit ConstantParameters(const BoundMaps& maps) : maps_(maps) { set(true); }
+  ~ConstantParameters() { set(false); }
+  ConstantParameters(const ConstantParameters&) = delete;
+  ConstantParameters& operator=(const ConstantParameters&) = delete;
+
+private:
+  void set(bool constant) const;
+
+  const BoundMaps& maps_;
+};
+
+} // namespace tenon

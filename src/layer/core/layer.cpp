@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/core/layer.hpp"
+
+#include "layer/core/parameter.hpp"
+#include "sys/log/log.hpp"
+#include "sys/random.hpp"
+#include "sys/text/text.hpp"
+#include "sys/text/view.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+std::string layoutText(const Layout& layout, const Mesh& named) {
+  return viewsInDetail() ? layout.describe() : layout.summary(named);
+}
+
+} // namespace
+
+std::string trafficText(const LinearOp& conversion) {
+  Traffic most;
+  Index all = 0;
+  for (int rank = 0; rank < conversion.comm()->size(); ++rank) {
+    const Traffic sent = conversion.trafficOf(rank).value();
+    most.messages = std::max(most.messages, sent.messages);
+    most.cells = std::max(most.cells, sent.cells);
+    all += sent.cells;
+  }
+  const Index size = dataTypeSize(conversion.domainType());
+  return fmt::format("at most {}, {} B per rank; {} B total", counted(most.messages, "message"),
+                     most.cells * size, all * size);
+}
+
+std::string viewLine(const std::string& label, const Layout& layout, const Mesh& named,
+                     const std::string& text) {
+  return fmt::format("  {:<7} {}{}\n", label, layoutText(layout, named), text);
+}
+
+// Where a halo is all that the use adds, the two layouts are one text.
+std::string viewLine(const std::string& label, const Layout& layout, const LinearOp* toUse,
+                     const Mesh& named) {
+  if (!toUse)
+    return viewLine(label, layout, named);
+  const Layout& use = toUse->range();
+  if (!viewsInDetail() && use.withoutMargins() == layout)
+    return viewLine(label, use, named, ": " + trafficText(*toUse));
+  return viewLine(label, layout, named,
+                  fmt::format(", used as {}: {}", layoutText(use, named), trafficText(*toUse)));
+}
+
+std::string Layer::settings() const {
+  std::string text = declaration_->agreedText();
+  for (const Layout& use : uses_)
+    text += ", used as " + use.describe();
+  for (const Node& node : nodes_)
+    text += fmt::format(", ({}; reads {})", node.layer->settings(), fmt::join(node.reads, " and "));
+  return text;
+}
+
+// The settings that a reader of the view did not leave at their defaults.
+std::string Layer::brief() const {
+  std::string text = type().empty() ? "no type" : type();
+  const std::string own =
+      nodes_.empty() ? declaration_->view()
+                     : fmt::format("({})", counted(static_cast<Index>(nodes_.size()), "node"));
+  text += fmt::format("{}{}, {}", own.empty() ? "" : " ", own, dataTypeName(type_));
+  if (space_ == Space::Device)
+    text += ", on the device";
+  if (textOf("storage") != "use")
+    text += ", storage " + textOf("storage");
+  if (depth_ > 1)
+    text += fmt::format(", stack depth {}", depth_);
+  if (textOf("saved_type") != "same")
+    text += ", saved activations in " + textOf("saved_type");
+  if (textOf("initializer") != "glorot_uniform")
+    text += ", initializer " + textOf("initializer");
+  return text;
+}
+
+std::string Layer::describe() const {
+  std::string text = ownView();
+  for (const Layer* child : children())
+    text += child->describe();
+  return text;
+}
+
+std::string Layer::ownView() const {
+  std::string text =
+      fmt::format("{}: {}\n", headingOf(*this), viewsInDetail() ? settings() : brief());
+  if (!isSetUp())
+    return text + "  not set up\n";
+  for (const Entry& entry : setups_) {
+    text += entry.setup->describe();
+    if (entry.lastApply)
+      text += entry.lastApply->describe("Apply", "input", "output");
+    text += entry.cotangents.describe("ApplyAdjoint", "output cotangent", "input cotangent");
+  }
+  for (const Ref<Parameter>& p : parameters_) {
+    const LinearOp* reduction = p->toDirection();
+    text += viewLine(p->name(), p->storage(), latest().output().mesh(),
+                     (p->isFrozen() ? "   frozen" : "") +
+                         (!reduction        ? std::string()
+                          : p->isInBucket() ? "   gradient reduction with others"
+                                            : "   gradient reduction: " + trafficText(*reduction)));
+  }
+  for (const Ref<StateTensor>& state : states_)
+    text += viewLine(state->name(), state->storage(), latest().output().mesh(), "   running");
+  const Memory held = memory();
+  return text +
+         fmt::format("  memory on rank {}: parameters {}, buffers {}, saved activations {}\n",
+                     comm_->rank(), sizeText(held.parameters), sizeText(held.buffers),
+                     sizeText(held.kept));
+}
+
+Layer::Memory Layer::memory() const {
+  Memory held;
+  for (const Entry& entry : setups_) {
+    held.buffers += entry.setup->bytes() + entry.inferred.bytes() + entry.tangents.bytes() +
+                    entry.cotangents.bytes();
+    for (const Kept& kept : entry.frames)
+      held.kept += kept.frame->bytes() + kept.arguments.bytes();
+  }
+  for (const Ref<Parameter>& p : parameters_)
+    held.parameters += p->bytes();
+  return held;
+}
+
+std::vector<Ref<Parameter>> Layer::parameters() const {
+  std::vector<Ref<Parameter>> all = parameters_;
+  for (const Layer* child : children())
+    for (const Ref<Parameter>& p : child->parameters())
+      if (std::none_of(all.begin(), all.end(), [&](const auto& q) { return q.get() == p.get(); }))
+        all.push_back(p);
+  return all;
+}
+
+void Layer::zeroGradients() {
+  for (const Ref<Parameter>& p : parameters_)
+    p->zeroGradient();
+  for (Layer* child : children())
+    child->zeroGradients();
+}
+
+void Layer::initialize(std::uint64_t seed, std::uint64_t stream, Fill fill) {
+  if (!isSetUp())
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no parameters yet; call TenonLayerSetUp() first", title()));
+  for (const Ref<Parameter>& p : parameters_)
+    if (fill == Fill::All || !p->isInitialized())
+      initializeParameter(*p, textOf("initializer"), seed, stream);
+  if (declaration_->isRandom() && (fill == Fill::All || !random_.isSet))
+    random_ = {true, seed, streamOf(fmt::format("dropout {}", stream)), 0};
+  for (std::size_t i = 0; i < children_.size(); ++i)
+    children_[i]->initialize(seed, streamOf(fmt::format("{} layer {}", stream, i)), fill);
+}
+
+int Layer::event() const {
+  return logEvent((name().empty() ? type() : name()).c_str());
+}
+
+Ref<Parameter> Layer::parameter(const ParameterForm& form) {
+  const std::string& name = form.name;
+  for (const Ref<Parameter>& known : parameters_) {
+    if (known->name() != name)
+      continue;
+    if (known->storage().shape() != form.use.shape())
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format(
+              "{} has parameter \"{}\" of shape [{}], but this input needs [{}]; use a new layer",
+              title(), name, fmt::join(known->storage().shape(), ","),
+              fmt::join(form.use.shape(), ",")));
+    return known;
+  }
+  parameters_.push_back(
+      makeRef<Parameter>(comm_, form, declaration_->storageLayout(form.use), type_, space_));
+  parameters_.back()->setFrozen(frozen_);
+  parameters_.back()->setEvent(event());
+  if (!this->name().empty())
+    parameters_.back()->value().setName(fmt::format("{}.{}", this->name(), name));
+  return parameters_.back();
+}
+
+Ref<StateTensor> Layer::state(const StateForm& form) {
+  for (const Ref<StateTensor>& known : states_)
+    if (known->name() == form.name)
+      return known;
+  states_.push_back(makeRef<StateTensor>(comm_, form, type_, space_));
+  return states_.back();
+}
+
+Layer::Layer(CommPtr comm) : Object(kClass), comm_(std::move(comm)), declaration_(makeUntyped()) {}
+
+void Layer::checkIdle(std::string_view call) const {
+  if (atWork_)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} is not allowed in a function that {} calls itself; use another "
+                            "layer there",
+                            call, title()));
+}
+
+void Layer::checkBeforeSetUp(const std::string& call) const {
+  checkIdle(call);
+  if (isSetUp())
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} is not allowed after {} was set up; do it before TenonLayerSetUp()",
+                            call, title()));
+}
+
+template <class Change>
+void Layer::change(const std::string& call, Change&& change) {
+  checkBeforeSetUp(call);
+  declaration_->setTitle(title());
+  change();
+  readSettings();
+}
+
+void Layer::readSettings() {
+  type_ = textOf("data_type") == "float64" ? TENON_FLOAT64 : TENON_FLOAT32;
+  space_ = textOf("space") == "device" ? Space::Device : Space::Host;
+  depth_ = static_cast<int>(declaration_->value<Index>("stack_depth"));
+}
+
+std::string Layer::textOf(std::string_view name) const {
+  return declaration_->value<std::string>(name);
+}
+
+void Layer::declare(std::unique_ptr<Declaration> declaration, SetUpFunction setUp) {
+  change("changing the type", [&] {
+    if (!nodes_.empty())
+      throw Error(TENON_ERR_STATE,
+                  fmt::format("{} has layers already, so that its type stays {}; create another",
+                              title(), type()));
+    declaration->setTitle(title());
+    declaration->takeSettings(*declaration_);
+    declaration_ = std::move(declaration);
+    setUp_ = std::move(setUp);
+  });
+}
+
+void Layer::set(std::string_view name, SettingValue value) {
+  change(fmt::format("changing the setting \"{}\"", name),
+         [&] { declaration_->set(name, std::move(value)); });
+}
+
+void Layer::setText(std::string_view name, std::string_view text) {
+  change(fmt::format("changing the setting \"{}\"", name),
+         [&] { declaration_->setText(name, text); });
+}
+
+void Layer::setDataType(TenonDataType type) {
+  checkFloating(type, "a layer");
+  set("data_type", std::string(dataTypeName(type)));
+}
+
+void Layer::setOutputLayout(const Layout& layout) {
+  change("TenonLayerSetOutputLayout()", [&] { declaration_->setOutputLayout(layout); });
+}
+
+void Layer::setUses(Layouts uses) {
+  uses_ = std::move(uses);
+}
+
+void Layer::setFromOptions() {
+  change("TenonLayerSetFromOptions()", [&] { declaration_->readOptions(prefix()); });
+  for (Layer* child : children())
+    child->setFromOptions();
+}
+
+void Layer::setTraining(bool training) {
+  training_ = training;
+  for (Layer* child : children())
+    child->setTraining(training);
+}
+
+void Layer::setFrozen(bool frozen) {
+  frozen_ = frozen;
+  for (const Ref<Parameter>& p : parameters_)
+    p->setFrozen(frozen);
+  for (Layer* child : children())
+    child->setFrozen(frozen);
+}
+
+void Layer::setTarget(Ref<DTensor> target) {
+  if (!declaration_->takesTarget())
+    throw Error(TENON_ERR_TYPE,
+                fmt::format("{} has type {}, which takes no target; only losses do, such as "
+                            "meansquarederror and crossentropy",
+                            title(), type()));
+  target_ = std::move(target);
+}
+
+const DTensor& Layer::target() const {
+  if (!target_)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no target; call TenonLayerSetTarget() before TenonLayerApply()",
+                            title()));
+  return *target_;
+}
+
+void Layer::setTargetWeights(Ref<DTensor> weights) {
+  if (!declaration_->takesTargetWeights())
+    throw Error(TENON_ERR_TYPE,
+                fmt::format("{}, of type {}, takes no weights; only losses do whose "
+                            "setting loss_weights is \"sample\" or \"element\"",
+                            title(), type()));
+  targetWeights_ = std::move(weights);
+}
+
+const DTensor& Layer::targetWeights() const {
+  if (!targetWeights_)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no weights; call TenonLayerSetTargetWeights() before "
+                            "TenonLayerApply(), or leave the setting loss_weights at \"none\"",
+                            title()));
+  return *targetWeights_;
+}
+
+} // namespace tenon

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A differentiable map between distributed tensors with named parameters: a declaration, set up on the
+// processes of a communicator.
+//
+// A layer is set up once for each layout of its input, or inputs; the set-ups share the parameters.
+// In training mode Apply pushes what the adjoint needs on a stack of fixed depth, and ApplyAdjoint
+// pops it, so a layer applied in every time step is differentiated by stepping back in time.
+//
+// A container has nodes: layers, each with what it reads. What is said to the container is said to
+// its layers too.
+#pragma once
+
+#include "declaration/core/declaration.hpp"
+#include "layer/core/crossing.hpp"
+#include "layer/core/parameter.hpp"
+#include "layer/core/setup.hpp"
+#include "layer/core/state_tensor.hpp"
+#include "linop/linear_op.hpp"
+#include "sys/options/settings.hpp"
+
+#include <functional>
+#include <list>
+
+namespace tenon {
+
+// A conversion in the view of a layer.
+
+// "at most 3 messages, 64 B per rank; 256 B total", of one Apply. Goes through the schedules of all
+// ranks.
+std::string trafficText(const LinearOp& conversion);
+// "  input   [8,4] S0, used as [8,4] B: at most ...\n" on the named process grid, for a tensor that
+// passes a conversion before it is used; without one if it is null.
+std::string viewLine(const std::string& label, const Layout& layout, const LinearOp* toUse,
+                     const Mesh& named);
+// The same without a conversion, and with a text after the layout.
+std::string viewLine(const std::string& label, const Layout& layout, const Mesh& named,
+                     const std::string& text = "");
+
+class Layer;
+// Sets a layer up for inputs of these layouts.
+using SetUpFunction = std::function<std::unique_ptr<Setup>(Layer& layer, const Layouts& inputs)>;
+
+class Layer final : public Object {
+public:
+  static constexpr const char* kClass = "Layer";
+
+  explicit Layer(CommPtr comm);
+
+  const CommPtr& comm() const noexcept { return comm_; }
+  const std::string& type() const noexcept { return declaration_->type(); }
+  const Declaration& declaration() const noexcept { return *declaration_; }
+  Declaration& declaration() noexcept { return *declaration_; }
+
+  // Gives the layer a type, of the library's or a registered one; what was set of the settings that
+  // both types have stays. Throws TENON_ERR_TYPE naming the nearest.
+  void setType(const std::string& type);
+  void declare(std::unique_ptr<Declaration> declaration, SetUpFunction setUp);
+
+  // Runs a setter; SetUp fails on all ranks if one failed on any and was not made good.
+  template <class Set>
+  void specify(std::string_view what, Set&& set) {
+    failedSets_.run(what, std::forward<Set>(set));
+  }
+  // Settings of the declaration; legal before the first set-up only.
+  void set(std::string_view name, SettingValue value);
+  void setText(std::string_view name, std::string_view text);
+  void setDataType(TenonDataType type);
+  void setSpace(Space space) { set("space", std::string(spaceName(space))); }
+  void setStackDepth(int depth) { set("stack_depth", Index(depth)); }
+  void setOutputLayout(const Layout& layout);
+  // Where the layer uses its inputs, but for halos, of any batch: the grid of its signature, and the cuts where
+  // the input that it reads has none for the same axes of this grid. None: on the grid of its first input. Of the
+  // set-ups that follow.
+  void setUses(Layouts uses);
+  const Layouts& uses() const noexcept { return uses_; }
+  // Reads -tenon_[prefix_]NAME of each setting, for the layers of a container too.
+  void setFromOptions();
+  TenonDataType dataType() const noexcept { return type_; }
+  Space space() const noexcept { return space_; }
+  int stackDepth() const noexcept { return depth_; }
+  void checkBeforeSetUp(const std::string& call) const;
+  // Throws TENON_ERR_STATE if the layer is at work, so that a function of the user's has called it.
+  void checkIdle(std::string_view call) const;
+
+  // In inference mode Apply keeps nothing.
+  void setTraining(bool training);
+  bool isTraining() const noexcept { return training_; }
+
+  // Parameters gather no gradients, and optimizers leave them alone; legal at any time.
+  void setFrozen(bool frozen);
+  bool isFrozen() const noexcept { return frozen_; }
+
+  // Of a loss: what the next Apply compares with, in any layout on the input's communicator. Kept by
+  // reference.
+  void setTarget(Ref<DTensor> target);
+  // Throws TENON_ERR_STATE if there is none.
+  const DTensor& target() const;
+  // Of a loss with weights: those of its terms, likewise.
+  void setTargetWeights(Ref<DTensor> weights);
+  const DTensor& targetWeights() const;
+
+  // Values are counted with the container's inputs first: 0 .. inputs - 1, then one for each node.
+  struct Node {
+    Ref<Layer> layer;
+    std::vector<int> reads;
+  };
+  const std::vector<Node>& nodes() const noexcept { return nodes_; }
+  // Of a container, before SetUp; the values that the node reads are there.
+  void addNode(Ref<Layer> layer, std::vector<int> reads);
+  int inputCount() const { return declaration_->inputCount(); }
+  // The value of the last node, which is the container's output.
+  int lastValue() const { return inputCount() + static_cast<int>(nodes_.size()) - 1; }
+  // Each layer once, in the order of its first node.
+  const std::vector<Layer*>& children() const noexcept { return children_; }
+  // Collective. Sets the nodes up, one after the other; the layouts of all values.
+  Layouts setUpNodes(const Layouts& inputs);
+
+  // Collective. Does nothing if the layer is set up for these layouts already. New parameters get
+  // first values.
+  void setUp(const Layouts& inputs);
+  void setUp(const Layout& input) { setUp(Layouts{input}); }
+  bool isSetUp() const noexcept { return !setups_.empty(); }
+  // The form for inputs in these layouts, by the settings; not of containers.
+  Form form(const Layouts& inputs, bool overlap = false) const;
+  // Of all set-ups and parameters that there are; it must outlive the layer's use.
+  void setWatch(StepWatch* watch) noexcept;
+  // In the adjoint of the last Apply that is pending, after which gradients are complete; likewise. Null: none.
+  void setReductions(AdjointReductions* reductions) noexcept { reductions_ = reductions; }
+  // That for these inputs; it lives as long as the layer.
+  Setup& setup(const Layouts& inputs) const;
+  // Of the set-up for these inputs.
+  const BoundMaps& maps(const Layouts& inputs) const;
+  const Layout& outputLayout(const Layouts& inputs) const;
+  const Layout& outputLayout(const Layout& input) const { return outputLayout(Layouts{input}); }
+  // Of the last SetUp. Throw TENON_ERR_STATE before the first.
+  const Layouts& inputLayouts() const { return latest().inputs(); }
+  const Layout& inputLayout() const { return inputLayouts().front(); }
+  const Layout& outputLayout() const { return latest().output(); }
+
+  // Collective, all. The inputs' layouts choose the set-up. Output and inputs are different tensors,
+  // but an input may be given twice.
+  void apply(Inputs x, DTensor& y);
+  void applyTangent(Inputs dx, DTensor& dy);
+  void applyAdjoint(const DTensor& dy, InputCotangents dx);
+  int stackSize() const noexcept { return static_cast<int>(stack_.size()); }
+  // Of a layer with one input. dx may be null.
+  void apply(const DTensor& x, DTensor& y);
+  void applyTangent(const DTensor* dx, DTensor& dy);
+  void applyAdjoint(const DTensor& dy, DTensor* dx);
+  // Forgets the last Apply, or all that Apply has pushed.
+  void forgetLast();
+  void clearStack();
+
+  // Each parameter once, those of the layers of a container too.
+  std::vector<Ref<Parameter>> parameters() const;
+  const std::vector<Ref<Parameter>>& ownParameters() const noexcept { return parameters_; }
+  // The layer's own parameter of that form, made in its storage layout at the first call.
+  Ref<Parameter> parameter(const ParameterForm& form);
+  // What it carries beside parameters, likewise.
+  const std::vector<Ref<StateTensor>>& ownStates() const noexcept { return states_; }
+  Ref<StateTensor> state(const StateForm& form);
+  // The log's event of what belongs to the layer: its name, or type.
+  int event() const;
+  // Fills the parameters by global position: the same values on any partition. A container gives
+  // each of its layers a stream of its own.
+  enum class Fill { All, New };
+  void initialize(std::uint64_t seed, std::uint64_t stream, Fill fill = Fill::All);
+  void zeroGradients();
+
+  // What random layers draw from: the same on all ranks and for all set-ups.
+  struct RandomState {
+    bool isSet = false;
+    std::uint64_t seed = 0, stream = 0, applied = 0; // Apply calls in training
+  };
+  RandomState& randomState() noexcept { return random_; }
+
+  // Allocated now on this rank: what its set-ups hold beside what Apply keeps; that; and its own parameters.
+  struct Memory {
+    Index buffers = 0, kept = 0, parameters = 0;
+  };
+  Memory memory() const;
+  // Type and settings as text: what must be the same on all ranks.
+  std::string settings() const;
+  // The settings, and each set-up: layouts, signature, conversions.
+  std::string describe() const;
+
+private:
+  // Of one level of the stack.
+  struct Kept {
+    std::unique_ptr<Frame> frame;
+    Crossing arguments; // of the Apply
+  };
+  struct Entry {
+    std::unique_ptr<Setup> setup;
+    std::vector<Kept> frames;
+    int used = 0;
+    Crossing inferred, tangents, cotangents; // arguments of the other calls
+    const Crossing* lastApply = nullptr;
+  };
+  struct Level {
+    Entry* entry;
+    int frame; // of the entry's
+  };
+  // A container gives its nodes their values and runs their maps; what a node needs to be applied by
+  // itself is made when it is.
+  enum class Role { Alone, Node };
+  void setUpAs(const Layouts& inputs, Role role);
+  template <class Change>
+  void change(const std::string& call, Change&& change);
+  void readSettings();
+  void putBelow(Layer& layer) const;
+  // The layer, and what it contains, comes to lie in a container; `moved` gets the levels before.
+  void moveBelow(const Layer& container, int level, std::vector<std::pair<Layer*, int>>& moved);
+  void inheritSettings(const Layer& container, int uses);
+  void setUpChild(Layer& child, const Layouts& inputs);
+  void checkInputCount(const Layouts& inputs) const;
+  void checkCount(std::size_t given, std::size_t wanted) const;
+  void checkStream(const DTensor& tensor, const char* role) const;
+  void checkArgument(const DTensor& tensor, const Layout& layout, const char* role,
+                     const char* remedy = "") const;
+  Entry makeEntry(const Layouts& inputs, Role role);
+  void makeFrames(Entry& entry);
+  // layoutOf(i) is the layout of input i.
+  template <class LayoutOf>
+  const Entry& find(std::size_t count, LayoutOf layoutOf) const;
+  Entry& entryOf(Inputs x);
+  [[noreturn]] void throwNoSetup(const Layouts& inputs) const;
+  const Setup& latest() const;
+  const Level& top() const;
+  void watchParameters(StepWatch* watch) noexcept;
+  void dropLast();
+  std::string brief() const;
+  std::string ownView() const;
+  std::string textOf(std::string_view name) const;
+
+  CommPtr comm_;
+  std::unique_ptr<Declaration> declaration_;
+  SetUpFunction setUp_;
+  TenonDataType type_ = TENON_FLOAT32;
+  Space space_ = Space::Host;
+  int depth_ = 1;
+  int level_ = 0; // in so many containers within each other it lies, or lay, at most
+  Layouts uses_;
+  bool training_ = true, frozen_ = false;
+  bool atWork_ = false; // in a call that may run functions of the user's
+  FailedSets failedSets_;
+  std::vector<Node> nodes_;
+  std::vector<Layer*> children_;
+  Ref<DTensor> target_, targetWeights_;
+  RandomState random_;
+  AdjointReductions* reductions_ = nullptr;
+  std::list<Entry> setups_; // the last one set up is at the end
+  std::vector<Level> stack_;
+  std::vector<Ref<Parameter>> parameters_; // its own
+  std::vector<Ref<StateTensor>> states_;
+};
+
+} // namespace tenon

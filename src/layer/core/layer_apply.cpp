@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/core/layer.hpp"
+
+#include "dtensor/stride_sums.hpp"
+#include "sys/errors/at_work.hpp"
+#include "sys/log/log.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr const char* kCreateOutput = "create it with TenonLayerCreateOutput()";
+
+// Passes write their output while they still read the input, and read it again for derivatives.
+void checkDistinct(const Layer& layer, const DTensor* in, const DTensor* out) {
+  if (!in || !out)
+    return;
+  if (in == out)
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("the input and output of {} are the same tensor; pass two", layer.title()));
+  // Two arrays of the library are apart, which spares networks at small sizes the search.
+  if ((in->isPlaced() || out->isPlaced()) && shareCells(*in, *out))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the arrays of the input and output of {} overlap, and a layer does "
+                            "not work in place; pass separate arrays",
+                            layer.title()));
+}
+
+// Both are written.
+void checkCotangents(const Layer& layer, InputCotangents dx) {
+  for (std::size_t i = 0; i < dx.size(); ++i)
+    for (std::size_t j = 0; dx[i] && j < i; ++j)
+      if (dx[j] && (dx[i] == dx[j] || shareCells(*dx[i], *dx[j])))
+        throw Error(TENON_ERR_ARG,
+                    fmt::format("the cotangents of inputs {} and {} of {} are the same tensor, or "
+                                "their arrays overlap; pass two with separate arrays and add them "
+                                "afterwards",
+                                j, i, layer.title()));
+}
+
+} // namespace
+
+void Layer::checkCount(std::size_t given, std::size_t wanted) const {
+  if (given != wanted)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{2} passed, but {0} has {1}", title(),
+                            counted(static_cast<Index>(wanted), "input"),
+                            counted(static_cast<Index>(given), "tensor was", "tensors were")));
+}
+
+// Kernels of another communicator run on another stream of the device.
+void Layer::checkStream(const DTensor& tensor, const char* role) const {
+  if (space_ == Space::Device && tensor.space() == Space::Device && tensor.comm() != comm_)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("the {} of {} is on the device of another communicator, whose kernels "
+                            "run on another stream; create it on the communicator of the layer",
+                            role, title()));
+}
+
+void Layer::checkArgument(const DTensor& tensor, const Layout& layout, const char* role,
+                          const char* remedy) const {
+  checkTensor(tensor, layout, type_, title(), role, remedy);
+  checkStream(tensor, role);
+}
+
+void Layer::apply(Inputs x, DTensor& y) {
+  static const int event = logEvent("LayerApply");
+  const LogScope scope(event);
+  checkIdle("TenonLayerApply()");
+  const AtWork atWork(atWork_);
+  Entry& entry = entryOf(x);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    checkArgument(*x[i], entry.setup->inputs()[i], "input");
+  checkArgument(y, entry.setup->output(), "output", kCreateOutput);
+  for (const DTensor* input : x)
+    checkDistinct(*this, input, &y);
+  if (entry.frames.empty())
+    makeFrames(entry); // a network's node, by itself
+  if (training_ && stack_.size() == static_cast<std::size_t>(depth_))
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format(
+            "{} has {} pending evaluations, and its stack depth is {}; call "
+            "TenonLayerApplyAdjoint() or TenonLayerClearStack(), TenonLayerSetStackDepth() before "
+            "TenonLayerSetUp(), or TenonLayerSetTraining() with TENON_FALSE for inference",
+            title(), stack_.size(), depth_));
+  Crossing& crossing = training_ ? entry.frames[entry.used].arguments : entry.inferred;
+  entry.lastApply = &crossing;
+  DTensor* const owner[] = {&y};
+  const Inputs inputs = crossing.enter(*this, x);
+  DTensor& output = *crossing.prepare(*this, owner).front();
+  if (training_) {
+    entry.setup->apply(inputs, output, *entry.frames[entry.used].frame);
+    stack_.push_back({&entry, entry.used++});
+  } else {
+    entry.setup->infer(inputs, output);
+  }
+  crossing.leave(owner);
+}
+
+const Layer::Level& Layer::top() const {
+  if (stack_.empty())
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no pending evaluation to differentiate; call TenonLayerApply() "
+                            "in training mode once for each adjoint",
+                            title()));
+  return stack_.back();
+}
+
+void Layer::applyTangent(Inputs dx, DTensor& dy) {
+  static const int event = logEvent("LayerTangent");
+  const LogScope scope(event);
+  checkIdle("TenonLayerApplyTangent()");
+  const AtWork atWork(atWork_);
+  const auto [entry, frame] = top();
+  checkCount(dx.size(), entry->setup->inputs().size());
+  for (std::size_t i = 0; i < dx.size(); ++i)
+    if (dx[i])
+      checkArgument(*dx[i], entry->setup->inputs()[i], "tangent of the input");
+  checkArgument(dy, entry->setup->output(), "tangent of the output", kCreateOutput);
+  for (const DTensor* input : dx)
+    checkDistinct(*this, input, &dy);
+  DTensor* const owner[] = {&dy};
+  const Inputs inputs = entry->tangents.enter(*this, dx);
+  DTensor& output = *entry->tangents.prepare(*this, owner).front();
+  entry->setup->tangent(*entry->frames[frame].frame, inputs, output);
+  entry->tangents.leave(owner);
+}
+
+void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
+  static const int event = logEvent("LayerAdjoint");
+  const LogScope scope(event);
+  checkIdle("TenonLayerApplyAdjoint()");
+  const AtWork atWork(atWork_);
+  const auto [entry, frame] = top();
+  checkArgument(dy, entry->setup->outputDual(), "cotangent of the output",
+                "create it with TenonLayerCreateOutputCotangent()");
+  checkCount(dx.size(), entry->setup->inputs().size());
+  for (std::size_t i = 0; i < dx.size(); ++i) {
+    if (dx[i])
+      checkArgument(*dx[i], entry->setup->inputDuals()[i], "cotangent of the input",
+                    "create it with TenonLayerCreateInputCotangent()");
+    checkDistinct(*this, &dy, dx[i]);
+  }
+  checkCotangents(*this, dx);
+  const DTensor* const owner[] = {&dy};
+  const DTensor& given = *entry->cotangents.enter(*this, owner).front();
+  const InputCotangents wanted = entry->cotangents.prepare(*this, dx);
+  entry->setup->adjoint(*entry->frames[frame].frame, given, wanted,
+                        stack_.size() == 1 ? reductions_ : nullptr);
+  dropLast();
+  entry->cotangents.leave(dx);
+}
+
+void Layer::apply(const DTensor& x, DTensor& y) {
+  const DTensor* one[] = {&x};
+  apply(Inputs(one), y);
+}
+
+void Layer::applyTangent(const DTensor* dx, DTensor& dy) {
+  const DTensor* one[] = {dx};
+  applyTangent(Inputs(one), dy);
+}
+
+void Layer::applyAdjoint(const DTensor& dy, DTensor* dx) {
+  DTensor* one[] = {dx};
+  applyAdjoint(dy, InputCotangents(one));
+}
+
+void Layer::dropLast() {
+  const auto [entry, frame] = top();
+  entry->frames[frame].frame->drop();
+  --entry->used;
+  stack_.pop_back();
+}
+
+void Layer::forgetLast() {
+  checkIdle("forgetting an evaluation");
+  dropLast();
+}
+
+void Layer::clearStack() {
+  checkIdle("TenonLayerClearStack()");
+  while (!stack_.empty())
+    dropLast();
+}
+
+} // namespace tenon

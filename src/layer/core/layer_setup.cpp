@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/core/layer_setup.hpp"
+
+#include "comm/agreement/agreement.hpp"
+#include "declaration/core/result_layout.hpp"
+#include "layer/core/layer.hpp"
+#include "machine/route.hpp"
+#include "sys/errors/at_work.hpp"
+#include "sys/log/log.hpp"
+#include "sys/random.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+std::string described(const Layouts& inputs) {
+  std::string text;
+  for (const Layout& input : inputs)
+    text += (text.empty() ? "" : " and ") + input.describe();
+  return text;
+}
+
+} // namespace
+
+void Layer::setUp(const Layouts& inputs) {
+  setUpAs(inputs, Role::Alone);
+  const auto seed = declaration_->value<Index>("seed");
+  initialize(static_cast<std::uint64_t>(seed), streamOf("parameters"), Fill::New);
+}
+
+void Layer::setUpAs(const Layouts& inputs, Role role) {
+  static const int event = logEvent("LayerSetUp");
+  const LogScope scope(event);
+  collectively(
+      *comm_, fmt::format("what {} is set up with", title()),
+      [&] {
+        checkIdle("TenonLayerSetUp()");
+        failedSets_.check();
+        contextOf(comm_, space_); // there may be no device
+        return fmt::format("{}; input {}{}{}", settings(), described(inputs),
+                           RoutePolicy::fromOptions().agreedText(),
+                           Setup::orderFromOptions() == Order::Moved ? "" : "; steps in order");
+      },
+      [](const std::string& text) { return text; });
+  const AtWork atWork(atWork_);
+  const auto known = std::find_if(setups_.begin(), setups_.end(), [&](const Entry& entry) {
+    return entry.setup->inputs() == inputs;
+  });
+  if (known != setups_.end()) {
+    if (role == Role::Alone && known->frames.empty())
+      collectively(*comm_, [&] {
+        makeFrames(*known);
+        return true;
+      });
+    return setups_.splice(setups_.end(), setups_, known);
+  }
+  const std::size_t before = parameters_.size(), statesBefore = states_.size();
+  try {
+    setups_.push_back(collectively(*comm_, [&] { return makeEntry(inputs, role); }));
+  } catch (...) {
+    parameters_.resize(before); // the next attempt may have other settings
+    states_.resize(statesBefore);
+    throw;
+  }
+}
+
+void Layer::checkInputCount(const Layouts& inputs) const {
+  const int wanted = inputCount(), given = static_cast<int>(inputs.size());
+  if (wanted < 0 ? given == 0 : given != wanted)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} ({}) has {}, but was set up with {}{}", title(), type(),
+                            wanted < 0 ? "at least 1 input" : counted(wanted, "input"),
+                            counted(given, "layout"), declaration_->inputAdvice()));
+}
+
+Form Layer::form(const Layouts& inputs, bool overlap) const {
+  declaration_->setTitle(title());
+  Layouts used = inputs;
+  for (std::size_t i = 0; i < std::min(uses_.size(), used.size()); ++i)
+    used[i] = withCutsOf(inputs[i], layoutLike(uses_[i], inputs[i].shape(), title()));
+  Form form = declaration_->form(
+      used, {.letters = textOf("signature"), .overlap = overlap, .arrives = !(used == inputs)});
+  form.inputs = inputs;
+  return form;
+}
+
+Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role) {
+  declaration_->setTitle(title());
+  if (!setUp_)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no type; call TenonLayerSetType() first", title()));
+  checkInputCount(inputs);
+  Entry entry;
+  entry.setup = setUp_(*this, inputs);
+  if (role == Role::Alone)
+    makeFrames(entry);
+  return entry;
+}
+
+void Layer::makeFrames(Entry& entry) {
+  stack_.reserve(depth_);
+  decltype(entry.frames) frames;
+  for (int level = 0; level < depth_; ++level)
+    frames.push_back({entry.setup->makeFrame(), {}});
+  entry.frames = std::move(frames); // all or none
+}
+
+Setup& Layer::setup(const Layouts& inputs) const {
+  return *find(inputs.size(), [&](std::size_t i) -> const Layout& { return inputs[i]; }).setup;
+}
+
+const BoundMaps& Layer::maps(const Layouts& inputs) const {
+  return setup(inputs).maps();
+}
+
+template <class LayoutOf>
+const Layer::Entry& Layer::find(std::size_t count, LayoutOf layoutOf) const {
+  for (const Entry& entry : setups_) {
+    const Layouts& known = entry.setup->inputs();
+    bool same = known.size() == count;
+    for (std::size_t i = 0; same && i < count; ++i)
+      same = known[i] == layoutOf(i);
+    if (same)
+      return entry;
+  }
+  Layouts inputs;
+  for (std::size_t i = 0; i < count; ++i)
+    inputs.push_back(layoutOf(i));
+  throwNoSetup(inputs);
+}
+
+Layer::Entry& Layer::entryOf(Inputs x) {
+  return const_cast<Entry&>(
+      find(x.size(), [&](std::size_t i) -> const Layout& { return x[i]->layout(); }));
+}
+
+void Layer::throwNoSetup(const Layouts& inputs) const {
+  if (setups_.empty())
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} is not set up; call TenonLayerSetUp() with the layout of its input first",
+                    title()));
+  const Layouts& known = setups_.back().setup->inputs();
+  checkCount(inputs.size(), known.size());
+  bool shapes = false;
+  for (std::size_t i = 0; i < known.size(); ++i)
+    shapes |= known[i].shape() != inputs[i].shape();
+  throw Error(shapes ? TENON_ERR_SHAPE : TENON_ERR_LAYOUT,
+              fmt::format("the input has layout {2}, but {0} is set up for {1}; call "
+                          "TenonLayerSetUp() with this layout first",
+                          title(), described(known), described(inputs)));
+}
+
+void Layer::setWatch(StepWatch* watch) noexcept {
+  for (const Entry& entry : setups_)
+    entry.setup->setWatch(watch);
+  watchParameters(watch);
+}
+
+void Layer::watchParameters(StepWatch* watch) noexcept {
+  for (const Ref<Parameter>& parameter : parameters_)
+    parameter->setWatch(watch);
+  for (Layer* child : children())
+    child->watchParameters(watch);
+}
+
+const Layout& Layer::outputLayout(const Layouts& inputs) const {
+  return setup(inputs).output();
+}
+
+const Setup& Layer::latest() const {
+  if (setups_.empty())
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} is not set up; call TenonLayerSetUp() first", title()));
+  return *setups_.back().setup;
+}
+
+} // namespace tenon

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/core/parameter.hpp"
+
+#include "dtensor/arithmetic.hpp"
+#include "dtensor/fill.hpp"
+#include "layer/core/layer_setup.hpp"
+#include "layer/core/step_watch.hpp"
+#include "linop/exchange/make_conversion.hpp"
+#include "sys/log/log.hpp"
+#include "sys/random.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace tenon {
+
+void initializeParameter(Parameter& parameter, const std::string& rule, std::uint64_t seed,
+                         std::uint64_t stream) {
+  DTensor& value = parameter.value();
+  const Index fans =
+      rule.starts_with("he") ? parameter.fanIn() : parameter.fanIn() + parameter.fanOut();
+  const std::uint64_t own = stream ^ streamOf(parameter.name());
+  if (fans == 0) {
+    fillConstant(value, parameter.initial());
+  } else {
+    const double variance = 2.0 / static_cast<double>(fans);
+    const double bound = std::sqrt(3 * variance);
+    if (rule.ends_with("uniform"))
+      fillUniform(value, seed, own, -bound, bound);
+    else
+      fillNormal(value, seed, own, 0, std::sqrt(variance));
+  }
+  parameter.valueChanged();
+  parameter.setInitialized();
+}
+
+Parameter::Parameter(CommPtr comm, const ParameterForm& form, const Layout& storage,
+                     TenonDataType type, Space space)
+    : Object(kClass), comm_(std::move(comm)), fanIn_(form.fanIn), fanOut_(form.fanOut),
+      initial_(form.initial), value_(makeRef<DTensor>(comm_, storage, type, space)),
+      gradient_(makeRef<DTensor>(comm_, storage.dual(), type, space)),
+      arriving_(makeRef<DTensor>(comm_, storage.dual(), type, space)),
+      direction_(makeRef<DTensor>(comm_, storage, type, space)) {
+  if (!sameHolding(storage.dual(), storage))
+    toDirection_ =
+        makeConversion(comm_, storage.dual(), storage, type, MovementPolicy::fromOptions(space));
+  value_->setName(form.name);
+  setName(form.name);
+}
+
+void Parameter::setFrozen(bool frozen) {
+  if (frozen != frozen_)
+    zeroGradient();
+  frozen_ = frozen;
+}
+
+DTensor& Parameter::gradient() {
+  changeGradient();
+  collect();
+  return *gradient_;
+}
+
+Ref<DTensor> Parameter::exposeGradient() {
+  gradientExposed_ = true;
+  return Ref<DTensor>::share(&gradient());
+}
+
+void Parameter::collect() {
+  if (frozen_)
+    return;
+  const LogScope scope(event_);
+  for (ParameterUse* use : uses_) {
+    if (!use->pending_)
+      continue;
+    use->pending_ = false;
+    if (use->toUse_) {
+      use->toUse_->applyAdjoint(*use->addends_, *arriving_);
+      axpby(1, *arriving_, 1, *gradient_);
+    } else {
+      axpby(1, *use->addends_, 1, *gradient_);
+    }
+    scaleArray(0, *use->addends_);
+  }
+}
+
+const DTensor& Parameter::direction() {
+  const LogScope scope(event_);
+  const bool isReduced = reduced_ && !gradientExposed_;
+  if (!isReduced) {
+    collect();
+    if (toDirection_)
+      toDirection_->apply(*gradient_, *direction_);
+  }
+  if (watch_ && logEnabled())
+    watch_->reduced(*this, isReduced ? bucketTook_ : logOpenScope());
+  return toDirection_ ? *direction_ : *gradient_;
+}
+
+void Parameter::setBucket(InBucket bucket) {
+  gradient_->placeBox(bucket.gradient, false);
+  direction_->placeBox(bucket.direction, false);
+  bucketMemory_ = bucket.memory;
+  bucket_ = std::move(bucket);
+}
+
+void Parameter::setReduced(const OpenScope& took) noexcept {
+  reduced_ = true;
+  bucketTook_ = took;
+}
+
+const Layout* Parameter::reducedAs() const {
+  if (!bucket_)
+    return &storage();
+  return bucket_->carried ? &*bucket_->carried : nullptr;
+}
+
+Ref<DTensor> Parameter::reducedGradient() {
+  const DTensor& reduced = direction();
+  if (&reduced != direction_.get())
+    copyLocal(reduced, *direction_);
+  return direction_;
+}
+
+void Parameter::zeroGradient() {
+  changeGradient();
+  scaleArray(0, *gradient_);
+  for (ParameterUse* use : uses_) {
+    if (use->pending_)
+      scaleArray(0, *use->addends_);
+    use->pending_ = false;
+  }
+}
+
+DTensor& Parameter::tangent() {
+  if (!tangent_)
+    tangent_ = makeRef<DTensor>(comm_, storage(), dataType(), value_->space());
+  return *tangent_;
+}
+
+Index Parameter::bytes() const {
+  return heldBytes(value_, gradient_, arriving_, direction_, tangent_, toDirection_);
+}
+
+ParameterUse::ParameterUse(Ref<Parameter> parameter, const Layout& use)
+    : parameter_(std::move(parameter)) {
+  Parameter& p = *parameter_;
+  const Space space = p.value_->space();
+  addends_ = makeRef<DTensor>(p.comm_, use.dual(), p.dataType(), space);
+  if (!sameHolding(p.storage(), use)) {
+    toUse_ =
+        makeConversion(p.comm_, p.storage(), use, p.dataType(), MovementPolicy::fromOptions(space));
+    value_ = makeRef<DTensor>(p.comm_, use, p.dataType(), space);
+    tangent_ = makeRef<DTensor>(p.comm_, use, p.dataType(), space);
+  }
+  p.uses_.push_back(this);
+}
+
+ParameterUse::~ParameterUse() {
+  std::erase(parameter_->uses_, this);
+}
+
+Index ParameterUse::bytes() const {
+  return heldBytes(addends_, discarded_, toUse_) + (toUse_ ? heldBytes(value_, tangent_) : 0);
+}
+
+bool ParameterUse::isIdle(bool ofTangent) const {
+  if (!toUse_ || begun_)
+    return !toUse_;
+  return ofTangent ? constant_ || !parameter_->hasTangent()
+                   : !parameter_->isExposed() && seen_ == parameter_->version();
+}
+
+void ParameterUse::begin() {
+  if (isIdle(false))
+    return;
+  toUse_->start({Sense::Forward, 1, parameter_->value_.get(), 0, value_.get()});
+  begun_ = true;
+}
+
+void ParameterUse::end() {
+  if (!std::exchange(begun_, false))
+    return;
+  toUse_->finish();
+  seen_ = parameter_->version();
+}
+
+void ParameterUse::beginTangent() {
+  if (isIdle(true))
+    return;
+  toUse_->start({Sense::Forward, 1, parameter_->tangent_.get(), 0, tangent_.get()});
+  begun_ = true;
+}
+
+void ParameterUse::endTangent() {
+  if (std::exchange(begun_, false))
+    toUse_->finish();
+}
+
+const DTensor& ParameterUse::value() const {
+  if (toUse_)
+    return *value_;
+  if (parameter_->value_->isPlaced() && !parameter_->value_->isContiguous())
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("the array placed in parameter \"{}\" is strided; place a contiguous one",
+                    parameter_->name()));
+  return *parameter_->value_;
+}
+
+const DTensor* ParameterUse::tangent() const {
+  if (constant_ || !parameter_->hasTangent())
+    return nullptr;
+  return toUse_ ? tangent_.get() : parameter_->tangent_.get();
+}
+
+DTensor& ParameterUse::gradientAddends() {
+  if (constant_) {
+    if (!discarded_)
+      discarded_ = makeRef<DTensor>(addends_->comm(), addends_->layout(), addends_->dataType(),
+                                    addends_->space());
+    scaleArray(0, *discarded_);
+    return *discarded_;
+  }
+  pending_ = true;
+  return *addends_;
+}
+
+} // namespace tenon

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/core/pass_runner.hpp"
+
+#include "dtensor/arithmetic.hpp"
+#include "linop/exchange/conversion.hpp"
+#include "sys/log/log.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tenon {
+
+namespace {
+
+template <class F>
+void compute(F&& f) {
+  static const int event = logEvent("LocalKernel");
+  const LogScope scope(event);
+  f();
+}
+
+class Run {
+public:
+  Run(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors, const PassPoint& point,
+      RecordedSteps* recorded, AdjointReductions* reductions)
+      : maps_(maps), pass_(pass), tensors_(tensors), point_(point),
+        recorded_(logEnabled() ? nullptr : recorded), reductions_(reductions) {}
+
+  void all() {
+    std::size_t s = 0;
+    if (StepWatch* watch = maps_.watch())
+      watch->begins(maps_.list(), pass_);
+    if (reductions_)
+      reductions_->begins(maps_, pass_);
+    try {
+      while (s < pass_.steps.size()) {
+        const std::size_t end = endOfRun(s);
+        if (end > s)
+          runRecorded(s, end);
+        else
+          logged(pass_.steps[s]);
+        s = std::max(end, s + 1);
+        if (reductions_)
+          reductions_->ran(s - 1);
+      }
+    } catch (...) {
+      endBegunBefore(s);
+      throw;
+    }
+    if (reductions_)
+      reductions_->ends();
+  }
+
+private:
+  using Several = std::array<DTensor*, MapList::kMostInputs>;
+
+  const Map& mapOf(const Step& step) const { return maps_.list().maps()[step.map]; }
+  DTensor* at(ValueId v) const { return v == kNoValue ? nullptr : tensors_[v]; }
+  std::span<DTensor* const> at(const std::vector<ValueId>& values, Several& several) const {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      several[i] = at(values[i]);
+    return {several.data(), values.size()};
+  }
+  // The same, of tensors that are read.
+  static Inputs asInputs(std::span<DTensor* const> tensors) {
+    return {const_cast<const DTensor* const*>(tensors.data()), tensors.size()};
+  }
+
+  // Each node has a row in the log.
+  void logged(const Step& step) {
+    if (step.map < 0)
+      return one(step);
+    const LogScope scope(maps_.event(mapOf(step)));
+    one(step);
+    if (StepWatch* watch = maps_.watch(); watch && logEnabled())
+      watch->ran(maps_.list(), step, logOpenScope());
+  }
+  void one(const Step& step) {
+    perform(step);
+    if (point_.keeping)
+      point_.keeping->keep(static_cast<int>(&step - pass_.steps.data()), tensors_, point_.rounded);
+  }
+  void perform(const Step& step) {
+    switch (step.what) {
+    case Do::Begin:
+      return begin(step);
+    case Do::End:
+      return end(step);
+    case Do::Apply:
+      return apply(step);
+    case Do::Copy:
+      if (at(step.reads[0]) != at(step.writes[0]))
+        copyLocal(*at(step.reads[0]), *at(step.writes[0]));
+      return;
+    case Do::Add:
+      return axpby(1, *at(step.reads[0]), 1, *at(step.writes[0]));
+    case Do::Zero:
+      return scaleArray(0, *at(step.writes[0]));
+    default:
+      return compute([&] { kernel(step, mapOf(step)); });
+    }
+  }
+
+  void begin(const Step& step) {
+    const Map& map = mapOf(step);
+    if (map.kind == Map::Kind::Source)
+      return pass_.ofTangents ? maps_.source(map.object).beginTangent()
+                              : maps_.source(map.object).begin();
+    maps_.op(map.object).start(actionOf(step));
+  }
+  void end(const Step& step) {
+    const Map& map = mapOf(step);
+    if (map.kind == Map::Kind::Source)
+      return pass_.ofTangents ? maps_.source(map.object).endTangent()
+                              : maps_.source(map.object).end();
+    maps_.op(map.object).finish();
+  }
+  void apply(const Step& step) {
+    const Map& map = mapOf(step);
+    if (map.kind == Map::Kind::Source) {
+      begin(step);
+      return end(step);
+    }
+    LinearOp& op = maps_.op(map.object);
+    const Action action = actionOf(step);
+    if (maps_.list().operators()[map.object].kind == OperatorKind::Maximum)
+      static_cast<Conversion&>(op).applyMax(*action.x, *action.y);
+    else if (step.adjoint)
+      op.applyAdjoint(1, *action.x, action.beta, *action.y);
+    else
+      op.apply(1, *action.x, action.beta, *action.y);
+  }
+  Action actionOf(const Step& step) const {
+    return {step.adjoint ? Sense::Adjoint : Sense::Forward, 1, at(step.reads[0]),
+            step.adds ? 1. : 0., at(step.writes[0])};
+  }
+
+  // Of steps that may be recorded as one; `begin` where there are none with work.
+  std::size_t endOfRun(std::size_t begin) const {
+    bool works = false;
+    std::size_t end = begin;
+    while (recorded_ && end < pass_.steps.size() && isRepeatable(pass_.steps[end])) {
+      works = works || !isDone(pass_.steps[end]);
+      if (++end; reductions_ && reductions_->waitsFor(end - 1))
+        break;
+    }
+    return works ? end : begin;
+  }
+  // A source that is up to date, or a value that stands in its argument.
+  bool isDone(const Step& step) const {
+    return step.map >= 0 && (mapOf(step).kind == Map::Kind::Source ||
+                             (step.what == Do::Copy && at(step.reads[0]) == at(step.writes[0])));
+  }
+  bool isRepeatable(const Step& step) const {
+    if (step.map < 0)
+      return true;
+    const Map& map = mapOf(step);
+    switch (map.kind) {
+    case Map::Kind::Kernel:
+      return maps_.kernel(map.object).kernel->isRepeatable();
+    case Map::Kind::Operator:
+      return maps_.list().operators()[map.object].isLocal();
+    case Map::Kind::Source:
+      return maps_.source(map.object).isIdle(pass_.ofTangents);
+    case Map::Kind::Stage:
+      break;
+    }
+    return true;
+  }
+  void runRecorded(std::size_t begin, std::size_t end) {
+    KernelContext& context = maps_.context();
+    recorded_->clear();
+    for (const void* address : context.scratchAddresses())
+      recorded_->note(address);
+    for (std::size_t s = begin; s < end; ++s)
+      note(pass_.steps[s]);
+    const auto run = [&] {
+      expanded_ = kNothing;
+      for (std::size_t s = begin; s < end; ++s)
+        one(pass_.steps[s]);
+      expanded_ = kNothing;
+    };
+    StreamRecording* recording = recorded_->find(begin, end);
+    if (!recording)
+      return run();
+    if (!recording->exists())
+      *recording = context.stream().recording(run);
+    recording->queue(context.stream());
+    expanded_ = kNothing;
+  }
+  // What the step works on, and what it does on the host.
+  void note(const Step& step) {
+    recorded_->noteFlag(isDone(step));
+    if (isDone(step))
+      return;
+    for (ValueId v : step.reads)
+      recorded_->noteRead(at(v));
+    for (ValueId v : step.writes)
+      recorded_->noteWritten(at(v));
+    if (point_.keeping)
+      point_.keeping->visitKept(static_cast<int>(&step - pass_.steps.data()), point_.rounded,
+                                [&](RoundedValue& value) { recorded_->note(value.address()); });
+    if (step.map >= 0 && mapOf(step).kind == Map::Kind::Kernel)
+      noteKernel(step, mapOf(step));
+  }
+  void noteKernel(const Step& step, const Map& map) {
+    const BoundKernel& bound = maps_.kernel(map.object);
+    const KernelEntry& entry = maps_.list().kernels()[map.object];
+    const Buffer* workspace = workspaceOf(step);
+    recorded_->note(workspace ? workspace->data<void>() : nullptr);
+    const bool isPoint = step.what != Do::Forward;
+    if (isPoint && point_.expanding) {
+      point_.expanding->bind(step.map, point_.tensors, point_.rounded);
+      point_.expanding->visitExpanded(step.map, point_.rounded,
+                                      [&](const RoundedValue& value, DTensor& tensor) {
+                                        recorded_->note(value.address());
+                                        recorded_->noteWritten(&tensor);
+                                      });
+    }
+    for (std::size_t i = 0; isPoint && entry.keepsInputs && i < map.x.size(); ++i)
+      recorded_->noteRead(point_.tensors[map.x[i]]);
+    if (isPoint && entry.keepsOutput)
+      recorded_->noteRead(point_.tensors[map.y]);
+    const bool adds = addsToGradients(maps_.list(), step) && bound.wantsGradients();
+    if (adds)
+      bound.changeGradients();
+    for (const auto& use : *bound.uses) {
+      recorded_->noteRead(&use->value());
+      recorded_->noteRead(step.what == Do::Tangent ? use->tangent() : nullptr);
+      recorded_->noteFlag(use->isFrozen());
+      if (adds && !use->isFrozen())
+        recorded_->noteWritten(&use->gradientAddends());
+    }
+  }
+
+  void kernel(const Step& step, const Map& map) {
+    const BoundKernel& bound = maps_.kernel(map.object);
+    LocalKernel& kernel = *bound.kernel;
+    Several several, kept;
+    if (step.what == Do::Forward)
+      return kernel.forwardMany(asInputs(at(step.reads, several)), *bound.uses, *at(step.writes[0]),
+                                workspaceOf(step));
+    const KernelEntry& entry = maps_.list().kernels()[map.object];
+    expandFor(step.map);
+    KernelPoint point;
+    point.workspace = workspaceOf(step);
+    point.adds = step.adds;
+    if (entry.keepsInputs) {
+      for (std::size_t i = 0; i < map.x.size(); ++i)
+        kept[i] = point_.tensors[map.x[i]];
+      point.inputs = asInputs({kept.data(), map.x.size()});
+      point.x = kept[0];
+    }
+    if (entry.keepsOutput)
+      point.y = point_.tensors[map.y];
+    if (step.what == Do::Tangent)
+      kernel.tangentMany(point, asInputs(at(step.reads, several)), *bound.uses,
+                         *at(step.writes[0]));
+    else if (step.what == Do::Adjoint) {
+      if (entry.gradients == Gradients::Within)
+        bound.changeGradients();
+      kernel.adjointMany(point, *at(step.reads[0]), *bound.uses, at(step.writes, several));
+    } else if (bound.wantsGradients()) {
+      bound.changeGradients();
+      kernel.adjointParameters(point, *at(step.reads[0]), *bound.uses);
+    }
+  }
+  // Once for the steps of a map that follow each other.
+  void expandFor(int map) {
+    if (point_.expanding && expanded_ != map)
+      point_.expanding->expand(map, point_.tensors, point_.rounded);
+    expanded_ = map;
+  }
+  Buffer* workspaceOf(const Step& step) const {
+    return point_.workspaces ? point_.workspaces + step.map : nullptr;
+  }
+
+  void endBegunBefore(std::size_t failed) noexcept {
+    const auto begin = pass_.steps.begin(), here = begin + static_cast<std::ptrdiff_t>(failed);
+    for (auto step = here + 1; step < pass_.steps.end(); ++step) {
+      if (step->what != Do::End || std::none_of(begin, here, [&](const Step& other) {
+            return other.what == Do::Begin && other.map == step->map;
+          }))
+        continue;
+      finally([&] { end(*step); });
+    }
+    if (reductions_)
+      finally([&] { reductions_->ends(); });
+  }
+  // The first error is the one to tell.
+  template <class F>
+  static void finally(F&& f) noexcept {
+    try {
+      f();
+    } catch (...) {
+    }
+  }
+
+  const BoundMaps& maps_;
+  const Pass& pass_;
+  DTensor* const* tensors_;
+  const PassPoint& point_;
+  RecordedSteps* recorded_;
+  AdjointReductions* reductions_;
+  static constexpr int kNothing = -1;
+  int expanded_ = kNothing; // the map whose rounded values are in their expanded tensors
+};
+
+} // namespace
+
+void runPass(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors,
+             const PassPoint& point, RecordedSteps* recorded, AdjointReductions* reductions) {
+  Run(maps, pass, tensors, point, recorded, reductions).all();
+}
+
+} // namespace tenon

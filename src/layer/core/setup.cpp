@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/core/setup.hpp"
+
+#include "layer/core/layer.hpp"
+#include "layer/core/layer_setup.hpp"
+#include "sys/memory/memory.hpp"
+#include "sys/options/options.hpp"
+#include "sys/text/view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kOptions[] = {
+    {"overlap_steps", OptionSpec::Flag, "true",
+     "begin communication as early and end it as late as values allow, also across layers; false: "
+     "one step after the other"},
+    {"device_graphs", OptionSpec::Flag, "false",
+     "on the device, record the kernels of a pass between its messages when they work on the same "
+     "arrays for the second time, and launch them as CUDA graphs from then on, but not while the "
+     "log is on"},
+    {"poison_values", OptionSpec::Flag, "false",
+     "fill the memory that values share with NaN before each pass: shows reads of what nobody "
+     "wrote"},
+};
+const OptionRegistration kRegistration{{"layer", kOptions}};
+
+// Slots are of tensors to read and to write; a pass does not write its operands.
+DTensor* slotOf(const DTensor* tensor) {
+  return const_cast<DTensor*>(tensor);
+}
+
+Layouts inputsOf(const MapList& list) {
+  Layouts layouts;
+  for (ValueId input : list.inputs())
+    layouts.push_back(list.values()[input].layout);
+  return layouts;
+}
+
+Layouts dualsOf(const Layouts& layouts) {
+  Layouts duals;
+  for (const Layout& layout : layouts)
+    duals.push_back(layout.dual());
+  return duals;
+}
+
+} // namespace
+
+void Frame::drop() noexcept {
+  for (SavedTensor& tensor : saved_)
+    tensor.drop();
+}
+
+Index Frame::bytes() const {
+  Index sum = heldBytes(own_) + kept_.bytes();
+  for (const SavedTensor& tensor : saved_)
+    sum += tensor.bytes();
+  for (const RoundedValue& value : rounded_)
+    sum += value.bytes();
+  for (const Buffer& workspace : workspaces_)
+    sum += workspace.bytes();
+  return sum;
+}
+
+Setup::Setup(BoundMaps maps, std::string signature, Facts facts)
+    : maps_(std::move(maps)), signature_(std::move(signature)), facts_(facts),
+      inputs_(inputsOf(maps_.list())), inputDuals_(dualsOf(inputs_)),
+      output_(maps_.list().values()[maps_.list().output()].layout), outputDual_(output_.dual()) {}
+
+Order Setup::orderFromOptions() {
+  return options().getFlag("", "overlap_steps") ? Order::Moved : Order::Unmoved;
+}
+
+// A network's nodes never get here.
+void Setup::derive() {
+  const MapList& list = maps_.list();
+  poisons_ = options().getFlag("", "poison_values");
+  Pass apply = applyPass(list, order_);
+  apply.roundsKept = maps_.layer().declaration().value<std::string>("saved_type") == "bfloat16";
+  if (apply.roundsKept)
+    rounding_ = Rounding(maps_, apply);
+  apply_ = tensorsOf(std::move(apply));
+  inference_ = tensorsOf(applyPass(list, order_, When::Inference));
+  lastApply_ = &apply_;
+  for (bool chosen : {true, false}) {
+    const Chosen same(inputs_.size(), chosen);
+    adjoints_.push_back(derivativeOf(adjointPass(list, same, order_)));
+    tangents_.push_back(derivativeOf(tangentPass(list, same, order_)));
+  }
+  lastAdjoint_ = &adjoints_.front();
+  for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v) {
+    const Value& value = list.values()[v];
+    if (value.place == Value::Place::Constant)
+      apply_.slots[v] = inference_.slots[v] = &maps_.constant(value.constant);
+    if (!value.kept || value.place != Value::Place::Own)
+      continue;
+    const bool isRounded = rounding_.numberOf(v) >= 0;
+    if (!isRounded)
+      apply_.own[v] = {}; // each frame has its own
+    if (value.isCallers())
+      continue;
+    keptPlaces_.emplace_back(v, keptBytes_);
+    const Index cells = inference_.own[v]->localCells();
+    keptBytes_ +=
+        roundedUp(isRounded ? cells * Index(sizeof(BFloat16)) : bytesOf(v, inference_), kAlignment);
+  }
+  noteReaders();
+}
+
+void Setup::noteReaders() {
+  for (const Map& map : maps_.list().maps())
+    if (map.kind == Map::Kind::Kernel && map.isDifferentiated())
+      noteReader(map, *maps_.kernel(map.object).layer);
+  maps_.forEachUse([this](const ParameterUse& use, const Layer& layer) {
+    if (std::none_of(parameters_.begin(), parameters_.end(),
+                     [&](const auto& known) { return known.first == &use.parameter(); }))
+      parameters_.emplace_back(&use.parameter(), &layer);
+  });
+}
+
+Index Setup::bytesOf(ValueId v, const PassTensors& of) const {
+  return of.own[v]->localCells() * dataTypeSize(maps_.dataType());
+}
+
+// What a kernel keeps of the caller's memory is saved.
+void Setup::noteReader(const Map& map, const Layer& layer) {
+  const KernelEntry& kernel = maps_.list().kernels()[map.object];
+  std::vector<ValueId> kept;
+  if (kernel.keepsInputs)
+    kept = map.x;
+  if (kernel.keepsOutput)
+    kept.push_back(map.y);
+  for (ValueId v : kept)
+    if (maps_.list().values()[v].isCallers() &&
+        std::none_of(saved_.begin(), saved_.end(),
+                     [&](const Saved& known) { return known.value == v; }))
+      saved_.push_back({v, &layer, {}});
+}
+
+Setup::PassTensors Setup::tensorsOf(Pass pass) const {
+  PassTensors made;
+  made.pass = std::move(pass);
+  for (const Value& value : made.pass.values) {
+    made.own.push_back(value.place == Value::Place::Own ? maps_.tensor(value.layout)
+                                                        : Ref<DTensor>());
+    made.slots.push_back(made.own.back().get());
+    if (value.standsIn == kNoValue)
+      continue;
+    made.staged.push_back(static_cast<ValueId>(made.slots.size()) - 1);
+    made.staging.push_back(made.own.back().get());
+  }
+  made.copies.resize(made.staged.size());
+  if (maps_.context().space() == Space::Device && options().getFlag("", "device_graphs"))
+    made.recorded = std::make_unique<RecordedSteps>(made.pass.steps.size());
+  made.lodging = lodgingOf(
+      made.pass, [&](ValueId v) { return bytesOf(v, made); }, kAlignment);
+  return made;
+}
+
+Setup::PassTensors Setup::derivativeOf(Pass pass) const {
+  PassTensors made = tensorsOf(std::move(pass));
+  made.before = rounding_.expandedBytes();
+  return made;
+}
+
+// Between passes nothing lives in the shared memory.
+void Setup::reserve(PassTensors& of) {
+  if (const Index bytes = of.before + of.lodging.bytes; bytes > shared_.bytes()) {
+    shared_ = {}; // before there is more
+    shared_ = maps_.memory(bytes);
+  }
+  if (poisons_)
+    shared_.fill(0xff);
+  auto* memory = shared_.data<std::byte>();
+  if (of.before > 0)
+    rounding_.placeIn(memory);
+  if (of.lodgedIn == memory)
+    return;
+  of.lodgedIn = memory;
+  for (const Lodging::Place& place : of.lodging.places)
+    of.own[place.value]->placeBox(memory + of.before + place.begin, false);
+}
+
+std::unique_ptr<Frame> Setup::makeFrame() {
+  if (adjoints_.empty())
+    derive();
+  auto frame = std::make_unique<Frame>();
+  const MapList& list = maps_.list();
+  reserve(apply_);
+  frame->kept_ = maps_.memory(keptBytes_);
+  frame->slots_ = apply_.slots;
+  frame->own_.resize(frame->slots_.size());
+  for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v) {
+    const Value& value = list.values()[v];
+    if (!value.kept || value.place != Value::Place::Own || rounding_.numberOf(v) >= 0)
+      continue;
+    frame->own_[v] = maps_.tensor(value.layout);
+    frame->slots_[v] = frame->own_[v].get();
+  }
+  frame->rounded_.resize(rounding_.values().size());
+  for (const auto& [v, place] : keptPlaces_) {
+    auto* memory = frame->kept_.data<std::byte>() + place;
+    if (const int number = rounding_.numberOf(v); number >= 0)
+      frame->rounded_[number].placeAt(reinterpret_cast<BFloat16*>(memory));
+    else
+      frame->own_[v]->placeBox(memory, false);
+  }
+  for (ValueId v : apply_.staged)
+    frame->staging_.push_back((apply_.own[v] ? apply_.own : frame->own_)[v].get());
+  frame->saved_.resize(saved_.size());
+  for (const Map& map : list.maps()) {
+    const bool isKernel = map.kind == Map::Kind::Kernel;
+    const Layer& layer = isKernel ? *maps_.kernel(map.object).layer : maps_.layer();
+    frame->workspaces_.push_back(maps_.buffer(
+        isKernel ? list.kernels()[map.object].workspace.bytesOfRank(layer.comm()->rank()) : 0,
+        layer.title() + " workspace"));
+  }
+  frame->parameters_.resize(parameters_.size());
+  return frame;
+}
+
+void Setup::stage(PassTensors& of, std::vector<DTensor*>& slots,
+                  const std::vector<DTensor*>& staging) {
+  for (std::size_t i = 0; i < of.staged.size(); ++i) {
+    const ValueId v = of.staged[i];
+    DTensor* argument = slots[of.pass.values[v].standsIn];
+    const bool copied = !argument->isContiguous();
+    slots[v] = copied ? staging[i] : argument;
+    of.copies[i].note(copied, *argument);
+  }
+}
+
+void Setup::apply(Inputs x, DTensor& y, Frame& frame, Saving saving) {
+  run(x, y, frame);
+  save(frame, saving);
+}
+
+void Setup::run(Inputs x, DTensor& y, Frame& frame) {
+  for (const ValueId v : rounding_.values()) // a derivative's slots are those of expanded values
+    frame.slots_[v] = apply_.own[v].get();
+  PassPoint point{frame.slots_.data(), frame.workspaces_.data()};
+  point.keeping = rounding_.isEmpty() ? nullptr : &rounding_;
+  point.rounded = frame.rounded_.data();
+  runApply(apply_, x, y, frame.slots_, frame.staging_, point);
+}
+
+void Setup::infer(Inputs x, DTensor& y) {
+  runApply(inference_, x, y, inference_.slots, inference_.staging,
+           {inference_.slots.data(), nullptr});
+}
+
+PassPoint Setup::pointOf(Frame& frame) const {
+  PassPoint point{frame.slots_.data(), frame.workspaces_.data()};
+  point.expanding = rounding_.isEmpty() ? nullptr : &rounding_;
+  point.rounded = frame.rounded_.data();
+  return point;
+}
+
+void Setup::runApply(PassTensors& of, Inputs x, DTensor& y, std::vector<DTensor*>& slots,
+                     const std::vector<DTensor*>& staging, const PassPoint& point) {
+  reserve(of);
+  lastApply_ = &of;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    slots[of.pass.inputs[i]] = slotOf(x[i]);
+  slots[of.pass.output] = &y;
+  stage(of, slots, staging);
+  runPass(maps_, of.pass, slots.data(), point, of.recorded.get());
+}
+
+void Setup::save(Frame& frame, Saving saving) {
+  for (std::size_t i = 0; i < saved_.size(); ++i)
+    saved_[i].copy.note(saveCallers(frame, i, saving), *frame.slots_[saved_[i].value]);
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    frame.parameters_[i] = parameters_[i].first->state();
+}
+
+bool Setup::saveCallers(Frame& frame, std::size_t number, Saving saving) {
+  const ValueId v = saved_[number].value;
+  const DTensor& tensor = *frame.slots_[v];
+  const int rounded = rounding_.numberOf(v);
+  const bool isStaging = &tensor == (rounded >= 0 ? apply_.own : frame.own_)[v].get();
+  if (rounded < 0)
+    return !isStaging && frame.saved_[number].keep(tensor, saving);
+  const bool isCopied = saving == Saving::CopiesPlaced && tensor.isPlaced();
+  if (isStaging || isCopied) {
+    frame.rounded_[rounded].keep(tensor);
+  } else {
+    frame.rounded_[rounded].drop();
+    frame.saved_[number].keep(tensor, saving);
+  }
+  return isCopied && !isStaging;
+}
+
+const Setup::ParameterOfLayer* Setup::changedSince(const Frame& frame) const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (frame.parameters_[i] != parameters_[i].first->state())
+      return &parameters_[i];
+  return nullptr;
+}
+
+void Setup::restore(Frame& frame) const {
+  if (const ParameterOfLayer* changed = changedSince(frame))
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("parameter \"{}\" of {} was changed after TenonLayerApply(), so that its "
+                    "adjoint cannot be evaluated; update parameters after "
+                    "TenonLayerApplyAdjoint()",
+                    changed->first->name(), changed->second->title()));
+  for (std::size_t i = 0; i < saved_.size(); ++i) {
+    const ValueId v = saved_[i].value;
+    const int rounded = rounding_.numberOf(v);
+    if (rounded >= 0 && frame.rounded_[rounded].isKept())
+      continue;
+    if (frame.slots_[v] != frame.own_[v].get())
+      frame.slots_[v] = slotOf(&frame.saved_[i].get(saved_[i].reader->title()));
+  }
+}
+
+template <class Tensors>
+Setup::PassTensors& Setup::find(std::deque<PassTensors>& known, Tensors chosen, Derive derive) {
+  for (PassTensors& of : known) {
+    bool same = true;
+    for (std::size_t i = 0; same && i < chosen.size(); ++i)
+      same = (of.pass.inputs[i] != kNoValue) == (chosen[i] != nullptr);
+    if (same)
+      return of;
+  }
+  Chosen inputs;
+  for (const DTensor* tensor : chosen)
+    inputs.push_back(tensor != nullptr);
+  known.push_back(derivativeOf(derive(maps_.list(), inputs, order_)));
+  return known.back();
+}
+
+void Setup::tangent(Frame& frame, Inputs dx, DTensor& dy) {
+  restore(frame);
+  PassTensors& of = find(tangents_, dx, tangentPass);
+  reserve(of);
+  for (std::size_t i = 0; i < dx.size(); ++i)
+    if (dx[i])
+      of.slots[of.pass.inputs[i]] = slotOf(dx[i]);
+  of.slots[of.pass.output] = &dy;
+  stage(of, of.slots, of.staging);
+  runPass(maps_, of.pass, of.slots.data(), pointOf(frame), of.recorded.get());
+}
+
+void Setup::adjoint(Frame& frame, const DTensor& dy, InputCotangents dx,
+                    AdjointReductions* reductions) {
+  restore(frame);
+  PassTensors& of = find(adjoints_, dx, adjointPass);
+  lastAdjoint_ = &of;
+  reserve(of);
+  of.slots[of.pass.output] = slotOf(&dy);
+  for (std::size_t i = 0; i < dx.size(); ++i)
+    if (dx[i])
+      of.slots[of.pass.inputs[i]] = dx[i];
+  stage(of, of.slots, of.staging);
+  runPass(maps_, of.pass, of.slots.data(), pointOf(frame), of.recorded.get(), reductions);
+}
+
+std::string Setup::role(ValueId argument, bool cotangents) const {
+  const MapList& list = maps_.list();
+  std::string name = "output";
+  for (std::size_t i = 0; i < list.inputs().size(); ++i)
+    if (list.inputs()[i] == argument)
+      name = list.inputs().size() == 1 ? "input" : fmt::format("input {}", i);
+  return cotangents ? name + " cotangent" : name;
+}
+
+std::string Setup::copiesText(const PassTensors& of, const char* call, bool cotangents) const {
+  const MapList& list = maps_.list();
+  std::string text;
+  for (std::size_t i = 0; i < of.staged.size(); ++i) {
+    const ValueId argument = of.pass.values[of.staged[i]].standsIn;
+    ValueId ofList = list.output();
+    for (std::size_t k = 0; k < of.pass.inputs.size(); ++k)
+      if (of.pass.inputs[k] == argument)
+        ofList = list.inputs()[k];
+    text += of.copies[i].describe(call, role(ofList, cotangents).c_str(), "strided array");
+  }
+  return text;
+}
+
+std::string Setup::describe() const {
+  std::string text = facts_(*this);
+  if (adjoints_.empty())
+    return text; // a network's node, which nothing has applied by itself
+  text += copiesText(*lastApply_, "Apply", false);
+  for (const Saved& saved : saved_) {
+    const ValueId standsIn = maps_.list().values()[saved.value].standsIn;
+    text += saved.copy.describe("Apply in training",
+                                role(standsIn == kNoValue ? saved.value : standsIn, false).c_str(),
+                                "saved for the adjoint");
+  }
+  text += copiesText(*lastAdjoint_, "ApplyAdjoint", true);
+  if (lastApply_->recorded)
+    text += fmt::format("  CUDA graphs: {} in Apply, {} in ApplyAdjoint\n",
+                        lastApply_->recorded->count(), lastAdjoint_->recorded->count());
+  if (!viewsInDetail())
+    return text;
+  return text + "  apply\n" + tenon::describe(maps_.list(), apply_.pass) + "  adjoint\n" +
+         tenon::describe(maps_.list(), adjoints_.front().pass);
+}
+
+Index Setup::bytes() const {
+  Index sum = maps_.bytes() + heldBytes(apply_.own) + heldBytes(inference_.own) + shared_.bytes();
+  for (const auto* known : {&tangents_, &adjoints_})
+    for (const PassTensors& of : *known)
+      sum += heldBytes(of.own);
+  return sum;
+}
+
+} // namespace tenon

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A layer set up for one list of input layouts, as a list of maps, and what one Apply of it leaves
+// for its adjoint. A layer maps its inputs x_1 .. x_k to one output y; tangent and adjoint are those of
+// the joint map:  dy = sum over i of J_i dx_i,  dx_i = J_i* dy.
+//
+// The passes are derived once for each choice of inputs. Frames hold what derivatives read. All other
+// values lie in one piece of memory that the passes share, since only one of them runs at a time, each
+// where its lifetime allows (declaration/core/arena.hpp). Where an argument is contiguous, the value that is
+// staged for it stands in its memory. What a derivative reads of the caller's memory is a SavedTensor.
+#pragma once
+
+#include "declaration/core/arena.hpp"
+#include "layer/core/bound_maps.hpp"
+#include "layer/core/crossing.hpp"
+#include "layer/core/pass_runner.hpp"
+
+#include <deque>
+
+namespace tenon {
+
+class Frame {
+public:
+  // Lets go of the tensors that it refers to.
+  void drop() noexcept;
+  // Memory of its own, allocated now.
+  Index bytes() const;
+
+private:
+  friend class Setup;
+  std::vector<DTensor*> slots_;           // by value of the list
+  std::vector<Ref<DTensor>> own_;         // of what derivatives read,
+  Buffer kept_;                           // and their memory
+  std::vector<DTensor*> staging_;         // for staged values whose argument is not contiguous
+  std::vector<SavedTensor> saved_;        // in the set-up's order
+  std::vector<RoundedValue> rounded_;     // likewise
+  std::vector<Buffer> workspaces_;        // by map
+  std::vector<std::uint64_t> parameters_; // their states
+};
+
+class Setup {
+public:
+  // The lines of a view that say what a layer is on its process grid.
+  using Facts = std::string (*)(const Setup& setup);
+  // The inputs and the output are those of the list. The signature is for the facts.
+  Setup(BoundMaps maps, std::string signature, Facts facts);
+  Setup(const Setup&) = delete;
+  Setup& operator=(const Setup&) = delete;
+
+  // As -tenon_overlap_steps says, which is the same on all ranks.
+  static Order orderFromOptions();
+
+  const Layouts& inputs() const noexcept { return inputs_; }
+  const Layouts& inputDuals() const noexcept { return inputDuals_; }
+  const Layout& output() const noexcept { return output_; }
+  const Layout& outputDual() const noexcept { return outputDual_; }
+  const BoundMaps& maps() const noexcept { return maps_; }
+  void setWatch(StepWatch* watch) noexcept { maps_.setWatch(watch); }
+  const std::string& signature() const noexcept { return signature_; }
+
+  // The first one derives the passes, and allocates what all share.
+  std::unique_ptr<Frame> makeFrame();
+  // Keeps in the frame what the adjoint needs.
+  void apply(Inputs x, DTensor& y, Frame& frame, Saving saving = Saving::CopiesPlaced);
+  // The same, but nothing of the caller's memory is saved, so that no adjoint can follow.
+  void run(Inputs x, DTensor& y, Frame& frame);
+  // Keeps nothing.
+  void infer(Inputs x, DTensor& y);
+  // dy <- J dx + (derivative in the parameters' tangents) at the frame's point.
+  void tangent(Frame& frame, Inputs dx, DTensor& dy);
+  // dx <- J* dy; the parameters' gradients accumulate.
+  void adjoint(Frame& frame, const DTensor& dy, InputCotangents dx,
+               AdjointReductions* reductions = nullptr);
+  // A parameter that was changed since the frame's Apply, and its layer; null if there is none.
+  using ParameterOfLayer = std::pair<const Parameter*, const Layer*>;
+  const ParameterOfLayer* changedSince(const Frame& frame) const;
+  std::string describe() const;
+  // Memory of its own, allocated now; frames and parameters apart.
+  Index bytes() const;
+  // Of it what the passes share.
+  Index sharedBytes() const noexcept { return shared_.bytes(); }
+
+private:
+  // A pass and the tensors of its values. Its arguments' slots are the caller's during a call.
+  struct PassTensors {
+    Pass pass;
+    std::vector<Ref<DTensor>> own;
+    std::vector<DTensor*> slots;
+    Index before = 0;               // bytes of the shared memory that derivatives read; values are
+    Lodging lodging;                // behind them,
+    const void* lodgedIn = nullptr; // and where that was
+    std::vector<ValueId> staged;
+    std::vector<DTensor*> staging;           // where they lie if their argument is not contiguous
+    std::vector<CallersCopy> copies;         // of them, by the last call
+    std::unique_ptr<RecordedSteps> recorded; // null where nothing is
+  };
+  struct Saved {
+    ValueId value;
+    const Layer* reader; // whose derivative reads it
+    CallersCopy copy;    // by the last call
+  };
+  using Derive = Pass (*)(const MapList&, const Chosen&, Order);
+
+  void derive();
+  void noteReaders();
+  void noteReader(const Map& map, const Layer& layer);
+  Index bytesOf(ValueId v, const PassTensors& of) const;
+  PassTensors tensorsOf(Pass pass) const;
+  PassTensors derivativeOf(Pass pass) const;
+  void reserve(PassTensors& of);
+  void runApply(PassTensors& of, Inputs x, DTensor& y, std::vector<DTensor*>& slots,
+                const std::vector<DTensor*>& staging, const PassPoint& point);
+  PassPoint pointOf(Frame& frame) const;
+  // The pass for the tensors that are not null.
+  template <class Tensors>
+  PassTensors& find(std::deque<PassTensors>& known, Tensors chosen, Derive derive);
+  // Lets the staged values stand in their arguments where these are contiguous.
+  static void stage(PassTensors& of, std::vector<DTensor*>& slots,
+                    const std::vector<DTensor*>& staging);
+  void save(Frame& frame, Saving saving);
+  // Returns whether the caller's array was copied.
+  bool saveCallers(Frame& frame, std::size_t number, Saving saving);
+  // Throws if the point of the Apply is gone.
+  void restore(Frame& frame) const;
+  std::string copiesText(const PassTensors& of, const char* call, bool cotangents) const;
+  std::string role(ValueId argument, bool cotangents) const;
+
+  BoundMaps maps_;
+  Order order_ = orderFromOptions();
+  std::string signature_;
+  Facts facts_;
+  Layouts inputs_, inputDuals_;
+  Layout output_, outputDual_;
+  PassTensors apply_, inference_;
+  std::deque<PassTensors> tangents_, adjoints_; // of all inputs, of none, then as they come
+  const PassTensors *lastApply_ = nullptr, *lastAdjoint_ = nullptr;
+  Buffer shared_;
+  bool poisons_ = false; // it before each pass
+  Index keptBytes_ = 0;
+  std::vector<std::pair<ValueId, Index>> keptPlaces_;
+  Rounding rounding_;
+  std::vector<Saved> saved_; // what derivatives read that may be the caller's memory
+  std::vector<ParameterOfLayer> parameters_;
+};
+
+} // namespace tenon

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/core/state_tensor.hpp"
+
+#include "dtensor/fill.hpp"
+#include "geometry/layout.hpp"
+#include "linop/exchange/make_conversion.hpp"
+
+#include <utility>
+
+namespace tenon {
+
+StateTensor::StateTensor(CommPtr comm, const StateForm& form, TenonDataType type, Space space)
+    : Object(kClass), comm_(std::move(comm)),
+      value_(makeRef<DTensor>(comm_, form.use, type, space)) {
+  setName(form.name);
+  value_->setName(form.name);
+  fillConstant(*value_, form.initial);
+}
+
+DTensor& StateTensor::value() {
+  if (StateUse* writer = std::exchange(writer_, nullptr))
+    writer->toStorage_->apply(*writer->used_, *value_);
+  return *value_;
+}
+
+StateUse::StateUse(Ref<StateTensor> state, const Layout& use) : state_(std::move(state)) {
+  if (sameHolding(state_->storage(), use))
+    return;
+  const TenonDataType type = state_->value_->dataType();
+  const Space space = state_->value_->space();
+  const MovementPolicy policy = MovementPolicy::fromOptions(space);
+  toUse_ = makeConversion(state_->comm_, state_->storage(), use, type, policy);
+  toStorage_ = makeConversion(state_->comm_, use, state_->storage(), type, policy);
+  used_ = makeRef<DTensor>(state_->comm_, use, type, space);
+  used_->allocate();
+}
+
+StateUse::~StateUse() {
+  if (state_->writer_ == this)
+    state_->writer_ = nullptr;
+}
+
+void StateUse::begin() {
+  if (seen_ == state_->version_)
+    return;
+  const DTensor& value = state_->value();
+  if (toUse_)
+    toUse_->apply(value, *used_);
+  seen_ = state_->version_;
+}
+
+void StateUse::written() noexcept {
+  seen_ = ++state_->version_;
+  state_->writer_ = toUse_ ? this : nullptr;
+}
+
+} // namespace tenon

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/derivatives/derivative_check.hpp"
+
+#include "dtensor/arithmetic.hpp"
+#include "dtensor/fill.hpp"
+#include "dtensor/measure.hpp"
+#include "layer/networks/state.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace tenon {
+
+namespace {
+
+using Tensors = std::vector<Ref<DTensor>>;
+
+// Valid values: equal on copies, and independent in all addends, which only a layout without
+// addends lets a fill by global position do.
+void fillValid(DTensor& x, std::uint64_t seed, std::uint64_t stream) {
+  LayoutSpec spec = x.layout().spec();
+  for (int axis = 0; axis < x.layout().mesh().axes(); ++axis)
+    if (spec.properties[axis].isPartial()) {
+      spec.properties[axis] = Property::broadcast();
+      if (x.position() >= 0)
+        stream = 64 * stream + x.layout().mesh().coordinate(x.position(), axis);
+    }
+  DTensor addend(x.comm(), Layout(std::move(spec)), x.dataType());
+  fillUniform(addend, seed, stream, -1, 1);
+  copyLocal(addend, x);
+}
+
+std::vector<const DTensor*> constPointers(const Tensors& tensors) {
+  std::vector<const DTensor*> all;
+  for (const Ref<DTensor>& tensor : tensors)
+    all.push_back(tensor.get());
+  return all;
+}
+
+// What a layer carries at one moment.
+class Carried {
+public:
+  explicit Carried(Layer& layer) : layer_(layer) {
+    Save save;
+    visitState(layer_, "", save);
+    tensors_ = std::move(save.tensors);
+    numbers_ = std::move(save.numbers);
+  }
+  void restore() {
+    Restore restore(tensors_.begin(), numbers_.begin());
+    visitState(layer_, "", restore);
+  }
+
+private:
+  struct Save final : StateVisitor {
+    void tensor(const std::string&, DTensor& value) override {
+      tensors.push_back(makeRef<DTensor>(value.comm(), value.layout(), value.dataType()));
+      copyLocal(value, *tensors.back());
+    }
+    void number(const std::string&, std::uint64_t& value) override { numbers.push_back(value); }
+    Tensors tensors;
+    std::vector<std::uint64_t> numbers;
+  };
+  struct Restore final : StateVisitor {
+    Restore(Tensors::const_iterator t, std::vector<std::uint64_t>::const_iterator n)
+        : tensors(t), numbers(n) {}
+    void tensor(const std::string&, DTensor& value) override { copyLocal(**tensors++, value); }
+    void number(const std::string&, std::uint64_t& value) override { value = *numbers++; }
+    Tensors::const_iterator tensors;
+    std::vector<std::uint64_t>::const_iterator numbers;
+  };
+
+  Layer& layer_;
+  Tensors tensors_;
+  std::vector<std::uint64_t> numbers_;
+};
+
+// A layer at a point with a direction; puts back what the tests change when it ends.
+class Trial {
+public:
+  Trial(Layer& layer, const DTensor* x, std::uint64_t seed)
+      : layer_(layer), training_(layer.isTraining()), seed_(seed), carried_(checked(layer, x)) {
+    for (const Layout& input : layer.inputLayouts()) {
+      x_.push_back(drawn(input));
+      dx_.push_back(drawn(input));
+    }
+    if (x)
+      copyLocal(*x, *x_.front());
+    for (const Ref<Parameter>& p : layer.parameters())
+      moved_.push_back(hold(p));
+    layer_.setTraining(true);
+  }
+  ~Trial() {
+    layer_.setTraining(training_);
+    carried_.restore();
+    for (Moved& m : moved_) {
+      if (m.hadTangent)
+        copyLocal(*m.tangent, m.parameter->tangent());
+      else
+        m.parameter->clearTangent();
+      copyLocal(*m.gradient, m.parameter->gradient());
+    }
+  }
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
+
+  Ref<DTensor> drawn(const Layout& layout) {
+    Ref<DTensor> x = tensor(layout);
+    fillValid(*x, seed_, ++stream_);
+    return x;
+  }
+  Ref<DTensor> tensor(const Layout& layout) const {
+    return makeRef<DTensor>(layer_.comm(), layout, layer_.dataType(), layer_.space());
+  }
+  // y <- f(x, p), pushed on the stack; dy <- J (dx, dp).
+  void applyWithTangent(DTensor& y, DTensor& dy) {
+    layer_.apply(Inputs(constPointers(x_)), y);
+    try {
+      layer_.applyTangent(Inputs(constPointers(dx_)), dy);
+    } catch (...) {
+      layer_.forgetLast();
+      throw;
+    }
+  }
+  // y <- f(x + h dx, p + h dp), from the state in which the layer was.
+  void applyAt(double h, DTensor& y) {
+    Tensors at;
+    for (std::size_t i = 0; i < x_.size(); ++i) {
+      at.push_back(tensor(x_[i]->layout()));
+      copyLocal(*x_[i], *at.back());
+      axpby(h, *dx_[i], 1, *at.back());
+    }
+    carried_.restore();
+    for (Moved& m : moved_) {
+      axpby(h, m.parameter->tangent(), 1, m.parameter->value());
+      m.parameter->valueChanged();
+    }
+    layer_.apply(Inputs(constPointers(at)), y);
+    layer_.forgetLast();
+  }
+  // The pairing of the direction with what the adjoint leaves, and its scale.
+  LayerAdjointResult pairAdjoint(const DTensor& dy) {
+    Tensors cotangents;
+    std::vector<DTensor*> pointers;
+    for (const Layout& input : layer_.inputLayouts()) {
+      cotangents.push_back(tensor(input.dual()));
+      pointers.push_back(cotangents.back().get());
+    }
+    for (Moved& m : moved_)
+      m.parameter->zeroGradient();
+    layer_.applyAdjoint(dy, InputCotangents(pointers));
+    LayerAdjointResult sum;
+    const auto add = [&](const DTensor& direction, const DTensor& gradient) {
+      sum.adjointPairing += pairing(direction, gradient);
+      sum.relativeError += rawNorm(direction) * rawNorm(gradient);
+    };
+    for (std::size_t i = 0; i < dx_.size(); ++i)
+      add(*dx_[i], *cotangents[i]);
+    for (Moved& m : moved_)
+      add(m.parameter->tangent(), m.parameter->gradient());
+    return sum;
+  }
+
+private:
+  struct Moved {
+    Ref<Parameter> parameter;
+    Ref<DTensor> gradient, tangent; // as they were
+    bool hadTangent;
+  };
+
+  static Layer& checked(Layer& layer, const DTensor* x) {
+    const Layouts& inputs = layer.inputLayouts(); // throws before SetUp
+    if (layer.stackSize() > 0)
+      throw Error(TENON_ERR_STATE,
+                  fmt::format("{} has {} Apply calls that wait for their adjoints; a test of its "
+                              "derivatives needs an empty stack: call TenonLayerApplyAdjoint() or "
+                              "TenonLayerClearStack() first",
+                              layer.title(), layer.stackSize()));
+    if (!x)
+      return layer;
+    if (inputs.size() != 1)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("{} has {} inputs, but one tensor was passed; pass NULL for a random "
+                              "point",
+                              layer.title(), inputs.size()));
+    checkTensor(*x, inputs.front(), layer.dataType(), layer.title(), "input");
+    return layer;
+  }
+
+  Moved hold(const Ref<Parameter>& p) {
+    Moved m{p, tensor(p->storage().dual()), tensor(p->storage()), p->hasTangent()};
+    copyLocal(p->gradient(), *m.gradient);
+    if (m.hadTangent)
+      copyLocal(p->tangent(), *m.tangent);
+    if (p->isFrozen())
+      fillConstant(p->tangent(), 0);
+    else
+      fillValid(p->tangent(), seed_, ++stream_);
+    return m;
+  }
+
+  Layer& layer_;
+  bool training_;
+  std::uint64_t seed_, stream_ = 0;
+  Carried carried_;
+  Tensors x_, dx_;
+  std::vector<Moved> moved_;
+};
+
+} // namespace
+
+LayerAdjointResult checkLayerAdjoint(Layer& layer, const DTensor* x, std::uint64_t seed) {
+  Trial trial(layer, x, seed);
+  const Layout& output = layer.outputLayout();
+  const Ref<DTensor> y = trial.tensor(output), tangent = trial.tensor(output),
+                     dy = trial.drawn(output.dual());
+  trial.applyWithTangent(*y, *tangent);
+  LayerAdjointResult result = trial.pairAdjoint(*dy);
+  result.tangentPairing = pairing(*tangent, *dy);
+  const double scale = std::max(rawNorm(*tangent) * rawNorm(*dy), result.relativeError);
+  const double difference = std::abs(result.tangentPairing - result.adjointPairing);
+  result.relativeError = scale > 0 ? difference / scale : difference;
+  return result;
+}
+
+// The order between the two shortest steps whose remainders are well above rounding.
+LayerTaylorResult checkLayerTaylor(Layer& layer, const DTensor* x, std::uint64_t seed) {
+  constexpr double kLongest = 0.125, kAboveRounding = 200;
+  constexpr int kHalvings = 12;
+  if (layer.declaration().value<std::string>("saved_type") != "same")
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} saves activations in bfloat16, so that its derivatives are not "
+                            "those of its values; set saved_type to same for a Taylor test",
+                            layer.title()));
+  Trial trial(layer, x, seed);
+  const Layout& output = layer.outputLayout();
+  const Ref<DTensor> f = trial.tensor(output), tangent = trial.tensor(output),
+                     y = trial.tensor(output);
+  trial.applyWithTangent(*f, *tangent);
+  layer.forgetLast();
+  const double size = rawNorm(*f) + rawNorm(*tangent);
+  const double rounding = layer.dataType() == TENON_FLOAT32
+                              ? std::numeric_limits<float>::epsilon()
+                              : std::numeric_limits<double>::epsilon();
+  LayerTaylorResult result{std::numeric_limits<double>::infinity(), 0};
+  double before = 0, h = kLongest;
+  for (int n = 0; n <= kHalvings; ++n, h /= 2) {
+    trial.applyAt(h, *y);
+    axpby(-1, *f, 1, *y);
+    axpby(-h, *tangent, 1, *y);
+    const double remainder = rawNorm(*y);
+    if (n == 0)
+      result.remainder = size > 0 ? remainder / size : remainder;
+    if (!(remainder > kAboveRounding * rounding * size))
+      break;
+    if (n > 0)
+      result.order = std::log2(before / remainder);
+    before = remainder;
+  }
+  return result;
+}
+
+} // namespace tenon

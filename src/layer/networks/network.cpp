@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/networks/network.hpp"
+
+#include "layer/core/layer.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/types/shell.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace tenon {
+
+// A container that recomputes: to whoever runs it, it is one kernel that keeps its inputs. All that its
+// layers keep lies in one frame, which the Apply calls share; a derivative runs the Apply again, with the
+// random numbers of the first time, and then its own pass. So k pending evaluations hold the inputs k
+// times and the activations once.
+
+// `inner` is the container set up as usual.
+std::unique_ptr<Setup> makeSegment(const Layer& layer, std::unique_ptr<Setup> inner);
+
+namespace {
+
+// visit(layer) for those without layers in them, each once.
+void forEachLeaf(const Layer& layer, std::vector<Layer*>& leaves) {
+  for (Layer* child : layer.children())
+    if (!child->children().empty())
+      forEachLeaf(*child, leaves);
+    else if (std::find(leaves.begin(), leaves.end(), child) == leaves.end())
+      leaves.push_back(child);
+}
+
+class HeldStates {
+public:
+  explicit HeldStates(const std::vector<Ref<StateTensor>>& states) : states_(states) { hold(true); }
+  ~HeldStates() { hold(false); }
+  HeldStates(const HeldStates&) = delete;
+  HeldStates& operator=(const HeldStates&) = delete;
+
+private:
+  void hold(bool held) const {
+    for (const Ref<StateTensor>& state : states_)
+      state->hold(held);
+  }
+  const std::vector<Ref<StateTensor>>& states_;
+};
+
+class SegmentKernel final : public LocalKernel {
+public:
+  SegmentKernel(const Layer& layer, std::unique_ptr<Setup> inner)
+      : inner_(std::move(inner)), frame_(inner_->makeFrame()),
+        output_(inner_->maps().tensor(inner_->output())) {
+    std::vector<Layer*> leaves;
+    forEachLeaf(layer, leaves);
+    for (Layer* leaf : leaves) {
+      const auto* shell = dynamic_cast<const ShellDeclaration*>(&leaf->declaration());
+      if (shell && shell->hasStates())
+        throw Error(TENON_ERR_SUPPORT,
+                    fmt::format("{} cannot recompute, since {} has states that its user functions "
+                                "may read; set recompute to false, or add the layer elsewhere",
+                                layer.title(), leaf->title()));
+      if (leaf->declaration().isRandom())
+        random_.push_back(leaf);
+      states_.insert(states_.end(), leaf->ownStates().begin(), leaf->ownStates().end());
+    }
+    output_->allocate();
+  }
+
+  void forwardMany(Inputs x, ParameterUses&, DTensor& y, Buffer* workspace) override {
+    if (!workspace)
+      return inner_->infer(x, y);
+    notePoint(points_[workspace]);
+    inner_->run(x, y, *frame_);
+  }
+  void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& dy) override {
+    runAgain(point);
+    inner_->tangent(*frame_, dx, dy);
+    frame_->drop();
+  }
+  void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses&,
+                   InputCotangents dx) override {
+    runAgain(point);
+    inner_->adjoint(*frame_, dy, dx);
+    frame_->drop();
+  }
+  Index bytes() const override { return inner_->bytes() + frame_->bytes() + output_->arrayBytes(); }
+  std::string describe() const override { return "segment that is recomputed"; }
+  const BoundMaps* inner() const override { return &inner_->maps(); }
+  // Its own passes record their steps.
+  bool isRepeatable() const override { return false; }
+
+private:
+  // What an Apply in training depends on beside its inputs and the parameters, which are the point of whoever runs the
+  // segment: how often the random layers were applied.
+  using Point = std::vector<std::uint64_t>;
+
+  void notePoint(Point& point) const {
+    point.resize(random_.size());
+    for (std::size_t i = 0; i < random_.size(); ++i)
+      point[i] = random_[i]->randomState().applied;
+  }
+
+  void runAgain(const KernelPoint& at) {
+    const Point& point = points_.at(at.workspace);
+    Point now;
+    notePoint(now);
+    setApplied(point);
+    const HeldStates held(states_);
+    inner_->apply(at.inputs, *output_, *frame_, Saving::References);
+    setApplied(now);
+  }
+  void setApplied(const Point& point) const {
+    for (std::size_t i = 0; i < random_.size(); ++i)
+      random_[i]->randomState().applied = point[i];
+  }
+
+  std::unique_ptr<Setup> inner_;
+  std::unique_ptr<Frame> frame_;
+  Ref<DTensor> output_; // of a recomputation; nobody reads it
+  std::vector<Layer*> random_;
+  std::vector<Ref<StateTensor>> states_;
+  std::map<const Buffer*, Point> points_; // by the workspace of a frame and a map
+};
+
+std::string segmentFacts(const Setup& setup) {
+  const Mesh& mesh = setup.output().mesh();
+  std::string text = fmt::format("  process grid {}\n", mesh.describe());
+  for (const Layout& input : setup.inputs())
+    text += viewLine("input", input, mesh);
+  return text + viewLine("output", setup.output(), mesh) +
+         "  keeps its input, and is recomputed before its adjoint; activations are among the "
+         "buffers\n";
+}
+
+} // namespace
+
+std::unique_ptr<Setup> makeSegment(const Layer& layer, std::unique_ptr<Setup> inner) {
+  BoundMaps maps(layer);
+  std::vector<ValueId> reads;
+  for (const Layout& input : inner->inputs())
+    reads.push_back(maps.list().input(fmt::format("x{}", reads.size()), input));
+  const ValueId y = maps.list().output("y", inner->output());
+  maps.run(
+      {.name = "segment", .keepsInputs = true, .anyStrides = true, .gradients = Gradients::Within},
+      reads, y, std::make_shared<SegmentKernel>(layer, std::move(inner)));
+  return std::make_unique<Setup>(std::move(maps), "", segmentFacts);
+}
+
+// A network set up for its inputs: the maps of its nodes in one list, so that its passes are derived
+// and scheduled as one layer's.
+
+// values: the layouts of the network's values, its inputs first.
+std::unique_ptr<Setup> makeNetworkSetup(const Layer& layer, const Layouts& values);
+
+namespace {
+
+void checkAllRead(const Layer& layer) {
+  std::vector<bool> read(static_cast<std::size_t>(layer.lastValue()) + 1, false);
+  read[layer.lastValue()] = true;
+  for (const Layer::Node& node : layer.nodes())
+    for (int value : node.reads)
+      read[value] = true;
+  const int inputs = layer.inputCount();
+  for (int value = 0; value < static_cast<int>(read.size()); ++value)
+    if (!read[value])
+      throw Error(TENON_ERR_STATE,
+                  fmt::format("{} {} of {} is not used; every input and every node except the last "
+                              "must be read by a node",
+                              value < inputs ? "input" : "node",
+                              value < inputs ? value : value - inputs, layer.title()));
+}
+
+BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
+  checkAllRead(layer);
+  BoundMaps maps(layer);
+  std::vector<ValueId> values;
+  for (int i = 0; i < layer.inputCount(); ++i)
+    values.push_back(maps.list().input(fmt::format("x{}", i), layouts[i]));
+  for (const Layer::Node& node : layer.nodes()) {
+    Layouts inputs;
+    std::vector<ValueId> reads;
+    for (int value : node.reads) {
+      inputs.push_back(layouts[value]);
+      reads.push_back(values[value]);
+    }
+    const int value = static_cast<int>(values.size());
+    values.push_back(
+        value == layer.lastValue()
+            ? maps.list().output("y", layouts[value])
+            : maps.list().value(fmt::format("v{}", value - layer.inputCount()), layouts[value]));
+    maps.join(node.layer->maps(inputs), reads, values.back());
+  }
+  return maps;
+}
+
+std::string networkFacts(const Setup& setup) {
+  const Mesh& mesh = setup.output().mesh();
+  std::string text = fmt::format("  process grid {}\n", mesh.describe());
+  for (const Layout& input : setup.inputs())
+    text += viewLine("input", input, mesh);
+  return text + viewLine("output", setup.output(), mesh);
+}
+
+} // namespace
+
+std::unique_ptr<Setup> makeNetworkSetup(const Layer& layer, const Layouts& values) {
+  return std::make_unique<Setup>(mapsOf(layer, values), "", networkFacts);
+}
+
+namespace {
+
+// As network files can hold them, which are nested too.
+constexpr int kMostLevels = 30;
+
+void checkType(const Layer& layer, const char* type) {
+  if (layer.type() != type)
+    throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}; this call needs type {}",
+                                            layer.title(), layer.type(), type));
+}
+
+int valueOf(const Layer& graph, int name) {
+  const int there = static_cast<int>(graph.nodes().size()), inputs = graph.inputCount();
+  if (name < -inputs || name >= there)
+    throw Error(TENON_ERR_ARG, fmt::format("{} has no node or input {}; its nodes are numbered 0, "
+                                           "1, ... (now {}) and its inputs -1, -2, ... (now {})",
+                                           graph.title(), name, there, inputs));
+  return name < 0 ? -1 - name : inputs + name;
+}
+
+} // namespace
+
+void Layer::addNode(Ref<Layer> layer, std::vector<int> reads) {
+  checkBeforeSetUp("adding a layer");
+  if (layer->comm() != comm())
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} and {} are on different communicators; create both on the same one",
+                            layer->title(), title()));
+  putBelow(*layer);
+  if (std::find(children_.begin(), children_.end(), layer.get()) == children_.end())
+    children_.push_back(layer.get());
+  nodes_.push_back({std::move(layer), std::move(reads)});
+}
+
+// A layer that contains this container would come to lie below itself.
+void Layer::putBelow(Layer& layer) const {
+  std::vector<std::pair<Layer*, int>> moved;
+  try {
+    layer.moveBelow(*this, level_ + 1, moved);
+  } catch (...) {
+    for (auto at = moved.rbegin(); at != moved.rend(); ++at)
+      at->first->level_ = at->second;
+    throw;
+  }
+}
+
+void Layer::moveBelow(const Layer& container, int level,
+                      std::vector<std::pair<Layer*, int>>& moved) {
+  if (this == &container)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} cannot contain itself, directly or in a layer within it", title()));
+  if (level <= level_)
+    return;
+  if (level > kMostLevels)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} would lie in {} containers within each other; at most {} can be "
+                            "nested",
+                            title(), level, kMostLevels));
+  moved.emplace_back(this, std::exchange(level_, level));
+  for (Layer* child : children_)
+    child->moveBelow(container, level + 1, moved);
+}
+
+// What the layer was not told it takes from its container, and the stack depth for `uses` Apply calls
+// in each of the container's.
+void Layer::inheritSettings(const Layer& container, int uses) {
+  for (const char* name : {"data_type", "space", "storage", "backend", "saved_type", "initializer"})
+    declaration_->inherit(name, *container.declaration_);
+  const int needed = container.depth_ * uses;
+  declaration_->inherit("stack_depth", Index(needed));
+  readSettings();
+  if (type_ != container.type_)
+    throw Error(TENON_ERR_DATATYPE,
+                fmt::format("{} has data type {}, but {}, which contains it, has {}; set the "
+                            "container's, which its layers take over",
+                            title(), dataTypeName(type_), container.title(),
+                            dataTypeName(container.type_)));
+  if (space_ != container.space_)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} is on the {}, but {}, which contains it, on the {}; set the "
+                            "container's space, which its layers take over",
+                            title(), spaceName(space_), container.title(),
+                            spaceName(container.space_)));
+  if (depth_ < needed)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has stack depth {}, but {}, which contains it, needs {}; set at "
+                            "least that, or leave it to the container",
+                            title(), depth_, container.title(), needed));
+}
+
+Layouts Layer::setUpNodes(const Layouts& inputs) {
+  Layouts values = inputs;
+  for (const Node& node : nodes_) {
+    Layouts reads;
+    for (int value : node.reads)
+      reads.push_back(values[value]);
+    setUpChild(*node.layer, reads);
+    values.push_back(node.layer->outputLayout(reads));
+  }
+  return values;
+}
+
+// A child that could not be set up has inherited nothing.
+void Layer::setUpChild(Layer& child, const Layouts& inputs) {
+  const Settings before = child.declaration_->settings();
+  const bool isNew = !child.isSetUp();
+  const auto isChild = [&](const Node& node) { return node.layer.get() == &child; };
+  try {
+    if (isNew)
+      child.inheritSettings(*this,
+                            static_cast<int>(std::count_if(nodes_.begin(), nodes_.end(), isChild)));
+    child.setTraining(training_);
+    if (frozen_)
+      child.setFrozen(true);
+    child.setUpAs(inputs, Role::Node);
+  } catch (...) {
+    if (isNew) {
+      child.declaration_->restore(before);
+      child.readSettings();
+    }
+    throw;
+  }
+}
+
+void appendLayer(Layer& sequential, Ref<Layer> layer) {
+  checkType(sequential, "sequential");
+  sequential.addNode(std::move(layer), {sequential.lastValue()});
+}
+
+int addGraphNode(Layer& graph, Ref<Layer> layer, const std::vector<int>& inputs) {
+  checkType(graph, "graph");
+  if (inputs.empty())
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("a node of {} has no inputs; pass at least one node or input", graph.title()));
+  std::vector<int> reads;
+  for (int name : inputs)
+    reads.push_back(valueOf(graph, name));
+  graph.addNode(std::move(layer), std::move(reads));
+  return static_cast<int>(graph.nodes().size()) - 1;
+}
+
+void setGraphInputs(Layer& graph, int count) {
+  checkType(graph, "graph");
+  if (!graph.nodes().empty())
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format(
+            "{} already has nodes; call TenonLayerGraphSetInputs() before TenonLayerGraphAddNode()",
+            graph.title()));
+  graph.set("input_count", Index(count));
+}
+
+namespace {
+
+std::unique_ptr<Setup> setUpNetwork(Layer& layer, const Layouts& inputs) {
+  if (layer.nodes().empty())
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} has no layers; add at least one before TenonLayerSetUp()", layer.title()));
+  auto joined = makeNetworkSetup(layer, layer.setUpNodes(inputs));
+  return layer.declaration().value<bool>("recompute") ? makeSegment(layer, std::move(joined))
+                                                      : std::move(joined);
+}
+
+} // namespace
+
+std::unique_ptr<Setup> setUpSequential(Layer& layer, const Layouts& inputs) {
+  return setUpNetwork(layer, inputs);
+}
+
+std::unique_ptr<Setup> setUpGraph(Layer& layer, const Layouts& inputs) {
+  return setUpNetwork(layer, inputs);
+}
+
+} // namespace tenon

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/networks/network_file.hpp"
+
+#include "layer/core/layer_types.hpp"
+#include "layer/networks/network.hpp"
+#include "sys/files/part_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+// In a file a type that the program has registered has the settings that all layers have.
+class Registered final : public Declaration {
+public:
+  explicit Registered(const std::string& type) : Declaration(type, {}) {}
+  Shape outputShape(const std::vector<Shape>& inputs) const override { return inputs.front(); }
+  SignatureTable rows(const std::vector<Shape>&) const override { return {}; }
+  Form form(const Layouts&, const Choice&) const override {
+    throw Error(TENON_ERR_INTERNAL, "a registered type is asked before it is made");
+  }
+};
+
+std::unique_ptr<Declaration> declareRegistered(const std::string& type) {
+  return layerTypes().contains(type) ? std::make_unique<Registered>(type) : nullptr;
+}
+
+Ref<Layer> makeFrom(const CommPtr& comm, const LayerDescription& description) {
+  auto layer = makeLayer(comm, description.type);
+  layer->setName(description.name);
+  layer->setPrefix(description.prefix);
+  for (const auto& [name, value] : description.settings)
+    layer->set(name, value);
+  if (description.output)
+    layer->setOutputLayout(*description.output);
+  for (const LayerDescription::Node& node : description.nodes) {
+    const auto child =
+        node.sameAs >= 0 ? layer->nodes()[node.sameAs].layer : makeFrom(comm, node.layer);
+    if (description.type == "graph")
+      addGraphNode(*layer, child, node.reads);
+    else
+      appendLayer(*layer, child);
+  }
+  return layer;
+}
+
+int firstNodeOf(const Layer& container, const Layer& child) {
+  const auto& nodes = container.nodes();
+  return static_cast<int>(
+      std::find_if(nodes.begin(), nodes.end(),
+                   [&](const auto& node) { return node.layer.get() == &child; }) -
+      nodes.begin());
+}
+
+} // namespace
+
+Ref<Layer> readNetwork(const CommPtr& comm, const std::string& nameOrPath) {
+  const std::string path = findNetworkFile(nameOrPath);
+  return makeFrom(comm, parseNetwork(readWholeFile(path, "network file"), path, declareRegistered,
+                                     comm->size()));
+}
+
+LayerDescription describeNetwork(const Layer& layer) {
+  if (layer.type() == "shell")
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} has functions of the program, which a file cannot hold; register "
+                            "its type with TenonLayerRegister()",
+                            layer.title()));
+  const Declaration& declaration = layer.declaration();
+  LayerDescription description{layer.type(), layer.name(), layer.prefix(), {}, {}, {}};
+  for (const Settings::Entry& entry : declaration.settings().entries())
+    if (entry.value && !entry.isInherited)
+      description.settings.emplace_back(entry.spec->name, *entry.value);
+  description.output = declaration.outputLayout();
+  const int inputs = declaration.contains() ? layer.inputCount() : 0;
+  for (std::size_t n = 0; n < layer.nodes().size(); ++n) {
+    const Layer::Node& node = layer.nodes()[n];
+    const int first = firstNodeOf(layer, *node.layer);
+    LayerDescription::Node& made = description.nodes.emplace_back();
+    if (first < static_cast<int>(n))
+      made.sameAs = first;
+    else
+      made.layer = describeNetwork(*node.layer);
+    for (int value : node.reads)
+      made.reads.push_back(value < inputs ? -1 - value : value - inputs);
+  }
+  return description;
+}
+
+} // namespace tenon

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers from network files, and back.
+#pragma once
+
+#include "declaration/core/network_file.hpp"
+#include "layer/core/layer.hpp"
+
+namespace tenon {
+
+// Collective. Reads the file on each rank.
+Ref<Layer> readNetwork(const CommPtr& comm, const std::string& nameOrPath);
+// What the layer was made from: types, names, settings that were set; throws TENON_ERR_SUPPORT for a
+// layer of the program's own functions that has no registered type.
+LayerDescription describeNetwork(const Layer& layer);
+
+} // namespace tenon

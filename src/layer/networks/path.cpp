@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/networks/path.hpp"
+
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+[[noreturn]] void throwMissing(const Layer& layer, const char* what, std::string_view name,
+                               const std::vector<std::string>& known) {
+  throw Error(TENON_ERR_ARG, fmt::format("{} has no {} '{}'; it has {}", layer.title(), what, name,
+                                         known.empty() ? "none" : joined(known)));
+}
+
+} // namespace
+
+std::string nameInPath(const Layer& container, const Layer& child) {
+  if (!child.name().empty())
+    return child.name();
+  const std::vector<Layer*>& children = container.children();
+  return std::to_string(std::find(children.begin(), children.end(), &child) - children.begin());
+}
+
+Layer& childAt(Layer& container, std::string_view path) {
+  const std::size_t end = std::min(path.find('/'), path.size());
+  const std::string_view name = path.substr(0, end);
+  std::vector<std::string> known;
+  for (Layer* child : container.children()) {
+    known.push_back(nameInPath(container, *child));
+    if (known.back() == name)
+      return end == path.size() ? *child : childAt(*child, path.substr(end + 1));
+  }
+  throwMissing(container, "layer", name, known);
+}
+
+Parameter& parameterAt(Layer& layer, std::string_view path) {
+  const std::size_t last = path.rfind('/');
+  if (last != path.npos)
+    return parameterAt(childAt(layer, path.substr(0, last)), path.substr(last + 1));
+  std::vector<std::string> known;
+  for (const Ref<Parameter>& p : layer.ownParameters()) {
+    if (p->name() == path)
+      return *p;
+    known.push_back(p->name());
+  }
+  throwMissing(layer, "parameter", path, known);
+}
+
+} // namespace tenon

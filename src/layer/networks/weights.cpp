@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/networks/weights.hpp"
+
+#include "comm/agreement/agreement.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "dtensor/host_view.hpp"
+#include "layer/networks/state.hpp"
+#include "linop/exchange/make_conversion.hpp"
+#include "sys/files/part_file.hpp"
+#include "sys/log/log.hpp"
+#include "sys/options/options.hpp"
+#include "sys/text/text.hpp"
+#include "weights/assignment.hpp"
+#include "weights/weights_writer.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kWeightsSpecs[] = {
+    {"weights_map", OptionSpec::String, nullptr,
+     "JSON file that says which tensor of a weights file each parameter takes"}};
+const OptionRegistration kWeightsOptions{{"layer", kWeightsSpecs}};
+
+std::vector<NamedTensor> tensorsOf(const Layer& layer) {
+  if (!layer.isSetUp())
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} has no parameters yet; call TenonLayerSetUp() first", layer.title()));
+  return namedTensors(layer);
+}
+
+const Layout& storageOf(const NamedTensor& tensor) {
+  return std::visit([](const auto& of) -> const Layout& { return of->storage(); }, tensor.of);
+}
+
+std::vector<WantedTensor> wantedOf(const std::vector<NamedTensor>& tensors) {
+  std::vector<WantedTensor> wanted;
+  for (const NamedTensor& named : tensors) {
+    const std::size_t slash = named.path.rfind('/');
+    const bool isInside = slash != named.path.npos;
+    wanted.push_back({isInside ? named.path.substr(0, slash) : "",
+                      isInside ? named.path.substr(slash + 1) : named.path,
+                      storageOf(named).shape()});
+  }
+  return wanted;
+}
+
+std::optional<WeightsMap> readMap(const Layer& layer, const std::string& map) {
+  const std::string path =
+      map.empty() ? options().findString(layer.prefix(), "weights_map").value_or("") : map;
+  if (path.empty())
+    return std::nullopt;
+  return parseWeightsMap(readWholeFile(path, "weights map"), path);
+}
+
+// The cells of a box of the parameter, as the tensor of the file has them.
+template <class T>
+std::vector<T> readBlock(const WeightsFile& file, const TensorSource& source, const Box& box) {
+  std::vector<WeightsFile::Part> parts(box.size());
+  Index stride = 1;
+  for (std::size_t d = box.size(); d-- > 0;) {
+    parts[static_cast<std::size_t>(source.axes[d])] = {box[d].begin, box[d].end, stride};
+    stride = checkedProduct(stride, box[d].size(), "the number of elements of a parameter");
+  }
+  std::vector<T> block(static_cast<std::size_t>(stride));
+  file.read(file.tensors()[source.tensor], parts, block.data());
+  return block;
+}
+
+// What this process has read, waiting for the others.
+class ReadWeights {
+public:
+  ReadWeights(const Layer& layer, const std::string& path, const std::string& map)
+      : tensors_(tensorsOf(layer)) {
+    const WeightsFile file(openBytes(path));
+    const std::optional<WeightsMap> rules = readMap(layer, map);
+    const std::vector<TensorSource> sources =
+        assignTensors(wantedOf(tensors_), file, rules ? &*rules : nullptr, layer.title());
+    text_ = file.describe();
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      if (const auto* parameter = std::get_if<Ref<Parameter>>(&tensors_[i].of))
+        (*parameter)->value().checkWritable();
+      text_ += fmt::format("{} from {}; ", tensors_[i].path, sources[i].tensor);
+      staged_.push_back(makeRef<DTensor>(layer.comm(), storageOf(tensors_[i]), tensors_[i].type));
+      visitFloating(tensors_[i].type, [&]<class T>(T) {
+        fill(*staged_.back(), readBlock<T>(file, sources[i], staged_.back()->box()));
+      });
+    }
+  }
+
+  const std::string& describe() const noexcept { return text_; }
+
+  // Collective.
+  void store() {
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      std::visit(
+          [&](const auto& of) {
+            copyLocal(*staged_[i], of->value());
+            of->valueChanged();
+          },
+          tensors_[i].of);
+      if (const auto* parameter = std::get_if<Ref<Parameter>>(&tensors_[i].of))
+        (*parameter)->setInitialized();
+    }
+  }
+
+private:
+  template <class T>
+  void fill(DTensor& staged, std::vector<T> block) {
+    auto kept = std::make_shared<std::vector<T>>(std::move(block));
+    staged.placeBox(kept->data(), true);
+    blocks_.push_back(std::move(kept));
+  }
+
+  std::vector<NamedTensor> tensors_;
+  std::vector<std::shared_ptr<void>> blocks_; // the memory of the staged tensors
+  std::vector<Ref<DTensor>> staged_;
+  std::string text_;
+};
+
+// The whole tensor on rank 0, nothing elsewhere.
+Layout wholeOnRoot(const Shape& shape) {
+  return Layout({.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+}
+
+std::vector<StoredTensor> storedTensors(const std::vector<NamedTensor>& named) {
+  std::vector<StoredTensor> tensors;
+  for (const NamedTensor& each : named) {
+    const bool isSingle = each.type == TENON_FLOAT32;
+    StoredTensor tensor{.name = nameInFile(each.path),
+                        .type = isSingle ? ElementType::F32 : ElementType::F64,
+                        .shape = storageOf(each).shape()};
+    tensor.bytes = bytesOf(tensor.shape, tensor.type).value();
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+} // namespace
+
+void loadWeights(Layer& layer, const std::string& path, const std::string& map) {
+  static const int event = logEvent("LayerLoadWeights");
+  const LogScope scope(event);
+  collectively(
+      *layer.comm(), "what the weights file holds",
+      [&] { return std::make_unique<ReadWeights>(layer, path, map); },
+      [](const auto& read) { return read->describe(); })
+      ->store();
+}
+
+void saveWeights(Layer& layer, const std::string& path) {
+  static const int event = logEvent("LayerSaveWeights");
+  const LogScope scope(event);
+  const bool writes = layer.comm()->rank() == 0;
+  auto writer = collectively(*layer.comm(), [&] {
+    const std::vector<NamedTensor> tensors = tensorsOf(layer);
+    return writes ? makeWeightsWriter(path, storedTensors(tensors)) : nullptr;
+  });
+  // The others do not learn of a failure before the end, since each conversion waits for all.
+  std::optional<Error> failure;
+  for (const NamedTensor& named : namedTensors(layer)) {
+    const DTensor& value =
+        std::visit([](const auto& of) -> const DTensor& { return of->value(); }, named.of);
+    DTensor whole(layer.comm(), wholeOnRoot(value.layout().shape()), value.dataType(),
+                  value.space());
+    makeConversion(layer.comm(), value.layout(), whole.layout(), value.dataType())
+        ->apply(value, whole);
+    Ref<DTensor> copy;
+    try {
+      if (writes && !failure)
+        writer->add(arrayOf(inSpace(whole, layer.comm(), Space::Host, copy)));
+    } catch (...) {
+      failure = caughtError();
+    }
+  }
+  collectively(*layer.comm(), [&] {
+    if (failure)
+      throw *failure;
+    if (writes)
+      writer->commit();
+    return 0;
+  });
+}
+
+} // namespace tenon

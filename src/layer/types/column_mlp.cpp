@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/products/column_mlp.hpp"
+
+#include "declaration/core/types.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/core/local_kernel.hpp"
+#include "layer/types/pointwise.hpp"
+#include "sys/log/log.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <tuple>
+
+namespace tenon {
+
+namespace {
+
+constexpr int kChannels = 1;
+
+PointBox boxOf(const DTensor& x) {
+  PointBox box;
+  for (int d = 0; d < x.rank(); ++d)
+    if (d != kChannels)
+      box.extent[box.rank++] = x.extent()[d];
+  return box;
+}
+
+// Of a tensor, which need not be contiguous.
+template <class T>
+PointArray<T> arrayOf(T* first, const DTensor& x) {
+  PointArray<T> array{first, {}, x.strides()[kChannels]};
+  int kept = 0;
+  for (int d = 0; d < x.rank(); ++d)
+    if (d != kChannels)
+      array.strides[kept++] = x.strides()[d];
+  return array;
+}
+template <class T>
+PointArray<const T> reading(const DTensor* x) {
+  return x ? arrayOf<const T>(x->data<T>(), *x) : PointArray<const T>{};
+}
+
+class LocalColumnMlp final : public OneInputKernel {
+public:
+  LocalColumnMlp(const std::vector<Index>& widths, bool hasBiases,
+                 const PointwiseFunction& function, TenonDataType type,
+                 const KernelContextPtr& context)
+      : kernel_(
+            type,
+            [&]<class T>() { return std::make_unique<ColumnMlp<T>>(widths, function, context); }),
+        layers_(static_cast<int>(widths.size()) - 1), hasBiases_(hasBiases),
+        space_(context->space()) {
+    for (int l = 0; l < layers_; ++l)
+      flops_.push_back(2.0 * double(widths[l] * widths[l + 1]));
+  }
+
+  void forward(const DTensor& x, ParameterUses& p, DTensor& y, Buffer*) override {
+    visitFloating(x.dataType(), [&]<class T>(T) {
+      takeWeights<T>(p);
+      kernel_.get<T>().forward(boxOf(x), reading<T>(&x), arrayOf(y.mutableData<T>(), y));
+    });
+    logFlops(double(boxOf(x).count()) * allFlops());
+  }
+  void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& p,
+               DTensor& dy) override {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      takeWeights<T>(p);
+      auto& tangents = std::get<Lists<T>>(lists_).tangents;
+      tangents.resize(layers_);
+      for (int l = 0; l < layers_; ++l)
+        tangents[l] = {tangentOf<T>(p[weight(l)]), hasBiases_ ? tangentOf<T>(p[bias(l)]) : nullptr};
+      kernel_.get<T>().tangent(boxOf(dy), reading<T>(point.x), reading<T>(dx), tangents,
+                               arrayOf(dy.mutableData<T>(), dy));
+    });
+  }
+  void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
+               DTensor* dx) override {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      takeWeights<T>(p);
+      auto& gradients = std::get<Lists<T>>(lists_).gradients;
+      gradients.resize(layers_);
+      for (int l = 0; l < layers_; ++l)
+        gradients[l] = {p[weight(l)]->gradientAddends().mutableData<T>(),
+                        hasBiases_ ? p[bias(l)]->gradientAddends().mutableData<T>() : nullptr};
+      kernel_.get<T>().adjoint(boxOf(dy), reading<T>(point.x), reading<T>(&dy),
+                               dx ? arrayOf(dx->mutableData<T>(), *dx) : PointArray<T>{},
+                               gradients);
+    });
+    const double all = allFlops(), toInput = flops_.front();
+    const double points = double(boxOf(dy).count());
+    logFlops(points * (all - flops_.back() + all - toInput + all + (dx ? toInput : 0)));
+  }
+  std::string describe() const override {
+    return space_ == Space::Device ? "matrix products"
+                                   : fmt::format("fused over blocks of points ({})",
+                                                 instructionSetName(instructionSet()));
+  }
+
+  bool runsOnDevice() const override { return true; }
+
+private:
+  // Of a call, kept for the next.
+  template <class T>
+  struct Lists {
+    std::vector<LayerNumbers<const T>> tangents;
+    std::vector<LayerNumbers<T>> gradients;
+  };
+
+  int weight(int layer) const { return hasBiases_ ? 2 * layer : layer; }
+  static int bias(int layer) { return 2 * layer + 1; }
+  double allFlops() const { return std::accumulate(flops_.begin(), flops_.end(), 0.0); }
+  template <class T>
+  static const T* tangentOf(const std::unique_ptr<ParameterUse>& use) {
+    const DTensor* tangent = use->tangent();
+    return tangent ? tangent->data<T>() : nullptr;
+  }
+
+  // Those that have changed since the last call. A rank without points may have none.
+  template <class T>
+  void takeWeights(ParameterUses& p) {
+    if (p.front()->value().localCells() == 0)
+      return;
+    states_.resize(p.size(), 0);
+    for (int l = 0; l < layers_; ++l) {
+      const DTensor& w = p[weight(l)]->value();
+      const DTensor* b = hasBiases_ ? &p[bias(l)]->value() : nullptr;
+      const bool changed =
+          states_[weight(l)] != w.state() + 1 || (b && states_[bias(l)] != b->state() + 1);
+      if (!changed)
+        continue;
+      kernel_.get<T>().setLayer(l, {w.data<T>(), b ? b->data<T>() : nullptr});
+      states_[weight(l)] = w.state() + 1;
+      if (b)
+        states_[bias(l)] = b->state() + 1;
+    }
+  }
+
+  TypedKernel<ColumnMlp> kernel_;
+  std::tuple<Lists<float>, Lists<double>> lists_;
+  int layers_;
+  bool hasBiases_;
+  Space space_;
+  std::vector<double> flops_;         // of a point, by layer
+  std::vector<std::uint64_t> states_; // of the weights taken, counted from 1
+};
+
+} // namespace
+
+std::unique_ptr<LocalKernel> makeColumnmlpKernel(Layer& layer, const Form&, const Layout&,
+                                                 const Box&) {
+  const Declaration& declaration = layer.declaration();
+  return std::make_unique<LocalColumnMlp>(
+      declaration.value<std::vector<Index>>("widths"), declaration.value<bool>("bias"),
+      pointwiseFunction(declaration.value<std::string>("activation"), declaration),
+      layer.dataType(), contextOf(layer.comm(), layer.space()));
+}
+
+} // namespace tenon

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/types/losses.hpp"
+
+#include "dtensor/host_view.hpp"
+#include "kernels/elementwise/pointwise.hpp"
+#include "kernels/elementwise/reduce.hpp"
+#include "kernels/movement/block_copy.hpp"
+#include "kernels/rows/cross_entropy.hpp"
+#include "kernels/rows/losses.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/core/local_kernel.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr int kClasses = 1;
+
+// What the kernels know of this rank's logits.
+struct LogitsPart : LossPart {
+  explicit LogitsPart(const LossPart& part) : LossPart(part) {}
+  Index cols() const { return box[kClasses].size(); }
+  Index firstClass() const { return box[kClasses].begin; }
+  Index firstSample() const { return box[kSampleDim].begin; }
+  Index classes() const { return use.shape()[kClasses]; }
+};
+
+class RowMaxima final : public FixedKernel {
+public:
+  explicit RowMaxima(const LogitsPart& part) : part_(part) {}
+  void forwardMany(Inputs z, ParameterUses&, DTensor& m, Buffer*) override {
+    visitFloating(part_.type, [&]<class T>(T) {
+      rowMax<T>(m.context(), part_.rows(), part_.cols(), z[0]->data<T>(), m.mutableData<T>());
+    });
+  }
+  std::string describe() const override { return "maxima"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  LogitsPart part_;
+};
+
+// Of z and m: the sums of exp(z - m), and the logits of the labels.
+class RowSums final : public FixedKernel {
+public:
+  explicit RowSums(const LogitsPart& part) : part_(part) {}
+  void forwardMany(Inputs x, ParameterUses&, DTensor& sums, Buffer*) override {
+    checkLabels();
+    const std::int64_t* label = part_.target->value().data<std::int64_t>();
+    visitFloating(part_.type, [&]<class T>(T) {
+      const T *z = x[0]->data<T>(), *m = x[1]->data<T>();
+      T* s = sums.mutableData<T>();
+      sumExpShifted<T>(sums.context(), part_.rows(), part_.cols(), z, m, s);
+      pickLabel<T>(sums.context(), part_.rows(), part_.cols(), z, label, part_.firstClass(),
+                   s + part_.rows());
+    });
+  }
+  std::string describe() const override { return "sums"; }
+  bool runsOnDevice() const override { return true; }
+  bool isRepeatable() const override { return false; }
+
+private:
+  void checkLabels() const {
+    const DTensor& labels = part_.target->value();
+    const Index bad =
+        firstBadLabel(labels.context(), part_.rows(), labels.data<std::int64_t>(), part_.classes());
+    if (bad >= 0)
+      throw Error(TENON_ERR_ARG, fmt::format("label {} of sample {} is outside [0,{})",
+                                             HostView<const std::int64_t>(labels)[bad],
+                                             part_.firstSample() + bad, part_.classes()));
+  }
+
+  LogitsPart part_;
+};
+
+// Of z, m and the sums over all classes: this rank's addend. Its derivative by z is the total one,
+// sums included, so that no cotangent of a sum travels:  scale w (softmax - onehot). Labels and scaled
+// weights are kept.
+class NegativeLogLikelihood final : public LocalKernel {
+public:
+  explicit NegativeLogLikelihood(const LogitsPart& part)
+      : part_(part), seeded_(part.rows() * dataTypeSize(part.type),
+                             "cross-entropy weights of the samples", part.context->memory()) {}
+
+  void forwardMany(Inputs x, ParameterUses&, DTensor& addend, Buffer* workspace) override {
+    KernelContext& context = addend.context();
+    const Index rows = part_.rows();
+    const double scale = part_.scale(x.size() > 3 ? x[3] : nullptr);
+    visitFloating(part_.type, [&]<class T>(T) {
+      const T *sums = x[2]->data<T>(), *weights = part_.sampleWeights<T>();
+      sumOfLosses<T>(context, rows, x[1]->data<T>(), sums, sums + rows, weights,
+                     part_.speaks ? scale : 0, placeOf<T>(addend));
+      if (!workspace)
+        return;
+      arrayCombine(context, Combine::Copy, rows, part_.target->value().data<std::int64_t>(),
+                   workspace->data<std::int64_t>());
+      const Index one = 1;
+      if (weights)
+        axpby<T>(context, rows, static_cast<T>(scale), weights, T(0), weightsIn<T>(*workspace));
+      else
+        fillBlock(context, 1, &rows, static_cast<T>(scale), weightsIn<T>(*workspace), &one);
+    });
+  }
+  void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& addend) override {
+    visitFloating(part_.type, [&]<class T>(T) {
+      const Index cells = part_.rows() * part_.cols();
+      const Index bytes = cells * dataTypeSize(part_.type);
+      if (gradient_.bytes() < bytes)
+        gradient_ = Buffer(bytes, "cross-entropy gradient", part_.context->memory());
+      T* slope = gradient_.data<T>();
+      if (dx[0])
+        gradient<T>(point, weightsIn<T>(*point.workspace), slope);
+      storeDot<T>(addend.context(), dx[0] ? cells : 0, dx[0] ? dx[0]->data<T>() : nullptr, slope,
+                  placeOf<T>(addend));
+    });
+  }
+  void adjointMany(const KernelPoint& point, const DTensor& dAddend, ParameterUses&,
+                   InputCotangents dx) override {
+    if (!dx[0])
+      return;
+    visitFloating(part_.type, [&]<class T>(T) {
+      scaleByNumber<T>(dAddend.context(), part_.rows(), placeOf<T>(dAddend),
+                       weightsIn<T>(*point.workspace), seeded_.data<T>());
+      gradient<T>(point, seeded_.data<T>(), dx[0]->mutableData<T>());
+    });
+  }
+  std::string describe() const override { return "negative log-likelihood"; }
+  bool runsOnDevice() const override { return true; }
+  bool isRepeatable() const override { return false; }
+
+private:
+  // Behind the labels.
+  template <class T>
+  T* weightsIn(Buffer& workspace) const {
+    return reinterpret_cast<T*>(workspace.data<std::int64_t>() + part_.rows());
+  }
+  // g = w (softmax - onehot)
+  template <class T>
+  void gradient(const KernelPoint& point, const T* weights, T* g) const {
+    crossEntropyAdjoint<T>(*part_.context, part_.rows(), part_.cols(), point.inputs[0]->data<T>(),
+                           point.inputs[1]->data<T>(), point.inputs[2]->data<T>(),
+                           point.workspace->data<std::int64_t>(), part_.firstClass(), weights, g);
+  }
+
+  LogitsPart part_;
+  Buffer seeded_;   // the weights times the cotangent of the loss
+  Buffer gradient_; // for tangents, once there is one
+};
+
+} // namespace
+
+std::unique_ptr<Setup> setUpCrossentropy(Layer& layer, const Layouts& inputs) {
+  return setUpLoss(
+      layer, inputs,
+      [](const std::string& name, const LossPart& loss) -> std::unique_ptr<LocalKernel> {
+        const LogitsPart part(loss);
+        if (name == "maxima")
+          return std::make_unique<RowMaxima>(part);
+        if (name == "sums")
+          return std::make_unique<RowSums>(part);
+        return std::make_unique<NegativeLogLikelihood>(part);
+      });
+}
+
+} // namespace tenon

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/elementwise/dropout.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "layer/core/layer_types.hpp"
+
+namespace tenon {
+
+namespace {
+
+class LocalDropout final : public OneInputKernel {
+public:
+  LocalDropout(Layer::RandomState& random, double rate, const Shape& shape, const Box& box)
+      : random_(random), rate_(rate), extent_(extents(box)), strides_(shape.size(), 1) {
+    for (std::size_t d = shape.size() - 1; d-- > 0;)
+      strides_[d] = strides_[d + 1] * shape[d + 1];
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      first_ += box[d].begin * strides_[d];
+  }
+
+  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer* workspace) override {
+    if (!workspace)
+      return copyLocal(x, y);
+    keepCounter(y.context(), random_.applied++, workspace->data<std::uint64_t>());
+    mask(workspace, x, y);
+  }
+  void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses&, DTensor& dy) override {
+    if (dx)
+      mask(point.workspace, *dx, dy);
+    else
+      scaleArray(0, dy);
+  }
+  void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses&, DTensor* dx) override {
+    if (dx)
+      mask(point.workspace, dy, *dx);
+  }
+  bool runsOnDevice() const override { return true; }
+  bool isRepeatable() const override { return false; } // the number of the draw differs
+  std::string describe() const override { return "random mask by global position"; }
+
+private:
+  void mask(Buffer* number, const DTensor& x, DTensor& y) const {
+    visitFloating(x.dataType(), [&]<class T>(T) {
+      applyDropout<T>(y.context(), {random_.seed, random_.stream, rate_},
+                      number->data<std::uint64_t>(), static_cast<int>(extent_.size()),
+                      extent_.data(), first_, strides_.data(), x.data<T>(), y.mutableData<T>());
+    });
+  }
+
+  Layer::RandomState& random_;
+  double rate_;
+  Shape extent_;
+  std::vector<Index> strides_; // of the global array
+  Index first_ = 0;            // global index of the first cell
+};
+
+} // namespace
+
+std::unique_ptr<LocalKernel> makeDropoutKernel(Layer& layer, const Form&, const Layout& use,
+                                               const Box&) {
+  const double rate = layer.declaration().value<double>("rate");
+  return std::make_unique<LocalDropout>(layer.randomState(), rate, use.shape(),
+                                        use.boxOfRank(layer.comm()->rank()));
+}
+
+} // namespace tenon

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/core/window_layout.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "kernels/movement/block_copy.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/core/local_kernel.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+// On arrays [planes, cells of space] of this rank, whose sums are divided by the cells that there are
+// on all.
+class LocalGlobalPooling final : public LinearKernel {
+public:
+  LocalGlobalPooling(const Box& x, Index cellsOfAll)
+      : extent_{x[0].size() * x[1].size(), 1}, factor_(1 / double(cellsOfAll)) {
+    for (std::size_t d = kFirstSpatial; d < x.size(); ++d)
+      extent_[1] *= x[d].size();
+    steps_[0] = extent_[1];
+  }
+
+  void map(const DTensor& x, DTensor& y) override { add(x, steps_, y, kPlanes); }
+  void mapAdjoint(const DTensor& dy, DTensor& dx) override { add(dy, kPlanes, dx, steps_); }
+  std::string describe() const override { return "sums of planes"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  using Steps = std::array<Index, 2>;
+  static constexpr Steps kPlanes = {1, 0};
+
+  void add(const DTensor& from, const Steps& read, DTensor& to, const Steps& write) const {
+    scaleArray(0, to);
+    visitFloating(to.dataType(), [&]<class T>(T) {
+      blockMultiplyAdd<T>(to.context(), 2, extent_.data(), static_cast<T>(factor_), nullptr,
+                          nullptr, from.data<T>(), read.data(), to.mutableData<T>(), write.data());
+    });
+  }
+
+  Steps extent_, steps_ = {0, 1};
+  double factor_;
+};
+
+} // namespace
+
+std::unique_ptr<LocalKernel> makeGlobalaveragepoolingKernel(Layer& layer, const Form& form,
+                                                            const Layout& use, const Box&) {
+  const Shape& shape = form.inputs.front().shape();
+  return std::make_unique<LocalGlobalPooling>(
+      use.boxOfRank(layer.comm()->rank()),
+      cells(Shape(shape.begin() + kFirstSpatial, shape.end())));
+}
+
+} // namespace tenon

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/elementwise/reduce.hpp"
+#include "kernels/movement/block_copy.hpp"
+#include "layer/core/layer.hpp"
+#include "layer/core/layer_types.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+// One input's part of a concatenation, from a cell of the local output on.
+class Placement final : public OneInputKernel {
+public:
+  Placement(const Layout& part, int rank, int dim, Index begin)
+      : extent_(boxExtent(part, rank)), dim_(dim), begin_(begin) {}
+
+  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override { place(&x, y); }
+  void tangent(const KernelPoint&, const DTensor* dx, ParameterUses&, DTensor& dy) override {
+    place(dx, dy);
+  }
+  void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses&, DTensor* dx) override {
+    if (!dx || dx->localCells() == 0)
+      return;
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      copy(dy.context(), dy.data<T>() + offset(dy), dy.strides().data(), dx->mutableData<T>(),
+           dx->strides().data());
+    });
+  }
+  std::string describe() const override { return "copy"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  static Shape boxExtent(const Layout& part, int rank) {
+    Shape extent;
+    for (const Interval& side : part.boxOfRank(rank))
+      extent.push_back(side.size());
+    return extent;
+  }
+  Index offset(const DTensor& y) const { return begin_ * y.strides()[dim_]; }
+  template <class T>
+  void copy(KernelContext& context, const T* x, const Index* xs, T* y, const Index* ys) const {
+    blockCombine(context, Combine::Copy, static_cast<int>(extent_.size()), extent_.data(), x, xs, y,
+                 ys);
+  }
+  // Zeros without x.
+  void place(const DTensor* x, DTensor& y) const {
+    if (std::find(extent_.begin(), extent_.end(), 0) != extent_.end())
+      return;
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      T* place = y.mutableData<T>() + offset(y);
+      if (x)
+        copy(y.context(), x->data<T>(), x->strides().data(), place, y.strides().data());
+      else
+        fillBlock(y.context(), static_cast<int>(extent_.size()), extent_.data(), T(0), place,
+                  y.strides().data());
+    });
+  }
+
+  Shape extent_;
+  int dim_;
+  Index begin_;
+};
+
+std::string joinFacts(const Setup& setup) {
+  const Mesh& mesh = setup.output().mesh();
+  std::string text = fmt::format("  process grid {}\n", mesh.describe());
+  for (std::size_t i = 0; i < setup.inputs().size(); ++i)
+    text += viewLine(fmt::format("input {}", i), setup.inputs()[i],
+                     setup.maps().conversionFrom(setup.maps().list().inputs()[i]), mesh);
+  return text + viewLine("output", setup.output(), mesh);
+}
+
+} // namespace
+
+std::unique_ptr<Setup> setUpAdd(Layer& layer, const Layouts& inputs) {
+  return std::make_unique<Setup>(BoundMaps(layer, layer.form(inputs), {}), "", joinFacts);
+}
+
+std::unique_ptr<Setup> setUpConcatenate(Layer& layer, const Layouts& inputs) {
+  const Form form = layer.form(inputs);
+  const int dim = static_cast<int>(layer.declaration().value<Index>("dim"));
+  const int rank = layer.comm()->rank();
+  Index begin = 0; // of the next part on this rank
+  const auto kernel = [&](int k, const Sources&) {
+    const Index here = begin;
+    begin += form.uses[k].boxOfRank(rank)[dim].size();
+    return std::make_unique<Placement>(form.uses[k], rank, dim, here);
+  };
+  return std::make_unique<Setup>(BoundMaps(layer, form, kernel), "", joinFacts);
+}
+
+} // namespace tenon

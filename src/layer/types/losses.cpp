@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/types/losses.hpp"
+
+#include "declaration/core/window_layout.hpp"
+#include "declaration/types/losses.hpp"
+#include "dtensor/host_view.hpp"
+#include "kernels/elementwise/reduce.hpp"
+#include "kernels/rows/losses.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/core/local_kernel.hpp"
+#include "linop/exchange/make_conversion.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tenon {
+
+// Losses whose terms are of the difference of input and target in each cell, or of its differences in
+// space. The derivative is made with the value, and kept.
+
+namespace {
+
+// visit(values or null) of a loss whose target may be float32 or float64, or missing.
+template <class T, class Visit>
+void visitTarget(const LossPart& part, Visit&& visit) {
+  if (!part.target)
+    return visit(static_cast<const T*>(nullptr));
+  const DTensor& target = part.target->value();
+  visitFloating(target.dataType(), [&]<class U>(U) { visit(target.data<U>()); });
+}
+
+// Those of cells lie as the cells do that this rank owns.
+template <class T>
+CellWeights<T> weightsOf(const LossPart& part) {
+  if (part.weighsCells)
+    return {part.cellWeights<T>(), 1};
+  if (part.weighsSamples)
+    return {part.sampleWeights<T>(),
+            std::max<Index>(1, part.rows() > 0 ? part.cells() / part.rows() : 1)};
+  return {};
+}
+
+const DTensor* weightSum(Inputs x) {
+  return x.size() > 1 ? x[1] : nullptr;
+}
+
+class ElementTerms final : public KeptGradient {
+public:
+  ElementTerms(LossPart part, ErrorTerm term, double delta)
+      : part_(std::move(part)), term_(term), delta_(delta) {}
+
+  void forwardMany(Inputs x, ParameterUses&, DTensor& addend, Buffer* workspace) override {
+    const Index cells = part_.cells();
+    const double scale = part_.scale(weightSum(x));
+    visitFloating(part_.type, [&]<class T>(T) {
+      T* gradient = workspace ? workspace->data<T>() : nullptr;
+      visitTarget<T>(part_, [&](const auto* target) {
+        errorTerms<T>(addend.context(), term_, delta_, cells, x[0]->data<T>(), target,
+                      weightsOf<T>(part_), scale, gradient, placeOf<T>(addend));
+      });
+    });
+  }
+  std::string describe() const override { return "terms of the error"; }
+
+private:
+  LossPart part_;
+  ErrorTerm term_;
+  double delta_;
+};
+
+class GradientTerms final : public KeptGradient {
+public:
+  GradientTerms(LossPart part, int position, std::vector<double> spacing)
+      : part_(std::move(part)), spacing_(std::move(spacing)),
+        extent_(extents(part_.use.box(position))), owned_(extents(part_.box)) {}
+
+  void forwardMany(Inputs x, ParameterUses&, DTensor& addend, Buffer* workspace) override {
+    const double scale = part_.scale(weightSum(x));
+    const DifferenceBox box{static_cast<int>(extent_.size()), kFirstSpatial, extent_.data(),
+                            owned_.data(), spacing_.data()};
+    visitFloating(part_.type, [&]<class T>(T) {
+      T* gradient = workspace ? workspace->data<T>() : nullptr;
+      visitTarget<T>(part_, [&](const auto* target) {
+        differenceTerms<T>(addend.context(), box, x[0]->data<T>(), target, weightsOf<T>(part_),
+                           scale, gradient, placeOf<T>(addend));
+      });
+    });
+  }
+  std::string describe() const override { return "squared differences in space"; }
+
+private:
+  LossPart part_;
+  std::vector<double> spacing_;
+  Shape extent_, owned_;
+};
+
+std::unique_ptr<Setup> setUpTerms(Layer& layer, const Layouts& inputs, ErrorTerm term,
+                                  double delta = 0) {
+  return setUpLoss(layer, inputs, [&](const std::string&, const LossPart& part) {
+    return std::make_unique<ElementTerms>(part, term, delta);
+  });
+}
+
+} // namespace
+
+std::unique_ptr<Setup> setUpMeansquarederror(Layer& layer, const Layouts& inputs) {
+  return setUpTerms(layer, inputs, ErrorTerm::Squared);
+}
+
+std::unique_ptr<Setup> setUpMeanabsoluteerror(Layer& layer, const Layouts& inputs) {
+  return setUpTerms(layer, inputs, ErrorTerm::Absolute);
+}
+
+std::unique_ptr<Setup> setUpHuber(Layer& layer, const Layouts& inputs) {
+  return setUpTerms(layer, inputs, ErrorTerm::Huber, layer.declaration().value<double>("delta"));
+}
+
+std::unique_ptr<Setup> setUpGradientpenalty(Layer& layer, const Layouts& inputs) {
+  return setUpLoss(layer, inputs, [&](const std::string&, const LossPart& part) {
+    const int position = part.use.mesh().position(layer.comm()->rank());
+    return std::make_unique<GradientTerms>(
+        part, position,
+        spacing(layer.declaration().value<std::string>("spacing"), part.use.rank() - kFirstSpatial,
+                layer.title()));
+  });
+}
+
+namespace {
+
+Index columns(const LossPart& part) {
+  return part.rows() > 0 ? part.cells() / part.rows() : 0;
+}
+
+// Of each sample the squared norms of error and target over this rank's cells.
+class SquaresOfSamples final : public FixedKernel {
+public:
+  explicit SquaresOfSamples(LossPart part) : part_(std::move(part)) {}
+  void forwardMany(Inputs x, ParameterUses&, DTensor& squares, Buffer*) override {
+    const DTensor& target = part_.target->value();
+    visitFloating(part_.type, [&]<class T>(T) {
+      T* e = squares.mutableData<T>();
+      visitFloating(target.dataType(), [&]<class U>(U) {
+        relativeSums<T>(squares.context(), part_.rows(), columns(part_), x[0]->data<T>(),
+                        target.data<U>(), part_.cellWeights<T>(), e, e + part_.rows());
+      });
+    });
+  }
+  std::string describe() const override { return "squared norms of samples"; }
+  bool runsOnDevice() const override { return true; }
+  bool isRepeatable() const override { return false; }
+
+private:
+  LossPart part_;
+};
+
+// Of x and these sums over whole samples: this rank's addend, and the total derivative by x.
+class RelativeErrors final : public KeptGradient {
+public:
+  RelativeErrors(LossPart part, double epsilon) : part_(std::move(part)), epsilon_(epsilon) {}
+  void forwardMany(Inputs x, ParameterUses&, DTensor& addend, Buffer* workspace) override {
+    const DTensor& target = part_.target->value();
+    const RelativeScale scale{part_.scale(x.size() > 2 ? x[2] : nullptr), epsilon_, part_.speaks};
+    visitFloating(part_.type, [&]<class T>(T) {
+      const T* e = x[1]->data<T>();
+      T* gradient = workspace ? workspace->data<T>() : nullptr;
+      visitFloating(target.dataType(), [&]<class U>(U) {
+        relativeTerms<T>(addend.context(), part_.rows(), columns(part_), x[0]->data<T>(),
+                         target.data<U>(), part_.cellWeights<T>(), part_.sampleWeights<T>(), e,
+                         e + part_.rows(), scale, gradient, placeOf<T>(addend));
+      });
+    });
+  }
+  std::string describe() const override { return "relative errors of samples"; }
+
+private:
+  LossPart part_;
+  double epsilon_;
+};
+
+} // namespace
+
+std::unique_ptr<Setup> setUpRelativel2(Layer& layer, const Layouts& inputs) {
+  return setUpLoss(
+      layer, inputs,
+      [&](const std::string& name, const LossPart& part) -> std::unique_ptr<LocalKernel> {
+        if (name == "squares")
+          return std::make_unique<SquaresOfSamples>(part);
+        return std::make_unique<RelativeErrors>(part, layer.declaration().value<double>("epsilon"));
+      });
+}
+
+namespace {
+
+// The global index of a cell of a row-major box.
+Shape indexOf(const Box& box, Index cell) {
+  Shape index(box.size());
+  for (std::size_t d = box.size(); d-- > 0; cell /= box[d].size())
+    index[d] = box[d].begin + cell % box[d].size();
+  return index;
+}
+
+} // namespace
+
+TargetUse::TargetUse(const Layer& layer, const SourceEntry& entry)
+    : layer_(layer), of_(entry.of), use_(entry.use) {}
+
+const DTensor& TargetUse::given() const {
+  return of_ == SourceEntry::Of::Weights ? layer_.targetWeights() : layer_.target();
+}
+
+TenonDataType TargetUse::wantedType(const DTensor& given) const {
+  if (of_ == SourceEntry::Of::Labels)
+    return TENON_INT64;
+  if (of_ == SourceEntry::Of::Weights)
+    return layer_.dataType();
+  return given.dataType() == TENON_FLOAT32 ? TENON_FLOAT32 : TENON_FLOAT64;
+}
+
+void TargetUse::check(const DTensor& given, TenonDataType type) const {
+  const char* what = of_ == SourceEntry::Of::Weights ? "weights" : "target";
+  if (given.dataType() != type)
+    throw Error(TENON_ERR_DATATYPE, fmt::format("the {4} of {0} must be {1}, but {2} is {3}",
+                                                layer_.title(), dataTypeName(type), given.title(),
+                                                dataTypeName(given.dataType()), what));
+  if (given.layout().shape() != use_.shape())
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("the {4} of {0} must have shape [{1}], but {2} has [{3}]",
+                            layer_.title(), fmt::join(use_.shape(), ","), given.title(),
+                            fmt::join(given.layout().shape(), ","), what));
+}
+
+void TargetUse::begin() {
+  const TenonDataType type = wantedType(given());
+  check(given(), type);
+  const DTensor& from = inSpace(given(), layer_.comm(), layer_.space(), arrived_);
+  if (!value_ || value_->dataType() != type)
+    value_ = makeRef<DTensor>(layer_.comm(), use_, type, layer_.space());
+  if (!conversion_ || !(conversion_->domain() == from.layout()) ||
+      conversion_->domainType() != type)
+    conversion_ = makeConversion(layer_.comm(), from.layout(), use_, type);
+  conversion_->start({Sense::Forward, 1, &from, 0, value_.get()});
+}
+
+void TargetUse::end() {
+  conversion_->finish();
+  if (of_ == SourceEntry::Of::Weights)
+    checkWeights();
+}
+
+void TargetUse::checkWeights() const {
+  visitFloating(value_->dataType(), [&]<class T>(T) {
+    const Index bad = firstBadWeight<T>(value_->context(), value_->localCells(), value_->data<T>());
+    if (bad >= 0)
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("weight {} of {} at [{}] is outside [0,inf): weights must be finite, "
+                      "and 0 or more",
+                      HostView<const T>(*value_)[bad], layer_.title(),
+                      fmt::join(indexOf(value_->layout().box(value_->position()), bad), ",")));
+  });
+}
+
+void KeptGradient::tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
+                               DTensor& addend) {
+  visitFloating(addend.dataType(), [&]<class T>(T) {
+    const Index cells = dx[0] ? dx[0]->localCells() : 0;
+    storeDot<T>(addend.context(), cells, point.workspace->data<T>(),
+                dx[0] ? dx[0]->data<T>() : nullptr, placeOf<T>(addend));
+  });
+}
+
+void KeptGradient::adjointMany(const KernelPoint& point, const DTensor& dAddend, ParameterUses&,
+                               InputCotangents dx) {
+  if (!dx[0])
+    return;
+  visitFloating(dAddend.dataType(), [&]<class T>(T) {
+    scaleByNumber<T>(dx[0]->context(), dx[0]->localCells(), placeOf<T>(dAddend),
+                     point.workspace->data<T>(), dx[0]->mutableData<T>());
+  });
+}
+
+double LossPart::scale(const DTensor* weightSum) const {
+  if (!isMean)
+    return 1;
+  if (!weightSum)
+    return 1 / terms;
+  const double sum = numberOf(*weightSum);
+  if (sum == 0 && weightSum->localCells() > 0)
+    throw Error(TENON_ERR_ARG, "the weights of a mean loss sum to 0; give a positive one, or set "
+                               "loss_reduction to sum");
+  return 1 / sum;
+}
+
+namespace {
+
+// This rank's addend of the sum of the weights of all terms.
+class WeightSum final : public FixedKernel {
+public:
+  explicit WeightSum(LossPart part, bool termsAreSamples)
+      : part_(std::move(part)), termsAreSamples_(termsAreSamples) {}
+  void forwardMany(Inputs, ParameterUses&, DTensor& own, Buffer*) override {
+    visitFloating(part_.type, [&]<class T>(T) {
+      const DTensor& weights = part_.weights->value();
+      const double sum = tenon::sum<T>(own.context(), weights.localCells(), weights.data<T>());
+      setNumber(own, sum * timesEach());
+    });
+  }
+  std::string describe() const override { return "sum of weights"; }
+  bool runsOnDevice() const override { return true; }
+  bool isRepeatable() const override { return false; }
+
+private:
+  // How many terms of this rank have one weight.
+  double timesEach() const {
+    if (termsAreSamples_)
+      return part_.speaks ? 1 : 0;
+    const Index rows = part_.weighsCells ? 0 : part_.rows();
+    const Index cellsOfRow = rows == 0 ? 1 : part_.cells() / rows;
+    return static_cast<double>(cellsOfRow);
+  }
+
+  LossPart part_;
+  bool termsAreSamples_;
+};
+
+LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
+  const Layout& use = form.uses.front();
+  const int position = use.mesh().position(layer.comm()->rank());
+  LossPart part{.use = use,
+                .box = use.withoutMargins().box(position),
+                .speaks = true,
+                .terms = 1,
+                .isMean = loss.value<std::string>("loss_reduction") == "mean",
+                .type = layer.dataType(),
+                .context = contextOf(layer.comm(), layer.space()),
+                .target = {},
+                .weights = {}};
+  for (int axis = 0; axis < use.mesh().axes() && position >= 0; ++axis)
+    part.speaks &= !use.property(axis).isShard() ||
+                   use.property(axis).dim == LossPart::kSampleDim ||
+                   use.mesh().coordinate(position, axis) == 0;
+  for (std::size_t d = 0; d < (loss.termsAreSamples() ? 1 : use.shape().size()); ++d)
+    part.terms *= static_cast<double>(use.shape()[d]);
+  const std::string weights = loss.value<std::string>("loss_weights");
+  part.weighsCells = weights == "element";
+  part.weighsSamples = weights == "sample";
+  return part;
+}
+
+} // namespace
+
+std::unique_ptr<Setup> setUpLoss(Layer& layer, const Layouts& inputs, const MakeLossKernel& make) {
+  const Form form = layer.form(inputs);
+  const auto& loss = dynamic_cast<const Loss&>(layer.declaration());
+  const MapList list = loss.maps(form, {});
+  LossPart part = lossPart(layer, loss, form);
+  const auto makeKernel = [&](int k, const Sources& sources) -> std::unique_ptr<LocalKernel> {
+    std::size_t next = 0;
+    if (loss.takesTarget())
+      part.target = std::static_pointer_cast<const TargetUse>(sources[next++]);
+    if (loss.takesTargetWeights())
+      part.weights = std::static_pointer_cast<const TargetUse>(sources[next]);
+    const std::string& name = list.kernels()[k].name;
+    if (name == "weights")
+      return std::make_unique<WeightSum>(part, loss.termsAreSamples());
+    return make(name, part);
+  };
+  return setUpComposed(layer, form, makeKernel);
+}
+
+} // namespace tenon

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What losses share: the target with which they compare their input, the weights of their terms, and
+// kernels that have the derivative before anybody asks for it.
+#pragma once
+
+#include "layer/core/layer.hpp"
+#include "layer/core/source.hpp"
+#include "linop/linear_op.hpp"
+
+#include <optional>
+
+namespace tenon {
+
+// The target, or the weights, in the layout in which a set-up uses it. What comes in another layout or
+// type than the last is taken as it comes, and its conversion made then.
+class TargetUse final : public Source {
+public:
+  TargetUse(const Layer& layer, const SourceEntry& entry);
+
+  // Throws TENON_ERR_STATE, TENON_ERR_DATATYPE or TENON_ERR_SHAPE if there is none that fits.
+  void begin() override;
+  // Throws TENON_ERR_ARG for a weight that is none.
+  void end() override;
+  const DTensor& value() const noexcept { return *value_; }
+
+private:
+  const DTensor& given() const;
+  // Labels are integers, weights have the layer's type, other targets are float32 or float64.
+  TenonDataType wantedType(const DTensor& given) const;
+  void check(const DTensor& given, TenonDataType type) const;
+  void checkWeights() const;
+
+  const Layer& layer_;
+  SourceEntry::Of of_;
+  Layout use_;
+  LinearOpRef conversion_;
+  Ref<DTensor> arrived_; // what is given in another space than the layer's, in that
+  Ref<DTensor> value_;
+};
+
+// Has this rank's addend of the derivative by its first input in its workspace.
+class KeptGradient : public LocalKernel {
+public:
+  void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& addend) final;
+  void adjointMany(const KernelPoint& point, const DTensor& dAddend, ParameterUses&,
+                   InputCotangents dx) final;
+  bool runsOnDevice() const final { return true; }
+  bool isRepeatable() const final { return false; } // targets come and go
+};
+
+// The place of the number in a tensor of one cell, which stays where kernels work; null on ranks that do not
+// hold it.
+template <class T>
+const T* placeOf(const DTensor& number) {
+  return number.localCells() > 0 ? number.data<T>() : nullptr;
+}
+template <class T>
+T* placeOf(DTensor& number) {
+  T* place = number.mutableData<T>();
+  return number.localCells() > 0 ? place : nullptr;
+}
+
+// What a kernel of a loss knows of it.
+struct LossPart {
+  Layout use;
+  Box box;      // of this rank, without a halo
+  bool speaks;  // of the ranks that hold cells of the same samples one speaks for them
+  double terms; // of all ranks
+  bool isMean;
+  bool weighsCells = false, weighsSamples = false;
+  TenonDataType type;
+  KernelContextPtr context;
+  std::shared_ptr<const TargetUse> target, weights; // null where there are none
+
+  Index rows() const { return box[kSampleDim].size(); }
+  Index cells() const { return tenon::cells(box); }
+  // What the terms are multiplied with; `weightSum` is that of the weights, null where there is none.
+  double scale(const DTensor* weightSum) const;
+  // Null where they are not of this kind.
+  template <class T>
+  const T* cellWeights() const {
+    return weighsCells ? weights->value().data<T>() : nullptr;
+  }
+  template <class T>
+  const T* sampleWeights() const {
+    return weighsSamples ? weights->value().data<T>() : nullptr;
+  }
+
+  static constexpr int kSampleDim = 0;
+};
+
+// A loss set up with the kernels of its list, which make(name, part) makes but for that of the weights'
+// sum; the view says its signature.
+using MakeLossKernel =
+    std::function<std::unique_ptr<LocalKernel>(const std::string& name, const LossPart& part)>;
+std::unique_ptr<Setup> setUpLoss(Layer& layer, const Layouts& inputs, const MakeLossKernel& make);
+
+} // namespace tenon

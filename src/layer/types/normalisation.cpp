@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/types/normalisation.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "dtensor/kernel_context.hpp"
+#include "kernels/rows/normalisation.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/core/local_kernel.hpp"
+#include "layer/core/state_tensor.hpp"
+
+namespace tenon {
+
+namespace {
+
+// The moments in a tensor [2, groups]; null where it is null.
+template <class T>
+Moments<const T> momentsIn(const DTensor* tensor) {
+  if (!tensor)
+    return {nullptr, nullptr};
+  const T* first = tensor->data<T>();
+  return {first, first + tensor->localCells() / 2};
+}
+template <class T>
+Moments<T> momentsIn(DTensor* tensor) {
+  if (!tensor)
+    return {nullptr, nullptr};
+  T* first = tensor->mutableData<T>();
+  return {first, first + tensor->localCells() / 2};
+}
+
+// Of what this rank has of each group.
+class LocalMoments final : public OneInputKernel {
+public:
+  explicit LocalMoments(std::shared_ptr<RowKernels> rows) : rows_(std::move(rows)) {}
+
+  void forward(const DTensor& x, ParameterUses&, DTensor& m, Buffer*) override {
+    visitFloating(x.dataType(), [&]<class T>(T) { rows_->moments(x.data<T>(), momentsIn<T>(&m)); });
+  }
+  void tangent(const KernelPoint& at, const DTensor* dx, ParameterUses&, DTensor& dm) override {
+    if (!dx)
+      return scaleArray(0, dm);
+    visitFloating(dm.dataType(), [&]<class T>(T) {
+      rows_->momentsTangent(at.x->data<T>(), at.y->data<T>(), dx->data<T>(), momentsIn<T>(&dm));
+    });
+  }
+  void adjoint(const KernelPoint& at, const DTensor& dm, ParameterUses&, DTensor* dx) override {
+    if (dx)
+      visitFloating(dm.dataType(), [&]<class T>(T) {
+        rows_->momentsAdjoint(at.x->data<T>(), at.y->data<T>(), momentsIn<T>(&dm), at.adds,
+                              dx->mutableData<T>());
+      });
+  }
+  std::string describe() const override { return "moments"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  std::shared_ptr<RowKernels> rows_;
+};
+
+// Of all parts of a group; in training running ones follow.
+class CombinedMoments final : public OneInputKernel {
+public:
+  CombinedMoments(std::shared_ptr<const PartMoments> of, double momentum, const Sources& running)
+      : of_(std::move(of)), momentum_(momentum) {
+    for (const auto& source : running)
+      running_.push_back(std::static_pointer_cast<StateUse>(source));
+  }
+
+  void forward(const DTensor& parts, ParameterUses&, DTensor& all, Buffer*) override {
+    const bool follows = !running_.empty() && !running_[0]->isHeld();
+    visitFloating(all.dataType(), [&]<class T>(T) {
+      combineMoments(all.context(), *of_, parts.data<T>(), momentsIn<T>(&all));
+      const Moments<const T> now = momentsIn<T>(static_cast<const DTensor*>(&all));
+      if (follows)
+        followMoments<T>(all.context(), *of_, momentum_, now,
+                         {running_[0]->value().template mutableData<T>(),
+                          running_[1]->value().template mutableData<T>()});
+    });
+    if (follows)
+      for (const auto& use : running_)
+        use->written();
+  }
+  void tangent(const KernelPoint& at, const DTensor* dParts, ParameterUses&,
+               DTensor& all) override {
+    if (!dParts)
+      return scaleArray(0, all);
+    visitFloating(all.dataType(), [&]<class T>(T) {
+      combineMomentsTangent(all.context(), *of_, at.x->data<T>(), dParts->data<T>(),
+                            momentsIn<T>(&all));
+    });
+  }
+  void adjoint(const KernelPoint& at, const DTensor& all, ParameterUses&,
+               DTensor* dParts) override {
+    if (dParts)
+      visitFloating(all.dataType(), [&]<class T>(T) {
+        combineMomentsAdjoint(all.context(), *of_, at.x->data<T>(), momentsIn<T>(&all),
+                              dParts->mutableData<T>());
+      });
+  }
+  std::string describe() const override { return "combined moments"; }
+  bool runsOnDevice() const override { return true; }
+  // Others have to know that the running ones were written.
+  bool isRepeatable() const override { return running_.empty(); }
+
+private:
+  std::shared_ptr<const PartMoments> of_;
+  double momentum_;
+  std::vector<std::shared_ptr<StateUse>> running_;
+};
+
+// Of x and the moments of all.
+class Normalised final : public LocalKernel {
+public:
+  Normalised(std::shared_ptr<RowKernels> rows, double epsilon)
+      : rows_(std::move(rows)), epsilon_(epsilon) {}
+
+  void forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*) override {
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      rows_->normalise(pointOf<T>(*x[0], momentsIn<T>(x[1]), p), valueOf<T>(p, 1),
+                       y.mutableData<T>());
+    });
+  }
+  void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses& p, DTensor& dy) override {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      rows_->normaliseTangent(pointAt<T>(at, p), dx[0] ? dx[0]->data<T>() : nullptr,
+                              momentsIn<T>(dx[1]), tangentOf<T>(p, 0), tangentOf<T>(p, 1),
+                              dy.mutableData<T>());
+    });
+  }
+  void adjointMany(const KernelPoint& at, const DTensor& dy, ParameterUses& p,
+                   InputCotangents dx) override {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      rows_->normaliseAdjoint(pointAt<T>(at, p), dy.data<T>(),
+                              {.x = dx[0] ? dx[0]->mutableData<T>() : nullptr,
+                               .moments = momentsIn<T>(dx[1]),
+                               .weight = gradientOf<T>(p, 0),
+                               .bias = gradientOf<T>(p, 1)});
+    });
+  }
+  std::string describe() const override { return "row by row"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  template <class T>
+  NormalisePoint<T> pointOf(const DTensor& x, Moments<const T> moments, ParameterUses& p) const {
+    return {x.data<T>(), moments, epsilon_, valueOf<T>(p, 0)};
+  }
+  template <class T>
+  static const T* valueOf(ParameterUses& p, std::size_t index) {
+    return index < p.size() ? p[index]->value().template data<T>() : nullptr;
+  }
+  template <class T>
+  static T* gradientOf(ParameterUses& p, std::size_t index) {
+    return index < p.size() && !p[index]->isFrozen()
+               ? p[index]->gradientAddends().template mutableData<T>()
+               : nullptr;
+  }
+  template <class T>
+  NormalisePoint<T> pointAt(const KernelPoint& at, ParameterUses& p) const {
+    return pointOf<T>(*at.inputs[0], momentsIn<T>(at.inputs[1]), p);
+  }
+  template <class T>
+  static const T* tangentOf(ParameterUses& p, std::size_t index) {
+    const DTensor* tangent = index < p.size() ? p[index]->tangent() : nullptr;
+    return tangent ? tangent->data<T>() : nullptr;
+  }
+
+  std::shared_ptr<RowKernels> rows_;
+  double epsilon_;
+};
+
+// In inference, by the running moments.
+class NormalisedByRunning final : public FixedKernel {
+public:
+  NormalisedByRunning(std::shared_ptr<RowKernels> rows, double epsilon, const Sources& running)
+      : rows_(std::move(rows)), epsilon_(epsilon),
+        mean_(std::static_pointer_cast<StateUse>(running[0])),
+        variance_(std::static_pointer_cast<StateUse>(running[1])) {}
+
+  void forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*) override {
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      const auto in = [](const DTensor& tensor) { return tensor.template data<T>(); };
+      const Moments<const T> running{in(mean_->value()), in(variance_->value())};
+      rows_->normalise<T>(
+          {x[0]->data<T>(), running, epsilon_, p.empty() ? nullptr : in(p[0]->value())},
+          p.empty() ? nullptr : in(p[1]->value()), y.mutableData<T>());
+    });
+  }
+  std::string describe() const override { return "row by row"; }
+  bool runsOnDevice() const override { return true; }
+  // Users may place arrays in them.
+  bool isRepeatable() const override { return false; }
+
+private:
+  std::shared_ptr<RowKernels> rows_;
+  double epsilon_;
+  std::shared_ptr<StateUse> mean_, variance_;
+};
+
+// What the local array of x and the groups in it are.
+class RowGeometry {
+public:
+  RowGeometry(const Normalisation& layer, const Form& form, int position)
+      : use_(form.uses.front()), dimensions_(layer.dimensions(use_.shape())),
+        moments_(layer.momentLayouts(use_)), position_(position), x_(use_.box(position)),
+        groups_(moments_.all.box(position)) {
+    for (std::size_t d = 0; d < dimensions_.size(); ++d)
+      if (!dimensions_[d].isReduced())
+        rowDims_ = d + 1;
+    if (!form.parameters.empty())
+      weights_ = layer.weighted(use_.shape()).first < static_cast<int>(rowDims_)
+                     ? RowWeights::OfRow
+                     : RowWeights::OfPlace;
+  }
+
+  // A row is what lies together in all groups' dimensions and those before.
+  RowGroups rows() const {
+    RowGroups rows;
+    rows.groups = groupCount();
+    rows.rows = rows.groups > 0 ? 1 : 0; // off the root there are none
+    rows.length = 1;
+    rows.weights = weights_;
+    for (std::size_t d = 0; d < x_.size(); ++d)
+      (d < rowDims_ ? rows.rows : rows.length) *= x_[d].size();
+    for (Index r = 0; r < rows.rows; ++r) {
+      Shape index(rowDims_);
+      Index rest = r;
+      for (std::size_t d = rowDims_; d-- > 0;) {
+        index[d] = rest % x_[d].size();
+        rest /= x_[d].size();
+      }
+      rows.groupOf.push_back(groupOf(index));
+      if (weights_ == RowWeights::OfRow)
+        rows.weightOf.push_back(index[1]);
+    }
+    return rows;
+  }
+
+  PartMoments parts(KernelContext& context) const {
+    const Index parts = moments_.gathered.shape()[0] / 2, groups = groupCount();
+    std::vector<double> counts;
+    for (Index part = 0; part < parts; ++part) {
+      const Box held = groups > 0 ? use_.box(positionOf(part)) : x_;
+      for (Index group = 0; group < groups; ++group)
+        counts.push_back(elementsOf(group, held));
+    }
+    return {parts, groups, ReadList<double>(context, std::move(counts))};
+  }
+
+private:
+  // Groups count their places from 1 on in the box of moments.
+  Index groupCount() const {
+    Index count = 1;
+    for (std::size_t g = 1; g < groups_.size(); ++g)
+      count *= groups_[g].size();
+    return groups_.front().empty() ? 0 : count;
+  }
+  Index groupOf(const Shape& index) const {
+    Index place = 0;
+    std::size_t g = 1;
+    for (std::size_t d = 0; d < rowDims_; ++d)
+      if (!dimensions_[d].isReduced()) {
+        const Index block = (x_[d].begin + index[d]) / dimensions_[d].block;
+        place = place * groups_[g].size() + block - groups_[g].begin;
+        ++g;
+      }
+    return place;
+  }
+  // Of a group in a box of x.
+  double elementsOf(Index group, const Box& held) const {
+    double count = 1;
+    std::size_t g = groups_.size();
+    for (std::size_t d = dimensions_.size(); d-- > 0;) {
+      if (dimensions_[d].isReduced()) {
+        count *= double(held[d].size());
+        continue;
+      }
+      --g;
+      const Index block = dimensions_[d].block, extent = groups_[g].size();
+      const Index begin = (groups_[g].begin + group % extent) * block;
+      group /= extent;
+      count *= double(intersect(held[d], {begin, begin + block}).size());
+    }
+    return count;
+  }
+  // Of the rank that has a part of this one's groups.
+  int positionOf(Index part) const {
+    const Mesh& mesh = use_.mesh();
+    std::vector<int> coordinates;
+    for (int axis = 0; axis < mesh.axes(); ++axis)
+      coordinates.push_back(mesh.coordinate(position_, axis));
+    for (std::size_t i = moments_.axes.size(); i-- > 0;) {
+      const int axis = moments_.axes[i];
+      coordinates[axis] = static_cast<int>(part % mesh.extent(axis));
+      part /= mesh.extent(axis);
+    }
+    return mesh.positionAt(coordinates);
+  }
+
+  const Layout& use_;
+  std::vector<Normalisation::Dimension> dimensions_;
+  Normalisation::MomentLayouts moments_;
+  int position_;
+  Box x_, groups_;
+  std::size_t rowDims_ = 0;
+  RowWeights weights_ = RowWeights::None;
+};
+
+// Moments, their combination, and the normalisation, in inference by running moments, in the order of the
+// list.
+std::unique_ptr<Setup> setUpNormalisation(Layer& layer, const Layouts& inputs) {
+  const Form form = layer.form(inputs);
+  const auto& declaration = static_cast<const Normalisation&>(layer.declaration());
+  const RowGeometry geometry(declaration, form,
+                             form.uses.front().mesh().position(layer.comm()->rank()));
+  const KernelContextPtr context = contextOf(layer.comm(), layer.space());
+  const auto rows = std::make_shared<RowKernels>(geometry.rows(), context);
+  const auto parts = std::make_shared<const PartMoments>(geometry.parts(*context));
+  const double epsilon = declaration.epsilon();
+  const auto kernel = [&](int k, const Sources& sources) -> std::unique_ptr<LocalKernel> {
+    const Sources running(sources.end() - static_cast<std::ptrdiff_t>(form.states.size()),
+                          sources.end());
+    switch (k) {
+    case 0:
+      return std::make_unique<LocalMoments>(rows);
+    case 1:
+      return std::make_unique<CombinedMoments>(
+          parts, running.empty() ? 0 : declaration.value<double>("momentum"), running);
+    case 2:
+      return std::make_unique<Normalised>(rows, epsilon);
+    default:
+      return std::make_unique<NormalisedByRunning>(rows, epsilon, running);
+    }
+  };
+  return setUpComposed(layer, form, kernel);
+}
+
+} // namespace
+
+std::unique_ptr<Setup> setUpBatchnorm(Layer& layer, const Layouts& inputs) {
+  return setUpNormalisation(layer, inputs);
+}
+
+std::unique_ptr<Setup> setUpInstancenorm(Layer& layer, const Layouts& inputs) {
+  return setUpNormalisation(layer, inputs);
+}
+
+std::unique_ptr<Setup> setUpGroupnorm(Layer& layer, const Layouts& inputs) {
+  return setUpNormalisation(layer, inputs);
+}
+
+std::unique_ptr<Setup> setUpLayernorm(Layer& layer, const Layouts& inputs) {
+  return setUpNormalisation(layer, inputs);
+}
+
+} // namespace tenon

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/types/pointwise.hpp"
+
+#include "dtensor/arithmetic.hpp"
+#include "layer/core/layer_types.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+struct KnownFunction {
+  const char* name;
+  Pointwise function;
+  const char* parameter = nullptr; // the setting that is its parameter
+};
+constexpr KnownFunction kKnownFunctions[] = {
+    {"relu", Pointwise::Relu},         {"tanh", Pointwise::Tanh},
+    {"sigmoid", Pointwise::Sigmoid},   {"leakyrelu", Pointwise::LeakyRelu, "slope"},
+    {"elu", Pointwise::Elu, "alpha"},  {"gelu", Pointwise::Gelu},
+    {"gelutanh", Pointwise::GeluTanh}, {"silu", Pointwise::Silu},
+    {"softplus", Pointwise::Softplus}, {"exp", Pointwise::Exp},
+    {"sine", Pointwise::Sine},         {"scale", Pointwise::Scale, "factor"},
+    {"identity", Pointwise::Identity}};
+
+class LocalPointwise final : public OneInputKernel {
+public:
+  explicit LocalPointwise(const PointwiseFunction& function) : function_(function) {}
+
+  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
+    visitFloating(x.dataType(), [&]<class T>(T) {
+      pointwiseForward<T>(y.context(), function_, x.localCells(), x.data<T>(), y.mutableData<T>());
+    });
+  }
+
+  void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses&, DTensor& dy) override {
+    if (dx)
+      scale(point, *dx, dy);
+    else
+      scaleArray(0, dy);
+  }
+
+  void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses&, DTensor* dx) override {
+    if (dx)
+      scale(point, dy, *dx);
+  }
+
+  bool runsOnDevice() const override { return true; }
+  std::string describe() const override { return "element by element"; }
+
+private:
+  // r = f'(x) v: the Jacobian is diagonal, so tangent and adjoint are one.
+  void scale(const KernelPoint& point, const DTensor& v, DTensor& r) {
+    visitFloating(v.dataType(), [&]<class T>(T) {
+      pointwiseDerivative<T>(
+          r.context(), function_, v.localCells(), point.x ? point.x->data<T>() : nullptr,
+          point.y ? point.y->data<T>() : nullptr, v.data<T>(), r.mutableData<T>());
+    });
+  }
+
+  PointwiseFunction function_;
+};
+
+} // namespace
+
+PointwiseFunction pointwiseFunction(const std::string& name, const Declaration& settings) {
+  for (const KnownFunction& known : kKnownFunctions)
+    if (name == known.name)
+      return {known.function, known.parameter ? settings.value<double>(known.parameter) : 0};
+  throw Error(TENON_ERR_INTERNAL, fmt::format("the function '{}' has no kernel", name));
+}
+
+std::unique_ptr<LocalKernel> makePointwiseKernel(Layer& layer, const Form&, const Layout&,
+                                                 const Box&) {
+  return std::make_unique<LocalPointwise>(pointwiseFunction(layer.type(), layer.declaration()));
+}
+
+} // namespace tenon

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The functions of each element by name.
+#pragma once
+
+#include "declaration/core/declaration.hpp"
+#include "kernels/elementwise/pointwise.hpp"
+
+namespace tenon {
+
+// With its parameter, if it has one, from the setting of that name.
+PointwiseFunction pointwiseFunction(const std::string& name, const Declaration& settings);
+
+} // namespace tenon

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/pooling/pooling.hpp"
+
+#include "declaration/core/windowed.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "dtensor/kernel_context.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/core/local_kernel.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+class LocalPooling final : public OneInputKernel {
+public:
+  LocalPooling(const PoolingShape& shape, TenonDataType type, Backend backend,
+               const KernelContextPtr& context)
+      : kernel_(type, [&]<class T>() { return makePooling<T>(shape, backend, context); }) {}
+
+  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer* workspace) override {
+    visitFloating(x.dataType(), [&]<class T>(T) {
+      kernel_.get<T>().forward(x.data<T>(), y.mutableData<T>(),
+                               workspace ? workspace->data<void>() : nullptr);
+    });
+  }
+
+  void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses&, DTensor& dy) override {
+    if (!dx)
+      return scaleArray(0, dy);
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      kernel_.get<T>().tangent(dx->data<T>(), point.workspace->data<void>(), dy.mutableData<T>());
+    });
+  }
+
+  void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses&, DTensor* dx) override {
+    if (!dx)
+      return;
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      kernel_.get<T>().adjoint(dy.data<T>(), point.workspace->data<void>(), dx->mutableData<T>());
+    });
+  }
+
+  bool runsOnDevice() const override { return true; }
+  std::string describe() const override {
+    return kernel_.visit(
+        [](const auto& k) { return fmt::format("backend {}", backendName(k.backend())); });
+  }
+
+private:
+  TypedKernel<Pooling> kernel_;
+};
+
+std::unique_ptr<LocalKernel> makePooling(Layer& layer, PoolingMode mode, const Layout& use,
+                                         const Box& outputs) {
+  const Box in = use.boxOfRank(layer.comm()->rank());
+  const auto& windowed = static_cast<const Windowed&>(layer.declaration());
+  const PoolingShape shape{in[0].size() * in[1].size(),
+                           localWindow(windowed.windows(), use.shape(), in, outputs), mode};
+  return std::make_unique<LocalPooling>(shape, layer.dataType(), backendOf(layer),
+                                        contextOf(layer.comm(), layer.space()));
+}
+
+} // namespace
+
+std::unique_ptr<LocalKernel> makeMaxpoolingKernel(Layer& layer, const Form&, const Layout& use,
+                                                  const Box& outputs) {
+  return makePooling(layer, PoolingMode::Max, use, outputs);
+}
+
+std::unique_ptr<LocalKernel> makeAveragepoolingKernel(Layer& layer, const Form&, const Layout& use,
+                                                      const Box& outputs) {
+  const bool includes = layer.declaration().value<bool>("include_padding");
+  return makePooling(layer,
+                     includes ? PoolingMode::AverageIncludePad : PoolingMode::AverageExcludePad,
+                     use, outputs);
+}
+
+} // namespace tenon

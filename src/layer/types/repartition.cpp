@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/core/layer.hpp"
+#include "layer/core/layer_types.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+std::string repartitionFacts(const Setup& setup) {
+  const BoundMaps& maps = setup.maps();
+  const Layout& input = setup.inputs().front();
+  const Mesh& mesh = input.mesh();
+  return fmt::format("  process grid {}\n", mesh.describe()) + viewLine("input", input, mesh) +
+         viewLine("output", setup.output(), mesh,
+                  ": " + trafficText(*maps.conversionTo(maps.list().output())));
+}
+
+} // namespace
+
+std::unique_ptr<Setup> setUpRepartition(Layer& layer, const Layouts& inputs) {
+  return std::make_unique<Setup>(BoundMaps(layer, layer.form(inputs), {}), "", repartitionFacts);
+}
+
+} // namespace tenon

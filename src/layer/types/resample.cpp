@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// One spatial dimension after the other, those that shrink first: what lies between is in scratch memory.
+#include "declaration/types/resample.hpp"
+#include "declaration/core/window_layout.hpp"
+#include "dtensor/kernel_context.hpp"
+#include "kernels/rows/axis_map.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/core/local_kernel.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+class LocalSeparable final : public LinearKernel {
+public:
+  LocalSeparable(std::vector<AxisMap> maps, const Box& x, const Box& y, TenonDataType type,
+                 KernelContextPtr context)
+      : maps_(std::move(maps)), context_(std::move(context)) {
+    for (AxisMap& map : maps_)
+      map.finish(*context_);
+    std::vector<int> order;
+    for (int s = 0; s < static_cast<int>(maps_.size()); ++s)
+      order.push_back(s);
+    std::ranges::stable_sort(order, {}, [&](int s) {
+      return double(maps_[s].outputs()) / double(std::max<Index>(1, maps_[s].inputs));
+    });
+    Shape extent = extents(x);
+    Index most = 0;
+    for (int s : order) {
+      const auto dim = extent.begin() + s + kFirstSpatial;
+      Stage stage{&maps_[s], 1, 1};
+      for (auto d = extent.begin(); d != dim; ++d)
+        stage.outer *= *d;
+      for (auto d = dim + 1; d != extent.end(); ++d)
+        stage.inner *= *d;
+      *dim = y[s + kFirstSpatial].size();
+      most = std::max(most, cells(extent));
+      stages_.push_back(stage);
+    }
+    ScratchPlan plan;
+    for (Index& offset : offsets_)
+      offset = type == TENON_FLOAT64 ? plan.add<double>(most) : plan.add<float>(most);
+    context_->reserve(plan);
+  }
+
+  void map(const DTensor& x, DTensor& y) override {
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      const T* from = x.data<T>();
+      for (std::size_t i = 0; i < stages_.size(); ++i) {
+        T* to = i + 1 == stages_.size() ? y.mutableData<T>() : between<T>(i);
+        axisMapForward(*context_, *stages_[i].map, stages_[i].outer, stages_[i].inner, from, to);
+        from = to;
+      }
+    });
+  }
+  void mapAdjoint(const DTensor& dy, DTensor& dx) override {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      const T* from = dy.data<T>();
+      for (std::size_t i = stages_.size(); i-- > 0;) {
+        T* to = i == 0 ? dx.mutableData<T>() : between<T>(i - 1);
+        axisMapAdjoint(*context_, *stages_[i].map, stages_[i].outer, stages_[i].inner, from, to);
+        from = to;
+      }
+    });
+  }
+  std::string describe() const override { return "one dimension after the other"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  struct Stage {
+    const AxisMap* map;
+    Index outer, inner;
+  };
+  // What stage i gives.
+  template <class T>
+  T* between(std::size_t i) const {
+    return context_->scratch<T>(offsets_[i % 2]);
+  }
+
+  std::vector<AxisMap> maps_; // of each spatial dimension
+  std::vector<Stage> stages_;
+  KernelContextPtr context_;
+  std::array<Index, 2> offsets_{};
+};
+
+// What the outputs of a box read of an input's box.
+AxisMap localMap(const Separable& layer, int dim, const Shape& in, const Shape& out, Interval held,
+                 Interval outputs) {
+  AxisMap map;
+  map.inputs = held.size();
+  for (Index o = outputs.begin; o < outputs.end; ++o) {
+    const AxisReads reads = layer.reads(o, in[dim], out[dim]);
+    map.add(reads.first - held.begin, reads.weights);
+  }
+  return map;
+}
+
+std::unique_ptr<LocalKernel> makeSeparable(Layer& layer, const Form& form, const Layout& use,
+                                           const Box& outputs) {
+  const auto& separable = static_cast<const Separable&>(layer.declaration());
+  const Box x = use.boxOfRank(layer.comm()->rank());
+  std::vector<AxisMap> maps;
+  for (int d = kFirstSpatial; d < use.rank(); ++d)
+    maps.push_back(localMap(separable, d, use.shape(), form.output.shape(), x[d], outputs[d]));
+  return std::make_unique<LocalSeparable>(std::move(maps), x, outputs, layer.dataType(),
+                                          contextOf(layer.comm(), layer.space()));
+}
+
+} // namespace
+
+std::unique_ptr<LocalKernel> makeAdaptiveaveragepoolingKernel(Layer& layer, const Form& form,
+                                                              const Layout& use,
+                                                              const Box& outputs) {
+  return makeSeparable(layer, form, use, outputs);
+}
+
+std::unique_ptr<LocalKernel> makeResampleKernel(Layer& layer, const Form& form, const Layout& use,
+                                                const Box& outputs) {
+  return makeSeparable(layer, form, use, outputs);
+}
+
+} // namespace tenon

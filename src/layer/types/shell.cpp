@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/types/shell.hpp"
+
+#include "sys/text/plain_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+// One set-up of a shell. What must be the same on all ranks, which gradients wait, happens here and
+// not at the user's wish.
+class LocalShell final : public OneInputKernel {
+public:
+  LocalShell(Layer& layer, const Form& form) : layer_(shellOf(layer)) {
+    for (const StateForm& state : form.states)
+      states_.push_back(std::make_unique<StateUse>(layer.state(state), state.use));
+    call_.values.resize(layer_.declared_.size());
+    call_.tangents.resize(layer_.declared_.size());
+    call_.gradients.resize(layer_.declared_.size());
+  }
+
+  void forward(const DTensor& x, ParameterUses& uses, DTensor& y, Buffer* workspace) override {
+    prepare(uses, workspace, false, false);
+    run(layer_.functions_.apply, "Apply", x, y);
+    for (const auto& state : states_)
+      state->written();
+  }
+  void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& uses,
+               DTensor& dy) override {
+    prepare(uses, point.workspace, true, false);
+    run(layer_.functions_.tangent, "ApplyTangent", point, dx, dy);
+  }
+  void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses& uses,
+               DTensor* dx) override {
+    prepare(uses, point.workspace, false, true);
+    run(layer_.functions_.adjoint, "ApplyAdjoint", point, dy, dx);
+  }
+  std::string describe() const override { return "user-defined functions"; }
+
+private:
+  void prepare(ParameterUses& uses, Buffer* workspace, bool tangents, bool gradients) {
+    if (layer_.call_)
+      throw Error(TENON_ERR_STATE, fmt::format("{} was called by a function of its own, while that "
+                                               "runs; use another layer there",
+                                               layer_.title()));
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      call_.values[i] = &uses[i]->value();
+      call_.tangents[i] = tangents ? uses[i]->tangent() : nullptr;
+      call_.gradients[i] = gradients ? &uses[i]->gradientAddends() : nullptr;
+    }
+    call_.states.clear();
+    for (const auto& state : states_) {
+      state->begin();
+      call_.states.push_back(&state->value());
+    }
+    call_.workspace = workspace ? workspace->data<void>() : nullptr;
+  }
+
+  template <class Function, class... Args>
+  void run(const Function& function, const char* name, Args&&... args) {
+    if (!function)
+      throw Error(TENON_ERR_SUPPORT,
+                  fmt::format("{} ({}) has no function for {}; set one before TenonLayerSetUp()",
+                              layer_.title(), layer_.type(), name));
+    const struct Scope {
+      ShellDeclaration& layer;
+      ~Scope() { layer.call_ = nullptr; }
+    } scope{layer_};
+    layer_.call_ = &call_;
+    function(std::forward<Args>(args)...);
+  }
+
+  ShellDeclaration& layer_;
+  std::vector<std::unique_ptr<StateUse>> states_;
+  ShellCall call_;
+};
+
+ShellDeclaration::~ShellDeclaration() {
+  if (destroy_)
+    destroy_(context_);
+}
+
+void ShellDeclaration::setContext(void* context, std::function<void(void*)> destroy) {
+  if (destroy_)
+    destroy_(context_);
+  context_ = context;
+  destroy_ = std::move(destroy);
+}
+
+void ShellDeclaration::setKept(bool input, bool output) {
+  keepsInput_ = input;
+  keepsOutput_ = output;
+}
+
+void ShellDeclaration::checkDeclared(const char* kind, const std::string& name,
+                                     const Shape& shape) const {
+  checkPlain(fmt::format("the name of a {} of {}", kind, title()), name);
+  if (shape.empty() || *std::min_element(shape.begin(), shape.end()) < 1)
+    throw Error(TENON_ERR_SHAPE, fmt::format("{} \"{}\" of {} has shape [{}]; it must have "
+                                             "at least 1 dimension, all of extent >= 1",
+                                             kind, name, title(), fmt::join(shape, ",")));
+  const auto check = [&](const auto& declared, const char* what) {
+    for (const auto& other : declared)
+      if (other.name == name)
+        throw Error(TENON_ERR_ARG, fmt::format("{} already has a {} \"{}\"; use another name",
+                                               title(), what, name));
+  };
+  check(declared_, "parameter");
+  check(states_, "state");
+}
+
+void ShellDeclaration::addParameter(std::string name, Shape shape, Index fanIn, Index fanOut) {
+  checkDeclared("parameter", name, shape);
+  declared_.push_back({std::move(name), std::move(shape), fanIn, fanOut});
+}
+
+void ShellDeclaration::addState(std::string name, Shape shape, double initial) {
+  checkDeclared("state", name, shape);
+  states_.push_back({std::move(name), std::move(shape), initial});
+}
+
+void ShellDeclaration::setWorkspace(Index bytes) {
+  if (bytes < 0)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the workspace of {} is {} bytes; it must be >= 0", title(), bytes));
+  workspace_ = bytes;
+}
+
+ShellCall& ShellDeclaration::call() const {
+  if (!call_)
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("this call is allowed only inside the user functions of {}, while they run",
+                    title()));
+  return *call_;
+}
+
+std::string ShellDeclaration::furtherText() const {
+  std::string text = fmt::format(
+      ", labels '{}', functions {}{}{}{}, saves {}{}", tenon::describe(letters_),
+      functions_.setUp ? "s" : "-", functions_.apply ? "f" : "-", functions_.tangent ? "t" : "-",
+      functions_.adjoint ? "a" : "-", keepsInput_ ? "x" : "-", keepsOutput_ ? "y" : "-");
+  for (const Declared& p : declared_)
+    text += fmt::format(", parameter {} [{}] of fans {} and {}", p.name, fmt::join(p.shape, ","),
+                        p.fanIn, p.fanOut);
+  for (const DeclaredState& s : states_)
+    text += fmt::format(", state {} [{}] from {}", s.name, fmt::join(s.shape, ","), s.initial);
+  return text;
+}
+
+SignatureTable ShellDeclaration::rows(const std::vector<Shape>& inputs) const {
+  if (letters_.empty())
+    return elementwiseTable(static_cast<int>(inputs.front().size()), false);
+  SignatureTable table;
+  for (const Property& p : letters_)
+    table.push_back({p.describe(), p, {}, p});
+  return table;
+}
+
+Form ShellDeclaration::form(const Layouts& inputs, const Choice& choice) const {
+  if (!functions_.apply)
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} has no function for Apply; set one before TenonLayerSetUp()", title()));
+  const Layout& input = inputs.front();
+  const MeshPtr mesh = choice.mesh ? choice.mesh : input.meshPtr();
+  const Signature chosen =
+      Signature::choose(rows({input.shape()}), input, mesh, choice.letters, title());
+  const Layout use = makeLayoutLike(input, mesh, chosen.input());
+  Form form{.signature = chosen,
+            .inputs = inputs,
+            .uses = {use},
+            .output = functions_.setUp ? functions_.setUp(use) : use};
+  const Properties everywhere(mesh->axes(), Property::broadcast());
+  const auto whole = [&](const Shape& shape) {
+    return makeLayout(shape, mesh, everywhere, std::vector<CutSource>(shape.size()));
+  };
+  for (const Declared& p : declared_)
+    form.parameters.push_back({p.name, whole(p.shape), p.fanIn, p.fanOut});
+  for (const DeclaredState& s : states_)
+    form.states.push_back({s.name, whole(s.shape), s.initial});
+  return form;
+}
+
+// The user's functions may gather something although no input wants its cotangent.
+KernelEntry ShellDeclaration::kernel(const Form&) const {
+  return {.name = type(),
+          .keepsInputs = keepsInput_,
+          .keepsOutput = keepsOutput_,
+          .gradients = Gradients::Within,
+          .workspace = {workspace_}};
+}
+
+void declareShell(Layer& layer, const std::string& type) {
+  layer.declare(std::make_unique<ShellDeclaration>(type), [](Layer& self, const Layouts& inputs) {
+    return setUpKernel(self, inputs, [](Layer& own, const Form& form, const Layout&, const Box&) {
+      return std::unique_ptr<LocalKernel>(std::make_unique<LocalShell>(own, form));
+    });
+  });
+}
+
+ShellDeclaration& shellOf(Layer& layer) {
+  if (auto* shell = dynamic_cast<ShellDeclaration*>(&layer.declaration()))
+    return *shell;
+  throw Error(TENON_ERR_TYPE,
+              fmt::format("{} has type {}; this call needs type shells (TenonLayerCreateShell, "
+                          "TenonLayerRegister)",
+                          layer.title(), layer.type()));
+}
+
+ShellDeclaration& changedShell(Layer& layer, const char* what) {
+  ShellDeclaration& shell = shellOf(layer);
+  layer.checkBeforeSetUp(what);
+  return shell;
+}
+
+} // namespace tenon

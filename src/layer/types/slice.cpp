@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copies of a box of elements: slice and crop, which keep some of the input, and pad, which puts zeros
+// where there is none.
+#include "declaration/types/slice.hpp"
+#include "declaration/core/windowed.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "kernels/elementwise/reduce.hpp"
+#include "kernels/movement/block_copy.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/core/local_kernel.hpp"
+
+namespace tenon {
+
+namespace {
+
+// y[i] = x[begin + i step] for each i of y for which x has such an element, else 0.
+class LocalExcerpt final : public LinearKernel {
+public:
+  using Kept = Excerpt::Kept;
+
+  LocalExcerpt(const std::vector<Kept>& kept, const Box& x, const Box& y) {
+    Index written = 1, all = 1;
+    for (std::size_t d = 0; d < kept.size(); ++d) {
+      const auto [begin, step, count] = kept[d];
+      // The first and last of y whose element x has.
+      const Index low = x[d].begin - begin, high = x[d].end - begin;
+      const Interval some = intersect(y[d], {std::max<Index>(0, (low + step - 1) / step),
+                                             std::max<Index>(0, (high + step - 1) / step)});
+      extent_.push_back(some.size());
+      step_.push_back(step);
+      inX_.push_back(begin + some.begin * step - x[d].begin);
+      inY_.push_back(some.begin - y[d].begin);
+      written *= some.size();
+      all *= y[d].size();
+    }
+    isEmpty_ = written == 0;
+    coversY_ = written == all;
+  }
+
+  void map(const DTensor& x, DTensor& y) override {
+    if (!coversY_)
+      scaleArray(0, y);
+    copy(x, y, true);
+  }
+  void mapAdjoint(const DTensor& dy, DTensor& dx) override {
+    scaleArray(0, dx);
+    copy(dy, dx, false);
+  }
+  std::string describe() const override { return "local copy"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  static Index offset(const Shape& at, const DTensor& tensor) {
+    Index sum = 0;
+    for (std::size_t d = 0; d < at.size(); ++d)
+      sum += at[d] * tensor.strides()[d];
+    return sum;
+  }
+  // From an array like x to one like y, or back.
+  void copy(const DTensor& from, DTensor& to, bool forward) const {
+    if (isEmpty_)
+      return;
+    Strides strides{};
+    const DTensor& x = forward ? from : to;
+    for (std::size_t d = 0; d < step_.size(); ++d)
+      strides[d] = step_[d] * x.strides()[d];
+    const Index* read = forward ? strides.data() : from.strides().data();
+    const Index* write = forward ? to.strides().data() : strides.data();
+    visitFloating(to.dataType(), [&]<class T>(T) {
+      blockCombine(to.context(), Combine::Copy, static_cast<int>(extent_.size()), extent_.data(),
+                   from.data<T>() + offset(forward ? inX_ : inY_, from), read,
+                   to.mutableData<T>() + offset(forward ? inY_ : inX_, to), write);
+    });
+  }
+
+  Shape extent_, step_, inX_, inY_; // of what is copied, and where it begins
+  bool isEmpty_ = false, coversY_ = false;
+};
+
+std::unique_ptr<LocalKernel> makeExcerpt(Layer& layer, const Form& form, const Layout& use,
+                                         const Box& outputs) {
+  const auto& excerpt = static_cast<const Excerpt&>(layer.declaration());
+  return std::make_unique<LocalExcerpt>(excerpt.keptOf(form.inputs.front().shape()),
+                                        use.boxOfRank(layer.comm()->rank()), outputs);
+}
+
+} // namespace
+
+std::unique_ptr<LocalKernel> makeSliceKernel(Layer& layer, const Form& form, const Layout& use,
+                                             const Box& outputs) {
+  return makeExcerpt(layer, form, use, outputs);
+}
+
+std::unique_ptr<LocalKernel> makeCropKernel(Layer& layer, const Form& form, const Layout& use,
+                                            const Box& outputs) {
+  return makeExcerpt(layer, form, use, outputs);
+}
+
+std::unique_ptr<LocalKernel> makePadKernel(Layer& layer, const Form& form, const Layout& use,
+                                           const Box& outputs) {
+  const Shape& shape = form.output.shape();
+  std::vector<Excerpt::Kept> kept = {{0, 1, shape[0]}, {0, 1, shape[1]}};
+  for (const Window& window : static_cast<const Windowed&>(layer.declaration()).windows())
+    kept.push_back({-window.padLow, 1, shape[kept.size()]});
+  return std::make_unique<LocalExcerpt>(kept, use.boxOfRank(layer.comm()->rank()), outputs);
+}
+
+} // namespace tenon

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/rows/softmax.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "kernels/elementwise/pointwise.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/core/local_kernel.hpp"
+
+namespace tenon {
+
+namespace {
+
+class AxisMaxima final : public FixedKernel {
+public:
+  explicit AxisMaxima(const AxisShape& shape) : shape_(shape) {}
+  void forwardMany(Inputs x, ParameterUses&, DTensor& m, Buffer*) override {
+    visitFloating(m.dataType(), [&]<class T>(T) {
+      axisMaxima<T>(m.context(), shape_, x[0]->data<T>(), m.mutableData<T>());
+    });
+  }
+  std::string describe() const override { return "maxima"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  AxisShape shape_;
+};
+
+// Of x and the maxima, which nothing differentiates: a common factor of e and s.
+class AxisExponentials final : public LocalKernel {
+public:
+  explicit AxisExponentials(const AxisShape& shape) : shape_(shape) {}
+  void forwardMany(Inputs x, ParameterUses&, DTensor& e, Buffer*) override {
+    visitFloating(e.dataType(), [&]<class T>(T) {
+      axisExponentials<T>(e.context(), shape_, x[0]->data<T>(), x[1]->data<T>(),
+                          e.mutableData<T>());
+    });
+  }
+  void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses&, DTensor& de) override {
+    times(*at.y, dx[0], de);
+  }
+  void adjointMany(const KernelPoint& at, const DTensor& de, ParameterUses&,
+                   InputCotangents dx) override {
+    if (dx[0])
+      times(*at.y, &de, *dx[0]);
+  }
+  std::string describe() const override { return "exponentials"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  static void times(const DTensor& e, const DTensor* v, DTensor& r) {
+    if (!v)
+      return scaleArray(0, r);
+    visitFloating(r.dataType(), [&]<class T>(T) {
+      product<T>(r.context(), r.localCells(), e.data<T>(), v->data<T>(), false, r.mutableData<T>());
+    });
+  }
+
+  AxisShape shape_;
+};
+
+class AxisSums final : public LocalKernel {
+public:
+  explicit AxisSums(const AxisShape& shape) : shape_(shape) {}
+  void forwardMany(Inputs e, ParameterUses&, DTensor& s, Buffer*) override {
+    visitFloating(s.dataType(), [&]<class T>(T) {
+      axisSums<T>(s.context(), shape_, e[0]->data<T>(), s.mutableData<T>());
+    });
+  }
+  void tangentMany(const KernelPoint&, Inputs de, ParameterUses& p, DTensor& ds) override {
+    if (de[0])
+      forwardMany(de, p, ds, nullptr);
+    else
+      scaleArray(0, ds);
+  }
+  void adjointMany(const KernelPoint&, const DTensor& ds, ParameterUses&,
+                   InputCotangents de) override {
+    if (de[0])
+      visitFloating(ds.dataType(), [&]<class T>(T) {
+        axisSpread<T>(ds.context(), shape_, ds.data<T>(), de[0]->mutableData<T>());
+      });
+  }
+  std::string describe() const override { return "sums"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  AxisShape shape_;
+};
+
+// Of e and the sums over all.
+class AxisQuotients final : public LocalKernel {
+public:
+  explicit AxisQuotients(const AxisShape& shape) : shape_(shape) {}
+  void forwardMany(Inputs x, ParameterUses&, DTensor& y, Buffer*) override {
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      axisQuotients<T>(y.context(), shape_, x[0]->data<T>(), x[1]->data<T>(), y.mutableData<T>());
+    });
+  }
+  void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses&, DTensor& dy) override {
+    if (!dx[0] && !dx[1])
+      return scaleArray(0, dy);
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      axisQuotientsTangent<T>(dy.context(), shape_, at.inputs[0]->data<T>(),
+                              at.inputs[1]->data<T>(), dx[0] ? dx[0]->data<T>() : nullptr,
+                              dx[1] ? dx[1]->data<T>() : nullptr, dy.mutableData<T>());
+    });
+  }
+  void adjointMany(const KernelPoint& at, const DTensor& dy, ParameterUses&,
+                   InputCotangents dx) override {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      const T *e = at.inputs[0]->data<T>(), *s = at.inputs[1]->data<T>();
+      if (dx[0])
+        axisQuotients<T>(dy.context(), shape_, dy.data<T>(), s, dx[0]->mutableData<T>());
+      if (dx[1])
+        axisQuotientsAdjoint<T>(dy.context(), shape_, e, s, dy.data<T>(), dx[1]->mutableData<T>());
+    });
+  }
+  std::string describe() const override { return "quotients"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  AxisShape shape_;
+};
+
+} // namespace
+
+// The maxima, the exponentials, the sums and the quotients, in the order of the list.
+std::unique_ptr<Setup> setUpSoftmax(Layer& layer, const Layouts& inputs) {
+  const Form form = layer.form(inputs);
+  const auto dim = static_cast<std::size_t>(layer.declaration().value<Index>("dim"));
+  const Layout& use = form.uses.front();
+  const int position = use.mesh().position(layer.comm()->rank());
+  const Box box = use.box(position);
+  AxisShape shape;
+  shape.outer = use.isHolder(position) ? 1 : 0;
+  for (std::size_t d = 0; d < box.size(); ++d)
+    (d < dim ? shape.outer : d == dim ? shape.n : shape.inner) *= box[d].size();
+  const auto kernel = [&](int k, const Sources&) -> std::unique_ptr<LocalKernel> {
+    switch (k) {
+    case 0:
+      return std::make_unique<AxisMaxima>(shape);
+    case 1:
+      return std::make_unique<AxisExponentials>(shape);
+    case 2:
+      return std::make_unique<AxisSums>(shape);
+    default:
+      return std::make_unique<AxisQuotients>(shape);
+    }
+  };
+  return setUpComposed(layer, form, kernel);
+}
+
+} // namespace tenon

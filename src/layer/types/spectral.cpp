@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/types/spectral.hpp"
+#include "declaration/core/window_layout.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "kernels/fourier/fourier.hpp"
+#include "layer/core/layer.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/core/local_kernel.hpp"
+#include "sys/log/log.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+// Between the cells that a rank has and all coefficients.
+class Transform final : public OneInputKernel {
+public:
+  Transform(bool synthesises, const CommPtr& comm, Space space, Backend backend, TenonDataType type,
+            const Layout& field, const Layout& coefficients)
+      : synthesises_(synthesises), rows_(rowsOf(field.boxOfRank(comm->rank()))),
+        flops_(fourierFlops(field.boxOfRank(comm->rank()), coefficients.boxOfRank(comm->rank()))),
+        fourier_(type, [&]<class T>() {
+          return std::make_unique<TruncatedFourier<T>>(
+              contextOf(comm, space), backend, dims(comm->rank(), field, coefficients), rows_);
+        }) {}
+
+  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
+    fourier_.visit([&]<class T>(TruncatedFourier<T>& f) {
+      if (synthesises_)
+        f.synthesise(rows_, x.data<T>(), y.mutableData<T>());
+      else
+        f.analyse(rows_, x.data<T>(), y.mutableData<T>());
+      logFlops(flops_);
+    });
+  }
+  void tangent(const KernelPoint&, const DTensor* dx, ParameterUses& p, DTensor& dy) override {
+    if (dx)
+      forward(*dx, p, dy, nullptr);
+    else
+      scaleArray(0, dy);
+  }
+  void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses&, DTensor* dx) override {
+    if (!dx)
+      return;
+    fourier_.visit([&]<class T>(TruncatedFourier<T>& f) {
+      if (synthesises_)
+        f.synthesiseAdjoint(rows_, dy.data<T>(), dx->mutableData<T>());
+      else
+        f.analyseAdjoint(rows_, dy.data<T>(), dx->mutableData<T>());
+      logFlops(flops_);
+    });
+  }
+  std::string describe() const override {
+    return "transforms by dimension: " + fourier_.visit([](const auto& f) { return f.methods(); });
+  }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  static Index rowsOf(const Box& cells) { return cells[0].size() * cells[1].size(); }
+  static std::vector<FourierDim> dims(int rank, const Layout& field, const Layout& coefficients) {
+    const Box cells = field.boxOfRank(rank);
+    std::vector<FourierDim> dims;
+    for (int d = kFirstSpatial; d < field.rank(); ++d) {
+      const Index kept = coefficients.shape()[d];
+      dims.push_back({field.shape()[d], cells[d].begin, cells[d].size(),
+                      d + 1 == field.rank() ? kept : kept / 2});
+    }
+    return dims;
+  }
+
+  bool synthesises_;
+  Index rows_;
+  double flops_;
+  TypedKernel<TruncatedFourier> fourier_;
+};
+
+// Y[n,o,k] = sum over i of X[n,i,k] W[i,o,k] on this rank's modes.
+class LocalModeProducts final : public OneInputKernel {
+public:
+  LocalModeProducts(const Box& x, Index outputs)
+      : batch_(x[0].size()), inputs_(x[1].size()), outputs_(outputs),
+        flops_(modeFlops(x, outputs)) {
+    for (std::size_t d = kFirstSpatial; d + 1 < x.size(); ++d)
+      modes_ *= x[d].size();
+  }
+
+  void forward(const DTensor& x, ParameterUses& p, DTensor& y, Buffer*) override {
+    scaleArray(0, y);
+    addProducts(x, p[0]->value(), y);
+  }
+  void tangent(const KernelPoint& at, const DTensor* dx, ParameterUses& p, DTensor& dy) override {
+    scaleArray(0, dy);
+    if (dx)
+      addProducts(*dx, p[0]->value(), dy);
+    if (p[0]->tangent())
+      addProducts(*at.x, *p[0]->tangent(), dy);
+  }
+  void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses& p, DTensor* dx) override {
+    if (!dx)
+      return;
+    scaleArray(0, *dx);
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      multiplyModes<T>(
+          dy.context(),
+          {{batch_, inputs_, outputs_}, {0, outputs_, 1}, {outputs_, 0, 1}, {inputs_, 1}, modes_},
+          true, p[0]->value().template data<T>(), dy.data<T>(), dx->mutableData<T>());
+    });
+    logFlops(flops_);
+  }
+  void adjointParameters(const KernelPoint& at, const DTensor& dy, ParameterUses& p) override {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      multiplyModes<T>(
+          dy.context(),
+          {{inputs_, outputs_, batch_}, {1, 0, inputs_}, {0, 1, outputs_}, {outputs_, 1}, modes_},
+          true, at.x->data<T>(), dy.data<T>(), p[0]->gradientAddends().template mutableData<T>());
+    });
+    logFlops(flops_);
+  }
+  std::string describe() const override { return "products of modes"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  void addProducts(const DTensor& x, const DTensor& w, DTensor& y) const {
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      multiplyModes<T>(
+          y.context(),
+          {{batch_, outputs_, inputs_}, {0, 1, outputs_}, {inputs_, 0, 1}, {outputs_, 1}, modes_},
+          false, w.data<T>(), x.data<T>(), y.mutableData<T>());
+    });
+    logFlops(flops_);
+  }
+
+  Index batch_, inputs_, outputs_, modes_ = 1;
+  double flops_;
+};
+
+std::string spectralFacts(const Setup& setup) {
+  const Mesh& mesh = setup.output().mesh();
+  std::string text =
+      fmt::format("  process grid {}, signature {}, {}\n", mesh.describe(), setup.signature(),
+                  setup.maps().kernels().front().kernel->describe());
+  text += viewLine("input", setup.inputs().front(), mesh);
+  for (const Map& map : setup.maps().list().maps())
+    if (map.kind == Map::Kind::Operator)
+      text += viewLine("coefficients", setup.maps().list().values()[map.y].layout,
+                       setup.maps().conversionTo(map.y), mesh);
+  return text + viewLine("output", setup.output(), mesh);
+}
+
+} // namespace
+
+std::unique_ptr<Setup> setUpSpectralconv(Layer& layer, const Layouts& inputs) {
+  const Form form = layer.form(inputs);
+  const MapList list = layer.declaration().maps(form, layer.declaration().storageLayouts(form));
+  std::vector<const Map*> kernels;
+  for (const Map& map : list.maps())
+    if (map.kind == Map::Kind::Kernel)
+      kernels.push_back(&map);
+  const auto make = [&](int k, const Sources&) -> std::unique_ptr<LocalKernel> {
+    const Layout &from = list.values()[kernels[k]->x.front()].layout,
+                 &to = list.values()[kernels[k]->y].layout;
+    const int rank = layer.comm()->rank();
+    if (k == 1)
+      return std::make_unique<LocalModeProducts>(from.boxOfRank(rank),
+                                                 to.boxOfRank(rank)[1].size());
+    const bool synthesises = k == 2;
+    return madeFor(layer, [&] {
+      return std::make_unique<Transform>(synthesises, layer.comm(), layer.space(), backendOf(layer),
+                                         layer.dataType(), synthesises ? to : from,
+                                         synthesises ? from : to);
+    });
+  };
+  return std::make_unique<Setup>(BoundMaps(layer, form, make), form.signature.describe(),
+                                 spectralFacts);
+}
+
+} // namespace tenon

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/algebra/adjoint_test.hpp"
+
+#include "dtensor/fill.hpp"
+#include "dtensor/measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon {
+
+AdjointTestResult testAdjoint(LinearOp& op, std::uint64_t seed, bool integers) {
+  const Space space = op.space();
+  DTensor x(op.comm(), op.domain(), op.domainType(), space);
+  DTensor y(op.comm(), op.range().dual(), op.rangeType(), space);
+  DTensor forward(op.comm(), op.range(), op.rangeType(), space);
+  DTensor adjoint(op.comm(), op.domain().dual(), op.domainType(), space);
+  fillRaw(x, 2 * seed, integers);
+  fillRaw(y, 2 * seed + 1, integers);
+  op.apply(x, forward);
+  op.applyAdjoint(y, adjoint);
+
+  AdjointTestResult result;
+  result.forwardPairing = pairing(forward, y);
+  result.adjointPairing = pairing(x, adjoint);
+  const double scale = std::max(rawNorm(forward) * rawNorm(y), rawNorm(x) * rawNorm(adjoint));
+  const double difference = std::abs(result.forwardPairing - result.adjointPairing);
+  result.relativeError = scale > 0 ? difference / scale : difference;
+  return result;
+}
+
+} // namespace tenon

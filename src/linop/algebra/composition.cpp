@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The adjoint view, (A*)* = A, and the composition, (B A)* = A* B*. What lies between two operators
+// is held in tensors of the composition; alpha and beta go to the last one.
+#include "linop/algebra/composition.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "linop/exchange/wire.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+// The linear combinations of operators: (c A)* = c A* and (A + B)* = A* + B*. Both hand factors
+// down, so that y <- alpha (A + B) x + beta y is y <- alpha A x + beta y, then y <- alpha B x + y.
+
+namespace {
+
+class Scaled final : public LinearOp {
+public:
+  Scaled(double factor, LinearOpRef op)
+      : LinearOp(op->comm(), op->domain(), op->range(), op->domainType(), op->rangeType()),
+        factor_(factor), op_(std::move(op)) {
+    checkFactor(factor, domainType(), title());
+  }
+
+  const char* type() const noexcept override { return "scale"; }
+  std::string agreedText() const override {
+    return fmt::format("{}; {} times {}", LinearOp::agreedText(), factor_, op_->agreedText());
+  }
+  std::string describeMore() const override {
+    return fmt::format("  {} times {}\n", factor_, op_->agreedText());
+  }
+
+private:
+  void doBegin(const Action& action) override {
+    Action scaled = action;
+    scaled.alpha *= factor_;
+    launch(*op_, scaled);
+  }
+  void doEnd(const Action&) override { complete(*op_); }
+  void doBind(Sense sense, DTensor& x, DTensor& y) override { bindPart(*op_, sense, x, y); }
+  void doUnbind() override { unbindPart(*op_); }
+
+  double factor_;
+  LinearOpRef op_;
+};
+
+class Sum final : public LinearOp {
+public:
+  explicit Sum(std::vector<LinearOpRef> ops)
+      : LinearOp(ops.front()->comm(), ops.front()->domain(), ops.front()->range(),
+                 ops.front()->domainType(), ops.front()->rangeType()),
+        ops_(std::move(ops)) {}
+
+  const char* type() const noexcept override { return "sum"; }
+  std::string agreedText() const override { return LinearOp::agreedText() + listed(ops_, "plus"); }
+  std::string describeMore() const override { return describeParts(ops_, "term"); }
+
+private:
+  // Only the first is begun: an operator may stand in the sum twice.
+  void doBegin(const Action& action) override { launch(*ops_.front(), action); }
+  void doEnd(const Action& action) override {
+    complete(*ops_.front());
+    Action further = action;
+    further.beta = 1;
+    for (std::size_t i = 1; i < ops_.size(); ++i)
+      run(*ops_[i], further);
+  }
+  void doBind(Sense sense, DTensor& x, DTensor& y) override {
+    for (const LinearOpRef& op : ops_)
+      bindPart(*op, sense, x, y);
+  }
+  void doUnbind() override {
+    for (const LinearOpRef& op : ops_)
+      unbindPart(*op);
+  }
+
+  std::vector<LinearOpRef> ops_;
+};
+
+void checkAddend(const LinearOp& first, const LinearOp& other, std::size_t at) {
+  if (first.comm() != other.comm())
+    throw Error(TENON_ERR_ARG, fmt::format("operators 0 and {} of the sum are on different "
+                                           "communicators; create them on the same one",
+                                           at));
+  if (first.domainType() != other.domainType() || first.rangeType() != other.rangeType())
+    throw Error(TENON_ERR_DATATYPE,
+                fmt::format("operator 0 of the sum maps {} to {}, but operator {} maps {} to {}; "
+                            "pass operators with the same domain and range",
+                            dataTypeName(first.domainType()), dataTypeName(first.rangeType()), at,
+                            dataTypeName(other.domainType()), dataTypeName(other.rangeType())));
+  if (!(first.domain() == other.domain() && first.range() == other.range()))
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("operator 0 of the sum maps {} to {}, but operator {} maps {} to {}; "
+                            "pass operators with the same domain and range",
+                            first.domain().describe(), first.range().describe(), at,
+                            other.domain().describe(), other.range().describe()));
+}
+
+} // namespace
+
+LinearOpRef scale(double factor, LinearOpRef op) {
+  return makeRef<Scaled>(factor, std::move(op));
+}
+
+LinearOpRef sum(std::vector<LinearOpRef> ops) {
+  if (ops.empty())
+    throw Error(TENON_ERR_ARG, "the sum has no operators; pass at least 1");
+  for (std::size_t i = 1; i < ops.size(); ++i)
+    checkAddend(*ops.front(), *ops[i], i);
+  return makeRef<Sum>(std::move(ops));
+}
+
+namespace {
+
+class AdjointView final : public LinearOp {
+public:
+  explicit AdjointView(LinearOpRef op)
+      : LinearOp(op->comm(), op->range().dual(), op->domain().dual(), op->rangeType(),
+                 op->domainType()),
+        op_(std::move(op)) {}
+
+  const char* type() const noexcept override { return "adjoint"; }
+  std::string agreedText() const override {
+    return LinearOp::agreedText() + "; of " + op_->agreedText();
+  }
+  std::string describeMore() const override {
+    return fmt::format("  adjoint of {}\n", op_->agreedText());
+  }
+
+private:
+  static Action turned(Action action) {
+    action.sense = reversed(action.sense);
+    return action;
+  }
+  bool worksInPlace(const Action& action) const override {
+    return LinearOp::worksInPlace(*op_, turned(action));
+  }
+  void doBegin(const Action& action) override { launch(*op_, turned(action)); }
+  void doEnd(const Action&) override { complete(*op_); }
+  void doBind(Sense sense, DTensor& x, DTensor& y) override {
+    bindPart(*op_, reversed(sense), x, y);
+  }
+  void doUnbind() override { unbindPart(*op_); }
+
+  LinearOpRef op_;
+};
+
+class Composition final : public LinearOp {
+public:
+  explicit Composition(std::vector<LinearOpRef> ops)
+      : LinearOp(ops.front()->comm(), ops.front()->domain(), ops.back()->range(),
+                 ops.front()->domainType(), ops.back()->rangeType()),
+        ops_(std::move(ops)) {}
+
+  const char* type() const noexcept override { return "composition"; }
+  std::string agreedText() const override { return LinearOp::agreedText() + listed(ops_, "then"); }
+  std::string describeMore() const override { return describeParts(ops_, "step"); }
+  Index bufferBytes() const override {
+    Index bytes = 0;
+    for (const LinearOpRef& op : ops_)
+      bytes += op->bufferBytes();
+    bySpace_.visit([&](const Between& between) {
+      for (const auto* list : {&between.values, &between.cotangents})
+        for (const Ref<DTensor>& tensor : *list)
+          bytes += tensor->arrayBytes();
+    });
+    return bytes;
+  }
+
+private:
+  // What is held between the steps, in one space.
+  struct Between {
+    std::vector<Ref<DTensor>> values, cotangents;
+    Between(const std::vector<LinearOpRef>& ops, Space space) {
+      for (std::size_t i = 0; i + 1 < ops.size(); ++i) {
+        const LinearOp& op = *ops[i];
+        values.push_back(makeRef<DTensor>(op.comm(), op.range(), op.rangeType(), space));
+        cotangents.push_back(makeRef<DTensor>(op.comm(), op.range().dual(), op.rangeType(), space));
+      }
+    }
+  };
+
+  // Steps are counted in the order of execution.
+  LinearOp& opOf(Sense sense, std::size_t step) const {
+    return *ops_[sense == Sense::Forward ? step : ops_.size() - 1 - step];
+  }
+  DTensor& after(Sense sense, std::size_t step, Space space) {
+    const Between& between =
+        bySpace_.of(space, [&] { return std::make_unique<Between>(ops_, space); });
+    return sense == Sense::Forward ? *between.values[step]
+                                   : *between.cotangents[ops_.size() - 2 - step];
+  }
+  Action stepOf(const Action& whole, std::size_t step) {
+    const Space space = whole.x->space();
+    Action action{.sense = whole.sense};
+    action.x = step == 0 ? whole.x : &after(whole.sense, step - 1, space);
+    const bool last = step + 1 == ops_.size();
+    action.y = last ? whole.y : &after(whole.sense, step, space);
+    if (last) {
+      action.alpha = whole.alpha;
+      action.beta = whole.beta;
+    }
+    return action;
+  }
+
+  void doBegin(const Action& action) override { launch(opOf(action.sense, 0), stepOf(action, 0)); }
+  void doEnd(const Action& action) override {
+    complete(opOf(action.sense, 0));
+    for (std::size_t step = 1; step < ops_.size(); ++step)
+      run(opOf(action.sense, step), stepOf(action, step));
+  }
+  void doBind(Sense sense, DTensor& x, DTensor& y) override {
+    for (std::size_t step = 0; step < ops_.size(); ++step)
+      bindPart(opOf(sense, step), sense, step == 0 ? x : after(sense, step - 1, x.space()),
+               step + 1 == ops_.size() ? y : after(sense, step, x.space()));
+  }
+  void doUnbind() override {
+    for (const LinearOpRef& op : ops_)
+      unbindPart(*op);
+  }
+
+  std::vector<LinearOpRef> ops_;
+  PerSpace<Between> bySpace_;
+};
+
+void checkFit(const LinearOp& first, const LinearOp& second, std::size_t at) {
+  if (first.comm() != second.comm())
+    throw Error(TENON_ERR_ARG, fmt::format("operators {} and {} of the composition are on "
+                                           "different communicators; create them on the same one",
+                                           at, at + 1));
+  if (first.rangeType() != second.domainType())
+    throw Error(TENON_ERR_DATATYPE,
+                fmt::format("operator {} of the composition produces {}, but operator {} needs {}; "
+                            "insert a cast with TenonLinearOpCreateCast()",
+                            at, dataTypeName(first.rangeType()), at + 1,
+                            dataTypeName(second.domainType())));
+  if (!(first.range() == second.domain()))
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("operator {} of the composition has range {}, but operator {} has "
+                            "domain {}; insert a conversion between them",
+                            at, first.range().describe(), at + 1, second.domain().describe()));
+}
+
+} // namespace
+
+std::string listed(const std::vector<LinearOpRef>& ops, const char* word) {
+  std::string text = ":";
+  for (const LinearOpRef& op : ops)
+    text += fmt::format("{} {}", text == ":" ? "" : fmt::format(", {}", word), op->agreedText());
+  return text;
+}
+
+std::string describeParts(const std::vector<LinearOpRef>& ops, const char* word) {
+  std::string text;
+  for (std::size_t i = 0; i < ops.size(); ++i)
+    text += fmt::format("  {} {} of {}: {}\n", word, i + 1, ops.size(), ops[i]->agreedText());
+  return text;
+}
+
+LinearOpRef adjointView(LinearOpRef op) {
+  return makeRef<AdjointView>(std::move(op));
+}
+
+LinearOpRef compose(std::vector<LinearOpRef> ops) {
+  if (ops.empty())
+    throw Error(TENON_ERR_ARG, "the composition has no operators; pass at least 1");
+  for (std::size_t i = 0; i + 1 < ops.size(); ++i)
+    checkFit(*ops[i], *ops[i + 1], i);
+  return makeRef<Composition>(std::move(ops));
+}
+
+} // namespace tenon

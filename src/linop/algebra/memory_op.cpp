@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/algebra/memory_op.hpp"
+
+#include "dtensor/arithmetic.hpp"
+#include "geometry/callers_cells.hpp"
+#include "kernels/movement/block_copy.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+std::vector<CellBox> cellsOfRank(const Communicator& comm, const Layout& layout) {
+  if (!hasCallersSide(layout))
+    throw Error(
+        TENON_ERR_LAYOUT,
+        fmt::format("layout {} has no side with boundary mode \"values\"; set that mode on a halo",
+                    layout.describe()));
+  return callersCells(layout, layout.mesh().position(comm.rank()));
+}
+
+const Layout& ofValues(const Layout& layout) {
+  for (int d = 0; d < layout.rank(); ++d)
+    if (const auto& margin = layout.margin(d); margin && margin->addends)
+      throw Error(TENON_ERR_LAYOUT,
+                  fmt::format("a boundary constant fills halo elements, but layout "
+                              "{} holds partial sums there; pass its dual",
+                              layout.describe()));
+  return layout;
+}
+
+Index offsetOf(const std::vector<Index>& begin, const Strides& strides) {
+  return std::inner_product(begin.begin(), begin.end(), strides.begin(), Index(0));
+}
+
+} // namespace
+
+LinearOpRef boundaryValues(const CommPtr& comm, const Layout& layout, TenonDataType type) {
+  return MemoryOp::mask("boundaryvalues", comm, layout, cellsOfRank(*comm, layout), type);
+}
+
+BoundaryConstant::BoundaryConstant(const CommPtr& comm, const Layout& layout, TenonDataType type)
+    : LinearOp(comm, boundaryScalar(ofValues(layout)), layout, type),
+      cells_(cellsOfRank(*comm, layout)) {}
+
+void BoundaryConstant::doEnd(const Action& action) {
+  const DTensor& x = *action.x;
+  DTensor& y = *action.y;
+  scaleArray(action.beta, y);
+  visitDataType(y.dataType(), [&]<class T>(T) {
+    static constexpr Strides kSame{};
+    const T alpha = static_cast<T>(action.alpha);
+    const T* from = x.data<T>();
+    T* to = y.mutableData<T>();
+    for (const auto& [begin, extent] : cells_) {
+      const int rank = static_cast<int>(extent.size());
+      if (action.sense == Sense::Forward)
+        blockAxpby(y.context(), rank, extent.data(), alpha, from, kSame.data(), T(1),
+                   to + offsetOf(begin, y.strides()), y.strides().data());
+      else if (y.localCells() > 0)
+        blockMultiplyAdd<T>(y.context(), rank, extent.data(), alpha, nullptr, nullptr,
+                            from + offsetOf(begin, x.strides()), x.strides().data(), to,
+                            kSame.data());
+    }
+  });
+}
+
+Cast::Cast(CommPtr comm, const Layout& layout, TenonDataType from, TenonDataType to)
+    : LinearOp(std::move(comm), layout, layout, from, to) {
+  if (from == to)
+    return;
+  checkFloating(from, "a cast");
+  checkFloating(to, "a cast");
+}
+
+void Cast::doEnd(const Action& action) {
+  axpby(action.alpha, *action.x, action.beta, *action.y);
+}
+
+Zero::Zero(CommPtr comm, Layout from, Layout to, TenonDataType type)
+    : LinearOp(std::move(comm), std::move(from), std::move(to), type) {}
+
+void Zero::doEnd(const Action& action) {
+  scaleArray(action.beta, *action.y);
+}
+
+namespace {
+
+Box localBox(const Communicator& comm, const Layout& layout) {
+  Box box;
+  for (Index extent : extents(layout.box(layout.mesh().position(comm.rank()))))
+    box.push_back({0, extent});
+  return box;
+}
+
+std::string describe(const Box& box) {
+  std::string text;
+  for (const Interval& side : box)
+    text += fmt::format("{}[{},{})", text.empty() ? "" : "x", side.begin, side.end);
+  return text;
+}
+
+void checkInside(const Box& box, const Box& memory, const char* name) {
+  if (box.size() != memory.size())
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("{} has {} dimensions, but the tensor has {}; pass one index per dimension",
+                    name, box.size(), memory.size()));
+  cells(box); // or throws
+  const bool holdsNothing = cells(memory) == 0 && cells(box) == 0;
+  for (std::size_t d = 0; d < box.size() && !holdsNothing; ++d)
+    if (box[d].begin < 0 || box[d].end > memory[d].end)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("{} is {}, which is outside the local array {} of this rank", name,
+                              describe(box), describe(memory)));
+}
+
+bool overlap(const Box& a, const Box& b) {
+  for (std::size_t d = 0; d < a.size(); ++d)
+    if (intersect(a[d], b[d]).empty())
+      return false;
+  return true;
+}
+
+Box boxAt(const std::vector<Index>& begin, const Box& like) {
+  cells(like); // or throws
+  Box box;
+  for (std::size_t d = 0; d < begin.size(); ++d)
+    box.push_back({begin[d], checkedSum(begin[d], d < like.size() ? like[d].size() : 0,
+                                        "the end of a box in the local array")});
+  return box;
+}
+
+// The boxes without a hole: in each dimension what lies before and behind it is cut off.
+std::vector<Box> without(const std::vector<Box>& boxes, const Box& hole) {
+  std::vector<Box> result;
+  for (Box box : boxes) {
+    if (!overlap(box, hole)) {
+      result.push_back(box);
+      continue;
+    }
+    for (std::size_t d = 0; d < box.size(); ++d) {
+      Box before = box, behind = box;
+      before[d].end = hole[d].begin;
+      behind[d].begin = hole[d].end;
+      for (const Box& part : {before, behind})
+        if (!part[d].empty())
+          result.push_back(part);
+      box[d] = intersect(box[d], hole[d]);
+    }
+  }
+  return result;
+}
+
+std::vector<Index> beginOf(const Box& box) {
+  std::vector<Index> begin;
+  for (const Interval& side : box)
+    begin.push_back(side.begin);
+  return begin;
+}
+
+// The two boxes of an operator from a to b, checked.
+struct Pair {
+  Box memory, a, b;
+  Pair(const Communicator& comm, const Layout& layout, const Box& source,
+       const std::vector<Index>& to)
+      : memory(localBox(comm, layout)), a(source), b(boxAt(to, source)) {
+    checkInside(a, memory, "the source");
+    checkInside(b, memory, "the target");
+    if (overlap(a, b))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("source box {} and target box {} overlap; pass disjoint boxes",
+                              describe(a), describe(b)));
+  }
+};
+
+} // namespace
+
+MemoryOp::MemoryOp(const char* name, CommPtr comm, const Layout& from, const Layout& to,
+                   TenonDataType type, std::vector<Term> terms)
+    : LinearOp(std::move(comm), from, to, type), name_(name), terms_(std::move(terms)) {
+  std::erase_if(terms_, [](const Term& term) { return cells(term.extent) == 0; });
+}
+
+std::vector<MemoryOp::Term> MemoryOp::keep(const std::vector<Box>& boxes) {
+  std::vector<Term> terms;
+  for (const Box& box : boxes)
+    terms.push_back({extents(box), beginOf(box), beginOf(box)});
+  return terms;
+}
+
+Ref<MemoryOp> MemoryOp::allocate(CommPtr comm, const Layout& from, const Layout& to,
+                                 const std::vector<Index>& at, TenonDataType type) {
+  const Box old = localBox(*comm, from);
+  const Box place = boxAt(at, old);
+  if (from.rank() != to.rank())
+    throw Error(TENON_ERR_SHAPE, fmt::format("the target has {} dimensions, but the source has {}; "
+                                             "pass tensors of the same number of dimensions",
+                                             to.rank(), from.rank()));
+  checkInside(place, localBox(*comm, to), "the place of the old memory");
+  return makeRef<MemoryOp>("allocate", std::move(comm), from, to, type,
+                           std::vector<Term>{{extents(old), beginOf(old), at}});
+}
+
+Ref<MemoryOp> MemoryOp::clear(CommPtr comm, const Layout& layout, const Box& b,
+                              TenonDataType type) {
+  const Box memory = localBox(*comm, layout);
+  checkInside(b, memory, "the box");
+  return makeRef<MemoryOp>("clear", std::move(comm), layout, layout, type,
+                           keep(without({memory}, b)));
+}
+
+Ref<MemoryOp> MemoryOp::add(CommPtr comm, const Layout& layout, const Box& a,
+                            const std::vector<Index>& to, TenonDataType type) {
+  const Pair pair(*comm, layout, a, to);
+  std::vector<Term> terms = keep({pair.memory});
+  terms.push_back({extents(a), beginOf(a), to});
+  return makeRef<MemoryOp>("add", std::move(comm), layout, layout, type, std::move(terms));
+}
+
+Ref<MemoryOp> MemoryOp::copy(CommPtr comm, const Layout& layout, const Box& a,
+                             const std::vector<Index>& to, TenonDataType type) {
+  const Pair pair(*comm, layout, a, to);
+  std::vector<Term> terms = keep(without({pair.memory}, pair.b));
+  terms.push_back({extents(a), beginOf(a), to});
+  return makeRef<MemoryOp>("copy", std::move(comm), layout, layout, type, std::move(terms));
+}
+
+Ref<MemoryOp> MemoryOp::move(CommPtr comm, const Layout& layout, const Box& a,
+                             const std::vector<Index>& to, TenonDataType type) {
+  const Pair pair(*comm, layout, a, to);
+  std::vector<Term> terms = keep(without(without({pair.memory}, pair.b), pair.a));
+  terms.push_back({extents(a), beginOf(a), to});
+  return makeRef<MemoryOp>("move", std::move(comm), layout, layout, type, std::move(terms));
+}
+
+Ref<MemoryOp> MemoryOp::mask(const char* name, CommPtr comm, const Layout& layout,
+                             const std::vector<CellBox>& boxes, TenonDataType type) {
+  std::vector<Term> terms;
+  for (const CellBox& box : boxes)
+    terms.push_back({box.extent, box.begin, box.begin});
+  return makeRef<MemoryOp>(name, std::move(comm), layout, layout, type, std::move(terms));
+}
+
+void MemoryOp::doEnd(const Action& action) {
+  const DTensor& x = *action.x;
+  DTensor& y = *action.y;
+  const bool forward = action.sense == Sense::Forward;
+  scaleArray(action.beta, y);
+  visitDataType(y.dataType(), [&]<class T>(T) {
+    for (const Term& term : terms_) {
+      const T* source = x.data<T>();
+      T* target = y.mutableData<T>();
+      for (int d = 0; d < x.rank(); ++d) {
+        source += (forward ? term.from : term.to)[d] * x.strides()[d];
+        target += (forward ? term.to : term.from)[d] * y.strides()[d];
+      }
+      blockAxpby(y.context(), x.rank(), term.extent.data(), static_cast<T>(action.alpha), source,
+                 x.strides().data(), T(1), target, y.strides().data());
+    }
+  });
+}
+
+} // namespace tenon

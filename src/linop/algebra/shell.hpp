@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// An operator whose two maps are functions of the user's. They give F x and F* y into a tensor that
+// they overwrite; alpha and beta are added here, through one tensor for each sense and space, whose
+// array is allocated when it is first needed.
+#pragma once
+
+#include "linop/exchange/wire.hpp"
+#include "linop/linear_op.hpp"
+
+#include <functional>
+
+namespace tenon {
+
+class Shell : public LinearOp {
+public:
+  using Map = std::function<void(const DTensor& x, DTensor& y)>;
+  struct Functions {
+    Map apply, applyAdjoint; // without the second ApplyAdjoint is TENON_ERR_SUPPORT
+    std::string typeName = "shell";
+  };
+  Shell(const CommPtr& comm, const Layout& domain, const Layout& range, TenonDataType domainType,
+        TenonDataType rangeType, Functions functions);
+  ~Shell() override;
+
+  // What is called once, when the operator is gone.
+  void onDestroy(std::function<void()> destroy) { destroy_ = std::move(destroy); }
+
+  const char* type() const noexcept override { return functions_.typeName.c_str(); }
+  std::string agreedText() const override;
+  std::string describeMore() const override {
+    return functions_.applyAdjoint ? "" : "  no adjoint function\n";
+  }
+
+private:
+  void doEnd(const Action& action) override;
+
+  Functions functions_;
+  std::function<void()> destroy_;
+  PerSpace<Ref<DTensor>> results_, adjointResults_;
+};
+
+} // namespace tenon

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/exchange/carrier.hpp"
+
+#include "linop/exchange/datatype_carrier.hpp"
+#include "linop/exchange/lane_carrier.hpp"
+#include "linop/exchange/peer_carrier.hpp"
+#include "sys/options/options.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kConversionOptions[] = {
+    {"conversion_transport", OptionSpec::Choice, "auto",
+     "transport of conversions; auto: shared memory, of the host or of the devices, where "
+     "available, otherwise messages",
+     kTransportChoices},
+    {"conversion_pack_limit", OptionSpec::Int, "8192",
+     "size in bytes up to which data for a rank of the same node is packed; larger data is read in "
+     "place where it is in shared memory",
+     nullptr, atLeast(0)},
+    {"conversion_stores", OptionSpec::Choice, "auto",
+     "stores that pack messages of 16 KiB or more: through the caches, past them, or auto "
+     "(measured with shared memory, past them otherwise)",
+     kStoreWayChoices},
+    {"gpu_aware", OptionSpec::Choice, "auto",
+     "MPI sends from and receives into device memory, without copies in host memory; auto: if it "
+     "says so, as MPICH does (Open MPI says it also where its transports cannot, and is not asked)",
+     kGpuAwareChoices},
+};
+const OptionRegistration kConversionRegistration{{"conversion", kConversionOptions}};
+
+Transport transportOf(const CarrierSetup& setup, Space space) {
+  const CarrierPolicy& policy = setup.policy;
+  return space == Space::Host ? resolveTransport(policy.transport, *setup.comm)
+                              : resolveDeviceTransport(policy.transport, *setup.comm);
+}
+
+} // namespace
+
+CarrierPolicy CarrierPolicy::fromOptions(Space space) {
+  return {.transport = parseTransport(options().getChoice("", "conversion_transport")),
+          .packLimit = options().getInt("", "conversion_pack_limit"),
+          .stores = parseStoreWay(options().getChoice("", "conversion_stores")),
+          .space = space,
+          .gpuAware = parseGpuAware(options().getChoice("", "gpu_aware"))};
+}
+
+std::string CarrierPolicy::agreedText() const {
+  return transport == Transport::Auto ? ""
+                                      : fmt::format("; transport {}", transportName(transport));
+}
+
+std::unique_ptr<Carrier> makeCarrier(const CarrierSetup& setup, Space space) {
+  const Transport transport = transportOf(setup, space);
+  if (transport == Transport::Shared && space == Space::Device)
+    return std::make_unique<PeerCarrier>(setup);
+  if (transport == Transport::Shared)
+    return std::make_unique<LaneCarrier>(setup);
+  if (transport == Transport::Datatypes)
+    return std::make_unique<DatatypeCarrier>(setup);
+  const Direction& direction = setup.direction;
+  const auto any = [](int) { return true; };
+  return std::make_unique<MessageCarrier>(setup, direction.others(direction.packs, any),
+                                          direction.others(direction.unpacks, any));
+}
+
+} // namespace tenon

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/exchange/conversion.hpp"
+
+#include "sys/log/log.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+Conversion::Conversion(const CommPtr& comm, const Layout& from, const Layout& to,
+                       TenonDataType type, const CarrierPolicy& policy, ConversionNotes notes)
+    : LinearOp(comm, from, to, type), notes_(std::move(notes)),
+      marginsOnly_(from.withoutMargins() == to.withoutMargins() &&
+                   !(from.hasMargins() && to.hasMargins())),
+      executor_(comm, makeSchedule(from, to, comm->rank()), type, title(), policy) {
+  notes_.agreed += policy.agreedText();
+}
+
+std::string Conversion::agreedText() const {
+  return LinearOp::agreedText() + notes_.agreed;
+}
+
+std::optional<Traffic> Conversion::trafficOf(int rank) const {
+  return sentTraffic(makeSchedule(domain(), range(), rank), rank);
+}
+
+std::string Conversion::describeMore() const {
+  const int rank = comm()->rank();
+  return fmt::format("{}  one exchange: {}; transport {}\n", notes_.lines,
+                     sentText(rank, *trafficOf(rank), domainType(), notes_.seconds),
+                     executor_.describeTransport());
+}
+
+void Conversion::applyMax(const DTensor& x, DTensor& y) {
+  static const int event = logEvent("ConversionMax");
+  const LogScope scope(event);
+  checkTensor(x, domain(), domainType(), title(), "input");
+  checkTensor(y, range(), domainType(), title(), "output");
+  checkIdle();
+  const Action action{.x = &x, .y = &y};
+  executor_.begin(action);
+  executor_.end(action, Combine::Max);
+}
+
+std::string sentText(int rank, const Traffic& sent, TenonDataType type, double seconds) {
+  std::string text = fmt::format("rank {} sends {}, {} B", rank, counted(sent.messages, "message"),
+                                 sent.cells * dataTypeSize(type));
+  if (seconds > 0)
+    text += fmt::format("; predicted {:.3g} us", 1e6 * seconds);
+  return text;
+}
+
+} // namespace tenon

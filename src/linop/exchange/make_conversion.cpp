@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/exchange/make_conversion.hpp"
+
+#include "comm/agreement/agreement.hpp"
+#include "linop/algebra/composition.hpp"
+#include "linop/exchange/collective_step.hpp"
+#include "linop/programs/reduction_op.hpp"
+#include "linop/programs/reduction_policy.hpp"
+#include "sys/text/view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace tenon {
+
+namespace {
+
+// A conversion that another operator carries out.
+class IndirectConversion final : public LinearOp {
+public:
+  using TrafficOf = std::function<Traffic(int rank)>;
+  IndirectConversion(LinearOpRef op, ConversionNotes notes, TrafficOf trafficOf)
+      : LinearOp(op->comm(), op->domain(), op->range(), op->domainType()), op_(std::move(op)),
+        notes_(std::move(notes)), trafficOf_(std::move(trafficOf)) {}
+
+  const char* type() const noexcept override { return "conversion"; }
+  std::string agreedText() const override { return LinearOp::agreedText() + notes_.agreed; }
+  std::string describeMore() const override { return notes_.lines; }
+  std::optional<Traffic> trafficOf(int rank) const override { return trafficOf_(rank); }
+  Index bufferBytes() const override { return op_->bufferBytes(); }
+
+private:
+  void doBegin(const Action& action) override { launch(*op_, action); }
+  void doEnd(const Action&) override { complete(*op_); }
+  void doBind(Sense sense, DTensor& x, DTensor& y) override { bindPart(*op_, sense, x, y); }
+  void doUnbind() override { unbindPart(*op_); }
+
+  LinearOpRef op_;
+  ConversionNotes notes_;
+  TrafficOf trafficOf_;
+};
+
+struct Maker {
+  const CommPtr& comm;
+  const Layout &from, &to;
+  TenonDataType type;
+  const MovementPolicy& policy;
+  Route route;
+  ConversionNotes notes = {};
+
+  bool isOneExchange() const { return route.size() == 1 && !route.front().collective; }
+  // What ranks agree on before the first call that needs all of them.
+  std::string agreedText() const {
+    return fmt::format("conversion, {}: {} -> {}{}{}", dataTypeName(type), from.describe(),
+                       to.describe(), notes.agreed, policy.carrier.agreedText());
+  }
+
+  LinearOpRef make();
+  LinearOpRef makeReduction();
+  LinearOpRef makeChain();
+  LinearOpRef makeStep(const RouteStep& step) const;
+  std::string stepsText() const;
+};
+
+LinearOpRef Maker::make() {
+  const bool isFree = policy.route.mode != RouteMode::Exchange;
+  notes.agreed = policy.route.agreedText();
+  if (viewsInDetail() && !notes.agreed.empty())
+    notes.lines = "  policy" + notes.agreed.substr(1) + '\n';
+  if (isFree)
+    if (LinearOpRef reduction = makeReduction())
+      return reduction;
+  if (!isOneExchange())
+    return makeChain();
+  if (const std::string why = whyNotSearched(from, to); isFree && !why.empty())
+    notes.lines += fmt::format("  {}\n", why);
+  notes.seconds = route.front().seconds;
+  return makeRef<Conversion>(comm, from, to, type, policy.carrier, notes);
+}
+
+// NULL unless a program is to sum over axes of several ranks.
+LinearOpRef Maker::makeReduction() {
+  const std::vector<int> axes = summedAxes(from, to);
+  if (axes.empty() || policy.reduction.isByRoute())
+    return {};
+  notes.agreed += policy.reduction.agreedText();
+  double seconds = 0;
+  for (const RouteStep& step : route)
+    seconds += step.seconds;
+  ReductionChoice choice = collectively(
+      *comm, "the reduction of a conversion",
+      [&] {
+        return chooseReduction(policy.reduction, from, axes, comm->size(), dataTypeSize(type),
+                               seconds, policy.route.rates);
+      },
+      [&](const ReductionChoice&) { return agreedText(); });
+  if (!choice.why.empty())
+    notes.lines += fmt::format("  {}\n", choice.why);
+  if (!choice.taken)
+    return {};
+  const auto reduction =
+      makeRef<ReductionOp>(comm, from, to, type, std::move(choice.plan), policy.carrier);
+  notes.agreed += policy.carrier.agreedText();
+  notes.lines += reduction->describeMore();
+  return makeRef<IndirectConversion>(reduction, notes,
+                                     [=](int rank) { return *reduction->trafficOf(rank); });
+}
+
+LinearOpRef Maker::makeChain() {
+  const auto isCollective = [](const RouteStep& step) { return step.collective.has_value(); };
+  if (std::any_of(route.begin(), route.end(), isCollective))
+    agreeOnText(*comm, "the route of a conversion", [&] { return agreedText(); });
+  std::vector<LinearOpRef> steps;
+  for (const RouteStep& step : route)
+    steps.push_back(makeStep(step));
+  notes.agreed += policy.carrier.agreedText();
+  notes.lines += stepsText();
+  return makeRef<IndirectConversion>(compose(std::move(steps)), notes, [route = route](int rank) {
+    return sentOnRoute(route, rank);
+  });
+}
+
+LinearOpRef Maker::makeStep(const RouteStep& step) const {
+  if (step.collective)
+    return makeRef<CollectiveStep>(comm, step, type, policy.carrier.space);
+  return makeRef<Conversion>(comm, step.from, step.to, type, policy.carrier);
+}
+
+std::string Maker::stepsText() const {
+  std::string text;
+  for (std::size_t i = 0; i < route.size(); ++i) {
+    const RouteStep& step = route[i];
+    const bool oneGrid = step.from.mesh() == step.to.mesh();
+    text += fmt::format("  step {} of {}: {} {} -> {}; {}\n", i + 1, route.size(), step.name(),
+                        oneGrid ? tenon::describe(step.from.properties()) : step.from.describe(),
+                        oneGrid ? tenon::describe(step.to.properties()) : step.to.describe(),
+                        sentText(comm->rank(), sentInStep(step, comm->rank()), type, step.seconds));
+  }
+  return text;
+}
+
+} // namespace
+
+MovementPolicy MovementPolicy::fromOptions(Space space) {
+  return {.route = RoutePolicy::fromOptions(),
+          .carrier = CarrierPolicy::fromOptions(space),
+          .reduction = ReductionPolicy::fromOptions()};
+}
+
+LinearOpRef makeConversion(const CommPtr& comm, const Layout& from, const Layout& to,
+                           TenonDataType type, const MovementPolicy& policy) {
+  Route route = findRoute(from, to, dataTypeSize(type), policy.route);
+  return Maker{comm, from, to, type, policy, std::move(route)}.make();
+}
+
+} // namespace tenon

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Chooses how a conversion is carried out: as one exchange (conversion.hpp), as a chain of exchanges
+// and collectives on a route of `machine`, or, where it only sums, as a reduction program.
+#pragma once
+
+#include "linop/exchange/conversion.hpp"
+#include "linop/programs/reduction_policy.hpp"
+#include "machine/route.hpp"
+
+namespace tenon {
+
+struct MovementPolicy {
+  RoutePolicy route;
+  CarrierPolicy carrier;
+  ReductionPolicy reduction;
+
+  // The space is that of the arrays that are expected.
+  static MovementPolicy fromOptions(Space space = Space::Host);
+};
+
+// Collective. Without communication, unless there are collectives or a reduction policy: then ranks
+// agree, and may create a communicator. Throws TENON_ERR_SHAPE if the global shapes differ,
+// TENON_ERR_SUPPORT if the transport is not to be had. The reduction policy holds for a sum over mesh
+// axes and no more, unless the route's wants one exchange.
+LinearOpRef makeConversion(const CommPtr& comm, const Layout& from, const Layout& to,
+                           TenonDataType type,
+                           const MovementPolicy& policy = MovementPolicy::fromOptions());
+
+} // namespace tenon

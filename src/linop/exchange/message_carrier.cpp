@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/exchange/message_carrier.hpp"
+
+#include "comm/memory/lane.hpp"
+#include "dtensor/arithmetic.hpp"
+
+#include <utility>
+
+namespace tenon {
+
+void LateMessages::open(const CarrierSetup& setup, const std::vector<std::size_t>& parts,
+                        const Action& action, Wire::Reach reach) {
+  if (parts.empty())
+    return;
+  messages_.emplace(setup, std::vector<std::size_t>{}, parts);
+  const KernelContextPtr context = contextOf(setup.comm, action.x->space());
+  sends_.emplace(0, setup.owner, context, reach);
+  receives_.emplace(messages_->receiveBytes(), setup.owner + " messages of ranks without a lane",
+                    context, reach);
+  messages_->useWires(*sends_, *receives_);
+  messages_->begin(action);
+}
+
+namespace {
+
+// Lets the message lie in the array, if it is one region whose cells lie there one after the other.
+bool redirect(Message& message, const std::vector<Region>& regions, const DTensor& tensor) {
+  if (regions.size() != 1)
+    return false;
+  const RegionView view = viewOf(tensor, regions[0]);
+  Index stride = 1;
+  for (int d = tensor.rank() - 1; d >= 0; --d) {
+    if (regions[0].extent[d] > 1 && view.steps[d] != stride)
+      return false;
+    stride *= regions[0].extent[d];
+  }
+  message.data = const_cast<std::byte*>(view.first);
+  return true;
+}
+
+} // namespace
+
+MessageCarrier::MessageCarrier(const CarrierSetup& setup, std::vector<std::size_t> sends,
+                               std::vector<std::size_t> receives)
+    : comm_(setup.comm), tag_(setup.tag), direction_(setup.direction), cellBytes_(setup.cellBytes),
+      streams_(setup.policy.stores != StoreWay::Cached), packs_(std::move(sends)),
+      unpacks_(std::move(receives)), sends_(messagesOf(packs_, direction_.packs)),
+      receives_(messagesOf(unpacks_, direction_.unpacks)), next_(unpacks_.size()),
+      messageOf_(direction_.unpacks.size(), -1) {
+  for (std::size_t i = 0; i < unpacks_.size(); ++i)
+    messageOf_[unpacks_[i]] = static_cast<int>(i);
+}
+
+std::vector<Message> MessageCarrier::messagesOf(const std::vector<std::size_t>& numbers,
+                                                const std::vector<Part>& parts) const {
+  std::vector<Message> messages;
+  for (std::size_t i : numbers)
+    messages.push_back({parts[i].peer, nullptr, parts[i].cells * cellBytes_});
+  return messages;
+}
+
+Index MessageCarrier::bytesOf(const std::vector<Message>& messages) {
+  Index bytes = 0;
+  for (const Message& message : messages)
+    bytes = checkedSum(bytes, message.bytes, "bytes of a rank's messages");
+  return bytes;
+}
+
+void MessageCarrier::useWires(Wire& send, Wire& receive) {
+  sendWire_ = &send;
+  receiveWire_ = &receive;
+  std::byte *sent = send.bytes(), *received = receive.bytes();
+  for (Message& message : sends_)
+    message.data = std::exchange(sent, sent + message.bytes);
+  for (Message& message : receives_)
+    message.data = std::exchange(received, received + message.bytes);
+  plain_ = {.sentInArray = std::vector<bool>(sends_.size()),
+            .receivedInArray = std::vector<bool>(receives_.size()),
+            .exchange = std::make_unique<Exchange>(
+                comm_, tag_, sends_, receives_, Exchange::Requests::EachRound, send.pieceBytes())};
+  departures_.clear();
+  for (int i = 0; send.isOnDevice() && i < static_cast<int>(sends_.size()); ++i)
+    for (int n = 0; n < plain_.exchange->piecesOfSend(i); ++n)
+      departures_.push_back({i, n, {}});
+}
+
+MessageCarrier::BoundArray::BoundArray(DTensor& x)
+    : tensor(Ref<DTensor>::share(&x)), array(arrayOf(x)), strides(x.strides()) {}
+
+bool MessageCarrier::BoundArray::isThatOf(const DTensor& x) const {
+  return &x == tensor.get() && arrayOf(x) == array && x.strides() == strides;
+}
+
+void MessageCarrier::bind(DTensor& x, DTensor& y) {
+  std::vector<Message> sends = sends_, receives = receives_;
+  Round round = {.sentInArray = plain_.sentInArray,
+                 .receivedInArray = plain_.receivedInArray,
+                 .exchange = nullptr};
+  for (std::size_t i = 0; i < sends.size() && !sendWire_->isOnDevice(); ++i)
+    round.sentInArray[i] = redirect(sends[i], direction_.packs[packs_[i]].from, x);
+  const bool arrivesInArray = !direction_.sums && !receiveWire_->isOnDevice();
+  for (std::size_t i = 0; i < receives.size() && arrivesInArray; ++i)
+    round.receivedInArray[i] = redirect(receives[i], direction_.unpacks[unpacks_[i]].to, y);
+  round.exchange =
+      std::make_unique<Exchange>(comm_, tag_, std::move(sends), std::move(receives),
+                                 Exchange::Requests::Persistent, sendWire_->pieceBytes());
+  bound_.emplace(Bound{BoundArray(x), BoundArray(y), std::move(round)});
+}
+
+void MessageCarrier::begin(const Action& action) {
+  const bool fits =
+      bound_ && action.isPlain() && bound_->x.isThatOf(*action.x) && bound_->y.isThatOf(*action.y);
+  round_ = fits ? &bound_->round : &plain_;
+  receiveWire_->open();
+  round_->exchange->startReceives();
+  for (std::size_t i = 0; i < sends_.size(); ++i) {
+    if (!round_->sentInArray[i])
+      pack(action, i);
+    if (!sendWire_->isOnDevice())
+      round_->exchange->startSend(static_cast<int>(i));
+  }
+  sent_ = 0;
+  if (!departures_.empty()) {
+    queueCopies();
+    comm_->add(*this);
+  }
+  comm_->advance();
+}
+
+void MessageCarrier::pack(const Action& action, std::size_t message) {
+  const auto& [peer, data, bytes] = sends_[message];
+  const bool streams = streams_ && bytes >= kLargePart && !sendWire_->isOnDevice();
+  std::byte* cells = sendWire_->cells() + (data - sendWire_->bytes());
+  for (const Region& region : direction_.packs[packs_[message]].from)
+    cells = packRegion(*action.x, region, cells, streams ? StoreWay::Streaming : StoreWay::Cached);
+}
+
+void MessageCarrier::queueCopies() {
+  sendWire_->packed();
+  for (Departure& departure : departures_) {
+    const Message piece = round_->exchange->pieceOfSend(departure.message, departure.piece);
+    const Index begin = piece.data - sendWire_->bytes();
+    sendWire_->send(begin, sendWire_->cells() + begin, piece.bytes, departure.ready);
+  }
+}
+
+void MessageCarrier::depart() {
+  const Departure& next = departures_[sent_++];
+  round_->exchange->startSend(next.message, next.piece);
+}
+
+void MessageCarrier::advance() {
+  while (sent_ < departures_.size() && departures_[sent_].ready.isDone())
+    depart();
+  if (sent_ == departures_.size())
+    comm_->remove(*this);
+}
+
+void MessageCarrier::sendRest() {
+  while (sent_ < departures_.size()) {
+    departures_[sent_].ready.synchronise();
+    depart();
+  }
+  if (!departures_.empty())
+    comm_->remove(*this);
+}
+
+// Each piece is on its way to the cells while the next is waited for.
+void MessageCarrier::fetch(int message) {
+  Exchange& exchange = *round_->exchange;
+  for (int n = 0; n < exchange.piecesOfReceive(message); ++n) {
+    exchange.waitReceive(message, n);
+    const Message piece = exchange.pieceOfReceive(message, n);
+    receiveWire_->receive(piece.data - receiveWire_->bytes(), piece.bytes);
+  }
+  receiveWire_->received();
+  next_[message] = receiveWire_->cells() + (receives_[message].data - receiveWire_->bytes());
+}
+
+void MessageCarrier::receive(const Action& action, std::size_t part, Interval chunks,
+                             const Meeting& meeting) {
+  const int i = messageOf_[part];
+  if (chunks.begin == 0)
+    fetch(i);
+  if (round_->receivedInArray[i])
+    return;
+  next_[i] = combineChunks(action, direction_.unpacks[part], chunks, next_[i], meeting);
+}
+
+void MessageCarrier::end(const Action&) {
+  sendRest();
+  round_->exchange->waitSends();
+  receiveWire_->unpacked();
+}
+
+std::string MessageCarrier::describe() const {
+  if (!sendWire_->isOnDevice())
+    return "messages";
+  return sendWire_->isStaged() ? "messages from the device, through host memory"
+                               : "messages from the device, read and written by MPI";
+}
+
+} // namespace tenon

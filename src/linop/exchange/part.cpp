@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/exchange/part.hpp"
+
+#include "comm/memory/lane.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+std::vector<Region> regionsOf(const std::vector<CellBox>& boxes) {
+  std::vector<Region> regions;
+  for (const CellBox& box : boxes) {
+    Region& region = regions.emplace_back();
+    std::copy(box.begin.begin(), box.begin.end(), region.begin.begin());
+    std::copy(box.extent.begin(), box.extent.end(), region.extent.begin());
+    region.step.fill(1);
+    region.cells = cells(box.extent);
+  }
+  return regions;
+}
+
+std::vector<Part> partsOf(const std::vector<Transfer>& transfers, bool transposed, int rank,
+                          Index cellBytes) {
+  std::vector<Part> parts;
+  for (const Transfer& transfer : transfers) {
+    std::vector<Region> sources, targets;
+    for (const CellBlock& block : transfer.blocks) {
+      Region source, target;
+      for (std::size_t d = 0; d < block.extent.size(); ++d) {
+        source.extent[d] = target.extent[d] = block.extent[d];
+        source.begin[d] = block.sourceBegin[d];
+        source.step[d] = block.sourceStep[d];
+        target.begin[d] = block.targetBegin[d];
+        target.step[d] = block.targetStep[d];
+      }
+      source.cells = target.cells = cells(block.extent);
+      sources.push_back(source);
+      targets.push_back(target);
+    }
+    if (transposed)
+      sources.swap(targets);
+    const Index chunkCells = LaneShape(transfer.cells * cellBytes).dataBytes / cellBytes;
+    Chunks chunks(sources, rank, chunkCells);
+    parts.push_back(
+        {transfer.peer, transfer.cells, std::move(sources), std::move(targets), std::move(chunks)});
+  }
+  return parts;
+}
+
+bool haveSameTarget(const std::vector<Part>& parts) {
+  return std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
+    return part.to.size() == 1 && part.to[0] == parts[0].to[0];
+  });
+}
+
+} // namespace
+
+Direction makeDirection(const Schedule& schedule, bool forward, int rank, Index cellBytes) {
+  const int dims = static_cast<int>(schedule.sourceExtent.size());
+  const Gaps& gaps = forward ? schedule.targetGaps : schedule.sourceGaps;
+  Direction direction{
+      .packs = partsOf(forward ? schedule.sends : schedule.receives, !forward, dims, cellBytes),
+      .unpacks = partsOf(forward ? schedule.receives : schedule.sends, !forward, dims, cellBytes),
+      .zeros = regionsOf(gaps.zeros),
+      .callers = regionsOf(gaps.callers),
+      .rank = rank,
+      .sums = forward ? schedule.sumsOnReceipt : schedule.sumsOnTranspose};
+  const std::vector<Part>& parts = direction.unpacks;
+  direction.sameTarget = direction.sums && parts.size() > 1 && haveSameTarget(parts);
+  direction.coversTarget =
+      !parts.empty() && parts[0].to.size() == 1 &&
+      parts[0].cells == cells(forward ? schedule.targetExtent : schedule.sourceExtent);
+  return direction;
+}
+
+Chunks::Chunks(const std::vector<Region>& regions, int rank, Index mostCells) : first_{0} {
+  Index cells = 0;
+  for (const Region& region : regions)
+    cells += region.cells;
+  if (cells <= mostCells) {
+    first_.push_back(1);
+    return;
+  }
+  for (const Region& region : regions) {
+    cuts_.push_back(cutOf(region, rank, mostCells));
+    first_.push_back(first_.back() + pieces(region, cuts_.back()));
+  }
+}
+
+Chunks::Cut Chunks::cutOf(const Region& region, int rank, Index mostCells) {
+  Index inner = 1; // cells of one index of the dimension
+  int d = rank - 1;
+  while (d > 0 && inner * region.extent[d] <= mostCells)
+    inner *= region.extent[d--];
+  return {.dim = d, .rows = std::clamp(mostCells / inner, Index(1), region.extent[d])};
+}
+
+Index Chunks::pieces(const Region& region, const Cut& cut) {
+  Index count = (region.extent[cut.dim] + cut.rows - 1) / cut.rows;
+  for (int d = 0; d < cut.dim; ++d)
+    count *= region.extent[d];
+  return count;
+}
+
+Region Chunks::pieceOf(const Region& region, const Cut& cut, Index piece) {
+  Region result = region;
+  const auto narrow = [&](int d, Index at, Index extent) {
+    result.begin[d] = region.begin[d] + at * region.step[d];
+    result.cells = result.cells / region.extent[d] * extent;
+    result.extent[d] = extent;
+  };
+  const Index perRow = (region.extent[cut.dim] + cut.rows - 1) / cut.rows;
+  const Index at = piece % perRow * cut.rows;
+  narrow(cut.dim, at, std::min(cut.rows, region.extent[cut.dim] - at));
+  Index rest = piece / perRow;
+  for (int d = cut.dim - 1; d >= 0; --d) {
+    narrow(d, rest % region.extent[d], 1);
+    rest /= region.extent[d];
+  }
+  return result;
+}
+
+} // namespace tenon

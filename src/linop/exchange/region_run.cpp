@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/exchange/region_run.hpp"
+
+#include "dtensor/arithmetic.hpp"
+#include "kernels/elementwise/reduce.hpp"
+#include "kernels/movement/block_copy.hpp"
+#include "kernels/movement/block_stream.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace tenon {
+
+StoreWay parseStoreWay(std::string_view name) {
+  if (name == "auto")
+    return StoreWay::Auto;
+  if (name == "cached")
+    return StoreWay::Cached;
+  if (name == "streaming")
+    return StoreWay::Streaming;
+  throw Error(TENON_ERR_ARG,
+              fmt::format("unknown store '{}'; use one of {}", name, kStoreWayChoices));
+}
+
+StoreWay StoreChoice::next() noexcept {
+  if (cost_[0] == 0 || cost_[1] == 0)
+    return last_ = other(last_);
+  if (untilTrial_-- > 0)
+    return faster();
+  untilTrial_ = interval_;
+  return other(faster());
+}
+
+// A time counts at once where it is less, and by a quarter where it is more, up to four times what
+// it was: most of what makes one store slow is not the way of it.
+void StoreChoice::took(StoreWay way, double secondsPerByte) noexcept {
+  constexpr double kWeight = 0.25, kMost = 4, kLeast = 1e-15;
+  const double now = std::max(secondsPerByte, kLeast);
+  const StoreWay before = faster();
+  double& known = cost(way);
+  known =
+      known == 0 || now < known ? now : known + kWeight * (std::min(now, kMost * known) - known);
+  if (faster() != before)
+    interval_ = untilTrial_ = kFirstInterval;
+  else if (way != before)
+    interval_ = std::min(2 * interval_, kLastInterval);
+}
+
+namespace {
+
+// Max of integers has no infinity to start from.
+template <class T>
+constexpr T lowestOf() {
+  using Limits = std::numeric_limits<T>;
+  return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+}
+
+// The array of y, seen for writing.
+template <class T>
+RegionView targetOf(DTensor& y, const Region& region) {
+  return viewOf(y.mutableData<T>(), y.strides(), region, y.rank(), sizeof(T));
+}
+
+template <class T>
+T* cellsOf(const RegionView& view) {
+  return const_cast<T*>(reinterpret_cast<const T*>(view.first));
+}
+
+} // namespace
+
+RegionView viewOf(const void* array, const Strides& strides, const Region& region, int rank,
+                  Index cellBytes) {
+  Index offset = 0;
+  RegionView view{.first = nullptr, .steps = {}};
+  for (int d = 0; d < rank; ++d) {
+    offset += region.begin[d] * strides[d];
+    view.steps[d] = region.step[d] * strides[d];
+  }
+  view.first = static_cast<const std::byte*>(array) + offset * cellBytes;
+  return view;
+}
+
+RegionView viewOf(const DTensor& x, const Region& region) {
+  return viewOf(arrayOf(x), x.strides(), region, x.rank(), dataTypeSize(x.dataType()));
+}
+
+RegionView packedView(const std::byte* cells, const Region& region, int rank) {
+  RegionView view{.first = cells, .steps = {}};
+  Index stride = 1;
+  for (int d = rank - 1; d >= 0; --d) {
+    view.steps[d] = stride;
+    stride *= region.extent[d];
+  }
+  return view;
+}
+
+void combineRegion(const Action& action, const Region& to, const RegionView& from,
+                   const Meeting& meeting) {
+  DTensor& y = *action.y;
+  visitDataType(y.dataType(), [&]<class T>(T) {
+    const RegionView target = targetOf<T>(y, to);
+    if (meeting.combine == Combine::Max)
+      blockCombine(y.context(), Combine::Max, y.rank(), to.extent.data(), cellsOf<const T>(from),
+                   from.steps.data(), cellsOf<T>(target), target.steps.data());
+    else
+      blockAxpby(y.context(), y.rank(), to.extent.data(), static_cast<T>(action.alpha),
+                 cellsOf<const T>(from), from.steps.data(), static_cast<T>(meeting.beta),
+                 cellsOf<T>(target), target.steps.data());
+  });
+}
+
+const std::byte* combineChunks(const Action& action, const Part& part, Interval chunks,
+                               const std::byte* cells, const Meeting& meeting) {
+  const DTensor& y = *action.y;
+  part.visit(chunks, [&](const Region&, const Region& to) {
+    combineRegion(action, to, packedView(cells, to, y.rank()), meeting);
+    cells += to.cells * dataTypeSize(y.dataType());
+  });
+  return cells;
+}
+
+std::byte* packRegion(const DTensor& x, const Region& region, std::byte* cells, StoreWay way) {
+  const RegionView source = viewOf(x, region), target = packedView(cells, region, x.rank());
+  visitDataType(x.dataType(), [&]<class T>(T) {
+    if (way == StoreWay::Streaming)
+      blockStream(x.context(), x.rank(), region.extent.data(), cellsOf<const T>(source),
+                  source.steps.data(), cellsOf<T>(target));
+    else
+      blockCombine(x.context(), Combine::Copy, x.rank(), region.extent.data(),
+                   cellsOf<const T>(source), source.steps.data(), cellsOf<T>(target),
+                   target.steps.data());
+  });
+  return cells + region.cells * dataTypeSize(x.dataType());
+}
+
+void scaleRegion(double factor, const Region& region, DTensor& y) {
+  visitDataType(y.dataType(), [&]<class T>(T) {
+    const RegionView target = targetOf<T>(y, region);
+    blockScale(y.context(), y.rank(), region.extent.data(), static_cast<T>(factor),
+               cellsOf<T>(target), target.steps.data());
+  });
+}
+
+// Slab by slab: what is below and above the region in one dimension, and within its bounds in all
+// dimensions before.
+void clearAround(const Region& kept, DTensor& y) {
+  Region rest;
+  std::copy(y.extent().begin(), y.extent().end(), rest.extent.begin());
+  rest.step.fill(1);
+  for (int d = 0; d < y.rank(); ++d) {
+    const Index keptEnd = kept.begin[d] + kept.extent[d];
+    Region below = rest, above = rest;
+    below.extent[d] = kept.begin[d];
+    above.begin[d] = keptEnd;
+    above.extent[d] = y.extent()[d] - keptEnd;
+    scaleRegion(0, below, y);
+    scaleRegion(0, above, y);
+    rest.begin[d] = kept.begin[d];
+    rest.extent[d] = kept.extent[d];
+  }
+}
+
+void fillWithLowest(DTensor& y) {
+  visitDataType(y.dataType(), [&]<class T>(T) {
+    fillBlock(y.context(), y.rank(), y.extent().data(), lowestOf<T>(), y.mutableData<T>(),
+              y.strides().data());
+  });
+}
+
+} // namespace tenon

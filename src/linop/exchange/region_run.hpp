@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Regions of cells packed, scaled, or combined with a target: y <- alpha x + beta y. Cells are those
+// of the arrays' data type.
+#pragma once
+
+#include "kernels/movement/block_copy.hpp"
+#include "linop/exchange/part.hpp"
+#include "linop/linear_op.hpp"
+#include "sys/log/stopwatch.hpp"
+#include "sys/types.hpp"
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+namespace tenon {
+
+// How cells that another core reads next are stored: through the caches of this core or past them.
+//
+// Cores that share a cache hand lines to each other in it, which is several times as fast as by way
+// of memory; between cores that share none it is several times as slow. Where a rank's core is, and
+// where the reader's, nothing tells for certain, and it changes. So the time that storing and reading
+// take chooses: the slower way is tried again now and then, more seldom the longer it stays slower.
+
+enum class StoreWay { Auto, Cached, Streaming };
+
+// "auto", "cached", "streaming": the choices of the option.
+inline constexpr const char* kStoreWayChoices = "auto|cached|streaming";
+StoreWay parseStoreWay(std::string_view name);
+
+// For the slots of one lane.
+class StoreChoice {
+public:
+  // With Auto, by time; else always that way.
+  StoreChoice(StoreWay asked, int slots) : asked_(asked), stored_(slots) {}
+
+  // store(way) stores cells one way into a slot, and returns how many bytes. readSeconds: how long
+  // reading took what was stored there before.
+  template <class Store>
+  void run(int slot, double readSeconds, Store store) {
+    if (asked_ != StoreWay::Auto) {
+      store(asked_);
+      return;
+    }
+    Stored& stored = stored_[slot];
+    if (stored.bytes > 0)
+      took(stored.way, (stored.seconds + readSeconds) / static_cast<double>(stored.bytes));
+    stored.way = next();
+    const Stopwatch watch;
+    stored.bytes = store(stored.way);
+    stored.seconds = watch.seconds();
+  }
+  // What is in the slot is stored by other means.
+  void forget(int slot) noexcept { stored_[slot].bytes = 0; }
+
+  // The way of the next cells with Auto, and what became of others.
+  StoreWay next() noexcept;
+  void took(StoreWay way, double secondsPerByte) noexcept;
+
+private:
+  struct Stored {
+    StoreWay way = StoreWay::Auto;
+    Index bytes = 0;
+    double seconds = 0;
+  };
+  double& cost(StoreWay way) noexcept { return cost_[way == StoreWay::Streaming]; }
+  StoreWay faster() const noexcept {
+    return cost_[1] <= cost_[0] ? StoreWay::Streaming : StoreWay::Cached;
+  }
+  static StoreWay other(StoreWay way) noexcept {
+    return way == StoreWay::Cached ? StoreWay::Streaming : StoreWay::Cached;
+  }
+
+  static constexpr int kFirstInterval = 8, kLastInterval = 128;
+
+  StoreWay asked_;
+  std::vector<Stored> stored_; // by slot
+  StoreWay last_ = StoreWay::Cached;
+  std::array<double, 2> cost_{}; // seconds per byte, 0 before the first time
+  int interval_ = kFirstInterval, untilTrial_ = kFirstInterval;
+};
+
+// Cells seen through a region: where the first lies, and their distances in cells.
+struct RegionView {
+  const std::byte* first;
+  std::array<Index, kMaxRank> steps;
+};
+RegionView viewOf(const void* array, const Strides& strides, const Region& region, int rank,
+                  Index cellBytes);
+// Of the array of x.
+RegionView viewOf(const DTensor& x, const Region& region);
+// Of a region's cells one after the other.
+RegionView packedView(const std::byte* cells, const Region& region, int rank);
+
+// How contributions meet the target: the first to a cell brings beta, the others are combined.
+struct Meeting {
+  Combine combine = Combine::Add;
+  double beta = 0;
+};
+void combineRegion(const Action& action, const Region& to, const RegionView& from,
+                   const Meeting& meeting);
+
+// The same for these chunks of a part, whose cells lie one after the other; returns their end.
+const std::byte* combineChunks(const Action& action, const Part& part, Interval chunks,
+                               const std::byte* cells, const Meeting& meeting);
+
+// Copies the region's cells to one place; returns the end.
+std::byte* packRegion(const DTensor& x, const Region& region, std::byte* cells, StoreWay way);
+
+// 0 never reads y.
+void scaleRegion(double factor, const Region& region, DTensor& y);
+// All of y but one region becomes 0.
+void clearAround(const Region& kept, DTensor& y);
+// The least value of the type, which a maximum starts from.
+void fillWithLowest(DTensor& y);
+
+} // namespace tenon

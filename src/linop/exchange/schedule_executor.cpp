@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/exchange/schedule_executor.hpp"
+
+#include "dtensor/arithmetic.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+// Whether x and y see the region of each through the same addresses.
+bool sameCells(const Region& from, const DTensor& x, const Region& to, const DTensor& y) {
+  const RegionView source = viewOf(x, from), target = viewOf(y, to);
+  for (int d = 0; d < x.rank(); ++d)
+    if (from.extent[d] > 1 && source.steps[d] != target.steps[d])
+      return false;
+  return source.first == target.first;
+}
+
+// Where in y the cells are that are already there, if the action is in place; else NULL.
+const Region* keptRegion(const Direction& direction, const Action& action) {
+  if (!action.x->isPlaced() || !action.y->isPlaced())
+    return nullptr;
+  for (const Part& part : direction.unpacks)
+    for (std::size_t i = 0; direction.isOwn(part) && i < part.to.size(); ++i)
+      if (sameCells(part.from[i], *action.x, part.to[i], *action.y))
+        return &part.to[i];
+  return nullptr;
+}
+
+// Scales what no part brings beta to; returns whether the first part can bring it.
+bool prepareTarget(const Direction& direction, const Action& action, const Region* kept,
+                   Combine combine) {
+  DTensor& y = *action.y;
+  if (combine == Combine::Max) {
+    fillWithLowest(y);
+    return false;
+  }
+  if (!direction.sums) {
+    for (const Region& region : direction.zeros)
+      scaleRegion(action.beta, region, y);
+    for (std::size_t i = 0; !kept && i < direction.callers.size(); ++i)
+      scaleRegion(action.beta, direction.callers[i], y);
+    return true;
+  }
+  if (kept) {
+    clearAround(*kept, y);
+    return false;
+  }
+  if (direction.coversTarget)
+    return true;
+  scaleArray(action.beta, y);
+  return false;
+}
+
+// Does part of an action; if that fails, nothing else of it is done.
+template <class Work>
+void orAbandon(Carrier& carrier, Work work) {
+  try {
+    work();
+  } catch (...) {
+    carrier.abandon();
+    throw;
+  }
+}
+
+} // namespace
+
+ScheduleExecutor::Carriage::Carriage(const ScheduleExecutor& of, Space space)
+    : carriers{of.makeCarrierFor(Sense::Forward, space), of.makeCarrierFor(Sense::Adjoint, space)},
+      reach(of.reachIn(space)),
+      sourceSide(std::max(carriers[0]->sendBytes(), carriers[1]->receiveBytes()),
+                 of.owner_ + " source buffer", contextOf(of.comm_, space), reach),
+      targetSide(std::max(carriers[0]->receiveBytes(), carriers[1]->sendBytes()),
+                 of.owner_ + " target buffer", contextOf(of.comm_, space), reach) {
+  carriers[0]->useWires(sourceSide, targetSide);
+  carriers[1]->useWires(targetSide, sourceSide);
+}
+
+ScheduleExecutor::ScheduleExecutor(const CommPtr& comm, const Schedule& schedule,
+                                   TenonDataType type, const std::string& owner,
+                                   const CarrierPolicy& policy)
+    : comm_(comm), tag_(comm->nextTag()), cellBytes_(dataTypeSize(type)), owner_(owner),
+      policy_(policy) {
+  for (const Sense sense : {Sense::Forward, Sense::Adjoint})
+    directions_[static_cast<std::size_t>(sense)] =
+        makeDirection(schedule, sense == Sense::Forward, comm->rank(), cellBytes_);
+  carriage(policy.space);
+}
+
+std::unique_ptr<Carrier> ScheduleExecutor::makeCarrierFor(Sense sense, Space space) const {
+  return makeCarrier({comm_, tag_, directionOf(sense), cellBytes_, policy_, owner_}, space);
+}
+
+Wire::Reach ScheduleExecutor::reachIn(Space space) const {
+  return space == Space::Device && isGpuAware(policy_.gpuAware, comm_) ? Wire::Reach::Device
+                                                                       : Wire::Reach::Host;
+}
+
+ScheduleExecutor::Carriage& ScheduleExecutor::carriage(Space space) {
+  return carriages_.of(space, [&] { return std::make_unique<Carriage>(*this, space); });
+}
+
+void ScheduleExecutor::unbind() {
+  carriages_.visit([](Carriage& carriage) {
+    for (const auto& carrier : carriage.carriers)
+      carrier->unbind();
+  });
+}
+
+Index ScheduleExecutor::bufferBytes() const noexcept {
+  Index bytes = 0;
+  carriages_.visit([&](const Carriage& carriage) {
+    bytes += carriage.sourceSide.heldBytes() + carriage.targetSide.heldBytes();
+    for (const auto& carrier : carriage.carriers)
+      bytes += carrier->ownBytes();
+  });
+  return bytes;
+}
+
+std::string ScheduleExecutor::describeTransport() const {
+  std::string text = carriages_.find(policy_.space)->carriers[0]->describe();
+  if (policy_.space == Space::Device) {
+    if (policy_.transport != Transport::Messages && comm_->size() > 1 &&
+        !comm_->deviceArena().reason.empty())
+      text += fmt::format(" (no shared device memory: {})", comm_->deviceArena().reason);
+    return text;
+  }
+  if (policy_.transport == Transport::Auto && !comm_->arena() && comm_->size() > 1)
+    text += fmt::format(" (no shared memory: {})", comm_->whyNoArena());
+  if (comm_->arena() && policy_.transport != Transport::Messages && !comm_->whySmallArena().empty())
+    text += fmt::format(" (little shared memory: {})", comm_->whySmallArena());
+  return text;
+}
+
+bool ScheduleExecutor::isInPlace(const Action& action) const {
+  return keptRegion(directionOf(action.sense), action) != nullptr;
+}
+
+void ScheduleExecutor::begin(const Action& action) {
+  Carrier& carrier = carrierOf(action.sense, action.x->space());
+  orAbandon(carrier, [&] { carrier.begin(action); });
+  delay_.start();
+}
+
+void ScheduleExecutor::end(const Action& action, Combine combine) {
+  Carrier& carrier = carrierOf(action.sense, action.x->space());
+  orAbandon(carrier, [&] { combineAll(carrier, action, combine); });
+}
+
+// Where all parts are added to the same cells, on the host all contributions to a few cells come first, then those to
+// the next: one pass over the target, which its caches keep, instead of one for each rank.
+void ScheduleExecutor::combineAll(Carrier& carrier, const Action& action, Combine combine) {
+  const Direction& direction = directionOf(action.sense);
+  delay_.wait();
+  action.y->changed(); // where all arrives in the array, nothing else tells
+  const Region* kept = keptRegion(direction, action);
+  // Where each cell gets one value it is also the largest, and brings beta along.
+  if (!direction.sums)
+    combine = Combine::Add;
+  const bool sole = prepareTarget(direction, action, kept, combine);
+  const bool chunkwise = direction.sameTarget && !kept && action.y->space() == Space::Host;
+  const Index passes = chunkwise ? direction.unpacks[0].chunks.count() : 1;
+  for (Index pass = 0; pass < passes; ++pass)
+    for (std::size_t i = 0; i < direction.unpacks.size(); ++i) {
+      const Part& part = direction.unpacks[i];
+      const Interval chunks = chunkwise ? Interval{pass, pass + 1} : part.chunks.all();
+      const bool first = sole && (i == 0 || !direction.sums);
+      const Meeting meeting{first ? Combine::Copy : combine, first ? action.beta : 1};
+      if (!direction.isOwn(part))
+        carrier.receive(action, i, chunks, meeting);
+      else
+        part.visit(chunks, [&](const Region& from, const Region& to) {
+          if (&to != kept)
+            combineRegion(action, to, viewOf(*action.x, from), meeting);
+        });
+    }
+  carrier.end(action);
+}
+
+} // namespace tenon

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Executes a schedule, forward or transposed, between two local arrays of any strides:
+//     y <- alpha C x + beta y.
+// Contributions are combined in the order of the schedule, which is that of mesh positions, so that
+// copies of a sum are equal bit by bit, whichever carrier brings them and whichever ranks the mesh has
+// where. begin() sends, end() receives and combines; the rank's own part is read from x at the end.
+//
+// In place, x and y lie in one array, such that a cell that the rank keeps has one address in both:
+// it is left alone, and counts as the first contribution. So is a cell whose value is the caller's.
+#pragma once
+
+#include "comm/delay.hpp"
+#include "linop/exchange/carrier.hpp"
+#include "linop/exchange/wire.hpp"
+
+namespace tenon {
+
+class ScheduleExecutor {
+public:
+  // Collective. Throws TENON_ERR_SUPPORT if the policy's transport is shared and the node has no arena.
+  ScheduleExecutor(const CommPtr& comm, const Schedule& schedule, TenonDataType type,
+                   const std::string& owner, const CarrierPolicy& policy);
+  ScheduleExecutor(const ScheduleExecutor&) = delete;
+  ScheduleExecutor& operator=(const ScheduleExecutor&) = delete;
+
+  void begin(const Action& action);
+  // With Combine::Max, for plain actions, cells that several ranks contribute to get the largest
+  // value instead of the sum; every target cell must then be contributed to.
+  void end(const Action& action, Combine combine = Combine::Add);
+
+  // Whether x and y of the action lie in one array as above.
+  bool isInPlace(const Action& action) const;
+
+  void bind(Sense sense, DTensor& x, DTensor& y) { carrierOf(sense, x.space()).bind(x, y); }
+  void unbind();
+
+  Index bufferBytes() const noexcept;
+  // By which ways the parts travel, and why not by shared memory where auto could not.
+  std::string describeTransport() const;
+
+private:
+  // What brings the parts of arrays in one space.
+  struct Carriage {
+    std::array<std::unique_ptr<Carrier>, 2> carriers; // by sense
+    Wire::Reach reach;
+    Wire sourceSide, targetSide;
+    Carriage(const ScheduleExecutor& executor, Space space);
+  };
+
+  const Direction& directionOf(Sense sense) const { return directions_[static_cast<int>(sense)]; }
+  std::unique_ptr<Carrier> makeCarrierFor(Sense sense, Space space) const;
+  // Of MPI. Collective.
+  Wire::Reach reachIn(Space space) const;
+  void combineAll(Carrier& carrier, const Action& action, Combine combine);
+  Carriage& carriage(Space space);
+  Carrier& carrierOf(Sense sense, Space space) {
+    return *carriage(space).carriers[static_cast<int>(sense)];
+  }
+
+  CommPtr comm_;
+  int tag_;
+  Index cellBytes_;
+  std::string owner_;
+  CarrierPolicy policy_;
+  std::array<Direction, 2> directions_; // by sense
+  PerSpace<Carriage> carriages_;
+  Delay delay_;
+};
+
+} // namespace tenon

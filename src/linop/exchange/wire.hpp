@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A buffer of messages in two places: its cells, where kernels pack and unpack, and its bytes, which MPI reads
+// and writes. On the host they are one, and with an MPI library that reaches the device also there. Else the bytes
+// of arrays on the device are pinned memory of the host.
+//
+// On the device the host only queues: kernels on the stream of the context, copies between cells and bytes on a
+// stream of their own, so that they run beside kernels that are queued between sending and receiving.
+#pragma once
+
+#include "comm/exchange.hpp"
+#include "dtensor/kernel_context.hpp"
+#include "sys/memory/memory.hpp"
+
+#include <array>
+#include <memory>
+
+namespace tenon {
+
+// What an operator holds for arrays on the host and, apart from it, for those on the device: made when the first of
+// them comes.
+
+template <class T>
+class PerSpace {
+public:
+  // make() gives the new one.
+  template <class Make>
+  T& of(Space space, Make make) {
+    std::unique_ptr<T>& made = made_[static_cast<std::size_t>(space)];
+    if (!made)
+      made = make();
+    return *made;
+  }
+  // NULL as long as none has come.
+  T* find(Space space) const noexcept { return made_[static_cast<std::size_t>(space)].get(); }
+  // visit(T&) for those that there are.
+  template <class Visit>
+  void visit(Visit visit) const {
+    for (const std::unique_ptr<T>& made : made_)
+      if (made)
+        visit(*made);
+  }
+
+private:
+  std::array<std::unique_ptr<T>, 2> made_;
+};
+
+class Wire {
+public:
+  enum class Reach { Host, Device }; // of MPI
+  Wire(Index bytes, const std::string& label, KernelContextPtr context, Reach reach = Reach::Host);
+  // Waits for the copies.
+  ~Wire();
+  Wire(const Wire&) = delete;
+  Wire& operator=(const Wire&) = delete;
+
+  std::byte* cells() noexcept { return cells_.data<std::byte>(); }
+  std::byte* bytes() noexcept { return isStaged() ? staging_.data<std::byte>() : cells(); }
+  // Whether kernels work on the cells while the host goes on, so that what follows must be called.
+  bool isOnDevice() const noexcept { return context_->space() == Space::Device; }
+  // Whether cells and bytes are apart.
+  bool isStaged() const noexcept { return isStaged_; }
+  // A message travels in pieces of so many bytes: those of a staged one are copied while others travel.
+  Index pieceBytes() const noexcept {
+    return isStaged() ? kStagedPieceBytes : Exchange::kMostPieceBytes;
+  }
+  Index heldBytes() const noexcept { return cells_.bytes() + staging_.bytes(); }
+
+  // What kernels have been called for until now is done before what send() is called for from now on. The host waits
+  // until no copy reads the bytes, which may hold what was received before.
+  void packed();
+  // Cells from `from`, in the space of the kernels, to the bytes from `begin` on; MPI may have them once the event
+  // is passed.
+  void send(Index begin, const void* from, Index bytes, Event& ready);
+
+  // MPI may write the bytes from now on, for which the host waits.
+  void open();
+  // The bytes from `begin` on to the same cells,
+  void receive(Index begin, Index bytes);
+  // which kernels find that are called from now on.
+  void received();
+  // Kernels that read the cells have been called.
+  void unpacked();
+
+private:
+  static constexpr Index kStagedPieceBytes = Index(4) << 20;
+
+  KernelContextPtr context_;
+  bool isStaged_;
+  Buffer cells_, staging_;
+  Event packed_, received_, free_;
+};
+
+} // namespace tenon

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/programs/reduction_op.hpp"
+
+#include "comm/agreement/agreement.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "kernels/movement/block_copy.hpp"
+#include "reduction/collective_rule.hpp"
+#include "reduction/execution.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+// Cells in a row, of this rank alone.
+Ref<DTensor> rowOf(const CommPtr& comm, Index cells, TenonDataType type, Space space) {
+  return makeRef<DTensor>(comm,
+                          Layout({.shape = {cells},
+                                  .mesh = Mesh::make({1}, {comm->rank()}),
+                                  .properties = {Property::broadcast()}}),
+                          type, space);
+}
+
+} // namespace
+
+std::vector<int> summedAxes(const Layout& from, const Layout& to) {
+  std::vector<int> axes;
+  if (from.hasMargins() || from.mesh().axes() != to.mesh().axes())
+    return axes;
+  LayoutSpec spec = from.spec();
+  for (int axis = 0; axis < from.mesh().axes(); ++axis)
+    if (from.property(axis).isPartial() && to.property(axis).isBroadcast()) {
+      axes.push_back(axis);
+      spec.properties[axis] = Property::broadcast();
+    }
+  if (!axes.empty() && !(Layout(std::move(spec)) == to))
+    axes.clear();
+  return axes;
+}
+
+std::vector<int> reductionGroupOf(const Mesh& mesh, const std::vector<int>& axes, int rank) {
+  const int position = mesh.position(rank);
+  if (position < 0)
+    return {};
+  std::vector<int> positions{position};
+  for (int axis : axes) {
+    std::vector<int> more;
+    for (int one : positions) {
+      std::vector<int> coordinates = mesh.coordinates(one);
+      for (int c = 0; c < mesh.extent(axis); ++c) {
+        coordinates[axis] = c;
+        more.push_back(mesh.positionAt(coordinates));
+      }
+    }
+    positions = std::move(more);
+  }
+  std::vector<int> ranks;
+  for (int one : positions)
+    ranks.push_back(mesh.rank(one));
+  return ranks;
+}
+
+std::vector<int> membersOf(const std::vector<int>& group, const std::vector<int>& order) {
+  if (order.empty() || group.empty())
+    return group;
+  std::vector<int> members;
+  for (int place : order)
+    members.push_back(group.at(place));
+  return members;
+}
+
+ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& to,
+                         TenonDataType type, ReductionPlan plan, const CarrierPolicy& policy)
+    : LinearOp(comm, from, to, type), plan_(std::move(plan)), policy_(policy),
+      axes_(summedAxes(from, to)) {
+  collectively(
+      *comm, "the program of a reduction",
+      [this] {
+        checkPlan();
+        return 0;
+      },
+      [this](int) { return agreedText(); });
+  const Shape strides = rowMajorStrides(extents(from.boxOfRank(comm->rank())));
+  std::copy(strides.begin(), strides.end(), packed_.begin());
+  makeStages();
+}
+
+void ReductionOp::checkPlan() const {
+  if (axes_.empty())
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("a reduction program needs layouts without halos that differ only by P "
+                            "-> B on some grid axes, but got {} -> {}",
+                            domain().describe(), range().describe()));
+  Index members = 1;
+  for (int axis : axes_)
+    members *= domain().mesh().extent(axis);
+  if (std::find(plan_.hierarchy.begin(), plan_.hierarchy.end(), 1) != plan_.hierarchy.end() ||
+      deviceCount(plan_.hierarchy) != members)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the hierarchy [{}] does not match the {} ranks of each sum; pass "
+                            "level sizes >= 2 whose product is that number",
+                            fmt::join(plan_.hierarchy, ","), members));
+  if (!plan_.order.empty() && static_cast<Index>(plan_.order.size()) != members)
+    throw Error(TENON_ERR_INTERNAL, fmt::format("{} of {} members of a reduction have a number",
+                                                plan_.order.size(), members));
+  checkReduces(plan_.program, static_cast<int>(plan_.hierarchy.size()));
+}
+
+std::vector<ReductionOp::RankStep> ReductionOp::stepsOf(int rank) const {
+  const std::vector<int> group =
+      membersOf(reductionGroupOf(domain().mesh(), axes_, rank), plan_.order);
+  const int member = static_cast<int>(std::find(group.begin(), group.end(), rank) - group.begin());
+  const Index own = group.empty() ? 0 : cells(domain().boxOfRank(rank));
+  const Index mostBytes = mostCells(domain()) * dataTypeSize(domainType());
+  std::vector<RankStep> steps;
+  for (const ReductionStep& step :
+       reductionSteps(plan_.program, plan_.hierarchy, own, mostBytes, plan_.rates)) {
+    RankStep& mine = steps.emplace_back(RankStep{step.instruction, step.kind, {}});
+    mine.schedule.sourceExtent = mine.schedule.targetExtent = {0};
+    if (!group.empty())
+      mine.schedule = reductionSchedule(step, member, group);
+  }
+  return steps;
+}
+
+void ReductionOp::makeStages() {
+  const int me = comm()->rank();
+  for (const RankStep& step : stepsOf(me)) {
+    if (heldCells_.empty())
+      heldCells_.push_back(step.schedule.sourceExtent[0]);
+    heldCells_.push_back(step.schedule.targetExtent[0]);
+    stages_.push_back({step.instruction, wordOf(step.kind), sentTraffic(step.schedule, me),
+                       std::make_unique<ScheduleExecutor>(comm(), step.schedule, domainType(),
+                                                          title(), policy_)});
+  }
+  if (!stages_.empty())
+    rows(policy_.space);
+}
+
+ReductionOp::Rows& ReductionOp::rows(Space space) {
+  return bySpace_.of(space, [&] { return makeRows(space); });
+}
+
+std::unique_ptr<ReductionOp::Rows> ReductionOp::makeRows(Space space) {
+  auto made = std::make_unique<Rows>();
+  Index most[2] = {0, 0};
+  for (std::size_t i = 0; i < heldCells_.size(); ++i)
+    most[i % 2] = std::max(most[i % 2], heldCells_[i]);
+  const Index size = dataTypeSize(domainType());
+  const KernelContextPtr context = contextOf(comm(), space);
+  made->even = readableBuffer(*comm(), *context, most[0] * size, title() + " even steps");
+  made->odd = readableBuffer(*comm(), *context, most[1] * size, title() + " odd steps");
+  const auto row = [&](Index cells) { return rowOf(comm(), cells, domainType(), space); };
+  for (std::size_t i = 0; i < heldCells_.size(); ++i) {
+    Buffer& buffer = i % 2 == 0 ? made->even : made->odd;
+    made->held.push_back(row(heldCells_[i]));
+    made->held.back()->placeArray(buffer.data<void>(), {1}, {0}, {0}, false);
+  }
+  made->callersX = row(heldCells_.front());
+  made->callersY = row(heldCells_.back());
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    stages_[i].executor->bind(Sense::Forward, *made->held[i], *made->held[i + 1]);
+    stages_[i].executor->bind(Sense::Adjoint, *made->held[i + 1], *made->held[i]);
+  }
+  return made;
+}
+
+void ReductionOp::takeSource(const Action& action) {
+  const DTensor& x = *action.x;
+  if (x.isContiguous()) {
+    rows_->callersX->placeBox(const_cast<void*>(arrayOf(x)), true);
+    x_ = rows_->callersX;
+    return;
+  }
+  x_ = action.sense == Sense::Forward ? rows_->held.front() : rows_->held.back();
+  visitDataType(domainType(), [&]<class T>(T) {
+    blockAxpby<T, T>(x.context(), x.rank(), x.extent().data(), T(1), x.data<T>(),
+                     x.strides().data(), T(0), x_->mutableData<T>(), packed_.data());
+  });
+}
+
+void ReductionOp::takeTarget(const Action& action) {
+  DTensor& y = *action.y;
+  y_ = action.sense == Sense::Forward ? rows_->held.back() : rows_->held.front();
+  if (!action.isPlain() || !y.isContiguous())
+    return;
+  y.checkWritable();
+  rows_->callersY->placeBox(const_cast<void*>(arrayOf(y)), false);
+  y_ = rows_->callersY;
+}
+
+Action ReductionOp::actionOf(Sense sense, std::size_t step) const {
+  const std::size_t last = stages_.size();
+  const auto row = [&](std::size_t i) {
+    return rows_->held[sense == Sense::Forward ? i : last - i];
+  };
+  return {.sense = sense,
+          .x = (step == 0 ? x_ : row(step)).get(),
+          .y = (step + 1 == last ? y_ : row(step + 1)).get()};
+}
+
+void ReductionOp::doBegin(const Action& action) {
+  if (stages_.empty())
+    return;
+  rows_ = &rows(action.x->space());
+  takeSource(action);
+  takeTarget(action);
+  stageOf(action.sense, 0).begin(actionOf(action.sense, 0));
+}
+
+void ReductionOp::doEnd(const Action& action) {
+  if (stages_.empty())
+    return axpby(action.alpha, *action.x, action.beta, *action.y);
+  for (std::size_t step = 0; step < stages_.size(); ++step) {
+    const Action one = actionOf(action.sense, step);
+    if (step > 0)
+      stageOf(action.sense, step).begin(one);
+    stageOf(action.sense, step).end(one);
+  }
+  DTensor& y = *action.y;
+  if (y_.get() == rows_->callersY.get())
+    return y.changed();
+  visitDataType(domainType(), [&]<class T>(T) {
+    blockAxpby<T, T>(y.context(), y.rank(), y.extent().data(), static_cast<T>(action.alpha),
+                     y_->data<T>(), packed_.data(), static_cast<T>(action.beta), y.mutableData<T>(),
+                     y.strides().data());
+  });
+}
+
+std::optional<Traffic> ReductionOp::trafficOf(int rank) const {
+  Traffic sum;
+  for (const RankStep& step : stepsOf(rank)) {
+    const Traffic sent = sentTraffic(step.schedule, rank);
+    sum.messages += sent.messages;
+    sum.cells += sent.cells;
+  }
+  return sum;
+}
+
+std::string ReductionOp::agreedText() const {
+  const std::string rates =
+      plan_.rates == LinkRates{} ? "" : fmt::format("; {}", plan_.rates.describe());
+  const std::string order =
+      plan_.order.empty() ? "" : fmt::format(" in the order {}", fmt::join(plan_.order, ","));
+  return LinearOp::agreedText() +
+         fmt::format("; hierarchy [{}]{}, program {}{}{}", fmt::join(plan_.hierarchy, ","), order,
+                     tenon::describe(plan_.program), rates, policy_.agreedText());
+}
+
+std::string ReductionOp::describeMore() const {
+  const int rank = comm()->rank();
+  const Traffic all = *trafficOf(rank);
+  std::string text = fmt::format("  reduction program on the hierarchy [{}]: rank {} sends {} "
+                                 "messages, {} B",
+                                 fmt::join(plan_.hierarchy, ","), rank, all.messages,
+                                 all.cells * dataTypeSize(domainType()));
+  if (!stages_.empty())
+    text += "; transport " + stages_.front().executor->describeTransport();
+  text += '\n';
+  for (const Stage& stage : stages_) {
+    const Instruction& instruction = plan_.program[stage.instruction];
+    const std::string as = stage.collective == wordOf(instruction.collective)
+                               ? ""
+                               : fmt::format(" as {}", stage.collective);
+    text += fmt::format("    {}{}: rank {} sends {}, {} B\n", instruction.describe(), as, rank,
+                        counted(stage.sent.messages, "message"),
+                        stage.sent.cells * dataTypeSize(domainType()));
+  }
+  return text;
+}
+
+Index ReductionOp::bufferBytes() const {
+  Index bytes = 0;
+  bySpace_.visit([&](const Rows& rows) { bytes += rows.even.bytes() + rows.odd.bytes(); });
+  for (const Stage& stage : stages_)
+    bytes += stage.executor->bufferBytes();
+  return bytes;
+}
+
+} // namespace tenon

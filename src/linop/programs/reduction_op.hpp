@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The sum over mesh axes, P -> B, as a program of the reduction language (reduction/program.hpp): a
+// list of steps, each of which runs on a ScheduleExecutor by any transport. Copies end equal bit by
+// bit, as every step adds in the order of the members. The adjoint is derived step by step, backwards:
+// AllReduce is its own, ReduceScatter and AllGather are a pair, and so are Reduce and Broadcast. As the
+// whole adds each contribution once to each copy, it is symmetric: its adjoint sums over the same axes.
+//
+// The ranks that differ in the summed axes alone are a reduction group. Its members are numbered by their
+// coordinates, and alike in all groups, so that groups with the same addends end with the same bits.
+#pragma once
+
+#include "linop/exchange/schedule_executor.hpp"
+#include "linop/exchange/wire.hpp"
+#include "linop/linear_op.hpp"
+#include "linop/programs/reduction_step.hpp"
+
+namespace tenon {
+
+// The axes that are P in one layout and B in the other, if all else is alike and there are no margins;
+// none otherwise.
+std::vector<int> summedAxes(const Layout& from, const Layout& to);
+// The rank's reduction group, by rising coordinates, the first axis slowest; empty if the rank is not in
+// the mesh.
+std::vector<int> reductionGroupOf(const Mesh& mesh, const std::vector<int>& axes, int rank);
+// The same group in the order of a plan.
+std::vector<int> membersOf(const std::vector<int>& group, const std::vector<int>& order);
+
+class ReductionOp final : public LinearOp {
+public:
+  // Collective. Throws TENON_ERR_LAYOUT if more changes than P -> B of some axes, TENON_ERR_ARG if the
+  // hierarchy does not make up the groups or the program does not reduce, TENON_ERR_COLLECTIVE if
+  // ranks pass different programs.
+  ReductionOp(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
+              ReductionPlan plan, const CarrierPolicy& policy = {});
+
+  const char* type() const noexcept override { return "reduction"; }
+  std::string agreedText() const override;
+  // The hierarchy, the transport, and each step with what this rank sends in it.
+  std::string describeMore() const override;
+  Index bufferBytes() const override;
+
+  const ReductionPlan& plan() const noexcept { return plan_; }
+  // What a rank sends in one Apply.
+  std::optional<Traffic> trafficOf(int rank) const override;
+
+private:
+  // A step on this rank.
+  struct Stage {
+    int instruction;
+    const char* collective;
+    Traffic sent;
+    std::unique_ptr<ScheduleExecutor> executor;
+  };
+
+  // What the rank holds between the steps, in two buffers by turns, in one space.
+  struct Rows {
+    Buffer even, odd;
+    std::vector<Ref<DTensor>> held;
+    Ref<DTensor> callersX, callersY; // rows that are placed on the caller's arrays
+  };
+
+  // A step of one rank, with its schedule.
+  struct RankStep {
+    int instruction;
+    CollectiveKind kind;
+    Schedule schedule;
+  };
+
+  void checkPlan() const;
+  std::vector<RankStep> stepsOf(int rank) const;
+  void makeStages();
+  Rows& rows(Space space);
+  std::unique_ptr<Rows> makeRows(Space space);
+  // Rows of the action in flight: the caller's array where its cells lie as in one, else ours.
+  void takeSource(const Action& action);
+  void takeTarget(const Action& action);
+  Action actionOf(Sense sense, std::size_t step) const;
+  ScheduleExecutor& stageOf(Sense sense, std::size_t step) const {
+    return *stages_[sense == Sense::Forward ? step : stages_.size() - 1 - step].executor;
+  }
+  void doBegin(const Action& action) override;
+  void doEnd(const Action& action) override;
+
+  ReductionPlan plan_;
+  CarrierPolicy policy_;
+  std::vector<int> axes_;
+  Strides packed_{};             // of the local array, row-major
+  std::vector<Index> heldCells_; // before each step, and after the last
+  PerSpace<Rows> bySpace_;
+  Rows* rows_ = nullptr; // of the action in flight, with x and y among them
+  Ref<DTensor> x_, y_;
+  std::vector<Stage> stages_;
+};
+
+} // namespace tenon

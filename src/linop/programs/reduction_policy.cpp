@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/programs/reduction_policy.hpp"
+
+#include "comm/machine_object.hpp"
+#include "linop/programs/reduction_op.hpp"
+#include "machine/machine_file.hpp"
+#include "reduction/execution.hpp"
+#include "reduction/simulation.hpp"
+#include "reduction/synthesis.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/options/options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <set>
+
+namespace tenon {
+
+namespace {
+
+struct Cheapest {
+  Program program;
+  double seconds = std::numeric_limits<double>::infinity();
+};
+
+template <class SecondsOf>
+Cheapest cheapestOf(const Hierarchy& hierarchy, SecondsOf secondsOf) {
+  const int levels = static_cast<int>(hierarchy.size());
+  const auto programs = reductionPrograms(levels, levels > 3 ? 3 : 5);
+  Cheapest best;
+  for (Index i = 0; i < programs->count(); ++i) {
+    const Program program = programs->program(i);
+    const double seconds = secondsOf(program);
+    if (seconds < best.seconds)
+      best = {program, seconds};
+  }
+  return best;
+}
+
+void takeIfCheaper(ReductionChoice& choice, const Cheapest& best, const std::string& other,
+                   double otherSeconds) {
+  choice.taken = best.seconds < kWorthwhile * otherSeconds;
+  choice.plan.program = best.program;
+  choice.why = fmt::format(
+      "-tenon_reduction auto: {}; the best program is predicted at {:.3g} us, {} at {:.3g} us",
+      choice.taken ? "by a program" : "as mpi", 1e6 * best.seconds, other, 1e6 * otherSeconds);
+}
+
+void chooseByRates(ReductionChoice& choice, Index cells, Index cellBytes, double routeSeconds) {
+  const Hierarchy& hierarchy = choice.plan.hierarchy;
+  const LinkRates& rates = choice.plan.rates;
+  const auto secondsOf = [&](const Program& program) {
+    return priceOfSteps(reductionSteps(program, hierarchy, cells, cells * cellBytes, rates),
+                        cellBytes, rates);
+  };
+  takeIfCheaper(choice, cheapestOf(hierarchy, secondsOf), "the route", routeSeconds);
+}
+
+void chooseBySimulation(ReductionChoice& choice, const Machine& machine, const Layout& domain,
+                        const std::vector<int>& axes, Index bytes) {
+  Simulation simulation(machine, choice.plan.hierarchy,
+                        reductionGroupsOf(domain.mesh(), axes, choice.plan.order),
+                        ReductionAlgorithm::Ring, static_cast<double>(bytes));
+  const auto secondsOf = [&](const Program& program) { return simulation.seconds(program); };
+  takeIfCheaper(choice, cheapestOf(choice.plan.hierarchy, secondsOf),
+                fmt::format("one AllReduce on machine '{}'", machine.name()),
+                simulation.seconds({Instruction{}}));
+}
+
+// The first of several that reduces over so many levels. One alone is checked where it is used.
+const Program& fittingProgram(const std::vector<Program>& programs, const Hierarchy& hierarchy) {
+  std::string reasons;
+  for (const Program& program : programs) {
+    if (programs.size() == 1)
+      return program;
+    try {
+      checkReduces(program, static_cast<int>(hierarchy.size()));
+      return program;
+    } catch (const Error& error) {
+      reasons += fmt::format("; '{}': {}", describe(program), error.text());
+    }
+  }
+  throw Error(
+      TENON_ERR_ARG,
+      fmt::format("none of the {} programs of -tenon_reduction reduces over the hierarchy [{}]{}",
+                  programs.size(), fmt::join(hierarchy, ","), reasons));
+}
+
+// The levels on which the ranks are numbered.
+Hierarchy levelsOf(const ReductionPolicy& policy, const std::optional<Machine>& machine,
+                   int ranks) {
+  if (!machine)
+    return policy.machine.empty() ? Hierarchy{ranks} : policy.machine;
+  if (!policy.machine.empty() && policy.machine != machine->sizes())
+    throw Error(TENON_ERR_ARG,
+                fmt::format("-tenon_machine_levels is {}, but machine '{}' of -tenon_machine_file "
+                            "has the levels {}; set only one of them",
+                            fmt::join(policy.machine, ","), machine->name(),
+                            fmt::join(machine->sizes(), ",")));
+  return machine->sizes();
+}
+
+} // namespace
+
+ReductionChoice chooseReduction(const ReductionPolicy& policy, const Layout& domain,
+                                const std::vector<int>& axes, int ranks, Index cellBytes,
+                                double routeSeconds, const LinkRates& rates) {
+  ReductionChoice choice;
+  choice.plan.rates = rates;
+  std::optional<Machine> machine;
+  if (!policy.machineFile.empty())
+    machine = machineForRanks(policy.machineFile, ranks);
+  if (policy.automatic && !machine && rates == LinkRates{}) {
+    choice.why = "-tenon_reduction auto: as mpi, since the machine is not described (pass "
+                 "-tenon_machine_file or -tenon_machine_latency, -tenon_machine_bandwidth, ...)";
+    return choice;
+  }
+  const Hierarchy levels = levelsOf(policy, machine, ranks);
+  try {
+    choice.plan.hierarchy = reductionHierarchy(domain.mesh(), axes, levels);
+    choice.plan.order = memberOrder(domain.mesh(), axes, levels);
+  } catch (const Error& error) {
+    if (!policy.automatic)
+      throw;
+    choice.why = "-tenon_reduction auto: as mpi, since " + error.text();
+    return choice;
+  }
+  if (choice.plan.hierarchy.empty())
+    return choice;
+  const Index cells = mostCells(domain);
+  if (machine) {
+    chooseBySimulation(choice, *machine, domain, axes, cells * cellBytes);
+  } else if (policy.automatic) {
+    chooseByRates(choice, cells, cellBytes, routeSeconds);
+  } else if (!policy.programs.empty()) {
+    choice.plan.program = fittingProgram(policy.programs, choice.plan.hierarchy);
+    choice.taken = true;
+  }
+  return choice;
+}
+
+namespace {
+
+constexpr OptionSpec kReductionOptions[] = {
+    {"reduction", OptionSpec::String, "mpi",
+     "how to reduce over grid axes: mpi (as routed), auto (the cheapest program), or a list of "
+     "programs separated by semicolons; see doc/placement.md"},
+    {"machine_levels", OptionSpec::String, "",
+     "sizes of the machine's levels for reduction programs, outermost first, such as 2,4; ranks "
+     "are numbered level by level; empty: all ranks on one level"},
+};
+const OptionRegistration kReductionRegistration{{"reduction", kReductionOptions}};
+
+Hierarchy parseLevels(const std::string& text) {
+  Hierarchy levels;
+  const char *at = text.data(), *end = at + text.size();
+  while (at != end) {
+    Index size = 0;
+    const auto [stop, error] = std::from_chars(at, end, size);
+    const bool more = stop != end && *stop == ',' && stop + 1 != end;
+    if (error != std::errc() || size < 1 || !(stop == end || more))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("-tenon_machine_levels is '{}' (error at byte {}); it must be a list "
+                              "of sizes >= 1 separated by commas, such as 2,4",
+                              text, at - text.data()));
+    levels.push_back(size);
+    at = more ? stop + 1 : stop;
+  }
+  return levels;
+}
+
+// Digits of a place on the levels.
+std::vector<Index> digitsOf(Index place, const Hierarchy& machine) {
+  std::vector<Index> digits(machine.size());
+  for (std::size_t level = machine.size(); level-- > 0; place /= machine[level])
+    digits[level] = place % machine[level];
+  return digits;
+}
+
+// The digits of each level among the ranks, in the order in which they come; the product of their
+// numbers is the ranks' number.
+std::vector<std::vector<Index>> digitsOf(const std::vector<int>& ranks, const Hierarchy& machine) {
+  std::vector<std::vector<Index>> digits(machine.size());
+  for (int rank : ranks) {
+    const std::vector<Index> own = digitsOf(rank, machine);
+    for (std::size_t level = 0; level < machine.size(); ++level)
+      if (std::ranges::find(digits[level], own[level]) == digits[level].end())
+        digits[level].push_back(own[level]);
+  }
+  return digits;
+}
+
+std::vector<Index> sizesOf(const std::vector<int>& ranks, const Hierarchy& machine) {
+  std::vector<Index> sizes;
+  Index product = 1;
+  for (const std::vector<Index>& ofLevel : digitsOf(ranks, machine)) {
+    sizes.push_back(static_cast<Index>(ofLevel.size()));
+    product *= sizes.back();
+  }
+  if (product != static_cast<Index>(ranks.size()))
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("ranks {} reduce together, but at each of the machine's levels [{}] they are "
+                    "at {} places, which makes {}: not a part of each level; place the process "
+                    "grid with TenonPartitionCreatePlaced(), or pass other -tenon_machine_levels",
+                    fmt::join(ranks, ","), fmt::join(machine, ","), fmt::join(sizes, ","),
+                    product));
+  return sizes;
+}
+
+// Which of the ranks has each number, level by level.
+std::vector<int> orderOf(const std::vector<int>& ranks, const Hierarchy& machine) {
+  sizesOf(ranks, machine); // or throws
+  const std::vector<std::vector<Index>> digits = digitsOf(ranks, machine);
+  std::vector<int> order(ranks.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const std::vector<Index> own = digitsOf(ranks[i], machine);
+    std::size_t number = 0;
+    for (std::size_t level = 0; level < machine.size(); ++level) {
+      const auto place = std::ranges::find(digits[level], own[level]) - digits[level].begin();
+      number = number * digits[level].size() + place;
+    }
+    order[number] = static_cast<int>(i);
+  }
+  return order;
+}
+
+// Bytes are counted in each program of its own.
+std::vector<Program> parsePrograms(const std::string& text) {
+  std::vector<Program> programs;
+  std::size_t begin = 0;
+  for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find(';', begin);
+    programs.push_back(parseProgram(
+        text.substr(begin, end == std::string::npos ? std::string::npos : end - begin)));
+  }
+  return programs;
+}
+
+void checkRanks(const Mesh& mesh, const Hierarchy& machine) {
+  const int places = deviceCount(machine);
+  for (int rank : mesh.ranks())
+    if (rank >= places)
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("the machine's levels [{}] have {} places, but process grid {} has rank {}; "
+                      "pass -tenon_machine_levels whose product is at least the number of ranks",
+                      fmt::join(machine, ","), places, mesh.describe(), rank));
+}
+
+} // namespace
+
+ReductionPolicy ReductionPolicy::fromOptions() {
+  ReductionPolicy policy;
+  policy.machine = parseLevels(options().getString("", "machine_levels"));
+  const std::string text = options().getString("", "reduction");
+  policy.automatic = text == "auto";
+  if (policy.automatic)
+    policy.machineFile = machineFileOption();
+  else if (text != "mpi")
+    policy.programs = parsePrograms(text);
+  return policy;
+}
+
+std::string ReductionPolicy::agreedText() const {
+  if (isByRoute())
+    return "";
+  std::string how = machineFile.empty() ? "auto" : fmt::format("auto on machine '{}'", machineFile);
+  if (!automatic) {
+    std::vector<std::string> texts;
+    for (const Program& program : programs)
+      texts.push_back(describe(program));
+    how = fmt::format("{}", fmt::join(texts, "; "));
+  }
+  return fmt::format("; reduction by {} on levels [{}]", how, fmt::join(machine, ","));
+}
+
+std::vector<std::vector<int>> reductionGroupsOf(const Mesh& mesh, const std::vector<int>& axes,
+                                                const std::vector<int>& order) {
+  std::vector<std::vector<int>> groups;
+  std::set<int> seen;
+  for (int rank : mesh.ranks()) {
+    if (seen.count(rank))
+      continue;
+    groups.push_back(membersOf(reductionGroupOf(mesh, axes, rank), order));
+    seen.insert(groups.back().begin(), groups.back().end());
+  }
+  return groups;
+}
+
+Hierarchy reductionHierarchy(const Mesh& mesh, const std::vector<int>& axes,
+                             const Hierarchy& machine) {
+  checkRanks(mesh, machine);
+  std::vector<Index> sizes;
+  std::vector<int> first;
+  for (const std::vector<int>& group : reductionGroupsOf(mesh, axes)) {
+    const std::vector<Index> own = sizesOf(group, machine);
+    if (first.empty()) {
+      sizes = own;
+      first = group;
+    } else if (own != sizes) {
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("on the machine's levels [{}], ranks {} reduce together at {} places per "
+                      "level, but ranks {} at {}; all groups must be alike: place the process grid "
+                      "with TenonPartitionCreatePlaced(), or pass other -tenon_machine_levels",
+                      fmt::join(machine, ","), fmt::join(first, ","), fmt::join(sizes, ","),
+                      fmt::join(group, ","), fmt::join(own, ",")));
+    }
+  }
+  std::erase(sizes, 1);
+  return sizes;
+}
+
+std::vector<int> memberOrder(const Mesh& mesh, const std::vector<int>& axes,
+                             const Hierarchy& machine) {
+  const auto groups = reductionGroupsOf(mesh, axes);
+  std::vector<int> order = orderOf(groups.front(), machine);
+  for (const std::vector<int>& group : groups)
+    if (orderOf(group, machine) != order)
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("ranks {1} and ranks {2}, in the order of their coordinates, are placed "
+                      "differently on machine levels [{0}], so a program would sum in "
+                      "different orders; place the process grid by a parallelism matrix of "
+                      "the levels (TenonPartitionCreatePlaced()), or pass other "
+                      "-tenon_machine_levels",
+                      fmt::join(machine, ","), fmt::join(group, ","),
+                      fmt::join(groups.front(), ",")));
+  if (std::ranges::is_sorted(order))
+    order.clear();
+  return order;
+}
+
+} // namespace tenon

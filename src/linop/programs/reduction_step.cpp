@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/programs/reduction_step.hpp"
+
+#include "geometry/cuts.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+void append(CellRuns& runs, Interval run) {
+  if (run.empty())
+    return;
+  if (!runs.empty() && runs.back().end == run.begin)
+    runs.back().end = run.end;
+  else
+    runs.push_back(run);
+}
+
+std::vector<CellRuns> cellsOf(const Holdings& held, const std::vector<Index>& cuts) {
+  std::vector<CellRuns> cells(held.size());
+  for (std::size_t member = 0; member < held.size(); ++member)
+    for (const RowRange& rows : held[member])
+      append(cells[member], {cuts[rows.begin], cuts[rows.end]});
+  return cells;
+}
+
+// What stands at the places begin ... end-1 among the cells.
+CellRuns shareOf(const CellRuns& runs, Interval places) {
+  CellRuns share;
+  Index place = 0;
+  for (const Interval& run : runs) {
+    const Interval taken = intersect(places, {place, place + run.size()});
+    append(share, {run.begin + taken.begin - place, run.begin + taken.end - place});
+    place += run.size();
+  }
+  return share;
+}
+
+// All members of a group hold the same, and get one balanced share each.
+std::vector<CellRuns> shared(const DeviceGroups& groups, std::vector<CellRuns> held) {
+  for (const std::vector<int>& group : groups) {
+    const CellRuns whole = held[group.front()];
+    const std::vector<Index> cuts = balancedCuts(cellsIn(whole), static_cast<int>(group.size()));
+    for (std::size_t i = 0; i < group.size(); ++i)
+      held[group[i]] = shareOf(whole, {cuts[i], cuts[i + 1]});
+  }
+  return held;
+}
+
+// Whether n members sum t bytes faster when each first sums its share: a member then sends and
+// receives 2 (n-1)/n t in two rounds, and adds t, instead of (n-1) t in one and n t.
+bool isCheaperInTwo(int members, double bytes, const LinkRates& rates) {
+  const double n = members;
+  const double round = rates.latency + (n - 1) * rates.overhead;
+  const double one = round + (n - 1) * bytes / rates.bandwidth + n * bytes / rates.copyBandwidth;
+  const double two =
+      2 * round + 2 * (n - 1) / n * bytes / rates.bandwidth + 2 * bytes / rates.copyBandwidth;
+  return members > 2 && two < one;
+}
+
+void addBlock(std::vector<CellBlock>& blocks, Index source, Index target, Index cells) {
+  if (!blocks.empty()) {
+    CellBlock& last = blocks.back();
+    const Index extent = last.extent[0];
+    if (last.sourceBegin[0] + extent == source && last.targetBegin[0] + extent == target) {
+      last.extent[0] += cells;
+      return;
+    }
+  }
+  blocks.push_back({.extent = {cells},
+                    .sourceBegin = {source},
+                    .targetBegin = {target},
+                    .sourceStep = {1},
+                    .targetStep = {1}});
+}
+
+// The cells that two members share, where each holds them.
+Transfer transferOf(int peer, const CellRuns& source, const CellRuns& target) {
+  Transfer transfer{.peer = peer, .cells = 0, .blocks = {}};
+  Index sourcePlace = 0, targetPlace = 0;
+  for (std::size_t i = 0, j = 0; i < source.size() && j < target.size();) {
+    const Interval both = intersect(source[i], target[j]);
+    if (!both.empty())
+      addBlock(transfer.blocks, sourcePlace + both.begin - source[i].begin,
+               targetPlace + both.begin - target[j].begin, both.size());
+    transfer.cells += both.size();
+    if (source[i].end <= target[j].end)
+      sourcePlace += source[i++].size();
+    else
+      targetPlace += target[j++].size();
+  }
+  return transfer;
+}
+
+std::vector<CellBox> untouched(const std::vector<Transfer>& transfers, bool bySource, Index cells) {
+  std::vector<Interval> runs;
+  for (const Transfer& transfer : transfers)
+    for (const CellBlock& block : transfer.blocks) {
+      const Index begin = (bySource ? block.sourceBegin : block.targetBegin)[0];
+      runs.push_back({begin, begin + block.extent[0]});
+    }
+  return gapsOf({coverage(std::move(runs), {0, cells})});
+}
+
+std::vector<int> groupOf(const DeviceGroups& groups, int member) {
+  for (const std::vector<int>& group : groups)
+    if (std::find(group.begin(), group.end(), member) != group.end())
+      return group;
+  return {member};
+}
+
+} // namespace
+
+Index cellsIn(const CellRuns& runs) {
+  Index sum = 0;
+  for (const Interval& run : runs)
+    sum += run.size();
+  return sum;
+}
+
+std::vector<ReductionStep> reductionSteps(const Program& program, const Hierarchy& hierarchy,
+                                          Index cells, Index mostBytes, const LinkRates& rates) {
+  const int members = deviceCount(hierarchy);
+  const std::vector<Index> cuts = balancedCuts(cells, members);
+  Holdings held = initialHoldings(members);
+  std::vector<ReductionStep> steps;
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    const CollectiveKind kind = program[i].collective;
+    DeviceGroups groups = groupsOf(hierarchy, program[i]);
+    const std::vector<int>& first = groups.front();
+    const double bytes = static_cast<double>(mostBytes) * rowsIn(held[first.front()]) / members;
+    Holdings next = holdingsAfter(kind, groups, held);
+    ReductionStep step{static_cast<int>(i), kind, std::move(groups), cellsOf(held, cuts),
+                       cellsOf(next, cuts)};
+    held = std::move(next);
+    if (kind != CollectiveKind::AllReduce ||
+        !isCheaperInTwo(static_cast<int>(first.size()), bytes, rates)) {
+      steps.push_back(std::move(step));
+      continue;
+    }
+    ReductionStep scatter = step;
+    scatter.kind = CollectiveKind::ReduceScatter;
+    step.kind = CollectiveKind::AllGather;
+    scatter.after = step.before = shared(step.groups, step.before);
+    steps.push_back(std::move(scatter));
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+double priceOfSteps(const std::vector<ReductionStep>& steps, Index cellBytes,
+                    const LinkRates& rates) {
+  double seconds = 0;
+  for (const ReductionStep& step : steps) {
+    const int member = step.groups.front().front();
+    std::vector<int> ranks(step.before.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    const Schedule schedule = reductionSchedule(step, member, ranks);
+    const Traffic out = sentTraffic(schedule, member), in = receivedTraffic(schedule, member);
+    const Index added = in.cells + schedule.targetExtent[0];
+    seconds += rates.latency +
+               static_cast<double>(std::max(out.messages, in.messages)) * rates.overhead +
+               static_cast<double>(std::max(out.cells, in.cells) * cellBytes) / rates.bandwidth +
+               static_cast<double>((out.cells + added) * cellBytes) / rates.copyBandwidth;
+  }
+  return seconds;
+}
+
+Index mostCells(const Layout& layout) {
+  Index most = 1;
+  for (int d = 0; d < layout.rank(); ++d) {
+    Index extent = 0;
+    for (int part = 0; part < layout.parts(d); ++part)
+      extent = std::max(extent, layout.owned(d, part).size());
+    most *= extent;
+  }
+  return most;
+}
+
+Schedule reductionSchedule(const ReductionStep& step, int member, const std::vector<int>& ranks) {
+  const std::vector<int> group = groupOf(step.groups, member);
+  const bool rootGives = step.kind == CollectiveKind::Broadcast;
+  const CellRuns &before = step.before[member], &after = step.after[member];
+  Schedule schedule;
+  for (int other : group) {
+    if (!rootGives || member == group.front())
+      if (Transfer t = transferOf(ranks[other], before, step.after[other]); t.cells > 0)
+        schedule.sends.push_back(std::move(t));
+    if (!rootGives || other == group.front())
+      if (Transfer t = transferOf(ranks[other], step.before[other], after); t.cells > 0)
+        schedule.receives.push_back(std::move(t));
+  }
+  schedule.sourceExtent = {cellsIn(before)};
+  schedule.targetExtent = {cellsIn(after)};
+  schedule.sourceGaps.zeros = untouched(schedule.sends, true, cellsIn(before));
+  schedule.targetGaps.zeros = untouched(schedule.receives, false, cellsIn(after));
+  schedule.sumsOnReceipt = step.kind == CollectiveKind::AllReduce ||
+                           step.kind == CollectiveKind::ReduceScatter ||
+                           step.kind == CollectiveKind::Reduce;
+  schedule.sumsOnTranspose = step.kind == CollectiveKind::AllReduce ||
+                             step.kind == CollectiveKind::AllGather ||
+                             step.kind == CollectiveKind::Broadcast;
+  return schedule;
+}
+
+} // namespace tenon

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "planner/papers/published_costs.hpp"
+
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+constexpr double kElementBytes = 4;
+
+// ceil(log2 n).
+double roundedLog(Index n) {
+  return std::bit_width(static_cast<std::uint64_t>(n - 1));
+}
+
+// alpha ceil(log n) + beta (n-1)/n elements.
+double ringTerm(const T1Link& link, Index n, double elements) {
+  return link.alpha * roundedLog(n) +
+         link.beta * kElementBytes * (double(n - 1) / double(n)) * elements;
+}
+
+double weightsOf(const TableLayer& layer) {
+  return static_cast<double>(layer.weights);
+}
+
+// Elements of a row of pixels, all but the first dimension.
+double rowElements(const std::vector<Index>& extents, Index channels) {
+  double elements = static_cast<double>(channels);
+  for (std::size_t d = 1; d < extents.size(); ++d)
+    elements *= static_cast<double>(extents[d]);
+  return elements;
+}
+
+double haloTerm(const T1Link& link, double batch, double row, const TableLayer& layer) {
+  const Index halo = layer.kernel / 2;
+  return link.alpha + link.beta * kElementBytes * batch * row * double(halo);
+}
+
+// The three sums of Eq. 8 for one layer.
+double modelAndBatch(const TableLayer& layer, bool isFirst, double batch, const PaperGrid& grid,
+                     const T1Link& link) {
+  const double local = batch / double(grid.columns);
+  double seconds = ringTerm(link, grid.rows, local * layer.outputElements());
+  if (!isFirst)
+    seconds += 2 * ringTerm(link, grid.rows, local * layer.inputElements());
+  return seconds + 2 * ringTerm(link, grid.columns, weightsOf(layer) / double(grid.rows));
+}
+
+TableLayers withoutSums(const TableLayers& layers) {
+  TableLayers kept;
+  std::copy_if(layers.begin(), layers.end(), std::back_inserter(kept),
+               [](const TableLayer& layer) { return layer.kind != TableLayer::Kind::Add; });
+  return kept;
+}
+
+} // namespace
+
+double eq3(const TableLayers& layers, Index batch, Index processes, const T1Link& link) {
+  double seconds = 0;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    seconds += ringTerm(link, processes, double(batch) * layers[i].outputElements());
+    if (i > 0)
+      seconds += 2 * ringTerm(link, processes, double(batch) * layers[i].inputElements());
+  }
+  return seconds;
+}
+
+double eq4(const TableLayers& layers, Index processes, const T1Link& link) {
+  double seconds = 0;
+  for (const TableLayer& layer : layers)
+    seconds += 2 * ringTerm(link, processes, weightsOf(layer));
+  return seconds;
+}
+
+double eq5(const TableLayer& layer, Index batch) {
+  return 2 * weightsOf(layer) / (3 * double(batch) * layer.outputElements());
+}
+
+double eq6(const TableLayer& layer, Index batch, Index processes, const T1Link& link) {
+  return ringTerm(link, processes, double(batch) * layer.outputElements());
+}
+
+double eq7(const TableLayers& layers, Index batch, Index processes, const T1Link& link) {
+  double seconds = 0;
+  for (const TableLayer& layer : layers) {
+    const double all = static_cast<double>(batch);
+    seconds += haloTerm(link, all, rowElements(layer.input, layer.inChannels), layer) +
+               haloTerm(link, all, rowElements(layer.output, layer.outChannels), layer) +
+               2 * ringTerm(link, processes, weightsOf(layer));
+  }
+  return seconds;
+}
+
+double eq8(const TableLayers& layers, Index batch, const std::vector<PaperGrid>& grids,
+           const T1Link& link) {
+  double seconds = 0;
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    seconds += modelAndBatch(layers[i], i == 0, double(batch), grids[i], link);
+  return seconds;
+}
+
+// Where an affine layer follows, its input has no width, and that of the convolution's channels is 1.
+double eq9(const TableLayers& layers, Index batch, const PaperGrid& grid, const T1Link& link) {
+  const double local = double(batch) / double(grid.columns);
+  double seconds = 0;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const TableLayer& layer = layers[i];
+    if (layer.kind == TableLayer::Kind::Affine) {
+      seconds += modelAndBatch(layer, false, double(batch), grid, link);
+      continue;
+    }
+    const bool hasNext = i + 1 < layers.size() && !layers[i + 1].input.empty();
+    const double next = hasNext ? rowElements(layers[i + 1].input, layers[i + 1].inChannels)
+                                : double(layer.outChannels);
+    seconds += haloTerm(link, local, rowElements(layer.input, layer.inChannels), layer) +
+               haloTerm(link, local, next, layer) +
+               2 * ringTerm(link, grid.rows * grid.columns, weightsOf(layer));
+  }
+  return seconds;
+}
+
+double eq4Of003(const TableLayers& layers, Index batch, const PaperGrid& grid, const T1Link& link) {
+  const double local = double(batch) / double(grid.columns);
+  double seconds = 0;
+  for (const TableLayer& layer : layers)
+    seconds += 3 * ringTerm(link, grid.rows, local * layer.outputElements()) +
+               2 * ringTerm(link, grid.columns, weightsOf(layer) / double(grid.rows));
+  return seconds;
+}
+
+namespace {
+
+std::vector<PaperGrid> gridsOf(const TableLayers& layers, const PaperGrid& grid,
+                               const PaperGrid& convolutions) {
+  std::vector<PaperGrid> grids;
+  for (const TableLayer& layer : layers)
+    grids.push_back(layer.kind == TableLayer::Kind::Affine ? grid : convolutions);
+  return grids;
+}
+
+void checkGrid(const PaperGrid& grid) {
+  if (grid.rows < 1 || grid.columns < 1)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the grid is {} x {}; both must be >= 1", grid.rows, grid.columns));
+}
+
+} // namespace
+
+const std::vector<std::string>& publishedCosts() {
+  static const std::vector<std::string> kNames = {"eq3", "eq4", "eq7", "eq8", "eq9", "eq4_003"};
+  return kNames;
+}
+
+double publishedCost(const std::string& name, const NetworkTable& network, Index batch,
+                     const PaperGrid& grid, const PaperGrid& convolutions, const T1Link& link) {
+  checkGrid(grid);
+  checkGrid(convolutions);
+  const TableLayers layers = withoutSums(network.layers);
+  if (name == "eq8")
+    return eq8(layers, batch, gridsOf(layers, grid, convolutions), link);
+  if (name == "eq9")
+    return eq9(layers, batch, grid, link);
+  if (name == "eq4_003")
+    return eq4Of003(layers, batch, grid, link);
+  const auto& names = publishedCosts();
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    throw Error(TENON_ERR_ARG,
+                fmt::format("there is no published cost '{}'; known are: {}", name, joined(names)));
+  if (grid.rows > 1 && grid.columns > 1)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} has one kind of parallelism, but the grid is {} x {}; "
+                            "one extent must be 1",
+                            name, grid.rows, grid.columns));
+  const Index processes = grid.rows * grid.columns;
+  return name == "eq3"   ? eq3(layers, batch, processes, link)
+         : name == "eq4" ? eq4(layers, processes, link)
+                         : eq7(layers, batch, processes, link);
+}
+
+} // namespace tenon

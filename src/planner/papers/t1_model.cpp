@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "planner/papers/t1_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon {
+
+namespace {
+
+constexpr double kWordBytes = 4; // assumption 1
+constexpr double kBytesOfAWeight =
+    12; // weight, gradient and one state of the optimizer: assumption 14
+
+double neighbourBlocks(Index parts) {
+  return parts == 1 ? 0 : parts == 2 ? 1 : 2;
+}
+
+} // namespace
+
+T1Model::T1Model(NetworkTable network, Index batch, FineMesh mesh, const T1Link& link,
+                 bool inputChannels)
+    : CostModel(std::move(mesh), inputChannels), network_(std::move(network)),
+      batch_(static_cast<double>(batch)), link_(link) {
+  for (const TableLayer& layer : network_.layers)
+    names_.push_back(layer.name);
+  for (const TableEdge& edge : network_.edges)
+    moves_.push_back({edge.from, edge.to});
+  for (const Word& word : words())
+    parts_.push_back(this->mesh().parts(word, network_.splitDims));
+}
+
+std::string T1Model::spatial(int layer) const {
+  const TableLayer& asked = network_.layers[layer];
+  return asked.splitSpace ? spatialLetters(static_cast<int>(asked.input.size()), network_.splitDims)
+                          : "";
+}
+
+// Assumption 5.
+std::string T1Model::fault(int layer, int word) const {
+  const TableLayer& asked = network_.layers[layer];
+  const Parts& parts = parts_[word];
+  const bool isSum = words()[word].channel == 'i';
+  if (static_cast<double>(parts.batch) > batch_)
+    return fmt::format("a batch of {} has no {} parts", batch_, parts.batch);
+  if (isSum && asked.kind == TableLayer::Kind::Add)
+    return "an add has no input channels of its own";
+  if (parts.channels > asked.outChannels || (isSum && parts.channels > asked.inChannels))
+    return fmt::format("{} {} channels have no {} parts",
+                       parts.channels > asked.outChannels ? asked.outChannels : asked.inChannels,
+                       parts.channels > asked.outChannels ? "output" : "input", parts.channels);
+  if (parts.space > 1 && !asked.splitSpace)
+    return "it must have all of space";
+  const std::size_t dims = std::min(asked.input.size(), parts.spatial.size());
+  for (std::size_t j = 0; j < dims; ++j) {
+    const auto split = static_cast<double>(parts.spatial[j]);
+    const auto least = static_cast<double>(std::max<Index>(1, asked.halo()));
+    if (static_cast<double>(asked.input[j]) / split < least ||
+        static_cast<double>(asked.output[j]) / split < 1)
+      return fmt::format("{} of {} rows have no {} parts with halos of {}", asked.output[j],
+                         asked.input[j], parts.spatial[j], asked.halo());
+  }
+  return {};
+}
+
+// Assumption 7.
+double T1Model::gradientSeconds(const TableLayer& layer, const Parts& parts) const {
+  const double r = static_cast<double>(parts.channels);
+  const double p = static_cast<double>(mesh().processes()) / r;
+  if (layer.weights == 0)
+    return 0;
+  return 2 * (link_.alpha * std::log2(p) +
+              link_.beta * (p - 1) / p * kWordBytes * static_cast<double>(layer.weights) / r);
+}
+
+// Assumption 8.
+double T1Model::haloSeconds(const TableLayer& layer, const Parts& parts, double channels) const {
+  if (layer.halo() == 0)
+    return 0;
+  double seconds = 0;
+  for (std::size_t j = 0; j < parts.spatial.size(); ++j) {
+    double face = 1;
+    for (std::size_t i = 0; i < layer.input.size(); ++i)
+      if (i != j)
+        face *= static_cast<double>(layer.input[i]) /
+                (i < parts.spatial.size() ? static_cast<double>(parts.spatial[i]) : 1);
+    seconds += neighbourBlocks(parts.spatial[j]) *
+               (link_.alpha + link_.beta * kWordBytes * (batch_ / double(parts.batch)) * channels *
+                                  double(layer.halo()) * face);
+  }
+  return layer.readsInput ? seconds : 2 * seconds;
+}
+
+// Of the output, by the r that have parts of its channels or addends.
+double T1Model::gatherSeconds(const TableLayer& layer, const Parts& parts) const {
+  const double r = static_cast<double>(parts.channels);
+  return link_.alpha * std::log2(r) + link_.beta * kWordBytes * batch_ * layer.outputElements() /
+                                          double(parts.space * parts.batch) * (1 - 1 / r);
+}
+
+double T1Model::layerSeconds(int layer, int word) const {
+  const TableLayer& asked = network_.layers[layer];
+  const Parts& parts = parts_[word];
+  const bool isSum = words()[word].channel == 'i';
+  const double channels =
+      static_cast<double>(asked.inChannels) / (isSum ? double(parts.channels) : 1);
+  double seconds = gradientSeconds(asked, parts) + haloSeconds(asked, parts, channels);
+  if (isSum)
+    seconds += 2 * gatherSeconds(asked, parts);
+  if (!network_.isRead(layer)) // assumption 11
+    seconds += gatherSeconds(asked, parts);
+  return seconds;
+}
+
+// Assumption 14.
+double T1Model::layerBytes(int layer, int word) const {
+  const TableLayer& asked = network_.layers[layer];
+  const Parts& parts = parts_[word];
+  const auto all = static_cast<double>(mesh().processes());
+  const double without = double(parts.space * parts.batch);
+  const bool isSum = words()[word].channel == 'i';
+  return kBytesOfAWeight * static_cast<double>(asked.weights) / double(parts.channels) +
+         kWordBytes * batch_ *
+             (asked.inputElements() / (isSum ? all : without) +
+              asked.outputElements() / (isSum ? without : all));
+}
+
+// Assumption 9.
+double T1Model::moveSeconds(int move, int from, int to) const {
+  const TableEdge& edge = network_.edges[move];
+  const Parts &q = parts_[from], &t = parts_[to];
+  const Index channels = readsChannels(edge.to, to) ? t.channels : 1;
+  double target = double(channels * t.batch);
+  double both = double(std::max(q.channels, channels) * std::max(q.batch, t.batch));
+  for (std::size_t j = 0; j < t.spatial.size(); ++j) {
+    target *= double(t.spatial[j]);
+    both *= double(std::max(q.spatial[j], t.spatial[j]));
+  }
+  if (both == target)
+    return 0;
+  const double g = both / target;
+  return 2 * (link_.alpha * std::log2(g) + link_.beta * kWordBytes * batch_ *
+                                               static_cast<double>(edge.elements) / target *
+                                               (1 - 1 / g));
+}
+
+} // namespace tenon

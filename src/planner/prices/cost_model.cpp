@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "planner/prices/cost_model.hpp"
+
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace tenon {
+
+int CostModel::numberOf(const Word& word) const {
+  const auto at = std::find(words_.begin(), words_.end(), word);
+  return at == words_.end() ? -1 : static_cast<int>(at - words_.begin());
+}
+
+std::string CostModel::text(int layer, int number) const {
+  Word word = words_[number];
+  if (word.channel == 'o')
+    word.channel = channelLabel(layer);
+  return textOf(word, spatial(layer));
+}
+
+int CostModel::parse(int layer, const std::string& text) const {
+  const std::string who = "layer " + names_[layer];
+  Word word = parseWord(text, mesh_, spatial(layer), who);
+  std::string why;
+  if (word.channels > 0 && word.channel != 'i') {
+    if (word.channel != channelLabel(layer))
+      why = fmt::format("its output channels have the label {}", channelLabel(layer));
+    word.channel = 'o';
+  }
+  const int number = numberOf(word);
+  if (number < 0)
+    why = "the label i is not among the choices of this search";
+  else if (why.empty())
+    why = fault(layer, number);
+  if (!why.empty())
+    throw Error(TENON_ERR_OPTION, fmt::format("{} cannot have the word '{}': {}", who, text, why));
+  return number;
+}
+
+namespace {
+
+// The first word is all batch; the reasons of the others are no shorter.
+[[noreturn]] void refuseLayer(const CostModel& model, int layer) {
+  throw Error(
+      TENON_ERR_SHAPE,
+      fmt::format("layer {} cannot be divided among {} processes: {}; no other mix of batch, "
+                  "channels and space is possible either. Use fewer processes or a larger "
+                  "batch",
+                  model.names()[layer], model.mesh().processes(), model.fault(layer, 0)));
+}
+
+} // namespace
+
+WordLists legalWords(const CostModel& model) {
+  WordLists lists(model.layers());
+  for (int layer = 0; layer < model.layers(); ++layer) {
+    const int fine = static_cast<int>(model.words().size()), states = model.states();
+    for (int turn = 0; turn < states; ++turn)
+      if (const int word = (fine + turn) % states; model.fault(layer, word).empty())
+        lists[layer].push_back(word);
+    if (lists[layer].empty())
+      refuseLayer(model, layer);
+  }
+  return lists;
+}
+
+CostTables tablesOf(const CostModel& model, const WordLists& words) {
+  CostTables tables{.names = model.names(),
+                    .seconds = std::vector<std::vector<double>>(model.layers()),
+                    .bytes = std::vector<std::vector<double>>(model.layers()),
+                    .pairs = {}};
+  for (int layer = 0; layer < model.layers(); ++layer)
+    for (int word : words[layer]) {
+      tables.seconds[layer].push_back(model.layerSeconds(layer, word));
+      tables.bytes[layer].push_back(model.layerBytes(layer, word));
+    }
+  for (std::size_t m = 0; m < model.moves().size(); ++m) {
+    const auto [from, to] = model.moves()[m];
+    PairTable& pair = tables.pairs.emplace_back(PairTable{from, to, {}});
+    pair.seconds.reserve(words[from].size() * words[to].size());
+    for (int a : words[from])
+      for (int b : words[to])
+        pair.seconds.push_back(model.moveSeconds(static_cast<int>(m), a, b));
+  }
+  return tables;
+}
+
+double secondsOf(const CostModel& model, const std::vector<int>& plan, MoveSeconds move) {
+  double sum = 0;
+  for (int layer = 0; layer < model.layers(); ++layer)
+    sum += model.layerSeconds(layer, plan[layer]);
+  for (std::size_t m = 0; m < model.moves().size(); ++m)
+    sum +=
+        (model.*move)(static_cast<int>(m), plan[model.moves()[m].from], plan[model.moves()[m].to]);
+  return sum;
+}
+
+} // namespace tenon

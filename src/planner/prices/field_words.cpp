@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "planner/prices/field_words.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+constexpr int kMostFieldAxes = 5; // 3^5 words
+
+void appendWords(const Layout& layout, char channel, std::string word,
+                 std::vector<std::string>& words) {
+  const int axis = static_cast<int>(word.size());
+  if (axis == layout.mesh().axes()) {
+    if (channel == 'o' || word.find(channel) != std::string::npos)
+      words.push_back(std::move(word));
+    return;
+  }
+  for (char letter : {'k', 'n', channel})
+    if (letter != 'n' || !(layout.property(axis) == Property::shard(0)))
+      appendWords(layout, channel, word + letter, words);
+}
+
+std::vector<int> sortedAxes(std::vector<int> axes) {
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+} // namespace
+
+Field::Field(std::string name, const Layout& layout) : name_(std::move(name)), layout_(layout) {
+  learn(layout);
+}
+
+bool Field::hasEmptyParts() const {
+  for (int d = 0; d < layout_.rank(); ++d)
+    if (std::ranges::adjacent_find(layout_.cuts(d)) != layout_.cuts(d).end())
+      return true;
+  return false;
+}
+
+std::vector<std::string> Field::words(bool inputChannels) const {
+  const int axes = layout_.mesh().axes();
+  std::vector<std::string> words;
+  if (axes > kMostFieldAxes) {
+    for (char letter : {'k', 'n', 'o', 'i'})
+      if (letter != 'i' || inputChannels)
+        words.emplace_back(axes, letter);
+    return words;
+  }
+  appendWords(layout_, 'o', "", words);
+  if (inputChannels)
+    appendWords(layout_, 'i', "", words);
+  return words;
+}
+
+bool Field::isLike(const Layout& layout) const {
+  return layout.mesh() == layout_.mesh() && layout.properties() == layout_.properties();
+}
+
+void Field::learn(const Layout& layout) {
+  for (int d = 0; d < std::min(layout.rank(), layout_.rank()); ++d)
+    if (layout.splitAxes(d) == layout_.splitAxes(d) && layout.parts(d) > 1)
+      cuts_.emplace(std::pair(d, layout.shape()[d]), layout.cuts(d));
+}
+
+Layout Field::layout(const Shape& shape, const Properties& properties) const {
+  LayoutSpec spec{.shape = shape, .mesh = grid(), .properties = properties};
+  spec.splitAxes.resize(shape.size());
+  spec.cuts.resize(shape.size());
+  for (int axis = 0; axis < grid()->axes(); ++axis)
+    if (properties[axis].isShard())
+      spec.splitAxes[properties[axis].dim].push_back(axis);
+  for (int d = 0; d < std::min(static_cast<int>(shape.size()), layout_.rank()); ++d) {
+    if (spec.splitAxes[d] != sortedAxes(layout_.splitAxes(d)))
+      continue;
+    spec.splitAxes[d] = layout_.splitAxes(d);
+    if (const auto known = cuts_.find({d, shape[d]}); known != cuts_.end())
+      spec.cuts[d] = known->second;
+  }
+  return Layout(std::move(spec));
+}
+
+} // namespace tenon

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "planner/prices/kernel_cost.hpp"
+
+#include "declaration/core/kernel_maps.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+// Windows without operations compare the cells of their columns.
+double rowsOf(const Box& output, const KernelWork& work) {
+  const double length = output.empty() ? 1 : double(std::max<Index>(1, output.back().size()));
+  return (work.flops > 0 ? work.flops : work.columns) / length;
+}
+
+KernelCost costAt(int position, const Declaration& layer, const Form& form, bool hasCotangent,
+                  Index cellBytes, const KernelRates& rates) {
+  const Work work = layer.work(form, position);
+  const KernelCells cells = kernelCells(form, position);
+  const double each = double(cellBytes);
+  const Box output = form.output.box(position);
+  const int products = (form.parameters.empty() ? 0 : 1) + (hasCotangent ? 1 : 0);
+  KernelCost cost;
+  cost.apply = {.flops = work.forward,
+                .bytes = each * (cells.inputs + cells.parameters + cells.output),
+                .columns = work.columns};
+  cost.apply.rows = rowsOf(output, cost.apply);
+  if (products > 0) {
+    cost.adjoint = {.pass = hasCotangent ? KernelPass::Adjoint : KernelPass::Parameters,
+                    .flops = work.adjointParameters + (hasCotangent ? work.adjoint : 0),
+                    .bytes = each * (cells.output + cells.inputs + cells.parameters +
+                                     (hasCotangent ? cells.inputs + cells.parameters : 0)),
+                    .columns = products * work.columns};
+    cost.adjoint.rows = rowsOf(output, cost.adjoint);
+  }
+  const std::string kind = layer.kernelKind();
+  cost.applySeconds = rates.seconds(kind, cellBytes, cost.apply);
+  cost.adjointSeconds = rates.seconds(kind, cellBytes, cost.adjoint);
+  return cost;
+}
+
+} // namespace
+
+KernelCost kernelCost(const Declaration& layer, const Form& form, bool hasCotangent,
+                      Index cellBytes, const KernelRates& rates, Looks looks) {
+  KernelCost most;
+  for (int position : positionsLookedAt(form.output.mesh(), looks)) {
+    const KernelCost cost = costAt(position, layer, form, hasCotangent, cellBytes, rates);
+    if (cost.applySeconds > most.applySeconds) {
+      most.apply = cost.apply;
+      most.applySeconds = cost.applySeconds;
+    }
+    if (cost.adjointSeconds > most.adjointSeconds) {
+      most.adjoint = cost.adjoint;
+      most.adjointSeconds = cost.adjointSeconds;
+    }
+  }
+  return most;
+}
+
+} // namespace tenon

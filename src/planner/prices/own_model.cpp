@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "planner/prices/own_model.hpp"
+
+#include "geometry/layout.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kFirstSpatial = 2;
+constexpr double kCopiesOfAParameter = 3; // its gradient and one state of the optimizer beside it
+
+// A layout's properties on a tensor of another shape. Of features, what splits space is behind what splits
+// channels.
+Layout onShape(const Layout& layout, const Shape& shape) {
+  LayoutSpec spec = layout.spec();
+  const std::size_t rank = shape.size();
+  for (std::size_t d = 0; d < spec.shape.size(); ++d) {
+    if (d < rank && spec.shape[d] == shape[d])
+      continue;
+    if (!spec.cuts.empty())
+      spec.cuts[d].clear();
+    if (d >= rank && !spec.splitAxes.empty())
+      spec.splitAxes[1].insert(spec.splitAxes[1].end(), spec.splitAxes[d].begin(),
+                               spec.splitAxes[d].end());
+  }
+  for (Property& property : spec.properties)
+    if (property.isShard() && property.dim >= static_cast<int>(rank))
+      property = Property::shard(1);
+  spec.shape = shape;
+  spec.cuts.resize(rank);
+  spec.splitAxes.resize(rank);
+  spec.margins.resize(rank);
+  return Layout(std::move(spec));
+}
+
+std::string emptyPart(const Layout& layout, const char* what) {
+  for (int d = 0; d < layout.rank(); ++d) {
+    const std::vector<Index>& cuts = layout.cuts(d);
+    if (std::adjacent_find(cuts.begin(), cuts.end()) != cuts.end())
+      return fmt::format("dimension {} of its {} has {} elements, of which {} processes cannot all "
+                         "have some",
+                         d, what, layout.shape()[d], layout.parts(d));
+  }
+  return {};
+}
+
+} // namespace
+
+OwnModel::OwnModel(DeclaredNetwork network, FineMesh mesh, OwnRates rates, bool inputChannels,
+                   OwnTask task)
+    : CostModel(std::move(mesh), inputChannels), network_(std::move(network)),
+      rates_(std::move(rates)), task_(std::move(task)), grid_(this->mesh().grid()),
+      flows_(makeFlowTable(grid_, rates_.links)) {
+  addFields(inputChannels);
+  for (const DeclaredLayer& layer : network_.layers)
+    names_.push_back(layer.name);
+  addKinds();
+  for (const DeclaredMove& move : network_.moves) {
+    moves_.push_back({move.from, move.to});
+    ends_.push_back(endsOf(move));
+  }
+  addPinnedEnds();
+}
+
+void OwnModel::addFields(bool inputChannels) {
+  const auto add = [&](const char* name, const std::optional<Layout>& pinned) {
+    if (!pinned ||
+        std::any_of(fields_.begin(), fields_.end(), [&](Field& f) { return f.isLike(*pinned); }))
+      return;
+    for (std::string& letters : fields_.emplace_back(name, *pinned).words(inputChannels))
+      fieldWords_.push_back({static_cast<int>(fields_.size()) - 1, std::move(letters)});
+  };
+  add("input", task_.input);
+  add("output", task_.output);
+}
+
+void OwnModel::addKinds() {
+  std::map<std::string, int> known;
+  for (const DeclaredLayer& layer : network_.layers) {
+    std::string key = fmt::format("{} {} {} {}", layer.declaration->agreedText(), layer.splitDims,
+                                  layer.mostChannels, layer.readsInput);
+    for (const Shape& input : layer.inputs)
+      key += fmt::format(" [{}]", fmt::join(input, ","));
+    for (const Follower& follower : layer.followers)
+      key += fmt::format("; {} of {}", follower.declaration->agreedText(), follower.reads);
+    const auto [at, isNew] = known.emplace(key, static_cast<int>(kinds_.size()));
+    kindOf_.push_back(at->second);
+    if (!isNew)
+      continue;
+    Kind kind{.layer = &layer, .rows = layer.declaration->rows(layer.inputs), .words = {}};
+    for (int word = 0; word < states(); ++word)
+      kind.words.push_back(place(kind, word));
+    kinds_.push_back(std::move(kind));
+  }
+}
+
+// A pinned end is a layer whose one word is the first.
+int OwnModel::addPinnedEnd(const char* name, const Layout& layout) {
+  Kind kind;
+  for (int word = 0; word < states(); ++word)
+    kind.words.push_back({.uses = {layout},
+                          .outputs = {layout},
+                          .signature = {},
+                          .fault = word == 0 ? "" : "pinned",
+                          .seconds = {}});
+  kindOf_.push_back(static_cast<int>(kinds_.size()));
+  kinds_.push_back(std::move(kind));
+  names_.emplace_back(name);
+  return layers() - 1;
+}
+
+void OwnModel::addPinnedEnds() {
+  const auto add = [&](const DeclaredMove& move, bool back) {
+    moves_.push_back({move.from, move.to});
+    Ends& ends = ends_.emplace_back(endsOf(move));
+    ends.weight = 1;
+    ends.back = back && trains();
+  };
+  const auto check = [](const char* name, const Layout& pinned, const Shape& shape) {
+    if (pinned.shape() != shape)
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format("the pinned layout of the {} has shape [{}], but that of the network is [{}]",
+                      name, fmt::join(pinned.shape(), ","), fmt::join(shape, ",")));
+  };
+  if (task_.input) {
+    const int end = addPinnedEnd("pinned input", *task_.input);
+    for (const DeclaredMove& move : network_.reads) {
+      check("input", *task_.input, move.shape);
+      add({end, move.to, move.input, move.shape, 0}, task_.inputCotangent);
+    }
+  }
+  if (task_.output) {
+    const DeclaredMove& last = network_.result;
+    check("output", *task_.output, last.shape);
+    add({last.from, addPinnedEnd("pinned output", *task_.output), 0, last.shape, last.output},
+        true);
+  }
+}
+
+int OwnModel::states() const {
+  return static_cast<int>(words().size() + fieldWords_.size());
+}
+
+const FieldWord* OwnModel::fieldWord(int word) const {
+  const int fine = static_cast<int>(words().size());
+  return word < fine ? nullptr : &fieldWords_[word - fine];
+}
+
+std::string OwnModel::text(int layer, int word) const {
+  const FieldWord* own = fieldWord(word);
+  if (!own)
+    return CostModel::text(layer, word);
+  const Kind& kind = kinds_[kindOf_[layer]];
+  Rows rows;
+  if (!rowsOf(kind, word, rows).empty())
+    return fields_[own->field].name() + ":" + own->letters;
+  std::vector<std::string> letters;
+  for (const SignatureRow* row : rows)
+    letters.push_back(row->letter);
+  return fields_[own->field].name() + ":" + joined(letters, ",");
+}
+
+int OwnModel::parse(int layer, const std::string& text) const {
+  for (int word = static_cast<int>(words().size()); word < states(); ++word)
+    if (fault(layer, word).empty() && this->text(layer, word) == text)
+      return word;
+  return CostModel::parse(layer, text);
+}
+
+Layouts OwnModel::uses(int layer, int word) const {
+  Layouts plain;
+  for (const Layout& use : placed(layer, word).uses)
+    plain.push_back(use.withoutMargins());
+  return plain;
+}
+
+std::string OwnModel::spatial(int layer) const {
+  const DeclaredLayer& asked = network_.layers[layer];
+  return spatialLetters(static_cast<int>(asked.inputs.front().size()) - 2, asked.splitDims);
+}
+
+char OwnModel::channelLabel(int layer) const {
+  for (const SignatureRow& row : kinds_[kindOf_[layer]].rows)
+    if (row.output == Property::shard(1))
+      return row.letter == "g" ? 'g' : 'o';
+  return 'o';
+}
+
+Parts OwnModel::parts(int layer, int word) const {
+  const DeclaredLayer& asked = network_.layers[layer];
+  if (word < static_cast<int>(words().size()))
+    return mesh().parts(words()[word], asked.splitDims);
+  const Placed& here = placed(layer, word);
+  Parts parts;
+  Rows rows;
+  rowsOf(kinds_[kindOf_[layer]], word, rows);
+  for (std::size_t axis = 0; axis < rows.size(); ++axis) {
+    const Property output = rows[axis]->output;
+    const Index extent = here.outputs.front().mesh().extent(static_cast<int>(axis));
+    if (output == Property::shard(0))
+      parts.batch *= extent;
+    else if (output.isShard() && output.dim >= kFirstSpatial)
+      parts.space *= extent;
+    else if (output.isShard() || rows[axis]->inputs.front() == Property::shard(1))
+      parts.channels *= extent;
+  }
+  return parts;
+}
+
+namespace {
+
+// The row by what it does to the output; sums have parts of the input's channels besides.
+const SignatureRow* rowThatGives(const SignatureTable& rows, Property output, bool isSum) {
+  for (const SignatureRow& row : rows)
+    if (row.output == output && (!isSum || row.inputs.front() == Property::shard(1)))
+      return &row;
+  return nullptr;
+}
+
+// The row under which an input stays as it is: of channels whatever it gives.
+const SignatureRow* rowThatKeeps(const SignatureTable& rows, Property property) {
+  for (const SignatureRow& row : rows)
+    if (row.inputs.front() == property &&
+        (row.output == property || property == Property::shard(1)))
+      return &row;
+  return nullptr;
+}
+
+bool isSpatial(Property property) {
+  return property.isShard() && property.dim >= kFirstSpatial;
+}
+
+} // namespace
+
+// They give the reason if a layer lacks a row.
+std::string OwnModel::rowsOf(const Kind& kind, const Word& word, Rows& rows) const {
+  const int dims = kind.layer->splitDims, axes = mesh().axes();
+  for (int axis = 0; axis < axes; ++axis) {
+    const bool isSpace = axis >= axes - word.space;
+    const bool isSum = axis >= word.batch && !isSpace && word.channel == 'i';
+    Property output = isSum ? Property::partial() : Property::shard(1);
+    if (axis < word.batch)
+      output = Property::shard(0);
+    else if (isSpace)
+      output =
+          Property::shard(static_cast<int>(kFirstSpatial + (axes - 1 - axis) % std::max(1, dims)));
+    rows.push_back(isSpace && dims == 0 ? nullptr : rowThatGives(kind.rows, output, isSum));
+    if (!rows.back())
+      return isSpace ? "it must have all of space" : "it has no such label";
+  }
+  return {};
+}
+
+std::string OwnModel::rowsOf(const Kind& kind, const FieldWord& word, Rows& rows) const {
+  for (std::size_t axis = 0; axis < word.letters.size(); ++axis) {
+    const Property kept = fields_[word.field].property(static_cast<int>(axis));
+    const char letter = word.letters[axis];
+    if (letter == 'k' && isSpatial(kept) && kept.dim >= kFirstSpatial + kind.layer->splitDims)
+      return "it must have all of space";
+    if (letter == 'k')
+      rows.push_back(rowThatKeeps(kind.rows, kept));
+    else if (letter == 'i')
+      rows.push_back(rowThatGives(kind.rows, Property::partial(), true));
+    else
+      rows.push_back(rowThatGives(kind.rows, Property::shard(letter == 'n' ? 0 : 1), false));
+    if (!rows.back())
+      return "it has no such label";
+  }
+  return {};
+}
+
+std::string OwnModel::rowsOf(const Kind& kind, int word, Rows& rows) const {
+  const FieldWord* own = fieldWord(word);
+  return own ? rowsOf(kind, *own, rows) : rowsOf(kind, words()[word], rows);
+}
+
+// An input as it is used, but for halos.
+Layout OwnModel::inputLayout(const Kind& kind, int word, const Rows& rows,
+                             std::size_t input) const {
+  Properties properties;
+  for (const SignatureRow* row : rows)
+    properties.push_back(row->inputs[std::min(input, row->inputs.size() - 1)]);
+  const Shape& shape = kind.layer->inputs[input];
+  if (const FieldWord* own = fieldWord(word))
+    return fields_[own->field].layout(shape, properties);
+  LayoutSpec spec{.shape = shape, .mesh = grid_, .properties = std::move(properties)};
+  spec.splitAxes.resize(shape.size());
+  for (int axis = 0; axis < mesh().axes(); ++axis) {
+    const Property property = spec.properties[axis];
+    if (!property.isShard())
+      continue;
+    std::vector<int>& axes = spec.splitAxes[property.dim];
+    const bool isFromLast = axis >= mesh().axes() - words()[word].space;
+    axes.insert(isFromLast ? axes.begin() : axes.end(), axis);
+  }
+  return Layout(std::move(spec));
+}
+
+OwnModel::Placed OwnModel::place(const Kind& kind, int word) {
+  Placed placed;
+  try {
+    placed.fault = addForm(kind, word, placed);
+  } catch (const Error& error) {
+    placed.fault = error.text();
+  }
+  return placed;
+}
+
+// Gives the reason if there is none.
+std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
+  const DeclaredLayer& layer = *kind.layer;
+  Rows rows;
+  if (std::string fault = rowsOf(kind, word, rows); !fault.empty())
+    return fault;
+  std::vector<std::string> letters;
+  const FieldWord* own = fieldWord(word);
+  const bool mayBeEmpty = own && fields_[own->field].hasEmptyParts(); // as the field's
+  const int space = own ? 0 : words()[word].space;
+  for (int axis = 0; axis < static_cast<int>(rows.size()); ++axis) {
+    const bool isReversed = space > 1 && axis >= mesh().axes() - space;
+    letters.push_back(rows[axis]->letter + (isReversed ? "-" : ""));
+  }
+  if (!own)
+    if (const Index parts = mesh().parts(words()[word], layer.splitDims).channels;
+        parts > layer.mostChannels)
+      return fmt::format("{} output channels have no {} parts", layer.mostChannels, parts);
+  Layouts inputs;
+  for (std::size_t input = 0; input < layer.inputs.size(); ++input) {
+    inputs.push_back(inputLayout(kind, word, rows, input));
+    if (std::string fault = emptyPart(inputs.back(), "input"); !fault.empty() && !mayBeEmpty)
+      return fault;
+  }
+  placed.signature = joined(letters, ",");
+  const Form form = layer.declaration->form(
+      inputs, {.mesh = own ? fields_[own->field].grid() : grid_, .letters = placed.signature});
+  for (const ParameterForm& parameter : form.parameters)
+    if (std::string fault = emptyPart(parameter.use, "weights"); !fault.empty())
+      return fault;
+  if (std::string fault = emptyPart(form.output, "output"); !fault.empty() && !mayBeEmpty)
+    return fault;
+  placed.inField = own != nullptr;
+  placed.uses = form.uses;
+  placed.outputs = {form.output};
+  addCosts(layer, form, placed);
+  follow(layer, wantsCotangent(layer) || !form.parameters.empty(), placed);
+  if (own && own->letters.find_first_not_of('k') == std::string::npos)
+    for (const Layout& output : placed.outputs)
+      fields_[own->field].learn(output);
+  return {};
+}
+
+double OwnModel::there(const Layout& from, const Layout& to, Looks looks) const {
+  double seconds = 0;
+  const Layout* at = &from;
+  const Layouts stops = stopsBetween(from, to);
+  for (const Layout& stop : stops) {
+    seconds +=
+        priceOfMove(*at, stop, network_.cellBytes, rates_.links, looks, flows_.get()).seconds;
+    at = &stop;
+  }
+  return seconds;
+}
+
+void OwnModel::addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const {
+  placed.seconds = kernelSeconds(*layer.declaration, form, wantsCotangent(layer), placed.inField);
+  placed.seconds.forward += inputSeconds(layer, form);
+  double kept = double(form.output.mostOwnedCells());
+  for (const Layout& use : form.uses)
+    kept += double(use.mostOwnedCells());
+  for (const ParameterForm& parameter : form.parameters) {
+    if (trains())
+      placed.seconds.gradients += there(parameter.use.dual(), parameter.use, Looks::First);
+    kept += (trains() ? kCopiesOfAParameter : 1) * double(parameter.use.mostOwnedCells());
+  }
+  placed.bytes = double(network_.cellBytes) * kept;
+}
+
+// What follows converts its input where it must, and keeps its output.
+void OwnModel::follow(const DeclaredLayer& layer, bool hasCotangent, Placed& placed) const {
+  for (const Follower& follower : layer.followers) {
+    const Layout read = placed.outputs[follower.reads];
+    const Form form = follower.declaration->form({read}, {});
+    const Layout& use = form.uses.front();
+    const LayerParts kernels =
+        kernelSeconds(*follower.declaration, form, hasCotangent, placed.inField);
+    placed.seconds.forward += there(read, use, Looks::First) + kernels.forward;
+    placed.seconds.backward += kernels.backward;
+    if (trains() && hasCotangent)
+      placed.seconds.backward += there(use.dual(), read.dual(), Looks::First);
+    placed.bytes += double(network_.cellBytes) * double(form.output.mostOwnedCells());
+    placed.outputs.push_back(form.output);
+  }
+}
+
+bool OwnModel::wantsCotangent(const DeclaredLayer& layer) const {
+  return !layer.readsInput || (task_.input && task_.inputCotangent);
+}
+
+LayerParts OwnModel::kernelSeconds(const Declaration& layer, const Form& form, bool hasCotangent,
+                                   bool inField) const {
+  const Looks looks = inField ? Looks::Sampled : Looks::First;
+  const KernelCost cost =
+      kernelCost(layer, form, hasCotangent, network_.cellBytes, rates_.kernels, looks);
+  return {.forward = cost.applySeconds, .backward = trains() ? cost.adjointSeconds : 0};
+}
+
+// An input that is not pinned is where it is wanted, but for the halo.
+double OwnModel::inputSeconds(const DeclaredLayer& layer, const Form& form) const {
+  const Layout& use = form.uses.front();
+  return layer.readsInput && !task_.input && use.hasMargins()
+             ? there(use.withoutMargins(), use, Looks::First)
+             : 0;
+}
+
+OwnModel::Ends OwnModel::endsOf(const DeclaredMove& move) {
+  Ends ends;
+  ends.weight = 1 / static_cast<double>(task_.stepsPerEvaluation);
+  ends.back = trains();
+  for (int word = 0; word < states(); ++word) {
+    const Placed& source = placed(move.from, word);
+    const Placed& target = placed(move.to, word);
+    ends.sources.push_back(source.fault.empty()
+                               ? numberOfLayout(onShape(source.outputs[move.output], move.shape))
+                               : -1);
+    ends.targets.push_back(
+        target.fault.empty() ? numberOfLayout(onShape(target.uses[move.input], move.shape)) : -1);
+  }
+  return ends;
+}
+
+int OwnModel::numberOfLayout(Layout layout) {
+  std::vector<int>& alike = layoutsLike_[{layout.shape(), describe(layout.properties())}];
+  for (int known : alike)
+    if (layouts_[known] == layout)
+      return known;
+  alike.push_back(static_cast<int>(layouts_.size()));
+  duals_.push_back(layout.dual());
+  layouts_.push_back(std::move(layout));
+  return alike.back();
+}
+
+double OwnModel::price(Prices& known, int move, int from, int to, Looks looks) const {
+  const Ends& ends = ends_[move];
+  const auto source = std::uint64_t(ends.sources[from]), target = std::uint64_t(ends.targets[to]);
+  const auto [at, isNew] =
+      known.try_emplace(source << 32 | target << 1 | std::uint64_t(ends.back), 0.0);
+  if (isNew) {
+    at->second = there(layouts_[source], layouts_[target], looks);
+    at->second += priceBack(ends, from, to, looks);
+  }
+  return ends.weight * at->second;
+}
+
+double OwnModel::priceBack(const Ends& ends, int from, int to, Looks looks) const {
+  return ends.back ? there(duals_[ends.targets[to]], duals_[ends.sources[from]], looks) : 0;
+}
+
+LayerParts OwnModel::layerParts(int layer, int word) const {
+  const LayerParts& parts = placed(layer, word).seconds;
+  const double share = 1 / static_cast<double>(task_.stepsPerEvaluation);
+  return {share * parts.forward, share * parts.backward, share * parts.gradients};
+}
+
+double OwnModel::layerSeconds(int layer, int word) const {
+  const LayerParts parts = layerParts(layer, word);
+  return parts.forward + parts.backward + parts.gradients;
+}
+
+MoveParts OwnModel::moveParts(int move, int from, int to) const {
+  const double all = closerMoveSeconds(move, from, to);
+  const double back = ends_[move].weight * priceBack(ends_[move], from, to, Looks::Few);
+  return {all - back, back};
+}
+
+double OwnModel::moveSeconds(int move, int from, int to) const {
+  return price(prices_, move, from, to, Looks::First);
+}
+
+double OwnModel::closerMoveSeconds(int move, int from, int to) const {
+  return price(closerPrices_, move, from, to, Looks::Few);
+}
+
+double OwnModel::exactMoveSeconds(int move, int from, int to) const {
+  return price(exactPrices_, move, from, to, Looks::All);
+}
+
+} // namespace tenon

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Tenon's own prices: of the forms that would run and of what would flow between them.
+//
+//    layer   kernels forward and adjoint, by their operations and bytes (kernel_cost.hpp); the gradients'
+//            conversions from use* to use; a move of the network's input, free but for its halo
+//    move    conversion of the writer's output to the reader's use, halo included, and its adjoint
+//    bytes   of parameters, their gradients and one state of the optimizer, and of inputs and outputs
+//
+// Cells have the size of the network's data type. Inference has neither adjoints nor gradients nor a state of the optimizer. The prices are those of
+// machine/price.hpp. Those of moves look at position 0, whose parts are the largest of balanced ones: a lower
+// bound. closerMoveSeconds() looks at a few more, which is nearly always exact, and exactMoveSeconds() at all.
+//
+// A word needs a row of the layer's table for each letter, found by what it does: n splits dimension 0 of
+// the output, o dimension 1; i splits dimension 1 of the input and leaves addends. No layer's knowledge is
+// here.
+//
+// Pinned ends. Where the network's input or output has a layout of its own, it is a layer more, with one word,
+// so that moves from and to it are priced and certified like others. Its process grid gives every layer further
+// words (field_words.hpp), so that a layer may stay where the field lies.
+#pragma once
+
+#include "machine/price.hpp"
+#include "planner/prices/cost_model.hpp"
+#include "planner/prices/declared_network.hpp"
+#include "planner/prices/field_words.hpp"
+#include "planner/prices/kernel_cost.hpp"
+
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+namespace tenon {
+
+struct OwnRates {
+  LinkRates links;
+  KernelRates kernels = {};
+};
+
+enum class Objective { Training, Inference };
+
+// What a plan is for.
+struct OwnTask {
+  Objective objective = Objective::Training;
+  // Of a solver: the seconds are those of one of its steps. It evaluates the network every so many, and
+  // converts what is pinned in each.
+  Index stepsPerEvaluation = 1;
+  // Pinned; whether the input's cotangent is wanted in training.
+  std::optional<Layout> input = {}, output = {};
+  bool inputCotangent = true;
+};
+
+class OwnModel : public CostModel {
+public:
+  // Throws TENON_ERR_SHAPE for a pinned layout of another shape.
+  OwnModel(DeclaredNetwork network, FineMesh mesh, OwnRates rates, bool inputChannels = true,
+           OwnTask task = {});
+
+  int states() const override;
+  bool isPinned(int layer) const override { return layer >= plannedLayers(); }
+  char channelLabel(int layer) const override;
+  std::string text(int layer, int word) const override;
+  int parse(int layer, const std::string& text) const override;
+  std::string signature(int layer, int word) const override {
+    return placed(layer, word).signature;
+  }
+  std::vector<Layout> uses(int layer, int word) const override;
+  std::string spatial(int layer) const override;
+  Parts parts(int layer, int word) const override;
+  std::string fault(int layer, int word) const override { return placed(layer, word).fault; }
+  double layerSeconds(int layer, int word) const override;
+  LayerParts layerParts(int layer, int word) const override;
+  MoveParts moveParts(int move, int from, int to) const override;
+  double layerBytes(int layer, int word) const override { return placed(layer, word).bytes; }
+  double moveSeconds(int move, int from, int to) const override;
+  double closerMoveSeconds(int move, int from, int to) const override;
+  double exactMoveSeconds(int move, int from, int to) const override;
+
+private:
+  // A layer under a word.
+  struct Placed {
+    Layouts uses, outputs; // the outputs: the layer's, and those of its followers
+    std::string signature, fault;
+    LayerParts seconds;
+    double bytes = 0;
+    bool inField = false; // its parts are as a field's, not balanced
+  };
+  using Rows = std::vector<const SignatureRow*>;
+  // Layers that differ in nothing but their names.
+  struct Kind {
+    const DeclaredLayer* layer = nullptr;
+    SignatureTable rows;
+    std::vector<Placed> words;
+  };
+  // Layouts by word; -1 where there is none.
+  struct Ends {
+    std::vector<int> sources, targets;
+    double weight = 1;
+    bool back = true; // the cotangent moves, too
+  };
+  using Prices = std::unordered_map<std::uint64_t, double>; // by the numbers of two layouts
+
+  int plannedLayers() const { return static_cast<int>(network_.layers.size()); }
+  bool trains() const { return task_.objective == Objective::Training; }
+  const Placed& placed(int layer, int word) const { return kinds_[kindOf_[layer]].words[word]; }
+
+  const FieldWord* fieldWord(int word) const; // null: one of the fine mesh
+  void addFields(bool inputChannels);
+  void addKinds();
+  int addPinnedEnd(const char* name, const Layout& layout);
+  void addPinnedEnds();
+  Placed place(const Kind& kind, int word);
+  std::string addForm(const Kind& kind, int word, Placed& placed);
+  std::string rowsOf(const Kind& kind, int word, Rows& rows) const;
+  std::string rowsOf(const Kind& kind, const Word& word, Rows& rows) const;
+  std::string rowsOf(const Kind& kind, const FieldWord& word, Rows& rows) const;
+  Layout inputLayout(const Kind& kind, int word, const Rows& rows, std::size_t input) const;
+  void addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const;
+  bool wantsCotangent(const DeclaredLayer& layer) const;
+  LayerParts kernelSeconds(const Declaration& layer, const Form& form, bool hasCotangent,
+                           bool inField) const;
+  double there(const Layout& from, const Layout& to, Looks looks) const;
+  void follow(const DeclaredLayer& layer, bool hasCotangent, Placed& placed) const;
+  double inputSeconds(const DeclaredLayer& layer, const Form& form) const;
+  Ends endsOf(const DeclaredMove& move);
+  int numberOfLayout(Layout layout);
+  double price(Prices& known, int move, int from, int to, Looks looks) const;
+  double priceBack(const Ends& ends, int from, int to, Looks looks) const;
+
+  DeclaredNetwork network_;
+  OwnRates rates_;
+  OwnTask task_;
+  MeshPtr grid_;
+  std::vector<Field> fields_;         // grids of pinned ends
+  std::vector<FieldWord> fieldWords_; // behind the words of the fine mesh
+  std::vector<int> kindOf_;           // by layer
+  std::vector<Kind> kinds_;
+  std::vector<Layout> layouts_, duals_; // each once
+  std::map<std::pair<Shape, std::string>, std::vector<int>> layoutsLike_;
+  std::vector<Ends> ends_;           // by move
+  std::unique_ptr<FlowTable> flows_; // none: each is counted for itself
+  mutable Prices prices_, closerPrices_, exactPrices_;
+};
+
+} // namespace tenon

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "planner/prices/word.hpp"
+
+#include "geometry/traffic.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+namespace tenon {
+
+Traffic conversionTraffic(const Layout& from, const Layout& to) {
+  Traffic all;
+  for (int rank : from.mesh().ranks()) {
+    const Traffic sent = countFlow(from, to, rank, Role::Source).others;
+    all.messages += sent.messages;
+    if (__builtin_add_overflow(all.cells, sent.cells, &all.cells))
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("{} processes that convert a tensor of shape [{}] from {} to {} send "
+                              "more elements than a 64-bit integer counts; pass a smaller shape",
+                              from.mesh().size(), fmt::join(from.shape(), ","),
+                              tenon::describe(from.properties()),
+                              tenon::describe(to.properties())));
+  }
+  return all;
+}
+
+namespace {
+
+void appendFactors(Index number, std::vector<int>& factors) {
+  for (Index prime = 2; prime * prime <= number; ++prime)
+    for (; number % prime == 0; number /= prime)
+      factors.push_back(static_cast<int>(prime));
+  if (number > 1)
+    factors.push_back(static_cast<int>(number));
+}
+
+std::string runText(const std::string& letters, int count) {
+  return count == 1 ? letters.substr(0, 1) : fmt::format("{}{}", letters, count);
+}
+
+constexpr int kMostAxes = 64;
+
+struct Run {
+  std::string letters;
+  int count = 1;
+};
+
+} // namespace
+
+FineMesh::FineMesh(const std::vector<Index>& levels) {
+  for (Index level : levels) {
+    appendFactors(level, extents_);
+    processes_ *= level;
+  }
+  ranks_.resize(processes_);
+  std::iota(ranks_.begin(), ranks_.end(), 0);
+}
+
+FineMesh FineMesh::reversed() const {
+  FineMesh made = *this;
+  made.reversed_ = !reversed_;
+  std::reverse(made.extents_.begin(), made.extents_.end());
+  const MeshPtr before = grid(), after = Mesh::make(made.extents_);
+  for (int position = 0; position < after->size(); ++position) {
+    std::vector<int> coordinates = after->coordinates(position);
+    std::reverse(coordinates.begin(), coordinates.end());
+    made.ranks_[position] = before->rank(before->positionAt(coordinates));
+  }
+  return made;
+}
+
+FineMesh FineMesh::withoutLast(int axes) const {
+  FineMesh made = *this;
+  made.extents_.resize(extents_.size() - axes);
+  const Index each = product(this->axes() - axes, this->axes());
+  made.processes_ = processes_ / each;
+  made.ranks_.clear();
+  for (Index position = 0; position < processes_; position += each)
+    made.ranks_.push_back(ranks_[position]);
+  return made;
+}
+
+Index FineMesh::product(int first, int last) const {
+  Index product = 1;
+  for (int axis = first; axis < last; ++axis)
+    product *= extents_[axis];
+  return product;
+}
+
+std::vector<Word> FineMesh::words(bool inputChannels) const {
+  std::vector<Word> words;
+  for (char letter : {'o', 'i'})
+    for (int batch = axes(); batch >= 0; --batch)
+      for (int channels = 0; batch + channels <= axes(); ++channels)
+        if (letter == 'o' || (inputChannels && channels > 0))
+          words.push_back({batch, channels, axes() - batch - channels, letter});
+  return words;
+}
+
+Parts FineMesh::parts(const Word& word, int splitDims) const {
+  const int inner = axes() - word.space;
+  Parts parts{.batch = product(0, word.batch),
+              .channels = product(word.batch, inner),
+              .space = product(inner, axes()),
+              .spatial = std::vector<Index>(splitDims, 1)};
+  for (int turn = 0; turn < word.space && splitDims > 0; ++turn)
+    parts.spatial[turn % splitDims] *= extents_[axes() - 1 - turn];
+  return parts;
+}
+
+std::string spatialLetters(int dims, int split) {
+  const std::string all = "dhw";
+  return dims > 3 ? "" : all.substr(3 - dims, split);
+}
+
+std::string textOf(const Word& word, const std::string& spatial) {
+  std::vector<std::string> runs;
+  if (word.batch > 0)
+    runs.push_back(runText("n", word.batch));
+  if (word.channels > 0)
+    runs.push_back(runText(std::string(1, word.channel), word.channels));
+  if (word.space > 0)
+    runs.push_back(runText(spatial, word.space) + (word.space > 1 ? "-" : ""));
+  return joined(runs, ",");
+}
+
+namespace {
+
+class WordReader {
+public:
+  WordReader(std::string_view text, const FineMesh& mesh, const std::string& spatial,
+             const std::string& who)
+      : text_(text), mesh_(mesh), spatial_(spatial), who_(who) {}
+
+  Word read() const {
+    Word word;
+    for (const std::string& piece : split(text_, ','))
+      add(runOf(piece), word);
+    if (word.batch + word.channels + word.space != mesh_.axes())
+      fail(fmt::format("it has {} labels, but {} processes are a grid of {}", sum(word),
+                       mesh_.processes(), counted(mesh_.axes(), "axis", "axes")));
+    return word;
+  }
+
+private:
+  static int sum(const Word& word) { return word.batch + word.channels + word.space; }
+
+  [[noreturn]] void fail(const std::string& why) const {
+    throw Error(
+        TENON_ERR_OPTION,
+        fmt::format("{}: the word '{}' is not possible: {}. Pass runs of n, of one of o and "
+                    "i, and of {}, in this order, such as n4,o2",
+                    who_, text_, why, spatial_.empty() ? "no spatial label" : spatial_));
+  }
+
+  // "n4", "o", "h3-".
+  Run runOf(std::string piece) const {
+    if (piece.ends_with('-'))
+      piece.pop_back();
+    const std::size_t digits = piece.find_first_of("0123456789");
+    Run run{.letters = piece.substr(0, digits)};
+    if (digits != std::string::npos) {
+      const char* end = piece.data() + piece.size();
+      const auto [stop, error] = std::from_chars(piece.data() + digits, end, run.count);
+      if (error != std::errc() || stop != end || run.count < 1 || run.count > kMostAxes)
+        fail(fmt::format("'{}' is not a label with the number of its grid axes", piece));
+    }
+    if (run.letters.empty())
+      fail(fmt::format("'{}' has no label", piece));
+    return run;
+  }
+
+  void add(const Run& run, Word& word) const {
+    const bool isSpace = run.letters == "s" ? !spatial_.empty() : isTurn(run);
+    if (run.letters == "n" && word.channels + word.space == 0)
+      word.batch += run.count;
+    else if ((run.letters == "o" || run.letters == "i" || run.letters == "g") && word.space == 0 &&
+             (word.channels == 0 || word.channel == run.letters[0])) {
+      word.channels += run.count;
+      word.channel = run.letters[0];
+    } else if (isSpace)
+      word.space += run.count;
+    else
+      fail(fmt::format("'{}' is not a label that can follow there", run.letters));
+  }
+
+  // The letters of a run of space are those of all split dimensions; one axis may be named by the first.
+  bool isTurn(const Run& run) const {
+    return run.letters == spatial_ || (run.count == 1 && run.letters == spatial_.substr(0, 1));
+  }
+
+  std::string_view text_;
+  const FineMesh& mesh_;
+  const std::string& spatial_;
+  const std::string& who_;
+};
+
+} // namespace
+
+Word parseWord(std::string_view text, const FineMesh& mesh, const std::string& spatial,
+               const std::string& who) {
+  return WordReader(text, mesh, spatial, who).read();
+}
+
+} // namespace tenon

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Two-ended words on a fine mesh. The axes of a fine mesh are the prime factors of the number of
+// processes, in the order of the machine's levels, so that all layers of a plan lie on one mesh. A word
+// gives each axis a letter: the batch takes axes from the first inward, space from the last inward, and
+// one letter of channels has those between,
+//
+//     n n n n | o o | h h h       text: "n4,o2,h3-"
+//
+// Spatial dimensions take turns from the last axis, which is the major one of the first dimension: "dhw4-"
+// are d, h, w, d read from the last axis. Two such words are prefixes of each other in batch and space, so
+// that each rank keeps what both give it.
+#pragma once
+
+#include "geometry/mesh.hpp"
+#include "geometry/schedule.hpp"
+#include "sys/types.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon {
+
+// What all processes together send in a conversion that is one exchange. Throws TENON_ERR_SHAPE where that is
+// more than Index counts.
+
+Traffic conversionTraffic(const Layout& from, const Layout& to);
+
+struct Word {
+  int batch = 0, channels = 0, space = 0; // axes
+  char channel = 'o'; // o: output channels; i: input channels; g in texts: groups of both
+
+  bool operator==(const Word&) const = default;
+};
+
+// Into how many parts a word splits what. Space in its dimensions, and all of them together.
+struct Parts {
+  Index batch = 1, channels = 1, space = 1;
+  std::vector<Index> spatial = {};
+};
+
+class FineMesh {
+public:
+  // By levels of a machine from the outermost, whose sizes multiply to the number of processes.
+  explicit FineMesh(const std::vector<Index>& levels);
+
+  // The same processes with the axes in the opposite order: words then have the batch innermost.
+  FineMesh reversed() const;
+  bool isReversed() const noexcept { return reversed_; }
+  // Without the last axes: the first process of each group that they number, the others idle.
+  FineMesh withoutLast(int axes) const;
+
+  Index processes() const noexcept { return processes_; }
+  // The processes at the positions of the mesh.
+  MeshPtr grid() const { return Mesh::make(extents_, ranks_); }
+  const std::vector<int>& extents() const noexcept { return extents_; }
+  int axes() const noexcept { return static_cast<int>(extents_.size()); }
+
+  // All words, those first that split the batch most; with those of input channels behind.
+  std::vector<Word> words(bool inputChannels) const;
+  Parts parts(const Word& word, int splitDims) const;
+
+private:
+  Index product(int first, int last) const;
+
+  std::vector<int> extents_, ranks_;
+  Index processes_ = 1;
+  bool reversed_ = false;
+};
+
+// The names of `dims` leading spatial dimensions: "h" of two, "dhw" of three.
+std::string spatialLetters(int dims, int split);
+std::string textOf(const Word& word, const std::string& spatial);
+// Runs such as "n4,o2,h3-", one letter each as well: "n,n,o". "s" stands for the spatial letters. Throws
+// TENON_ERR_OPTION saying what is wrong with the text, for `who`, unless it is a two-ended word.
+Word parseWord(std::string_view text, const FineMesh& mesh, const std::string& spatial,
+               const std::string& who);
+
+} // namespace tenon

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "planner/search/elimination.hpp"
+
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <queue>
+#include <set>
+
+namespace tenon {
+
+namespace {
+
+// Of a layer with its neighbours: width 3 with 107 states each.
+constexpr double kMostCombinations = 1 << 27;
+
+std::vector<std::set<int>> neighboursOf(const CostTables& tables) {
+  std::vector<std::set<int>> neighbours(tables.layers());
+  for (const PairTable& pair : tables.pairs)
+    if (tables.states(pair.from) > 1 && tables.states(pair.to) > 1) {
+      neighbours[pair.from].insert(pair.to);
+      neighbours[pair.to].insert(pair.from);
+    }
+  return neighbours;
+}
+
+void checkWidth(const CostTables& tables, int layer, const std::set<int>& neighbours) {
+  double combinations = tables.states(layer);
+  std::vector<std::string> names;
+  for (int other : neighbours) {
+    combinations *= tables.states(other);
+    names.push_back(tables.names[other]);
+  }
+  if (combinations > kMostCombinations)
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("the network has too many connections for an exact search: layer {} with "
+                    "its neighbours {} has {:.2g} combinations of words, more than {:.2g}; "
+                    "fix the word of one of them",
+                    tables.names[layer], joined(names), combinations, kMostCombinations));
+}
+
+} // namespace
+
+std::vector<EliminationStep> eliminationOrder(const CostTables& tables) {
+  std::vector<std::set<int>> neighbours = neighboursOf(tables);
+  std::vector<EliminationStep> steps;
+  std::vector<int> position(tables.layers(), -1);
+  for (int round = 0; round < tables.layers(); ++round) {
+    int next = -1;
+    for (int layer = 0; layer < tables.layers(); ++layer)
+      if (position[layer] < 0 && (next < 0 || neighbours[layer].size() < neighbours[next].size()))
+        next = layer;
+    checkWidth(tables, next, neighbours[next]);
+    position[next] = round;
+    steps.push_back({next, {neighbours[next].begin(), neighbours[next].end()}});
+    for (int a : neighbours[next]) {
+      neighbours[a].insert(neighbours[next].begin(), neighbours[next].end());
+      neighbours[a].erase(a);
+      neighbours[a].erase(next);
+    }
+  }
+  for (EliminationStep& step : steps) {
+    std::sort(step.neighbours.begin(), step.neighbours.end(),
+              [&](int a, int b) { return position[a] > position[b]; });
+    if (!step.neighbours.empty())
+      step.parent = position[step.neighbours.back()];
+  }
+  return steps;
+}
+
+namespace {
+
+constexpr double kFar = std::numeric_limits<double>::infinity();
+
+// Four at a time, so that comparisons do not wait for each other.
+double leastOf(const double* row, std::size_t count) {
+  double least[4] = {kFar, kFar, kFar, kFar};
+  std::size_t k = 0;
+  for (; k + 4 <= count; k += 4)
+    for (int lane = 0; lane < 4; ++lane)
+      least[lane] = std::min(least[lane], row[k + lane]);
+  for (; k < count; ++k)
+    least[0] = std::min(least[0], row[k]);
+  return std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
+}
+
+std::size_t indexOf(const std::vector<int>& states, const std::vector<int>& at,
+                    const std::vector<int>& sizes) {
+  std::size_t index = 0;
+  for (int place : at)
+    index = index * sizes[place] + states[place];
+  return index;
+}
+
+std::vector<int> placesOf(const std::vector<int>& some, const std::vector<int>& all) {
+  std::vector<int> places;
+  for (int one : some)
+    places.push_back(static_cast<int>(std::find(all.begin(), all.end(), one) - all.begin()));
+  return places;
+}
+
+} // namespace
+
+// The rows of a step: sums of its tables over the states of its layer, one neighbour after the other fixed.
+class Elimination::Rows {
+public:
+  Rows(const Elimination& all, const Step& step)
+      : step_(step), states_(step.unary.size()), at_(step.sizes.size()),
+        partial_(step.sizes.size() + 1, step.unary), byDepth_(step.sizes.size()) {
+    for (const Factor& pair : step.pairs)
+      add(pair.at, pair.values);
+    for (int child : step.children)
+      add(all.steps_[child].messageAt, all.steps_[child].message);
+  }
+
+  template <class Visit>
+  void visitAll(Visit&& visit) {
+    descend(0, 0, visit);
+  }
+
+  // For given states of the neighbours.
+  const std::vector<double>& row(const std::vector<int>& at) {
+    at_ = at;
+    for (std::size_t depth = 0; depth < at_.size(); ++depth)
+      extend(depth);
+    return partial_.back();
+  }
+
+private:
+  struct Table {
+    const std::vector<int>* at;
+    const double* values;
+  };
+
+  void add(const std::vector<int>& at, const std::vector<double>& values) {
+    if (at.empty())
+      for (std::size_t k = 0; k < states_; ++k)
+        partial_[0][k] += values[k];
+    else
+      byDepth_[at.back()].push_back({&at, values.data()});
+  }
+
+  void extend(std::size_t depth) {
+    const double* before = partial_[depth].data();
+    double* sum = partial_[depth + 1].data();
+    for (const Table& table : byDepth_[depth]) {
+      const double* row = table.values + indexOf(at_, *table.at, step_.sizes) * states_;
+      for (std::size_t k = 0; k < states_; ++k)
+        sum[k] = before[k] + row[k];
+      before = sum;
+    }
+    if (before != sum)
+      std::copy(before, before + states_, sum);
+  }
+
+  template <class Visit>
+  void descend(std::size_t depth, std::size_t index, Visit&& visit) {
+    if (depth == at_.size()) {
+      visit(index, partial_[depth]);
+      return;
+    }
+    for (int state = 0; state < step_.sizes[depth]; ++state) {
+      at_[depth] = state;
+      extend(depth);
+      descend(depth + 1, index * step_.sizes[depth] + state, visit);
+    }
+  }
+
+  const Step& step_;
+  std::size_t states_;
+  std::vector<int> at_;
+  std::vector<std::vector<double>> partial_;
+  std::vector<std::vector<Table>> byDepth_; // tables by the last of their neighbours
+};
+
+Elimination::Elimination(const CostTables& tables) : tables_(tables), fixed_(tables.seconds) {
+  std::vector<int> position(tables.layers());
+  for (const EliminationStep& plain : eliminationOrder(tables)) {
+    position[plain.layer] = static_cast<int>(steps_.size());
+    Step& step = steps_.emplace_back();
+    static_cast<EliminationStep&>(step) = plain;
+    for (int other : plain.neighbours)
+      step.sizes.push_back(tables.states(other));
+  }
+  for (std::size_t s = 0; s < steps_.size(); ++s)
+    if (steps_[s].parent >= 0) {
+      std::vector<int> others = steps_[s].neighbours;
+      others.pop_back();
+      Step& parent = steps_[steps_[s].parent];
+      steps_[s].messageAt = placesOf(others, parent.neighbours);
+      parent.children.push_back(static_cast<int>(s));
+    }
+  for (const PairTable& pair : tables.pairs)
+    addPair(pair, position);
+}
+
+void Elimination::addPair(const PairTable& pair, const std::vector<int>& position) {
+  const bool fromLast = position[pair.from] > position[pair.to];
+  const int layer = fromLast ? pair.to : pair.from, other = fromLast ? pair.from : pair.to;
+  const int states = tables_.states(layer), others = tables_.states(other);
+  std::vector<double> values(pair.seconds.size());
+  for (int i = 0; i < others; ++i)
+    for (int k = 0; k < states; ++k)
+      values[std::size_t(i) * states + k] =
+          pair.seconds[fromLast ? std::size_t(i) * states + k : std::size_t(k) * others + i];
+  if (others == 1)
+    std::transform(values.begin(), values.end(), fixed_[layer].begin(), fixed_[layer].begin(),
+                   std::plus<>());
+  else if (states == 1)
+    std::transform(values.begin(), values.end(), fixed_[other].begin(), fixed_[other].begin(),
+                   std::plus<>());
+  else {
+    Step& step = steps_[position[layer]];
+    step.pairs.push_back({placesOf({other}, step.neighbours), std::move(values)});
+  }
+}
+
+template <class Visit>
+void Elimination::forRows(const Step& step, Visit&& visit) const {
+  Rows(*this, step).visitAll(visit);
+}
+
+double Elimination::run(double secondsPerByte) {
+  least_ = 0;
+  for (Step& step : steps_) {
+    step.unary = fixed_[step.layer];
+    for (std::size_t k = 0; k < step.unary.size(); ++k)
+      step.unary[k] += secondsPerByte * tables_.bytes[step.layer][k];
+    step.message.resize(
+        std::accumulate(step.sizes.begin(), step.sizes.end(), std::size_t(1), std::multiplies<>()));
+    forRows(step, [&](std::size_t index, const std::vector<double>& row) {
+      step.message[index] = leastOf(row.data(), row.size());
+    });
+    if (step.parent < 0)
+      least_ += step.message[0];
+  }
+  return least_;
+}
+
+std::vector<int> Elimination::choice() const {
+  std::vector<int> chosen(tables_.layers());
+  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+    std::vector<int> at;
+    for (int other : step->neighbours)
+      at.push_back(chosen[other]);
+    Rows rows(*this, *step);
+    const std::vector<double>& row = rows.row(at);
+    chosen[step->layer] = static_cast<int>(std::min_element(row.begin(), row.end()) - row.begin());
+  }
+  return chosen;
+}
+
+namespace {
+
+// States of the layers that are eliminated last, with the least sum of all plans that have them.
+struct PartialPlan {
+  double least = 0;
+  std::vector<int> states; // from the last step
+  bool operator>(const PartialPlan& other) const {
+    return least > other.least || (least == other.least && states > other.states);
+  }
+};
+
+} // namespace
+
+// Best first: the bound of a partial plan is that of its best completion, so that little else is looked at.
+std::vector<std::vector<int>> Elimination::best(int count) const {
+  std::vector<std::vector<int>> found;
+  std::priority_queue<PartialPlan, std::vector<PartialPlan>, std::greater<>> open;
+  open.push({least_, {}});
+  while (!open.empty() && static_cast<int>(found.size()) < count) {
+    const PartialPlan partial = open.top();
+    open.pop();
+    std::vector<int> chosen(tables_.layers());
+    for (std::size_t s = 0; s < partial.states.size(); ++s)
+      chosen[steps_[steps_.size() - 1 - s].layer] = partial.states[s];
+    if (partial.states.size() == steps_.size()) {
+      found.push_back(std::move(chosen));
+      continue;
+    }
+    const Step& step = steps_[steps_.size() - 1 - partial.states.size()];
+    std::vector<int> at;
+    for (int other : step.neighbours)
+      at.push_back(chosen[other]);
+    Rows rows(*this, step);
+    const std::vector<double>& row = rows.row(at);
+    const double least = *std::min_element(row.begin(), row.end());
+    for (std::size_t state = 0; state < row.size(); ++state) {
+      PartialPlan next{partial.least + row[state] - least, partial.states};
+      next.states.push_back(static_cast<int>(state));
+      open.push(std::move(next));
+    }
+  }
+  return found;
+}
+
+// The least sums with given states of a step's layer and neighbours are those with the neighbours alone,
+// less the step's message, plus its row. The former are known from the parent's step.
+std::vector<std::vector<double>> Elimination::minMarginals() const {
+  std::vector<std::vector<double>> marginals(tables_.layers());
+  std::vector<std::vector<double>> ofNeighbours(steps_.size()); // by step, as its message
+  for (int s = static_cast<int>(steps_.size()) - 1; s >= 0; --s) {
+    const Step& step = steps_[s];
+    const std::size_t states = step.unary.size();
+    if (step.parent < 0)
+      ofNeighbours[s] = {least_};
+    for (int child : step.children)
+      ofNeighbours[child].assign(steps_[child].message.size(), kFar);
+    std::vector<double>& own = marginals[step.layer];
+    own.assign(states, kFar);
+    std::vector<int> at(step.sizes.size());
+    forRows(step, [&](std::size_t index, const std::vector<double>& row) {
+      const double beside = ofNeighbours[s][index] - step.message[index];
+      for (std::size_t rest = index, d = at.size(); d-- > 0; rest /= step.sizes[d])
+        at[d] = static_cast<int>(rest % step.sizes[d]);
+      for (std::size_t k = 0; k < states; ++k)
+        own[k] = std::min(own[k], beside + row[k]);
+      for (int child : step.children) {
+        double* least =
+            ofNeighbours[child].data() + indexOf(at, steps_[child].messageAt, step.sizes) * states;
+        for (std::size_t k = 0; k < states; ++k)
+          least[k] = std::min(least[k], beside + row[k]);
+      }
+    });
+    ofNeighbours[s].clear();
+  }
+  return marginals;
+}
+
+} // namespace tenon

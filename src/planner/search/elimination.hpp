@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The least sum of tables of numbers over a state of each layer, exactly, by eliminating layer after layer:
+// min-plus products of the tables that have the layer, minimised over its states, are a new table of its
+// neighbours. A sweep back over the steps gives the min-marginals: for each layer and state the least sum
+// of all plans that use it.
+#pragma once
+
+#include "planner/search/cost_tables.hpp"
+
+namespace tenon {
+
+// In which order the layers of a plan are eliminated from a sum of tables. Taking out a layer joins its
+// neighbours; the layer with the fewest goes first: chains have width 1, residual networks, U-Nets and all
+// series-parallel graphs width 2. A layer with one state is nobody's neighbour.
+
+struct EliminationStep {
+  int layer = -1;
+  std::vector<int> neighbours; // those that are eliminated later, the last of them first
+  int parent = -1;             // the step of the neighbour that is eliminated first; -1: none
+};
+
+// Throws TENON_ERR_SUPPORT naming layer and neighbours where their states are too many together.
+std::vector<EliminationStep> eliminationOrder(const CostTables& tables);
+
+class Elimination {
+public:
+  // Of seconds + secondsPerByte bytes. The tables must outlive the search.
+  explicit Elimination(const CostTables& tables);
+  double run(double secondsPerByte = 0);
+
+  // Of the last run. Among equal plans, the first state of the layers that are eliminated last.
+  std::vector<int> choice() const;
+  std::vector<std::vector<double>> minMarginals() const;
+  // The best plans of the last run, up to so many, the best first.
+  std::vector<std::vector<int>> best(int count) const;
+
+private:
+  // A table of the layer of a step and of some of its neighbours, the layer's states fastest.
+  struct Factor {
+    std::vector<int> at; // which neighbours, rising
+    std::vector<double> values;
+  };
+  struct Step : EliminationStep {
+    std::vector<int> sizes; // states of the neighbours
+    std::vector<Factor> pairs;
+    std::vector<int> children;  // steps whose messages this one reads
+    std::vector<int> messageAt; // its message's other neighbours among those of the parent
+    std::vector<double> unary, message;
+  };
+  class Rows;
+
+  void addPair(const PairTable& pair, const std::vector<int>& position);
+  // Calls visit(index of the neighbours' states, sums of the step's tables by state of its layer).
+  template <class Visit>
+  void forRows(const Step& step, Visit&& visit) const;
+
+  const CostTables& tables_;
+  std::vector<Step> steps_;
+  std::vector<std::vector<double>> fixed_; // seconds beside neighbours of one state
+  double least_ = 0;
+};
+
+} // namespace tenon

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "planner/search/memory_bound.hpp"
+
+#include "planner/search/elimination.hpp"
+#include "planner/search/pareto.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+constexpr std::size_t kMostLabels = std::size_t(1) << 22;
+constexpr double kNoLimit = 1e300;
+constexpr int kMostMultipliers = 100;
+constexpr std::size_t kMostNamed = 5;
+
+struct Plan {
+  std::vector<int> choice;
+  double seconds = std::numeric_limits<double>::infinity(), bytes = 0;
+};
+
+// What one layer adds to a plan in each of its states.
+std::vector<double> secondsOfLayer(const CostTables& tables, const std::vector<int>& choice,
+                                   int layer) {
+  std::vector<double> seconds = tables.seconds[layer];
+  for (const PairTable& pair : tables.pairs) {
+    const std::size_t columns = tables.states(pair.to);
+    for (std::size_t k = 0; k < seconds.size(); ++k)
+      if (pair.from == layer)
+        seconds[k] += pair.seconds[k * columns + choice[pair.to]];
+      else if (pair.to == layer)
+        seconds[k] += pair.seconds[choice[pair.from] * columns + k];
+  }
+  return seconds;
+}
+
+class BoundedSearch {
+public:
+  BoundedSearch(const CostTables& tables, double limit)
+      : tables_(tables), limit_(limit * (1 + kCostRounding)), elimination_(tables) {}
+
+  BoundedPlan run() {
+    checkLimit();
+    Plan fast = solve(0);
+    if (fast.bytes <= limit_) {
+      best_ = fast;
+      lower_ = fast.seconds;
+    } else {
+      raiseLowerBound(fast);
+      improve(fast);
+    }
+    BoundedPlan found;
+    found.minMarginals = bounds();
+    if (gap() > kCostRounding)
+      finish(found.minMarginals);
+    found.choice = best_.choice;
+    found.seconds = best_.seconds;
+    found.bytes = best_.bytes;
+    found.gap = gap() > kCostRounding ? gap() : 0;
+    return found;
+  }
+
+private:
+  double gap() const { return lower_ > 0 ? best_.seconds / lower_ - 1 : 0; }
+
+  Plan planOf(std::vector<int> choice) const {
+    Plan plan;
+    plan.seconds = tables_.secondsOf(choice);
+    plan.bytes = tables_.bytesOf(choice);
+    plan.choice = std::move(choice);
+    return plan;
+  }
+
+  Plan solve(double multiplier) {
+    elimination_.run(multiplier);
+    return planOf(elimination_.choice());
+  }
+
+  Plan leastBytes() const {
+    std::vector<int> choice;
+    for (const std::vector<double>& bytes : tables_.bytes)
+      choice.push_back(
+          static_cast<int>(std::min_element(bytes.begin(), bytes.end()) - bytes.begin()));
+    return planOf(std::move(choice));
+  }
+
+  void checkLimit() const {
+    const Plan least = leastBytes();
+    if (least.bytes <= limit_)
+      return;
+    std::vector<int> order(tables_.layers());
+    std::iota(order.begin(), order.end(), 0);
+    const auto bytesOf = [&](int layer) { return tables_.bytes[layer][least.choice[layer]]; };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return bytesOf(a) > bytesOf(b); });
+    order.resize(std::min(order.size(), kMostNamed));
+    std::vector<std::string> named;
+    for (int layer : order)
+      named.push_back(fmt::format("{} {:.0f}", tables_.names[layer], bytesOf(layer)));
+    throw Error(
+        TENON_ERR_SHAPE,
+        fmt::format("the memory limit is {:.0f} B for each process, but every plan needs at "
+                    "least {:.0f} B, {:.0f} B more; the largest layers are {}. Raise the "
+                    "limit, use more processes or a smaller batch",
+                    limit_ / (1 + kCostRounding), least.bytes,
+                    least.bytes - limit_ / (1 + kCostRounding), joined(named)));
+  }
+
+  // `fast` becomes the plan above the limit at the last multiplier.
+  void raiseLowerBound(Plan& fast) {
+    Plan small = leastBytes();
+    keep(small);
+    for (int round = 0; round < kMostMultipliers; ++round) {
+      multiplier_ = (small.seconds - fast.seconds) / (fast.bytes - small.bytes);
+      const double onLine = fast.seconds + multiplier_ * fast.bytes;
+      const Plan next = solve(multiplier_);
+      const double value = next.seconds + multiplier_ * next.bytes;
+      lower_ = std::max(lower_, value - multiplier_ * limit_);
+      if (value >= onLine * (1 - kCostRounding))
+        break;
+      keep(next);
+      (next.bytes <= limit_ ? small : fast) = next;
+    }
+    improve(small);
+  }
+
+  void keep(const Plan& plan) {
+    if (plan.bytes <= limit_ && plan.seconds < best_.seconds)
+      best_ = plan;
+  }
+
+  // Changes single layers, first those that save the most bytes for a second, then those that save time.
+  void improve(Plan plan) {
+    while (changeOne(plan)) {
+    }
+    keep(plan);
+  }
+
+  bool changeOne(Plan& plan) const {
+    int layer = -1, state = -1;
+    double most = 0, seconds = 0, bytes = 0;
+    for (int l = 0; l < tables_.layers(); ++l) {
+      const std::vector<double> costs = secondsOfLayer(tables_, plan.choice, l);
+      for (std::size_t k = 0; k < costs.size(); ++k) {
+        const double later = costs[k] - costs[plan.choice[l]];
+        const double more = tables_.bytes[l][k] - tables_.bytes[l][plan.choice[l]];
+        const double gain = gainOf(plan, later, more);
+        if (gain > most) {
+          most = gain;
+          layer = l;
+          state = static_cast<int>(k);
+          seconds = later;
+          bytes = more;
+        }
+      }
+    }
+    if (layer < 0)
+      return false;
+    plan.choice[layer] = state;
+    plan.seconds += seconds;
+    plan.bytes += bytes;
+    return true;
+  }
+
+  double gainOf(const Plan& plan, double later, double more) const {
+    if (plan.bytes > limit_)
+      return more >= 0 ? 0 : later <= 0 ? std::numeric_limits<double>::infinity() : -more / later;
+    const bool isFaster = later < -kCostRounding * plan.seconds;
+    return isFaster && plan.bytes + more <= limit_ ? -later : 0;
+  }
+
+  // Of each layer and state, what every plan within the limit that uses it takes at least. The last run was
+  // with the multiplier.
+  std::vector<std::vector<double>> bounds() {
+    std::vector<std::vector<double>> marginals = elimination_.minMarginals();
+    for (std::vector<double>& layer : marginals)
+      for (double& seconds : layer)
+        seconds -= multiplier_ * limit_;
+    return marginals;
+  }
+
+  void finish(const std::vector<std::vector<double>>& bounds) {
+    std::vector<std::vector<int>> kept(tables_.layers());
+    for (int layer = 0; layer < tables_.layers(); ++layer)
+      for (int state = 0; state < tables_.states(layer); ++state)
+        if (bounds[layer][state] <= best_.seconds * (1 + kCostRounding))
+          kept[layer].push_back(state);
+    const CostTables rest = tables_.restrictedTo(kept);
+    const ParetoResult exact =
+        fastestWithin(rest, limit_, best_.seconds * (1 + kCostRounding), kMostLabels);
+    if (!exact.finished)
+      return;
+    if (exact.choice) {
+      std::vector<int> choice;
+      for (int layer = 0; layer < tables_.layers(); ++layer)
+        choice.push_back(kept[layer][(*exact.choice)[layer]]);
+      keep(planOf(std::move(choice)));
+    }
+    lower_ = best_.seconds;
+  }
+
+  const CostTables& tables_;
+  double limit_;
+  Elimination elimination_;
+  double multiplier_ = 0, lower_ = -std::numeric_limits<double>::infinity();
+  Plan best_;
+};
+
+} // namespace
+
+BoundedPlan fastestPlan(const CostTables& tables, double limit) {
+  return BoundedSearch(tables, limit > 0 ? limit : kNoLimit).run();
+}
+
+} // namespace tenon

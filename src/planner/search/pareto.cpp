@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "planner/search/pareto.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+// A sum over some layers, and of which labels it was made.
+struct Label {
+  double bytes = 0, seconds = 0;
+  int left = -1, right = -1;  // labels
+  int layer = -1, state = -1; // of one layer
+};
+
+using Front = std::vector<int>; // labels, by rising bytes and falling seconds
+
+struct TooManyLabels {};
+
+// Thinned: what is not within the bounds, or beaten, is gone.
+class Labels {
+public:
+  Labels(double limit, double mostSeconds, std::size_t most)
+      : limit_(limit), mostSeconds_(mostSeconds), most_(most) {}
+
+  const Label& operator[](int label) const { return labels_[label]; }
+
+  Front one(const Label& label) { return thinned({label}); }
+
+  void addSums(const Front& a, const Front& b, std::vector<Label>& sums) {
+    made_ += a.size() * b.size();
+    if (made_ > most_)
+      throw TooManyLabels();
+    for (int left : a)
+      for (int right : b)
+        sums.push_back({.bytes = labels_[left].bytes + labels_[right].bytes,
+                        .seconds = labels_[left].seconds + labels_[right].seconds,
+                        .left = left,
+                        .right = right});
+  }
+
+  Front sum(const Front& a, const Front& b) {
+    std::vector<Label> sums;
+    addSums(a, b, sums);
+    return thinned(std::move(sums));
+  }
+
+  Front best(const Front& a, const Front& b) const {
+    Front both;
+    std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both),
+               [&](int x, int y) { return isBefore(labels_[x], labels_[y]); });
+    Front kept;
+    for (int label : both)
+      if (kept.empty() || labels_[label].seconds < labels_[kept.back()].seconds)
+        kept.push_back(label);
+    return kept;
+  }
+
+private:
+  static bool isBefore(const Label& x, const Label& y) {
+    return x.bytes < y.bytes || (x.bytes == y.bytes && x.seconds < y.seconds);
+  }
+
+  Front thinned(std::vector<Label> candidates) {
+    std::sort(candidates.begin(), candidates.end(), isBefore);
+    Front front;
+    for (const Label& label : candidates) {
+      if (label.bytes > limit_)
+        break;
+      if (label.seconds > mostSeconds_ ||
+          (!front.empty() && label.seconds >= labels_[front.back()].seconds))
+        continue;
+      front.push_back(static_cast<int>(labels_.size()));
+      labels_.push_back(label);
+    }
+    return front;
+  }
+
+  double limit_, mostSeconds_;
+  std::size_t most_, made_ = 0;
+  std::deque<Label> labels_;
+};
+
+class ParetoElimination {
+public:
+  ParetoElimination(const CostTables& tables, double limit, double mostSeconds,
+                    std::size_t mostLabels)
+      : tables_(tables), labels_(limit, mostSeconds, mostLabels), steps_(eliminationOrder(tables)),
+        messages_(steps_.size()), children_(steps_.size()), pairs_(tables.layers()) {
+    for (std::size_t s = 0; s < steps_.size(); ++s)
+      if (steps_[s].parent >= 0)
+        children_[steps_[s].parent].push_back(static_cast<int>(s));
+    std::vector<int> position(tables.layers());
+    for (std::size_t s = 0; s < steps_.size(); ++s)
+      position[steps_[s].layer] = static_cast<int>(s);
+    for (const PairTable& pair : tables.pairs) {
+      // The layer that goes first reads the table; with one state the other is known.
+      const bool ofFrom = tables.states(pair.to) == 1 ||
+                          (tables.states(pair.from) > 1 && position[pair.from] < position[pair.to]);
+      pairs_[ofFrom ? pair.from : pair.to].push_back(&pair);
+    }
+  }
+
+  std::optional<std::vector<int>> run() {
+    Front all = labels_.one({});
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      eliminate(static_cast<int>(s));
+      if (steps_[s].parent < 0)
+        all = labels_.sum(all, messages_[s].front());
+    }
+    if (all.empty())
+      return std::nullopt;
+    std::vector<int> choice(tables_.layers(), 0);
+    read(all.back(), choice);
+    return choice;
+  }
+
+private:
+  std::size_t messageIndex(int step, const std::vector<int>& states) const {
+    std::size_t index = 0;
+    for (int other : steps_[step].neighbours)
+      index = index * tables_.states(other) + states[other];
+    return index;
+  }
+
+  void eliminate(int s) {
+    const EliminationStep& step = steps_[s];
+    std::size_t count = 1;
+    for (int other : step.neighbours)
+      count *= tables_.states(other);
+    messages_[s].resize(count);
+    std::vector<int> states(tables_.layers(), 0);
+    for (std::size_t index = 0; index < count; ++index) {
+      std::size_t rest = index;
+      for (auto other = step.neighbours.rbegin(); other != step.neighbours.rend(); ++other) {
+        states[*other] = static_cast<int>(rest % tables_.states(*other));
+        rest /= tables_.states(*other);
+      }
+      Front& front = messages_[s][index];
+      for (int state = 0; state < tables_.states(step.layer); ++state) {
+        states[step.layer] = state;
+        front = labels_.best(front, frontOf(s, states));
+      }
+    }
+    for (int child : children_[s])
+      messages_[child].clear();
+  }
+
+  // Of a step's layer in a state, with what was eliminated into it.
+  Front frontOf(int s, const std::vector<int>& states) {
+    const int layer = steps_[s].layer;
+    double seconds = tables_.seconds[layer][states[layer]];
+    for (const PairTable* pair : pairs_[layer])
+      seconds += pair->seconds[std::size_t(states[pair->from]) * tables_.states(pair->to) +
+                               states[pair->to]];
+    Front front = labels_.one({.bytes = tables_.bytes[layer][states[layer]],
+                               .seconds = seconds,
+                               .layer = layer,
+                               .state = states[layer]});
+    for (int child : children_[s])
+      front = labels_.sum(front, messages_[child][messageIndex(child, states)]);
+    return front;
+  }
+
+  void read(int label, std::vector<int>& choice) const {
+    std::vector<int> open = {label};
+    while (!open.empty()) {
+      const Label& one = labels_[open.back()];
+      open.pop_back();
+      if (one.layer >= 0)
+        choice[one.layer] = one.state;
+      for (int part : {one.left, one.right})
+        if (part >= 0)
+          open.push_back(part);
+    }
+  }
+
+  const CostTables& tables_;
+  Labels labels_;
+  std::vector<EliminationStep> steps_;
+  std::vector<std::vector<Front>> messages_; // by step and the states of its neighbours
+  std::vector<std::vector<int>> children_;
+  std::vector<std::vector<const PairTable*>> pairs_; // that a layer reads
+};
+
+} // namespace
+
+ParetoResult fastestWithin(const CostTables& tables, double limit, double mostSeconds,
+                           std::size_t mostLabels) {
+  try {
+    return {true, ParetoElimination(tables, limit, mostSeconds, mostLabels).run()};
+  } catch (const TooManyLabels&) {
+    return {};
+  }
+}
+
+} // namespace tenon

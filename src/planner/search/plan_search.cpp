@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "planner/search/plan_search.hpp"
+
+#include "planner/prices/cost_model.hpp"
+#include "planner/search/elimination.hpp"
+#include "planner/search/memory_bound.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+// The best plan by exact prices, where a model's prices of moves are lower bounds. The moves of the plan found are
+// looked at closely, and it is searched again with what was found, until nothing new is. The plan is then
+// the best of all, since the others cost no less than the tables say.
+
+struct CertifiedPlan {
+  BoundedPlan plan; // its states are places in the lists of words
+  int rounds = 1;   // searches
+  // The best plans within the limit, this one first; by prices that are nearly always exact. Where the
+  // limit binds there may be fewer.
+  std::vector<std::vector<int>> best = {};
+};
+
+// memoryLimit in bytes; 0: none. Throws TENON_ERR_SHAPE if no plan is within the limit.
+CertifiedPlan certifiedPlan(const CostModel& model, const WordLists& words, double memoryLimit,
+                            int count = 1);
+
+namespace {
+
+constexpr int kMostPlansFor = 64; // looked at for each that is wanted, as the limit excludes some
+
+class CertifiedSearch {
+public:
+  CertifiedSearch(const CostModel& model, const WordLists& words, double limit)
+      : model_(model), words_(words), limit_(limit), tables_(tablesOf(model, words)) {}
+
+  CertifiedPlan run(int count) {
+    for (int round = 1;; ++round) {
+      const BoundedPlan plan = fastestPlan(tables_, limit_);
+      const bool isClose = raise(plan.choice, &CostModel::closerMoveSeconds);
+      if (isClose && raise(plan.choice, &CostModel::exactMoveSeconds))
+        return {plan, round, bestPlans(plan.choice, count)};
+      if (!isClose && round == 1)
+        raiseLikely(plan);
+    }
+  }
+
+private:
+  // Whether the price of a move is what the tables say; else they say so now.
+  bool raise(std::size_t move, int from, int to, MoveSeconds price) {
+    PairTable& pair = tables_.pairs[move];
+    double& known = pair.seconds[std::size_t(from) * tables_.states(pair.to) + to];
+    const double found =
+        (model_.*price)(static_cast<int>(move), words_[pair.from][from], words_[pair.to][to]);
+    const bool isTrue = found <= known * (1 + kCostRounding);
+    known = std::max(known, found);
+    return isTrue;
+  }
+
+  bool raise(const std::vector<int>& plan, MoveSeconds price) {
+    bool isTrue = true;
+    for (std::size_t m = 0; m < tables_.pairs.size(); ++m)
+      isTrue &= raise(m, plan[tables_.pairs[m].from], plan[tables_.pairs[m].to], price);
+    return isTrue;
+  }
+
+  // The words that a plan may have that takes no longer than the one found: a look at all of their moves
+  // spares the search one round for each.
+  void raiseLikely(const BoundedPlan& plan) {
+    const double most = tables_.secondsOf(plan.choice);
+    const auto isLikely = [&](int layer, int state) {
+      return plan.minMarginals[layer][state] <= most;
+    };
+    for (std::size_t m = 0; m < tables_.pairs.size(); ++m) {
+      const PairTable& pair = tables_.pairs[m];
+      for (int from = 0; from < tables_.states(pair.from); ++from)
+        for (int to = 0; to < tables_.states(pair.to) && isLikely(pair.from, from); ++to)
+          if (isLikely(pair.to, to))
+            raise(m, from, to, &CostModel::closerMoveSeconds);
+    }
+  }
+
+  // Again while a look at their moves makes one of them dearer.
+  std::vector<std::vector<int>> bestPlans(const std::vector<int>& first, int count) {
+    std::vector<std::vector<int>> best = {first};
+    for (bool isClose = count == 1; !isClose;) {
+      Elimination elimination(tables_);
+      elimination.run();
+      best = {first};
+      isClose = true;
+      for (const std::vector<int>& plan :
+           elimination.best(limit_ > 0 ? kMostPlansFor * count : count)) {
+        if (static_cast<int>(best.size()) == count)
+          break;
+        if (plan == first || (limit_ > 0 && tables_.bytesOf(plan) > limit_))
+          continue;
+        isClose &= raise(plan, &CostModel::closerMoveSeconds);
+        best.push_back(plan);
+      }
+    }
+    return best;
+  }
+
+  const CostModel& model_;
+  const WordLists& words_;
+  double limit_;
+  CostTables tables_;
+};
+
+} // namespace
+
+CertifiedPlan certifiedPlan(const CostModel& model, const WordLists& words, double memoryLimit,
+                            int count) {
+  return CertifiedSearch(model, words, memoryLimit).run(count);
+}
+
+namespace {
+
+// Of one process and its link.
+class Timeline {
+public:
+  explicit Timeline(double share) : share_(share) {}
+
+  struct Transfer {
+    double end = 0;  // of what goes on by itself
+    double rest = 0; // what takes the process
+  };
+
+  void compute(double seconds) { now_ += seconds; }
+  Transfer start(double seconds) {
+    link_ = std::max(now_, link_) + share_ * seconds;
+    return {link_, (1 - share_) * seconds};
+  }
+  void wait(const Transfer& transfer) { now_ = std::max(now_, transfer.end) + transfer.rest; }
+  double now() const { return now_; }
+
+private:
+  double share_, now_ = 0, link_ = 0;
+};
+
+// Each layer behind those that it reads.
+std::vector<int> runningOrder(const CostModel& model) {
+  std::vector<int> order, waitsFor(model.layers(), 0);
+  for (const CostModel::Move& move : model.moves())
+    ++waitsFor[move.to];
+  std::vector<bool> isDone(model.layers(), false);
+  while (static_cast<int>(order.size()) < model.layers())
+    for (int layer = 0; layer < model.layers(); ++layer)
+      if (!isDone[layer] && waitsFor[layer] == 0) {
+        isDone[layer] = true;
+        order.push_back(layer);
+        for (const CostModel::Move& move : model.moves())
+          waitsFor[move.to] -= move.from == layer;
+      }
+  return order;
+}
+
+} // namespace
+
+double secondsOverlapped(const CostModel& model, const std::vector<int>& plan, double share) {
+  const std::vector<int> order = runningOrder(model);
+  const auto& moves = model.moves();
+  std::vector<MoveParts> seconds;
+  for (std::size_t m = 0; m < moves.size(); ++m)
+    seconds.push_back(model.moveParts(static_cast<int>(m), plan[moves[m].from], plan[moves[m].to]));
+  Timeline time(share);
+  std::vector<Timeline::Transfer> moved(moves.size());
+  for (int layer : order) {
+    for (std::size_t m = 0; m < moves.size(); ++m)
+      if (moves[m].to == layer)
+        time.wait(moved[m]);
+    time.compute(model.layerParts(layer, plan[layer]).forward);
+    for (std::size_t m = 0; m < moves.size(); ++m)
+      if (moves[m].from == layer)
+        moved[m] = time.start(seconds[m].there);
+  }
+  std::vector<Timeline::Transfer> sums;
+  for (auto layer = order.rbegin(); layer != order.rend(); ++layer) {
+    for (std::size_t m = 0; m < moves.size(); ++m)
+      if (moves[m].from == *layer)
+        time.wait(moved[m]);
+    const LayerParts parts = model.layerParts(*layer, plan[*layer]);
+    time.compute(parts.backward);
+    for (std::size_t m = 0; m < moves.size(); ++m)
+      if (moves[m].to == *layer)
+        moved[m] = time.start(seconds[m].back);
+    sums.push_back(time.start(parts.gradients));
+  }
+  for (const Timeline::Transfer& sum : sums)
+    time.wait(sum);
+  return time.now();
+}
+
+namespace {
+
+struct UniformPlan {
+  Word word;
+  std::vector<int> plan;
+  double seconds = 0; // at least
+};
+
+std::optional<UniformPlan> uniformOf(const CostModel& model, const Word& word) {
+  std::vector<int> plan;
+  for (int layer = 0; layer < model.layers(); ++layer) {
+    if (model.isPinned(layer)) {
+      plan.push_back(0);
+      continue;
+    }
+    Word own = word;
+    if (model.spatial(layer).empty()) {
+      own.channels += own.space;
+      own.space = 0;
+    }
+    plan.push_back(model.numberOf(own));
+    if (!model.fault(layer, plan.back()).empty())
+      return std::nullopt;
+  }
+  const double seconds = secondsOf(model, plan);
+  return UniformPlan{word, std::move(plan), seconds};
+}
+
+Baseline closer(const CostModel& model, const UniformPlan& uniform) {
+  return {uniform.word, secondsOf(model, uniform.plan, &CostModel::closerMoveSeconds)};
+}
+
+std::optional<Baseline> baselineOf(const CostModel& model, const Word& word) {
+  const auto uniform = uniformOf(model, word);
+  return uniform ? std::optional(closer(model, *uniform)) : std::nullopt;
+}
+
+std::optional<Baseline> bestUniform(const CostModel& model) {
+  std::vector<UniformPlan> all;
+  for (const Word& word : model.words())
+    if (word.channel == 'o')
+      if (auto uniform = uniformOf(model, word))
+        all.push_back(std::move(*uniform));
+  std::stable_sort(all.begin(), all.end(), [](const UniformPlan& a, const UniformPlan& b) {
+    return a.seconds < b.seconds;
+  });
+  std::optional<Baseline> best;
+  for (const UniformPlan& uniform : all) {
+    if (best && best->seconds <= uniform.seconds)
+      break;
+    const Baseline found = closer(model, uniform);
+    if (!best || found.seconds < best->seconds)
+      best = found;
+  }
+  return best;
+}
+
+} // namespace
+
+Baselines baselinesOf(const CostModel& model) {
+  const int axes = model.mesh().axes();
+  return {.uniform = bestUniform(model),
+          .batch = baselineOf(model, {.batch = axes}),
+          .model = baselineOf(model, {.channels = axes}),
+          .domain = baselineOf(model, {.space = axes})};
+}
+
+namespace {
+
+int planLayerNamed(const CostModel& model, const std::string& name) {
+  std::vector<std::string> names;
+  for (int layer = 0; layer < model.layers() && !model.isPinned(layer); ++layer)
+    names.push_back(model.names()[layer]);
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at == names.end())
+    throw Error(TENON_ERR_ARG, fmt::format("the network has no layer '{}'; did you mean '{}'?",
+                                           name, nearest(name, names)));
+  return static_cast<int>(at - names.begin());
+}
+
+PlannedLayer plannedLayer(const CostModel& model, int layer, const std::vector<int>& words,
+                          int state, const std::vector<double>& minMarginals) {
+  PlannedLayer made{.name = model.names()[layer],
+                    .letters = model.text(layer, words[state]),
+                    .parts = model.parts(layer, words[state]),
+                    .bytes = model.layerBytes(layer, words[state]),
+                    .runnerUp = {}};
+  int second = -1;
+  for (int s = 0; s < static_cast<int>(words.size()); ++s)
+    if (s != state && (second < 0 || minMarginals[s] < minMarginals[second]))
+      second = s;
+  if (second >= 0) {
+    made.runnerUp = model.text(layer, words[second]);
+    made.runnerUpSeconds = minMarginals[second];
+  }
+  return made;
+}
+
+constexpr int kReplayed = 16;
+
+// Makes the plan that is fastest with overlap the plan.
+void replay(const CostModel& model, const WordLists& words, double overlap, CertifiedPlan& found,
+            FoundPlan& result) {
+  for (const std::vector<int>& choice : found.best) {
+    std::vector<int> plan;
+    double bytes = 0;
+    for (int layer = 0; layer < model.layers(); ++layer) {
+      plan.push_back(words[layer][choice[layer]]);
+      bytes += model.layerBytes(layer, plan.back());
+    }
+    const double seconds = secondsOverlapped(model, plan, overlap);
+    if (result.overlapped && *result.overlapped <= seconds)
+      continue;
+    result.overlapped = seconds;
+    result.seconds = secondsOf(model, plan, &CostModel::closerMoveSeconds);
+    result.bytes = bytes;
+    found.plan.choice = choice;
+  }
+}
+
+} // namespace
+
+FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memoryLimit,
+                   double overlap) {
+  WordLists words = legalWords(model);
+  for (const auto& [name, text] : fixed) {
+    const int layer = planLayerNamed(model, name);
+    words[layer] = {model.parse(layer, text)};
+  }
+  CertifiedPlan certified = certifiedPlan(model, words, memoryLimit, overlap > 0 ? kReplayed : 1);
+  const BoundedPlan& best = certified.plan;
+  FoundPlan found{.grid = model.mesh().grid(),
+                  .seconds = best.seconds,
+                  .bytes = best.bytes,
+                  .overlapped = {},
+                  .gap = best.gap,
+                  .rounds = certified.rounds,
+                  .baselines = baselinesOf(model),
+                  .layers = {}};
+  if (overlap > 0)
+    replay(model, words, overlap, certified, found);
+  for (int layer = 0; layer < model.layers() && !model.isPinned(layer); ++layer)
+    found.layers.push_back(
+        plannedLayer(model, layer, words[layer], best.choice[layer], best.minMarginals[layer]));
+  return found;
+}
+
+} // namespace tenon

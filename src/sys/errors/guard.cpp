@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/errors/guard.hpp"
+
+#include "sys/errors/object.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <string_view>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+thread_local CallScope* innermostCall = nullptr;
+
+} // namespace
+
+CallScope::CallScope(const char* function) noexcept
+    : innermost_(innermostCall), outer_(innermost_), function_(function) {
+  innermost_ = this;
+}
+
+// What ends here may call functions of the user's in turn, and these destroy what this call works on.
+CallScope::~CallScope() {
+  while (std::exchange(releases_, false)) {
+    const auto releaseAll = [](Noted& noted) {
+      for (int left = std::exchange(noted.left, 0); left > 0; --left)
+        noted.object->release();
+    };
+    std::for_each(few_.begin(), few_.begin() + static_cast<std::ptrdiff_t>(count_), releaseAll);
+    std::for_each(further_.begin(), further_.end(), releaseAll);
+  }
+  innermost_ = outer_;
+}
+
+void CallScope::note(Object& object) {
+  if (count_ < kFew)
+    few_[count_++] = {&object, 0};
+  else
+    further_.push_back({&object, 0});
+}
+
+CallScope::Noted* CallScope::find(const Object& object) noexcept {
+  const auto isIt = [&](const Noted& noted) { return noted.object == &object; };
+  const auto end = few_.begin() + static_cast<std::ptrdiff_t>(count_);
+  if (const auto at = std::find_if(few_.begin(), end, isIt); at != end)
+    return &*at;
+  const auto at = std::find_if(further_.begin(), further_.end(), isIt);
+  return at != further_.end() ? &*at : nullptr;
+}
+
+const CallScope& CallScope::outermost() const noexcept {
+  const CallScope* scope = this;
+  while (scope->outer_)
+    scope = scope->outer_;
+  return *scope;
+}
+
+void noteObject(Object& object) {
+  if (CallScope* scope = innermostCall)
+    scope->note(object);
+}
+
+void releaseAfterCalls(Object& object) noexcept {
+  CallScope* last = nullptr;
+  CallScope::Noted* there = nullptr;
+  for (CallScope* scope = innermostCall; scope; scope = scope->outer_)
+    if (CallScope::Noted* noted = scope->find(object)) {
+      last = scope;
+      there = noted;
+    }
+  if (!there)
+    return object.release();
+  ++there->left;
+  last->releases_ = true;
+}
+
+const char* currentFunction() noexcept {
+  return innermostCall ? innermostCall->outermost().function_ : "a collective call";
+}
+
+std::string currentCall() {
+  const std::string function = currentFunction();
+  const CallScope* call = innermostCall ? &innermostCall->outermost() : nullptr;
+  const Object* object = call && call->count_ > 0 ? call->few_.front().object : nullptr;
+  return isLiveObject(object) ? fmt::format("{} of {}", function, object->title()) : function;
+}
+
+namespace {
+
+// Once more, the error that is in the record.
+[[noreturn]] void throwRecorded(std::source_location where) {
+  throw RecordedError(*lastError().error, where);
+}
+
+} // namespace
+
+void checkUserCode(TenonErrorCode code, const char* what, long recordedBefore,
+                   std::source_location where) {
+  if (code == TENON_SUCCESS)
+    return;
+  if (errorsRecorded() != recordedBefore && lastError().code() == code)
+    throwRecorded(where);
+  throw Error(code, fmt::format("{} returned error {}", what, errorName(code)), where);
+}
+
+// The exceptions of tenon.hpp carry the message of the error that Tenon raised.
+void throwUserException(const char* what, long recordedBefore, std::source_location where) {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw Error(TENON_ERR_MEMORY, fmt::format("an allocation failed in {}", what), where);
+  } catch (const std::exception& error) {
+    if (errorsRecorded() != recordedBefore &&
+        std::string_view(error.what()).find(lastError().message()) != std::string_view::npos)
+      throwRecorded(where);
+    throw Error(TENON_ERR_USER, fmt::format("{} threw an exception: {}", what, error.what()),
+                where);
+  } catch (...) {
+    throw Error(TENON_ERR_USER, fmt::format("{} threw an exception of unknown type", what), where);
+  }
+}
+
+} // namespace tenon

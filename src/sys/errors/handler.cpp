@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// An error is recorded, handled and returned without allocating where there is no memory left: what
+// cannot be kept or printed in full then is shortened.
+#include "sys/errors/handler.hpp"
+
+#include "sys/errors/guard.hpp"
+#include "sys/memory/immortal.hpp"
+#include "sys/text/output.hpp"
+#include "sys/text/plain_text.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+namespace tenon {
+
+namespace {
+std::array<std::atomic<const char*>, kLastCalls> ring{};
+std::atomic<unsigned> entered{0};
+} // namespace
+
+void noteCall(const char* name) noexcept {
+  const unsigned position = entered.load(std::memory_order_relaxed);
+  ring[position % kLastCalls].store(name, std::memory_order_relaxed);
+  entered.store(position + 1, std::memory_order_release);
+}
+
+const char* lastCallName(int back) noexcept {
+  if (back < 0 || back >= kLastCalls)
+    return "";
+  const unsigned position =
+      entered.load(std::memory_order_acquire) - 1U - static_cast<unsigned>(back);
+  const char* name = ring[position % kLastCalls].load(std::memory_order_relaxed);
+  return name ? name : "";
+}
+
+namespace {
+
+struct Handler {
+  TenonErrorHandler function;
+  void* context;
+};
+
+struct Handlers {
+  std::mutex mutex;
+  std::vector<Handler> stack;
+  Handler fatal{nullptr, nullptr};
+  AbortHook abort;
+  FatalShareHook share;
+};
+
+// An error may come while static objects are destroyed.
+Handlers& handlers() noexcept {
+  return immortal<Handlers>();
+}
+
+thread_local ErrorRecord record;
+thread_local long recorded = 0;
+// Of the call to come, and of the one under way. The strings live as long as the program.
+struct Caller {
+  const char* function = nullptr;
+  const char* file = nullptr;
+  int line = 0;
+};
+thread_local Caller noted, caller;
+thread_local bool handling = false;
+std::atomic<int> rank{0};
+
+// A frame in the caller's own words.
+using Place = Caller;
+
+// The path from the source root on: the builder's folders say nothing to a reader.
+const char* shortPath(const char* file) noexcept {
+  const std::string_view path = file ? file : "";
+  const auto root = path.rfind("/src/");
+  return root == path.npos ? path.data() : path.data() + root + 1;
+}
+
+// A procedure of Fortran has no file.
+std::string frameLine(std::string_view function, std::string_view file, int line, bool first) {
+  const std::string place = file.empty() ? "" : fmt::format(" ({}:{})", file, line);
+  return fmt::format("[{}]   {} {}{}\n", processRank(), first ? "in" : "called from", function,
+                     place);
+}
+
+std::string ranksOf(const ErrorRecord& record) {
+  if (record.error->isAgreed())
+    return " (the same on all ranks)";
+  return record.share.ranks > 1
+             ? fmt::format(" (on {} of {} ranks)", record.share.ranks, record.share.of)
+             : "";
+}
+
+std::string headLines(const ErrorRecord& record) {
+  return fmt::format("[{0}] {1} {2}: {3}{4}\n[{0}]   {5}\n", processRank(),
+                     record.fatal ? "Fatal error" : "Error", errorName(record.code()),
+                     errorSentence(record.code()), ranksOf(record), record.message());
+}
+
+// For want of memory each part by itself.
+void printShortened() noexcept {
+  for (const char* part : {record.fatal ? "Fatal error " : "Error ", errorName(record.code()), ": ",
+                           record.message().c_str(), " (and no memory is left to say more)\n"})
+    printError(part);
+}
+
+constexpr std::size_t kMaxReportFrames = kMaxReportLines - 2;
+
+Handler currentHandler() {
+  std::lock_guard lock(handlers().mutex);
+  const auto& stack = handlers().stack;
+  return stack.empty() ? Handler{printHandler, nullptr} : stack.back();
+}
+
+// What is the same on two ranks if they fail alike.
+std::string commonText(const ErrorRecord& error) {
+  std::string text = fmt::format("{} {}", errorName(error.code()), error.message());
+  for (const ErrorFrame& frame : error.frames)
+    text += fmt::format(" {} {} {}", frame.function, frame.file, frame.line);
+  return text;
+}
+
+FatalShare shareOf(const ErrorRecord& error) noexcept {
+  try {
+    FatalShareHook hook;
+    {
+      std::lock_guard lock(handlers().mutex);
+      hook = handlers().share;
+    }
+    return hook ? hook(commonText(error)) : FatalShare{};
+  } catch (...) {
+    return {}; // it speaks for itself
+  }
+}
+
+// Only a fatal error that nobody took over ends here.
+void printAndAbort() noexcept {
+  try {
+    record.share = shareOf(record);
+    if (record.share.speaks)
+      printError(errorReport(record));
+  } catch (...) {
+    printShortened();
+  }
+  abortProcess(record.code());
+}
+
+void show(const Place& place, int level) noexcept {
+  if (handling)
+    return;
+  Handler handler = currentHandler();
+  if (record.fatal) {
+    std::lock_guard lock(handlers().mutex);
+    handler = handlers().fatal;
+  }
+  handling = true;
+  try {
+    if (handler.function)
+      handler.function(record.code(), level, record.message().c_str(), place.function, place.file,
+                       place.line, handler.context);
+    else
+      printAndAbort();
+  } catch (...) {
+    printError("Tenon: the program's error handler threw an exception, which ends here\n");
+  }
+  handling = false;
+}
+
+// Names and paths may bring control characters into a text. Without memory printError() still stops
+// them.
+Error withPlainText(const Error& error) noexcept {
+  try {
+    if (plainLength(error.text(), kLineLayout) == error.text().size())
+      return error;
+    Error plain(error.code(), printable(error.text(), kLineLayout), error.where());
+    return error.isAgreed() ? plain.agreed(error.speaks()) : plain;
+  } catch (const std::bad_alloc&) {
+    return error;
+  }
+}
+
+Place appendFrame(const char* function, const char* file, int line) noexcept {
+  const Place place{function ? function : "", shortPath(file), line};
+  ++record.levels;
+  try {
+    record.frames.push_back({place.function, place.file, place.line});
+  } catch (const std::bad_alloc&) { // the handler sees it all the same
+  }
+  return place;
+}
+
+} // namespace
+
+const std::string& ErrorRecord::message() const noexcept {
+  return error ? error->text() : immortal<const std::string>();
+}
+
+const ErrorRecord& lastError() noexcept {
+  return record;
+}
+void clearLastError() noexcept {
+  record = ErrorRecord{};
+}
+long errorsRecorded() noexcept {
+  return recorded;
+}
+
+std::string errorReport(const ErrorRecord& error) {
+  if (error.code() == TENON_SUCCESS)
+    return "";
+  std::string text = headLines(error);
+  const std::size_t shown = std::min(error.frames.size(), kMaxReportFrames);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [function, file, line] = error.frames[i];
+    text += frameLine(function, file, line, i == 0);
+  }
+  return text;
+}
+
+TenonErrorCode raise(const Error& error, const char* function, Severity severity) noexcept {
+  return raiseAt(error, function, error.where().file_name(), static_cast<int>(error.where().line()),
+                 severity);
+}
+
+TenonErrorCode raiseAt(const Error& error, const char* function, const char* file, int line,
+                       Severity severity) noexcept {
+  if (handling)
+    return error.code();
+  const bool known = dynamic_cast<const RecordedError*>(&error) && record.levels > 0;
+  if (!known) {
+    record = {};
+    record.error = withPlainText(error);
+    ++recorded;
+  }
+  record.fatal = severity == Severity::Fatal && !record.error->isAgreed();
+  const Place place = appendFrame(function, file, line);
+  const int level = record.levels - 1;
+  if (record.fatal && caller.file) // it may not come back to its caller
+    appendFrame(caller.function, caller.file, caller.line);
+  show(place, level);
+  return error.code();
+}
+
+TenonErrorCode raiseCurrent(const char* function, Severity severity,
+                            const std::source_location& where) noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return raise(error, function, severity);
+  } catch (...) {
+    return raise(caughtError(where), function, severity);
+  }
+}
+
+void noteCaller(const char* function, const char* file, int line) noexcept {
+  noted = {function, file, line};
+}
+
+void enterCall(const char* function) noexcept {
+  noteCall(function);
+  caller = noted;
+  noted = {};
+}
+
+void addFrame(const char* function, const char* file, int line, TenonErrorCode code) noexcept {
+  if (handling || code == TENON_SUCCESS || code != record.code() || record.levels == 0)
+    return;
+  if (record.fatal && caller.file == file && caller.line == line)
+    return; // it is there already
+  const Place place = appendFrame(function, file, line);
+  if (!record.fatal)
+    show(place, record.levels - 1);
+}
+
+void pushErrorHandler(TenonErrorHandler handler, void* context) {
+  if (!handler)
+    throw Error(TENON_ERR_NULL,
+                "handler is NULL; pass a function such as TenonReturnErrorHandler()");
+  std::lock_guard lock(handlers().mutex);
+  handlers().stack.push_back({handler, context});
+}
+
+void popErrorHandler() {
+  std::lock_guard lock(handlers().mutex);
+  if (handlers().stack.empty())
+    throw Error(TENON_ERR_STATE, "the stack of error handlers is empty; call "
+                                 "TenonPopErrorHandler() once for each TenonPushErrorHandler()");
+  handlers().stack.pop_back();
+}
+
+void printHandler(TenonErrorCode, int level, const char*, const char* function, const char* file,
+                  int line, void*) noexcept {
+  if (level < 0 || level >= std::min<int>(record.levels, kMaxReportFrames) ||
+      !record.error->speaks())
+    return;
+  try {
+    if (level == 0)
+      printError(headLines(record));
+    printError(frameLine(function ? function : "", file ? file : "", line, level == 0));
+  } catch (...) {
+    if (level == 0)
+      printShortened();
+  }
+}
+
+void returnHandler(TenonErrorCode, int, const char*, const char*, const char*, int,
+                   void*) noexcept {}
+
+void setFatalHandler(TenonErrorHandler handler, void* context) {
+  std::lock_guard lock(handlers().mutex);
+  handlers().fatal = {handler, context};
+}
+
+void setAbortHook(AbortHook hook) {
+  std::lock_guard lock(handlers().mutex);
+  handlers().abort = std::move(hook);
+}
+
+void setFatalShareHook(FatalShareHook hook) {
+  std::lock_guard lock(handlers().mutex);
+  handlers().share = std::move(hook);
+}
+
+void abortProcess(TenonErrorCode code) noexcept {
+  AbortHook hook;
+  try {
+    std::lock_guard lock(handlers().mutex);
+    hook = handlers().abort;
+    if (hook)
+      return hook(code);
+  } catch (...) {
+    printError("Tenon: the abort hook failed\n");
+  }
+  std::abort();
+}
+
+void exitProcess(TenonErrorCode code) noexcept {
+  std::fflush(nullptr);
+  std::_Exit(code);
+}
+
+void setProcessRank(int newRank) noexcept {
+  rank.store(newRank, std::memory_order_relaxed);
+}
+int processRank() noexcept {
+  return rank.load(std::memory_order_relaxed);
+}
+
+} // namespace tenon

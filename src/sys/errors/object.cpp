@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/errors/object.hpp"
+
+#include "sys/memory/immortal.hpp"
+#include "sys/text/plain_text.hpp"
+#include "sys/text/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+
+namespace tenon {
+
+namespace {
+
+struct Live {
+  std::mutex mutex;
+  std::unordered_map<const void*, long> born; // object -> its number in order of creation
+  long count = 0;
+};
+
+// Static objects may hold some.
+Live& live() noexcept {
+  return immortal<Live>();
+}
+
+// Objects that were looked up and are alive, each at a place by its address, changed under the lock: a call in a time
+// step so looks its handles up without it.
+using FoundObject = std::atomic<const void*>;
+constinit std::array<FoundObject, 1024> foundObjects{};
+
+FoundObject& foundAt(const void* pointer) noexcept {
+  constexpr std::uintptr_t kAlignment = 16;
+  const std::uintptr_t number = reinterpret_cast<std::uintptr_t>(pointer) / kAlignment;
+  return foundObjects[(number ^ (number / foundObjects.size())) % foundObjects.size()];
+}
+
+} // namespace
+
+std::vector<LiveObject> liveObjects() {
+  std::lock_guard lock(live().mutex);
+  std::vector<std::pair<long, const Object*>> ordered;
+  for (const auto& [object, number] : live().born)
+    ordered.emplace_back(number, static_cast<const Object*>(object));
+  std::sort(ordered.begin(), ordered.end());
+  std::vector<LiveObject> list;
+  for (const auto& [number, object] : ordered)
+    list.push_back({object->className(), object->name(), object->references(), object->handles()});
+  return list;
+}
+
+bool isLiveObject(const void* pointer) noexcept {
+  if (!pointer)
+    return false;
+  FoundObject& place = foundAt(pointer);
+  if (place.load(std::memory_order_acquire) == pointer)
+    return true;
+  std::lock_guard lock(live().mutex);
+  if (!live().born.contains(pointer))
+    return false;
+  place.store(pointer, std::memory_order_release);
+  return true;
+}
+
+void addLiveObject(const Object* object) {
+  std::lock_guard lock(live().mutex);
+  live().born.emplace(object, live().count++);
+}
+
+void removeLiveObject(const Object* object) noexcept {
+  std::lock_guard lock(live().mutex);
+  if (FoundObject& place = foundAt(object); place.load(std::memory_order_relaxed) == object)
+    place.store(nullptr, std::memory_order_relaxed);
+  live().born.erase(object);
+}
+
+namespace {
+
+// What sentences call an object of this class.
+std::string nounOf(std::string_view className) {
+  if (className == "DTensor")
+    return "tensor";
+  if (className == "LinearOp")
+    return "operator";
+  std::string noun; // "placement list" of PlacementList
+  for (const char c : className)
+    noun += (c >= 'A' && c <= 'Z' && !noun.empty()) ? std::string(" ") + c : std::string(1, c);
+  return lowered(noun);
+}
+
+} // namespace
+
+Object::Object(const char* className) : className_(className), title_("the " + nounOf(className)) {
+  addLiveObject(this);
+}
+
+Object::~Object() {
+  removeLiveObject(this);
+  magic_ = 0;
+}
+
+void Object::release() noexcept {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    delete this;
+}
+
+void Object::setName(std::string name) {
+  checkPlain("the new name of " + title_, name);
+  name_ = std::move(name);
+  const std::string noun = nounOf(className_);
+  title_ = name_.empty() ? "the " + noun : noun + " \"" + name_ + '"';
+}
+
+} // namespace tenon

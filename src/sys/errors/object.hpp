@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The common header of every object behind a public handle: class, counted references, name,
+// options prefix, and a state counter that grows with each change of the object's value.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tenon {
+
+// The list of objects that are alive: for the report at Finalize of what was never destroyed, and
+// to tell a handle from a stale or foreign pointer without reading what it points to.
+
+class Object;
+
+struct LiveObject {
+  std::string className;
+  std::string name;
+  int references = 0;
+  int handles = 0; // those of the references that callers hold
+};
+
+// In order of creation.
+std::vector<LiveObject> liveObjects();
+bool isLiveObject(const void* pointer) noexcept;
+
+// Called by Object alone.
+void addLiveObject(const Object* object);
+void removeLiveObject(const Object* object) noexcept;
+
+class Object {
+public:
+  // className must outlive the object: a string literal such as "LinearOp".
+  explicit Object(const char* className);
+  virtual ~Object();
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+
+  const char* className() const noexcept { return className_; }
+  // False once destroyed, as far as freed memory can tell; isLiveObject() knows for certain.
+  bool isLive() const noexcept { return magic_ == kMagic; }
+
+  void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept;
+  int references() const noexcept { return references_.load(std::memory_order_relaxed); }
+  // How many of the references are a caller's handles: the others are the library's own.
+  void addHandle() noexcept { handles_.fetch_add(1, std::memory_order_relaxed); }
+  void dropHandle() noexcept { handles_.fetch_sub(1, std::memory_order_relaxed); }
+  int handles() const noexcept { return handles_.load(std::memory_order_relaxed); }
+
+  const std::string& name() const noexcept { return name_; }
+  void setName(std::string name);
+  const std::string& prefix() const noexcept { return prefix_; }
+  void setPrefix(std::string prefix) { prefix_ = std::move(prefix); }
+  // `layer "conv1"`, or "the layer" for an unnamed one: how messages call the object.
+  const std::string& title() const noexcept { return title_; }
+
+  std::uint64_t state() const noexcept { return state_; }
+  void changed() noexcept { ++state_; }
+
+private:
+  static constexpr std::uint64_t kMagic = 0x54656e6f6e4f626aULL; // "TenonObj"
+  std::uint64_t magic_ = kMagic;
+  const char* className_;
+  std::atomic<int> references_{1};
+  std::atomic<int> handles_{0};
+  std::string name_;
+  std::string title_; // kept, so that calls in a time step need not make it
+  std::string prefix_;
+  std::uint64_t state_ = 0;
+};
+
+// A counted reference. adopt() takes over the reference that new gave; share() adds one.
+template <class T>
+class Ref {
+public:
+  Ref() = default;
+  static Ref adopt(T* object) noexcept { return Ref(object); }
+  static Ref share(T* object) noexcept {
+    if (object)
+      object->retain();
+    return Ref(object);
+  }
+  Ref(const Ref& other) noexcept : object_(other.object_) {
+    if (object_)
+      object_->retain();
+  }
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  template <class U>
+  Ref(const Ref<U>& other) noexcept : Ref(share(other.get())) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Ref() {
+    if (object_)
+      object_->release();
+  }
+
+  T* get() const noexcept { return object_; }
+  T* operator->() const noexcept { return object_; }
+  T& operator*() const noexcept { return *object_; }
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+  // Gives the reference away: for a handle that the caller will destroy.
+  T* detach() noexcept { return std::exchange(object_, nullptr); }
+
+private:
+  explicit Ref(T* object) noexcept : object_(object) {}
+  T* object_ = nullptr;
+};
+
+template <class T, class... Args>
+Ref<T> makeRef(Args&&... args) {
+  return Ref<T>::adopt(new T(std::forward<Args>(args)...));
+}
+
+} // namespace tenon

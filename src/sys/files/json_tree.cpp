@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/files/json_tree.hpp"
+
+#include "sys/errors/error.hpp"
+#include "sys/text/plain_text.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <unordered_set>
+
+namespace tenon {
+
+// nlohmann's parser calls a Builder for each token. It reads through an iterator that notes how far
+// it has come, which is where the token ends.
+
+namespace {
+
+constexpr std::size_t kDeepest = 64;
+// Each takes some fifty times the memory of its shortest text.
+constexpr std::size_t kMostValues = std::size_t(1) << 20;
+
+class NotingIterator {
+public:
+  using iterator_category = std::forward_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  NotingIterator(const char* at, const char** furthest) : at_(at), furthest_(furthest) {}
+  reference operator*() const { return *at_; }
+  NotingIterator& operator++() {
+    *furthest_ = ++at_;
+    return *this;
+  }
+  NotingIterator operator++(int) {
+    NotingIterator before = *this;
+    ++*this;
+    return before;
+  }
+  bool operator==(const NotingIterator& other) const { return at_ == other.at_; }
+
+private:
+  const char* at_;
+  const char** furthest_;
+};
+
+class Builder : public nlohmann::json_sax<nlohmann::json> {
+public:
+  Builder(const std::string& text, const std::string& file)
+      : text_(text), file_(file), furthest_(text.data()) {}
+
+  JsonNode build() {
+    const NotingIterator begin(text_.data(), &furthest_),
+        end(text_.data() + text_.size(), &furthest_);
+    nlohmann::json::sax_parse(begin, end, this);
+    return std::move(root_);
+  }
+
+  bool null() override {
+    put(JsonNode::Kind::Null);
+    return true;
+  }
+  bool boolean(bool value) override {
+    put(JsonNode::Kind::Flag).flag = value;
+    return true;
+  }
+  bool number_integer(number_integer_t value) override {
+    JsonNode& node = put(JsonNode::Kind::Integer);
+    node.integer = value;
+    node.real = static_cast<double>(value);
+    return true;
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (value <= static_cast<number_unsigned_t>(std::numeric_limits<Index>::max()))
+      return number_integer(static_cast<Index>(value));
+    return number_float(static_cast<double>(value), "");
+  }
+  bool number_float(number_float_t value, const string_t&) override {
+    put(JsonNode::Kind::Real).real = value;
+    return true;
+  }
+  bool string(string_t& value) override {
+    put(JsonNode::Kind::Text).text = value;
+    return true;
+  }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(JsonNode::Kind::Object); }
+  bool start_array(std::size_t) override { return open(JsonNode::Kind::List); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(string_t& value) override {
+    auto& keys = open_.back()->keys;
+    keyByte_ = startOfText();
+    if (!known_.back().insert(value).second)
+      fail(keyByte_, fmt::format("the key '{}' is given twice", value));
+    keys.push_back(value);
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& error) override {
+    const std::string whole = error.what(); // "[json.exception...] parse error at ...: syntax ..."
+    const std::size_t colon = whole.find(": ");
+    fail(position, fmt::format("not valid JSON, or truncated: {}",
+                               colon == std::string::npos ? whole : whole.substr(colon + 2)));
+  }
+
+private:
+  std::size_t byte() const { return static_cast<std::size_t>(furthest_ - text_.data()); }
+
+  // Of the text that has just ended: its opening quote is the last one without a backslash.
+  std::size_t startOfText() const {
+    std::size_t quote = byte() - 1;
+    do
+      quote = text_.rfind('"', quote - 1);
+    while (quote > 0 && text_[quote - 1] == '\\');
+    return quote + 1;
+  }
+
+  JsonNode& put(JsonNode::Kind kind) {
+    if (++values_ > kMostValues)
+      fail(byte(), fmt::format("more than {} values", kMostValues));
+    JsonNode* node = &root_;
+    if (!open_.empty()) {
+      open_.back()->items.emplace_back();
+      node = &open_.back()->items.back();
+    }
+    node->kind = kind;
+    const bool hasKey = !open_.empty() && open_.back()->kind == JsonNode::Kind::Object;
+    node->byte = hasKey ? keyByte_ : byte();
+    return *node;
+  }
+  bool open(JsonNode::Kind kind) {
+    if (open_.size() == kDeepest)
+      fail(byte(), fmt::format("nested more than {} levels deep", kDeepest));
+    open_.push_back(&put(kind));
+    known_.emplace_back();
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    known_.pop_back();
+    return true;
+  }
+
+  [[noreturn]] void fail(std::size_t at, const std::string& why) const {
+    throw Error(TENON_ERR_FORMAT, fmt::format("file '{}', byte {}: {}", file_, at, why));
+  }
+
+  const std::string& text_;
+  const std::string& file_;
+  const char* furthest_;
+  std::size_t keyByte_ = 0;
+  JsonNode root_;
+  std::vector<JsonNode*> open_;                        // from the root; only the innermost grows
+  std::vector<std::unordered_set<std::string>> known_; // the keys of each
+  std::size_t values_ = 0;
+};
+
+} // namespace
+
+JsonNode parseJson(const std::string& text, const std::string& file) {
+  return Builder(text, file).build();
+}
+
+namespace {
+
+using Kind = JsonNode::Kind;
+
+std::string found(const JsonNode& node) {
+  switch (node.kind) {
+  case Kind::Null:
+    return "null";
+  case Kind::Flag:
+    return node.flag ? "true" : "false";
+  case Kind::Integer:
+    return fmt::format("{}", node.integer);
+  case Kind::Real:
+    return fmt::format("{}", node.real);
+  case Kind::Text:
+    return fmt::format("the text \"{}\"", node.text);
+  case Kind::List:
+    return "a list";
+  default:
+    return "an object";
+  }
+}
+
+} // namespace
+
+void JsonView::fail(const std::string& why) const {
+  throw Error(TENON_ERR_FORMAT, fmt::format("file '{}', byte {}: {}: {}", *file_, node_->byte,
+                                            path_.empty() ? "the whole" : path_, why));
+}
+
+void JsonView::expect(Kind kind, const char* expected) const {
+  if (node_->kind != kind)
+    fail(fmt::format("is {}; expected {}", found(*node_), expected));
+}
+
+const JsonNode* JsonView::find(std::string_view key) const {
+  expect(Kind::Object, "an object");
+  const auto at = std::find(node_->keys.begin(), node_->keys.end(), key);
+  return at == node_->keys.end() ? nullptr : &node_->items[at - node_->keys.begin()];
+}
+
+bool JsonView::has(std::string_view key) const {
+  return find(key);
+}
+
+JsonView JsonView::at(std::string_view key) const {
+  const JsonNode* value = find(key);
+  if (!value)
+    fail(fmt::format("has no key '{}'", key));
+  return below(key, *value);
+}
+
+JsonView JsonView::below(std::string_view key, const JsonNode& value) const {
+  return {value, *file_, path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key)};
+}
+
+std::vector<std::pair<std::string, JsonView>> JsonView::members() const {
+  expect(Kind::Object, "an object");
+  std::vector<std::pair<std::string, JsonView>> all;
+  for (std::size_t i = 0; i < node_->keys.size(); ++i)
+    all.emplace_back(node_->keys[i], below(node_->keys[i], node_->items[i]));
+  return all;
+}
+
+void JsonView::allow(const std::vector<std::string>& allowed) const {
+  expect(Kind::Object, "an object");
+  for (const std::string& key : node_->keys)
+    if (std::find(allowed.begin(), allowed.end(), key) == allowed.end())
+      at(key).fail(fmt::format("unknown key; did you mean '{}'? Allowed keys are {}",
+                               nearest(key, allowed), joined(allowed)));
+}
+
+std::vector<JsonView> JsonView::list() const {
+  expect(Kind::List, "a list");
+  std::vector<JsonView> items;
+  for (std::size_t i = 0; i < node_->items.size(); ++i)
+    items.push_back(JsonView(node_->items[i], *file_, fmt::format("{}[{}]", path_, i)));
+  return items;
+}
+
+const std::string& JsonView::text() const {
+  expect(Kind::Text, "a text");
+  return node_->text;
+}
+
+const std::string& JsonView::name() const {
+  if (plainLength(text(), "") < text().size())
+    fail(fmt::format("the name \"{}\" has a control character; leave it out", printable(text())));
+  return text();
+}
+
+bool JsonView::flag() const {
+  expect(Kind::Flag, "true or false");
+  return node_->flag;
+}
+
+Index JsonView::integer(Index least) const {
+  if (node_->kind != Kind::Integer || node_->integer < least)
+    fail(fmt::format("is {}; it must be an integer >= {}", found(*node_), least));
+  return node_->integer;
+}
+
+int JsonView::smallInteger(int least) const {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  const Index number = integer(least);
+  if (number > kMost)
+    fail(fmt::format("is {}; it must be an integer in {} to {}", number, least, kMost));
+  return static_cast<int>(number);
+}
+
+double JsonView::real() const {
+  if (node_->kind != Kind::Integer && node_->kind != Kind::Real)
+    fail(fmt::format("is {}; it must be a number", found(*node_)));
+  return node_->real;
+}
+
+} // namespace tenon

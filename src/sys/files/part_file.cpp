@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/files/part_file.hpp"
+
+#include "sys/errors/error.hpp"
+#include "sys/files/regular_file.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <random>
+
+namespace tenon {
+
+std::string readWholeFile(const std::string& path, const std::string& kind) {
+  const auto failed = [&](const std::string& reason) {
+    return Error(TENON_ERR_FILE, fmt::format("cannot read {} '{}': {}", kind, path, reason));
+  };
+  const auto close = [](std::FILE* file) { std::fclose(file); };
+  const std::unique_ptr<std::FILE, decltype(close)> file(
+      fdopen(openRegularFile(path, fmt::format("cannot read {}", kind)), "rb"), close);
+  if (!file)
+    throw failed(std::strerror(errno));
+  std::string text;
+  char block[4096];
+  while (const std::size_t got = std::fread(block, 1, sizeof block, file.get())) {
+    text.append(block, got);
+    if (text.size() > kMostFileText)
+      throw failed(fmt::format("it has more than {} bytes", kMostFileText));
+  }
+  if (std::ferror(file.get()))
+    throw failed(std::strerror(errno));
+  return text;
+}
+
+NewFile::NewFile(std::string path)
+    : part_(std::move(path)), file_(fdopen(dup(part_.descriptor()), "wb")) {
+  if (!file_)
+    part_.fail(std::strerror(errno));
+}
+
+NewFile::~NewFile() {
+  std::fclose(file_);
+}
+
+void NewFile::write(std::string_view text) {
+  if (!text.empty() && std::fwrite(text.data(), 1, text.size(), file_) != text.size())
+    part_.fail(std::strerror(errno));
+}
+
+void NewFile::commit() {
+  if (std::fflush(file_) != 0)
+    part_.fail(std::strerror(errno));
+  part_.sync();
+  part_.commit();
+}
+
+namespace {
+
+constexpr int kTries = 16;
+constexpr mode_t kMode = 0666; // less what umask takes
+constexpr mode_t kPermissions = 0777;
+constexpr std::size_t kMostName = 200; // of the 255 that file systems allow
+
+const char* kindOf(mode_t mode) {
+  switch (mode & S_IFMT) {
+  case S_IFDIR:
+    return "a folder";
+  case S_IFLNK:
+    return "a symbolic link";
+  case S_IFCHR:
+  case S_IFBLK:
+    return "a device";
+  case S_IFIFO:
+    return "a pipe";
+  default:
+    return "a socket";
+  }
+}
+
+} // namespace
+
+std::string folderOf(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? "." : path.substr(0, slash + 1);
+}
+
+void syncToDisk(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    throw Error(TENON_ERR_FILE, fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
+  const int reason = fsync(file) == 0 ? 0 : errno;
+  ::close(file);
+  if (reason != 0 && reason != EINVAL)
+    throw Error(TENON_ERR_FILE,
+                fmt::format("cannot bring '{}' to the disk: {}", path, std::strerror(reason)));
+}
+
+std::string PartFile::prefix(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return fmt::format(".{}.part.", name.substr(0, kMostName));
+}
+
+PartFile::PartFile(std::string path) : path_(std::move(path)) {
+  open(checkPlace());
+}
+
+PartFile::~PartFile() {
+  close();
+  if (!isCommitted_)
+    unlink(name_.c_str());
+}
+
+void PartFile::close() noexcept {
+  if (file_ >= 0)
+    ::close(file_);
+  file_ = -1;
+}
+
+std::optional<mode_t> PartFile::checkPlace() const {
+  struct stat there {};
+  if (lstat(path_.c_str(), &there) != 0) {
+    if (errno == ENOENT && !path_.empty())
+      return std::nullopt;
+    fail(std::strerror(errno));
+  }
+  if (!S_ISREG(there.st_mode))
+    fail(fmt::format("it is {}; expected a regular file or a name that is free",
+                     kindOf(there.st_mode)));
+  if (access(path_.c_str(), W_OK) != 0)
+    fail(std::strerror(errno));
+  return there.st_mode & kPermissions;
+}
+
+// With the permissions of the file that is replaced from the first moment on: what it hid stays hidden.
+void PartFile::open(std::optional<mode_t> replaced) {
+  std::random_device random;
+  const std::string folder = path_.substr(0, path_.rfind('/') + 1);
+  for (int i = 0; i < kTries && file_ < 0; ++i) {
+    name_ = fmt::format("{}{}{:08x}{:08x}", folder, prefix(path_), random(), random());
+    file_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                   replaced.value_or(kMode));
+    if (file_ < 0 && errno != EEXIST)
+      break;
+  }
+  if (file_ < 0)
+    fail(std::strerror(errno));
+  if (replaced && fchmod(file_, *replaced) != 0) { // what umask took
+    const int reason = errno;
+    close();
+    unlink(name_.c_str());
+    fail(std::strerror(reason));
+  }
+}
+
+void PartFile::sync() {
+  // Some file systems have no fsync, and say so by EINVAL.
+  if (fsync(file_) != 0 && errno != EINVAL)
+    fail(std::strerror(errno));
+}
+
+void PartFile::commit() {
+  checkPlace();
+  if (std::rename(name_.c_str(), path_.c_str()) != 0)
+    fail(std::strerror(errno));
+  isCommitted_ = true;
+  close();
+  syncToDisk(folderOf(path_));
+}
+
+void PartFile::fail(const std::string& reason) const {
+  throw Error(TENON_ERR_FILE, fmt::format("cannot write file '{}': {}", path_, reason));
+}
+
+} // namespace tenon

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/files/share_folder.hpp"
+
+#include "sys/errors/error.hpp"
+#include "sys/files/folder.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace tenon {
+
+std::string findDataFile(const std::string& nameOrPath, const std::string& what,
+                         const std::string& folder, const std::string& ownFolder) {
+  if (nameOrPath.find('/') != std::string::npos || nameOrPath.ends_with(".json"))
+    return nameOrPath;
+  std::vector<std::string> folders;
+  if (!ownFolder.empty())
+    folders.push_back(ownFolder);
+  for (const std::string& share : shareFolders())
+    folders.push_back(fmt::format("{}/{}", share, folder));
+  std::vector<std::string> known;
+  std::error_code ignored;
+  for (const std::string& place : folders) {
+    const std::filesystem::path path = std::filesystem::path(place) / (nameOrPath + ".json");
+    if (std::filesystem::exists(path, ignored))
+      return path.string();
+    for (const std::string& name : namesIn(place, ignored))
+      if (name.ends_with(".json"))
+        known.push_back(name.substr(0, name.rfind('.')));
+  }
+  std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end()); // in several folders
+  throw Error(TENON_ERR_FILE,
+              fmt::format("there is no {} '{}' in {}; known are: {}. Pass one of these, or a path "
+                          "that ends with .json",
+                          what, nameOrPath, joined(folders),
+                          known.empty() ? "none" : joined(known)));
+}
+
+namespace {
+
+// The file that this code was loaded from. The name of a program is as it was called: without a
+// folder where the shell has found it in PATH.
+std::filesystem::path ownFile() {
+  static const char anchor = 0;
+  std::error_code ignored;
+  Dl_info info;
+  if (dladdr(&anchor, &info) == 0 || !info.dli_fname)
+    return {};
+  const std::filesystem::path file = info.dli_fname;
+  return file.has_parent_path() ? std::filesystem::absolute(file, ignored)
+                                : std::filesystem::read_symlink("/proc/self/exe", ignored);
+}
+
+} // namespace
+
+std::vector<std::string> shareFolders() {
+  std::vector<std::string> folders;
+  const auto add = [&](const std::filesystem::path& folder) {
+    const std::string normal = folder.lexically_normal().string();
+    if (std::find(folders.begin(), folders.end(), normal) == folders.end())
+      folders.push_back(normal);
+  };
+  // As installed, and in the tree where it was built.
+  const std::filesystem::path file = ownFile();
+  if (!file.empty())
+    for (const char* way : {TENON_SHARE_FROM_LIBRARY, "../share/tenon"})
+      add(file.parent_path() / way);
+#ifdef TENON_SHARE_INSTALLED // a static library: programs lie in folders of their own, too
+  if (!file.empty())
+    add(file.parent_path() / "../../share/tenon");
+  add(TENON_SHARE_INSTALLED);
+#endif
+  return folders;
+}
+
+} // namespace tenon

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/log/log.hpp"
+
+#include "sys/errors/error.hpp"
+#include "sys/errors/handler.hpp"
+#include "sys/text/plain_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+
+namespace tenon {
+
+namespace {
+
+constexpr int kMaxEvents = 2048; // each layer may have one
+constexpr int kMaxStages = 32;
+constexpr int kMaxDepth = 64;
+
+struct Totals {
+  Index count = 0;
+  double time = 0;
+  double selfTime = 0;
+  double flops = 0;
+  Index messages = 0;
+  Index bytes = 0;
+};
+
+struct Stage {
+  std::string name;
+  std::vector<Totals> totals = std::vector<Totals>(kMaxEvents);
+};
+
+struct Log {
+  std::mutex mutex;
+  // Names are given to the watchdog, so they are never freed.
+  std::array<std::atomic<const char*>, kMaxEvents> events{};
+  int eventCount = 0;
+  std::vector<Stage> stages;
+  std::vector<int> stageStack;
+  std::atomic<int> stage{0};
+  std::atomic<bool> on{false};
+  std::atomic<double (*)()> clock;
+  std::atomic<LogSink> sink{nullptr};
+  std::atomic<LogBarrier> barrier{nullptr};
+  std::atomic<int> threads{0};
+  double start = 0;
+};
+
+double steadySeconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Never destroyed: scopes may close while static objects are.
+Log& log() {
+  static auto* all = [] {
+    auto* made = new Log;
+    made->stages.reserve(kMaxStages);
+    made->stages.push_back({"main"});
+    made->clock = steadySeconds;
+    return made;
+  }();
+  return *all;
+}
+
+struct Frame {
+  int event = 0;
+  int stage = 0;
+  double start = 0;
+  double childTime = 0;
+  double flops = 0;
+  Index messages = 0;
+  Index bytes = 0;
+};
+
+thread_local std::array<Frame, kMaxDepth> frames;
+thread_local int depth = 0; // may pass kMaxDepth: what lies deeper counts for the frame there
+
+Frame* innermost() noexcept {
+  if (depth == 0)
+    return nullptr;
+  return &frames[static_cast<std::size_t>(std::min(depth, kMaxDepth) - 1)];
+}
+
+double nowThatAllIsDone() noexcept {
+  if (const LogBarrier barrier = log().barrier.load(std::memory_order_relaxed))
+    barrier();
+  return logNow();
+}
+
+Totals& totalsOf(int stage, int event) {
+  return log().stages[static_cast<std::size_t>(stage)].totals[static_cast<std::size_t>(event)];
+}
+
+bool isOpen(int event) noexcept {
+  return std::any_of(frames.begin(), frames.begin() + depth,
+                     [=](const Frame& frame) { return frame.event == event; });
+}
+
+void addTotals(const Frame& frame, double time, bool nested) noexcept {
+  std::lock_guard lock(log().mutex);
+  Totals& totals = totalsOf(frame.stage, frame.event);
+  ++totals.count;
+  totals.selfTime += time - frame.childTime;
+  if (nested)
+    return;
+  totals.time += time;
+  totals.flops += frame.flops;
+  totals.messages += frame.messages;
+  totals.bytes += frame.bytes;
+}
+
+const char* eventName(int event) noexcept {
+  return log().events[static_cast<std::size_t>(event)].load(std::memory_order_relaxed);
+}
+
+void tellSink(const Frame& frame, double time) noexcept {
+  const LogSink sink = log().sink.load(std::memory_order_relaxed);
+  if (!sink)
+    return;
+  thread_local const int thread = log().threads++;
+  const Stage& stage = log().stages[static_cast<std::size_t>(frame.stage)];
+  sink({eventName(frame.event), stage.name.c_str(), thread, frame.start, time, frame.flops,
+        frame.messages, frame.bytes});
+}
+
+void closeInnermost() noexcept {
+  if (depth-- > kMaxDepth)
+    return;
+  const Frame frame = frames[static_cast<std::size_t>(depth)];
+  const double time = nowThatAllIsDone() - frame.start;
+  addTotals(frame, time, isOpen(frame.event));
+  tellSink(frame, time);
+  if (Frame* parent = innermost()) {
+    parent->childTime += time;
+    parent->flops += frame.flops;
+    parent->messages += frame.messages;
+    parent->bytes += frame.bytes;
+  }
+}
+
+bool isEvent(int event) noexcept {
+  return event >= 0 && event < kMaxEvents && eventName(event);
+}
+
+int findOrAddStage(const char* name) {
+  auto& stages = log().stages;
+  const auto found =
+      std::find_if(stages.begin(), stages.end(), [&](const Stage& s) { return s.name == name; });
+  const auto number = static_cast<int>(found - stages.begin());
+  if (number == kMaxStages)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("log stage '{}' exceeds the maximum of {} stages", name, kMaxStages));
+  if (found == stages.end())
+    stages.push_back({name});
+  return number;
+}
+
+} // namespace
+
+int logEvent(const char* name) {
+  checkPlain("the name of a log event", name);
+  std::lock_guard lock(log().mutex);
+  int& count = log().eventCount;
+  for (int event = 0; event < count; ++event)
+    if (std::string_view(eventName(event)) == name)
+      return event;
+  if (count == kMaxEvents)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("log event '{}' exceeds the maximum of {} events", name, kMaxEvents));
+  const std::size_t length = std::strlen(name) + 1;
+  log().events[static_cast<std::size_t>(count)] =
+      static_cast<const char*>(std::memcpy(new char[length], name, length));
+  return count++;
+}
+
+void logEnable(bool on) noexcept {
+  if (on && !logEnabled())
+    log().start = logNow();
+  log().on = on;
+}
+
+bool logEnabled() noexcept {
+  return log().on.load(std::memory_order_relaxed);
+}
+
+void logReset() noexcept {
+  std::lock_guard lock(log().mutex);
+  for (auto& stage : log().stages)
+    std::fill(stage.totals.begin(), stage.totals.end(), Totals{});
+  log().start = logNow();
+}
+
+bool logBegin(int event) noexcept {
+  if (!isEvent(event))
+    return false;
+  noteCall(eventName(event));
+  if (!logEnabled())
+    return false;
+  if (depth++ >= kMaxDepth)
+    return true;
+  Frame& frame = *innermost();
+  frame = Frame{};
+  frame.event = event;
+  frame.stage = log().stage.load(std::memory_order_relaxed);
+  frame.start = nowThatAllIsDone();
+  return true;
+}
+
+void logEnd(int event) {
+  if (!logEnabled())
+    return;
+  const Frame* frame = innermost();
+  if (!frame || (depth <= kMaxDepth && frame->event != event))
+    throw Error(TENON_ERR_STATE,
+                fmt::format("log event '{}' was ended, but the innermost open event is {}; end "
+                            "events in reverse order of their begin",
+                            isEvent(event) ? eventName(event) : "?",
+                            frame ? fmt::format("'{}'", eventName(frame->event)) : "none"));
+  closeInnermost();
+}
+
+LogScope::LogScope(int event) noexcept : open_(logBegin(event)) {}
+
+LogScope::~LogScope() {
+  if (open_)
+    closeInnermost();
+}
+
+void logFlops(double flops) noexcept {
+  if (!logEnabled())
+    return;
+  if (Frame* frame = innermost())
+    frame->flops += flops;
+}
+
+void logMessage(Index bytes) noexcept {
+  if (!logEnabled())
+    return;
+  if (Frame* frame = innermost()) {
+    ++frame->messages;
+    frame->bytes += bytes;
+  }
+}
+
+OpenScope logOpenScope() noexcept {
+  const Frame* frame = logEnabled() ? innermost() : nullptr;
+  return frame ? OpenScope{nowThatAllIsDone() - frame->start, frame->messages, frame->bytes}
+               : OpenScope{};
+}
+
+void logStagePush(const char* name) {
+  checkPlain("the name of a log stage", name);
+  std::lock_guard lock(log().mutex);
+  const int stage = findOrAddStage(name);
+  log().stageStack.push_back(log().stage);
+  log().stage = stage;
+}
+
+void logStagePop() {
+  std::lock_guard lock(log().mutex);
+  auto& stack = log().stageStack;
+  if (stack.empty())
+    throw Error(TENON_ERR_STATE, "the stack of log stages is empty; call TenonLogStagePop() once "
+                                 "for each TenonLogStagePush()");
+  log().stage = stack.back();
+  stack.pop_back();
+}
+
+std::vector<EventRecord> logSnapshot() {
+  std::lock_guard lock(log().mutex);
+  std::vector<EventRecord> records;
+  for (const Stage& stage : log().stages)
+    for (int event = 0; event < log().eventCount; ++event) {
+      const Totals& t = stage.totals[static_cast<std::size_t>(event)];
+      if (t.count > 0)
+        records.push_back({stage.name, eventName(event), t.count, t.time, t.selfTime, t.flops,
+                           t.messages, t.bytes});
+    }
+  return records;
+}
+
+double logElapsed() noexcept {
+  return logNow() - log().start;
+}
+
+void setLogBarrier(LogBarrier barrier) noexcept {
+  log().barrier = barrier;
+}
+
+void setLogSink(LogSink sink) noexcept {
+  log().sink = sink;
+}
+
+double logNow() noexcept {
+  return log().clock.load(std::memory_order_relaxed)();
+}
+
+void setLogClock(double (*clock)()) noexcept {
+  log().clock = clock ? clock : steadySeconds;
+}
+
+} // namespace tenon

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The table that -tenon_log_view prints: the snapshots of all ranks reduced to one row an event,
+// and the rows as text of at most 100 columns.
+#pragma once
+
+#include "sys/log/log.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+struct LogViewRow {
+  std::string stage;
+  std::string event;
+  Index count = 0;    // the largest of all ranks
+  double maxTime = 0; // of the slowest rank
+  double ratio = 1;   // slowest over fastest; 0 if some rank took no time at all
+  double maxSelfTime = 0;
+  double flops = 0; // sums over ranks
+  Index messages = 0;
+  Index bytes = 0;
+};
+
+struct LogViewHead {
+  int ranks = 1;
+  double seconds = 0;       // of the whole run
+  Index maxHighWater = 0;   // memory of the rank that used most
+  Index totalHighWater = 0; // of all ranks
+};
+
+// One snapshot per rank; a rank without an event took no time in it. Order: first seen first.
+std::vector<LogViewRow> reduceLog(std::span<const std::vector<EventRecord>> ranks);
+
+std::string formatLogView(const LogViewHead& head, std::span<const LogViewRow> rows);
+
+} // namespace tenon

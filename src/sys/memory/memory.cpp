@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/memory/memory.hpp"
+
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+
+namespace tenon {
+
+FirstFit::FirstFit(Index bytes) {
+  if (bytes > 0)
+    gaps_.emplace(0, bytes);
+}
+
+std::optional<Index> FirstFit::take(Index bytes, Index alignment) {
+  for (const auto& [begin, end] : gaps_) {
+    const Index place = roundedUp(begin, alignment);
+    if (place > end || end - place < bytes)
+      continue;
+    Ranges made; // nothing has changed if there is no memory for them
+    made.emplace(place, place + bytes);
+    if (begin < place)
+      made.emplace(begin, place);
+    auto after = gaps_.extract(begin);
+    after.key() = place + bytes;
+    if (after.key() < after.mapped())
+      gaps_.insert(std::move(after));
+    places_.insert(made.extract(place));
+    gaps_.merge(made);
+    taken_ += bytes;
+    return place;
+  }
+  return std::nullopt;
+}
+
+Index FirstFit::giveBack(Index place) {
+  const auto known = places_.find(place);
+  if (known == places_.end())
+    throw Error(TENON_ERR_INTERNAL, fmt::format("place {} was given back, but not taken", place));
+  Index begin = place, end = known->second;
+  const Index bytes = end - begin;
+  auto gap = places_.extract(known);
+  taken_ -= bytes;
+  auto after = gaps_.lower_bound(begin);
+  if (after != gaps_.begin() && std::prev(after)->second == begin) {
+    begin = std::prev(after)->first;
+    gaps_.erase(std::prev(after));
+  }
+  if (after != gaps_.end() && after->first == end) {
+    end = after->second;
+    gaps_.erase(after);
+  }
+  gap.key() = begin;
+  gap.mapped() = end;
+  gaps_.insert(std::move(gap));
+  return bytes;
+}
+
+namespace {
+
+struct Count {
+  std::atomic<Index> alive{0}, highest{0}, taken{0};
+};
+
+constexpr const char* kDeviceAdvice =
+    " by Tenon in this process; use more processes on more devices or a smaller batch, save "
+    "activations in bfloat16 (saved_type), or end other programs on the device";
+
+Count& countOf(Space space) {
+  static Count counts[2];
+  return counts[static_cast<int>(space)];
+}
+
+void countUp(Count& count, Index bytes) {
+  count.taken.fetch_add(1, std::memory_order_relaxed);
+  const Index now = count.alive.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  Index seen = count.highest.load(std::memory_order_relaxed);
+  while (seen < now && !count.highest.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
+  }
+}
+
+} // namespace
+
+void MemorySource::fill(void* memory, unsigned char byte, Index bytes) {
+  std::memset(memory, byte, static_cast<std::size_t>(bytes));
+}
+
+Buffer::Buffer(Index bytes, std::string label, std::source_location where)
+    : Buffer(bytes, std::move(label), nullptr, where) {}
+
+Buffer::Buffer(Index bytes, std::string label, std::shared_ptr<MemorySource> source,
+               std::source_location where)
+    : bytes_(bytes), label_(std::move(label)), source_(std::move(source)) {
+  if (bytes < 0)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{}: the buffer size is {} bytes; it must be >= 0", label_, bytes),
+                where);
+  if (bytes == 0)
+    return;
+  take(where);
+  countUp(countOf(space()), bytes);
+}
+
+void Buffer::take(const std::source_location& where) {
+  const auto size = static_cast<std::size_t>(bytes_);
+  data_ = source_ ? source_->take(bytes_) : nullptr;
+  if (!data_ && space() == Space::Host) {
+    source_.reset();
+    data_ = ::operator new (size, std::align_val_t{kAlignment}, std::nothrow);
+  }
+  if (data_)
+    return;
+  const bool isDevices = space() == Space::Device;
+  throw Error(TENON_ERR_MEMORY,
+              fmt::format("{}: cannot allocate {} bytes ({:.1f} MiB){}; {} bytes are in use{}",
+                          label_, bytes_, static_cast<double>(bytes_) / 1048576.0,
+                          isDevices ? " on the device" : "", bytesAlive(space()),
+                          isDevices ? kDeviceAdvice : ""),
+              where);
+}
+
+Buffer::Buffer(Buffer&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)),
+      label_(std::move(other.label_)), source_(std::move(other.source_)) {}
+
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  Buffer taken(std::move(other));
+  std::swap(data_, taken.data_);
+  std::swap(bytes_, taken.bytes_);
+  std::swap(label_, taken.label_);
+  std::swap(source_, taken.source_);
+  return *this;
+}
+
+Buffer::~Buffer() {
+  if (!data_)
+    return;
+  countOf(space()).alive.fetch_sub(bytes_, std::memory_order_relaxed);
+  if (source_)
+    source_->giveBack(data_);
+  else
+    ::operator delete (data_, std::align_val_t{kAlignment});
+}
+
+void Buffer::fill(unsigned char byte) {
+  if (data_ && source_)
+    source_->fill(data_, byte, bytes_);
+  else if (data_)
+    std::memset(data_, byte, static_cast<std::size_t>(bytes_));
+}
+
+Index Buffer::bytesOf(Index count, std::size_t size, const std::string& label,
+                      const std::source_location& where) {
+  const auto each = static_cast<Index>(size);
+  if (count < 0 || count > std::numeric_limits<Index>::max() / each)
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("{}: the buffer has {} elements of {} bytes; it must have 0 to {} elements",
+                    label, count, each, std::numeric_limits<Index>::max() / each),
+        where);
+  return count * each;
+}
+
+Index bytesAlive(Space space) noexcept {
+  return countOf(space).alive.load(std::memory_order_relaxed);
+}
+Index memoryHighWater(Space space) noexcept {
+  return countOf(space).highest.load(std::memory_order_relaxed);
+}
+Index buffersTaken(Space space) noexcept {
+  return countOf(space).taken.load(std::memory_order_relaxed);
+}
+
+} // namespace tenon

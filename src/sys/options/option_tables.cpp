@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/options/option_tables.hpp"
+
+#include "sys/errors/error.hpp"
+#include "sys/options/option_text.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+
+namespace tenon {
+
+namespace {
+
+// Options of the library as a whole. They are read without a prefix.
+constexpr OptionSpec kGlobalOptions[] = {
+    {"help", OptionSpec::Word, "", "list the options that contain this word, or all"},
+    {"options_file", OptionSpec::String, "", "read options from this file, one per line"},
+    {"log_view", OptionSpec::Flag, "false", "print the event log at finalize"},
+    {"log_trace", OptionSpec::String, "", "write a trace of all events to this file at finalize"},
+    {"log_trace_events",
+     OptionSpec::Int,
+     "200000",
+     "events that a rank keeps for the trace",
+     nullptr,
+     {1, 1e9}},
+    {"log_device_wait", OptionSpec::Flag, "true",
+     "while the log is on, its events wait for the device, so that their times are those of their "
+     "work"},
+    {"ranks", OptionSpec::Int, nullptr,
+     "number of ranks that the program must have; any by default", nullptr, atLeast(1)},
+    {"progress", OptionSpec::Flag, "false", "show the progress of long work"},
+    {"verbose", OptionSpec::Int, "0", "1: print a line for each setup; larger values print more",
+     nullptr, atLeast(0)},
+    {"agree_timeout",
+     OptionSpec::Real,
+     "300",
+     "seconds after which ranks absent from a collective call are an error",
+     nullptr,
+     {.least = 0, .most = 1e9, .isOpenBelow = true}},
+    {"wait_warning",
+     OptionSpec::Real,
+     "60",
+     "seconds after which a rank that waits for others names them; 0: never",
+     nullptr,
+     {0, 1e9}},
+    {"wait_limit",
+     OptionSpec::Real,
+     "0",
+     "seconds after which a rank that waits for others ends the program; 0: never",
+     nullptr,
+     {0, 1e9}},
+    {"threads",
+     OptionSpec::Int,
+     "0",
+     "largest number of threads of the library's own loops; 0: as OpenMP sets",
+     nullptr,
+     {0, 1e6}},
+    {"device",
+     OptionSpec::Int,
+     "-1",
+     "number of the CUDA device of this process; -1: the program's choice, or by its rank on the "
+     "node",
+     nullptr,
+     {-1, 1e6}},
+    {"device_tf32", OptionSpec::Flag, "false",
+     "float32 products on the device may round their factors to TF32"},
+    {"device_nondeterministic", OptionSpec::Flag, "false",
+     "convolutions on the device may sum in an order that changes"},
+};
+constexpr OptionSpec kHelpOption[] = {
+    {"help", OptionSpec::Flag, "false", "print this help and end"},
+};
+
+struct Tables {
+  std::mutex mutex;
+  std::deque<OptionDeclaration> list;
+  bool ownsCommandLine = false, answersHelp = false;
+};
+
+OptionDeclaration declarationOf(const char* owner, const OptionSpec& spec, bool isProgram) {
+  return {owner,
+          spec.name,
+          spec.type,
+          spec.defaultValue != nullptr,
+          spec.defaultValue ? spec.defaultValue : "",
+          spec.help ? spec.help : "",
+          spec.choices ? spec.choices : "",
+          spec.bounds,
+          isProgram,
+          fmt::format("{}{}", isProgram ? "-" : kKeyStart, spec.name)};
+}
+
+// Built at first use, since tables register themselves before main; never destroyed.
+Tables& tables() {
+  static auto* all = [] {
+    auto* made = new Tables;
+    for (const auto& spec : kGlobalOptions)
+      made->list.push_back(declarationOf("tenon", spec, false));
+    return made;
+  }();
+  return *all;
+}
+
+bool isNameCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || c == '.';
+}
+
+// Written behind a dash it must read as one key, and a program's not as one of the library's.
+void checkName(const OptionDeclaration& made) {
+  const std::string& name = made.name;
+  const bool isWord = std::all_of(name.begin(), name.end(), isNameCharacter);
+  if (made.owner.empty())
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("option '{}' is declared without an owner; name the program", name));
+  if (name.empty() || name.front() == '-' || !isWord || !looksLikeKey("-" + name))
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{} declares an option '{}'; expected a name of letters, digits, '_', "
+                            "'.' and '-', without a dash in front, that is not a number",
+                            made.owner, name));
+  if (made.isProgram && made.key.starts_with(kKeyStart))
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{} declares an option '{}'; names that begin with tenon_ are the "
+                            "library's",
+                            made.owner, name));
+}
+
+void checkValues(const OptionDeclaration& made) {
+  const auto words = split(made.choices, '|');
+  const bool hasWords = !words.empty() && std::find(words.begin(), words.end(), "") == words.end();
+  if (made.type == OptionSpec::Choice ? !hasWords : !made.choices.empty())
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{} declares option '{}' with the choices '{}'; expected a|b|c for a "
+                            "choice and none for other types",
+                            made.owner, made.name, made.choices));
+  if (made.hasDefault && !made.accepts(made.defaultValue))
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{} declares option '{}' with default '{}'; expected {}", made.owner,
+                            made.name, made.defaultValue, made.expected()));
+}
+
+bool isSame(const OptionDeclaration& a, const OptionDeclaration& b) {
+  return a.hasDefault == b.hasDefault && a.defaultValue == b.defaultValue && a.help == b.help &&
+         a.choices == b.choices;
+}
+
+// What another declaration of the same name leaves open.
+void checkAgainst(const OptionDeclaration& made, const OptionDeclaration& other) {
+  if (other.type != made.type)
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{} declares option '{}' as {}, but {} declares it as {}; use "
+                            "another name or the same type",
+                            made.owner, made.name, made.expected(), other.owner, other.expected()));
+  const bool hasSameDefault =
+      made.hasDefault == other.hasDefault && made.defaultValue == other.defaultValue;
+  if (made.owner == other.owner ? !isSame(made, other) : made.isProgram && !hasSameDefault)
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{} declares option '{}' with default '{}', but {} declared it before "
+                            "with default '{}', or with another text; declare it once",
+                            made.owner, made.name, made.defaultValue, other.owner,
+                            other.defaultValue));
+}
+
+void checkDeclaration(const OptionDeclaration& made) {
+  checkName(made);
+  checkValues(made);
+  for (const auto& other : tables().list)
+    if (other.name == made.name && other.isProgram == made.isProgram)
+      checkAgainst(made, other);
+}
+
+bool isDeclared(const OptionDeclaration& made) {
+  return std::any_of(tables().list.begin(), tables().list.end(), [&](const auto& other) {
+    return other.owner == made.owner && other.name == made.name &&
+           other.isProgram == made.isProgram;
+  });
+}
+
+void declare(const OptionTable& table, bool isProgram) {
+  std::lock_guard lock(tables().mutex);
+  for (const auto& spec : table.specs)
+    checkDeclaration(declarationOf(table.owner, spec, isProgram));
+  for (const auto& spec : table.specs) {
+    auto made = declarationOf(table.owner, spec, isProgram);
+    if (!isDeclared(made))
+      tables().list.push_back(std::move(made));
+  }
+}
+
+// The part of a library key after -tenon_ that stands before and with the name: does it end so?
+bool endsWithName(std::string_view body, std::string_view name) {
+  if (!body.ends_with(name))
+    return false;
+  return body.size() == name.size() || body[body.size() - name.size() - 1] == '_';
+}
+
+bool matches(const OptionDeclaration& declared, std::string_view key) {
+  if (declared.isProgram)
+    return key.substr(1) == declared.name;
+  return key.starts_with(kKeyStart) && endsWithName(key.substr(kKeyStart.size()), declared.name);
+}
+
+struct Candidate {
+  int distance = std::numeric_limits<int>::max();
+  std::string key;
+
+  void improve(std::string_view written, std::string_view meant, const std::string& completed) {
+    const int tried = editDistance(written, meant);
+    if (tried < distance) {
+      distance = tried;
+      key = completed;
+    }
+  }
+};
+
+// Whole numbers without an exponent.
+std::string numberText(double value) {
+  constexpr double kExact = 1e15;
+  return std::abs(value) < kExact && value == std::floor(value) ? fmt::format("{:.0f}", value)
+                                                                : fmt::format("{}", value);
+}
+
+} // namespace
+
+bool OptionBounds::contain(double value) const {
+  if (std::isinf(least) && std::isinf(most))
+    return true;
+  return std::isfinite(value) && (isOpenBelow ? value > least : value >= least) &&
+         (isOpenAbove ? value < most : value <= most);
+}
+
+std::string OptionBounds::describe() const {
+  if (std::isfinite(most))
+    return fmt::format("in {}{},{}{}", isOpenBelow ? '(' : '[', numberText(least), numberText(most),
+                       isOpenAbove ? ')' : ']');
+  return std::isfinite(least)
+             ? fmt::format("{} {}", isOpenBelow ? "above" : "of at least", numberText(least))
+             : "";
+}
+
+std::string OptionDeclaration::usage() const {
+  static constexpr const char* kValues[] = {"[true|false]", "<integer{}>", "<real{}>", "<text>", "",
+                                            "[word]",       "<integers{}>"};
+  const std::string interval = bounds.describe();
+  const std::string value =
+      type == OptionSpec::Choice
+          ? fmt::format("<{}>", choices)
+          : fmt::format(fmt::runtime(kValues[type]), interval.empty() ? "" : " " + interval);
+  return fmt::format("{}{} {}", isProgram ? "-" : "-tenon_[prefix_]", name, value);
+}
+
+std::string OptionDeclaration::expected() const {
+  static constexpr const char* kTexts[] = {"true or false (or 1, 0, yes, no, on, off)",
+                                           "an integer",
+                                           "a real number",
+                                           "text",
+                                           "",
+                                           "a word or nothing",
+                                           "integers separated by commas, each"};
+  const std::string interval = bounds.describe();
+  if (type == OptionSpec::Choice)
+    return fmt::format("one of {}", choices);
+  if (type == OptionSpec::Ints && interval.empty())
+    return "integers separated by commas";
+  return fmt::format("{}{}{}", kTexts[type], interval.empty() ? "" : " ", interval);
+}
+
+bool OptionDeclaration::accepts(std::string_view value) const {
+  switch (type) {
+  case OptionSpec::Flag:
+    return parseFlag(value).has_value();
+  case OptionSpec::Int: {
+    const auto number = parseInt(value);
+    return number && bounds.contain(static_cast<double>(*number));
+  }
+  case OptionSpec::Real: {
+    const auto number = parseReal(value);
+    return number && bounds.contain(*number);
+  }
+  case OptionSpec::Ints: {
+    const auto numbers = parseInts(value);
+    return numbers && std::ranges::all_of(*numbers, [&](Index number) {
+             return bounds.contain(static_cast<double>(number));
+           });
+  }
+  case OptionSpec::Choice: {
+    const auto words = split(choices, '|');
+    return std::find(words.begin(), words.end(), value) != words.end();
+  }
+  default:
+    return true;
+  }
+}
+
+void registerOptions(const OptionTable& table) {
+  declare(table, false);
+}
+void declareProgramOptions(const OptionTable& table) {
+  declare(table, true);
+}
+
+std::vector<const OptionDeclaration*> optionDeclarations() {
+  std::lock_guard lock(tables().mutex);
+  std::vector<const OptionDeclaration*> all;
+  for (const auto& declared : tables().list)
+    all.push_back(&declared);
+  return all;
+}
+
+void ownCommandLine() {
+  const bool isOurs = declarationsNamed("help", true).empty();
+  if (isOurs)
+    declareProgramOptions({"program", kHelpOption});
+  std::lock_guard lock(tables().mutex);
+  tables().ownsCommandLine = true;
+  tables().answersHelp = tables().answersHelp || isOurs;
+}
+
+bool ownsCommandLine() {
+  std::lock_guard lock(tables().mutex);
+  return tables().ownsCommandLine;
+}
+
+bool answersHelp() {
+  std::lock_guard lock(tables().mutex);
+  return tables().answersHelp;
+}
+
+std::vector<const OptionDeclaration*> declarationsOf(std::string_view key) {
+  auto found = optionDeclarations();
+  std::erase_if(found, [&](const auto* declared) { return !matches(*declared, key); });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto* a, const auto* b) { return a->name.size() > b->name.size(); });
+  return found;
+}
+
+std::vector<const OptionDeclaration*> declarationsNamed(std::string_view name, bool isProgram) {
+  auto found = optionDeclarations();
+  std::erase_if(found, [&](const auto* declared) {
+    return declared->name != name || declared->isProgram != isProgram;
+  });
+  return found;
+}
+
+std::string nearestKey(std::string_view key) {
+  Candidate best;
+  for (const auto* declared : optionDeclarations()) {
+    best.improve(key, declared->key, declared->key);
+    if (declared->isProgram || !key.starts_with(kKeyStart))
+      continue;
+    // Whatever stands before an underscore may be a prefix.
+    for (auto at = key.find('_', kKeyStart.size()); at != key.npos; at = key.find('_', at + 1))
+      best.improve(key.substr(at + 1), declared->name,
+                   fmt::format("{}{}", key.substr(0, at + 1), declared->name));
+  }
+  return best.key;
+}
+
+} // namespace tenon

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/options/options.hpp"
+
+#include "sys/errors/error.hpp"
+#include "sys/files/part_file.hpp"
+#include "sys/options/environment.hpp"
+#include "sys/options/option_text.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+// The text of -tenon_help: the declared options grouped by owner, with default, values and sources.
+
+namespace {
+
+bool contains(const std::string& text, const std::string& loweredWord) {
+  return lowered(text).find(loweredWord) != std::string::npos;
+}
+
+bool isAbout(const OptionDeclaration& declared, const std::string& loweredWord) {
+  return contains(declared.name, loweredWord) || contains(declared.owner, loweredWord) ||
+         contains(declared.help, loweredWord);
+}
+
+bool concerns(const OptionValue& value, const OptionDeclaration& declared) {
+  const auto meant = declarationsOf(value.key);
+  return std::find(meant.begin(), meant.end(), &declared) != meant.end();
+}
+
+std::string helpOf(const OptionDeclaration& declared, const std::vector<OptionValue>& values) {
+  std::string text = fmt::format("  {}\n      {} (default: {})\n", declared.usage(), declared.help,
+                                 declared.defaultValue.empty() ? "none" : declared.defaultValue);
+  for (const auto& value : values)
+    if (concerns(value, declared))
+      text += fmt::format("      now: {} {} ({})\n", value.key, value.text, value.place);
+  return text;
+}
+
+} // namespace
+
+std::string OptionDatabase::programHelp() const {
+  const auto given = values();
+  std::string text;
+  for (const auto* one : optionDeclarations())
+    if (one->isProgram)
+      text += helpOf(*one, given);
+  return text + "The options of Tenon are listed by -tenon_help, those about a word by "
+                "-tenon_help word.\n";
+}
+
+std::string OptionDatabase::help(std::string_view word) const {
+  auto declared = optionDeclarations();
+  const std::string loweredWord = lowered(word);
+  std::erase_if(declared, [&](const auto* one) { return !isAbout(*one, loweredWord); });
+  if (declared.empty())
+    return fmt::format("No option contains '{}'.\n", word);
+  std::stable_sort(declared.begin(), declared.end(), [](const auto* a, const auto* b) {
+    if (a->isProgram != b->isProgram)
+      return a->isProgram;
+    return a->owner < b->owner;
+  });
+  const auto given = values();
+  std::string text;
+  std::string owner;
+  for (const auto* one : declared) {
+    if (one->owner != owner)
+      text += one->owner + "\n";
+    owner = one->owner;
+    text += helpOf(*one, given);
+  }
+  return text;
+}
+
+namespace {
+
+std::string keyOf(std::string_view prefix, std::string_view name) {
+  if (prefix == kProgram)
+    return fmt::format("-{}", name);
+  const bool joint = !prefix.empty() && prefix.back() != '_';
+  return fmt::format("{}{}{}{}", kKeyStart, prefix, joint ? "_" : "", name);
+}
+
+std::vector<const OptionDeclaration*> declaredAs(std::string_view prefix, std::string_view name,
+                                                 std::initializer_list<OptionSpec::Type> types) {
+  auto declared = declarationsNamed(name, prefix == kProgram);
+  if (declared.empty())
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("option '{}' is read but not declared; declare it first", name));
+  const auto type = declared.front()->type;
+  if (types.size() > 0 && std::find(types.begin(), types.end(), type) == types.end())
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("option '{}' is read as another type than declared, which is {}", name,
+                            declared.front()->expected()));
+  return declared;
+}
+
+std::string defaultOf(std::string_view prefix, std::string_view name) {
+  const auto declared = declaredAs(prefix, name, {});
+  for (const auto* one : declared)
+    if (one->defaultValue != declared.front()->defaultValue)
+      throw Error(
+          TENON_ERR_OPTION,
+          fmt::format("option '{}' has no value, and its defaults in {} and {} differ; give "
+                      "it a value",
+                      keyOf(prefix, name), declared.front()->owner, one->owner));
+  if (!declared.front()->hasDefault)
+    throw Error(
+        TENON_ERR_OPTION,
+        fmt::format("option '{}' has neither a value nor a default; give it a value, or ask "
+                    "first whether it has one",
+                    keyOf(prefix, name)));
+  return declared.front()->defaultValue;
+}
+
+// A key may end in several declared names of different types or bounds; only here is it known which
+// is meant.
+template <class T>
+T parsed(const OptionValue& value, std::optional<T> result,
+         const std::vector<const OptionDeclaration*>& declared) {
+  const bool isAccepted = std::any_of(declared.begin(), declared.end(),
+                                      [&](const auto* one) { return one->accepts(value.text); });
+  if (result && isAccepted)
+    return *result;
+  throw Error(TENON_ERR_OPTION,
+              fmt::format("option '{}' has value '{}' ({}); expected {}", value.key, value.text,
+                          value.place, declared.front()->expected()));
+}
+
+template <class T>
+T parsedDefault(std::string_view name, const std::string& text, std::optional<T> result) {
+  if (result)
+    return *result;
+  throw Error(TENON_ERR_INTERNAL,
+              fmt::format("option '{}' has default '{}', which is not a value of "
+                          "its type",
+                          name, text));
+}
+
+} // namespace
+
+OptionDatabase& options() {
+  static auto* database = new OptionDatabase;
+  return *database;
+}
+
+std::vector<std::string> OptionDatabase::load(int argc, const char* const* argv) {
+  auto values = readEnvironment(environment("TENON_OPTIONS").value_or(""));
+  auto line = readCommandLine(argc, argv);
+  values.insert(values.end(), line.values.begin(), line.values.end());
+  const auto file = std::find_if(values.rbegin(), values.rend(), [](const auto& value) {
+    return value.key == "-tenon_options_file";
+  });
+  if (file != values.rend()) {
+    const std::string path = file->text;
+    const auto fromFile = readFileText(readWholeFile(path, "options file"), path);
+    values.insert(values.end(), fromFile.begin(), fromFile.end());
+  }
+  commit(values);
+  // Asked for above.
+  lookup("", "options_file");
+  return line.rest;
+}
+
+void OptionDatabase::insertFile(const std::string& path) {
+  insertFileText(readWholeFile(path, "options file"), path);
+}
+
+void OptionDatabase::insertFileText(std::string_view text, const std::string& path) {
+  commit(readFileText(text, path));
+}
+
+void OptionDatabase::set(const std::string& key, const std::optional<std::string>& value) {
+  if (!looksLikeKey(key))
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("'{}' is not an option; expected a key such as -tenon_verbose", key));
+  commit({checkedValue(key, value, OptionSource::Call, "call")});
+}
+
+void OptionDatabase::clear() {
+  std::lock_guard lock(mutex_);
+  entries_.clear();
+  asked_.clear();
+}
+
+void OptionDatabase::commit(const std::vector<OptionValue>& values) {
+  std::lock_guard lock(mutex_);
+  for (const auto& value : values) {
+    Entry& entry = entries_[value.key];
+    const bool fresh = entry.value.key.empty();
+    if (fresh || entry.value.source <= value.source)
+      entry = {value, entry.used};
+  }
+}
+
+std::optional<OptionValue> OptionDatabase::lookup(std::string_view prefix,
+                                                  std::string_view name) const {
+  declaredAs(prefix, name, {});
+  const std::string key = keyOf(prefix, name);
+  std::lock_guard lock(mutex_);
+  asked_.emplace(key, name);
+  auto found = entries_.find(key);
+  if (found == entries_.end() && prefix != kProgram)
+    found = entries_.find(keyOf("", name));
+  if (found == entries_.end())
+    return std::nullopt;
+  found->second.used = true;
+  return found->second.value;
+}
+
+std::optional<bool> OptionDatabase::findFlag(std::string_view prefix, std::string_view name) const {
+  const auto declared = declaredAs(prefix, name, {OptionSpec::Flag});
+  const auto value = lookup(prefix, name);
+  if (!value)
+    return std::nullopt;
+  return parsed(*value, parseFlag(value->text), declared);
+}
+
+std::optional<Index> OptionDatabase::findInt(std::string_view prefix, std::string_view name) const {
+  const auto declared = declaredAs(prefix, name, {OptionSpec::Int});
+  const auto value = lookup(prefix, name);
+  if (!value)
+    return std::nullopt;
+  return parsed(*value, parseInt(value->text), declared);
+}
+
+std::optional<std::vector<Index>> OptionDatabase::findInts(std::string_view prefix,
+                                                           std::string_view name) const {
+  const auto declared = declaredAs(prefix, name, {OptionSpec::Ints});
+  const auto value = lookup(prefix, name);
+  if (!value)
+    return std::nullopt;
+  return parsed(*value, parseInts(value->text), declared);
+}
+
+std::optional<double> OptionDatabase::findReal(std::string_view prefix,
+                                               std::string_view name) const {
+  const auto declared = declaredAs(prefix, name, {OptionSpec::Real});
+  const auto value = lookup(prefix, name);
+  if (!value)
+    return std::nullopt;
+  return parsed(*value, parseReal(value->text), declared);
+}
+
+std::optional<std::string> OptionDatabase::findString(std::string_view prefix,
+                                                      std::string_view name) const {
+  declaredAs(prefix, name, {OptionSpec::String, OptionSpec::Choice, OptionSpec::Word});
+  const auto value = lookup(prefix, name);
+  if (!value)
+    return std::nullopt;
+  return value->text;
+}
+
+std::optional<std::string> OptionDatabase::findChoice(std::string_view prefix,
+                                                      std::string_view name) const {
+  declaredAs(prefix, name, {OptionSpec::Choice});
+  return findString(prefix, name);
+}
+
+bool OptionDatabase::getFlag(std::string_view prefix, std::string_view name) const {
+  if (const auto given = findFlag(prefix, name))
+    return *given;
+  const auto text = defaultOf(prefix, name);
+  return parsedDefault(name, text, parseFlag(text));
+}
+
+Index OptionDatabase::getInt(std::string_view prefix, std::string_view name) const {
+  if (const auto given = findInt(prefix, name))
+    return *given;
+  const auto text = defaultOf(prefix, name);
+  return parsedDefault(name, text, parseInt(text));
+}
+
+std::vector<Index> OptionDatabase::getInts(std::string_view prefix, std::string_view name) const {
+  if (const auto given = findInts(prefix, name))
+    return *given;
+  const auto text = defaultOf(prefix, name);
+  return parsedDefault(name, text, parseInts(text));
+}
+
+double OptionDatabase::getReal(std::string_view prefix, std::string_view name) const {
+  if (const auto given = findReal(prefix, name))
+    return *given;
+  const auto text = defaultOf(prefix, name);
+  return parsedDefault(name, text, parseReal(text));
+}
+
+std::string OptionDatabase::getString(std::string_view prefix, std::string_view name) const {
+  if (const auto given = findString(prefix, name))
+    return *given;
+  return defaultOf(prefix, name);
+}
+
+std::string OptionDatabase::getChoice(std::string_view prefix, std::string_view name) const {
+  if (const auto given = findChoice(prefix, name))
+    return *given;
+  return defaultOf(prefix, name);
+}
+
+std::vector<OptionValue> OptionDatabase::unused() const {
+  std::lock_guard lock(mutex_);
+  std::vector<OptionValue> left;
+  for (const auto& [key, entry] : entries_)
+    if (!entry.used)
+      left.push_back(entry.value);
+  return left;
+}
+
+std::string OptionDatabase::nearestAsked(std::string_view key) const {
+  const auto meant = declarationsOf(key);
+  std::lock_guard lock(mutex_);
+  std::vector<std::string> candidates;
+  for (const auto& asked : asked_)
+    if (std::any_of(meant.begin(), meant.end(),
+                    [&](const auto* one) { return one->name == asked.second; }))
+      candidates.push_back(asked.first);
+  return nearest(key, candidates);
+}
+
+std::vector<OptionValue> OptionDatabase::values() const {
+  std::lock_guard lock(mutex_);
+  std::vector<OptionValue> all;
+  for (const auto& [key, entry] : entries_)
+    all.push_back(entry.value);
+  return all;
+}
+
+} // namespace tenon

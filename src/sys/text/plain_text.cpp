@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A control character is one of ASCII or one of U+0080 to U+009F, by which terminals know the same
+// commands as by ESC.
+#include "sys/text/plain_text.hpp"
+
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+unsigned byteAt(std::string_view text, std::size_t i) noexcept {
+  return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+}
+
+bool isControl(std::string_view text) noexcept {
+  const unsigned first = byteAt(text, 0);
+  return first < 0x20 || first == 0x7f || (first == 0xc2 && byteAt(text, 1) < 0xa0);
+}
+
+// The bytes of the UTF-8 character at the beginning; 0 if there is none.
+std::size_t utf8Length(std::string_view text) noexcept {
+  const unsigned first = byteAt(text, 0);
+  const std::size_t length = text.empty()                    ? 0
+                             : first < 0x80                  ? 1
+                             : first >= 0xc2 && first < 0xe0 ? 2
+                             : first >= 0xe0 && first < 0xf0 ? 3
+                             : first >= 0xf0 && first < 0xf5 ? 4
+                                                             : 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byteAt(text, i) & 0xc0) != 0x80)
+      return 0;
+  const unsigned second = byteAt(text, 1);
+  const bool isOverlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+  const bool isNone = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90);
+  return isOverlong || isNone ? 0 : length;
+}
+
+[[noreturn]] void refuse(std::string_view what, std::string_view text, std::size_t at,
+                         const char* why) {
+  throw Error(TENON_ERR_ARG,
+              fmt::format("{}, '{}', has the byte \\x{:02x} at position {}, which {}; "
+                          "leave it out",
+                          what, printable(text), byteAt(text, at), at + 1, why));
+}
+
+} // namespace
+
+std::size_t plainLength(std::string_view text, std::string_view kept) noexcept {
+  std::size_t plain = 0;
+  while (plain < text.size()) {
+    const std::string_view rest = text.substr(plain);
+    const std::size_t length = utf8Length(rest);
+    if (length == 0 || (isControl(rest) && kept.find(rest[0]) == kept.npos))
+      break;
+    plain += length;
+  }
+  return plain;
+}
+
+std::string printable(std::string_view text, std::string_view kept) {
+  std::string shown;
+  while (true) {
+    const std::size_t plain = plainLength(text, kept);
+    shown += text.substr(0, plain);
+    if (plain == text.size())
+      return shown;
+    shown += fmt::format("\\x{:02x}", byteAt(text, plain));
+    text.remove_prefix(plain + 1);
+  }
+}
+
+void checkUtf8(std::string_view what, std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8Length(text.substr(at));
+    if (length == 0)
+      refuse(what, text, at, "is not UTF-8");
+    at += length;
+  }
+}
+
+void checkPlain(std::string_view what, std::string_view text) {
+  checkUtf8(what, text);
+  if (const std::size_t plain = plainLength(text, ""); plain < text.size())
+    refuse(what, text, plain, "begins a control character");
+}
+
+} // namespace tenon

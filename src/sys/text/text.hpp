@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Small questions about words, for messages that say what was probably meant.
+#pragma once
+
+#include "sys/types.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon {
+
+// Sums and products of sizes that come from a caller: TENON_ERR_SHAPE instead of an overflow.
+
+// Throws TENON_ERR_SHAPE: "... is 3 x 6148914691236517206, which no 64-bit integer holds".
+[[noreturn]] void refuseSize(const char* what, Index a, const char* sign, Index b);
+
+// `what` names the result in the message.
+inline Index checkedSum(Index a, Index b, const char* what) {
+  Index sum = 0;
+  if (__builtin_add_overflow(a, b, &sum))
+    refuseSize(what, a, "+", b);
+  return sum;
+}
+
+inline Index checkedDifference(Index a, Index b, const char* what) {
+  Index difference = 0;
+  if (__builtin_sub_overflow(a, b, &difference))
+    refuseSize(what, a, "-", b);
+  return difference;
+}
+
+inline Index checkedProduct(Index a, Index b, const char* what) {
+  Index product = 0;
+  if (__builtin_mul_overflow(a, b, &product))
+    refuseSize(what, a, "x", b);
+  return product;
+}
+
+// The least number of insertions, deletions and replacements of one character that turn a into b.
+int editDistance(std::string_view a, std::string_view b);
+// The first of the words at the least distance; "" if there are none.
+std::string nearest(std::string_view word, const std::vector<std::string>& words);
+// "a, b, c".
+std::string joined(const std::vector<std::string>& words, std::string_view separator = ", ");
+std::string lowered(std::string_view text);
+// "1 axis", "3 axes": the plural is the noun with an s unless it is given.
+std::string counted(Index count, std::string_view noun, std::string_view plural = {});
+// The pieces between separators, empty ones included; none for an empty text.
+std::vector<std::string> split(std::string_view text, char separator);
+
+} // namespace tenon

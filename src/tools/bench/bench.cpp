@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/commands.hpp"
+
+#include "tools/bench/case.hpp"
+#include "tools/check/values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+namespace tenon::tools {
+
+const std::vector<ProgramOption> kBenchOptions = {
+    {"repeat", TENON_OPTION_INT, "15", "number of rounds; the median is reported"},
+    {"machine_out", TENON_OPTION_STRING, "",
+     "measure this machine instead, and write its description to this file"},
+    {"space", TENON_OPTION_STRING, "host",
+     "memory space of the arrays for -machine_out: host or device"},
+};
+
+namespace {
+
+constexpr Index kSizes[] = {1 << 10, 64 << 10, 4 << 20};
+
+void say(const std::string& text) {
+  if (worldRank() == 0) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  }
+}
+
+std::string sizeText(double bytes) {
+  if (bytes < 1 << 10)
+    return fmt::format("{:.0f} B", bytes);
+  return bytes < 1 << 20 ? fmt::format("{:.0f} KiB", bytes / (1 << 10))
+                         : fmt::format("{:.1f} MiB", bytes / (1 << 20));
+}
+
+// The value of a library's option, or its default.
+std::string valueText(const char* name, TenonOptionType type) {
+  if (type != TENON_OPTION_INT)
+    return textOption(name, "");
+  TenonInt number = 0;
+  require(TenonOptionsGetInt("", name, &number));
+  return std::to_string(number);
+}
+
+// Library options that choose how data moves, as they are set.
+std::string routeOptions() {
+  std::string text;
+  int count = 0;
+  require(TenonOptionsGetDeclaredCount(&count));
+  for (int i = 0; i < count; ++i) {
+    TenonOptionType type;
+    require(TenonOptionsGetDeclaredType(i, &type));
+    const std::string key = declaredText(i, TENON_OPTION_TEXT_KEY);
+    if (key.starts_with("-tenon_conversion_"))
+      text += fmt::format("{} {}\n", key, valueText(key.c_str() + 7, type));
+  }
+  return text;
+}
+
+void printSettings(int repeat) {
+  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(library, &length);
+  const std::string mpi = std::string(library).substr(0, std::strcspn(library, ",\n"));
+  say(fmt::format("tenon {}, {}, {:.70}, medians of {}\n{}", textFrom(TenonGetVersionString),
+                  counted(worldSize(), "rank"), mpi, counted(repeat, "round"), routeOptions()));
+}
+
+// Both ways must give what the layouts' definition says, or nothing is timed.
+void checkValues(const BenchCase& bench, const Values& got, const Filling& filling,
+                 const char* way) {
+  const std::string wrong =
+      difference(got, heldOf(bench.to, worldRank(), valueOf(bench.from, filling)),
+                 bench.to.box(worldRank()), 0);
+  if (!wrong.empty())
+    throw std::runtime_error(fmt::format("{} by {}{}", bench.name, way, wrong));
+}
+
+// Tenon's operator, bound to tensors of the library.
+class Measured {
+public:
+  explicit Measured(const BenchCase& bench) {
+    const Layout from = makeLayout(MPI_COMM_WORLD, bench.from),
+                 to = makeLayout(MPI_COMM_WORLD, bench.to);
+    require(TenonLinearOpCreateConversion(from, to, TENON_FLOAT64, op_.out()));
+    require(TenonDTensorCreate(from, TENON_FLOAT64, x_.out()));
+    require(TenonDTensorCreate(to, TENON_FLOAT64, y_.out()));
+  }
+  void write(const Values& cells) {
+    void* array = nullptr;
+    require(TenonDTensorGetArray(x_, TENON_FLOAT64, &array));
+    std::copy(cells.begin(), cells.end(), static_cast<double*>(array));
+    require(TenonDTensorRestoreArray(x_, &array));
+    require(TenonLinearOpBind(op_, x_, y_));
+  }
+  void apply() { require(TenonLinearOpApply(op_, x_, y_)); }
+  Values read() {
+    const void* array = nullptr;
+    TenonInt cells = 0;
+    require(TenonDTensorGetLocalSize(y_, &cells));
+    require(TenonDTensorGetArrayRead(y_, TENON_FLOAT64, &array));
+    const auto* first = static_cast<const double*>(array);
+    Values read(first, first + cells);
+    require(TenonDTensorRestoreArrayRead(y_, &array));
+    return read;
+  }
+
+private:
+  LinearOp op_;
+  DTensor x_, y_;
+};
+
+void runCase(const BenchCase& bench, const Limits& limits, int repeat) {
+  const Filling filling{7, Numbers::Integers};
+  const Values cells = fill(bench.from, worldRank(), filling);
+  Measured subject(bench);
+  subject.write(cells);
+  Values copied(std::max<Index>(cellsOf(bench.to.box(worldRank())), 1)), given = cells;
+  given.resize(std::max<std::size_t>(cells.size(), 1));
+  const Work ours = [&] { subject.apply(); },
+             theirs = [&] { bench.peer(given.data(), copied.data()); };
+  ours();
+  theirs();
+  checkValues(bench, subject.read(), filling, "tenon");
+  copied.resize(cellsOf(bench.to.box(worldRank())));
+  checkValues(bench, copied, filling, bench.peerName);
+  const std::vector<double> times = medians({ours, theirs}, repeat);
+  const double bytes = bytesOf(bench), limit = limits.of(bytes);
+  say(fmt::format("{:<15}{:>10}{:>12.2f}{:>12.2f}{:>8.2f}{:>12.2f}{:>8.2f}  {}\n", bench.name,
+                  sizeText(bytes), times[0] * 1e6, limit * 1e6, times[0] / limit, times[1] * 1e6,
+                  times[0] / times[1], bench.peerName));
+}
+
+} // namespace
+
+namespace {
+
+// On any number of ranks: one has kernels, but no links.
+int describeMachine(const std::string& path, TenonMemorySpace space, int rounds) {
+  Machine machine;
+  require(TenonMachineMeasure(MPI_COMM_WORLD, space, rounds, machine.out()));
+  require(TenonMachineSave(machine, path.c_str()));
+  require(TenonMachineView(machine));
+  return 0;
+}
+
+} // namespace
+
+int runBench() {
+  const TenonInt repeat = intOption("repeat");
+  const bool describes = !textOption("machine_out").empty();
+  if (repeat < 1 || repeat > 10000 || (worldSize() < 2 && !describes)) {
+    if (worldRank() == 0)
+      std::fputs(
+          fmt::format("tenon bench: there {} and -repeat is {}; run on at least 2 ranks "
+                      "(mpiexec -n 2 tenon bench) with -repeat in 1 to 10000\n",
+                      worldSize() == 1 ? "is 1 rank" : fmt::format("are {} ranks", worldSize()),
+                      repeat)
+              .c_str(),
+          stderr);
+    return kExitUsage;
+  }
+  const std::optional<TenonMemorySpace> space = spaceOption("bench");
+  if (!space)
+    return kExitUsage;
+  const int rounds = static_cast<int>(repeat);
+  printSettings(rounds);
+  if (describes)
+    return describeMachine(textOption("machine_out"), *space, rounds);
+  const Limits limits = measureLimits(rounds);
+  say(fmt::format("latency {:.2f} us, messages {:.2f} GB/s, memcpy {:.2f} GB/s on each of {} ranks "
+                  "concurrently\n\n",
+                  limits.latency * 1e6, limits.messages / 1e9, limits.memory / 1e9, worldSize()));
+  say(fmt::format("{:<15}{:>10}{:>12}{:>12}{:>8}{:>12}{:>8}  {}\n", "operator", "per rank",
+                  "tenon us", "limit us", "ratio", "MPI us", "ratio", "MPI call"));
+  for (const Index size : kSizes)
+    for (const BenchCase& bench : benchCases(size))
+      runCase(bench, limits, rounds);
+  return 0;
+}
+
+} // namespace tenon::tools

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/bench/case.hpp"
+
+#include "tools/program.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+namespace tenon::tools {
+
+namespace {
+
+constexpr double kRound = 500e-6; // seconds that a round of one work takes at least
+constexpr int kLarge = 4 << 20;   // bytes: beyond the caches that a core has for itself
+
+double timeOf(const Work& work, int count) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double start = MPI_Wtime();
+  for (int i = 0; i < count; ++i)
+    work();
+  double mine = MPI_Wtime() - start, slowest = 0;
+  MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return slowest / count;
+}
+
+double median(std::vector<double> times) {
+  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+  return times[times.size() / 2];
+}
+
+// Rank 0 sends and gets back what rank 1 returns.
+void pingPong(std::vector<char>& buffer) {
+  const int rank = worldRank(), count = static_cast<int>(buffer.size());
+  for (const int sender : {0, 1}) {
+    if (rank == sender)
+      MPI_Send(buffer.data(), count, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD);
+    else if (rank == 1 - sender)
+      MPI_Recv(buffer.data(), count, MPI_CHAR, sender, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
+} // namespace
+
+std::vector<double> medians(const std::vector<Work>& works, int repeat) {
+  std::vector<int> counts;
+  for (const Work& work : works) {
+    timeOf(work, 1); // the first call may allocate
+    counts.push_back(static_cast<int>(std::clamp(kRound / timeOf(work, 1), 1.0, 1000.0)));
+  }
+  std::vector<std::vector<double>> times(works.size());
+  for (int round = 0; round < repeat; ++round)
+    for (std::size_t i = 0; i < works.size(); ++i)
+      times[i].push_back(timeOf(works[i], counts[i]));
+  std::vector<double> result;
+  for (std::vector<double>& of : times)
+    result.push_back(median(std::move(of)));
+  return result;
+}
+
+Limits measureLimits(int repeat) {
+  std::vector<char> small(8), large(kLarge), target(kLarge);
+  const std::vector<double> times =
+      medians({[&] { pingPong(small); }, [&] { pingPong(large); },
+               [&] {
+                 large[0] = static_cast<char>(large[0] + 1);
+                 std::memcpy(target.data(), large.data(), target.size());
+               }},
+              repeat);
+  return {times[0] / 2, 2 * kLarge / times[1], kLarge / times[2]};
+}
+
+namespace {
+
+const MPI_Comm kWorld = MPI_COMM_WORLD;
+
+// On all ranks in order along one axis.
+LayoutSpec line(const Indices& shape, Property property) {
+  LayoutSpec spec = everywhere(shape, worldSize());
+  spec.properties = {property};
+  for (int d = 0; d < spec.ndim(); ++d) {
+    spec.splitAxes[d] = axesThatSplit(spec, d);
+    spec.cuts[d] = balancedCuts(spec, d);
+  }
+  return spec;
+}
+
+// Derived types for the pieces of a split of `dim` of a box, one for each rank.
+class Pieces {
+public:
+  Pieces(const Indices& box, int dim) {
+    const int ranks = worldSize(), ndim = static_cast<int>(box.size());
+    std::vector<int> sizes(box.begin(), box.end()), part = sizes;
+    part[dim] = sizes[dim] / ranks;
+    for (int r = 0; r < ranks; ++r) {
+      std::vector<int> starts(ndim, 0);
+      starts[dim] = r * part[dim];
+      types.emplace_back();
+      MPI_Type_create_subarray(ndim, sizes.data(), part.data(), starts.data(), MPI_ORDER_C,
+                               MPI_DOUBLE, &types.back());
+      MPI_Type_commit(&types.back());
+    }
+  }
+  ~Pieces() {
+    for (MPI_Datatype& type : types)
+      MPI_Type_free(&type);
+  }
+  std::vector<MPI_Datatype> types;
+};
+
+// From a split of dimension a to one of dimension b.
+BenchCase transpose(const char* name, const Indices& shape, int a, int b) {
+  const int ranks = worldSize();
+  Indices source = shape, target = shape;
+  source[a] /= ranks;
+  target[b] /= ranks;
+  const auto out = std::make_shared<Pieces>(source, b), in = std::make_shared<Pieces>(target, a);
+  const std::vector<int> ones(ranks, 1), zeros(ranks, 0);
+  return {name, line(shape, {'S', a}), line(shape, {'S', b}), "MPI_Alltoallw",
+          [=](const double* x, double* y) {
+            MPI_Alltoallw(x, ones.data(), zeros.data(), out->types.data(), y, ones.data(),
+                          zeros.data(), in->types.data(), kWorld);
+          }};
+}
+
+// Rows on a ring of ranks, with one row of margin on each side.
+BenchCase ring(Index rows, Index width) {
+  const int ranks = worldSize(), rank = worldRank();
+  BenchCase made{"halo", line({rows * ranks, width}, {'S', 0}), {}, "MPI_Isend, MPI_Irecv", {}};
+  made.to = made.from;
+  MarginSpec margin{
+      .widths = Interval{1, 1}, .low = TENON_BOUNDARY_PERIODIC, .high = TENON_BOUNDARY_PERIODIC};
+  for (int r = 0; r < ranks; ++r)
+    margin.boxes.push_back({r * rows - 1, (r + 1) * rows + 1});
+  made.to.margins[0] = margin;
+  const int before = (rank + ranks - 1) % ranks, behind = (rank + 1) % ranks;
+  const int w = static_cast<int>(width);
+  made.peer = [=](const double* x, double* y) {
+    MPI_Request requests[4];
+    MPI_Irecv(y, w, MPI_DOUBLE, before, 0, kWorld, &requests[0]);
+    MPI_Irecv(y + (rows + 1) * width, w, MPI_DOUBLE, behind, 1, kWorld, &requests[1]);
+    MPI_Isend(x + (rows - 1) * width, w, MPI_DOUBLE, behind, 0, kWorld, &requests[2]);
+    MPI_Isend(x, w, MPI_DOUBLE, before, 1, kWorld, &requests[3]);
+    std::memcpy(y + width, x, static_cast<std::size_t>(rows * width) * sizeof(double));
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+  };
+  return made;
+}
+
+// Of vectors of so many cells, of which each rank has the same number.
+std::vector<BenchCase> vectors(Index cells) {
+  const int all = static_cast<int>(cells), part = all / worldSize();
+  const bool isRoot = worldRank() == 0;
+  const LayoutSpec s = line({cells}, {'S', 0}), b = line({cells}, {'B', -1}),
+                   p = line({cells}, {'P', -1}), r = line({cells}, {'R', -1});
+  return {
+      {"broadcast", r, b, "MPI_Bcast",
+       [=](const double* x, double* y) {
+         if (isRoot)
+           std::copy_n(x, all, y);
+         MPI_Bcast(y, all, MPI_DOUBLE, 0, kWorld);
+       }},
+      {"sum-reduce", p, r, "MPI_Reduce",
+       [=](const double* x, double* y) { MPI_Reduce(x, y, all, MPI_DOUBLE, MPI_SUM, 0, kWorld); }},
+      {"all-reduce", p, b, "MPI_Allreduce",
+       [=](const double* x, double* y) { MPI_Allreduce(x, y, all, MPI_DOUBLE, MPI_SUM, kWorld); }},
+      {"all-gather", s, b, "MPI_Allgather",
+       [=](const double* x, double* y) {
+         MPI_Allgather(x, part, MPI_DOUBLE, y, part, MPI_DOUBLE, kWorld);
+       }},
+      {"reduce-scatter", p, s, "MPI_Reduce_scatter_block",
+       [=](const double* x, double* y) {
+         MPI_Reduce_scatter_block(x, y, part, MPI_DOUBLE, MPI_SUM, kWorld);
+       }},
+      {"scatter", r, s, "MPI_Scatter",
+       [=](const double* x, double* y) {
+         MPI_Scatter(x, part, MPI_DOUBLE, y, part, MPI_DOUBLE, 0, kWorld);
+       }},
+      {"gather", s, r, "MPI_Gather",
+       [=](const double* x, double* y) {
+         MPI_Gather(x, part, MPI_DOUBLE, y, part, MPI_DOUBLE, 0, kWorld);
+       }},
+  };
+}
+
+} // namespace
+
+double bytesOf(const BenchCase& bench) {
+  Index most = 0;
+  for (const LayoutSpec* spec : {&bench.from, &bench.to})
+    for (int position = 0; position < spec->mesh.size(); ++position)
+      most = std::max(most, cellsOf(spec->box(position)));
+  return 8.0 * static_cast<double>(most);
+}
+
+std::vector<BenchCase> benchCases(Index bytes) {
+  const Index ranks = worldSize();
+  const auto multiple = [&](double n) {
+    return ranks * std::max<Index>(1, static_cast<Index>(n) / ranks);
+  };
+  const double cells = static_cast<double>(bytes) / 8;
+  std::vector<BenchCase> cases = vectors(multiple(cells));
+  const Index side = multiple(std::sqrt(cells * static_cast<double>(ranks)));
+  const Index edge = multiple(std::cbrt(cells * static_cast<double>(ranks)));
+  cases.push_back(transpose("all-to-all", {side, side}, 0, 1));
+  cases.push_back(transpose("repartition", {edge, edge, edge}, 0, 2));
+  const auto rows = static_cast<Index>(std::max(1.0, std::sqrt(cells)));
+  cases.push_back(ring(rows, rows));
+  return cases;
+}
+
+} // namespace tenon::tools

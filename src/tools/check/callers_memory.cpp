@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/check/callers_memory.hpp"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <new>
+
+namespace tenon::tools {
+
+CallersMemory::CallersMemory(std::size_t bytes, std::byte value, TenonMemorySpace space)
+    : bytes_(bytes) {
+  if (space == TENON_MEMORY_DEVICE)
+    allocateOnDevice(value);
+  else
+    map(value);
+}
+
+void CallersMemory::map(std::byte value) {
+  void* pages =
+      mmap(nullptr, mappedBytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED)
+    throw std::bad_alloc();
+  memory_ = static_cast<std::byte*>(pages);
+  std::memset(memory_, std::to_integer<int>(value), bytes_);
+}
+
+void CallersMemory::allocateOnDevice(std::byte value) {
+  const TenonInt none = 0;
+  const auto words = static_cast<TenonInt>((bytes_ + sizeof(TenonInt) - 1) / sizeof(TenonInt));
+  Layout layout;
+  require(TenonLayoutCreateFromBoxes(MPI_COMM_SELF, 1, &words, &none, &words, layout.out()));
+  require(TenonDTensorCreate(layout, TENON_INT64, onDevice_.out()));
+  require(TenonDTensorSetSpace(onDevice_, TENON_MEMORY_DEVICE));
+  void* array = nullptr;
+  require(TenonDTensorGetArray(onDevice_, TENON_INT64, &array));
+  std::memset(array, std::to_integer<int>(value), bytes_);
+  require(TenonDTensorRestoreArray(onDevice_, &array));
+  require(TenonDTensorGetDeviceArray(onDevice_, TENON_INT64, &array));
+  memory_ = static_cast<std::byte*>(array);
+  require(TenonDTensorRestoreArray(onDevice_, &array));
+}
+
+CallersMemory& CallersMemory::operator=(CallersMemory&& other) noexcept {
+  std::swap(memory_, other.memory_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(mesh_, other.mesh_);
+  std::swap(onDevice_, other.onDevice_);
+  return *this;
+}
+
+CallersMemory::~CallersMemory() {
+  if (mesh_)
+    TenonPartitionUnshareMemory(mesh_, memory_);
+  if (memory_ && !onDevice_)
+    munmap(memory_, mappedBytes());
+}
+
+std::vector<std::byte> CallersMemory::content() const {
+  if (!onDevice_)
+    return {memory_, memory_ + bytes_};
+  const void* array = nullptr;
+  require(TenonDTensorGetArrayRead(onDevice_, TENON_INT64, &array));
+  const auto* first = static_cast<const std::byte*>(array);
+  std::vector<std::byte> content(first, first + bytes_);
+  require(TenonDTensorRestoreArrayRead(onDevice_, &array));
+  return content;
+}
+
+void CallersMemory::share(Partition mesh) {
+  require(TenonPartitionShareMemory(mesh, memory_, bytes_));
+  mesh_ = std::move(mesh);
+}
+
+} // namespace tenon::tools

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/commands.hpp"
+
+#include "tools/check/case.hpp"
+#include "tools/check/kinds.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <numeric>
+#include <string>
+
+namespace tenon::tools {
+
+// How the library moves data is a matter of options, -tenon_conversion_... and the price of messages,
+// and must not change any result: `tenon check` draws those that its caller has left open.
+
+class ConversionOptions {
+public:
+  explicit ConversionOptions(TenonMemorySpace space);
+  // Sets each to one of its choices.
+  void draw(Case& c) const;
+
+private:
+  struct Option {
+    std::string key;
+    std::vector<std::string> choices;
+    TenonOptionType type = TENON_OPTION_CHOICE;
+  };
+  void addChoices(TenonMemorySpace space);
+  void addUnlessGiven(Option option);
+  static void read(const Option& option);
+
+  std::vector<Option> open_;
+};
+
+namespace {
+
+constexpr const char kStart[] = "-tenon_", kOwner[] = "conversion_";
+
+// Without what not every machine has, and "auto" takes where it is there, and what the device has not.
+std::vector<std::string> choicesOf(int option, TenonMemorySpace space) {
+  std::vector<std::string> words = wordsOf(declaredText(option, TENON_OPTION_TEXT_CHOICES), '|');
+  std::erase(words, "shared");
+  if (space == TENON_MEMORY_DEVICE)
+    std::erase(words, "datatypes");
+  return words;
+}
+
+} // namespace
+
+ConversionOptions::ConversionOptions(TenonMemorySpace space) {
+  addChoices(space);
+  // With slow messages few of them and an overlapped halo pay.
+  addUnlessGiven({"-tenon_machine_latency", {"1e-6", "1"}, TENON_OPTION_REAL});
+  // With 0 every part of shared memory is read where it lies.
+  addUnlessGiven({"-tenon_conversion_pack_limit", {"0", "8192"}, TENON_OPTION_INT});
+}
+
+void ConversionOptions::addUnlessGiven(Option option) {
+  TenonBool isGiven = TENON_FALSE;
+  require(TenonOptionsHas("", option.key.c_str() + sizeof kStart - 1, &isGiven));
+  if (!isGiven)
+    open_.push_back(std::move(option));
+}
+
+void ConversionOptions::addChoices(TenonMemorySpace space) {
+  int count = 0;
+  require(TenonOptionsGetDeclaredCount(&count));
+  for (int i = 0; i < count; ++i) {
+    TenonOptionType type;
+    require(TenonOptionsGetDeclaredType(i, &type));
+    const std::string name = declaredText(i, TENON_OPTION_TEXT_KEY);
+    if (type == TENON_OPTION_CHOICE && name.starts_with(std::string(kStart) + kOwner))
+      addUnlessGiven({name, choicesOf(i, space)});
+  }
+}
+
+// So that a case without conversions is no reason to report it as unused.
+void ConversionOptions::read(const Option& option) {
+  const char* name = option.key.c_str() + sizeof kStart - 1;
+  double real = 0;
+  TenonInt number = 0;
+  if (option.type == TENON_OPTION_REAL)
+    require(TenonOptionsGetReal("", name, &real));
+  else if (option.type == TENON_OPTION_INT)
+    require(TenonOptionsGetInt("", name, &number));
+  else
+    textOption(name, "");
+}
+
+void ConversionOptions::draw(Case& c) const {
+  for (const Option& option : open_) {
+    const std::string choice = c.draw.of(option.choices);
+    require(TenonOptionsSet(option.key.c_str(), choice.c_str()));
+    read(option);
+    c.text += " " + option.key + " " + choice;
+  }
+}
+
+// Ends this process with a message if a piece of work takes too long, as when ranks wait for each
+// other; mpiexec then ends the others. By SIGALRM, which needs no thread.
+
+class Watchdog {
+public:
+  // seconds: 0 for ever.
+  Watchdog(int seconds, const std::string& message);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+  // What to say instead, once more is known.
+  static void say(const std::string& message);
+};
+
+namespace {
+
+// A signal handler may touch no more than such memory.
+char messageText[4096];
+volatile std::sig_atomic_t messageLength = 0;
+
+extern "C" void endProcess(int) {
+  if (write(STDERR_FILENO, messageText, static_cast<std::size_t>(messageLength)) < 0)
+    _exit(2);
+  _exit(1);
+}
+
+} // namespace
+
+Watchdog::Watchdog(int seconds, const std::string& message) {
+  say(message);
+  std::signal(SIGALRM, endProcess);
+  alarm(static_cast<unsigned>(seconds));
+}
+
+Watchdog::~Watchdog() {
+  alarm(0);
+}
+
+void Watchdog::say(const std::string& message) {
+  const std::size_t length = std::min(message.size(), sizeof messageText);
+  messageLength = 0;
+  std::copy_n(message.begin(), length, messageText);
+  messageLength = static_cast<std::sig_atomic_t>(length);
+}
+
+const std::vector<ProgramOption> kCheckOptions = {
+    {"n", TENON_OPTION_INT, "200", "number of configurations"},
+    {"seed", TENON_OPTION_INT, "1", "random seed"},
+    {"case", TENON_OPTION_INT, "-1",
+     "run only the configuration of this number; -1: run the first n"},
+    {"only", TENON_OPTION_STRING, "",
+     "run only kinds of configurations (operators, types of layers) whose names contain this word"},
+    {"layers", TENON_OPTION_FLAG, "false", "draw layers alone, every type as often as the others"},
+    {"space", TENON_OPTION_STRING, "host", "memory space of the tensors: host or device"},
+    {"digest", TENON_OPTION_FLAG, "false",
+     "print a digest of all bits that were computed: equal in runs with equal results"},
+    {"patience", TENON_OPTION_INT, "120",
+     "timeout in seconds for a configuration that hangs; 0: none"},
+};
+
+namespace {
+
+// What is drawn: kinds whose names contain a word, of layers alone or of all, with tensors in a space.
+struct Selection {
+  std::string word;
+  bool layers = false;
+  TenonMemorySpace space = TENON_MEMORY_HOST;
+
+  std::string options() const {
+    return (layers ? std::string(" -layers") : "") + (word.empty() ? "" : " -only " + word) +
+           (space == TENON_MEMORY_DEVICE ? " -space device" : "");
+  }
+};
+
+std::vector<CaseKind> kindsOf(const Selection& selection) {
+  std::vector<CaseKind> kinds = layerKinds();
+  if (selection.layers) {
+    for (CaseKind& kind : kinds)
+      kind.weight = 1;
+    return kinds;
+  }
+  std::vector<CaseKind> all = operatorKinds();
+  all.insert(all.end(), kinds.begin(), kinds.end());
+  return all;
+}
+
+// Each as often as its weight says.
+std::vector<CaseKind> kindsIn(const Selection& selection) {
+  const std::string& word = selection.word;
+  std::vector<CaseKind> found;
+  for (const CaseKind& kind : kindsOf(selection))
+    if (kind.name.find(word) != std::string::npos)
+      found.insert(found.end(), word == kind.name ? std::max(kind.weight, 1) : kind.weight, kind);
+  return found;
+}
+
+int refuseOnly(const Selection& selection) {
+  std::vector<std::string> names;
+  for (const CaseKind& kind : kindsOf(selection)) // an operator and a layer can have one name
+    if (kind.weight > 0 && std::ranges::find(names, kind.name) == names.end())
+      names.push_back(kind.name);
+  if (worldRank() == 0)
+    std::fputs(
+        fmt::format("tenon check: no kind of configuration contains '{}'; the kinds are {}\n",
+                    selection.word, fmt::join(names, ", "))
+            .c_str(),
+        stderr);
+  return kExitUsage;
+}
+
+int refuseNumbers(TenonInt n, TenonInt number, TenonInt patience) {
+  if (worldRank() == 0)
+    std::fputs(fmt::format("tenon check: -n is {}, -case {} and -patience {}; they must be >= 0, "
+                           ">= -1, and in 0 to 86400\n",
+                           n, number, patience)
+                   .c_str(),
+               stderr);
+  return kExitUsage;
+}
+
+// The sweep: one all-reduce after each configuration tells all ranks alike whether to go on.
+class Sweep {
+public:
+  Sweep(TenonInt seed, Selection selection, int patience)
+      : seed_(seed), selection_(std::move(selection)), kinds_(kindsIn(selection_)),
+        options_(selection_.space), patience_(patience) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &verdicts_);
+    TenonCallAbort(TenonPushErrorHandler(TenonReturnErrorHandler, nullptr));
+    TenonCallAbort(TenonSetFatalErrorHandler(endFatally, this));
+  }
+  ~Sweep() {
+    TenonSetFatalErrorHandler(nullptr, nullptr);
+    TenonPopErrorHandler();
+    MPI_Comm_free(&verdicts_);
+  }
+
+  // Whether all ranks found everything right.
+  bool runCase(TenonInt number);
+  int refused() const { return refused_; }
+  // Of all cases and ranks, in the order of both. Collective; of rank 0.
+  std::uint64_t digest() const;
+  const std::string& text() const { return current_->text; }
+
+private:
+  static void endFatally(TenonErrorCode code, int level, const char* message, const char* function,
+                         const char* file, int line, void* sweep);
+  std::string report() const;
+  bool conclude();
+
+  TenonInt seed_, number_ = 0;
+  std::uint64_t digest_ = 0; // of this rank
+  Selection selection_;
+  std::vector<CaseKind> kinds_;
+  ConversionOptions options_;
+  int patience_, refused_ = 0;
+  MPI_Comm verdicts_ = MPI_COMM_NULL;
+  std::unique_ptr<Case> current_;
+};
+
+std::string repeatLine(TenonInt seed, TenonInt number, const Selection& selection) {
+  return fmt::format("mpiexec -n {} tenon check -seed {} -case {}{}", worldSize(), seed, number,
+                     selection.options());
+}
+
+std::string Sweep::report() const {
+  return fmt::format("tenon check: FAILED: configuration {}:{}\n  rank {}: {}\n  repeat: {}\n",
+                     number_, current_->text, worldRank(), current_->finding,
+                     repeatLine(seed_, number_, selection_));
+}
+
+// An error of one rank in Apply: the others wait for it, so it speaks and ends them.
+void Sweep::endFatally(TenonErrorCode code, int, const char* message, const char*, const char*, int,
+                       void* sweep) {
+  auto& self = *static_cast<Sweep*>(sweep);
+  self.current_->found(TenonErrorName(code), std::string(": ") + message);
+  std::fputs(self.report().c_str(), stderr);
+  MPI_Abort(MPI_COMM_WORLD, kExitFailed);
+}
+
+bool Sweep::runCase(TenonInt number) {
+  number_ = number;
+  current_ = std::make_unique<Case>(
+      Case{.comm = MPI_COMM_WORLD,
+           .rank = worldRank(),
+           .ranks = worldSize(),
+           .draw = Draw(static_cast<std::uint64_t>(seed_), static_cast<std::uint64_t>(number)),
+           .space = selection_.space});
+  const CaseKind kind = current_->draw.of(kinds_);
+  current_->text = " " + kind.name;
+  const Watchdog watchdog(patience_,
+                          fmt::format("tenon check: configuration {} hangs\n  repeat: {}\n", number,
+                                      repeatLine(seed_, number, selection_)));
+  try {
+    options_.draw(*current_);
+    kind.run(*current_);
+  } catch (const std::runtime_error& error) {
+    current_->found("error: ", error.what());
+    Watchdog::say(report());
+  }
+  refused_ += current_->isRefused;
+  digest_ = hash(digest_, current_->digest);
+  return conclude();
+}
+
+std::uint64_t Sweep::digest() const {
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(worldSize()));
+  MPI_Gather(&digest_, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, 0, verdicts_);
+  return std::accumulate(all.begin(), all.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, std::uint64_t each) { return hash(sum, each); });
+}
+
+// The lowest rank that has a finding speaks for all.
+bool Sweep::conclude() {
+  const int rank = worldRank(), mine = current_->finding.empty() ? worldSize() : rank;
+  int first = 0;
+  MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, verdicts_);
+  if (first == rank)
+    std::fputs(report().c_str(), stderr);
+  return first == worldSize();
+}
+
+} // namespace
+
+int runCheck() {
+  const TenonInt n = intOption("n"), seed = intOption("seed"), one = intOption("case"),
+                 patience = intOption("patience");
+  const bool layers = flagOption("layers"), hasDigest = flagOption("digest");
+  const std::optional<TenonMemorySpace> space = spaceOption("check");
+  if (!space)
+    return kExitUsage;
+  const Selection selection{textOption("only"), layers, *space};
+  if (n < 0 || one < -1 || patience < 0 || patience > 86400)
+    return refuseNumbers(n, one, patience);
+  if (kindsIn(selection).empty())
+    return refuseOnly(selection);
+  Sweep sweep(seed, selection, static_cast<int>(patience));
+  const TenonInt first = one < 0 ? 0 : one, end = one < 0 ? n : one + 1;
+  for (TenonInt number = first; number < end; ++number) {
+    if (!sweep.runCase(number))
+      return kExitFailed;
+    TenonCallAbort(TenonProgressShow("check", number - first + 1, end - first, nullptr, 0));
+  }
+  if (hasDigest) {
+    const std::uint64_t digest = sweep.digest();
+    if (worldRank() == 0)
+      std::fputs(fmt::format("tenon check: digest {:016x}\n", digest).c_str(), stdout);
+  }
+  if (worldRank() == 0) {
+    if (one >= 0)
+      std::fputs(fmt::format("tenon check: configuration {}:{}\n", one, sweep.text()).c_str(),
+                 stdout);
+    std::fputs(
+        fmt::format("tenon check: PASSED: {}, {}, seed {} ({} rejected, as on one process)\n",
+                    counted(end - first, "configuration"), counted(worldSize(), "rank"), seed,
+                    sweep.refused())
+            .c_str(),
+        stdout);
+  }
+  return 0;
+}
+
+} // namespace tenon::tools

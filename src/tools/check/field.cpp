@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/check/field.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+namespace tenon::tools {
+
+namespace {
+
+constexpr std::byte kGuard{0x5a};
+
+double load(const std::byte* from, TenonDataType type) {
+  if (type == TENON_FLOAT32) {
+    float value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
+  if (type == TENON_INT64) {
+    std::int64_t value;
+    std::memcpy(&value, from, sizeof value);
+    return static_cast<double>(value);
+  }
+  double value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <class T>
+void storeAs(std::byte* to, double value) {
+  const T converted = static_cast<T>(value);
+  std::memcpy(to, &converted, sizeof converted);
+}
+
+void store(std::byte* to, TenonDataType type, double value) {
+  if (type == TENON_FLOAT32)
+    storeAs<float>(to, value);
+  else if (type == TENON_INT64)
+    storeAs<std::int64_t>(to, value);
+  else
+    storeAs<double>(to, value);
+}
+
+Box boxOfTensor(TenonLayout layout, bool isOwned) {
+  int ndim = 0;
+  require(TenonLayoutGetDim(layout, &ndim));
+  Indices low(ndim), high(ndim);
+  require(isOwned ? TenonLayoutGetOwnedBox(layout, low.data(), high.data())
+                  : TenonLayoutGetBox(layout, low.data(), high.data()));
+  Box box;
+  for (int d = 0; d < ndim; ++d)
+    box.push_back({low[d], high[d]});
+  return box;
+}
+
+// Unless the ranks share no memory, or too little.
+void shareWhereItGoes(CallersMemory& memory, TenonLayout layout) {
+  Partition mesh;
+  require(TenonLayoutGetPartition(layout, mesh.out()));
+  try {
+    memory.share(std::move(mesh));
+  } catch (const CallError& error) {
+    if (error.code != TENON_ERR_SUPPORT && error.code != TENON_ERR_MEMORY)
+      throw;
+  }
+}
+
+} // namespace
+
+std::size_t bytesOf(TenonDataType type) {
+  return type == TENON_FLOAT32 ? 4 : 8;
+}
+
+Field::Field(TenonLayout layout, TenonDataType type, bool isCallers, Draw& draw,
+             TenonMemorySpace space)
+    : type_(type), box_(boxOfTensor(layout, false)) {
+  require(TenonDTensorCreate(layout, type, tensor_.out()));
+  require(TenonDTensorSetSpace(tensor_, space));
+  // The ranks' parts differ, and so would their draws: they must not count.
+  Draw local(draw.number(), 0);
+  if (isCallers)
+    place(layout, space, local);
+}
+
+Field::Field(TenonLayout layout, TenonDataType type, Field& other)
+    : array_(other.array_), type_(type), box_(boxOfTensor(layout, false)) {
+  TenonMemorySpace space;
+  require(TenonDTensorGetSpace(other, &space));
+  require(TenonDTensorCreate(layout, type, tensor_.out()));
+  require(TenonDTensorSetSpace(tensor_, space));
+  if (other.isCallers())
+    placeOn(other.memory_.data());
+}
+
+Field::Field(DTensor tensor) : tensor_(std::move(tensor)) {
+  Layout layout;
+  require(TenonDTensorGetLayout(tensor_, layout.out()));
+  require(TenonDTensorGetDataType(tensor_, &type_));
+  box_ = boxOfTensor(layout, false);
+}
+
+Field::Array Field::drawArray(Draw& draw, const Box& owned, const Box& box) {
+  const std::size_t ndim = box.size();
+  Array array{.low = {}, .high = {}, .strides = Indices(ndim)};
+  for (std::size_t d = 0; d < ndim; ++d) {
+    array.low.push_back(std::max<Index>(owned[d].begin - box[d].begin, 0) + draw.upTo(2));
+    array.high.push_back(std::max<Index>(box[d].end - owned[d].end, 0) + draw.upTo(2));
+  }
+  std::vector<std::size_t> order(ndim);
+  std::iota(order.begin(), order.end(), 0);
+  if (draw.chance(50))
+    draw.shuffle(order);
+  for (std::size_t i = ndim; i-- > 0;) {
+    const std::size_t d = order[i];
+    const bool isReversed = draw.chance(15);
+    const Index extent = array.low[d] + owned[d].size() + array.high[d];
+    array.strides[d] = isReversed ? -array.elements : array.elements;
+    array.first += array.elements * (isReversed ? extent - 1 - array.low[d] : array.low[d]);
+    array.elements *= extent + (draw.chance(30) ? draw.upTo(2) : 0);
+  }
+  return array;
+}
+
+void Field::placeOn(std::byte* memory) {
+  require(TenonDTensorPlaceArray(
+      tensor_, memory + array_.first * static_cast<Index>(bytesOf(type_)), array_.strides.data(),
+      array_.low.data(), array_.high.data(), array_.elements));
+}
+
+void Field::place(TenonLayout layout, TenonMemorySpace space, Draw& draw) {
+  const Box owned = boxOfTensor(layout, true);
+  if (cellsOf(owned) == 0 || cellsOf(box_) == 0)
+    return;
+  array_ = drawArray(draw, owned, box_);
+  memory_ = CallersMemory(array_.elements * bytesOf(type_), kGuard, space);
+  if (draw.chance(50) && space == TENON_MEMORY_HOST)
+    shareWhereItGoes(memory_, layout);
+  isCell_.assign(array_.elements, false);
+  forEachCell(box_, [&](const Indices& cell) {
+    Index at = array_.first;
+    for (std::size_t d = 0; d < cell.size(); ++d)
+      at += (cell[d] - owned[d].begin) * array_.strides[d];
+    isCell_[at] = true;
+  });
+  placeOn(memory_.data());
+}
+
+// visit(offset in bytes from the box' first cell) in row-major order.
+template <class Visit>
+void Field::visitCells(Visit visit) const {
+  Indices strides(box_.size());
+  require(TenonDTensorGetStrides(tensor_, strides.data()));
+  forEachCell(box_, [&](const Indices& cell) {
+    Index at = 0;
+    for (std::size_t d = 0; d < cell.size(); ++d)
+      at += (cell[d] - box_[d].begin) * strides[d];
+    visit(at * static_cast<Index>(bytesOf(type_)));
+  });
+}
+
+void Field::write(const Values& cells) {
+  void* array = nullptr;
+  require(TenonDTensorGetArray(tensor_, type_, &array));
+  std::size_t next = 0;
+  visitCells(
+      [&](Index at) { store(static_cast<std::byte*>(array) + at, type_, cells.at(next++)); });
+  require(TenonDTensorRestoreArray(tensor_, &array));
+}
+
+Values Field::read() const {
+  const void* array = nullptr;
+  require(TenonDTensorGetArrayRead(tensor_, type_, &array));
+  Values cells;
+  visitCells(
+      [&](Index at) { cells.push_back(load(static_cast<const std::byte*>(array) + at, type_)); });
+  require(TenonDTensorRestoreArrayRead(tensor_, &array));
+  return cells;
+}
+
+void Field::spoil() {
+  const double spoiled = type_ == TENON_INT64 ? 1 << 30 : std::numeric_limits<double>::quiet_NaN();
+  write(Values(cellsOf(box_), spoiled));
+}
+
+bool Field::isGuardIntact() const {
+  if (!isCallers())
+    return true;
+  read(); // waits for work on the array
+  const std::vector<std::byte> content = memory_.content();
+  const std::size_t bytes = bytesOf(type_);
+  for (std::size_t i = 0; i < content.size(); ++i)
+    if (!isCell_[i / bytes] && content[i] != kGuard)
+      return false;
+  return true;
+}
+
+Values gathered(TenonDTensor x, MPI_Comm comm) {
+  Layout layout;
+  require(TenonDTensorGetLayout(x, layout.out()));
+  TenonDataType type;
+  require(TenonDTensorGetDataType(x, &type));
+  int ndim = 0, ranks = 0;
+  require(TenonLayoutGetDim(layout, &ndim));
+  Indices shape(ndim);
+  require(TenonLayoutGetShape(layout, shape.data()));
+  MPI_Comm_size(comm, &ranks);
+  const Layout whole = makeLayout(comm, everywhere(shape, ranks));
+  DTensor all;
+  TenonMemorySpace space = TENON_MEMORY_HOST;
+  require(TenonDTensorGetSpace(x, &space));
+  require(TenonDTensorCreate(whole, type, all.out()));
+  require(TenonDTensorSetSpace(all, space));
+  LinearOp gather;
+  require(TenonLinearOpCreateConversion(layout, whole, type, gather.out()));
+  require(TenonLinearOpApply(gather, x, all));
+  return Field(std::move(all)).read();
+}
+
+} // namespace tenon::tools

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/check/kinds.hpp"
+#include "tools/check/layout_make.hpp"
+#include "tools/check/operator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon::tools {
+
+namespace {
+
+// Every part's box holds the part, as an array around it does.
+LayoutSpec widened(LayoutSpec spec) {
+  for (int d = 0; d < spec.ndim(); ++d) {
+    if (!spec.margins[d])
+      continue;
+    spec.margins[d]->widths.reset();
+    for (std::size_t part = 0; part < spec.margins[d]->boxes.size(); ++part) {
+      const Interval owned = spec.owned(d, static_cast<int>(part));
+      Interval& box = spec.margins[d]->boxes[part];
+      if (box.size() == 0)
+        box = owned;
+      else if (owned.size() > 0)
+        box = {std::min(box.begin, owned.begin), std::max(box.end, owned.end)};
+    }
+  }
+  return spec;
+}
+
+// Whether a cell lies beyond a side whose values are the caller's.
+bool isCallers(const LayoutSpec& spec, const Indices& cell) {
+  for (int d = 0; d < spec.ndim(); ++d)
+    if (const auto& margin = spec.margins[d])
+      if ((cell[d] < 0 && margin->low == TENON_BOUNDARY_VALUES) ||
+          (cell[d] >= spec.shape[d] && margin->high == TENON_BOUNDARY_VALUES))
+        return true;
+  return false;
+}
+
+constexpr double kMark = -77;
+
+// In place the caller's values stay, as they were marked; apart a conversion writes zeros there.
+void checkCallersValues(Case& c, const LayoutSpec& spec, Field& y) {
+  Values cells = y.read();
+  std::size_t next = 0;
+  forEachCell(y.box(), [&](const Indices& cell) {
+    double& value = cells[next++];
+    if (!y.isCallers() || !isCallers(spec, cell))
+      return;
+    if (value != kMark)
+      c.found("the value of the user array",
+              fmt::format(" at {} is now {}", listText(cell), value));
+    value = 0;
+  });
+  y.write(cells);
+}
+
+} // namespace
+
+void checkInPlace(Case& c) {
+  const TenonDataType type = drawFloating(c.draw);
+  const LayoutSpec plain =
+      drawValues(c.draw, drawShape(c.draw, 1, 3, 7), drawMesh(c.draw, c.ranks));
+  const LayoutSpec ghosted = widened(withMargins(c.draw, plain, 0));
+  c.text += fmt::format(" {} halo into {}", typeText(type), ghosted.text());
+  LinearOp op;
+  require(TenonLinearOpCreateHalo(makeLayout(c.comm, plain), makeLayout(c.comm, ghosted), type,
+                                  op.out()));
+  for (const bool isAdjoint : {false, true}) {
+    const LayoutSpec wide = isAdjoint ? ghosted.dual() : ghosted,
+                     narrow = isAdjoint ? plain.dual() : plain;
+    Field outer(makeLayout(c.comm, wide), type, true, c.draw, c.space);
+    Field inner(makeLayout(c.comm, narrow), type, outer);
+    const LayoutSpec &from = isAdjoint ? wide : narrow, &to = isAdjoint ? narrow : wide;
+    Field &x = isAdjoint ? outer : inner, &y = isAdjoint ? inner : outer;
+    const bool isReal = c.draw.chance(50);
+    const Filling filling = drawFilling(c.draw, type, isReal);
+    outer.write(Values(cellsOf(outer.box()), kMark));
+    x.write(fill(from, c.position(from.mesh), filling));
+    if (c.draw.chance(30))
+      require(isAdjoint ? TenonLinearOpBindAdjoint(op, x, y) : TenonLinearOpBind(op, x, y));
+    require(isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
+    if (!isAdjoint)
+      checkCallersValues(c, wide, outer);
+    const double magnitude = isReal ? scaleOf(valueOf(from, filling.magnitudes())) : 0;
+    compareOutput(c, to, y, {valueOf(from, filling), 0, filling, roundingOf(type, magnitude)},
+                  isAdjoint ? "adjoint: output" : "forward: output");
+    c.found("array", outer.isGuardIntact() ? "" : ": elements around the box changed");
+    require(TenonLinearOpUnbind(op));
+  }
+}
+
+} // namespace tenon::tools

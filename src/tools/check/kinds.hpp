@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The kinds of configurations that `tenon check` draws.
+#pragma once
+
+#include "tools/check/case.hpp"
+
+namespace tenon::tools {
+
+std::vector<CaseKind> operatorKinds();
+std::vector<CaseKind> layerKinds();
+
+// Convolution, pooling, a function, flatten and an affine layer, each with a signature of its own, one
+// after the other, and with a skip.
+void checkSequential(Case& c);
+void checkGraph(Case& c);
+// Each primitive by its name, on one axis of a mesh.
+void checkPrimitive(Case& c);
+// A halo exchange and its adjoint on one ghosted array of the caller's.
+void checkInPlace(Case& c);
+// Allocate, clear, add, copy and move on boxes of each rank's own memory.
+void checkMemory(Case& c);
+// An operator whose adjoint is wrong, on purpose: the check must find it.
+void checkBroken(Case& c);
+// A rank that fails alone while the others wait for it.
+void checkStuck(Case& c);
+
+} // namespace tenon::tools

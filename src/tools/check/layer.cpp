@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/check/layer.hpp"
+
+#include "tools/check/layer_step.hpp"
+#include "tools/check/layout_make.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace tenon::tools {
+
+namespace {
+
+double toleranceOf(TenonDataType type) {
+  return type == TENON_FLOAT32 ? 1e-5 : 1e-12;
+}
+
+std::string drawStorage(Draw& draw, int axes) {
+  if (draw.chance(70))
+    return draw.chance(60) ? "use" : "root";
+  std::string text = draw.of<std::string>({"S0", "B", "R"});
+  for (int axis = 1; axis < axes; ++axis)
+    text += "," + draw.of<std::string>({"S0", "B", "R"});
+  return text;
+}
+
+// The signature by call or by option.
+void sign(Case& c, TenonLayer layer, const std::string& letters) {
+  const bool byOption = c.draw.chance(30);
+  c.text += fmt::format(" signature {}{}", letters, byOption ? " by option" : "");
+  if (!byOption)
+    return require(TenonLayerSetSignature(layer, letters.c_str()));
+  require(TenonObjectSetOptionsPrefix(reinterpret_cast<TenonObject>(layer), "check_"));
+  require(TenonOptionsSet("-tenon_check_signature", letters.c_str()));
+  require(TenonLayerSetFromOptions(layer));
+}
+
+// Those that every type has with both data types in this build.
+const std::vector<std::string>& backends(TenonMemorySpace space) {
+  static const std::vector<std::string> ofDevice{"auto", "cufft", "gemm"};
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> names{"auto", "reference", "blas"};
+    if (textFrom(TenonGetBuildInfo).find("FFTW: none") == std::string::npos)
+      names.push_back("fftw");
+    return names;
+  }();
+  return space == TENON_MEMORY_DEVICE ? ofDevice : all;
+}
+
+void drawSettings(Case& c, const LayerPlan& plan, TenonLayer layer, const MeshSpec& mesh) {
+  if (plan.isSigned && c.draw.chance(60))
+    sign(c, layer, drawSignature(c.draw, layer, plan.inputs[0], mesh.axes()));
+  const std::string storage = drawStorage(c.draw, mesh.axes());
+  const std::string backend = c.draw.of(backends(c.space));
+  c.text += fmt::format(" storage {} backend {};", storage, backend);
+  require(TenonLayerSetStorage(layer, storage.c_str()));
+  require(TenonLayerSetBackend(layer, backend.c_str()));
+}
+
+Field makeTarget(Case& c, const LayerPlan& plan, MPI_Comm comm, const LayoutSpec& spec) {
+  Field target(makeLayout(comm, spec), plan.targetType, c.draw.chance(25), c.draw);
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  target.write(heldOf(spec, spec.mesh.positionOf(rank), plan.target));
+  return target;
+}
+
+LayerStep alone(Case& c, const LayerPlan& plan, TenonDataType type) {
+  std::vector<Layout> inputs;
+  for (const Indices& shape : plan.inputs)
+    inputs.push_back(makeLayout(MPI_COMM_SELF, everywhere(shape, 1)));
+  LayerStep step(plan.make(MPI_COMM_SELF, nullptr), std::move(inputs));
+  require(TenonLayerSetDataType(step.layer(), type));
+  require(TenonLayerSetBackend(step.layer(), "reference"));
+  if (!plan.target.empty())
+    step.setTarget(makeTarget(c, plan, MPI_COMM_SELF, everywhere(plan.targetShape, 1)));
+  return step;
+}
+
+// Layouts of the inputs on one mesh.
+std::vector<LayoutSpec> drawInputs(Case& c, const LayerPlan& plan) {
+  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
+  std::vector<LayoutSpec> specs;
+  for (const Indices& shape : plan.inputs) {
+    specs.push_back(drawLayout(c.draw, shape, mesh));
+    c.text += " of " + specs.back().text();
+  }
+  return specs;
+}
+
+LayerStep distributed(Case& c, const LayerPlan& plan, const std::vector<LayoutSpec>& specs,
+                      TenonDataType type) {
+  std::vector<Layout> inputs;
+  for (const LayoutSpec& spec : specs)
+    inputs.push_back(makeLayout(c.comm, spec));
+  LayerStep step(plan.make(c.comm, &specs[0].mesh), std::move(inputs));
+  require(TenonLayerSetDataType(step.layer(), type));
+  require(TenonLayerSetSpace(step.layer(), c.space));
+  drawSettings(c, plan, step.layer(), specs[0].mesh);
+  if (!plan.target.empty())
+    step.setTarget(
+        makeTarget(c, plan, c.comm, drawValues(c.draw, plan.targetShape, specs[0].mesh)));
+  return step;
+}
+
+void fillInputs(Case& c, const std::vector<LayoutSpec>& specs, LayerStep& ours, LayerStep& theirs) {
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const Filling value{c.draw.number(), Numbers::Fractions},
+        direction{c.draw.number(), Numbers::Fractions};
+    const int position = c.position(specs[i].mesh);
+    ours.x[i].write(fill(specs[i], position, value));
+    theirs.x[i].write(valueOf(specs[i], value));
+    ours.direction[i].write(fill(specs[i], position, direction));
+    theirs.direction[i].write(valueOf(specs[i], direction));
+  }
+}
+
+std::string propertiesOf(TenonDTensor x) {
+  Layout layout;
+  require(TenonDTensorGetLayout(x, layout.out()));
+  return textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+    return TenonLayoutGetProperties(layout, text, length, needed);
+  });
+}
+
+bool hasLetter(TenonDTensor x, char letter) {
+  return propertiesOf(x).find(letter) != std::string::npos;
+}
+
+// Addends that differ on all ranks where no copies must be equal, and the same value for one process.
+void fillCotangent(Case& c, LayerStep& ours, LayerStep& theirs) {
+  const TenonInt seed = c.draw.upTo(1 << 20);
+  require(hasLetter(ours.dy(), 'B') ? TenonDTensorFillUniform(ours.dy(), seed, 0, -1, 1)
+                                    : TenonDTensorFillTest(ours.dy(), seed, TENON_FALSE));
+  theirs.dy().write(gathered(ours.dy(), c.comm));
+}
+
+// The number of this rank's place among those that hold different cells or addends; -1 for none.
+int placeAmongParts(TenonDTensor x) {
+  Layout layout;
+  require(TenonDTensorGetLayout(x, layout.out()));
+  Partition partition;
+  require(TenonLayoutGetPartition(layout, partition.out()));
+  int axes = 0;
+  require(TenonPartitionGetAxes(partition, &axes));
+  std::vector<int> extents(axes), coordinates(axes);
+  require(TenonPartitionGetExtents(partition, extents.data()));
+  require(TenonPartitionGetCoordinates(partition, coordinates.data()));
+  TenonBool isActive = TENON_FALSE;
+  require(TenonLayoutIsActive(layout, &isActive));
+  if (!isActive)
+    return -1;
+  const std::string properties = propertiesOf(x);
+  int place = 0, axis = 0;
+  for (const char letter : properties)
+    if (letter == 'S' || letter == 'B' || letter == 'P' || letter == 'R') {
+      place = place * extents[axis] + (letter == 'B' ? 0 : coordinates[axis]);
+      ++axis;
+    }
+  return place;
+}
+
+// Every copy is compared; what holds addends is summed first.
+void compare(Case& c, const std::string& what, const Field& ours, const Field& theirs,
+             const Values& before = {}) {
+  Values expected = theirs.read();
+  for (std::size_t i = 0; i < before.size(); ++i)
+    expected[i] += before[i];
+  const double tolerance = toleranceOf(ours.type()) * scaleOf(expected);
+  c.computed(ours.read());
+  compareCopies(c, placeAmongParts(ours), ours.read(), ours.box(), what);
+  if (hasLetter(ours, 'P'))
+    return c.found(what, difference(gathered(ours, c.comm), expected, theirs.box(), tolerance));
+  Indices shape;
+  for (const Interval& i : theirs.box())
+    shape.push_back(i.size());
+  Values part;
+  forEachCell(ours.box(),
+              [&](const Indices& cell) { part.push_back(expected[placeOf(cell, shape)]); });
+  c.found(what, difference(ours.read(), part, ours.box(), tolerance));
+}
+
+// <J v, w> = <v, J* w> on one process.
+void dotTest(Case& c, LayerStep& step, TenonDataType type) {
+  double difference = 0, size = 1;
+  const auto add = [&](const Field& a, const Field& b, double sign) {
+    const Values left = a.read(), right = b.read();
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      difference += sign * left[i] * right[i];
+      size += std::abs(left[i] * right[i]);
+    }
+  };
+  add(step.tangent(), step.dy(), 1);
+  for (std::size_t i = 0; i < step.x.size(); ++i)
+    add(step.direction[i], step.dx[i], -1);
+  const std::vector<Field> tangents = step.parameterTangents(), gradients = step.gradients();
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    add(tangents[i], gradients[i], -1);
+  if (!(std::abs(difference) <= toleranceOf(type) * size))
+    c.found("dot test of tangent and adjoint on one process",
+            fmt::format(": the pairings differ by {}", difference));
+}
+
+void compareGradients(Case& c, LayerStep& ours, LayerStep& theirs,
+                      const std::vector<Values>& before = {}) {
+  const std::vector<Field> a = ours.gradients(), b = theirs.gradients();
+  for (std::size_t i = 0; i < a.size(); ++i)
+    compare(c, fmt::format("gradient by parameter {}{}", i, before.empty() ? "" : ", accumulated"),
+            a[i], b[i], before.empty() ? Values{} : before[i]);
+}
+
+void compareAll(Case& c, LayerStep& ours, LayerStep& theirs) {
+  compare(c, "output", ours.y(), theirs.y());
+  compare(c, "tangent", ours.tangent(), theirs.tangent());
+  for (std::size_t i = 0; i < ours.x.size(); ++i)
+    compare(c, fmt::format("gradient by input {}", i), ours.dx[i], theirs.dx[i]);
+  compareGradients(c, ours, theirs);
+  for (std::vector<Field>* fields : {&ours.x, &ours.direction, &ours.dx, &ours.outputs})
+    for (const Field& field : *fields)
+      c.found("a user array", field.isGuardIntact() ? "" : ": elements around the box changed");
+}
+
+// A step more adds its parameter gradients, which one process has of each step alone.
+void compareAccumulated(Case& c, LayerStep& ours, LayerStep& theirs) {
+  std::vector<Values> before;
+  for (const Field& gradient : theirs.gradients())
+    before.push_back(gradient.read());
+  require(TenonLayerZeroGradients(theirs.layer()));
+  for (LayerStep* step : {&ours, &theirs}) {
+    step->apply();
+    step->applyAdjoint();
+  }
+  compare(c, "output of the second step", ours.y(), theirs.y());
+  compareGradients(c, ours, theirs, before);
+}
+
+// Inference keeps nothing.
+void compareInference(Case& c, LayerStep& ours, LayerStep& theirs) {
+  for (LayerStep* step : {&ours, &theirs}) {
+    require(TenonLayerSetTraining(step->layer(), TENON_FALSE));
+    step->apply();
+  }
+  compare(c, "output of inference", ours.y(), theirs.y());
+}
+
+// Whether set-up succeeds; the ranks must refuse what one process refuses.
+bool isAccepted(Case& c, LayerStep& ours, LayerStep& theirs) {
+  const TenonErrorCode expected = theirs.setUp(), got = ours.setUp();
+  if (got != expected)
+    c.found("set-up", fmt::format(": one process returned {}, this rank {}; the last error was: {}",
+                                  TenonErrorName(expected), TenonErrorName(got), lastMessage()));
+  c.isRefused = expected != TENON_SUCCESS;
+  return expected == TENON_SUCCESS && got == TENON_SUCCESS;
+}
+
+} // namespace
+
+std::string drawSignature(Draw& draw, TenonLayer layer, const Indices& input, int axes) {
+  const std::vector<std::string> labels =
+      wordsOf(textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+                return TenonLayerGetLabels(layer, static_cast<int>(input.size()), input.data(),
+                                           text, length, needed);
+              }),
+              ',');
+  std::string text;
+  for (int axis = 0; axis < axes; ++axis)
+    text += (axis > 0 ? "," : "") + draw.of(labels);
+  return text;
+}
+
+void checkLayer(Case& c, const LayerPlan& plan) {
+  const TenonDataType type = drawFloating(c.draw);
+  c.text += fmt::format(" {}", typeText(type));
+  const std::vector<LayoutSpec> specs = drawInputs(c, plan);
+  LayerStep theirs = alone(c, plan, type), ours = distributed(c, plan, specs, type);
+  if (!isAccepted(c, ours, theirs))
+    return;
+  const TenonInt seed = c.draw.upTo(1 << 20);
+  for (LayerStep* step : {&ours, &theirs})
+    step->fillParameters(seed);
+  ours.makeTensors(type, true, c.draw, c.space);
+  theirs.makeTensors(type, false, c.draw);
+  fillInputs(c, specs, ours, theirs);
+  fillCotangent(c, ours, theirs);
+  for (LayerStep* step : {&ours, &theirs}) {
+    step->apply();
+    step->applyTangent();
+    step->applyAdjoint();
+  }
+  dotTest(c, theirs, type);
+  compareAll(c, ours, theirs);
+  if (c.draw.chance(25))
+    compareAccumulated(c, ours, theirs);
+  if (c.draw.chance(20))
+    compareInference(c, ours, theirs);
+}
+
+} // namespace tenon::tools

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/check/layer_step.hpp"
+
+namespace tenon::tools {
+
+namespace {
+
+std::vector<TenonDTensor> handlesOf(const std::vector<Field>& fields) {
+  return {fields.begin(), fields.end()};
+}
+
+} // namespace
+
+void LayerStep::setTarget(Field target) {
+  target_.clear();
+  target_.push_back(std::move(target));
+  require(TenonLayerSetTarget(layer_, target_[0]));
+}
+
+TenonErrorCode LayerStep::setUp() {
+  const std::vector<TenonLayout> layouts(inputs_.begin(), inputs_.end());
+  if (layouts.size() == 1)
+    return TenonLayerSetUp(layer_, layouts[0]);
+  return TenonLayerSetUpMany(layer_, static_cast<int>(layouts.size()), layouts.data());
+}
+
+int LayerStep::parameters() const {
+  int count = 0;
+  require(TenonLayerGetParameterCount(layer_, &count));
+  return count;
+}
+
+void LayerStep::fillParameters(TenonInt seed) {
+  require(TenonLayerInitialize(layer_, seed));
+  for (int i = 0; i < parameters(); ++i) {
+    DTensor value, tangent;
+    require(TenonLayerGetParameter(layer_, i, value.out()));
+    require(TenonDTensorFillUniform(value, seed, 2 * i, -1, 1));
+    require(TenonLayerGetParameterTangent(layer_, i, tangent.out()));
+    require(TenonDTensorFillUniform(tangent, seed, 2 * i + 1, -1, 1));
+  }
+}
+
+void LayerStep::makeTensors(TenonDataType type, bool mayBeCallers, Draw& draw,
+                            TenonMemorySpace space) {
+  const auto make = [&](TenonLayout layout) {
+    const bool isCallers = mayBeCallers && draw.chance(25);
+    const bool isOfTheHost = space == TENON_MEMORY_HOST || draw.chance(15);
+    return Field(layout, type, isCallers, draw,
+                 isOfTheHost ? TENON_MEMORY_HOST : TENON_MEMORY_DEVICE);
+  };
+  for (const Layout& layout : inputs_) {
+    Layout dual;
+    require(TenonLayoutGetDual(layout, dual.out()));
+    x.push_back(make(layout));
+    direction.push_back(make(layout));
+    dx.push_back(make(dual));
+  }
+  Layout output, dual;
+  require(TenonLayerGetOutputLayout(layer_, output.out()));
+  require(TenonLayoutGetDual(output, dual.out()));
+  for (TenonLayout layout : {TenonLayout(output), TenonLayout(output), TenonLayout(dual)})
+    outputs.push_back(make(layout));
+}
+
+void LayerStep::apply() {
+  y().spoil();
+  const auto handles = handlesOf(x);
+  if (handles.size() == 1)
+    return require(TenonLayerApply(layer_, handles[0], y()));
+  require(TenonLayerApplyMany(layer_, static_cast<int>(handles.size()), handles.data(), y()));
+}
+
+void LayerStep::applyTangent() {
+  tangent().spoil();
+  const auto handles = handlesOf(direction);
+  if (handles.size() == 1)
+    return require(TenonLayerApplyTangent(layer_, handles[0], tangent()));
+  require(TenonLayerApplyTangentMany(layer_, static_cast<int>(handles.size()), handles.data(),
+                                     tangent()));
+}
+
+void LayerStep::applyAdjoint() {
+  for (Field& field : dx)
+    field.spoil();
+  const auto handles = handlesOf(dx);
+  if (handles.size() == 1)
+    return require(TenonLayerApplyAdjoint(layer_, dy(), handles[0]));
+  require(
+      TenonLayerApplyAdjointMany(layer_, dy(), static_cast<int>(handles.size()), handles.data()));
+}
+
+std::vector<Field> LayerStep::gradients() const {
+  std::vector<Field> all;
+  for (int i = 0; i < parameters(); ++i) {
+    DTensor gradient;
+    require(TenonLayerGetParameterGradient(layer_, i, gradient.out()));
+    all.emplace_back(std::move(gradient));
+  }
+  return all;
+}
+
+std::vector<Field> LayerStep::parameterTangents() const {
+  std::vector<Field> all;
+  for (int i = 0; i < parameters(); ++i) {
+    DTensor tangent;
+    require(TenonLayerGetParameterTangent(layer_, i, tangent.out()));
+    all.emplace_back(std::move(tangent));
+  }
+  return all;
+}
+
+} // namespace tenon::tools

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// One step of a layer with its tensors: forward, tangent and adjoint.
+#pragma once
+
+#include "tools/check/field.hpp"
+
+namespace tenon::tools {
+
+class LayerStep {
+public:
+  LayerStep(Layer layer, std::vector<Layout> inputs)
+      : layer_(std::move(layer)), inputs_(std::move(inputs)) {}
+
+  TenonLayer layer() const { return layer_; }
+  // Of a loss; to be called before apply().
+  void setTarget(Field target);
+  TenonErrorCode setUp();
+  // After set-up. Parameters and their tangents get values that do not depend on the partition.
+  void fillParameters(TenonInt seed);
+  // In arrays of the caller's at random if `mayBeCallers`; for a layer on the device, some are of the host.
+  void makeTensors(TenonDataType type, bool mayBeCallers, Draw& draw,
+                   TenonMemorySpace space = TENON_MEMORY_HOST);
+  void apply();
+  void applyTangent();
+  void applyAdjoint();
+
+  std::vector<Field> x, direction, dx;
+  std::vector<Field> outputs; // y, the tangent's, dy
+  Field& y() { return outputs[0]; }
+  Field& tangent() { return outputs[1]; }
+  Field& dy() { return outputs[2]; }
+  std::vector<Field> gradients() const;
+  std::vector<Field> parameterTangents() const;
+
+private:
+  int parameters() const;
+  Layer layer_;
+  std::vector<Layout> inputs_;
+  std::vector<Field> target_;
+};
+
+} // namespace tenon::tools

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The layers that `tenon check` draws: of every type of the library the type's own examples, but for
+// those that need more than settings.
+#include "tools/check/kinds.hpp"
+#include "tools/check/layer.hpp"
+#include "tools/check/layout_make.hpp"
+
+#include <map>
+
+namespace tenon::tools {
+
+namespace {
+
+// A random example of a type.
+struct LayerExample {
+  std::string type;
+  TenonInt seed;
+  int inputs = 0;
+  TenonInt classes = 0;
+
+  Layer make(MPI_Comm comm) {
+    Layer layer;
+    require(TenonLayerCreate(comm, layer.out()));
+    require(TenonLayerSetType(layer, type.c_str()));
+    require(TenonLayerSetExample(layer, seed, &inputs, &classes));
+    return layer;
+  }
+
+  // Of an input, or of the target behind them.
+  Indices shape(TenonLayer layer, int tensor) const {
+    int ndim = 0;
+    require(TenonLayerGetExampleShape(layer, seed, tensor, 0, nullptr, &ndim));
+    Indices shape(ndim);
+    require(TenonLayerGetExampleShape(layer, seed, tensor, ndim, shape.data(), nullptr));
+    return shape;
+  }
+};
+
+// Rarely an input is empty, or has an extent that the settings may not allow.
+void spoil(Draw& draw, std::vector<Indices>& inputs) {
+  if (draw.chance(10))
+    for (Indices& shape : inputs)
+      shape[0] = 0;
+  else if (draw.chance(10)) {
+    Indices& shape = inputs[draw.upTo(static_cast<int>(inputs.size()) - 1)];
+    shape[draw.upTo(static_cast<int>(shape.size()) - 1)] = draw.upTo(1);
+  }
+}
+
+void drawTarget(Draw& draw, TenonInt classes, LayerPlan& plan) {
+  if (classes == 0)
+    plan.targetType = drawFloating(draw);
+  const Filling numbers{draw.number(), Numbers::Fractions};
+  for (Index i = 0; i < cellsOf(plan.targetShape); ++i)
+    plan.target.push_back(classes > 0 ? draw.upTo(static_cast<int>(classes) - 1)
+                                      : numbers.at(static_cast<std::uint64_t>(i)));
+}
+
+void checkExample(Case& c, const std::string& type) {
+  LayerExample example{type, c.draw.upTo(1 << 30)};
+  const Layer layer = example.make(MPI_COMM_SELF);
+  LayerPlan plan{.inputs = {}, .make = [=](MPI_Comm comm, const MeshSpec*) mutable {
+                   return example.make(comm);
+                 }};
+  for (int i = 0; i < example.inputs; ++i)
+    plan.inputs.push_back(example.shape(layer, i));
+  plan.targetShape = example.shape(layer, example.inputs);
+  if (plan.targetShape.empty())
+    spoil(c.draw, plan.inputs);
+  else
+    drawTarget(c.draw, example.classes, plan);
+  const std::string summary = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+    return TenonLayerGetSummary(layer, text, length, needed);
+  });
+  c.text += (summary.empty() ? "" : " ") + summary;
+  checkLayer(c, plan);
+}
+
+void checkRepartitionLayer(Case& c) {
+  const Indices shape = drawShape(c.draw, 1, 3, 6);
+  const LayoutSpec to = drawLayout(c.draw, shape, drawMesh(c.draw, c.ranks));
+  c.text += " to " + to.text();
+  checkLayer(c, {.inputs = {shape},
+                 .make =
+                     [=](MPI_Comm comm, const MeshSpec* mesh) {
+                       Layer layer;
+                       require(TenonLayerCreateRepartition(
+                           comm, makeLayout(comm, mesh ? to : everywhere(shape, 1)), layer.out()));
+                       return layer;
+                     },
+                 .isSigned = false});
+}
+
+} // namespace
+
+std::vector<CaseKind> layerKinds() {
+  const std::map<std::string, std::function<void(Case&)>> own = {
+      {"repartition", checkRepartitionLayer},
+      {"sequential", checkSequential},
+      {"graph", checkGraph},
+  };
+  std::vector<CaseKind> kinds;
+  for (const std::string& type : wordsOf(textFrom(TenonLayerGetTypes), ',')) {
+    const auto found = own.find(type);
+    kinds.push_back({type,
+                     found != own.end() ? found->second : [=](Case& c) { checkExample(c, type); },
+                     type == "conv" ? 8 : 1}); // most settings by far
+  }
+  return kinds;
+}
+
+} // namespace tenon::tools

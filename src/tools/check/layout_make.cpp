@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From a specification to the library's object, and to text.
+#include "tools/check/layout_make.hpp"
+
+#include "tools/check/layout_spec.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tenon::tools {
+
+namespace {
+
+Property drawProperty(Draw& draw, int ndim) {
+  const int kind = draw.upTo(6);
+  if (kind <= 3)
+    return {'S', draw.upTo(ndim - 1)};
+  return {"BPR"[kind - 4], -1};
+}
+
+Indices drawCuts(Draw& draw, Index extent, std::size_t count) {
+  Indices cuts = {0, extent};
+  while (cuts.size() < count)
+    cuts.push_back(draw.upTo(static_cast<int>(extent)));
+  std::sort(cuts.begin(), cuts.end());
+  return cuts;
+}
+
+Interval clipped(Interval box, const MarginSpec& margin, Index extent) {
+  if (margin.low == TENON_BOUNDARY_NONE)
+    box.begin = std::max<Index>(box.begin, 0);
+  if (margin.high == TENON_BOUNDARY_NONE)
+    box.end = std::min(box.end, extent);
+  return box.size() == 0 ? Interval{} : box;
+}
+
+MarginSpec drawMargin(Draw& draw, const LayoutSpec& spec, int dim, bool addends) {
+  MarginSpec margin{.boxes = {}, .widths = {}, .addends = addends};
+  margin.low = static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_VALUES));
+  margin.high =
+      draw.chance(50) ? margin.low : static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_VALUES));
+  const int least = draw.chance(25) ? -2 : 0;
+  if (draw.chance(50))
+    margin.widths = Interval{draw.between(least, 3), draw.between(least, 3)};
+  for (int part = 0; part + 1 < static_cast<int>(spec.cuts[dim].size()); ++part) {
+    const Interval owned = spec.owned(dim, part);
+    Interval box;
+    if (margin.widths && owned.size() > 0)
+      box = {owned.begin - margin.widths->begin, owned.end + margin.widths->end};
+    if (!margin.widths)
+      box = {owned.begin - draw.between(least, 4), owned.end + draw.between(least, 4)};
+    margin.boxes.push_back(clipped(box, margin, spec.shape[dim]));
+  }
+  return margin;
+}
+
+} // namespace
+
+MeshSpec drawMesh(Draw& draw, int ranks) {
+  MeshSpec mesh;
+  const int axes = draw.between(1, 3);
+  int left = ranks, size = 1;
+  for (int axis = 0; axis < axes; ++axis) {
+    // Mostly as many as there are left, so that few ranks stand idle.
+    const int most = axis + 1 == axes ? left : std::min(left, 4);
+    mesh.extents.push_back(draw.chance(50) ? most : draw.between(1, most));
+    left /= mesh.extents.back();
+    size *= mesh.extents.back();
+  }
+  draw.shuffle(mesh.extents);
+  for (int r = 0; r < ranks; ++r)
+    mesh.ranks.push_back(r);
+  if (draw.chance(50))
+    draw.shuffle(mesh.ranks);
+  mesh.ranks.resize(size);
+  return mesh;
+}
+
+Indices drawShape(Draw& draw, int minDims, int maxDims, int maxExtent) {
+  Indices shape(draw.between(minDims, maxDims));
+  for (Index& extent : shape)
+    extent = draw.chance(4) ? 0 : draw.between(1, maxExtent);
+  return shape;
+}
+
+void resplit(LayoutSpec& spec, int dim) {
+  spec.splitAxes[dim] = axesThatSplit(spec, dim);
+  spec.cuts[dim] = balancedCuts(spec, dim);
+}
+
+LayoutSpec drawLayout(Draw& draw, const Indices& shape, const MeshSpec& mesh) {
+  LayoutSpec spec = everywhere(shape, 1);
+  spec.mesh = mesh;
+  spec.properties.resize(mesh.axes());
+  for (Property& p : spec.properties)
+    p = drawProperty(draw, spec.ndim());
+  for (int d = 0; d < spec.ndim(); ++d) {
+    spec.splitAxes[d] = axesThatSplit(spec, d);
+    if (draw.chance(30))
+      draw.shuffle(spec.splitAxes[d]);
+    spec.cuts[d] = balancedCuts(spec, d);
+    if (draw.chance(40))
+      spec.cuts[d] = drawCuts(draw, shape[d], spec.cuts[d].size());
+  }
+  return spec;
+}
+
+LayoutSpec drawValues(Draw& draw, const Indices& shape, const MeshSpec& mesh) {
+  LayoutSpec spec = drawLayout(draw, shape, mesh);
+  for (Property& p : spec.properties)
+    p.letter = p.letter == 'P' ? 'B' : p.letter;
+  return spec;
+}
+
+LayoutSpec withMargins(Draw& draw, LayoutSpec spec, int addendPercent) {
+  const int sure = draw.upTo(spec.ndim() - 1);
+  for (int d = 0; d < spec.ndim(); ++d)
+    if (d == sure || draw.chance(40))
+      spec.margins[d] = drawMargin(draw, spec, d, draw.chance(addendPercent));
+  return spec;
+}
+
+LayoutSpec drawAnyLayout(Draw& draw, const Indices& shape, const MeshSpec& mesh) {
+  LayoutSpec spec = drawLayout(draw, shape, mesh);
+  return draw.chance(40) ? withMargins(draw, spec, draw.of<int>({0, 0, 50, 100, 100})) : spec;
+}
+
+namespace {
+
+constexpr const char* kModes[] = {"none", "zero", "periodic", "reflect", "replicate", "values"};
+
+void setMargin(TenonLayout layout, int dim, const MarginSpec& margin) {
+  if (margin.widths) {
+    require(TenonLayoutSetHalo(layout, dim, margin.widths->begin, margin.widths->end, margin.low,
+                               margin.high));
+  } else {
+    Indices low, high;
+    for (const Interval& box : margin.boxes) {
+      low.push_back(box.begin);
+      high.push_back(box.end);
+    }
+    require(TenonLayoutSetHaloBoxes(layout, dim, static_cast<int>(low.size()), low.data(),
+                                    high.data(), margin.low, margin.high));
+  }
+  require(TenonLayoutSetHaloPartial(layout, dim, margin.addends));
+}
+
+void set(TenonLayout layout, const LayoutSpec& spec) {
+  require(TenonLayoutSetShape(layout, spec.ndim(), spec.shape.data()));
+  require(TenonLayoutSetProperties(layout, spec.propertyText().c_str()));
+  for (int d = 0; d < spec.ndim(); ++d) {
+    const std::vector<int>& axes = spec.splitAxes[d];
+    if (axes != axesThatSplit(spec, d))
+      require(TenonLayoutSetSplitOrder(layout, d, static_cast<int>(axes.size()), axes.data()));
+    if (spec.cuts[d] != balancedCuts(spec, d))
+      require(TenonLayoutSetCuts(layout, d, static_cast<int>(spec.cuts[d].size()),
+                                 spec.cuts[d].data()));
+    if (const auto& margin = spec.margins[d])
+      setMargin(layout, d, *margin);
+  }
+}
+
+Box boxFrom(const Indices& low, const Indices& high) {
+  Box box;
+  for (std::size_t d = 0; d < low.size(); ++d)
+    box.push_back({low[d], high[d]});
+  return box;
+}
+
+void compare(const char* what, const Box& got, const Box& expected) {
+  if (cellsOf(got) == 0 && cellsOf(expected) == 0)
+    return;
+  if (got != expected)
+    throw std::runtime_error(
+        fmt::format("{} is {}, expected {}", what, boxText(got), boxText(expected)));
+}
+
+std::string marginText(int dim, const MarginSpec& m) {
+  std::string boxes;
+  for (const Interval& box : m.boxes)
+    boxes += boxText({box});
+  return fmt::format(" halo {}: {} {}|{}{}", dim, boxes, kModes[m.low], kModes[m.high],
+                     m.addends ? " partial sums" : "");
+}
+
+} // namespace
+
+Layout makeLayout(MPI_Comm comm, const LayoutSpec& spec) {
+  Partition partition;
+  require(TenonPartitionCreateFromRanks(comm, spec.mesh.axes(), spec.mesh.extents.data(),
+                                        spec.mesh.ranks.data(), partition.out()));
+  Layout layout;
+  require(TenonLayoutCreate(partition, layout.out()));
+  set(layout, spec);
+  require(TenonLayoutSetUp(layout));
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  const int position = spec.mesh.positionOf(rank);
+  Indices low(spec.shape.size()), high(spec.shape.size());
+  require(TenonLayoutGetBox(layout, low.data(), high.data()));
+  compare("the box of the layout", boxFrom(low, high), spec.box(position));
+  require(TenonLayoutGetOwnedBox(layout, low.data(), high.data()));
+  compare("the owned box of the layout", boxFrom(low, high), spec.ownedBox(position));
+  return layout;
+}
+
+std::string listText(const Indices& list) {
+  return fmt::format("({})", fmt::join(list, ","));
+}
+
+std::string boxText(const Box& box) {
+  std::string text;
+  for (const Interval& i : box)
+    text += fmt::format("{}[{},{})", text.empty() ? "" : "x", i.begin, i.end);
+  return text;
+}
+
+std::string LayoutSpec::propertyText() const {
+  std::string text;
+  for (const Property& p : properties) {
+    text += text.empty() ? "" : ",";
+    text += p.letter;
+    if (p.letter == 'S')
+      text += std::to_string(p.dim);
+  }
+  return text;
+}
+
+std::string LayoutSpec::text() const {
+  std::string text =
+      fmt::format("[{}] {} on process grid {} (ranks {})", fmt::join(shape, ","), propertyText(),
+                  fmt::join(mesh.extents, "x"), fmt::join(mesh.ranks, ","));
+  for (int d = 0; d < ndim(); ++d) {
+    if (splitAxes[d] != axesThatSplit(*this, d))
+      text += fmt::format(" order {}: {}", d, fmt::join(splitAxes[d], ","));
+    if (cuts[d] != balancedCuts(*this, d))
+      text += fmt::format(" cuts {}: {}", d, fmt::join(cuts[d], ","));
+    if (const auto& margin = margins[d])
+      text += marginText(d, *margin);
+  }
+  return text;
+}
+
+} // namespace tenon::tools

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/check/layout_spec.hpp"
+
+#include <algorithm>
+
+namespace tenon::tools {
+
+Index cellsOf(const Box& box) {
+  Index cells = 1;
+  for (const Interval& i : box)
+    cells *= i.size();
+  return cells;
+}
+
+Index cellsOf(const Indices& shape) {
+  return cellsOf(boxOf(shape));
+}
+
+Box boxOf(const Indices& shape) {
+  Box box;
+  for (const Index extent : shape)
+    box.push_back({0, extent});
+  return box;
+}
+
+Index placeOf(const Indices& cell, const Indices& shape) {
+  Index place = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    place = place * shape[d] + cell[d];
+  return place;
+}
+
+int MeshSpec::positionOf(int rank) const {
+  const auto found = std::find(ranks.begin(), ranks.end(), rank);
+  return found == ranks.end() ? -1 : static_cast<int>(found - ranks.begin());
+}
+
+int MeshSpec::coordinate(int position, int axis) const {
+  for (int a = axes() - 1; a > axis; --a)
+    position /= extents[a];
+  return position % extents[axis];
+}
+
+int LayoutSpec::part(int position, int dim) const {
+  int part = 0;
+  for (const int axis : splitAxes[dim])
+    part = part * mesh.extents[axis] + mesh.coordinate(position, axis);
+  return part;
+}
+
+Interval LayoutSpec::held(int dim, int part) const {
+  const auto& margin = margins[dim];
+  return margin ? margin->boxes[part] : owned(dim, part);
+}
+
+bool LayoutSpec::isActive(int position) const {
+  if (position < 0)
+    return false;
+  for (int axis = 0; axis < mesh.axes(); ++axis)
+    if (properties[axis].letter == 'R' && mesh.coordinate(position, axis) != 0)
+      return false;
+  return true;
+}
+
+Box LayoutSpec::box(int position) const {
+  Box box(shape.size());
+  if (isActive(position))
+    for (int d = 0; d < ndim(); ++d)
+      box[d] = held(d, part(position, d));
+  return box;
+}
+
+Box LayoutSpec::ownedBox(int position) const {
+  return withoutMargins().box(position);
+}
+
+bool LayoutSpec::has(char letter) const {
+  return std::any_of(properties.begin(), properties.end(),
+                     [&](const Property& p) { return p.letter == letter; });
+}
+
+bool LayoutSpec::hasMargins() const {
+  return std::any_of(margins.begin(), margins.end(), [](const auto& m) { return m.has_value(); });
+}
+
+bool LayoutSpec::hasAddends() const {
+  return has('P') ||
+         std::any_of(margins.begin(), margins.end(), [](const auto& m) { return m && m->addends; });
+}
+
+bool LayoutSpec::covers(int dim, Index cell) const {
+  for (int p = 0; p + 1 < static_cast<int>(cuts[dim].size()); ++p)
+    if (owned(dim, p).contains(cell) && held(dim, p).contains(cell))
+      return true;
+  return false;
+}
+
+LayoutSpec LayoutSpec::dual() const {
+  LayoutSpec dual = *this;
+  for (Property& p : dual.properties)
+    p.letter = p.letter == 'B' ? 'P' : p.letter == 'P' ? 'B' : p.letter;
+  for (auto& margin : dual.margins)
+    if (margin)
+      margin->addends = !margin->addends;
+  return dual;
+}
+
+LayoutSpec LayoutSpec::withoutMargins() const {
+  LayoutSpec plain = *this;
+  plain.margins.assign(shape.size(), std::nullopt);
+  return plain;
+}
+
+std::vector<int> axesThatSplit(const LayoutSpec& spec, int dim) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < spec.mesh.axes(); ++axis)
+    if (spec.properties[axis] == Property{'S', dim})
+      axes.push_back(axis);
+  return axes;
+}
+
+// The first parts are longer by one.
+Indices divided(const Indices& cuts, int parts) {
+  Indices finer = {0};
+  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+    const Index extent = cuts[i + 1] - cuts[i];
+    for (Index j = 1; j <= parts; ++j)
+      finer.push_back(cuts[i] + j * (extent / parts) + std::min(j, extent % parts));
+  }
+  return finer;
+}
+
+Indices balancedCuts(const LayoutSpec& spec, int dim) {
+  Indices cuts = {0, spec.shape[dim]};
+  for (const int axis : spec.splitAxes[dim])
+    cuts = divided(cuts, spec.mesh.extents[axis]);
+  return cuts;
+}
+
+LayoutSpec everywhere(const Indices& shape, int ranks) {
+  LayoutSpec spec{.shape = shape, .mesh = {{ranks}, {}}, .properties = {{'B', -1}}};
+  for (int r = 0; r < ranks; ++r)
+    spec.mesh.ranks.push_back(r);
+  spec.splitAxes.resize(shape.size());
+  spec.margins.resize(shape.size());
+  for (const Index extent : shape)
+    spec.cuts.push_back({0, extent});
+  return spec;
+}
+
+std::optional<Index> extension(Index cell, Index extent, TenonBoundary low, TenonBoundary high) {
+  if (extent == 0)
+    return std::nullopt;
+  if (cell >= 0 && cell < extent)
+    return cell;
+  const TenonBoundary mode = cell < 0 ? low : high;
+  if (mode == TENON_BOUNDARY_REPLICATE)
+    return cell < 0 ? 0 : extent - 1;
+  if (mode == TENON_BOUNDARY_PERIODIC) {
+    while (cell < 0)
+      cell += extent;
+    return cell % extent;
+  }
+  if (mode != TENON_BOUNDARY_REFLECT)
+    return std::nullopt;
+  while (cell < 0 || cell >= extent) // bounces to and fro
+    cell = extent == 1 ? 0 : cell < 0 ? -cell : 2 * (extent - 1) - cell;
+  return cell;
+}
+
+} // namespace tenon::tools

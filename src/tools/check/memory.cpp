@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The memory operators, which act on each rank's own array: the definition is a loop over its cells.
+#include "tools/check/field.hpp"
+#include "tools/check/kinds.hpp"
+#include "tools/check/layout_make.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon::tools {
+
+namespace {
+
+enum Action { Clear, Add, Copy, Move };
+
+// A box of an array of the given extents, and where else in it the box is to go.
+struct Boxes {
+  Indices low, high, to;
+};
+
+bool overlap(const Boxes& b) {
+  for (std::size_t d = 0; d < b.low.size(); ++d) {
+    const Index size = b.high[d] - b.low[d], shift = std::abs(b.to[d] - b.low[d]);
+    if (size == 0 || shift >= size)
+      return false;
+  }
+  return true;
+}
+
+Boxes drawBoxes(Draw& draw, const Indices& extents, bool isAlone) {
+  Boxes b;
+  for (const Index extent : extents) {
+    const int size = draw.upTo(static_cast<int>(extent));
+    b.low.push_back(draw.upTo(static_cast<int>(extent) - size));
+    b.high.push_back(b.low.back() + size);
+    b.to.push_back(draw.upTo(static_cast<int>(extent) - size));
+  }
+  if (!isAlone && overlap(b))
+    b.high = b.low;
+  return b;
+}
+
+Indices extentsOf(const Box& box) {
+  Indices extents;
+  for (const Interval& i : box)
+    extents.push_back(i.size());
+  return extents;
+}
+
+// y for x; F moves from the box to the other, F* back.
+Values defined(Action action, const Boxes& b, const Indices& extents, const Values& x,
+               bool isAdjoint) {
+  Values y = x;
+  Box box;
+  for (std::size_t d = 0; d < b.low.size(); ++d)
+    box.push_back({b.low[d], b.high[d]});
+  forEachCell(box, [&](const Indices& cell) {
+    Indices other(cell.size());
+    for (std::size_t d = 0; d < cell.size(); ++d)
+      other[d] = cell[d] - b.low[d] + b.to[d];
+    const Index here = placeOf(cell, extents), there = placeOf(other, extents);
+    if (action == Clear)
+      y[here] = 0;
+    else if (isAdjoint)
+      y[here] = action == Move ? x[there] : x[here] + x[there];
+    else
+      y[there] = action == Add ? x[there] + x[here] : x[here];
+    if (action == Move)
+      y[isAdjoint ? there : here] = 0;
+    if (action == Copy && isAdjoint)
+      y[there] = 0;
+  });
+  return y;
+}
+
+TenonErrorCode create(Action action, TenonLayout layout, const Boxes& b, TenonDataType type,
+                      TenonLinearOp* op) {
+  switch (action) {
+  case Clear:
+    return TenonLinearOpCreateClear(layout, b.low.data(), b.high.data(), type, op);
+  case Add:
+    return TenonLinearOpCreateAdd(layout, b.low.data(), b.high.data(), b.to.data(), type, op);
+  case Copy:
+    return TenonLinearOpCreateCopy(layout, b.low.data(), b.high.data(), b.to.data(), type, op);
+  case Move:
+    break;
+  }
+  return TenonLinearOpCreateMove(layout, b.low.data(), b.high.data(), b.to.data(), type, op);
+}
+
+void compareMaps(Case& c, TenonLinearOp op, const LayoutSpec& spec, TenonDataType type,
+                 Action action, const Boxes& boxes) {
+  for (const bool isAdjoint : {false, true}) {
+    const Layout layout = makeLayout(c.comm, isAdjoint ? spec.dual() : spec);
+    Field x(layout, type, c.draw.chance(40), c.draw, c.space),
+        y(layout, type, c.draw.chance(40), c.draw, c.space);
+    require(TenonDTensorFillTest(x, c.draw.upTo(1 << 20), TENON_TRUE));
+    y.spoil();
+    require(isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
+    c.computed(y.read());
+    const Values expected = defined(action, boxes, extentsOf(x.box()), x.read(), isAdjoint);
+    c.found(isAdjoint ? "adjoint" : "forward", difference(y.read(), expected, y.box(), 0));
+    c.found("forward or adjoint",
+            x.isGuardIntact() && y.isGuardIntact() ? "" : ": elements around the box changed");
+  }
+}
+
+void checkAdjointIdentity(Case& c, TenonLinearOp op) {
+  double forward = 0, adjoint = 0;
+  require(
+      TenonLinearOpTestAdjoint(op, c.draw.upTo(1 << 20), TENON_TRUE, &forward, &adjoint, nullptr));
+  if (forward != adjoint)
+    c.found("adjoint identity", fmt::format(": <F x, y> is {}, <x, F* y> is {}", forward, adjoint));
+}
+
+} // namespace
+
+void checkMemory(Case& c) {
+  constexpr const char* kNames[] = {"clear", "add", "copy", "move"};
+  const Action action = static_cast<Action>(c.draw.upTo(3));
+  const TenonDataType type = drawFloating(c.draw);
+  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
+  const LayoutSpec spec = drawAnyLayout(c.draw, drawShape(c.draw, 1, 3, 9), mesh);
+  Draw own(c.draw.number(), c.rank); // the ranks' boxes differ
+  const Boxes boxes = drawBoxes(own, extentsOf(spec.box(c.position(mesh))), action == Clear);
+  c.text += fmt::format(" {} {} on {}", typeText(type), kNames[action], spec.text());
+  LinearOp op;
+  require(create(action, makeLayout(c.comm, spec), boxes, type, op.out()));
+  compareMaps(c, op, spec, type, action, boxes);
+  checkAdjointIdentity(c, op);
+}
+
+} // namespace tenon::tools

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A small network of same convolution, average pooling, tanh, flatten and affine layer, whose
+// signatures differ, so that whatever lies between them is moved. As a graph it skips the tanh too.
+#include "tools/check/kinds.hpp"
+#include "tools/check/layer.hpp"
+
+namespace tenon::tools {
+
+namespace {
+
+constexpr Index kChannels = 3, kClasses = 4;
+
+struct Node {
+  Layer layer;
+  std::vector<int> reads; // nodes, -1 for the input
+  bool isFlat = false;    // reads features
+};
+
+std::vector<Node> makeNodes(MPI_Comm comm, const Indices& input, bool isGraph) {
+  const Indices kernel = {3, 3}, same = {1, 1}, half = {2, 2};
+  const Index features = kChannels * (input[2] / 2) * (input[3] / 2);
+  std::vector<Node> nodes;
+  const auto add = [&](std::vector<int> reads, bool isFlat = false) {
+    nodes.push_back({Layer(), std::move(reads), isFlat});
+    return nodes.back().layer.out();
+  };
+  require(TenonLayerCreateConv(comm, 2, input[1], kChannels, kernel.data(), add({-1})));
+  require(TenonLayerSetPadding(nodes[0].layer, same.data(), nullptr));
+  require(
+      TenonLayerCreatePooling(comm, TENON_POOLING_AVERAGE_INCLUDE_PAD, 2, half.data(), add({0})));
+  require(TenonLayerCreatePointwise(comm, "tanh", add({1})));
+  if (isGraph)
+    require(TenonLayerCreateAdd(comm, add({1, 2})));
+  const int last = static_cast<int>(nodes.size()) - 1;
+  require(TenonLayerCreateFlatten(comm, add({last})));
+  require(TenonLayerCreateAffine(comm, features, kClasses, add({last + 1}, true)));
+  return nodes;
+}
+
+// Some layers get a signature, the others the choice.
+void sign(Case& c, const Node& node, const Indices& input, int axes) {
+  const std::string signature =
+      c.draw.chance(40)
+          ? drawSignature(c.draw, node.layer, node.isFlat ? Indices{1, 1} : input, axes)
+          : "";
+  require(TenonLayerSetSignature(node.layer, signature.c_str()));
+  c.text += " " + (signature.empty() ? "any" : signature);
+}
+
+void checkNetwork(Case& c, bool isGraph) {
+  const Indices input = {c.draw.between(1, 4), c.draw.between(1, 3), c.draw.between(2, 7),
+                         c.draw.between(2, 7)};
+  const auto make = [&c, input, isGraph](MPI_Comm comm, const MeshSpec* mesh) {
+    Layer network;
+    require(isGraph ? TenonLayerCreateGraph(comm, network.out())
+                    : TenonLayerCreateSequential(comm, network.out()));
+    for (const Node& node : makeNodes(comm, input, isGraph)) {
+      if (mesh)
+        sign(c, node, input, mesh->axes());
+      require(isGraph
+                  ? TenonLayerGraphAddNode(network, node.layer, static_cast<int>(node.reads.size()),
+                                           node.reads.data(), nullptr)
+                  : TenonLayerSequentialAdd(network, node.layer));
+    }
+    return network;
+  };
+  checkLayer(c, {.inputs = {input}, .make = make, .isSigned = false});
+}
+
+} // namespace
+
+void checkSequential(Case& c) {
+  checkNetwork(c, false);
+}
+
+void checkGraph(Case& c) {
+  checkNetwork(c, true);
+}
+
+} // namespace tenon::tools

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/check/operator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon::tools {
+
+namespace {
+
+enum class Use { Plain, Factors, Halves, Bound };
+
+struct Call {
+  Use use = Use::Plain;
+  double alpha = 1, beta = 0;
+  bool isAdjoint = false;
+
+  std::string text() const {
+    std::string map = isAdjoint ? "adjoint" : "forward";
+    switch (use) {
+    case Use::Plain:
+      return map;
+    case Use::Factors:
+      return fmt::format("{} with alpha {} and beta {}", map, alpha, beta);
+    case Use::Halves:
+      return fmt::format("{} in halves with alpha {} and beta {}", map, alpha, beta);
+    case Use::Bound:
+      return map + " on bound arrays";
+    }
+    return map;
+  }
+};
+
+Call drawCall(Draw& draw, bool isAdjoint) {
+  Call call{.use = static_cast<Use>(draw.upTo(3)), .isAdjoint = isAdjoint};
+  if (call.use == Use::Factors || call.use == Use::Halves) {
+    call.alpha = draw.of<double>({1, 1, -2, 3, 0});
+    call.beta = draw.of<double>({0, 1, -3});
+  }
+  return call;
+}
+
+void apply(TenonLinearOp op, const Call& call, TenonDTensor x, TenonDTensor y) {
+  const bool adjoint = call.isAdjoint;
+  const double alpha = call.alpha, beta = call.beta;
+  if (call.use == Use::Factors)
+    return require(adjoint ? TenonLinearOpApplyAdjointAdd(op, alpha, x, beta, y)
+                           : TenonLinearOpApplyAdd(op, alpha, x, beta, y));
+  if (call.use == Use::Halves) {
+    require(adjoint ? TenonLinearOpApplyAdjointBegin(op, alpha, x, beta, y)
+                    : TenonLinearOpApplyBegin(op, alpha, x, beta, y));
+    return require(adjoint ? TenonLinearOpApplyAdjointEnd(op) : TenonLinearOpApplyEnd(op));
+  }
+  if (call.use == Use::Bound)
+    require(adjoint ? TenonLinearOpBindAdjoint(op, x, y) : TenonLinearOpBind(op, x, y));
+  for (int round = 0; round < (call.use == Use::Bound ? 2 : 1); ++round)
+    require(adjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
+}
+
+// What comes of the input's value by definition.
+Values movedValue(const Subject& s, double alpha, const Filling& ofX) {
+  if (alpha * s.factor == 0)
+    return Values(cellsOf(s.to.shape));
+  Values value = valueOf(s.from, ofX);
+  for (const LayoutSpec& layout : s.between)
+    value = kept(layout, std::move(value));
+  for (double& cell : value)
+    cell *= alpha * s.factor;
+  return value;
+}
+
+double toleranceOf(const Subject& s, const Call& call, const Filling& ofX, const Filling& ofY) {
+  const double factor = std::abs(call.alpha) * std::max(std::abs(s.factor), s.spread);
+  const double magnitude = factor * scaleOf(valueOf(s.from, ofX.magnitudes())) +
+                           std::abs(call.beta) * scaleOf(valueOf(s.to, ofY.magnitudes()));
+  return std::max(roundingOf(s.fromType, magnitude), roundingOf(s.toType, magnitude));
+}
+
+// subject: of this direction; op: the operator or the one whose adjoint it is.
+void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& call) {
+  const bool isReal = c.draw.chance(50) && s.fromType != TENON_INT64 && s.toType != TENON_INT64;
+  const Filling ofX = drawFilling(c.draw, s.fromType, isReal),
+                ofY = drawFilling(c.draw, s.toType, isReal);
+  const bool callersX = c.draw.chance(40), callersY = c.draw.chance(40);
+  const std::string what = call.text() + (isReal ? " on reals" : "") +
+                           (callersX ? ", user array x" : "") + (callersY ? ", user array y" : "");
+  Field x(makeLayout(c.comm, s.from), s.fromType, callersX, c.draw, c.space);
+  Field y(makeLayout(c.comm, s.to), s.toType, callersY, c.draw, c.space);
+  const Values given = fill(s.from, c.position(s.from.mesh), ofX);
+  if (call.alpha == 0)
+    x.spoil();
+  else
+    x.write(given);
+  if (call.beta == 0)
+    y.spoil();
+  else
+    y.write(fill(s.to, c.position(s.to.mesh), ofY));
+  apply(op, call, x, y);
+  compareOutput(
+      c, s.to, y,
+      {movedValue(s, call.alpha, ofX), call.beta, ofY, isReal ? toleranceOf(s, call, ofX, ofY) : 0},
+      what + ": output");
+  if (call.alpha != 0)
+    c.found(what + ": input changed", difference(x.read(), given, x.box(), 0));
+  c.found(what, x.isGuardIntact() && y.isGuardIntact() ? "" : ": elements around the box changed");
+}
+
+void checkIdentity(Case& c, const Subject& s) {
+  const TenonInt seed = c.draw.upTo(1 << 20);
+  double forward = 0, adjoint = 0, relative = 0;
+  require(TenonLinearOpTestAdjoint(s.op, seed, TENON_TRUE, &forward, &adjoint, nullptr));
+  if (forward != adjoint)
+    c.found("adjoint identity on integers",
+            fmt::format(": <F x, y> is {}, <x, F* y> is {}", forward, adjoint));
+  if (s.factor == 0)
+    return; // what is left of terms that cancel is rounding alone
+  require(TenonLinearOpTestAdjoint(s.op, seed, TENON_FALSE, &forward, &adjoint, &relative));
+  const bool single = s.fromType == TENON_FLOAT32 || s.toType == TENON_FLOAT32;
+  if (!(relative <= (single ? 1e-5 : 1e-13)))
+    c.found("adjoint identity",
+            fmt::format(": <F x, y> is {:.17g}, <x, F* y> is {:.17g}", forward, adjoint));
+}
+
+} // namespace
+
+Subject Subject::adjoint() const {
+  Subject result{.from = to.dual(),
+                 .to = from.dual(),
+                 .fromType = toType,
+                 .toType = fromType,
+                 .factor = factor,
+                 .spread = spread};
+  for (auto layout = between.rbegin(); layout != between.rend(); ++layout)
+    result.between.push_back(layout->dual());
+  return result;
+}
+
+void checkOperator(Case& c, const Subject& subject) {
+  checkDirection(c, subject, subject.op, drawCall(c.draw, false));
+  checkDirection(c, subject.adjoint(), subject.op, drawCall(c.draw, true));
+  if (subject.fromType != TENON_INT64)
+    checkIdentity(c, subject);
+}
+
+} // namespace tenon::tools

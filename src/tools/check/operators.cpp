@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The operators that `tenon check` draws.
+#include "tools/check/kinds.hpp"
+#include "tools/check/layout_make.hpp"
+#include "tools/check/operator.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace tenon::tools {
+
+namespace {
+
+constexpr int kMaxExtent = 7;
+
+Indices shapeFor(Draw& draw) {
+  return drawShape(draw, 1, 3, kMaxExtent);
+}
+
+TenonDataType drawType(Draw& draw) {
+  return draw.chance(10) ? TENON_INT64 : drawFloating(draw);
+}
+
+MeshSpec sameOrOther(Case& c, const MeshSpec& mesh) {
+  return c.draw.chance(70) ? mesh : drawMesh(c.draw, c.ranks);
+}
+
+Subject convert(Case& c, LayoutSpec from, LayoutSpec to, TenonDataType type) {
+  Subject s{.from = std::move(from), .to = std::move(to), .fromType = type, .toType = type};
+  c.text += fmt::format(" {} from {} to {};", typeText(type), s.from.text(), s.to.text());
+  require(TenonLinearOpCreateConversion(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type,
+                                        s.op.out()));
+  return s;
+}
+
+Subject drawConversion(Case& c, TenonDataType type) {
+  const Indices shape = shapeFor(c.draw);
+  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
+  const LayoutSpec from = drawAnyLayout(c.draw, shape, mesh);
+  return convert(c, from, drawAnyLayout(c.draw, shape, sameOrOther(c, mesh)), type);
+}
+
+void checkConversion(Case& c) {
+  checkOperator(c, drawConversion(c, drawType(c.draw)));
+}
+
+void checkHalo(Case& c) {
+  const TenonDataType type = drawType(c.draw);
+  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
+  Subject s{.from = drawLayout(c.draw, shapeFor(c.draw), mesh),
+            .to = {},
+            .fromType = type,
+            .toType = type};
+  s.to = withMargins(c.draw, s.from, 0);
+  c.text += fmt::format(" {} into {}", typeText(type), s.to.text());
+  require(TenonLinearOpCreateHalo(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type,
+                                  s.op.out()));
+  checkOperator(c, s);
+}
+
+void checkRepartition(Case& c) {
+  const TenonDataType type = drawType(c.draw);
+  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
+  const Indices shape = shapeFor(c.draw);
+  Subject s{.from = drawValues(c.draw, shape, mesh),
+            .to = drawValues(c.draw, shape, sameOrOther(c, mesh)),
+            .fromType = type,
+            .toType = type};
+  c.text += fmt::format(" {} from {} to {}", typeText(type), s.from.text(), s.to.text());
+  require(TenonLinearOpCreateRepartition(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type,
+                                         s.op.out()));
+  checkOperator(c, s);
+}
+
+void checkSendReceive(Case& c) {
+  const TenonDataType type = drawType(c.draw);
+  LayoutSpec from = everywhere(shapeFor(c.draw), 1), to = from;
+  from.mesh.ranks = {c.draw.upTo(c.ranks - 1)};
+  to.mesh.ranks = {c.draw.upTo(c.ranks - 1)};
+  Subject s{.from = from, .to = to, .fromType = type, .toType = type};
+  c.text += fmt::format(" {} to rank {} of {}", typeText(type), to.mesh.ranks[0], from.text());
+  require(TenonLinearOpCreateSendReceive(makeLayout(c.comm, s.from), to.mesh.ranks[0], type,
+                                         s.op.out()));
+  checkOperator(c, s);
+}
+
+// Operators without movement, which leave each rank's cells as they are.
+void checkStill(Case& c) {
+  const bool isCast = c.draw.chance(60);
+  const TenonDataType type = isCast ? drawFloating(c.draw) : drawType(c.draw);
+  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
+  const LayoutSpec spec = drawLayout(c.draw, shapeFor(c.draw), mesh);
+  Subject s{
+      .from = spec, .to = spec, .fromType = type, .toType = isCast ? drawFloating(c.draw) : type};
+  c.text +=
+      fmt::format(" from {} to {} on {}", typeText(s.fromType), typeText(s.toType), spec.text());
+  const Layout layout = makeLayout(c.comm, spec);
+  require(isCast ? TenonLinearOpCreateCast(layout, s.fromType, s.toType, s.op.out())
+                 : TenonLinearOpCreateIdentity(layout, type, s.op.out()));
+  checkOperator(c, s);
+}
+
+void checkZero(Case& c) {
+  const TenonDataType type = drawType(c.draw);
+  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
+  const LayoutSpec from = drawAnyLayout(c.draw, shapeFor(c.draw), mesh);
+  Subject s{.from = from,
+            .to = drawAnyLayout(c.draw, shapeFor(c.draw), sameOrOther(c, mesh)),
+            .fromType = type,
+            .toType = type,
+            .factor = 0};
+  c.text += fmt::format(" {} from {} to {}", typeText(type), s.from.text(), s.to.text());
+  require(TenonLinearOpCreateZero(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type,
+                                  s.op.out()));
+  checkOperator(c, s);
+}
+
+// A layout from each rank's box is the one of the grid that the boxes make.
+void checkBoxes(Case& c) {
+  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
+  LayoutSpec spec = everywhere(Indices(mesh.axes()), 1);
+  spec.mesh = mesh;
+  spec.properties.clear();
+  for (int d = 0; d < mesh.axes(); ++d) {
+    spec.properties.push_back({'S', d});
+    spec.splitAxes[d] = {d};
+    spec.cuts[d] = {0};
+    for (int part = 0; part < mesh.extents[d]; ++part)
+      spec.cuts[d].push_back(spec.cuts[d].back() + c.draw.between(1, 3));
+    spec.shape[d] = spec.cuts[d].back();
+  }
+  c.text += " of " + spec.text();
+  Indices low, high;
+  for (const Interval& i : spec.box(c.position(mesh))) {
+    low.push_back(i.begin);
+    high.push_back(i.end);
+  }
+  Layout made;
+  require(TenonLayoutCreateFromBoxes(c.comm, spec.ndim(), spec.shape.data(), low.data(),
+                                     high.data(), made.out()));
+  TenonBool isEqual = TENON_FALSE;
+  require(TenonLayoutIsEqual(made, makeLayout(c.comm, spec), &isEqual));
+  c.found("layout", isEqual ? "" : ": not the one of the grid");
+}
+
+Subject scaled(Case& c, Subject s) {
+  const double factor = c.draw.of<double>({-3, -1, 0, 2});
+  c.text += fmt::format(" times {};", factor);
+  LinearOp made;
+  require(TenonLinearOpCreateScale(factor, s.op, made.out()));
+  s.op = std::move(made);
+  s.factor *= factor;
+  return s;
+}
+
+void checkScale(Case& c) {
+  checkOperator(c, scaled(c, drawConversion(c, drawType(c.draw))));
+}
+
+// The same conversion several times, with factors.
+void checkSum(Case& c) {
+  Subject s = drawConversion(c, drawType(c.draw));
+  std::vector<Subject> terms;
+  std::vector<TenonLinearOp> ops;
+  double factor = 0;
+  for (int count = c.draw.between(1, 3); count > 0; --count) {
+    Subject term{.from = s.from, .to = s.to, .fromType = s.fromType, .toType = s.toType};
+    require(TenonLinearOpCreateConversion(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to),
+                                          s.fromType, term.op.out()));
+    terms.push_back(c.draw.chance(50) ? scaled(c, std::move(term)) : std::move(term));
+    ops.push_back(terms.back().op);
+    factor += terms.back().factor;
+    s.spread += std::abs(terms.back().factor);
+  }
+  LinearOp sum;
+  require(TenonLinearOpCreateSum(static_cast<int>(ops.size()), ops.data(), sum.out()));
+  s.op = std::move(sum);
+  s.factor = factor;
+  checkOperator(c, s);
+}
+
+Subject drawChain(Case& c, TenonDataType type) {
+  Subject s = drawConversion(c, type);
+  std::vector<LinearOp> links(1);
+  links[0] = std::move(s.op);
+  for (int more = c.draw.between(1, 2); more > 0; --more) {
+    Subject next =
+        convert(c, s.to, drawAnyLayout(c.draw, s.to.shape, sameOrOther(c, s.to.mesh)), type);
+    if (c.draw.chance(30))
+      next = scaled(c, std::move(next));
+    s.between.push_back(s.to);
+    s.to = next.to;
+    s.factor *= next.factor;
+    links.push_back(std::move(next.op));
+  }
+  const std::vector<TenonLinearOp> ops(links.begin(), links.end());
+  require(TenonLinearOpCreateComposition(static_cast<int>(ops.size()), ops.data(), s.op.out()));
+  return s;
+}
+
+void checkComposition(Case& c) {
+  checkOperator(c, drawChain(c, drawType(c.draw)));
+}
+
+void checkAdjointView(Case& c) {
+  const TenonDataType type = drawType(c.draw);
+  const Subject s = c.draw.chance(50) ? drawChain(c, type) : drawConversion(c, type);
+  Subject view = s.adjoint();
+  require(TenonLinearOpCreateAdjoint(s.op, view.op.out()));
+  checkOperator(c, view);
+}
+
+} // namespace
+
+std::vector<CaseKind> operatorKinds() {
+  return {
+      {"conversion", checkConversion, 8},
+      {"halo", checkHalo, 4},
+      {"repartition", checkRepartition},
+      {"boxes", checkBoxes},
+      {"primitive", checkPrimitive},
+      {"sendreceive", checkSendReceive},
+      {"cast", checkStill},
+      {"zero", checkZero},
+      {"scale", checkScale},
+      {"sum", checkSum},
+      {"composition", checkComposition},
+      {"adjoint", checkAdjointView},
+      {"inplace", checkInPlace},
+      {"memory", checkMemory},
+      {"broken", checkBroken, 0},
+      {"stuck", checkStuck, 0},
+  };
+}
+
+} // namespace tenon::tools

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/check/kinds.hpp"
+#include "tools/check/layout_make.hpp"
+#include "tools/check/operator.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon::tools {
+
+namespace {
+
+struct Rule {
+  const char* name;
+  char from, to;
+};
+
+const std::vector<Rule> kRules = {
+    {"broadcast", 'R', 'B'},     {"sumreduce", 'P', 'R'}, {"allreduce", 'P', 'B'},
+    {"scatter", 'R', 'S'},       {"gather", 'S', 'R'},    {"allgather", 'S', 'B'},
+    {"reducescatter", 'P', 'S'}, {"alltoall", 'S', 'S'},  {"slice", 'B', 'S'},
+    {"zeropad", 'S', 'P'},
+};
+
+// Its minor axis ceases to split a dimension: pieces are joined.
+void join(LayoutSpec& spec, int axis, int dim) {
+  spec.splitAxes[dim].pop_back();
+  Indices joined;
+  for (std::size_t i = 0; i < spec.cuts[dim].size(); i += spec.mesh.extents[axis])
+    joined.push_back(spec.cuts[dim][i]);
+  spec.cuts[dim] = joined;
+}
+
+LayoutSpec rangeOf(LayoutSpec spec, int axis, Property to) {
+  if (spec.properties[axis].letter == 'S')
+    join(spec, axis, spec.properties[axis].dim);
+  spec.properties[axis] = to;
+  if (to.letter == 'S') {
+    spec.splitAxes[to.dim].push_back(axis);
+    spec.cuts[to.dim] = divided(spec.cuts[to.dim], spec.mesh.extents[axis]);
+  }
+  return spec;
+}
+
+// A layout whose axis has the property that the rule starts from, as a minor axis.
+LayoutSpec drawDomain(Draw& draw, const Indices& shape, const MeshSpec& mesh, int axis,
+                      char letter) {
+  LayoutSpec spec = drawLayout(draw, shape, mesh);
+  if (spec.properties[axis].letter == letter && letter != 'S')
+    return spec;
+  spec.properties[axis] = {letter, letter == 'S' ? draw.upTo(spec.ndim() - 1) : -1};
+  for (int d = 0; d < spec.ndim(); ++d) {
+    resplit(spec, d);
+    std::erase(spec.splitAxes[d], axis);
+    if (spec.properties[axis] == Property{'S', d})
+      spec.splitAxes[d].push_back(axis);
+    spec.cuts[d] = balancedCuts(spec, d);
+  }
+  return spec;
+}
+
+} // namespace
+
+void checkPrimitive(Case& c) {
+  const TenonDataType type = drawFloating(c.draw);
+  const Rule rule = c.draw.of(kRules);
+  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
+  const int axis = c.draw.upTo(mesh.axes() - 1);
+  const Indices shape = drawShape(c.draw, 2, 3, 7);
+  const LayoutSpec from = drawDomain(c.draw, shape, mesh, axis, rule.from);
+  int dim = c.draw.upTo(from.ndim() - 1);
+  if (from.properties[axis].dim == dim)
+    dim = (dim + 1) % from.ndim();
+  if (rule.to != 'S')
+    dim = -1;
+  Subject s{
+      .from = from, .to = rangeOf(from, axis, {rule.to, dim}), .fromType = type, .toType = type};
+  c.text += fmt::format(" {} {} along axis {} into dimension {} from {}", typeText(type), rule.name,
+                        axis, dim, from.text());
+  require(TenonLinearOpCreatePrimitive(makeLayout(c.comm, from), rule.name, axis, dim, type,
+                                       s.op.out()));
+  Layout range;
+  require(TenonLinearOpGetRange(s.op, range.out()));
+  TenonBool isEqual = TENON_FALSE;
+  require(TenonLayoutIsEqual(range, makeLayout(c.comm, s.to), &isEqual));
+  c.found("range", isEqual ? "" : ": expected " + s.to.text());
+  if (isEqual)
+    checkOperator(c, s);
+}
+
+} // namespace tenon::tools

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/check/values.hpp"
+
+#include "tools/check/draw.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon::tools {
+
+namespace {
+
+// The domain cell that a held cell stands for, or none. In a source margins of addends are folded and
+// margins of values dropped; what is shown in a target is a matter of `shown`.
+std::optional<Indices> domainCell(const LayoutSpec& spec, int position, const Indices& cell,
+                                  bool shown) {
+  Indices found(cell.size());
+  for (int d = 0; d < spec.ndim(); ++d) {
+    const auto& margin = spec.margins[d];
+    std::optional<Index> at = cell[d];
+    if (margin && margin->addends != shown)
+      at = extension(cell[d], spec.shape[d], margin->low, margin->high);
+    else if (!spec.owned(d, spec.part(position, d)).contains(cell[d]))
+      at.reset();
+    if (!at)
+      return std::nullopt;
+    found[d] = *at;
+  }
+  return found;
+}
+
+bool isFirstCopy(const LayoutSpec& spec, int position) {
+  for (int axis = 0; axis < spec.mesh.axes(); ++axis)
+    if (spec.properties[axis].letter == 'B' && spec.mesh.coordinate(position, axis) != 0)
+      return false;
+  return spec.isActive(position);
+}
+
+double numberOf(std::uint64_t drawn, Numbers numbers) {
+  const double real = std::ldexp(static_cast<double>(drawn >> 11), -52) - 1;
+  switch (numbers) {
+  case Numbers::Integers:
+    return static_cast<double>(drawn % 9) - 4;
+  case Numbers::Fractions:
+    return static_cast<double>(drawn % 128) / 64 - 1;
+  case Numbers::Singles:
+    return static_cast<double>(static_cast<float>(real));
+  case Numbers::Doubles:
+    break;
+  }
+  return real;
+}
+
+double filledCell(const LayoutSpec& spec, int position, const Indices& cell,
+                  const Filling& filling) {
+  std::uint64_t key = 0;
+  for (int axis = 0; axis < spec.mesh.axes(); ++axis)
+    if (spec.properties[axis].letter == 'P')
+      key = hash(key, spec.mesh.coordinate(position, axis) + 1);
+  for (int d = 0; d < spec.ndim(); ++d) {
+    const auto& margin = spec.margins[d];
+    if (margin && margin->addends) {
+      key = hash(hash(key, spec.part(position, d)), static_cast<std::uint64_t>(cell[d]));
+      continue;
+    }
+    const auto at = margin ? extension(cell[d], spec.shape[d], margin->low, margin->high)
+                           : std::optional<Index>(cell[d]);
+    if (!at)
+      return 0;
+    key = hash(key, static_cast<std::uint64_t>(*at));
+  }
+  return filling.at(key);
+}
+
+} // namespace
+
+double Filling::at(std::uint64_t place) const {
+  const double number = numberOf(hash(key, place), numbers);
+  return isPositive ? std::abs(number) : number;
+}
+
+Values fill(const LayoutSpec& spec, int position, const Filling& filling) {
+  Values cells;
+  forEachCell(spec.box(position), [&](const Indices& cell) {
+    cells.push_back(filledCell(spec, position, cell, filling));
+  });
+  return cells;
+}
+
+Values valueOf(const LayoutSpec& spec, const std::function<Values(int)>& cells) {
+  Values value(cellsOf(spec.shape), 0.0);
+  for (int position = 0; position < spec.mesh.size(); ++position) {
+    if (!isFirstCopy(spec, position))
+      continue;
+    const Values held = cells(position);
+    std::size_t next = 0;
+    forEachCell(spec.box(position), [&](const Indices& cell) {
+      const double addend = held[next++];
+      if (const auto at = domainCell(spec, position, cell, false))
+        value[placeOf(*at, spec.shape)] += addend;
+    });
+  }
+  return value;
+}
+
+Values valueOf(const LayoutSpec& spec, const Filling& filling) {
+  return valueOf(spec, [&](int position) { return fill(spec, position, filling); });
+}
+
+Values heldOf(const LayoutSpec& spec, int position, const Values& value) {
+  Values cells;
+  forEachCell(spec.box(position), [&](const Indices& cell) {
+    const auto at = domainCell(spec, position, cell, true);
+    cells.push_back(at ? value[placeOf(*at, spec.shape)] : 0);
+  });
+  return cells;
+}
+
+Values kept(const LayoutSpec& spec, Values value) {
+  forEachCell(boxOf(spec.shape), [&](const Indices& cell) {
+    for (int d = 0; d < spec.ndim(); ++d)
+      if (spec.margins[d] && !spec.covers(d, cell[d]))
+        value[placeOf(cell, spec.shape)] = 0;
+  });
+  return value;
+}
+
+double scaleOf(const Values& values) {
+  double largest = 1;
+  for (const double value : values)
+    largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+std::string difference(const Values& got, const Values& expected, const Box& box,
+                       double tolerance) {
+  if (got.size() != expected.size())
+    return fmt::format(": expected {} elements, got {}", expected.size(), got.size());
+  std::string found;
+  std::size_t next = 0;
+  forEachCell(box, [&](const Indices& cell) {
+    const double g = got[next], e = expected[next];
+    ++next;
+    if (found.empty() && !(std::abs(g - e) <= tolerance))
+      found = fmt::format(" at {}: expected {}, got {}", listText(cell), e, g);
+  });
+  return found;
+}
+
+} // namespace tenon::tools

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/plan/figure.hpp"
+
+#include "tools/plan/system.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace tenon::tools {
+
+// What drawings share.
+
+// Okabe and Ito's colours, which do not depend on telling red from green.
+inline constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                           "#e69f00", "#56b4e9", "#000000", "#999933"};
+
+inline const char* colourOf(int series) {
+  return kColours[static_cast<std::size_t>(series) % std::size(kColours)];
+}
+
+// Round numbers from 0, of which the largest is no more than `most`.
+inline std::vector<double> ticksTo(double most) {
+  const double step = std::pow(10, std::floor(std::log10(most)));
+  const double fine = most / step < 2 ? step / 5 : most / step < 5 ? step / 2 : step;
+  std::vector<double> made;
+  for (int i = 0; i * fine <= most; ++i)
+    made.push_back(i * fine);
+  return made;
+}
+
+// The line of an axis of numbers at a tick, from left to right, and the number.
+inline std::string tickLine(double tick, double left, double right, double y) {
+  return fmt::format(
+      "<line x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" "
+      "stroke=\"#ddd\"/>\n<text x=\"{3:.1f}\" y=\"{4:.1f}\" text-anchor=\"end\">{5:.3g}"
+      "</text>\n",
+      left, right, y, left - 6, y + 4, tick);
+}
+
+inline std::string escaped(const std::string& text) {
+  std::string made;
+  for (const char c : text)
+    made += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '"' ? "&quot;" : std::string(1, c);
+  return made;
+}
+
+namespace {
+
+constexpr double kWidth = 900, kHeight = 420, kLeft = 80, kRight = 20, kTop = 50, kBottom = 50;
+constexpr double kLegendLine = 18;
+
+// From seconds to the height on the page: by logarithm where the times differ much.
+class Scale {
+public:
+  Scale(double least, double most) : isLog_(most > 30 * least) {
+    low_ = isLog_ ? std::floor(std::log10(least)) : 0;
+    high_ = isLog_ ? std::ceil(std::log10(most)) : most * 1.05;
+    if (high_ <= low_)
+      high_ = low_ + 1;
+  }
+
+  double y(double seconds) const {
+    const double at = ((isLog_ ? std::log10(seconds) : seconds) - low_) / (high_ - low_);
+    return kHeight - kBottom - at * (kHeight - kTop - kBottom);
+  }
+  std::vector<double> ticks() const {
+    if (!isLog_)
+      return ticksTo(high_);
+    std::vector<double> made;
+    for (long power = std::lround(low_); power <= std::lround(high_); ++power)
+      made.push_back(std::pow(10, power));
+    return made;
+  }
+
+private:
+  bool isLog_;
+  double low_, high_;
+};
+
+std::string axes(const Scale& scale) {
+  std::string svg;
+  for (const double tick : scale.ticks())
+    svg += tickLine(tick, kLeft, kWidth - kRight, scale.y(tick));
+  svg +=
+      fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">programs in order of predicted "
+                  "time</text>\n",
+                  (kLeft + kWidth - kRight) / 2, kHeight - 18);
+  svg +=
+      fmt::format("<text transform=\"translate(20 {}) rotate(-90)\" text-anchor=\"middle\">seconds"
+                  "</text>\n",
+                  (kTop + kHeight - kBottom) / 2);
+  return svg;
+}
+
+std::string mark(const ChartPoint& point, double x, double y) {
+  const std::string title =
+      fmt::format("<title>{}: {:.4g} s</title>", escaped(point.label), point.seconds);
+  if (point.isAllReduce)
+    return fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\">{}</circle>\n", x,
+                       y, colourOf(point.series), title);
+  return fmt::format("<path d=\"M{:.1f} {:.1f}l6 6m0 -6l-6 6\" stroke=\"{}\" stroke-width=\"1.5\" "
+                     "opacity=\"0.7\">{}</path>\n",
+                     x - 3, y - 3, colourOf(point.series), title);
+}
+
+std::string legend(const std::vector<std::string>& series) {
+  std::string svg;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const double y = kHeight + kLegendLine * static_cast<double>(i);
+    svg += fmt::format("<circle cx=\"{0}\" cy=\"{1}\" r=\"5\" fill=\"{2}\"/><text x=\"{3}\" "
+                       "y=\"{4}\">{5}</text>\n",
+                       kLeft + 5, y, colourOf(static_cast<int>(i)), kLeft + 18, y + 4,
+                       escaped(series[i]));
+  }
+  return svg;
+}
+
+} // namespace
+
+std::string drawChart(const std::string& title, const std::vector<std::string>& series,
+                      const std::vector<ChartPoint>& points) {
+  double least = points.front().seconds, most = least;
+  for (const ChartPoint& point : points) {
+    least = std::min(least, point.seconds);
+    most = std::max(most, point.seconds);
+  }
+  const Scale scale(least, most);
+  const double height = kHeight + kLegendLine * static_cast<double>(series.size());
+  const double step = (kWidth - kLeft - kRight) / static_cast<double>(points.size());
+  std::string svg =
+      fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+                  "height=\"{1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
+                  "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+                  "<text x=\"{2}\" y=\"20\" font-size=\"14\">{3}</text>\n"
+                  "<text x=\"{2}\" y=\"38\">cross: a program; dot: the single AllReduce of a "
+                  "placement; colour: its matrix</text>\n",
+                  kWidth, height, kLeft, escaped(title));
+  svg += axes(scale);
+  for (const bool isDot : {false, true}) // dots lie on top
+    for (std::size_t i = 0; i < points.size(); ++i)
+      if (points[i].isAllReduce == isDot)
+        svg += mark(points[i], kLeft + (static_cast<double>(i) + 0.5) * step,
+                    scale.y(points[i].seconds));
+  return svg + legend(series) + "</svg>\n";
+}
+
+namespace {
+
+constexpr double kImages = 1.2e6;
+constexpr TenonInt kStrongBatch = 2048, kSmallBatch = 512, kSamplesEach = 4;
+constexpr TenonInt kProcesses[] = {8, 32, 128, 512};
+constexpr TenonInt kManyProcesses[] = {512, 1024, 2048, 4096};
+
+// The price of an iteration on a grid of rows x columns.
+class FigureCost {
+public:
+  FigureCost(const std::string& network, TenonInt batch, double latency, double bandwidth)
+      : batch_(batch) {
+    for (auto* plan : {&once_, &twice_}) {
+      require(
+          TenonPlanCreateNamed(network.c_str(), plan == &once_ ? batch : 2 * batch, plan->out()));
+      require(TenonPlanSetLink(*plan, latency, bandwidth));
+    }
+  }
+
+  // The equations grow with the batch by the same amount for each sample.
+  FigureBar bar(const char* equation, TenonInt rows, TenonInt columns, bool hasBatchOnly) const {
+    const double once = seconds(once_, equation, rows, columns, hasBatchOnly);
+    const double twice = seconds(twice_, equation, rows, columns, hasBatchOnly);
+    const double epoch = kImages / static_cast<double>(batch_);
+    return {fmt::format("{}x{}", rows, columns), epoch * once, epoch * (2 * once - twice)};
+  }
+
+private:
+  static double seconds(TenonPlan plan, const char* equation, TenonInt rows, TenonInt columns,
+                        bool hasBatchOnly) {
+    double found = 0;
+    require(TenonPlanGetPublishedSeconds(plan, equation, rows, columns, hasBatchOnly ? 1 : rows,
+                                         hasBatchOnly ? rows * columns : columns, &found));
+    return found;
+  }
+
+  TenonInt batch_;
+  Plan once_, twice_;
+};
+
+// All grids of so many processes.
+FigurePanel gridsOf(const FigureCost& cost, TenonInt batch, TenonInt processes, bool hasBatchOnly) {
+  FigurePanel panel{fmt::format("{} processes, batch {}", processes, batch), {}};
+  for (TenonInt rows = 1; rows <= processes; rows *= 2)
+    panel.bars.push_back(cost.bar("eq8", rows, processes / rows, hasBatchOnly));
+  return panel;
+}
+
+} // namespace
+
+std::vector<FigurePanel> figureOf(const std::string& network, TenonInt figure, double latency,
+                                  double bandwidth) {
+  std::vector<FigurePanel> panels;
+  const auto costFor = [&](TenonInt batch) {
+    return FigureCost(network, batch, latency, bandwidth);
+  };
+  switch (figure) {
+  case 6:
+  case 7:
+    for (TenonInt processes : kProcesses)
+      panels.push_back(gridsOf(costFor(kStrongBatch), kStrongBatch, processes, figure == 7));
+    return panels;
+  case 9:
+    for (TenonInt processes : kProcesses)
+      panels.push_back(
+          gridsOf(costFor(kSamplesEach * processes), kSamplesEach * processes, processes, false));
+    return panels;
+  case 10:
+    for (const char* equation : {"eq9", "eq8"}) {
+      FigurePanel& panel =
+          panels.emplace_back(FigurePanel{fmt::format("{}, batch {}", equation, kSmallBatch), {}});
+      for (TenonInt processes : kManyProcesses)
+        panel.bars.push_back(
+            costFor(kSmallBatch).bar(equation, processes / kSmallBatch, kSmallBatch, false));
+    }
+    return panels;
+  default:
+    throw std::runtime_error(
+        fmt::format("-figure is {}; the figures that can be drawn are 6, 7, 9 and 10", figure));
+  }
+}
+
+void printFigure(const std::vector<FigurePanel>& panels) {
+  for (const FigurePanel& panel : panels) {
+    fmt::print("{}\n", panel.title);
+    const auto best = std::min_element(
+        panel.bars.begin(), panel.bars.end(),
+        [](const FigureBar& a, const FigureBar& b) { return a.seconds < b.seconds; });
+    for (const FigureBar& bar : panel.bars)
+      fmt::print("  {:>9} {:>10.3f} s, of which gradients {:>8.3f} s   {:.2f} times as fast{}\n",
+                 bar.label, bar.seconds, bar.ofGradients, panel.bars.front().seconds / bar.seconds,
+                 &bar == &*best ? ", the best" : "");
+  }
+}
+
+namespace {
+
+constexpr double kPanel = 440, kPanelHeight = 300, kMargin = 60, kTitle = 40;
+constexpr double kPlot = kPanelHeight - kMargin - kTitle - 10; // height of an axis
+constexpr double kAxisOverBatch = 2;
+
+// A panel's axis. The dearest grids take a hundred times as long as the best, which would be invisible beside them: so
+// the axis ends at twice batch parallelism, the first bar, and longer bars are cut.
+struct Axis {
+  double base, end; // where 0 is on the page, and its last second
+
+  double y(double seconds) const { return base - std::min(seconds, end) / end * kPlot; }
+};
+
+// A white stripe near the end of a bar that goes on.
+std::string drawCut(double x, double width, double top) {
+  return fmt::format("<path d=\"M{:.1f} {:.1f}l{:.1f} -8\" stroke=\"white\" stroke-width=\"4\"/>\n",
+                     x - 2, top + 14, width + 4);
+}
+
+std::string drawBar(const FigureBar& bar, double x, double width, const Axis& axis) {
+  const auto rectangle = [&](double from, double to, int colour, const char* what) {
+    return fmt::format(
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\">"
+        "<title>{}: {} {:.4g} s</title></rect>\n",
+        x, axis.y(to), width, axis.y(from) - axis.y(to), colourOf(colour), escaped(bar.label), what,
+        to - from);
+  };
+  const double top = axis.y(bar.seconds);
+  return rectangle(0, bar.ofGradients, 0, "gradients") +
+         rectangle(bar.ofGradients, bar.seconds, 1, "activations") +
+         (bar.seconds > axis.end ? drawCut(x, width, top) : "") +
+         fmt::format(
+             "<text transform=\"translate({:.1f} {:.1f}) rotate(-45)\" text-anchor=\"end\">{}"
+             "</text>\n<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{:.3g}</text>\n",
+             x + width / 2 + 4, axis.base + 12, escaped(bar.label), x + width / 2, top - 4,
+             bar.seconds);
+}
+
+std::string drawPanel(const FigurePanel& panel, double left, double top) {
+  const double longest = std::ranges::max(panel.bars, {}, &FigureBar::seconds).seconds;
+  const Axis axis{top + kPanelHeight - kMargin,
+                  std::min(longest, kAxisOverBatch * panel.bars.front().seconds)};
+  const double step = (kPanel - kMargin) / static_cast<double>(panel.bars.size());
+  std::string svg = fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}, seconds of an epoch</text>\n",
+                                left, top + 16, escaped(panel.title));
+  for (const double tick : ticksTo(axis.end))
+    svg += tickLine(tick, left, left + kPanel - kMargin, axis.y(tick));
+  for (std::size_t i = 0; i < panel.bars.size(); ++i)
+    svg += drawBar(panel.bars[i], left + (static_cast<double>(i) + 0.15) * step, 0.7 * step, axis);
+  return svg;
+}
+
+} // namespace
+
+std::string drawFigure(const std::string& title, const std::vector<FigurePanel>& panels) {
+  const std::size_t rows = (panels.size() + 1) / 2;
+  const double width = 2 * kPanel + kMargin;
+  std::string svg = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+      "height=\"{1}\" "
+      "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" "
+      "fill=\"white\"/>\n<text x=\"{2}\" y=\"20\" font-size=\"14\">{3}</text>\n<text x=\"{2}\" "
+      "y=\"38\">lower part: sums of gradients; upper part: what depends on the batch. Panels have "
+      "axes of their own; a cut bar is as long as its number.</text>\n",
+      width, kTitle + kPanelHeight * static_cast<double>(rows), kMargin, escaped(title));
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const std::size_t column = i % 2, row = i / 2;
+    svg += drawPanel(panels[i], kMargin + kPanel * static_cast<double>(column),
+                     kTitle + kPanelHeight * static_cast<double>(row));
+  }
+  return svg + "</svg>\n";
+}
+
+} // namespace tenon::tools

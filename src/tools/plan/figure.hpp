@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Figures 6, 7, 9 and 10 of Gholami, Azad, Jin, Keutzer and Buluc (arXiv 1712.04432), computed from the paper's
+// equations: the communication of an epoch of 1.2 million images on each process grid.
+//
+//    6    Eq. 8, one grid for all layers; batch 2048, 8 to 512 processes
+//    7    Eq. 8, convolutions with batch parallelism alone; batch 2048, 8 to 512 processes
+//    9    as 6, with 4 samples for each process: the paper does not say which batches it has
+//    10   batch 512 on 512 to 4096 processes: Eq. 9, and Eq. 8 with model parallelism in its place
+#pragma once
+
+#include <tenon.h>
+
+#include <string>
+#include <vector>
+
+namespace tenon::tools {
+
+// Predictions as a drawing, after Figure 11 of Xie, Norman, Grewe and Vytiniotis: programs in order of
+// their time, in the colour of their placement. A dot is the single AllReduce of a placement.
+
+struct ChartPoint {
+  double seconds;
+  int series; // whose name stands in the legend
+  bool isAllReduce;
+  std::string label;
+};
+
+// SVG; the points must be in the order in which they are drawn, and their times above 0.
+std::string drawChart(const std::string& title, const std::vector<std::string>& series,
+                      const std::vector<ChartPoint>& points);
+
+struct FigureBar {
+  std::string label;                   // the grid
+  double seconds = 0, ofGradients = 0; // of an epoch; what does not depend on the batch
+};
+
+struct FigurePanel {
+  std::string title;
+  std::vector<FigureBar> bars;
+};
+
+// Throws for another number.
+std::vector<FigurePanel> figureOf(const std::string& network, TenonInt figure, double latency,
+                                  double bandwidth);
+void printFigure(const std::vector<FigurePanel>& panels);
+std::string drawFigure(const std::string& title, const std::vector<FigurePanel>& panels);
+
+} // namespace tenon::tools

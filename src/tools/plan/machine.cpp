@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/plan/machine.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon::tools {
+
+constinit const ProgramOption kMachineOption{
+    "machine", TENON_OPTION_STRING, "",
+    "machine whose links give times: a100x16, ..., or a JSON file"};
+constinit const ProgramOption kAlgorithmOption{"algorithm", TENON_OPTION_STRING, "ring",
+                                               "AllReduce algorithm: ring or tree"};
+constinit const ProgramOption kBytesOption{"bytes", TENON_OPTION_INT, "0",
+                                           "bytes to reduce per device"};
+
+namespace {
+
+Machine machineOf(const std::string& name, TenonInt nodes) {
+  Machine machine;
+  require(TenonMachineCreateFromFile(name.c_str(), nodes, machine.out()));
+  return machine;
+}
+
+Sizes levelsOf(const Machine& machine, int* nodeLevel) {
+  int levels = 0;
+  require(TenonMachineGetCounts(machine, &levels, nullptr, nullptr));
+  Sizes sizes(levels);
+  for (int level = 0; level < levels; ++level) {
+    require(TenonMachineGetLevelSize(machine, level, &sizes[level]));
+    const std::string name = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+      return TenonMachineGetLevelName(machine, level, text, length, needed);
+    });
+    if (nodeLevel && name == "node")
+      *nodeLevel = level;
+  }
+  return sizes;
+}
+
+PlannedMachine planned(const std::string& name, TenonInt nodes) {
+  PlannedMachine made;
+  made.name = name;
+  made.machine = machineOf(name, nodes);
+  made.system = levelsOf(made.machine, nullptr);
+  made.algorithm = textOption("algorithm");
+  if (made.algorithm != "ring" && made.algorithm != "tree")
+    throw std::runtime_error(
+        fmt::format("-algorithm is {}; it must be ring or tree", made.algorithm));
+  made.bytes = intOption("bytes");
+  if (made.bytes < 1)
+    throw std::runtime_error(
+        fmt::format("-bytes is {}; pass the number of bytes per device, at least 1", made.bytes));
+  return made;
+}
+
+} // namespace
+
+PlannedMachine PlannedMachine::fromOptions(TenonInt nodes) {
+  const std::string name = textOption("machine");
+  if (name.empty())
+    throw std::runtime_error("-machine is missing; pass a name such as a100x16, or a JSON file");
+  return planned(name, nodes);
+}
+
+std::optional<PlannedMachine> PlannedMachine::forSystem(const Sizes& system) {
+  const std::string name = textOption("machine");
+  if (name.empty()) {
+    if (intOption("bytes") != 0)
+      throw std::runtime_error("-bytes needs -machine");
+    return std::nullopt;
+  }
+  int node = -1;
+  const Sizes described = levelsOf(machineOf(name, 0), &node);
+  const bool mayResize = node >= 0 && described.size() == system.size() && system[node] > 0;
+  return planned(name, mayResize ? system[node] : 0);
+}
+
+std::vector<double> PlannedMachine::predict(const ReductionPrograms& programs) const {
+  TenonInt count = 0;
+  require(TenonReductionProgramsGetCount(programs, &count));
+  std::vector<double> seconds(count);
+  if (count > 0)
+    require(TenonReductionProgramsPredict(
+        programs, machine, algorithm == "ring" ? TENON_REDUCTION_RING : TENON_REDUCTION_TREE,
+        static_cast<double>(bytes), seconds.data()));
+  return seconds;
+}
+
+} // namespace tenon::tools

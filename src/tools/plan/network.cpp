@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/plan/commands.hpp"
+
+#include "tools/plan/figure.hpp"
+#include "tools/plan/system.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+namespace tenon::tools {
+
+const std::vector<ProgramOption> kNetworkOptions{
+    {"network", TENON_OPTION_STRING, "",
+     "network: alexnet, vgg16, resnet50, unet3d_256, or a JSON file"},
+    {"input", TENON_OPTION_STRING, "", "shape of a sample, for a network of layers: 1,28,28"},
+    {"batch", TENON_OPTION_INT, "0", "global batch size"},
+    {"processes", TENON_OPTION_INT, "0", "number of processes"},
+    {"model", TENON_OPTION_STRING, "t1", "cost model: t1, or own for Tenon's own prices"},
+    {"alpha", TENON_OPTION_REAL, "2e-6", "latency in seconds"},
+    {"beta", TENON_OPTION_REAL, "1.6666666666666667e-10", "seconds per byte of a process"},
+    {"machine", TENON_OPTION_STRING, "", "machine of the processes: cluster4, ..., or a JSON file"},
+    {"flop_rate", TENON_OPTION_REAL, "5e10",
+     "(own) floating-point operations per second of a process"},
+    {"memory_rate", TENON_OPTION_REAL, "1e10",
+     "(own) bytes per second that a process reads and writes"},
+    {"data_type", TENON_OPTION_WORD, "float32", "(own) data type: float32 or float64"},
+    {"memory_limit", TENON_OPTION_INT, "0", "bytes of each process; 0: no limit"},
+    {"fix", TENON_OPTION_STRING, "", "words that are given: conv1=n9,fc6=n4,o5; may be repeated"},
+    {"input_channels", TENON_OPTION_WORD, "auto",
+     "also split input channels (label i): true, false, or auto: under model own"},
+    {"objective", TENON_OPTION_WORD, "training",
+     "(own) what the plan is for: training, inference, or step, one of a solver's"},
+    {"every", TENON_OPTION_INT, "1", "(objective step) solver steps for each evaluation"},
+    {"pin_input", TENON_OPTION_STRING, "",
+     "(own) where the input lies, as grid and properties: 4x2:S2,S3"},
+    {"pin_output", TENON_OPTION_STRING, "", "(own) where the output is wanted, in the same way"},
+    {"placement", TENON_OPTION_WORD, "auto",
+     "(machine) what its outermost levels split: batch, space, or auto for the faster"},
+    {"fewer", TENON_OPTION_FLAG, "false", "also look for plans that leave processes idle"},
+    {"overlap", TENON_OPTION_REAL, "0",
+     "(own) share of communication that goes on beside computation, 0 to 1"},
+    {"cost", TENON_OPTION_STRING, "",
+     "price a grid by a published equation instead: eq3, eq4, eq7, eq8, eq9, eq4_003"},
+    {"grid", TENON_OPTION_STRING, "",
+     "(cost) processes for model or domain, and for the batch: 16,32"},
+    {"conv_grid", TENON_OPTION_STRING, "", "(cost eq8) grid of convolutions, if it is another"},
+    {"figure", TENON_OPTION_INT, "0",
+     "compute a figure of arXiv 1712.04432 instead: 6, 7, 9 or 10, for all grids"},
+    {"chart", TENON_OPTION_STRING, "", "(figure) SVG file to draw it in"},
+    {"json", TENON_OPTION_FLAG, "false", "print JSON"},
+};
+
+namespace {
+
+double realOption(const char* name) {
+  double value = 0;
+  require(TenonOptionsGetReal("-", name, &value));
+  return value;
+}
+
+double betaOption() {
+  const double beta = realOption("beta");
+  if (!(beta > 0))
+    throw std::runtime_error(fmt::format("-beta is {}; it must be above 0", beta));
+  return beta;
+}
+
+TenonInt countOption(const char* name, const char* what) {
+  const TenonInt count = intOption(name);
+  if (count < 1)
+    throw std::runtime_error(fmt::format("-{} is {}; pass the {}, at least 1", name, count, what));
+  return count;
+}
+
+TenonBool flagOf(const char* name, const std::string& given) {
+  if (given.empty() || given == "true")
+    return TENON_TRUE;
+  if (given != "false")
+    throw std::runtime_error(fmt::format("-{} is {}; it must be true, false or auto", name, given));
+  return TENON_FALSE;
+}
+
+TenonDataType dataTypeOption() {
+  const std::string type = textOption("data_type");
+  if (type != "float32" && type != "float64")
+    throw std::runtime_error(fmt::format("-data_type is {}; it must be float32 or float64", type));
+  return type == "float64" ? TENON_FLOAT64 : TENON_FLOAT32;
+}
+
+// "conv1=n6,o3,fc6=n9": a piece with '=' begins the word of a layer.
+void fixWords(TenonPlan plan, const std::string& given) {
+  std::vector<std::pair<std::string, std::string>> words;
+  for (const std::string& piece : wordsOf(given, ',')) {
+    const std::size_t sign = piece.find('=');
+    if (sign != std::string::npos)
+      words.emplace_back(piece.substr(0, sign), piece.substr(sign + 1));
+    else if (!words.empty())
+      words.back().second += "," + piece;
+    else
+      throw std::runtime_error(fmt::format(
+          "-fix {}: '{}' names no layer; pass layer=word, such as conv1=n6,o3", given, piece));
+  }
+  for (const auto& [layer, word] : words)
+    require(TenonPlanFix(plan, layer.c_str(), word.c_str()));
+}
+
+std::vector<int> gridOf(const std::string& given) {
+  std::vector<int> grid;
+  for (const std::string& extent : wordsOf(given, 'x')) {
+    const char* last = extent.data() + extent.size();
+    if (const auto [stop, error] = std::from_chars(extent.data(), last, grid.emplace_back());
+        error != std::errc() || stop != last)
+      throw std::runtime_error(
+          fmt::format("'{}' is not a process grid; pass extents such as 4x2", given));
+  }
+  return grid;
+}
+
+// "4x2:S2,S3"
+template <class Call>
+void pin(TenonPlan plan, const char* option, Call call) {
+  const std::string given = textOption(option);
+  if (given.empty())
+    return;
+  const std::size_t colon = given.find(':');
+  if (colon == std::string::npos)
+    throw std::runtime_error(
+        fmt::format("-{} {}: pass a grid and a property for each of its axes, such as "
+                    "4x2:S2,S3",
+                    option, given));
+  const std::vector<int> grid = gridOf(given.substr(0, colon));
+  require(call(plan, static_cast<int>(grid.size()), grid.data(), given.substr(colon + 1).c_str()));
+}
+
+void setTask(TenonPlan plan) {
+  require(TenonPlanSetObjective(plan, textOption("objective").c_str(), intOption("every")));
+  pin(plan, "pin_input", TenonPlanSetInputGrid);
+  pin(plan, "pin_output", TenonPlanSetOutputGrid);
+  require(TenonPlanSetOverlap(plan, realOption("overlap")));
+  require(TenonPlanSetPlacement(plan, textOption("placement").c_str()));
+  require(TenonPlanSetFewerProcesses(plan, flagOption("fewer") ? TENON_TRUE : TENON_FALSE));
+}
+
+Plan planFromOptions() {
+  const std::string network = textOption("network");
+  if (network.empty())
+    throw std::runtime_error("-network is missing; pass a name such as alexnet, or a JSON file");
+  Plan plan;
+  require(
+      TenonPlanCreateNamed(network.c_str(), countOption("batch", "global batch size"), plan.out()));
+  require(TenonPlanSetModel(plan, textOption("model").c_str()));
+  require(TenonPlanSetLink(plan, realOption("alpha"), 1 / betaOption()));
+  require(TenonPlanSetMemoryLimit(plan, intOption("memory_limit")));
+  require(TenonPlanSetFlopRate(plan, realOption("flop_rate")));
+  require(TenonPlanSetMemoryRate(plan, realOption("memory_rate")));
+  require(TenonPlanSetDataType(plan, dataTypeOption()));
+  if (const std::string given = textOption("input_channels"); given != "auto")
+    require(TenonPlanSetInputChannels(plan, flagOf("input_channels", given)));
+  if (!textOption("input").empty()) {
+    const Sizes shape = sizesOption("input");
+    require(TenonPlanSetInputShape(plan, static_cast<int>(shape.size()), shape.data()));
+  }
+  setTask(plan);
+  fixWords(plan, textOption("fix"));
+  return plan;
+}
+
+// With as many nodes as the processes fill.
+Machine machineFor(const std::string& name, TenonInt processes) {
+  Machine machine;
+  require(TenonMachineCreateFromFile(name.c_str(), 0, machine.out()));
+  TenonInt devices = 0, nodes = 0;
+  int levels = 0;
+  require(TenonMachineGetCounts(machine, &levels, nullptr, &devices));
+  for (int level = 0; level < levels; ++level) {
+    const std::string levelName = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+      return TenonMachineGetLevelName(machine, level, text, length, needed);
+    });
+    if (levelName == "node")
+      require(TenonMachineGetLevelSize(machine, level, &nodes));
+  }
+  const TenonInt inNode = nodes > 0 ? devices / nodes : devices;
+  if (nodes == 0 || devices == processes || processes % inNode != 0)
+    return machine;
+  Machine resized;
+  require(TenonMachineCreateFromFile(name.c_str(), processes / inNode, resized.out()));
+  return resized;
+}
+
+struct NetworkRow {
+  std::string name, word, runnerUp;
+  TenonInt model = 1, domain = 1, batch = 1;
+  double bytes = 0, runnerUpSeconds = 0;
+};
+
+struct NetworkAnswer {
+  double seconds = 0, bytes = 0, gap = 0;
+  TenonInt searches = 1, processes = 1;
+  TenonBool reversed = TENON_FALSE;
+  std::optional<double> overlapped, uniform, batch, model, domain;
+  std::vector<NetworkRow> rows;
+};
+
+std::optional<double> secondsOf(TenonPlan plan, const char* which) {
+  double seconds = 0;
+  const TenonErrorCode code = TenonPlanGetSeconds(plan, which, &seconds);
+  if (code == TENON_ERR_STATE)
+    return std::nullopt;
+  require(code);
+  return seconds;
+}
+
+NetworkRow rowOf(TenonPlan plan, TenonInt index) {
+  NetworkRow row;
+  row.name = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+    return TenonPlanGetLayerName(plan, index, text, length, needed);
+  });
+  const char* layer = row.name.c_str();
+  row.word = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+    return TenonPlanGetWord(plan, layer, text, length, needed);
+  });
+  row.runnerUp = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+    return TenonPlanGetRunnerUp(plan, layer, text, length, needed, &row.runnerUpSeconds);
+  });
+  require(TenonPlanGetChoice(plan, layer, &row.model, &row.domain, &row.batch));
+  require(TenonPlanGetLayerBytes(plan, layer, &row.bytes));
+  return row;
+}
+
+NetworkAnswer answerOf(TenonPlan plan) {
+  require(TenonPlanSearch(plan));
+  NetworkAnswer answer;
+  require(TenonPlanGetSeconds(plan, "plan", &answer.seconds));
+  require(TenonPlanGetBytes(plan, &answer.bytes));
+  require(TenonPlanGetGrid(plan, &answer.processes, &answer.reversed));
+  require(TenonPlanGetGap(plan, &answer.gap));
+  require(TenonPlanGetSearches(plan, &answer.searches));
+  answer.overlapped = secondsOf(plan, "overlapped");
+  answer.uniform = secondsOf(plan, "uniform");
+  answer.batch = secondsOf(plan, "batch");
+  answer.model = secondsOf(plan, "model");
+  answer.domain = secondsOf(plan, "domain");
+  TenonInt count = 0;
+  require(TenonPlanGetLayerCount(plan, &count));
+  for (TenonInt i = 0; i < count; ++i)
+    answer.rows.push_back(rowOf(plan, i));
+  return answer;
+}
+
+std::string orNull(const std::optional<double>& number) {
+  return number ? fmt::format("{}", *number) : "null";
+}
+
+void printAsJson(const NetworkAnswer& answer) {
+  fmt::print(
+      "{{\"time\": {}, \"uniform_time\": {}, \"pure_batch_time\": {}, \"pure_model_time\": {}, "
+      "\"pure_domain_time\": {}, \"overlapped_time\": {}, \"bytes\": {}, \"gap\": {}, "
+      "\"certified\": {}, \"processes\": {}, "
+      "\"placement\": \"{}\", \"layers\": [",
+      answer.seconds, orNull(answer.uniform), orNull(answer.batch), orNull(answer.model),
+      orNull(answer.domain), orNull(answer.overlapped), answer.bytes, answer.gap, answer.searches,
+      answer.processes, answer.reversed ? "space" : "batch");
+  const char* separator = "";
+  for (const NetworkRow& row : answer.rows) {
+    fmt::print("{}{{\"name\": {}, \"letters\": {}, \"model\": {}, \"domain\": {}, \"batch\": {}, "
+               "\"bytes\": {}, \"runner_up\": {}, \"runner_up_time\": {}}}",
+               separator, quoted(row.name), quoted(row.word), row.model, row.domain, row.batch,
+               row.bytes, row.runnerUp.empty() ? "null" : quoted(row.runnerUp),
+               row.runnerUp.empty() ? "null" : fmt::format("{}", row.runnerUpSeconds));
+    separator = ", ";
+  }
+  fmt::print("]}}\n");
+}
+
+void printBaseline(const char* name, const std::optional<double>& seconds, double plan) {
+  if (seconds)
+    fmt::print("  {:<22} {:>12.4f} ms   {:.2f} times as long\n", name, *seconds * 1e3,
+               plan > 0 ? *seconds / plan : 1);
+  else
+    fmt::print("  {:<22} {:>12}\n", name, "impossible");
+}
+
+void printAsText(const NetworkAnswer& answer) {
+  fmt::print("  {:<22} {:>12.4f} ms   {:.1f} MiB per process\n", "plan", answer.seconds * 1e3,
+             answer.bytes / (1 << 20));
+  if (answer.gap > 0)
+    fmt::print("  {:<22} {:>12.2g} of the time at most, which the search left open\n", "gap",
+               answer.gap);
+  if (answer.overlapped)
+    fmt::print("  {:<22} {:>12.4f} ms\n", "with overlap", *answer.overlapped * 1e3);
+  if (answer.processes < intOption("processes"))
+    fmt::print("  {:<22} {:>12}\n", "processes that work", answer.processes);
+  if (answer.reversed)
+    fmt::print("  {:<22} {:>12}\n", "outermost", "space");
+  printBaseline("same grid everywhere", answer.uniform, answer.seconds);
+  printBaseline("batch only", answer.batch, answer.seconds);
+  printBaseline("model only", answer.model, answer.seconds);
+  printBaseline("domain only", answer.domain, answer.seconds);
+  fmt::print("\n  {:<12} {:<14} {:>6} {:>6} {:>6} {:>10}  {}\n", "layer", "word", "model", "domain",
+             "batch", "MiB", "next best");
+  for (const NetworkRow& row : answer.rows)
+    fmt::print("  {:<12} {:<14} {:>6} {:>6} {:>6} {:>10.2f}  {}\n", row.name, row.word, row.model,
+               row.domain, row.batch, row.bytes / (1 << 20),
+               row.runnerUp.empty()
+                   ? "none"
+                   : fmt::format("{} (+{:.4f} ms)", row.runnerUp,
+                                 std::max(0.0, row.runnerUpSeconds - answer.seconds) * 1e3));
+}
+
+Sizes gridOption(const char* name) {
+  Sizes grid = sizesOption(name);
+  if (grid.size() != 2)
+    throw std::runtime_error(
+        fmt::format("-{} has {} numbers; pass two, such as -{} 16,32", name, grid.size(), name));
+  return grid;
+}
+
+void printCost(TenonPlan plan, bool isJson) {
+  const std::string equation = textOption("cost");
+  const Sizes grid = gridOption("grid");
+  const Sizes convolutions = textOption("conv_grid").empty() ? grid : gridOption("conv_grid");
+  double seconds = 0;
+  require(TenonPlanGetPublishedSeconds(plan, equation.c_str(), grid[0], grid[1], convolutions[0],
+                                       convolutions[1], &seconds));
+  if (isJson)
+    fmt::print("{{\"cost\": {}, \"grid\": {}, \"conv_grid\": {}, \"time\": {}}}\n",
+               quoted(equation), textOf(grid), textOf(convolutions), seconds);
+  else
+    fmt::print("{} on {} x {}: {:.4f} ms\n", equation, grid[0], grid[1], seconds * 1e3);
+}
+
+void showFigure() {
+  const std::string network = textOption("network").empty() ? "alexnet" : textOption("network");
+  const TenonInt figure = intOption("figure");
+  if (!textOption("input").empty())
+    throw std::runtime_error(
+        fmt::format("-input is {}, but a figure is of a network table, which has "
+                    "the shape of its input; leave -input out",
+                    textOption("input")));
+  const auto panels = figureOf(network, figure, realOption("alpha"), 1 / betaOption());
+  if (const std::string path = textOption("chart"); !path.empty()) {
+    const std::string chart = drawFigure(
+        fmt::format("Figure {} of arXiv 1712.04432, {}: communication", figure, network), panels);
+    require(TenonWriteFile(path.c_str(), chart.data(), static_cast<TenonInt>(chart.size())));
+  }
+  printFigure(panels);
+}
+
+} // namespace
+
+int planNetwork() {
+  const bool isJson = flagOption("json");
+  if (intOption("figure") != 0 || !textOption("chart").empty()) {
+    showFigure();
+    return 0;
+  }
+  const Plan plan = planFromOptions();
+  if (!textOption("cost").empty())
+    printCost(plan, isJson);
+  else {
+    const TenonInt processes = countOption("processes", "number of processes");
+    require(TenonPlanSetProcesses(plan, processes));
+    if (const std::string machine = textOption("machine"); !machine.empty())
+      require(TenonPlanSetMachine(plan, machineFor(machine, processes)));
+    (isJson ? printAsJson : printAsText)(answerOf(plan));
+  }
+  return 0;
+}
+
+} // namespace tenon::tools

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/commands.hpp"
+
+#include "tools/handles.hpp"
+#include "tools/plan/commands.hpp"
+#include "tools/plan/system.hpp"
+#include "tools/program.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <limits>
+#include <stdexcept>
+
+namespace tenon::tools {
+
+// `tenon plan signatures`: from the properties of a layer's inputs to those of its parameters and output.
+
+extern const std::vector<ProgramOption> kSignatureOptions;
+int planSignatures();
+
+const std::vector<ProgramOption> kSignatureOptions{
+    {"layer", TENON_OPTION_STRING, "", "type of layers: conv, affine, matmul, ..."},
+    {"ndim", TENON_OPTION_INT, "0",
+     "dimensions of the first input; 0: the fewest that the type takes"},
+    {"inputs", TENON_OPTION_STRING, "",
+     "only the rows of these properties of the inputs: S1,S0; empty: all"},
+};
+
+namespace {
+
+// "k: S1,S0 -> P": whether the inputs are the properties asked for.
+bool isOf(const std::string& line, const std::string& inputs) {
+  const std::string text = line.substr(line.find(": ") + 2);
+  return inputs.empty() || text.substr(0, text.find(' ')) == inputs;
+}
+
+} // namespace
+
+int planSignatures() {
+  const std::string type = textOption("layer"), inputs = textOption("inputs");
+  if (type.empty())
+    throw std::runtime_error("-layer is missing; pass a type such as matmul");
+  const TenonInt dimensions = intOption("ndim");
+  if (dimensions < 0 || dimensions > std::numeric_limits<int>::max())
+    throw std::runtime_error(
+        fmt::format("-ndim is {}; pass the number of dimensions of the input, or 0", dimensions));
+  const std::string table = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+    return TenonLayerGetTypeSignatures(type.c_str(), static_cast<int>(dimensions), text, length,
+                                       needed);
+  });
+  int rows = 0;
+  for (const std::string& line : wordsOf(table, '\n'))
+    if (isOf(line, inputs)) {
+      std::printf("%s\n", line.c_str());
+      ++rows;
+    }
+  if (rows == 0)
+    throw std::runtime_error(
+        fmt::format("layers of type {} have no row for inputs {}; they are converted to those of "
+                    "one:\n{}",
+                    type, inputs, table));
+  return 0;
+}
+
+// `tenon plan conversions`: what conversions between properties send.
+
+extern const std::vector<ProgramOption> kConversionOptions;
+int planConversions();
+
+const std::vector<ProgramOption> kConversionOptions{
+    {"processes", TENON_OPTION_INT, "4", "number of processes along the axis"},
+    {"shape", TENON_OPTION_STRING, "", "shape of the tensor: 8,8. Default: processes x processes"},
+    {"json", TENON_OPTION_FLAG, "false", "print JSON"},
+};
+
+namespace {
+
+constexpr const char* kProperties[] = {"S0", "S1", "B", "P", "R"};
+
+struct ConversionRow {
+  std::string from, to;
+  TenonInt messages = 0, cells = 0;
+};
+
+std::vector<ConversionRow> allConversions(TenonInt processes, const Sizes& shape) {
+  std::vector<ConversionRow> rows;
+  for (const char* from : kProperties)
+    for (const char* to : kProperties) {
+      ConversionRow row{from, to};
+      require(TenonPlanCountConversion(from, to, processes, static_cast<int>(shape.size()),
+                                       shape.data(), &row.messages, &row.cells));
+      if (row.messages > 0)
+        rows.push_back(std::move(row));
+    }
+  return rows;
+}
+
+} // namespace
+
+int planConversions() {
+  const TenonInt processes = intOption("processes");
+  const Sizes shape =
+      textOption("shape").empty() ? Sizes{processes, processes} : sizesOption("shape");
+  const std::vector<ConversionRow> rows = allConversions(processes, shape);
+  TenonInt cells = 1;
+  for (TenonInt extent : shape)
+    cells *= extent;
+  if (flagOption("json")) {
+    std::string text;
+    for (const ConversionRow& row : rows)
+      text +=
+          fmt::format("{}{{\"from\": \"{}\", \"to\": \"{}\", \"messages\": {}, \"elements\": {}}}",
+                      text.empty() ? "" : ", ", row.from, row.to, row.messages, row.cells);
+    fmt::print("{{\"conversions\": [{}]}}\n", text);
+    return 0;
+  }
+  fmt::print("{} processes, {} elements; conversions that send nothing are left out\n"
+             "  from  to   messages     elements   times the tensor\n",
+             processes, cells);
+  for (const ConversionRow& row : rows)
+    fmt::print("  {:<4}  {:<2} {:>10} {:>12} {:>18.4g}\n", row.from, row.to, row.messages,
+               row.cells, static_cast<double>(row.cells) / static_cast<double>(cells));
+  return 0;
+}
+
+// `tenon plan placements`: the parallelism matrices of a job on a system.
+
+extern const std::vector<ProgramOption> kPlacementOptions;
+int planPlacements();
+
+const std::vector<ProgramOption> kPlacementOptions{
+    {"system", TENON_OPTION_STRING, "", "level sizes of the system, outermost first: 4,16"},
+    {"axes", TENON_OPTION_STRING, "", "number of processes along each grid axis: 8,2,4"},
+    {"json", TENON_OPTION_FLAG, "false", "print JSON"},
+};
+
+namespace {
+
+void placementsAsJson(const PlannedPlacements& placements) {
+  std::string matrices;
+  for (TenonInt i = 0; i < placements.count(); ++i)
+    matrices += (i > 0 ? ", " : "") + textOf(placements.matrix(i));
+  fmt::print("{{\"count\": {}, \"matrices\": [{}]}}\n", placements.count(), matrices);
+}
+
+void placementsAsText(const PlannedPlacements& placements) {
+  fmt::print("{} of grid axes {} on system {}; one row per axis, one column per level\n",
+             counted(placements.count(), "placement"), textOf(placements.axes),
+             textOf(placements.system));
+  for (TenonInt i = 0; i < placements.count(); ++i)
+    fmt::print("{}\n", textOf(placements.matrix(i)));
+}
+
+} // namespace
+
+int planPlacements() {
+  const bool isJson = flagOption("json");
+  const auto placements = PlannedPlacements::fromOptions([&] {
+    if (isJson)
+      fmt::print("{{\"count\": 0, \"matrices\": []}}\n");
+  });
+  (isJson ? placementsAsJson : placementsAsText)(placements);
+  return 0;
+}
+
+namespace {
+
+struct PlanCommand {
+  const char* name;
+  const char* help;
+  const std::vector<ProgramOption>* options;
+  int (*run)();                   // gives the exit status
+  const char* repeated = nullptr; // an option whose values are joined by commas
+};
+
+const PlanCommand kPlanCommands[] = {
+    {"placements", "list the placements of the grid axes of a job on a system", &kPlacementOptions,
+     planPlacements},
+    {"reductions", "list the programs that reduce over axes, for each placement",
+     &kReductionOptions, planReductions},
+    {"simulate", "rank programs and placements by predicted time on a machine", &kSimulateOptions,
+     planSimulate},
+    {"signatures", "print the signature table of a type of layers", &kSignatureOptions,
+     planSignatures},
+    {"conversions", "print what conversions between properties send", &kConversionOptions,
+     planConversions},
+    {"network", "choose the parallelism of each layer of a network by its time", &kNetworkOptions,
+     planNetwork, "-fix"},
+};
+
+int refuse(const std::string& message) {
+  std::fprintf(stderr, "tenon plan: %s\n", message.c_str());
+  return kExitUsage;
+}
+
+std::string names() {
+  std::string all;
+  for (const PlanCommand& command : kPlanCommands)
+    all += (all.empty() ? "" : ", ") + std::string(command.name);
+  return all;
+}
+
+void printPlanCommands() {
+  std::printf("usage: tenon plan COMMAND [OPTIONS]\n\n");
+  for (const PlanCommand& command : kPlanCommands)
+    std::printf("  %-11s  %s\n", command.name, command.help);
+  std::printf("\ntenon plan COMMAND -help lists the options of a command. None needs MPI.\n");
+}
+
+// No other process speaks, so a mistake is one line.
+class Silence {
+public:
+  Silence() { TenonPushErrorHandler(TenonReturnErrorHandler, nullptr); }
+  ~Silence() { TenonPopErrorHandler(); }
+};
+
+// Whether the command is to be run; the answer to -help is given here.
+bool readOptions(const PlanCommand& command, int argc, char** argv) {
+  const std::string owner = std::string("plan ") + command.name;
+  for (const ProgramOption& option : *command.options)
+    require(TenonOptionsDeclare(owner.c_str(), option.name, option.type, option.defaultValue,
+                                option.help, nullptr));
+  std::string all;
+  for (int i = 3; i < argc; ++i) {
+    const char* key = argv[i];
+    if (asksHelp(key)) {
+      std::printf("tenon plan %s: %s\n", command.name, command.help);
+      std::fflush(stdout);
+      require(TenonOptionsHelp(owner.c_str()));
+      return false;
+    }
+    if (!isOption(key))
+      throw std::runtime_error(std::string("unknown argument '") + key + "' of tenon plan " +
+                               command.name + "; see tenon plan " + command.name + " -help");
+    const char* value = i + 1 < argc && !isOption(argv[i + 1]) ? argv[++i] : nullptr;
+    if (command.repeated && value && std::string(key) == command.repeated)
+      value = all.append(all.empty() ? "" : ",").append(value).c_str();
+    require(TenonOptionsSet(key, value));
+  }
+  return true;
+}
+
+} // namespace
+
+int runPlan(int argc, char** argv) {
+  if (argc == 3 && asksHelp(argv[2])) {
+    printPlanCommands();
+    return 0;
+  }
+  if (argc < 3)
+    return refuse("a command is missing; use one of " + names());
+  const Silence silence;
+  for (const PlanCommand& command : kPlanCommands)
+    if (std::string(argv[2]) == command.name)
+      try {
+        return readOptions(command, argc, argv) ? command.run() : 0;
+      } catch (const std::exception& error) {
+        return refuse(error.what());
+      }
+  return refuse(std::string("unknown command '") + argv[2] + "'; use one of " + names());
+}
+
+} // namespace tenon::tools

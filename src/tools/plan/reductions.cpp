@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/plan/commands.hpp"
+
+#include "tools/plan/machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace tenon::tools {
+
+const std::vector<ProgramOption> kReductionOptions{
+    {"system", TENON_OPTION_STRING, "", "level sizes of the system, outermost first: 4,16"},
+    {"axes", TENON_OPTION_STRING, "", "number of processes along each grid axis: 8,2,4"},
+    {"reduce", TENON_OPTION_STRING, "", "axes to reduce over, from 0: 0,2"},
+    {"size", TENON_OPTION_INT, "5", "maximum number of instructions per program"},
+    kMachineOption,
+    kAlgorithmOption,
+    kBytesOption,
+    {"list", TENON_OPTION_FLAG, "false", "print every program"},
+    {"json", TENON_OPTION_FLAG, "false", "print JSON"},
+};
+
+namespace {
+
+struct Request {
+  std::vector<int> reduce;
+  int size;
+  bool isList, isJson;
+};
+
+Request requestFromOptions() {
+  return {reducedAxesOption(), programSizeOption(), flagOption("list"), flagOption("json")};
+}
+
+// What is known of one placement.
+struct Reduction {
+  std::vector<Sizes> matrix;
+  Sizes hierarchy;
+  TenonInt programs = 0;
+  Sizes bySize;
+  std::vector<std::string> texts; // with -list
+  bool isPredicted = false;       // with -machine
+  std::string best;               // "" if there is nothing to do
+  double predicted = 0, allReduce = 0;
+};
+
+// The fastest program; of equals the first, which is the shortest.
+void predict(const PlannedMachine& machine, const ReductionPrograms& programs, Reduction& found) {
+  const std::vector<double> seconds = machine.predict(programs);
+  found.isPredicted = true;
+  if (seconds.empty())
+    return;
+  const auto least = std::min_element(seconds.begin(), seconds.end());
+  found.best = programText(programs, least - seconds.begin());
+  found.predicted = *least;
+  found.allReduce = seconds.front();
+}
+
+Reduction reductionOf(const PlannedPlacements& placements, TenonInt index, const Request& request,
+                      const std::optional<PlannedMachine>& machine) {
+  Reduction found;
+  found.matrix = placements.matrix(index);
+  found.hierarchy.resize(placements.system.size());
+  const int axes = static_cast<int>(request.reduce.size());
+  int levels = 0;
+  require(TenonPlacementListGetHierarchy(placements.list, index, axes, request.reduce.data(),
+                                         &levels, found.hierarchy.data()));
+  found.hierarchy.resize(levels);
+  ReductionPrograms programs;
+  require(TenonReductionProgramsCreate(placements.list, index, axes, request.reduce.data(),
+                                       request.size, programs.out()));
+  require(TenonReductionProgramsGetCount(programs, &found.programs));
+  for (int size = 1; size <= request.size; ++size) {
+    TenonInt count = 0;
+    require(TenonReductionProgramsGetCountOfSize(programs, size, &count));
+    found.bySize.push_back(count);
+  }
+  for (TenonInt i = 0; request.isList && i < found.programs; ++i)
+    found.texts.push_back(programText(programs, i));
+  if (machine)
+    predict(*machine, programs, found);
+  return found;
+}
+
+std::string jsonOf(const Reduction& one, const Request& request) {
+  std::string json =
+      fmt::format("{{\"matrix\": {}, \"hierarchy\": {}, \"programs\": {}, \"by_size\": {}",
+                  textOf(one.matrix), textOf(one.hierarchy), one.programs, textOf(one.bySize));
+  if (request.isList) {
+    std::string list;
+    for (const std::string& text : one.texts)
+      list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", text);
+    json += fmt::format(", \"list\": [{}]", list);
+  }
+  if (one.isPredicted)
+    json += fmt::format(", \"best\": {}, \"predicted_s\": {}, \"allreduce_s\": {}",
+                        quoted(one.best), one.predicted, one.allReduce);
+  return json + "}";
+}
+
+void printJson(TenonInt total, const std::vector<Reduction>& all, const Request& request) {
+  fmt::print("{{\"total\": {}, \"placements\": [", total);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    fmt::print("{}{}", i > 0 ? ", " : "", jsonOf(all[i], request));
+  fmt::print("]}}\n");
+}
+
+void printText(TenonInt total, const std::vector<Reduction>& all, const Request& request) {
+  fmt::print("{} of up to {} on {}\n", counted(total, "program"),
+             counted(request.size, "instruction"),
+             counted(static_cast<TenonInt>(all.size()), "placement"));
+  for (const Reduction& one : all) {
+    fmt::print("{} reduces on hierarchy {}: ", textOf(one.matrix), textOf(one.hierarchy));
+    if (one.hierarchy.empty())
+      fmt::print("nothing to do\n");
+    else
+      fmt::print("{}, by size {}\n", counted(one.programs, "program"), textOf(one.bySize));
+    if (!one.best.empty())
+      fmt::print("  best {} s, AllReduce {} s: {}\n", one.predicted, one.allReduce, one.best);
+    for (const std::string& text : one.texts)
+      fmt::print("  {}\n", text);
+  }
+}
+
+} // namespace
+
+int planReductions() {
+  const Request request = requestFromOptions();
+  const auto placements = PlannedPlacements::fromOptions([&] {
+    if (request.isJson)
+      printJson(0, {}, request);
+  });
+  const auto machine = PlannedMachine::forSystem(placements.system);
+  std::vector<Reduction> all;
+  TenonInt total = 0;
+  for (TenonInt i = 0; i < placements.count(); ++i) {
+    all.push_back(reductionOf(placements, i, request, machine));
+    if (__builtin_add_overflow(total, all.back().programs, &total))
+      throw std::runtime_error("there are more programs than can be counted; lower -size");
+  }
+  (request.isJson ? printJson : printText)(total, all, request);
+  return 0;
+}
+
+} // namespace tenon::tools

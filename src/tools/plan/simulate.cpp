@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/plan/commands.hpp"
+
+#include "tools/plan/figure.hpp"
+#include "tools/plan/machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace tenon::tools {
+
+const std::vector<ProgramOption> kSimulateOptions{
+    kMachineOption,
+    {"nodes", TENON_OPTION_INT, "0", "number of nodes; 0: as in the machine description"},
+    {"axes", TENON_OPTION_STRING, "", "number of processes along each grid axis: 4,16"},
+    {"reduce", TENON_OPTION_STRING, "", "axes to reduce over, from 0: 0"},
+    kAlgorithmOption,
+    kBytesOption,
+    {"size", TENON_OPTION_INT, "5", "maximum number of instructions per program"},
+    {"chart", TENON_OPTION_STRING, "", "SVG file for a chart of the predictions"},
+    {"json", TENON_OPTION_FLAG, "false", "print JSON"},
+};
+
+namespace {
+
+struct SimulationRequest {
+  PlannedMachine machine;
+  std::vector<int> reduce;
+  int size;
+  bool isJson;
+  std::string chart;
+};
+
+struct Timed {
+  TenonInt placement, program;
+  double seconds, allReduce; // of the same placement
+  std::string text;
+};
+
+struct Simulated {
+  std::vector<std::vector<Sizes>> matrices;
+  std::vector<Timed> programs; // by time, then size, then placement
+};
+
+SimulationRequest simulationFromOptions() {
+  return {PlannedMachine::fromOptions(intOption("nodes")), reducedAxesOption(), programSizeOption(),
+          flagOption("json"), textOption("chart")};
+}
+
+Simulated simulate(const PlannedPlacements& placements, const SimulationRequest& request) {
+  Simulated found;
+  for (TenonInt i = 0; i < placements.count(); ++i) {
+    found.matrices.push_back(placements.matrix(i));
+    ReductionPrograms programs;
+    require(TenonReductionProgramsCreate(placements.list, i,
+                                         static_cast<int>(request.reduce.size()),
+                                         request.reduce.data(), request.size, programs.out()));
+    const std::vector<double> seconds = request.machine.predict(programs);
+    for (std::size_t p = 0; p < seconds.size(); ++p)
+      found.programs.push_back({i, static_cast<TenonInt>(p), seconds[p], seconds[0],
+                                programText(programs, static_cast<TenonInt>(p))});
+  }
+  std::sort(found.programs.begin(), found.programs.end(), [](const Timed& a, const Timed& b) {
+    return std::tie(a.seconds, a.program, a.placement) <
+           std::tie(b.seconds, b.program, b.placement);
+  });
+  return found;
+}
+
+std::string titleOf(const PlannedPlacements& placements, const SimulationRequest& request) {
+  Sizes reduced(request.reduce.begin(), request.reduce.end());
+  return fmt::format("{} {}: {} B per device, axes {} reduced over {}, {}", request.machine.name,
+                     textOf(request.machine.system), request.machine.bytes, textOf(placements.axes),
+                     textOf(reduced), request.machine.algorithm);
+}
+
+void printRows(const PlannedPlacements& placements, const Simulated& found,
+               const SimulationRequest& request) {
+  fmt::print("{}\n", titleOf(placements, request));
+  if (found.programs.empty()) {
+    fmt::print("nothing to do\n");
+    return;
+  }
+  fmt::print("{:>12} {:>9}  placement and program\n", "predicted s", "speed-up");
+  for (const Timed& one : found.programs)
+    fmt::print("{:>12.4g} {:>9.2f}  {} {}\n", one.seconds, one.allReduce / one.seconds,
+               textOf(found.matrices[one.placement]), one.text);
+}
+
+void printRowsAsJson(const PlannedPlacements& placements, const Simulated& found,
+                     const SimulationRequest& request) {
+  Sizes reduced(request.reduce.begin(), request.reduce.end());
+  fmt::print("{{\"machine\": {}, \"system\": {}, \"axes\": {}, \"reduce\": {}, \"algorithm\": "
+             "\"{}\", \"bytes\": {}, \"programs\": [",
+             quoted(request.machine.name), textOf(request.machine.system), textOf(placements.axes),
+             textOf(reduced), request.machine.algorithm, request.machine.bytes);
+  const char* separator = "";
+  for (const Timed& one : found.programs) {
+    fmt::print("{}{{\"matrix\": {}, \"program\": {}, \"predicted_s\": {}, \"allreduce_s\": {}}}",
+               separator, textOf(found.matrices[one.placement]), quoted(one.text), one.seconds,
+               one.allReduce);
+    separator = ", ";
+  }
+  fmt::print("]}}\n");
+}
+
+void writeChart(const PlannedPlacements& placements, const Simulated& found,
+                const SimulationRequest& request) {
+  if (found.programs.empty())
+    throw std::runtime_error("-chart: no reduction is needed, so there is nothing to draw");
+  std::vector<std::string> series;
+  for (const auto& matrix : found.matrices)
+    series.push_back(textOf(matrix));
+  std::vector<ChartPoint> points;
+  for (const Timed& one : found.programs)
+    points.push_back({one.seconds, static_cast<int>(one.placement), one.program == 0, one.text});
+  const std::string chart = drawChart(titleOf(placements, request), series, points);
+  require(TenonWriteFile(request.chart.c_str(), chart.data(), static_cast<TenonInt>(chart.size())));
+}
+
+} // namespace
+
+int planSimulate() {
+  const SimulationRequest request = simulationFromOptions();
+  const auto placements = PlannedPlacements::on(request.machine.system, [] {});
+  const Simulated found = simulate(placements, request);
+  if (!request.chart.empty())
+    writeChart(placements, found, request);
+  (request.isJson ? printRowsAsJson : printRows)(placements, found, request);
+  return 0;
+}
+
+} // namespace tenon::tools
