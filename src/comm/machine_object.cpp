@@ -18,10 +18,10 @@ namespace tenon {
 namespace {
 
 // Long names of nodes tend to differ at their end.
-constexpr std::size_t kNameLength = 64, kLevels = 4;
+constexpr std::size_t kNodeName = 64, kLevels = 4;
 
 struct PlaceMessage {
-  std::array<char, kNameLength> node{};
+  std::array<char, kNodeName> node{};
   std::array<Index, kLevels> place{};
 };
 
@@ -77,13 +77,12 @@ Machine machineForRanks(const std::string& file, Index ranks) {
 
 JoinedPlaces joinJob(Communicator& comm, const std::string& node, const std::vector<Index>& place) {
   PlaceMessage mine;
-  node.copy(mine.node.data(), kNameLength,
-            node.size() > kNameLength ? node.size() - kNameLength : 0);
+  node.copy(mine.node.data(), kNodeName, node.size() > kNodeName ? node.size() - kNodeName : 0);
   std::copy(place.begin(), place.end(), mine.place.begin());
   PlacedDevices placed{"rank", {"node"}, {}};
   const auto& levels = LocalTopology::levels();
   placed.levels.insert(placed.levels.end(), levels.begin(), levels.end());
-  std::map<std::array<char, kNameLength>, Index> nodes;
+  std::map<std::array<char, kNodeName>, Index> nodes;
   for (const PlaceMessage& message : gather(comm, mine)) {
     const Index number = nodes.emplace(message.node, nodes.size()).first->second;
     placed.places.push_back({number});

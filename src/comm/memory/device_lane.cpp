@@ -14,10 +14,10 @@ namespace {
 // before, for which the packing of the next does not wait.
 constexpr int kTurns = 2;
 constexpr Index kNoData = 0;
-constexpr Index kLineBytes = 128; // of the device's caches
+constexpr Index kDeviceLine = 128; // of the device's caches
 
 Index distanceOf(Index bytes) {
-  return roundedUp(bytes, kLineBytes);
+  return roundedUp(bytes, kDeviceLine);
 }
 
 // What receivers may still read though its sender's end has gone: of the process, as it may outlive the communicator.
