@@ -57,14 +57,14 @@ TenonErrorCode TenonLayoutCreateSharded(TenonPartition partition, int ndim, cons
                                         const char* properties, TenonLayout* layout) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    const Partition& mesh = deref(partition, "partition");
+    const Partition& grid = deref(partition, "partition");
     createTogether(
-        *mesh.comm(), layout, "layout", "the layout",
+        *grid.comm(), layout, "layout", "the layout",
         [&] {
-          LayoutDraft draft(mesh.meshPtr());
+          LayoutDraft draft(grid.gridPtr());
           draft.setShape(listOf(shape, ndim, "shape"));
           draft.setProperties(parseProperties(textOf(properties, "properties")));
-          return makeRef<LayoutObject>(mesh.comm(), draft.build());
+          return makeRef<LayoutObject>(grid.comm(), draft.build());
         },
         [](const Ref<LayoutObject>& made) { return made->layout().describe(); });
   });
@@ -93,11 +93,11 @@ TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim, const TenonIn
 TenonErrorCode TenonLayoutCreate(TenonPartition partition, TenonLayout* layout) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    const Partition& mesh = deref(partition, "partition");
+    const Partition& grid = deref(partition, "partition");
     createTogether(
-        *mesh.comm(), layout, "layout", "the process grid",
-        [&] { return makeRef<LayoutObject>(mesh.comm(), mesh.meshPtr()); },
-        [&](const auto&) { return mesh.mesh().describe(); });
+        *grid.comm(), layout, "layout", "the process grid",
+        [&] { return makeRef<LayoutObject>(grid.comm(), grid.gridPtr()); },
+        [&](const auto&) { return grid.grid().describe(); });
   });
 }
 
@@ -139,8 +139,8 @@ TenonErrorCode TenonLayoutSetCuts(TenonLayout layout, int dim, int count,
 TenonErrorCode TenonLayoutSetHalo(TenonLayout layout, int dim, TenonInt low, TenonInt high,
                                   TenonBoundary lowMode, TenonBoundary highMode) noexcept {
   return specifyDim(__func__, layout, dim, [&](LayoutDraft& draft) {
-    draft.setMarginWidths(dim, low, high, boundaryOf(lowMode, "lowMode"),
-                          boundaryOf(highMode, "highMode"));
+    draft.setHaloWidths(dim, low, high, boundaryOf(lowMode, "lowMode"),
+                        boundaryOf(highMode, "highMode"));
   });
 }
 
@@ -148,15 +148,14 @@ TenonErrorCode TenonLayoutSetHaloBoxes(TenonLayout layout, int dim, int count, c
                                        const TenonInt high[], TenonBoundary lowMode,
                                        TenonBoundary highMode) noexcept {
   return specifyDim(__func__, layout, dim, [&](LayoutDraft& draft) {
-    draft.setMarginBoxes(dim, intervalsOf(low, high, count), boundaryOf(lowMode, "lowMode"),
-                         boundaryOf(highMode, "highMode"));
+    draft.setHaloBoxes(dim, intervalsOf(low, high, count), boundaryOf(lowMode, "lowMode"),
+                       boundaryOf(highMode, "highMode"));
   });
 }
 
 TenonErrorCode TenonLayoutSetHaloPartial(TenonLayout layout, int dim, TenonBool partial) noexcept {
-  return specifyDim(__func__, layout, dim, [&](LayoutDraft& draft) {
-    draft.setMarginAddends(dim, partial != TENON_FALSE);
-  });
+  return specifyDim(__func__, layout, dim,
+                    [&](LayoutDraft& draft) { draft.setHaloAddends(dim, partial != TENON_FALSE); });
 }
 
 TenonErrorCode TenonLayoutSetUp(TenonLayout layout) noexcept {
@@ -175,7 +174,7 @@ const Layout& valueOf(TenonLayout layout) {
 }
 
 int positionIn(TenonLayout layout) {
-  return valueOf(layout).mesh().position(deref(layout, "layout").comm()->rank());
+  return valueOf(layout).grid().position(deref(layout, "layout").comm()->rank());
 }
 
 } // namespace
@@ -190,7 +189,7 @@ TenonErrorCode TenonLayoutGetDual(TenonLayout layout, TenonLayout* dual) noexcep
 TenonErrorCode TenonLayoutGetPartition(TenonLayout layout, TenonPartition* partition) noexcept {
   return guard(__func__, [&] {
     required(partition, "partition");
-    give(partition, makeRef<Partition>(deref(layout, "layout").comm(), valueOf(layout).meshPtr()));
+    give(partition, makeRef<Partition>(deref(layout, "layout").comm(), valueOf(layout).gridPtr()));
   });
 }
 

@@ -23,7 +23,7 @@ std::vector<int> extentsOf(const int* extents, int axes) {
   return listOf(extents, axes, "extents");
 }
 
-// How many ranks the mesh takes; a bad extent is left to the mesh to refuse.
+// How many ranks the grid takes; a bad extent is left to the grid to refuse.
 int sizeOf(const std::vector<int>& extents, const Communicator& comm) {
   Index size = 1;
   for (int extent : extents) {
@@ -48,7 +48,7 @@ std::vector<std::vector<Index>> rowsOf(const TenonInt* matrix, int axes, int lev
 }
 
 // Row-major in the extents that the placement gives.
-MeshPtr meshOf(const Placement& placement, const Communicator& comm) {
+GridPtr gridOf(const Placement& placement, const Communicator& comm) {
   std::vector<int> extents;
   for (const std::vector<Index>& row : placement.matrix())
     extents.push_back(deviceCount(row));
@@ -60,7 +60,7 @@ MeshPtr meshOf(const Placement& placement, const Communicator& comm) {
       position = position * extents[axis] + coordinates[axis];
     ranks[position] = device;
   }
-  return Mesh::make(std::move(extents), std::move(ranks));
+  return Grid::make(std::move(extents), std::move(ranks));
 }
 
 template <class RanksOf>
@@ -73,9 +73,9 @@ void create(MPI_Comm comm, int axes, const int* extents, RanksOf ranksOf,
       [&] {
         std::vector<int> sides = extentsOf(extents, axes);
         std::vector<int> ranks = ranksOf(sizeOf(sides, *own));
-        return makeRef<Partition>(own, Mesh::make(std::move(sides), std::move(ranks)));
+        return makeRef<Partition>(own, Grid::make(std::move(sides), std::move(ranks)));
       },
-      [](const Ref<Partition>& made) { return made->mesh().describe(); });
+      [](const Ref<Partition>& made) { return made->grid().describe(); });
 }
 
 // NULL on a rank that is alone on its node.
@@ -120,20 +120,20 @@ TenonErrorCode TenonPartitionCreatePlaced(MPI_Comm comm, int axes, int levels,
     createTogether(
         *own, partition, "partition", "the placed process grid",
         [&] {
-          return makeRef<Partition>(own, meshOf(Placement(rowsOf(matrix, axes, levels)), *own));
+          return makeRef<Partition>(own, gridOf(Placement(rowsOf(matrix, axes, levels)), *own));
         },
-        [](const Ref<Partition>& made) { return made->mesh().describe(); });
+        [](const Ref<Partition>& made) { return made->grid().describe(); });
   });
 }
 
 TenonErrorCode TenonPartitionGetAxes(TenonPartition partition, int* axes) noexcept {
   return guard(__func__,
-               [&] { required(axes, "axes") = deref(partition, "partition").mesh().axes(); });
+               [&] { required(axes, "axes") = deref(partition, "partition").grid().axes(); });
 }
 
 TenonErrorCode TenonPartitionGetExtents(TenonPartition partition, int extents[]) noexcept {
   return guard(__func__, [&] {
-    copyList(deref(partition, "partition").mesh().extents(), extents, "extents");
+    copyList(deref(partition, "partition").grid().extents(), extents, "extents");
   });
 }
 
@@ -144,10 +144,10 @@ TenonErrorCode TenonPartitionGetPosition(TenonPartition partition, int* position
 
 TenonErrorCode TenonPartitionGetCoordinates(TenonPartition partition, int coordinates[]) noexcept {
   return guard(__func__, [&] {
-    const Partition& mesh = deref(partition, "partition");
-    const int position = mesh.position();
-    copyList(position < 0 ? std::vector<int>(mesh.mesh().axes(), -1)
-                          : mesh.mesh().coordinates(position),
+    const Partition& grid = deref(partition, "partition");
+    const int position = grid.position();
+    copyList(position < 0 ? std::vector<int>(grid.grid().axes(), -1)
+                          : grid.grid().coordinates(position),
              coordinates, "coordinates");
   });
 }
@@ -156,19 +156,19 @@ TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, int axis,
                                          MPI_Comm* comm) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    Partition& mesh = deref(partition, "partition");
+    Partition& grid = deref(partition, "partition");
     collectively(
-        *mesh.comm(), "the axis",
+        *grid.comm(), "the axis",
         [&] {
           required(comm, "comm");
-          if (axis < 0 || axis >= mesh.mesh().axes())
+          if (axis < 0 || axis >= grid.grid().axes())
             throw Error(TENON_ERR_ARG,
                         fmt::format("axis {} is out of range; process grid {} has axes 0 to {}",
-                                    axis, mesh.mesh().describe(), mesh.mesh().axes() - 1));
+                                    axis, grid.grid().describe(), grid.grid().axes() - 1));
           return axis;
         },
         [](int checked) { return fmt::format("{}", checked); });
-    *comm = mesh.axisComm(axis);
+    *comm = grid.axisComm(axis);
   });
 }
 
@@ -203,10 +203,10 @@ TenonErrorCode TenonPartitionSetStream(TenonPartition partition, void* stream) n
 
 TenonErrorCode TenonPartitionView(TenonPartition partition) noexcept {
   return guard(__func__, [&] {
-    const Partition& mesh = deref(partition, "partition");
-    printOnce(*mesh.comm(),
-              fmt::format("{}: process grid {} in a communicator of size {}", headingOf(mesh),
-                          mesh.mesh().describe(), mesh.comm()->size()));
+    const Partition& grid = deref(partition, "partition");
+    printOnce(*grid.comm(),
+              fmt::format("{}: process grid {} in a communicator of size {}", headingOf(grid),
+                          grid.grid().describe(), grid.comm()->size()));
   });
 }
 

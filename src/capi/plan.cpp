@@ -3,7 +3,7 @@
 #include "planner/prices/word.hpp"
 
 #include "capi/arguments.hpp"
-#include "geometry/given_mesh.hpp"
+#include "geometry/given_grid.hpp"
 #include "sys/errors/guard.hpp"
 #include "sys/text/text.hpp"
 
@@ -60,7 +60,7 @@ NetworkPlan::PinnedEnd balancedOn(const std::vector<int>& grid, const std::strin
                               "least 1",
                               fmt::join(grid, "x"), extent));
   return [grid, given = parseProperties(properties)](const Shape& shape, Index processes) {
-    return Layout({.shape = shape, .mesh = meshWithin(grid, processes), .properties = given});
+    return Layout({.shape = shape, .grid = gridWithin(grid, processes), .properties = given});
   };
 }
 
@@ -262,10 +262,10 @@ TenonErrorCode TenonPlanCountConversion(const char* from, const char* to, TenonI
     if (processes < 1 || processes > kMostCounted)
       throw Error(TENON_ERR_ARG, fmt::format("the number of processes is {}; it must be in 1 to {}",
                                              processes, kMostCounted));
-    const MeshPtr line = Mesh::make({static_cast<int>(processes)});
+    const GridPtr line = Grid::make({static_cast<int>(processes)});
     const auto layout = [&](const char* property, const char* name) {
       return Layout({.shape = listOf(shape, ndim, "shape"),
-                     .mesh = line,
+                     .grid = line,
                      .properties = parseProperties(textOf(property, name))});
     };
     const Traffic sent = conversionTraffic(layout(from, "from"), layout(to, "to"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layout together with the communicator whose ranks its mesh names: what the handle TenonLayout
+// A layout together with the communicator whose ranks its grid names: what the handle TenonLayout
 // points to. It is made complete, or as a draft that is specified and then set up; once set up it
 // never changes.
 #pragma once
@@ -17,8 +17,8 @@ public:
   static constexpr const char* kClass = "Layout";
   LayoutObject(CommPtr comm, Layout layout)
       : Object(kClass), comm_(std::move(comm)), layout_(std::move(layout)) {}
-  LayoutObject(CommPtr comm, MeshPtr mesh)
-      : Object(kClass), comm_(std::move(comm)), draft_(std::move(mesh)) {}
+  LayoutObject(CommPtr comm, GridPtr grid)
+      : Object(kClass), comm_(std::move(comm)), draft_(std::move(grid)) {}
   LayoutObject(CommPtr comm, LayoutDraft draft)
       : Object(kClass), comm_(std::move(comm)), draft_(std::move(draft)) {}
 

@@ -7,36 +7,36 @@
 
 namespace tenon {
 
-Partition::Partition(CommPtr comm, MeshPtr mesh)
-    : Object(kClass), comm_(std::move(comm)), mesh_(std::move(mesh)) {
-  for (int rank : mesh_->ranks())
+Partition::Partition(CommPtr comm, GridPtr grid)
+    : Object(kClass), comm_(std::move(comm)), grid_(std::move(grid)) {
+  for (int rank : grid_->ranks())
     if (rank >= comm_->size())
       throw Error(
           TENON_ERR_ARG,
           fmt::format(
               "the process grid {} contains rank {}, but the communicator has ranks 0 to {}",
-              mesh_->describe(), rank, comm_->size() - 1));
+              grid_->describe(), rank, comm_->size() - 1));
 }
 
 MPI_Comm Partition::axisComm(int axis) {
-  lines_.resize(mesh_->axes());
+  lines_.resize(grid_->axes());
   if (!lines_[axis])
-    lines_[axis] = lineComm(*comm_, *mesh_, {axis}, AxisUse::Callers);
+    lines_[axis] = lineComm(*comm_, *grid_, {axis}, AxisUse::Callers);
   return lines_[axis]->mpi();
 }
 
-SubCommPtr lineComm(Communicator& comm, const Mesh& mesh, const std::vector<int>& axes,
+SubCommPtr lineComm(Communicator& comm, const Grid& grid, const std::vector<int>& axes,
                     AxisUse use) {
   std::vector<int> name = {static_cast<int>(use), static_cast<int>(axes.size())};
-  for (const std::vector<int>& part : {axes, mesh.extents(), mesh.ranks()})
+  for (const std::vector<int>& part : {axes, grid.extents(), grid.ranks()})
     name.insert(name.end(), part.begin(), part.end());
-  const int here = mesh.position(comm.rank());
+  const int here = grid.position(comm.rank());
   if (here < 0)
     return comm.split(name, MPI_UNDEFINED, 0);
-  std::vector<int> line = mesh.coordinates(here);
+  std::vector<int> line = grid.coordinates(here);
   for (int axis : axes)
     line[axis] = 0;
-  return comm.split(name, mesh.positionAt(line), mesh.coordinateOn(here, axes));
+  return comm.split(name, grid.positionAt(line), grid.coordinateOn(here, axes));
 }
 
 } // namespace tenon

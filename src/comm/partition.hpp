@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ranks of a communicator arranged as a Cartesian mesh. Ranks outside the mesh hold the object too
+// Ranks of a communicator arranged as a Cartesian grid. Ranks outside the grid hold the object too
 // and take part in its collective calls.
 #pragma once
 
 #include "comm/communicator.hpp"
-#include "geometry/mesh.hpp"
+#include "geometry/grid.hpp"
 #include "sys/errors/object.hpp"
 
 namespace tenon {
@@ -12,19 +12,19 @@ namespace tenon {
 class Partition : public Object {
 public:
   static constexpr const char* kClass = "Partition";
-  Partition(CommPtr comm, MeshPtr mesh);
+  Partition(CommPtr comm, GridPtr grid);
 
   const CommPtr& comm() const noexcept { return comm_; }
-  const MeshPtr& meshPtr() const noexcept { return mesh_; }
-  const Mesh& mesh() const noexcept { return *mesh_; }
-  int position() const { return mesh_->position(comm_->rank()); }
+  const GridPtr& gridPtr() const noexcept { return grid_; }
+  const Grid& grid() const noexcept { return *grid_; }
+  int position() const { return grid_->position(comm_->rank()); }
 
   // See below; the caller may communicate on it as long as the partition lives.
   MPI_Comm axisComm(int axis);
 
 private:
   CommPtr comm_;
-  MeshPtr mesh_;
+  GridPtr grid_;
   std::vector<SubCommPtr> lines_; // by axis, once asked for
 };
 
@@ -32,8 +32,8 @@ private:
 enum class AxisUse { Callers, Library };
 
 // The ranks that differ from this one along these axes alone, by coordinates, the first axis slowest;
-// MPI_COMM_NULL outside the mesh. Collective over comm where it keeps none for the mesh, axes and use.
-SubCommPtr lineComm(Communicator& comm, const Mesh& mesh, const std::vector<int>& axes,
+// MPI_COMM_NULL outside the grid. Collective over comm where it keeps none for the grid, axes and use.
+SubCommPtr lineComm(Communicator& comm, const Grid& grid, const std::vector<int>& axes,
                     AxisUse use);
 
 } // namespace tenon

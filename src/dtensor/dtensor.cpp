@@ -44,7 +44,7 @@ void checkEachOnce(const std::vector<void*>& arrays) {
 
 DTensor::DTensor(CommPtr comm, Layout layout, TenonDataType type, Space space)
     : Object(kClass), comm_(std::move(comm)), layout_(std::move(layout)), type_(type),
-      context_(contextOf(comm_, space)), position_(layout_.mesh().position(comm_->rank())),
+      context_(contextOf(comm_, space)), position_(layout_.grid().position(comm_->rank())),
       box_(layout_.box(position_)), extent_(extents(box_)), localCells_(cells(extent_)),
       strides_(ownStrides(extent_)) {
   checkDataType(type);

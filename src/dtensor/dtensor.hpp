@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A distributed tensor: a layout, a data type and this rank's array, the library's own or the
-// caller's. The local array covers the rank's box, margins included; any strides are allowed.
+// caller's. The local array covers the rank's box, halos included; any strides are allowed.
 #pragma once
 
 #include "comm/layout_object.hpp"
@@ -30,7 +30,7 @@ public:
   // Throws TENON_ERR_STATE once the tensor has an array, TENON_ERR_SUPPORT if there is no device.
   void setSpace(Space space);
   int rank() const noexcept { return layout_.rank(); }
-  // The mesh position of this rank, -1 outside; its box and the box's extents.
+  // The grid position of this rank, -1 outside; its box and the box's extents.
   int position() const noexcept { return position_; }
   const Box& box() const noexcept { return box_; }
   const Shape& extent() const noexcept { return extent_; }
@@ -39,7 +39,7 @@ public:
   // Uses the caller's memory. `firstOwned` is the first owned cell (first cell of the part, without
   // ghosts), strides count elements, ghosts say how many cells of memory lie around the owned ones.
   // `length` is the number of elements that the caller allocated, 0 if it is not known. Throws
-  // TENON_ERR_SHAPE if the layout's margin is wider than the ghosts, or the array too short;
+  // TENON_ERR_SHAPE if the layout's halo is wider than the ghosts, or the array too short;
   // TENON_ERR_ARG if two cells are one element. Until another array takes its place kernels may use it; then they are
   // done, or, on the caller's own stream, in order with the caller's later work there.
   void placeArray(void* firstOwned, const std::vector<Index>& strides,
@@ -52,7 +52,7 @@ public:
   // firstOwned[i] the first owned cell of one. Strides and ghosts are those of all arrays, and of
   // `dim` they are not looked at. The library's array, which keeps its value, is what the tensor
   // works on; gatherArrays copies into it and scatterArrays out of it. Throws TENON_ERR_SHAPE for
-  // another number of arrays and for a margin in `dim`. `length` is that of each array.
+  // another number of arrays and for a halo in `dim`. `length` is that of each array.
   void placeArrays(int dim, const std::vector<void*>& firstOwned, const std::vector<Index>& strides,
                    const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
                    bool readOnly, Index length = 0);

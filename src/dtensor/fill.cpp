@@ -15,14 +15,13 @@ namespace {
 // For one dimension of this rank's box: the global index that each cell stands for, or -1.
 std::vector<Index> globalIndices(const DTensor& x, int dim) {
   const Layout& layout = x.layout();
-  const auto& margin = layout.margin(dim);
+  const auto& halo = layout.halo(dim);
   const Interval box = x.box()[dim];
   const Interval owned = layout.owned(dim, layout.part(x.position(), dim));
   std::vector<Index> result;
   for (Index i = box.begin; i < box.end; ++i) {
-    if (margin && !margin->addends)
-      result.push_back(
-          extensionSource(i, layout.shape()[dim], margin->low, margin->high).value_or(-1));
+    if (halo && !halo->addends)
+      result.push_back(extensionSource(i, layout.shape()[dim], halo->low, halo->high).value_or(-1));
     else
       result.push_back(i >= owned.begin && i < owned.end ? i : -1);
   }
@@ -32,8 +31,8 @@ std::vector<Index> globalIndices(const DTensor& x, int dim) {
 // On a P axis coordinate 0 carries the value.
 bool carriesValue(const DTensor& x) {
   const Layout& layout = x.layout();
-  for (int axis = 0; axis < layout.mesh().axes(); ++axis)
-    if (layout.property(axis).isPartial() && layout.mesh().coordinate(x.position(), axis) != 0)
+  for (int axis = 0; axis < layout.grid().axes(); ++axis)
+    if (layout.property(axis).isPartial() && layout.grid().coordinate(x.position(), axis) != 0)
       return false;
   return true;
 }

@@ -49,8 +49,8 @@ Index offsetOf(const std::vector<Index>& cell, const DTensor& x) {
 // The dot product of the cells that this rank alone counts: owned, on coordinate 0 of B axes.
 double ownedDot(const DTensor& x, const DTensor& y) {
   const Layout& layout = x.layout();
-  for (int axis = 0; axis < layout.mesh().axes() && x.position() >= 0; ++axis)
-    if (layout.property(axis).isBroadcast() && layout.mesh().coordinate(x.position(), axis) != 0)
+  for (int axis = 0; axis < layout.grid().axes() && x.position() >= 0; ++axis)
+    if (layout.property(axis).isBroadcast() && layout.grid().coordinate(x.position(), axis) != 0)
       return 0;
   const Box owned = layout.ownedBox(x.position());
   Shape extent;

@@ -39,33 +39,33 @@ bool joinTwo(Groups& groups, const Layout& from, const Layout& to) {
   return false;
 }
 
-MeshPtr meshOf(const Mesh& mesh, const Groups& groups) {
-  std::vector<int> extents, ranks(mesh.size());
+GridPtr gridOf(const Grid& grid, const Groups& groups) {
+  std::vector<int> extents, ranks(grid.size());
   for (const std::vector<int>& axes : groups)
-    extents.push_back(mesh.extentOf(axes));
-  for (int position = 0; position < mesh.size(); ++position) {
+    extents.push_back(grid.extentOf(axes));
+  for (int position = 0; position < grid.size(); ++position) {
     int there = 0;
     for (std::size_t i = 0; i < groups.size(); ++i)
-      there = there * extents[i] + mesh.coordinateOn(position, groups[i]);
-    ranks[there] = mesh.rank(position);
+      there = there * extents[i] + grid.coordinateOn(position, groups[i]);
+    ranks[there] = grid.rank(position);
   }
-  return Mesh::make(std::move(extents), std::move(ranks));
+  return Grid::make(std::move(extents), std::move(ranks));
 }
 
 } // namespace
 
-AxisMerge::AxisMerge(const Layout& from, const Layout& to) : old_(from.meshPtr()) {
+AxisMerge::AxisMerge(const Layout& from, const Layout& to) : old_(from.gridPtr()) {
   for (int axis = 0; axis < old_->axes(); ++axis)
     if (!old_->isTrivial(axis))
       groups_.push_back({axis});
   while (joinTwo(groups_, from, to)) {
   }
-  merged_ = meshOf(*old_, groups_);
+  merged_ = gridOf(*old_, groups_);
 }
 
 Layout AxisMerge::merged(const Layout& layout) const {
   LayoutSpec spec = layout.spec();
-  spec.mesh = merged_;
+  spec.grid = merged_;
   spec.properties.clear();
   for (std::vector<int>& order : spec.splitAxes)
     order.clear();
@@ -81,7 +81,7 @@ Layout AxisMerge::merged(const Layout& layout) const {
 
 Layout AxisMerge::unmerged(const Layout& layout) const {
   LayoutSpec spec = layout.spec();
-  spec.mesh = old_;
+  spec.grid = old_;
   spec.properties.resize(old_->axes());
   for (std::size_t i = 0; i < groups_.size(); ++i)
     for (int axis : groups_[i])
@@ -101,7 +101,7 @@ std::vector<Index> goalCuts(const Layout& goal, int dim, std::size_t axes) {
   std::vector<Index> cuts = goal.cuts(dim);
   const std::vector<int>& order = goal.splitAxes(dim);
   for (std::size_t i = order.size(); i > axes; --i)
-    cuts = joinedCuts(cuts, goal.mesh().extent(order[i - 1]));
+    cuts = joinedCuts(cuts, goal.grid().extent(order[i - 1]));
   return cuts;
 }
 
@@ -109,7 +109,7 @@ void enterDimension(LayoutSpec& spec, int axis, int dim, const Layout* goal) {
   std::vector<int>& order = spec.splitAxes[dim];
   order.push_back(axis);
   const std::vector<Index> coarse = spec.cuts[dim];
-  const int pieces = spec.mesh->extent(axis);
+  const int pieces = spec.grid->extent(axis);
   spec.cuts[dim] = dividedCuts(coarse, pieces);
   if (!goal || order.size() > goal->splitAxes(dim).size() ||
       !std::equal(order.begin(), order.end(), goal->splitAxes(dim).begin()))
@@ -169,7 +169,7 @@ std::optional<Layout> withProperty(const Layout& layout, int axis, Property prop
                                    const Layout* goal) {
   LayoutSpec spec = layout.spec();
   const Property now = layout.property(axis);
-  if (spec.mesh->isTrivial(axis)) {
+  if (spec.grid->isTrivial(axis)) {
     spec.properties[axis] = property;
     return Layout(std::move(spec));
   }
@@ -178,7 +178,7 @@ std::optional<Layout> withProperty(const Layout& layout, int axis, Property prop
     if (order.back() != axis)
       return std::nullopt;
     order.pop_back();
-    spec.cuts[now.dim] = joinedCuts(spec.cuts[now.dim], spec.mesh->extent(axis));
+    spec.cuts[now.dim] = joinedCuts(spec.cuts[now.dim], spec.grid->extent(axis));
   }
   if (property.isShard())
     enterDimension(spec, axis, property.dim, goal);
@@ -187,13 +187,12 @@ std::optional<Layout> withProperty(const Layout& layout, int axis, Property prop
 }
 
 std::vector<int> changedAxes(const Layout& from, const Layout& to) {
-  if (!(from.mesh() == to.mesh()) || from.shape() != to.shape() || from.hasMargins() ||
-      to.hasMargins())
+  if (!(from.grid() == to.grid()) || from.shape() != to.shape() || from.hasHalos() || to.hasHalos())
     return {};
   const auto changes = [&](int axis) {
-    return !from.mesh().isTrivial(axis) && !(from.property(axis) == to.property(axis));
+    return !from.grid().isTrivial(axis) && !(from.property(axis) == to.property(axis));
   };
-  const auto all = std::views::iota(0, from.mesh().axes());
+  const auto all = std::views::iota(0, from.grid().axes());
   const auto first = std::ranges::find_if(all, changes);
   if (first == all.end())
     return {};

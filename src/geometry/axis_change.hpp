@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts that differ in the property of one mesh axis. An axis that comes to split a dimension
+// Layouts that differ in the property of one grid axis. An axis that comes to split a dimension
 // becomes its minor axis and divides each part; one that ceases to split a dimension must be its
 // minor axis, and its pieces are joined. So the ranks that exchange data differ on this axis alone,
 // and the caller's own cuts stay.
@@ -11,27 +11,27 @@
 
 namespace tenon {
 
-// Layouts on a mesh of fewer axes and the same ranks. Two axes are one to a conversion if both of its
+// Layouts on a grid of fewer axes and the same ranks. Two axes are one to a conversion if both of its
 // layouts have equal properties on them and, where they split a dimension, one follows the other in its
 // order. The one axis has a coordinate for each pair of theirs, the first axis slowest; so every rank
 // keeps its box, and its peers. Axes of one process are left out.
 
 class AxisMerge {
 public:
-  // Merges as many axes as both layouts, on one mesh and without margins, allow.
+  // Merges as many axes as both layouts, on one grid and without halos, allow.
   AxisMerge(const Layout& from, const Layout& to);
 
-  const Mesh& mesh() const noexcept { return *merged_; }
-  // Those that an axis of that mesh is made of, the slowest first.
+  const Grid& grid() const noexcept { return *merged_; }
+  // Those that an axis of that grid is made of, the slowest first.
   const std::vector<int>& axesOf(int axis) const { return groups_[axis]; }
 
-  // A layout on the old mesh whose properties and orders fit, such as the two, on the new one.
+  // A layout on the old grid whose properties and orders fit, such as the two, on the new one.
   Layout merged(const Layout& layout) const;
-  // And any layout on the new mesh on the old one.
+  // And any layout on the new grid on the old one.
   Layout unmerged(const Layout& layout) const;
 
 private:
-  MeshPtr old_, merged_;
+  GridPtr old_, merged_;
   std::vector<std::vector<int>> groups_;
 };
 
@@ -42,14 +42,14 @@ std::vector<Index> dividedCuts(const std::vector<Index>& coarse, int pieces);
 
 // The layout with another property on one axis; none if it would have to leave a dimension that
 // another axis divides further. Pieces are balanced; but where the dimension is then split by the
-// first axes that split it in `goal`, a layout on the same mesh, and the goal's cuts divide the
+// first axes that split it in `goal`, a layout on the same grid, and the goal's cuts divide the
 // parts, they are cut as there.
 std::optional<Layout> withProperty(const Layout& layout, int axis, Property property,
                                    const Layout* goal = nullptr);
 
 // The axes on which the properties differ, if one step as above with the cuts of `to` leads from one
 // layout to the other once these axes are one: they change alike and, where they split a dimension, are
-// its minor ones. The slowest first; none if there is no such step, or with margins.
+// its minor ones. The slowest first; none if there is no such step, or with halos.
 std::vector<int> changedAxes(const Layout& from, const Layout& to);
 
 } // namespace tenon

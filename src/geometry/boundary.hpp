@@ -30,7 +30,7 @@ const char* boundaryName(Boundary mode);
 // Throws TENON_ERR_ARG with the word.
 Boundary parseBoundary(std::string_view word);
 
-// Whether cells outside are the caller's: whoever fills a margin in place leaves them untouched.
+// Whether cells outside are the caller's: whoever fills a halo in place leaves them untouched.
 inline bool isCallers(Boundary mode) {
   return mode == Boundary::Values;
 }

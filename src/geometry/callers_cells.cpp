@@ -3,19 +3,19 @@
 
 namespace tenon {
 
-Coverage besideCallers(const Margin& margin, Index extent, Interval box) {
+Coverage besideCallers(const Halo& halo, Index extent, Interval box) {
   Interval others{0, box.size()};
-  if (isCallers(margin.low))
+  if (isCallers(halo.low))
     others.begin = std::clamp<Index>(-box.begin, 0, box.size());
-  if (isCallers(margin.high))
+  if (isCallers(halo.high))
     others.end = std::clamp<Index>(extent - box.begin, 0, box.size());
   return coverage({others}, {0, box.size()});
 }
 
 bool hasCallersSide(const Layout& layout) {
   for (int d = 0; d < layout.rank(); ++d)
-    if (const auto& margin = layout.margin(d))
-      if (isCallers(margin->low) || isCallers(margin->high))
+    if (const auto& halo = layout.halo(d))
+      if (isCallers(halo->low) || isCallers(halo->high))
         return true;
   return false;
 }
@@ -24,10 +24,10 @@ std::vector<CellBox> callersCells(const Layout& layout, int position) {
   const Box held = layout.box(position);
   std::vector<Coverage> others;
   for (int d = 0; d < layout.rank(); ++d) {
-    const auto& margin = layout.margin(d);
+    const auto& halo = layout.halo(d);
     const Interval all{0, held[d].size()};
-    others.push_back(margin ? besideCallers(*margin, layout.shape()[d], held[d])
-                            : coverage({all}, all));
+    others.push_back(halo ? besideCallers(*halo, layout.shape()[d], held[d])
+                          : coverage({all}, all));
   }
   return gapsOf(others);
 }
@@ -37,7 +37,7 @@ Layout boundaryScalar(const Layout& layout) {
   for (Property& p : properties)
     if (p.isShard())
       p = Property::broadcast();
-  return Layout({.shape = {1}, .mesh = layout.meshPtr(), .properties = std::move(properties)});
+  return Layout({.shape = {1}, .grid = layout.gridPtr(), .properties = std::move(properties)});
 }
 
 } // namespace tenon

@@ -10,7 +10,7 @@ namespace tenon {
 
 namespace {
 
-// The parts of a dimension without a margin that share cells with an interval, and those cells. Such
+// The parts of a dimension without a halo that share cells with an interval, and those cells. Such
 // parts are one after the other, so that those on consecutive coordinates are counted at once.
 class TileCount {
 public:
@@ -38,7 +38,7 @@ private:
       return;
     if (i == chosenAxes_)
       return addAll(std::max(first, first_), std::min(last, last_));
-    const int axis = layout_.splitAxes(dim_)[i], extent = layout_.mesh().extent(axis);
+    const int axis = layout_.splitAxes(dim_)[i], extent = layout_.grid().extent(axis);
     const int each = (last - first) / extent, fixed = coordinates_[axis];
     if (fixed != kAnyCoordinate)
       return add(i + 1, first + fixed * each, first + (fixed + 1) * each);
@@ -79,16 +79,16 @@ Index times(Index cells, Index factor) {
 
 FlowCount::FlowCount(const Layout& from, const Layout& to, int rank, Role role, AxisMask apart)
     : mine_(role == Role::Source ? from : to), theirs_(role == Role::Source ? to : from),
-      role_(role), rank_(rank), position_(mine_.mesh().position(rank)),
+      role_(role), rank_(rank), position_(mine_.grid().position(rank)),
       coordinates_(peerCoordinates(mine_, position_, theirs_, role)) {
   keepApart(apart);
   if (!coordinates_)
     return;
-  if (mine_.hasMargins() || theirs_.hasMargins())
+  if (mine_.hasHalos() || theirs_.hasHalos())
     own_.resize(mine_.rank());
   for (int d = 0; d < mine_.rank(); ++d) {
     const int part = mine_.part(position_, d);
-    if (hasMargin(d))
+    if (hasHalo(d))
       own_[d] = partSegments(mine_, d, part, role);
     else
       run_[d] = mine_.owned(d, part);
@@ -99,7 +99,7 @@ void FlowCount::keepApart(AxisMask apart) {
   for (int axis = 0; apart != 0 && coordinates_; ++axis, apart >>= 1) {
     if ((apart & 1) == 0)
       continue;
-    const int own = mine_.mesh().coordinate(position_, axis);
+    const int own = mine_.grid().coordinate(position_, axis);
     int& only = (*coordinates_)[axis];
     if (only != kAnyCoordinate && only != own)
       coordinates_.reset();
@@ -135,7 +135,7 @@ LevelFlow FlowCount::byLevel(const std::vector<Index>& unitRanks) const {
   outermost = sum.others;
   if (outermost.messages > 0 && !unitRanks.empty())
     for (int other : ranksOfUnit(unitRanks.front()))
-      if (const Index cells = other == rank_ ? 0 : cellsWith(theirs_.mesh().position(other))) {
+      if (const Index cells = other == rank_ ? 0 : cellsWith(theirs_.grid().position(other))) {
         take(outermost, cells);
         give(flow.others[levelBetween(rank_, other, unitRanks)], cells);
       }
@@ -157,19 +157,19 @@ Traffic FlowCount::all() const {
     product.messages *= parts.messages;
     product.cells = times(product.cells, parts.cells);
   }
-  for (int axis = 0; axis < theirs_.mesh().axes(); ++axis)
+  for (int axis = 0; axis < theirs_.grid().axes(); ++axis)
     if ((*coordinates_)[axis] == kAnyCoordinate && !theirs_.property(axis).isShard()) {
-      product.messages *= theirs_.mesh().extent(axis);
-      product.cells = times(product.cells, theirs_.mesh().extent(axis));
+      product.messages *= theirs_.grid().extent(axis);
+      product.cells = times(product.cells, theirs_.grid().extent(axis));
     }
   return product;
 }
 
 // The parts of one dimension with shared cells, and those cells.
 Traffic FlowCount::partsAlong(int dim) const {
-  if (!hasMargin(dim))
+  if (!hasHalo(dim))
     return TileCount(theirs_, dim, run_[dim], *coordinates_).count();
-  if (!theirs_.margin(dim) && own_[dim].size() == 1)
+  if (!theirs_.halo(dim) && own_[dim].size() == 1)
     return TileCount(theirs_, dim, globalRange(own_[dim].front()), *coordinates_).count();
   Traffic sum;
   for (int part : partsNear(own_[dim], theirs_, dim, otherRole(role_)))
@@ -187,9 +187,9 @@ Index FlowCount::sharedAlong(int dim, int part) const {
 Index FlowCount::cellsWith(int other) const {
   if (!theirs_.isHolder(other))
     return 0;
-  for (int axis = 0; axis < theirs_.mesh().axes(); ++axis) {
+  for (int axis = 0; axis < theirs_.grid().axes(); ++axis) {
     const int only = (*coordinates_)[axis];
-    if (only != kAnyCoordinate && only != theirs_.mesh().coordinate(other, axis))
+    if (only != kAnyCoordinate && only != theirs_.grid().coordinate(other, axis))
       return 0;
   }
   Index cells = 1;
@@ -199,16 +199,16 @@ Index FlowCount::cellsWith(int other) const {
 }
 
 Index FlowCount::sharedAt(int dim, int part) const {
-  return hasMargin(dim) ? sharedAlong(dim, part)
-                        : intersect(run_[dim], theirs_.owned(dim, part)).size();
+  return hasHalo(dim) ? sharedAlong(dim, part)
+                      : intersect(run_[dim], theirs_.owned(dim, part)).size();
 }
 
 // The ranks of the other side that are in the own unit of a level.
 std::vector<int> FlowCount::ranksOfUnit(Index size) const {
-  const Mesh& mesh = theirs_.mesh();
+  const Grid& grid = theirs_.grid();
   std::vector<int> ranks;
-  if (size > mesh.size()) {
-    std::ranges::copy_if(mesh.ranks(), std::back_inserter(ranks),
+  if (size > grid.size()) {
+    std::ranges::copy_if(grid.ranks(), std::back_inserter(ranks),
                          [&](int other) { return other / size == rank_ / size; });
     return ranks;
   }
@@ -223,18 +223,18 @@ namespace {
 constexpr int kMaskBits = 24, kNumberBits = 18, kPlaceBits = 3; // of the keys of factors
 
 // How far apart ranks are that are neighbours on each axis; none if that depends on where they are.
-std::optional<std::vector<int>> rankStrides(const Mesh& mesh) {
+std::optional<std::vector<int>> rankStrides(const Grid& grid) {
   std::vector<int> strides;
-  for (int axis = 0; axis < mesh.axes(); ++axis) {
-    std::vector<int> coordinates(mesh.axes(), 0);
-    coordinates[axis] = mesh.extent(axis) > 1 ? 1 : 0;
-    strides.push_back(mesh.rank(mesh.positionAt(coordinates)) - mesh.rank(0));
+  for (int axis = 0; axis < grid.axes(); ++axis) {
+    std::vector<int> coordinates(grid.axes(), 0);
+    coordinates[axis] = grid.extent(axis) > 1 ? 1 : 0;
+    strides.push_back(grid.rank(grid.positionAt(coordinates)) - grid.rank(0));
   }
-  for (int position = 0; position < mesh.size(); ++position) {
-    int rank = mesh.rank(0);
-    for (int axis = 0; axis < mesh.axes(); ++axis)
-      rank += strides[axis] * mesh.coordinate(position, axis);
-    if (rank != mesh.rank(position))
+  for (int position = 0; position < grid.size(); ++position) {
+    int rank = grid.rank(0);
+    for (int axis = 0; axis < grid.axes(); ++axis)
+      rank += strides[axis] * grid.coordinate(position, axis);
+    if (rank != grid.rank(position))
       return std::nullopt;
   }
   return strides;
@@ -244,21 +244,21 @@ std::optional<std::vector<int>> rankStrides(const Mesh& mesh) {
 
 // Along an axis ranks either share a unit or are all in units of their own. A carry from the axes within a unit
 // would leave it.
-std::optional<UnitAxes> UnitAxes::of(const Mesh& mesh, const std::vector<Index>& unitRanks) {
+std::optional<UnitAxes> UnitAxes::of(const Grid& grid, const std::vector<Index>& unitRanks) {
   UnitAxes units;
   if (unitRanks.empty())
     return units;
-  const auto strides = rankStrides(mesh);
-  if (!strides || mesh.axes() > kMostMaskedAxes)
+  const auto strides = rankStrides(grid);
+  if (!strides || grid.axes() > kMostMaskedAxes)
     return std::nullopt;
   for (const Index ranks : unitRanks) {
     AxisMask apart = 0;
-    Index within = mesh.rank(0) % ranks;
-    for (int axis = 0; axis < mesh.axes(); ++axis) {
-      if (mesh.extent(axis) > 1 && (*strides)[axis] % ranks == 0)
+    Index within = grid.rank(0) % ranks;
+    for (int axis = 0; axis < grid.axes(); ++axis) {
+      if (grid.extent(axis) > 1 && (*strides)[axis] % ranks == 0)
         apart |= AxisMask(1) << axis;
       else
-        within += Index(mesh.extent(axis) - 1) * (*strides)[axis];
+        within += Index(grid.extent(axis) - 1) * (*strides)[axis];
       if ((*strides)[axis] < 0)
         return std::nullopt;
     }
@@ -284,21 +284,21 @@ LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
   return flow;
 }
 
-FlowTable::FlowTable(MeshPtr mesh, UnitAxes units, std::vector<int> positions)
-    : mesh_(std::move(mesh)), units_(std::move(units)), positions_(std::move(positions)) {
-  if (!canHold(*mesh_, units_, positions_))
+FlowTable::FlowTable(GridPtr grid, UnitAxes units, std::vector<int> positions)
+    : grid_(std::move(grid)), units_(std::move(units)), positions_(std::move(positions)) {
+  if (!canHold(*grid_, units_, positions_))
     throw Error(TENON_ERR_INTERNAL, "a table of flows for too many axes, levels or positions");
   for (const int position : positions_) {
     AxisMask beyond = 0;
-    for (int axis = 0; axis < mesh_->axes(); ++axis)
-      beyond |= AxisMask(mesh_->coordinate(position, axis) != 0) << axis;
+    for (int axis = 0; axis < grid_->axes(); ++axis)
+      beyond |= AxisMask(grid_->coordinate(position, axis) != 0) << axis;
     beyondZero_.push_back(beyond);
   }
 }
 
-bool FlowTable::canHold(const Mesh& mesh, const UnitAxes& units,
+bool FlowTable::canHold(const Grid& grid, const UnitAxes& units,
                         const std::vector<int>& positions) {
-  return mesh.axes() <= kMaskBits && units.apart.size() <= kMostLevels &&
+  return grid.axes() <= kMaskBits && units.apart.size() <= kMostLevels &&
          positions.size() <= kMostPositions;
 }
 
@@ -309,7 +309,7 @@ int FlowTable::placeOf(int position) const {
 
 int FlowTable::numberOf(DimKey key) {
   std::vector<int>& alike =
-      dimsLike_[{key.extent, key.axes, key.cuts.size(), key.margin.has_value()}];
+      dimsLike_[{key.extent, key.axes, key.cuts.size(), key.halo.has_value()}];
   for (const int number : alike)
     if (dims_[number] == key)
       return number;
@@ -327,7 +327,7 @@ const FlowTable::Known& FlowTable::known(const Layout& layout) {
   if (!isNew)
     return made;
   made.layout = layout;
-  for (int axis = 0; axis < layout.mesh().axes(); ++axis) {
+  for (int axis = 0; axis < layout.grid().axes(); ++axis) {
     const AxisMask bit = AxisMask(1) << axis;
     const Property property = layout.property(axis);
     AxisMask& mask = property.isShard()       ? made.shard
@@ -340,7 +340,7 @@ const FlowTable::Known& FlowTable::known(const Layout& layout) {
   }
   for (int d = 0; d < layout.rank(); ++d)
     made.dims[d] =
-        numberOf({layout.shape()[d], layout.splitAxes(d), layout.cuts(d), layout.margin(d)});
+        numberOf({layout.shape()[d], layout.splitAxes(d), layout.cuts(d), layout.halo(d)});
   return made;
 }
 
@@ -357,7 +357,7 @@ const AlongDim& FlowTable::along(const View& view, int dim, AxisMask apart) {
     const Layout &from = *(isSource ? view.mine : view.theirs).layout,
                  &to = *(isSource ? view.theirs : view.mine).layout;
     at->second =
-        FlowCount(from, to, mesh_->rank(positions_[view.place]), view.role, apart).along(dim);
+        FlowCount(from, to, grid_->rank(positions_[view.place]), view.role, apart).along(dim);
   }
   return at->second;
 }
@@ -365,7 +365,7 @@ const AlongDim& FlowTable::along(const View& view, int dim, AxisMask apart) {
 Index FlowTable::extentsOf(AxisMask axes) const {
   Index extents = 1;
   for (; axes != 0; axes &= axes - 1)
-    extents = checkedProduct(extents, mesh_->extent(std::countr_zero(axes)), "addends or copies");
+    extents = checkedProduct(extents, grid_->extent(std::countr_zero(axes)), "addends or copies");
   return extents;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Flows between many layouts on one mesh. A flow is a product over dimensions (traffic.hpp), and layouts of one
-// mesh differ in few of their dimensions: so its factors recur, and each is counted once.
+// Flows between many layouts on one grid. A flow is a product over dimensions (traffic.hpp), and layouts of one
+// grid differ in few of their dimensions: so its factors recur, and each is counted once.
 //
-// Units of a machine whose ranks have the same coordinates on some axes, as on a mesh that follows the machine's
+// Units of a machine whose ranks have the same coordinates on some axes, as on a grid that follows the machine's
 // levels, need no look at single ranks: what stays within a unit is what goes to others with these coordinates.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace tenon {
 // What one rank shares with others in a conversion, dimension by dimension: messages and cells of others are
 // products over dimensions, times the extents of axes that neither split nor choose.
 
-// A bit for each axis of a mesh.
+// A bit for each axis of a grid.
 using AxisMask = std::uint64_t;
 inline constexpr int kMostMaskedAxes = 64;
 
@@ -37,20 +37,20 @@ struct AlongDim {
 
 class FlowCount {
 public:
-  // apart: axes of the mesh, on which both layouts are then, whose coordinates the others share with the rank.
+  // apart: axes of the grid, on which both layouts are then, whose coordinates the others share with the rank.
   FlowCount(const Layout& from, const Layout& to, int rank, Role role, AxisMask apart = 0);
 
   bool hasPeers() const noexcept { return coordinates_.has_value(); }
   Flow flow() const;
   // The same with what the rank gives to itself.
   Traffic all() const;
-  Index keptCells() const { return coordinates_ ? cellsWith(theirs_.mesh().position(rank_)) : 0; }
+  Index keptCells() const { return coordinates_ ? cellsWith(theirs_.grid().position(rank_)) : 0; }
   LevelFlow byLevel(const std::vector<Index>& unitRanks) const;
   // There must be peers.
   AlongDim along(int dim) const;
 
 private:
-  bool hasMargin(int dim) const { return mine_.margin(dim) || theirs_.margin(dim); }
+  bool hasHalo(int dim) const { return mine_.halo(dim) || theirs_.halo(dim); }
   void keepApart(AxisMask apart);
   Traffic partsAlong(int dim) const;
   Index sharedAlong(int dim, int part) const;
@@ -63,7 +63,7 @@ private:
   const Role role_;
   const int rank_, position_;
   std::optional<std::vector<int>> coordinates_;
-  // Per dimension, with a margin on either side and without.
+  // Per dimension, with a halo on either side and without.
   std::vector<std::vector<Segment>> own_;
   std::array<Interval, kMaxRank> run_;
 };
@@ -74,8 +74,8 @@ struct UnitAxes {
   std::vector<AxisMask> apart = {};
   bool operator==(const UnitAxes&) const = default;
 
-  // None unless that is so on this mesh.
-  static std::optional<UnitAxes> of(const Mesh& mesh, const std::vector<Index>& unitRanks);
+  // None unless that is so on this grid.
+  static std::optional<UnitAxes> of(const Grid& grid, const std::vector<Index>& unitRanks);
 };
 
 // As countFlow() by level.
@@ -93,17 +93,17 @@ public:
     Index keptCells = 0;
   };
 
-  // Of a few positions of the mesh. Throws TENON_ERR_INTERNAL for more of them, or more levels or axes, than it
+  // Of a few positions of the grid. Throws TENON_ERR_INTERNAL for more of them, or more levels or axes, than it
   // can hold; see canHold().
-  FlowTable(MeshPtr mesh, UnitAxes units, std::vector<int> positions);
-  static bool canHold(const Mesh& mesh, const UnitAxes& units, const std::vector<int>& positions);
+  FlowTable(GridPtr grid, UnitAxes units, std::vector<int> positions);
+  static bool canHold(const Grid& grid, const UnitAxes& units, const std::vector<int>& positions);
 
-  const Mesh& mesh() const noexcept { return *mesh_; }
+  const Grid& grid() const noexcept { return *grid_; }
   const UnitAxes& units() const noexcept { return units_; }
   const std::vector<int>& positions() const noexcept { return positions_; }
   // The place of a position in positions(); -1 if it is not among them.
   int placeOf(int position) const;
-  // Of the position at a place, between layouts on this mesh.
+  // Of the position at a place, between layouts on this grid.
   TableFlow flow(const Layout& from, const Layout& to, int place, Role role);
 
 private:
@@ -118,7 +118,7 @@ private:
     Index extent;
     std::vector<int> axes;
     std::vector<Index> cuts;
-    std::optional<Margin> margin;
+    std::optional<Halo> halo;
     bool operator==(const DimKey&) const = default;
   };
 
@@ -136,7 +136,7 @@ private:
   // Of all dimensions, the position itself among the others.
   AlongDim among(const View& view, AxisMask apart);
 
-  MeshPtr mesh_;
+  GridPtr grid_;
   UnitAxes units_;
   std::vector<int> positions_;
   std::vector<AxisMask> beyondZero_; // by place: axes on which the coordinate is not 0

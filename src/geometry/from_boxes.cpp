@@ -257,7 +257,7 @@ Layout layoutFromBoxes(const std::vector<Box>& boxes, const std::optional<Shape>
     grid.push_back(static_cast<int>(spec.cuts[d].size()) - 1);
     spec.properties.push_back(Property::shard(static_cast<int>(d)));
   }
-  spec.mesh = Mesh::make(std::move(grid), std::move(*ranks));
+  spec.grid = Grid::make(std::move(grid), std::move(*ranks));
   return Layout(std::move(spec));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A solver knows its own box, not a mesh with cuts: this finds mesh and cuts from all boxes.
+// A solver knows its own box, not a grid with cuts: this finds grid and cuts from all boxes.
 #pragma once
 
 #include "geometry/layout.hpp"
@@ -10,7 +10,7 @@ namespace tenon {
 
 // boxes[r]: what rank r holds; an empty box makes r inactive. The boxes must be the cells of a
 // Cartesian grid that covers the shape, each held once; without a shape, the least one from 0 that
-// has all boxes. Mesh axis d splits tensor dimension d. Throws TENON_ERR_LAYOUT naming the ranks and
+// has all boxes. Grid axis d splits tensor dimension d. Throws TENON_ERR_LAYOUT naming the ranks and
 // the boxes that do not fit.
 Layout layoutFromBoxes(const std::vector<Box>& boxes, const std::optional<Shape>& shape = {});
 

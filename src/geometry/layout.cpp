@@ -18,7 +18,7 @@ namespace tenon {
 namespace {
 
 bool addsNothing(const Layout& layout, int dim) {
-  if (!layout.margin(dim))
+  if (!layout.halo(dim))
     return true;
   for (int part = 0; part < layout.parts(dim); ++part) {
     const Interval box = layout.box(dim, part), owned = layout.owned(dim, part);
@@ -28,21 +28,21 @@ bool addsNothing(const Layout& layout, int dim) {
   return true;
 }
 
-Layout withoutIdleMargins(const Layout& layout) {
-  if (!layout.hasMargins())
+Layout withoutIdleHalos(const Layout& layout) {
+  if (!layout.hasHalos())
     return layout;
   LayoutSpec spec = layout.spec();
   for (int d = 0; d < layout.rank(); ++d)
     if (addsNothing(layout, d))
-      spec.margins[d].reset();
+      spec.halos[d].reset();
   return Layout(std::move(spec));
 }
 
 } // namespace
 
 bool sameHolding(const Layout& a, const Layout& b) {
-  return a == b || ((a.hasMargins() || b.hasMargins()) && a.shape() == b.shape() &&
-                    withoutIdleMargins(a) == withoutIdleMargins(b));
+  return a == b || ((a.hasHalos() || b.hasHalos()) && a.shape() == b.shape() &&
+                    withoutIdleHalos(a) == withoutIdleHalos(b));
 }
 
 std::vector<Layout> stopsBetween(const Layout& from, const Layout& to) {
@@ -51,12 +51,12 @@ std::vector<Layout> stopsBetween(const Layout& from, const Layout& to) {
   std::vector<Layout> stops;
   const auto stopAt = [&](const Layout& next) {
     const Layout& last = stops.empty() ? from : stops.back();
-    if (!sameHolding(last, next) || !(last.mesh() == next.mesh()))
+    if (!sameHolding(last, next) || !(last.grid() == next.grid()))
       stops.push_back(next);
   };
-  if (!(from.mesh() == to.mesh())) {
-    stopAt(from.withoutMargins());
-    stopAt(to.withoutMargins());
+  if (!(from.grid() == to.grid())) {
+    stopAt(from.withoutHalos());
+    stopAt(to.withoutHalos());
   }
   stopAt(to);
   return stops;
@@ -66,15 +66,15 @@ namespace {
 
 std::vector<int> axesThatSplit(const LayoutSpec& spec, int dim) {
   std::vector<int> axes;
-  for (int axis = 0; axis < spec.mesh->axes(); ++axis)
-    if (!spec.mesh->isTrivial(axis) && spec.properties[axis] == Property::shard(dim))
+  for (int axis = 0; axis < spec.grid->axes(); ++axis)
+    if (!spec.grid->isTrivial(axis) && spec.properties[axis] == Property::shard(dim))
       axes.push_back(axis);
   return axes;
 }
 
 // An axis that a split order names may not exist.
-bool isTrivial(const Mesh& mesh, int axis) {
-  return axis >= 0 && axis < mesh.axes() && mesh.isTrivial(axis);
+bool isTrivial(const Grid& grid, int axis) {
+  return axis >= 0 && axis < grid.axes() && grid.isTrivial(axis);
 }
 
 // What fits 64 bits as a number of bytes; extents of 0 count as 1, since parts have the others.
@@ -102,18 +102,18 @@ void checkShapeAndProperties(const LayoutSpec& spec) {
                   fmt::format("dimension {} of the shape has extent {}; it must be >= 0", d,
                               spec.shape[d]));
   checkCount(spec.shape, "a tensor of shape");
-  if (!spec.mesh)
+  if (!spec.grid)
     throw Error(TENON_ERR_LAYOUT,
                 "the layout has no process grid; set one with TenonLayoutSetPartition()");
-  if (static_cast<int>(spec.properties.size()) != spec.mesh->axes())
+  if (static_cast<int>(spec.properties.size()) != spec.grid->axes())
     throw Error(
         TENON_ERR_LAYOUT,
         fmt::format(
             "process grid {} has {}, but {} given: \"{}\"; pass one property per grid axis",
-            spec.mesh->describe(), counted(spec.mesh->axes(), "axis", "axes"),
+            spec.grid->describe(), counted(spec.grid->axes(), "axis", "axes"),
             counted(static_cast<Index>(spec.properties.size()), "property was", "properties were"),
             describe(spec.properties)));
-  for (int axis = 0; axis < spec.mesh->axes(); ++axis) {
+  for (int axis = 0; axis < spec.grid->axes(); ++axis) {
     const Property p = spec.properties[axis];
     if (p.isShard() && (p.dim < 0 || p.dim >= rank))
       throw Error(
@@ -127,7 +127,7 @@ void checkShapeAndProperties(const LayoutSpec& spec) {
 void completeSplit(LayoutSpec& spec, int dim) {
   const std::vector<int> axes = axesThatSplit(spec, dim);
   std::vector<int>& order = spec.splitAxes[dim];
-  std::erase_if(order, [&](int axis) { return isTrivial(*spec.mesh, axis); });
+  std::erase_if(order, [&](int axis) { return isTrivial(*spec.grid, axis); });
   if (order.empty())
     order = axes;
   if (!std::is_permutation(order.begin(), order.end(), axes.begin(), axes.end()))
@@ -138,7 +138,7 @@ void completeSplit(LayoutSpec& spec, int dim) {
   std::vector<int> parts;
   int product = 1;
   for (int axis : order) {
-    parts.push_back(spec.mesh->extent(axis));
+    parts.push_back(spec.grid->extent(axis));
     product *= parts.back();
   }
   if (spec.cuts[dim].empty())
@@ -146,20 +146,20 @@ void completeSplit(LayoutSpec& spec, int dim) {
   checkCuts(spec.cuts[dim], spec.shape[dim], product, dim);
 }
 
-void completeMargin(LayoutSpec& spec, int dim) {
-  std::optional<Margin>& given = spec.margins[dim];
+void completeHalo(LayoutSpec& spec, int dim) {
+  std::optional<Halo>& given = spec.halos[dim];
   if (!given)
     return;
-  Margin& margin = *given;
-  if (margin.boxes.size() + 1 != spec.cuts[dim].size())
+  Halo& halo = *given;
+  if (halo.boxes.size() + 1 != spec.cuts[dim].size())
     throw Error(TENON_ERR_LAYOUT, fmt::format("dimension {} is split into {} parts, but {} halo "
                                               "boxes were given; pass one box per part",
-                                              dim, spec.cuts[dim].size() - 1, margin.boxes.size()));
+                                              dim, spec.cuts[dim].size() - 1, halo.boxes.size()));
   const Index extent = spec.shape[dim];
-  for (Interval& box : margin.boxes) {
-    if (margin.low == Boundary::None)
+  for (Interval& box : halo.boxes) {
+    if (halo.low == Boundary::None)
       box.begin = std::max<Index>(box.begin, 0);
-    if (margin.high == Boundary::None)
+    if (halo.high == Boundary::None)
       box.end = std::min(box.end, extent);
     if (box.empty())
       box = {0, 0};
@@ -182,9 +182,9 @@ Shape widestParts(const LayoutSpec& spec) {
 // The widest box of each dimension's parts.
 Shape widestBoxes(const LayoutSpec& spec, Shape widest) {
   for (std::size_t d = 0; d < widest.size(); ++d)
-    if (spec.margins[d]) {
+    if (spec.halos[d]) {
       widest[d] = 0;
-      for (const Interval& box : spec.margins[d]->boxes)
+      for (const Interval& box : spec.halos[d]->boxes)
         widest[d] = std::max(widest[d], box.size());
     }
   return widest;
@@ -224,7 +224,7 @@ Property Property::dual() const {
 Layout::Layout(LayoutSpec spec) {
   checkShapeAndProperties(spec);
   const std::size_t rank = spec.shape.size();
-  for (std::size_t given : {spec.splitAxes.size(), spec.cuts.size(), spec.margins.size()})
+  for (std::size_t given : {spec.splitAxes.size(), spec.cuts.size(), spec.halos.size()})
     if (given != 0 && given != rank)
       throw Error(TENON_ERR_LAYOUT,
                   fmt::format("split orders, split points and halos must be given for all {} "
@@ -232,16 +232,16 @@ Layout::Layout(LayoutSpec spec) {
                               rank, given));
   spec.splitAxes.resize(rank);
   spec.cuts.resize(rank);
-  spec.margins.resize(rank);
+  spec.halos.resize(rank);
   for (std::size_t d = 0; d < rank; ++d) {
     completeSplit(spec, static_cast<int>(d));
-    completeMargin(spec, static_cast<int>(d));
+    completeHalo(spec, static_cast<int>(d));
   }
   const Shape widest = widestParts(spec);
   checkCount(widestBoxes(spec, widest), "a part of extents");
   std::vector<bool> boxesRise;
-  for (const auto& margin : spec.margins)
-    boxesRise.push_back(!margin || rises(margin->boxes));
+  for (const auto& halo : spec.halos)
+    boxesRise.push_back(!halo || rises(halo->boxes));
   std::vector<std::vector<int>> empty;
   for (const std::vector<Index>& cuts : spec.cuts)
     empty.push_back(emptyBefore(cuts));
@@ -252,12 +252,12 @@ Layout::Layout(LayoutSpec spec) {
 
 Layout::Spread Layout::spreadOf(const LayoutSpec& spec) {
   Spread spread;
-  std::vector<int> number(spec.mesh->axes(), -1);
-  for (int axis = 0; axis < spec.mesh->axes(); ++axis) {
-    if (spec.mesh->isTrivial(axis))
+  std::vector<int> number(spec.grid->axes(), -1);
+  for (int axis = 0; axis < spec.grid->axes(); ++axis) {
+    if (spec.grid->isTrivial(axis))
       continue;
     number[axis] = static_cast<int>(spread.extents.size());
-    spread.extents.push_back(spec.mesh->extent(axis));
+    spread.extents.push_back(spec.grid->extent(axis));
     spread.properties.push_back(spec.properties[axis]);
   }
   spread.splitOrders = spec.splitAxes;
@@ -267,21 +267,21 @@ Layout::Spread Layout::spreadOf(const LayoutSpec& spec) {
   return spread;
 }
 
-bool Layout::hasMargins() const noexcept {
-  return std::any_of(data_->margins.begin(), data_->margins.end(),
+bool Layout::hasHalos() const noexcept {
+  return std::any_of(data_->halos.begin(), data_->halos.end(),
                      [](const auto& m) { return m.has_value(); });
 }
 
 bool Layout::holdsAddends() const noexcept {
   return std::ranges::any_of(data_->spread.properties, &Property::isPartial) ||
-         std::any_of(data_->margins.begin(), data_->margins.end(),
+         std::any_of(data_->halos.begin(), data_->halos.end(),
                      [](const auto& m) { return m && m->addends; });
 }
 
 int Layout::part(int position, int dim) const {
   int index = 0;
   for (int axis : data_->splitAxes[dim])
-    index = index * mesh().extent(axis) + mesh().coordinate(position, axis);
+    index = index * grid().extent(axis) + grid().coordinate(position, axis);
   return index;
 }
 
@@ -289,8 +289,8 @@ std::vector<int> Layout::partCoordinates(int dim, int part) const {
   const std::vector<int>& axes = data_->splitAxes[dim];
   std::vector<int> coordinates(axes.size());
   for (int i = static_cast<int>(axes.size()) - 1; i >= 0; --i) {
-    coordinates[i] = part % mesh().extent(axes[i]);
-    part /= mesh().extent(axes[i]);
+    coordinates[i] = part % grid().extent(axes[i]);
+    part /= grid().extent(axes[i]);
   }
   return coordinates;
 }
@@ -305,15 +305,15 @@ Interval Layout::owned(int dim, int part) const {
 }
 
 Interval Layout::box(int dim, int part) const {
-  const std::optional<Margin>& given = margin(dim);
+  const std::optional<Halo>& given = halo(dim);
   return given ? given->boxes[part] : owned(dim, part);
 }
 
 bool Layout::isHolder(int position) const {
   if (position < 0)
     return false;
-  for (int axis = 0; axis < mesh().axes(); ++axis)
-    if (property(axis).isRoot() && mesh().coordinate(position, axis) != 0)
+  for (int axis = 0; axis < grid().axes(); ++axis)
+    if (property(axis).isRoot() && grid().coordinate(position, axis) != 0)
       return false;
   return true;
 }
@@ -328,24 +328,24 @@ Box Layout::box(int position) const {
 }
 
 Box Layout::ownedBox(int position) const {
-  return withoutMargins().box(position);
+  return withoutHalos().box(position);
 }
 
 Layout Layout::dual() const {
   LayoutSpec spec = *data_;
   for (Property& p : spec.properties)
     p = p.dual();
-  for (auto& margin : spec.margins)
-    if (margin)
-      margin->addends = !margin->addends;
+  for (auto& halo : spec.halos)
+    if (halo)
+      halo->addends = !halo->addends;
   return Layout(std::move(spec));
 }
 
-Layout Layout::withoutMargins() const {
-  if (!hasMargins())
+Layout Layout::withoutHalos() const {
+  if (!hasHalos())
     return *this;
   LayoutSpec spec = *data_;
-  spec.margins.clear();
+  spec.halos.clear();
   return Layout(std::move(spec));
 }
 
@@ -353,8 +353,8 @@ bool Layout::operator==(const Layout& other) const {
   const LayoutSpec& a = *data_;
   const LayoutSpec& b = *other.data_;
   return &a == &b || (data_->spread == other.data_->spread && a.shape == b.shape &&
-                      (a.mesh == b.mesh || a.mesh->ranks() == b.mesh->ranks()) &&
-                      a.cuts == b.cuts && a.margins == b.margins);
+                      (a.grid == b.grid || a.grid->ranks() == b.grid->ranks()) &&
+                      a.cuts == b.cuts && a.halos == b.halos);
 }
 
 } // namespace tenon

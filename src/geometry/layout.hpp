@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How a tensor lies on a mesh: an immutable value.
+// How a tensor lies on a grid: an immutable value.
 //
-// Along each mesh axis the tensor has one property: S(d) sharded along tensor dimension d, B
+// Along each grid axis the tensor has one property: S(d) sharded along tensor dimension d, B
 // broadcast (a full copy each), P partial (addends of full size), R root (on coordinate 0 only).
 // The axes that split a dimension are ordered, major first, and one list of cuts over their
-// combined index divides the dimension. A dimension may carry a margin, G(d): the parts' boxes then
+// combined index divides the dimension. A dimension may carry a halo, G(d): the parts' boxes then
 // overlap, leave gaps or leave the domain; its dual G*(d) has the same boxes holding addends.
 //
 // Along an axis of one process S(d), B, P and R are one thing. A layout remembers the property that it was
@@ -13,7 +13,7 @@
 #pragma once
 
 #include "geometry/boundary.hpp"
-#include "geometry/mesh.hpp"
+#include "geometry/grid.hpp"
 
 #include <optional>
 #include <string>
@@ -48,23 +48,23 @@ Properties parseProperties(std::string_view text);
 std::string describe(const Properties& properties);
 
 // The boxes of a dimension's parts, where they are not the parts themselves.
-struct Margin {
+struct Halo {
   std::vector<Interval> boxes; // one for each part, in global indices that may leave the domain
   Boundary low = Boundary::None;
   Boundary high = Boundary::None;
   bool addends = false; // G* instead of G
 
-  bool operator==(const Margin&) const = default;
+  bool operator==(const Halo&) const = default;
 };
 
 // What a layout is made from. Empty lists mean the default of each dimension.
 struct LayoutSpec {
   Shape shape;
-  MeshPtr mesh;
+  GridPtr grid;
   Properties properties;
-  std::vector<std::vector<int>> splitAxes = {};    // per dimension; default: mesh order
-  std::vector<std::vector<Index>> cuts = {};       // per dimension; default: nested balanced
-  std::vector<std::optional<Margin>> margins = {}; // per dimension; default: none
+  std::vector<std::vector<int>> splitAxes = {}; // per dimension; default: grid order
+  std::vector<std::vector<Index>> cuts = {};    // per dimension; default: nested balanced
+  std::vector<std::optional<Halo>> halos = {};  // per dimension; default: none
 };
 
 class Layout {
@@ -74,20 +74,20 @@ public:
 
   int rank() const noexcept { return static_cast<int>(data_->shape.size()); }
   const Shape& shape() const noexcept { return data_->shape; }
-  const Mesh& mesh() const noexcept { return *data_->mesh; }
-  const MeshPtr& meshPtr() const noexcept { return data_->mesh; }
+  const Grid& grid() const noexcept { return *data_->grid; }
+  const GridPtr& gridPtr() const noexcept { return data_->grid; }
   Property property(int axis) const { return data_->properties[axis]; }
   const Properties& properties() const noexcept { return data_->properties; }
   // Axes of one process are not among them.
   const std::vector<int>& splitAxes(int dim) const { return data_->splitAxes[dim]; }
   const std::vector<Index>& cuts(int dim) const { return data_->cuts[dim]; }
-  const std::optional<Margin>& margin(int dim) const { return data_->margins[dim]; }
-  bool hasMargins() const noexcept;
+  const std::optional<Halo>& halo(int dim) const { return data_->halos[dim]; }
+  bool hasHalos() const noexcept;
   // Whether what the ranks hold must be added up: a P axis or a G* dimension.
   bool holdsAddends() const noexcept;
 
   int parts(int dim) const { return static_cast<int>(data_->cuts[dim].size()) - 1; }
-  // The part of a dimension that a mesh position holds, and the coordinates of a part on the
+  // The part of a dimension that a grid position holds, and the coordinates of a part on the
   // dimension's splitting axes.
   int part(int position, int dim) const;
   std::vector<int> partCoordinates(int dim, int part) const;
@@ -95,21 +95,21 @@ public:
   Interval box(int dim, int part) const;
   // How many of a run of parts own a cell.
   int ownersAmong(int dim, int first, int last) const;
-  // At most, of any position, margins not counted.
+  // At most, of any position, halos not counted.
   Index mostOwnedCells() const noexcept { return data_->mostOwnedCells; }
-  // Whether neither end of the boxes of a dimension's margin falls from part to part.
+  // Whether neither end of the boxes of a dimension's halo falls from part to part.
   bool boxesRise(int dim) const { return data_->boxesRise[dim]; }
 
-  // False outside the mesh (position -1) and off coordinate 0 of an R axis.
+  // False outside the grid (position -1) and off coordinate 0 of an R axis.
   bool isHolder(int position) const;
-  // What a mesh position holds, margins included; empty in every dimension where nothing is held.
+  // What a grid position holds, halos included; empty in every dimension where nothing is held.
   Box box(int position) const;
   Box ownedBox(int position) const;
-  Box boxOfRank(int rank) const { return box(mesh().position(rank)); }
+  Box boxOfRank(int rank) const { return box(grid().position(rank)); }
 
   // The layout of the cotangent: B and P swap, G and G* swap.
   Layout dual() const;
-  Layout withoutMargins() const;
+  Layout withoutHalos() const;
   // What this layout was made from, for making a changed one.
   const LayoutSpec& spec() const noexcept { return *data_; }
 
@@ -118,7 +118,7 @@ public:
   std::string describe() const;
   // For views, beside the name of a process grid: "[256,1,28,28] S2,S3 + halo of 1 in dim 2".
   // Another grid than that one is named.
-  std::string summary(const Mesh& named) const;
+  std::string summary(const Grid& named) const;
 
   // Whether every rank holds the same part of the same tensor, with the same halos: on one process grid, or on two
   // that differ in axes of one process.
@@ -146,11 +146,11 @@ private:
 // Layouts that hold the same memory on every rank, and those on the way between two that do not.
 
 // True if the conversion from a to b leaves every rank's memory as it is, so that both layouts may
-// share one array: they are equal but for margins that add nothing.
+// share one array: they are equal but for halos that add nothing.
 bool sameHolding(const Layout& a, const Layout& b);
 
-// Where a tensor stops on its way, `to` last; none if both hold the same. One stop, but between two meshes margins
-// are left before, and filled behind, by conversions on their own mesh.
+// Where a tensor stops on its way, `to` last; none if both hold the same. One stop, but between two grids halos
+// are left before, and filled behind, by conversions on their own grid.
 std::vector<Layout> stopsBetween(const Layout& from, const Layout& to);
 
 } // namespace tenon

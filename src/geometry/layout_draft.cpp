@@ -14,12 +14,12 @@ namespace {
 constexpr const char* kBox = "an end of a box with its halo";
 
 // Whether the same axes of more than one process split the dimension.
-bool splitsAlike(const Mesh* mesh, const Properties& a, const Properties& b, std::size_t dim) {
+bool splitsAlike(const Grid* grid, const Properties& a, const Properties& b, std::size_t dim) {
   const Property shard = Property::shard(static_cast<int>(dim));
   if (a.size() != b.size())
     return false;
   for (std::size_t axis = 0; axis < a.size(); ++axis) {
-    const bool mayDiffer = mesh && axis < mesh->extents().size() && mesh->extents()[axis] == 1;
+    const bool mayDiffer = grid && axis < grid->extents().size() && grid->extents()[axis] == 1;
     if (!mayDiffer && (a[axis] == shard) != (b[axis] == shard))
       return false;
   }
@@ -28,8 +28,8 @@ bool splitsAlike(const Mesh* mesh, const Properties& a, const Properties& b, std
 
 } // namespace
 
-LayoutDraft::LayoutDraft(MeshPtr mesh) {
-  spec_.mesh = std::move(mesh);
+LayoutDraft::LayoutDraft(GridPtr grid) {
+  spec_.grid = std::move(grid);
 }
 
 LayoutDraft::LayoutDraft(const Layout& model)
@@ -49,14 +49,14 @@ void LayoutDraft::setShape(Shape shape) {
   if (rank != spec_.shape.size()) {
     spec_.splitAxes.assign(rank, {});
     spec_.cuts.assign(rank, {});
-    spec_.margins.assign(rank, {});
+    spec_.halos.assign(rank, {});
     widths_.assign(rank, {});
   }
   for (std::size_t d = 0; d < spec_.shape.size() && d < rank; ++d) {
     if (spec_.shape[d] == shape[d])
       continue;
     spec_.cuts[d].clear();
-    spec_.margins[d].reset();
+    spec_.halos[d].reset();
     widths_[d].reset();
   }
   spec_.shape = std::move(shape);
@@ -66,13 +66,13 @@ void LayoutDraft::forgetParts(std::size_t dim) {
   spec_.splitAxes[dim].clear();
   spec_.cuts[dim].clear();
   if (!widths_[dim])
-    spec_.margins[dim].reset();
+    spec_.halos[dim].reset();
 }
 
 void LayoutDraft::setProperties(Properties properties) {
   if (hasProperties_)
     for (std::size_t d = 0; d < spec_.shape.size(); ++d)
-      if (!splitsAlike(spec_.mesh.get(), spec_.properties, properties, d))
+      if (!splitsAlike(spec_.grid.get(), spec_.properties, properties, d))
         forgetParts(d);
   spec_.properties = std::move(properties);
   hasProperties_ = true;
@@ -88,28 +88,28 @@ void LayoutDraft::setCuts(int dim, std::vector<Index> cuts) {
   spec_.cuts[dim] = std::move(cuts);
 }
 
-void LayoutDraft::setMarginWidths(int dim, Index low, Index high, Boundary lowMode,
-                                  Boundary highMode) {
+void LayoutDraft::setHaloWidths(int dim, Index low, Index high, Boundary lowMode,
+                                Boundary highMode) {
   checkDim(dim);
-  spec_.margins[dim] = Margin{.boxes = {}, .low = lowMode, .high = highMode};
+  spec_.halos[dim] = Halo{.boxes = {}, .low = lowMode, .high = highMode};
   widths_[dim] = {low, high};
 }
 
-void LayoutDraft::setMarginBoxes(int dim, std::vector<Interval> boxes, Boundary lowMode,
-                                 Boundary highMode) {
+void LayoutDraft::setHaloBoxes(int dim, std::vector<Interval> boxes, Boundary lowMode,
+                               Boundary highMode) {
   checkDim(dim);
-  spec_.margins[dim] = Margin{.boxes = std::move(boxes), .low = lowMode, .high = highMode};
+  spec_.halos[dim] = Halo{.boxes = std::move(boxes), .low = lowMode, .high = highMode};
   widths_[dim].reset();
 }
 
-void LayoutDraft::setMarginAddends(int dim, bool addends) {
+void LayoutDraft::setHaloAddends(int dim, bool addends) {
   checkDim(dim);
-  std::optional<Margin>& margin = spec_.margins[dim];
-  if (!margin)
+  std::optional<Halo>& halo = spec_.halos[dim];
+  if (!halo)
     throw Error(TENON_ERR_ARG, fmt::format("dimension {} has no halo that could hold partial sums; "
                                            "call TenonLayoutSetHalo() first",
                                            dim));
-  margin->addends = addends;
+  halo->addends = addends;
 }
 
 Layout LayoutDraft::build() const {
@@ -120,20 +120,20 @@ Layout LayoutDraft::build() const {
                     spec_.shape.empty() ? "shape" : "properties",
                     spec_.shape.empty() ? "TenonLayoutSetShape" : "TenonLayoutSetProperties"));
   LayoutSpec spec = spec_;
-  spec.margins.clear();
+  spec.halos.clear();
   const Layout plain(spec);
-  spec.margins = spec_.margins;
+  spec.halos = spec_.halos;
   for (int d = 0; d < plain.rank(); ++d) {
     const std::optional<Widths>& widths = widths_[d];
-    std::optional<Margin>& margin = spec.margins[d];
-    if (!widths || !margin)
+    std::optional<Halo>& halo = spec.halos[d];
+    if (!widths || !halo)
       continue;
     for (int part = 0; part < plain.parts(d); ++part) {
       const Interval owned = plain.owned(d, part);
-      margin->boxes.push_back(owned.empty()
-                                  ? Interval{}
-                                  : Interval{checkedDifference(owned.begin, widths->low, kBox),
-                                             checkedSum(owned.end, widths->high, kBox)});
+      halo->boxes.push_back(owned.empty()
+                                ? Interval{}
+                                : Interval{checkedDifference(owned.begin, widths->low, kBox),
+                                           checkedSum(owned.end, widths->high, kBox)});
     }
   }
   return Layout(std::move(spec));

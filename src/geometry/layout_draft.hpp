@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A layout in the making: what a caller sets piece by piece, in any order once the shape is known.
-// A margin may be given by widths, which become boxes when the parts are known: the part [b, e)
+// A halo may be given by widths, which become boxes when the parts are known: the part [b, e)
 // gets the box [b - low, e + high), an empty part an empty box.
 #pragma once
 
@@ -10,23 +10,23 @@ namespace tenon {
 
 class LayoutDraft {
 public:
-  explicit LayoutDraft(MeshPtr mesh);
+  explicit LayoutDraft(GridPtr grid);
   explicit LayoutDraft(const Layout& model);
 
-  // A dimension whose extent changes forgets its cuts and its margin; if the number of dimensions
+  // A dimension whose extent changes forgets its cuts and its halo; if the number of dimensions
   // changes, all do.
   void setShape(Shape shape);
   // A dimension that other axes split than before forgets their order, its cuts and the boxes of its
-  // margin.
+  // halo.
   void setProperties(Properties properties);
   // The rest throws TENON_ERR_STATE before the shape is set, TENON_ERR_ARG for no such dimension.
   int rank() const;
   void setSplitOrder(int dim, std::vector<int> axes);
   void setCuts(int dim, std::vector<Index> cuts);
-  void setMarginWidths(int dim, Index low, Index high, Boundary lowMode, Boundary highMode);
-  void setMarginBoxes(int dim, std::vector<Interval> boxes, Boundary lowMode, Boundary highMode);
-  // Throws TENON_ERR_ARG if the dimension has no margin.
-  void setMarginAddends(int dim, bool addends);
+  void setHaloWidths(int dim, Index low, Index high, Boundary lowMode, Boundary highMode);
+  void setHaloBoxes(int dim, std::vector<Interval> boxes, Boundary lowMode, Boundary highMode);
+  // Throws TENON_ERR_ARG if the dimension has no halo.
+  void setHaloAddends(int dim, bool addends);
 
   // Throws TENON_ERR_STATE if shape or properties are missing, TENON_ERR_LAYOUT if the pieces do
   // not fit.

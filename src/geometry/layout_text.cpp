@@ -35,7 +35,7 @@ Property parseProperty(std::string_view word, std::string_view text) {
                   word, text));
 }
 
-// How far the boxes of a dimension's margin reach at most beyond the owned parts.
+// How far the boxes of a dimension's halo reach at most beyond the owned parts.
 struct HaloWidth {
   Index low, high;
 };
@@ -55,13 +55,13 @@ HaloWidth widthOf(const Layout& layout, int dim) {
 
 // Whether every box is the owned part with this halo, clipped where the domain ends without values.
 bool isEven(const Layout& layout, int dim, const HaloWidth& width) {
-  const Margin& margin = *layout.margin(dim);
+  const Halo& halo = *layout.halo(dim);
   for (int part = 0; part < layout.parts(dim); ++part) {
     const Interval owned = layout.owned(dim, part);
     Interval box{owned.begin - width.low, owned.end + width.high};
-    if (margin.low == Boundary::None)
+    if (halo.low == Boundary::None)
       box.begin = std::max<Index>(box.begin, 0);
-    if (margin.high == Boundary::None)
+    if (halo.high == Boundary::None)
       box.end = std::min(box.end, layout.shape()[dim]);
     if (!(box == layout.box(dim, part)))
       return false;
@@ -76,23 +76,23 @@ std::string widthText(const HaloWidth& width) {
 }
 
 // " (periodic)" or " (zero/none)"; "" without values beyond the domain.
-std::string modesText(const Margin& margin) {
-  if (margin.low != margin.high)
-    return fmt::format(" ({}/{})", boundaryName(margin.low), boundaryName(margin.high));
-  return margin.low == Boundary::None ? "" : fmt::format(" ({})", boundaryName(margin.low));
+std::string modesText(const Halo& halo) {
+  if (halo.low != halo.high)
+    return fmt::format(" ({}/{})", boundaryName(halo.low), boundaryName(halo.high));
+  return halo.low == Boundary::None ? "" : fmt::format(" ({})", boundaryName(halo.low));
 }
 
 // "halo of 1 in dim 2 (periodic)", or with the boxes of all parts: "halo in dim 2: [0,9),[7,16)".
 std::string haloText(const Layout& layout, int dim) {
-  const Margin& margin = *layout.margin(dim);
-  const char* noun = margin.addends ? "adjoint halo" : "halo";
+  const Halo& halo = *layout.halo(dim);
+  const char* noun = halo.addends ? "adjoint halo" : "halo";
   const HaloWidth width = widthOf(layout, dim);
   if (isEven(layout, dim, width))
-    return fmt::format("{} of {} in dim {}{}", noun, widthText(width), dim, modesText(margin));
+    return fmt::format("{} of {} in dim {}{}", noun, widthText(width), dim, modesText(halo));
   std::string boxes;
-  for (const Interval& box : margin.boxes)
+  for (const Interval& box : halo.boxes)
     boxes += fmt::format("{}[{},{})", boxes.empty() ? "" : ",", box.begin, box.end);
-  return fmt::format("{} in dim {}{}: {}", noun, dim, modesText(margin), boxes);
+  return fmt::format("{} in dim {}{}: {}", noun, dim, modesText(halo), boxes);
 }
 
 std::string shapeAndProperties(const Layout& layout) {
@@ -142,31 +142,31 @@ std::string describe(const Properties& properties) {
 }
 
 std::string Layout::describe() const {
-  std::string text = shapeAndProperties(*this) + " on process grid " + mesh().describe();
+  std::string text = shapeAndProperties(*this) + " on process grid " + grid().describe();
   for (int d = 0; d < rank(); ++d) {
     std::vector<int> extents;
     for (int axis : splitAxes(d))
-      extents.push_back(mesh().extent(axis));
+      extents.push_back(grid().extent(axis));
     if (!std::is_sorted(splitAxes(d).begin(), splitAxes(d).end()))
       text += fmt::format("; dim {} split by grid axes {}", d, fmt::join(splitAxes(d), ","));
     if (cuts(d) != nestedCuts(shape()[d], extents))
       text += fmt::format("; dim {} split at {}", d, fmt::join(cuts(d), ","));
-    if (margin(d))
+    if (halo(d))
       text += "; " + haloText(*this, d);
   }
   return text;
 }
 
-std::string Layout::summary(const Mesh& named) const {
+std::string Layout::summary(const Grid& named) const {
   std::string text = shapeAndProperties(*this);
-  if (!(mesh() == named))
-    text += " on process grid " + mesh().describe();
+  if (!(grid() == named))
+    text += " on process grid " + grid().describe();
   for (int d = 0; d < rank(); ++d) {
-    const HaloWidth width = margin(d) ? widthOf(*this, d) : HaloWidth{0, 0};
+    const HaloWidth width = halo(d) ? widthOf(*this, d) : HaloWidth{0, 0};
     if (width.low != 0 || width.high != 0)
-      text += fmt::format(" + {} of {}{} in dim {}{}", margin(d)->addends ? "adjoint halo" : "halo",
+      text += fmt::format(" + {} of {}{} in dim {}{}", halo(d)->addends ? "adjoint halo" : "halo",
                           isEven(*this, d, width) ? "" : "up to ", widthText(width), d,
-                          modesText(*margin(d)));
+                          modesText(*halo(d)));
   }
   return text;
 }

@@ -23,18 +23,18 @@ bool repeats(const Layout& layout, int axis, Role role) {
                               : layout.property(axis).isPartial();
 }
 
-// Between two meshes.
+// Between two grids.
 bool takesPart(const Layout& mine, int position, Role role) {
-  for (int axis = 0; axis < mine.mesh().axes(); ++axis)
-    if (repeats(mine, axis, role) && mine.mesh().coordinate(position, axis) != 0)
+  for (int axis = 0; axis < mine.grid().axes(); ++axis)
+    if (repeats(mine, axis, role) && mine.grid().coordinate(position, axis) != 0)
       return false;
   return true;
 }
 
-// The coordinate on one axis of the same mesh; none if the own one is excluded.
+// The coordinate on one axis of the same grid; none if the own one is excluded.
 std::optional<int> ownCoordinate(const Layout& mine, int position, const Layout& theirs, int axis,
                                  Role role) {
-  const int own = mine.mesh().coordinate(position, axis);
+  const int own = mine.grid().coordinate(position, axis);
   const bool weRepeat = repeats(mine, axis, role);
   const bool theyRepeat = repeats(theirs, axis, otherRole(role));
   if (weRepeat && theyRepeat && own != 0)
@@ -46,14 +46,14 @@ std::optional<int> ownCoordinate(const Layout& mine, int position, const Layout&
 
 std::optional<std::vector<int>> peerCoordinates(const Layout& mine, int position,
                                                 const Layout& theirs, Role role) {
-  const Mesh& mesh = theirs.mesh();
-  const bool sameMesh = &mine.mesh() == &mesh || mine.mesh() == mesh;
-  if (!mine.isHolder(position) || (!sameMesh && !takesPart(mine, position, role)))
+  const Grid& grid = theirs.grid();
+  const bool sameGrid = &mine.grid() == &grid || mine.grid() == grid;
+  if (!mine.isHolder(position) || (!sameGrid && !takesPart(mine, position, role)))
     return std::nullopt;
-  std::vector<int> coordinates(mesh.axes(), kAnyCoordinate);
-  for (int axis = 0; axis < mesh.axes(); ++axis) {
+  std::vector<int> coordinates(grid.axes(), kAnyCoordinate);
+  for (int axis = 0; axis < grid.axes(); ++axis) {
     int& coordinate = coordinates[axis];
-    if (sameMesh) {
+    if (sameGrid) {
       const auto own = ownCoordinate(mine, position, theirs, axis, role);
       if (!own)
         return std::nullopt;
@@ -73,7 +73,7 @@ std::optional<std::vector<int>> peerCoordinates(const Layout& mine, int position
 bool liesOn(const Layout& layout, int dim, int part, const std::vector<int>& coordinates) {
   const std::vector<int>& axes = layout.splitAxes(dim);
   for (std::size_t i = axes.size(); i-- > 0;) {
-    const int extent = layout.mesh().extent(axes[i]);
+    const int extent = layout.grid().extent(axes[i]);
     const int wanted = coordinates[axes[i]];
     if (wanted != kAnyCoordinate && wanted != part % extent)
       return false;
@@ -124,7 +124,7 @@ class PeerSearch {
 public:
   PeerSearch(const Layout& from, const Layout& to, int rank, Role role)
       : mine_(role == Role::Source ? from : to), theirs_(role == Role::Source ? to : from),
-        role_(role), position_(mine_.mesh().position(rank)) {}
+        role_(role), position_(mine_.grid().position(rank)) {}
 
   void run() {
     candidates_.resize(theirs_.rank());
@@ -139,7 +139,7 @@ public:
         return;
     chosen_.resize(theirs_.rank());
     chooseParts(0);
-    const auto positionOf = [this](const Transfer& t) { return theirs_.mesh().position(t.peer); };
+    const auto positionOf = [this](const Transfer& t) { return theirs_.grid().position(t.peer); };
     std::ranges::sort(transfers_, {}, positionOf);
   }
 
@@ -170,9 +170,9 @@ private:
 
   // The cells along one dimension but those beyond a side whose values the caller supplies.
   Coverage notCallers(int dim, Interval box) const {
-    const auto& margin = mine_.margin(dim);
-    if (margin && isExtended(*margin, role_))
-      return besideCallers(*margin, mine_.shape()[dim], box);
+    const auto& halo = mine_.halo(dim);
+    if (halo && isExtended(*halo, role_))
+      return besideCallers(*halo, mine_.shape()[dim], box);
     const Interval all{0, box.size()};
     return coverage({all}, all);
   }
@@ -215,15 +215,15 @@ private:
 
   // Axes that no dimension fixes are free: every coordinate on them is a peer.
   void chooseCopies(int axis, const Transfer& transfer) {
-    const Mesh& mesh = theirs_.mesh();
-    if (axis == mesh.axes()) {
+    const Grid& grid = theirs_.grid();
+    if (axis == grid.axes()) {
       transfers_.push_back(transfer);
-      transfers_.back().peer = mesh.rank(mesh.positionAt(coordinates_));
+      transfers_.back().peer = grid.rank(grid.positionAt(coordinates_));
       return;
     }
     if (coordinates_[axis] != kAnyCoordinate)
       return chooseCopies(axis + 1, transfer);
-    for (int c = 0; c < mesh.extent(axis); ++c) {
+    for (int c = 0; c < grid.extent(axis); ++c) {
       coordinates_[axis] = c;
       chooseCopies(axis + 1, transfer);
     }
@@ -243,13 +243,13 @@ private:
 // Whether a cell on the other side may get several contributions from this one in its role, or from
 // its dual: P on the way to P stays where it is.
 bool addsUp(const Layout& giving, const Layout& taking, Role role) {
-  const bool sameMesh = giving.mesh() == taking.mesh();
-  for (int axis = 0; axis < giving.mesh().axes(); ++axis)
-    if (holdsAddends(giving, axis, role) && !(sameMesh && holdsAddends(taking, axis, role)))
+  const bool sameGrid = giving.grid() == taking.grid();
+  for (int axis = 0; axis < giving.grid().axes(); ++axis)
+    if (holdsAddends(giving, axis, role) && !(sameGrid && holdsAddends(taking, axis, role)))
       return true;
   for (int d = 0; d < giving.rank(); ++d) {
-    const auto& margin = giving.margin(d);
-    if (margin && isExtended(*margin, role))
+    const auto& halo = giving.halo(d);
+    if (halo && isExtended(*halo, role))
       return true;
   }
   return false;

@@ -4,16 +4,16 @@
 // Converting layout a to layout b, rank r sends the intersection of its box in a with s's box in b
 // to rank s if and only if r and s have the same coordinate on every axis whose source is B or
 // whose target is P, and that coordinate is 0 where both hold; s sums what it receives. Between two
-// meshes a B axis sends from coordinate 0 and a P axis receives at coordinate 0. A margin G is
-// trimmed at the source and filled by its boundary's extension at the target; a margin G* is folded
+// grids a B axis sends from coordinate 0 and a P axis receives at coordinate 0. A halo G is
+// trimmed at the source and filled by its boundary's extension at the target; a halo G* is folded
 // back at the source and embedded at the target.
 //
 // The definition is symmetric under (a, b, r, s) -> (b*, a*, s, r), so the conversion's transpose
 // is the same schedule with both sides exchanged: C(a -> b)^T = C(b* -> a*).
 //
-// A rank's peers are listed by their position in their own side's mesh, not by their number. Those that
+// A rank's peers are listed by their position in their own side's grid, not by their number. Those that
 // give to one cell and to its copies have the same coordinates but on axes where each copy has its own
-// giver; so copies add the same addends in the same order, and have the same bits, wherever the mesh
+// giver; so copies add the same addends in the same order, and have the same bits, wherever the grid
 // has which rank.
 #pragma once
 
@@ -24,8 +24,8 @@
 
 namespace tenon {
 
-// The rule of a conversion (schedule.hpp), seen from one mesh position: on which coordinates of the
-// other side's mesh its peers are.
+// The rule of a conversion (schedule.hpp), seen from one grid position: on which coordinates of the
+// other side's grid its peers are.
 
 enum class Role { Source, Target };
 
@@ -64,9 +64,9 @@ struct Gaps {
 };
 
 struct Schedule {
-  // By the peer's position in the target's mesh; the rank itself may be among them.
+  // By the peer's position in the target's grid; the rank itself may be among them.
   std::vector<Transfer> sends;
-  std::vector<Transfer> receives; // by the peer's position in the source's mesh
+  std::vector<Transfer> receives; // by the peer's position in the source's grid
   Shape sourceExtent;             // of the local arrays
   Shape targetExtent;
   Gaps targetGaps;              // target cells that nobody contributes to

@@ -15,19 +15,19 @@ Index localOf(const Segment& run, Index global) {
 
 } // namespace
 
-bool isExtended(const Margin& margin, Role role) {
-  return (role == Role::Source) == margin.addends;
+bool isExtended(const Halo& halo, Role role) {
+  return (role == Role::Source) == halo.addends;
 }
 
 std::vector<Segment> partSegments(const Layout& layout, int dim, int part, Role role) {
   const Interval owned = layout.owned(dim, part);
-  const auto& margin = layout.margin(dim);
-  if (!margin)
+  const auto& halo = layout.halo(dim);
+  if (!halo)
     return owned.empty() ? std::vector<Segment>{}
                          : std::vector<Segment>{{0, owned.begin, owned.size(), 1}};
-  const Interval box = margin->boxes[part];
-  if (isExtended(*margin, role))
-    return extensionSegments(box, layout.shape()[dim], margin->low, margin->high);
+  const Interval box = halo->boxes[part];
+  if (isExtended(*halo, role))
+    return extensionSegments(box, layout.shape()[dim], halo->low, halo->high);
   const Interval kept = intersect(box, owned);
   if (kept.empty())
     return {};
@@ -66,8 +66,8 @@ Index sharedCells(const std::vector<Segment>& some, const std::vector<Segment>& 
 std::vector<int> partsNear(const std::vector<Segment>& runs, const Layout& layout, int dim,
                            Role role) {
   const int parts = layout.parts(dim);
-  const auto& margin = layout.margin(dim);
-  const bool extended = margin && isExtended(*margin, role);
+  const auto& halo = layout.halo(dim);
+  const bool extended = halo && isExtended(*halo, role);
   std::vector<int> near;
   const auto addParts = [&](int first, int last) {
     for (int part = first; part < last; ++part)
@@ -78,7 +78,7 @@ std::vector<int> partsNear(const std::vector<Segment>& runs, const Layout& layou
     return near;
   }
   const auto intervalOf = [&](int part) {
-    return extended ? margin->boxes[part] : layout.owned(dim, part);
+    return extended ? halo->boxes[part] : layout.owned(dim, part);
   };
   const auto countWhile = [&](auto&& holds) {
     const auto all = std::views::iota(0, parts);

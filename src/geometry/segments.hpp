@@ -7,8 +7,8 @@
 
 namespace tenon {
 
-// Whether the extension E fills the margin, or the adjoint folds it: G as a target, G* as a source.
-bool isExtended(const Margin& margin, Role role);
+// Whether the extension E fills the halo, or the adjoint folds it: G as a target, G* as a source.
+bool isExtended(const Halo& halo, Role role);
 
 // The runs of global indices that a part contributes in its role. G as a source and G* as a target
 // count with their owned cells alone; the other two with the whole box under the extension.
@@ -30,7 +30,7 @@ std::vector<Overlap> overlaps(const std::vector<Segment>& sources,
 Index sharedCells(const std::vector<Segment>& some, const std::vector<Segment>& others);
 
 // The parts that may share cells with some runs, in rising order, with few others: found by bisection,
-// unless the boxes of a margin lie in no order.
+// unless the boxes of a halo lie in no order.
 std::vector<int> partsNear(const std::vector<Segment>& runs, const Layout& layout, int dim,
                            Role role);
 

@@ -14,28 +14,28 @@ namespace {
 // Which positions do the same, as far as some axes tell: a number for each combination of their coordinates.
 class PositionClasses {
 public:
-  PositionClasses(const Mesh& mesh, std::vector<int> axes) : mesh_(mesh), axes_(std::move(axes)) {}
+  PositionClasses(const Grid& grid, std::vector<int> axes) : grid_(grid), axes_(std::move(axes)) {}
 
-  int combinations() const { return mesh_.extentOf(axes_); }
-  int classOf(int position) const { return classes_[mesh_.coordinateOn(position, axes_)]; }
+  int combinations() const { return grid_.extentOf(axes_); }
+  int classOf(int position) const { return classes_[grid_.coordinateOn(position, axes_)]; }
 
   // `key` of the positions that are 0 on all other axes.
   template <class Key>
   void make(Key&& key) {
     std::map<decltype(key(0)), int> known;
     for (int index = 0; index < combinations(); ++index) {
-      std::vector<int> coordinates(mesh_.axes(), 0);
+      std::vector<int> coordinates(grid_.axes(), 0);
       for (int rest = index, i = static_cast<int>(axes_.size()) - 1; i >= 0; --i) {
-        coordinates[axes_[i]] = rest % mesh_.extent(axes_[i]);
-        rest /= mesh_.extent(axes_[i]);
+        coordinates[axes_[i]] = rest % grid_.extent(axes_[i]);
+        rest /= grid_.extent(axes_[i]);
       }
-      const auto found = key(mesh_.positionAt(coordinates));
+      const auto found = key(grid_.positionAt(coordinates));
       classes_.push_back(known.emplace(found, static_cast<int>(known.size())).first->second);
     }
   }
 
 private:
-  const Mesh& mesh_;
+  const Grid& grid_;
   std::vector<int> axes_;
   std::vector<int> classes_;
 };
@@ -52,7 +52,7 @@ std::vector<int> axesOfDim(const Layout& from, const Layout& to, int dim) {
 // Axes that split nothing, on which a position is a peer at all only if its coordinate is 0.
 std::vector<int> choosyAxes(const Layout& from, const Layout& to) {
   std::vector<int> axes;
-  for (int axis = 0; axis < from.mesh().axes(); ++axis) {
+  for (int axis = 0; axis < from.grid().axes(); ++axis) {
     const Property a = from.property(axis), b = to.property(axis);
     if (!a.isShard() && !b.isShard() &&
         (a.isRoot() || b.isRoot() || (a.isBroadcast() && b.isPartial())))
@@ -77,14 +77,14 @@ std::vector<int> unlikePositions(const Layout& from, const Layout& to) {
 }
 
 std::vector<int> unlikePositions(const Layout& from, const Layout& to, const UnitAxes& units) {
-  const Mesh& mesh = from.mesh();
+  const Grid& grid = from.grid();
   std::vector<PositionClasses> all;
-  all.emplace_back(mesh, choosyAxes(from, to));
+  all.emplace_back(grid, choosyAxes(from, to));
   all.front().make([](int position) { return position; });
   for (int dim = 0; dim < from.rank(); ++dim) {
-    all.emplace_back(mesh, axesOfDim(from, to, dim));
+    all.emplace_back(grid, axesOfDim(from, to, dim));
     all.back().make([&](int position) {
-      const int rank = mesh.rank(position);
+      const int rank = grid.rank(position);
       std::vector<AlongDim> key;
       const auto add = [&](AxisMask apart) {
         for (const Role role : {Role::Source, Role::Target}) {
@@ -99,7 +99,7 @@ std::vector<int> unlikePositions(const Layout& from, const Layout& to, const Uni
   }
   std::vector<int> positions;
   std::vector<std::unordered_map<Index, int>> known(all.size());
-  for (int position = 0; position < mesh.size(); ++position) {
+  for (int position = 0; position < grid.size(); ++position) {
     int id = 0;
     bool isNew = false;
     for (std::size_t i = 0; i < all.size(); ++i) {

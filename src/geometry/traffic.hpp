@@ -27,7 +27,7 @@ struct LevelFlow {
 LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
                     const std::vector<Index>& unitRanks);
 
-// Positions of a mesh on which both layouts are, such that each other one sends and receives as one of them
+// Positions of a grid on which both layouts are, such that each other one sends and receives as one of them
 // does: what a rank moves is a product over dimensions, and few numbers differ along each.
 std::vector<int> unlikePositions(const Layout& from, const Layout& to);
 

@@ -46,7 +46,7 @@ void checkStorable(const Layout& layout, const std::string& title) {
                             "reduce it first, for example with TenonLinearOpCreatePrimitive() "
                             "\"allreduce\"",
                             title, layout.describe()));
-  for (int position = 0; position < layout.mesh().size(); ++position) {
+  for (int position = 0; position < layout.grid().size(); ++position) {
     const Box owned = layout.ownedBox(position), held = layout.box(position);
     for (std::size_t d = 0; d < owned.size(); ++d)
       if (!owned[d].empty() && intersect(owned[d], held[d]) != owned[d])
@@ -59,23 +59,23 @@ void checkStorable(const Layout& layout, const std::string& title) {
 }
 
 Box readBox(const Layout& layout, int rank) {
-  const int position = layout.mesh().position(rank);
+  const int position = layout.grid().position(rank);
   return layout.isHolder(position) ? layout.ownedBox(position) : Box(layout.rank());
 }
 
 Box writtenBox(const Layout& layout, int rank) {
-  const int position = layout.mesh().position(rank);
-  for (int axis = 0; axis < layout.mesh().axes() && position >= 0; ++axis)
-    if (layout.property(axis).isBroadcast() && layout.mesh().coordinate(position, axis) != 0)
+  const int position = layout.grid().position(rank);
+  for (int axis = 0; axis < layout.grid().axes() && position >= 0; ++axis)
+    if (layout.property(axis).isBroadcast() && layout.grid().coordinate(position, axis) != 0)
       return Box(layout.rank());
   return readBox(layout, rank);
 }
 
 Index copiesOf(const Layout& layout) {
   Index copies = 1;
-  for (int axis = 0; axis < layout.mesh().axes(); ++axis)
+  for (int axis = 0; axis < layout.grid().axes(); ++axis)
     if (layout.property(axis).isBroadcast())
-      copies *= layout.mesh().extent(axis);
+      copies *= layout.grid().extent(axis);
   return copies;
 }
 

@@ -38,12 +38,12 @@ std::string LinearOp::agreedText() const {
 }
 
 std::string LinearOp::describe() const {
-  const Mesh& mesh = domain_.mesh();
+  const Grid& grid = domain_.grid();
   const auto text = [&](const Layout& layout) {
-    return viewsInDetail() ? layout.describe() : layout.summary(mesh);
+    return viewsInDetail() ? layout.describe() : layout.summary(grid);
   };
   return fmt::format("{}: {}\n  process grid {}\n  domain {}\n  range  {}\n{}", headingOf(*this),
-                     typesText(), mesh.describe(), text(domain_), text(range_), describeMore());
+                     typesText(), grid.describe(), text(domain_), text(range_), describeMore());
 }
 
 void LinearOp::apply(double alpha, const DTensor& x, double beta, DTensor& y) {

@@ -22,7 +22,7 @@ Index cellsHeld(const Layout& layout, int position) {
 
 bool serves(const FlowTable* table, const Layout& from, const Layout& to) {
   const auto isOnIts = [&](const Layout& layout) {
-    return &layout.mesh() == &table->mesh() || layout.mesh() == table->mesh();
+    return &layout.grid() == &table->grid() || layout.grid() == table->grid();
   };
   return table && isOnIts(from) && isOnIts(to);
 }
@@ -32,7 +32,7 @@ class RankPrice {
 public:
   // The table, if there is one, serves the move.
   RankPrice(const Layout& from, const Layout& to, int rank, FlowTable* table)
-      : from_(from), to_(to), rank_(rank), position_(to.mesh().position(rank)), table_(table),
+      : from_(from), to_(to), rank_(rank), position_(to.grid().position(rank)), table_(table),
         written_(cellsHeld(to, position_)) {}
 
   ExchangePrice by(const LinkRates& rates, double cellBytes) {
@@ -123,13 +123,13 @@ struct Steps {
 };
 
 // The ranks that have their other coordinates from a position.
-std::vector<int> lineOf(const Mesh& mesh, const std::vector<int>& axes, int position) {
-  std::vector<int> coordinates = mesh.coordinates(position), ranks(mesh.extentOf(axes));
+std::vector<int> lineOf(const Grid& grid, const std::vector<int>& axes, int position) {
+  std::vector<int> coordinates = grid.coordinates(position), ranks(grid.extentOf(axes));
   for (int member = 0; member < static_cast<int>(ranks.size()); ++member) {
     int rest = member;
-    for (std::size_t i = axes.size(); i-- > 0; rest /= mesh.extent(axes[i]))
-      coordinates[axes[i]] = rest % mesh.extent(axes[i]);
-    ranks[member] = mesh.rank(mesh.positionAt(coordinates));
+    for (std::size_t i = axes.size(); i-- > 0; rest /= grid.extent(axes[i]))
+      coordinates[axes[i]] = rest % grid.extent(axes[i]);
+    ranks[member] = grid.rank(grid.positionAt(coordinates));
   }
   return ranks;
 }
@@ -144,11 +144,11 @@ LinkRates dearestLinks(const std::vector<int>& axes, const LinkRates& rates,
   return rates.onLevel(std::ranges::find_if(units.apart, crosses) - units.apart.begin());
 }
 
-LinkRates dearestLinks(const Mesh& mesh, const std::vector<int>& axes, const LinkRates& rates,
+LinkRates dearestLinks(const Grid& grid, const std::vector<int>& axes, const LinkRates& rates,
                        Looks looks) {
   std::size_t outermost = rates.levels.size();
-  for (int position : positionsLookedAt(mesh, looks)) {
-    const std::vector<int> line = lineOf(mesh, axes, position);
+  for (int position : positionsLookedAt(grid, looks)) {
+    const std::vector<int> line = lineOf(grid, axes, position);
     for (int rank : line)
       outermost = std::min(outermost, rates.levelBetween(line.front(), rank));
     if (outermost == 0)
@@ -162,28 +162,28 @@ LinkRates dearestLinks(const Mesh& mesh, const std::vector<int>& axes, const Lin
 namespace {
 
 // Any two axes differ in one of them.
-std::vector<int> fewPositions(const Mesh& mesh) {
+std::vector<int> fewPositions(const Grid& grid) {
   std::vector<int> positions = {0};
-  for (int bit = 1; bit <= mesh.axes(); bit *= 2) {
-    std::vector<int> coordinates(mesh.axes(), 0);
-    for (int axis = 0; axis < mesh.axes(); ++axis)
+  for (int bit = 1; bit <= grid.axes(); bit *= 2) {
+    std::vector<int> coordinates(grid.axes(), 0);
+    for (int axis = 0; axis < grid.axes(); ++axis)
       if ((axis + 1) & bit)
-        coordinates[axis] = mesh.extent(axis) / 2;
-    positions.push_back(mesh.positionAt(coordinates));
+        coordinates[axis] = grid.extent(axis) / 2;
+    positions.push_back(grid.positionAt(coordinates));
   }
   return positions;
 }
 
 } // namespace
 
-std::vector<int> positionsLookedAt(const Mesh& mesh, Looks looks) {
+std::vector<int> positionsLookedAt(const Grid& grid, Looks looks) {
   if (looks == Looks::Few)
-    return fewPositions(mesh);
-  const int most = looks == Looks::First ? 1 : looks == Looks::Sampled ? kSamples : mesh.size();
-  const int count = std::min(mesh.size(), most);
+    return fewPositions(grid);
+  const int most = looks == Looks::First ? 1 : looks == Looks::Sampled ? kSamples : grid.size();
+  const int count = std::min(grid.size(), most);
   std::vector<int> positions(count, 0);
   for (int i = 1; i < count; ++i)
-    positions[i] = static_cast<int>(static_cast<Index>(i) * (mesh.size() - 1) / (count - 1));
+    positions[i] = static_cast<int>(static_cast<Index>(i) * (grid.size() - 1) / (count - 1));
   return positions;
 }
 
@@ -194,7 +194,7 @@ std::optional<std::vector<int>> alikePositions(const Layout& from, const Layout&
                                                const LinkRates& rates, const FlowTable* table) {
   if (table)
     return unlikePositions(from, to, table->units());
-  if (rates.levels.empty() && from.mesh() == to.mesh())
+  if (rates.levels.empty() && from.grid() == to.grid())
     return unlikePositions(from, to);
   return std::nullopt;
 }
@@ -202,21 +202,21 @@ std::optional<std::vector<int>> alikePositions(const Layout& from, const Layout&
 ExchangePrice exchange(const Layout& from, const Layout& to, Index cellBytes,
                        const LinkRates& rates, Looks looks, double enough, FlowTable* table) {
   ExchangePrice most;
-  for (const Mesh* mesh : {&from.mesh(), &to.mesh()}) {
+  for (const Grid* grid : {&from.grid(), &to.grid()}) {
     auto positions = looks == Looks::All ? alikePositions(from, to, rates, table) : std::nullopt;
     const bool isKnown = table && looks <= Looks::Few; // the first of them is that of First
     if (!positions && !isKnown)
-      positions = positionsLookedAt(*mesh, looks);
+      positions = positionsLookedAt(*grid, looks);
     const std::span<const int> all(positions ? *positions : table->positions());
     for (int position : looks == Looks::First ? all.first(1) : all) {
-      const ExchangePrice one = RankPrice(from, to, mesh->rank(position), table)
+      const ExchangePrice one = RankPrice(from, to, grid->rank(position), table)
                                     .by(rates, static_cast<double>(cellBytes));
       most.seconds = std::max(most.seconds, one.seconds);
       most.local = most.local && one.local;
       if (most.seconds >= enough)
         return most;
     }
-    if (from.mesh() == to.mesh())
+    if (from.grid() == to.grid())
       break;
   }
   return most;
@@ -286,13 +286,13 @@ std::optional<CollectivePrice> asCollective(const Layout& from, const Layout& to
   if (axes.empty())
     return std::nullopt;
   const std::optional<CollectiveKind> kind = collectiveBetween(from, to, axes.front());
-  const int ranks = from.mesh().extentOf(axes);
+  const int ranks = from.grid().extentOf(axes);
   const Index whole = std::max(from.mostOwnedCells(), to.mostOwnedCells());
   if (!kind || ranks == 1 || !isCountedInInt(from, to, *kind, ranks))
     return std::nullopt;
   const LinkRates links = rates.levels.empty() ? rates
                           : table              ? dearestLinks(axes, rates, table->units())
-                                               : dearestLinks(from.mesh(), axes, rates, looks);
+                                               : dearestLinks(from.grid(), axes, rates, looks);
   const Index bytes = whole * cellBytes;
   const bool sums = kind == CollectiveKind::Reduce || kind == CollectiveKind::AllReduce;
   return CollectivePrice{.kind = *kind,
@@ -325,15 +325,15 @@ MovePrice priceOfMove(const Layout& from, const Layout& to, Index cellBytes, con
   return {one.seconds, std::nullopt};
 }
 
-std::unique_ptr<FlowTable> makeFlowTable(const MeshPtr& mesh, const LinkRates& rates) {
+std::unique_ptr<FlowTable> makeFlowTable(const GridPtr& grid, const LinkRates& rates) {
   std::vector<Index> unitRanks;
   for (const LevelRates& level : rates.levels)
     unitRanks.push_back(level.ranks);
-  const auto units = UnitAxes::of(*mesh, unitRanks);
-  std::vector<int> few = positionsLookedAt(*mesh, Looks::Few);
-  if (!units || !FlowTable::canHold(*mesh, *units, few))
+  const auto units = UnitAxes::of(*grid, unitRanks);
+  std::vector<int> few = positionsLookedAt(*grid, Looks::Few);
+  if (!units || !FlowTable::canHold(*grid, *units, few))
     return nullptr;
-  return std::make_unique<FlowTable>(mesh, *units, std::move(few));
+  return std::make_unique<FlowTable>(grid, *units, std::move(few));
 }
 
 } // namespace tenon

@@ -7,7 +7,7 @@
 // messages and bytes being the larger of what it sends and what it receives; zeros are written too.
 // Where the rates have levels, bytes are those of each level by its own bandwidth, added up, and the
 // latency is the largest of the levels that messages cross. The price is that of the dearest position of
-// both meshes, of those that are looked at.
+// both grids, of those that are looked at.
 //
 // A collective of n ranks along one axis costs a round (latency + overhead) for each message that
 // must wait for another (Thakur, Rabenseifner and Gropp 2005, Section 4; |T| are the bytes of the
@@ -30,15 +30,15 @@
 
 namespace tenon {
 
-// The mesh positions whose prices are found.
+// The grid positions whose prices are found.
 enum class Looks {
   First, // position 0, whose parts are the largest of balanced cuts: a lower bound
   Few,   // and, for each bit, that which is halfway along the axes whose number has it: inside the
   // domain and off the diagonals, where more is sent: a lower bound that is nearly always exact
-  Sampled, // 64, spread evenly, of a larger mesh, so that the work does not grow with it
+  Sampled, // 64, spread evenly, of a larger grid, so that the work does not grow with it
   All
 };
-std::vector<int> positionsLookedAt(const Mesh& mesh, Looks looks);
+std::vector<int> positionsLookedAt(const Grid& grid, Looks looks);
 
 struct ExchangePrice {
   double seconds = 0;
@@ -82,12 +82,12 @@ struct MovePrice {
 MovePrice priceOfMove(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates,
                       Looks looks);
 
-// The prices of machine/price.hpp of many moves on one mesh, with flows from a table.
+// The prices of machine/price.hpp of many moves on one grid, with flows from a table.
 
 // Of the positions of Looks::Few, for rates whose units are as UnitAxes says; none if a table cannot hold them.
-std::unique_ptr<FlowTable> makeFlowTable(const MeshPtr& mesh, const LinkRates& rates);
+std::unique_ptr<FlowTable> makeFlowTable(const GridPtr& grid, const LinkRates& rates);
 
-// The table must be of these rates; it serves moves on its own mesh.
+// The table must be of these rates; it serves moves on its own grid.
 MovePrice priceOfMove(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates,
                       Looks looks, FlowTable* table);
 

@@ -27,9 +27,9 @@ const Layout& wholeSide(const RouteStep& step) {
 bool isActive(const Layout& layout, int position, const std::vector<int>& axes) {
   if (position < 0)
     return false;
-  for (int other = 0; other < layout.mesh().axes(); ++other)
+  for (int other = 0; other < layout.grid().axes(); ++other)
     if (std::ranges::find(axes, other) == axes.end() && layout.property(other).isRoot() &&
-        layout.mesh().coordinate(position, other) != 0)
+        layout.grid().coordinate(position, other) != 0)
       return false;
   return true;
 }
@@ -73,14 +73,14 @@ Index CollectivePieces::piece(int coordinate) const {
 
 CollectivePieces collectivePieces(const RouteStep& step, int rank) {
   const Layout& whole = wholeSide(step);
-  const int position = whole.mesh().position(rank);
+  const int position = whole.grid().position(rank);
   CollectivePieces pieces{.whole = whole, .cuts = {}};
   if (!isActive(whole, position, step.axes))
     return pieces;
-  pieces.coordinate = whole.mesh().coordinateOn(position, step.axes);
+  pieces.coordinate = whole.grid().coordinateOn(position, step.axes);
   pieces.cells = cells(extents(whole.box(position)));
   pieces.takesPart = pieces.cells > 0;
-  const int ranks = whole.mesh().extentOf(step.axes);
+  const int ranks = whole.grid().extentOf(step.axes);
   const Layout& split = &whole == &step.to ? step.from : step.to;
   const Property property = split.property(step.axes.front());
   if (property.isShard()) {
@@ -120,14 +120,14 @@ const OptionRegistration kRouteRegistration{{"route", kRouteOptions}};
 
 constexpr const char* kModes[] = {"auto", "exchange", "chain", "collective"};
 
-// The ends of a route, on meshes of few axes where axes can be merged.
+// The ends of a route, on grids of few axes where axes can be merged.
 class SearchedEnds {
 public:
   SearchedEnds(const Layout& from, const Layout& to) : from_(from), to_(to) {
-    const bool oneMesh = from.mesh() == to.mesh();
+    const bool oneGrid = from.grid() == to.grid();
     if (isLong(from))
-      mergeOfFrom_.emplace(from, oneMesh ? to : from);
-    if (oneMesh)
+      mergeOfFrom_.emplace(from, oneGrid ? to : from);
+    if (oneGrid)
       mergeOfTo_ = mergeOfFrom_;
     else if (isLong(to))
       mergeOfTo_.emplace(to, to);
@@ -135,14 +135,14 @@ public:
       from_ = mergeOfFrom_->merged(from);
     if (mergeOfTo_)
       to_ = mergeOfTo_->merged(to);
-    // Two meshes that are one when merged follow another rule, so that steps could not be told.
-    isShort_ = !isLong(from_) && !isLong(to_) && oneMesh == (from_.mesh() == to_.mesh());
+    // Two grids that are one when merged follow another rule, so that steps could not be told.
+    isShort_ = !isLong(from_) && !isLong(to_) && oneGrid == (from_.grid() == to_.grid());
   }
 
   bool areShort() const { return isShort_; }
   const Layout& from() const { return from_; }
   const Layout& to() const { return to_; }
-  // On the meshes as they are.
+  // On the grids as they are.
   RouteStep told(RouteStep step) const {
     const auto& merge = mergeOn(step.from);
     if (merge && step.collective)
@@ -153,9 +153,9 @@ public:
   }
 
 private:
-  static bool isLong(const Layout& layout) { return layout.mesh().axes() > kMaxSearchedAxes; }
+  static bool isLong(const Layout& layout) { return layout.grid().axes() > kMaxSearchedAxes; }
   const std::optional<AxisMerge>& mergeOn(const Layout& layout) const {
-    return layout.mesh() == from_.mesh() ? mergeOfFrom_ : mergeOfTo_;
+    return layout.grid() == from_.grid() ? mergeOfFrom_ : mergeOfTo_;
   }
   Layout told(const Layout& layout) const {
     const auto& merge = mergeOn(layout);
@@ -197,9 +197,9 @@ Route findRoute(const Layout& from, const Layout& to, Index cellBytes, const Rou
         fmt::format(
             "a conversion keeps the global shape, but the source is [{}] and the target [{}]",
             fmt::join(from.shape(), ","), fmt::join(to.shape(), ",")));
-  const bool margins = from.hasMargins() || to.hasMargins();
+  const bool halos = from.hasHalos() || to.hasHalos();
   const bool direct =
-      policy.mode == RouteMode::Exchange || margins || from == to || cells(from.shape()) == 0;
+      policy.mode == RouteMode::Exchange || halos || from == to || cells(from.shape()) == 0;
   if (!direct)
     if (const SearchedEnds ends(from, to); ends.areShort()) {
       Route route = RouteSearch(ends.from(), ends.to(), cellBytes, policy).run();
@@ -212,11 +212,11 @@ Route findRoute(const Layout& from, const Layout& to, Index cellBytes, const Rou
 }
 
 std::string whyNotSearched(const Layout& from, const Layout& to) {
-  if (from.hasMargins() || to.hasMargins() || SearchedEnds(from, to).areShort())
+  if (from.hasHalos() || to.hasHalos() || SearchedEnds(from, to).areShort())
     return "";
-  return fmt::format("no route of several steps was looked for, as the meshes {} and {} have more "
+  return fmt::format("no route of several steps was looked for, as the grids {} and {} have more "
                      "than {} axes that the two layouts treat differently",
-                     from.mesh().describe(), to.mesh().describe(), kMaxSearchedAxes);
+                     from.grid().describe(), to.grid().describe(), kMaxSearchedAxes);
 }
 
 CollectiveKind adjointOf(CollectiveKind kind) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The route of a conversion: the layouts a = L0 -> L1 -> ... -> Ln = b through which it goes, each
-// step one exchange or one collective along one mesh axis. Routes agree on valid tensors, not on
+// step one exchange or one collective along one grid axis. Routes agree on valid tensors, not on
 // raw memory; the adjoint of a route is the route of the duals in reverse order.
 //
 // findRoute() looks for the shortest path (A*, route_search.hpp). Nodes are layouts reached from a by changing
 // one axis at a time, to S of any dimension, to B, or to what a or b have there; an axis leaves or
 // enters a dimension as its minor one. Edges are those changes, as an exchange or as a collective,
-// and the direct exchange from each node to b; between two meshes also the exchange from a to each
+// and the direct exchange from each node to b; between two grids also the exchange from a to each
 // layout that is one change before b. (The "or" and division expressions of DistPar, Appendix A.2,
 // are several edges into one node, and a path through another.) Any conversion keeps the value of a
 // valid tensor, so that any path does.
 //
-// On a mesh of more than 4 axes those that both ends treat alike are merged (geometry/axis_change.hpp)
-// before the search; its steps are told on the mesh as it is, where a collective may be along several axes
-// at once. The search is bounded: layouts with margins, and meshes of more than 4 axes that cannot be
+// On a grid of more than 4 axes those that both ends treat alike are merged (geometry/axis_change.hpp)
+// before the search; its steps are told on the grid as it is, where a collective may be along several axes
+// at once. The search is bounded: layouts with halos, and grids of more than 4 axes that cannot be
 // merged, take the direct exchange, and so does what has not been found after 96 nodes; a tensor of no
 // cells too.
 #pragma once
@@ -64,7 +64,7 @@ Route adjointOf(const Route& route);
 CollectiveKind adjointOf(CollectiveKind kind);
 
 // Why no route of several steps is looked for, where axes are too many; "" where it is, or where there are
-// margins.
+// halos.
 std::string whyNotSearched(const Layout& from, const Layout& to);
 
 // How a collective cuts what its ranks hold together: along the dimension that the axis splits on one

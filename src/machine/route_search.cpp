@@ -11,7 +11,7 @@ namespace tenon {
 
 namespace {
 
-int ranksOn(const Mesh& some, const Mesh& others) {
+int ranksOn(const Grid& some, const Grid& others) {
   const auto isNew = [&](int rank) { return some.position(rank) < 0; };
   return some.size() +
          (some == others ? 0 : static_cast<int>(std::ranges::count_if(others.ranks(), isNew)));
@@ -28,7 +28,7 @@ LeastPrice::LeastPrice(const Layout& from, const Layout& to, Index cellBytes,
   }
   latency_ += rates.overhead;
   bytes_ = static_cast<double>(cells(from.shape())) * static_cast<double>(cellBytes) /
-           ranksOn(from.mesh(), to.mesh());
+           ranksOn(from.grid(), to.grid());
 }
 
 LeastPrice::Spread LeastPrice::spreadOf(const Layout& layout) {
@@ -37,9 +37,9 @@ LeastPrice::Spread LeastPrice::spreadOf(const Layout& layout) {
 
 LeastPrice::Spread LeastPrice::spreadOf(const Layout& layout, int axis, Property property) {
   Spread spread;
-  for (int a = 0; a < layout.mesh().axes(); ++a) {
+  for (int a = 0; a < layout.grid().axes(); ++a) {
     const Property here = a == axis ? property : layout.property(a);
-    const double extent = layout.mesh().extent(a);
+    const double extent = layout.grid().extent(a);
     if (here.isPartial())
       spread.addends *= extent;
     if (here.isBroadcast())
@@ -104,7 +104,7 @@ void RouteSearch::expand(int node) {
   if (policy_.mode != RouteMode::Chain || node != kStart)
     addEdge(node, goal);
   addChanges(node, here);
-  if (node == kStart && !(here.mesh() == goal.mesh()))
+  if (node == kStart && !(here.grid() == goal.grid()))
     addChanges(node, goal);
 }
 
@@ -112,8 +112,8 @@ void RouteSearch::expand(int node) {
 void RouteSearch::addChanges(int node, const Layout& changed) {
   const Layout here = nodes_[node].layout, goal = nodes_[kGoal].layout;
   const auto start = LeastPrice::spreadOf(here), end = LeastPrice::spreadOf(goal);
-  const Layout* cutAs = changed.mesh() == goal.mesh() ? &goal : nullptr;
-  for (int axis = 0; axis < changed.mesh().axes(); ++axis)
+  const Layout* cutAs = changed.grid() == goal.grid() ? &goal : nullptr;
+  for (int axis = 0; axis < changed.grid().axes(); ++axis)
     for (Property property : choices(changed, axis)) {
       const auto between = LeastPrice::spreadOf(changed, axis, property);
       const double rest = least_.seconds(start, between) + least_.seconds(between, end);
@@ -217,7 +217,7 @@ RouteStep RouteSearch::stepOf(const Edge& edge) const {
 
 int RouteSearch::nodeOf(const Layout& layout) {
   const auto known = std::ranges::find_if(nodes_, [&](const Node& node) {
-    return node.layout == layout && node.layout.mesh() == layout.mesh();
+    return node.layout == layout && node.layout.grid() == layout.grid();
   });
   if (known != nodes_.end())
     return static_cast<int>(known - nodes_.begin());
@@ -229,14 +229,14 @@ int RouteSearch::nodeOf(const Layout& layout) {
 
 std::vector<Property> RouteSearch::choices(const Layout& layout, int axis) const {
   std::vector<Property> list;
-  if (layout.mesh().extent(axis) == 1)
+  if (layout.grid().extent(axis) == 1)
     return list;
   for (int d = 0; d < layout.rank(); ++d)
     if (layout.shape()[d] > 1)
       list.push_back(Property::shard(d));
   list.push_back(Property::broadcast());
   for (int end : {kStart, kGoal})
-    if (nodes_[end].layout.mesh() == layout.mesh())
+    if (nodes_[end].layout.grid() == layout.grid())
       list.push_back(nodes_[end].layout.property(axis));
   std::erase(list, layout.property(axis));
   return list;

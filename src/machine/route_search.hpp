@@ -24,7 +24,7 @@ namespace tenon {
 
 class LeastPrice {
 public:
-  // Between layouts on these meshes, without margins.
+  // Between layouts on these grids, without halos.
   LeastPrice(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates);
 
   // How often the cells of a tensor are held by all ranks together.

@@ -16,8 +16,8 @@ namespace {
 // Along an axis of one process there is one copy, whatever the property.
 std::vector<int> axesWithCopies(const Layout& layout, bool copies) {
   std::vector<int> axes;
-  for (int axis = 0; axis < layout.mesh().axes(); ++axis)
-    if ((layout.property(axis).isBroadcast() && !layout.mesh().isTrivial(axis)) == copies)
+  for (int axis = 0; axis < layout.grid().axes(); ++axis)
+    if ((layout.property(axis).isBroadcast() && !layout.grid().isTrivial(axis)) == copies)
       axes.push_back(axis);
   return axes;
 }
@@ -36,17 +36,17 @@ std::map<const Parameter*, std::size_t> lastSteps(const BoundMaps& maps, const P
 // The array in which gradients lie one after the other.
 Layout layoutOf(const std::vector<Parameter*>& members) {
   const Layout& first = members.front()->storage();
-  const Mesh& mesh = first.mesh();
+  const Grid& grid = first.grid();
   const std::vector<int> others = axesWithCopies(first, false),
                          copies = axesWithCopies(first, true);
-  std::vector<Index> cuts(static_cast<std::size_t>(mesh.extentOf(others)) + 1, 0);
-  for (int position = 0; position < mesh.size(); ++position)
-    if (mesh.coordinateOn(position, copies) == 0)
+  std::vector<Index> cuts(static_cast<std::size_t>(grid.extentOf(others)) + 1, 0);
+  for (int position = 0; position < grid.size(); ++position)
+    if (grid.coordinateOn(position, copies) == 0)
       for (const Parameter* member : members)
-        cuts[mesh.coordinateOn(position, others) + 1] += cells(member->storage().box(position));
+        cuts[grid.coordinateOn(position, others) + 1] += cells(member->storage().box(position));
   std::partial_sum(cuts.begin(), cuts.end(), cuts.begin());
   LayoutSpec spec{
-      .shape = {cuts.back()}, .mesh = first.meshPtr(), .properties = first.properties()};
+      .shape = {cuts.back()}, .grid = first.gridPtr(), .properties = first.properties()};
   for (int axis : others)
     spec.properties[axis] = Property::shard(0);
   spec.splitAxes = {others};
@@ -74,7 +74,7 @@ GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) : GradientBuck
   };
   std::vector<Open> open;
   const auto isLike = [](const Parameter& a, const Parameter& b) {
-    return a.storage().mesh() == b.storage().mesh() &&
+    return a.storage().grid() == b.storage().grid() &&
            axesWithCopies(a.storage(), true) == axesWithCopies(b.storage(), true);
   };
   for (const auto& [step, parameter] : ready) {

@@ -207,7 +207,7 @@ PlanFile LayerPlan::asFile() const {
                 .pinnedInput = pinnedText(pinnedInput(declared)),
                 .pinnedOutput = pinnedText(pinnedOutput(declared)),
                 .processes = processes(),
-                .grid = mesh().extents(),
+                .grid = grid().extents(),
                 .plan = {}};
   file.network.pop_back(); // the end of the last line
   return file;

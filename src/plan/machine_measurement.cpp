@@ -151,7 +151,7 @@ public:
     for (const auto& [name, value] : subject.settings)
       layer_->set(name, value);
     const Layout input(
-        {.shape = subject.input, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+        {.shape = subject.input, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
     layer_->setUp(input);
     layer_->initialize(kSeed, 0);
     const Layout& output = layer_->outputLayout(input);
@@ -254,7 +254,7 @@ constexpr double kMostOfCopies = 100; // times the one of two bandwidths that is
 constexpr int kFits = 3;              // since the rates say which way of a move is the cheapest
 
 // Ranks on both sides of a level, as a grid with one pair in each row.
-MeshPtr pairsAcross(const JoinedPlaces& found, int level) {
+GridPtr pairsAcross(const JoinedPlaces& found, int level) {
   const Index each = found.machine.devicesIn(level), units = found.machine.levels()[level].size;
   std::vector<int> ranks;
   for (Index device = 0; device < found.machine.devices(); ++device) {
@@ -264,7 +264,7 @@ MeshPtr pairsAcross(const JoinedPlaces& found, int level) {
         ranks.push_back(static_cast<int>(found.order[one]));
   }
   const int pairs = static_cast<int>(ranks.size()) / 2;
-  return std::make_shared<const Mesh>(std::vector<int>{pairs, 2}, std::move(ranks));
+  return std::make_shared<const Grid>(std::vector<int>{pairs, 2}, std::move(ranks));
 }
 
 struct PairMove {
@@ -272,11 +272,11 @@ struct PairMove {
 };
 
 // A transpose, a sum and a gather within each pair.
-std::vector<PairMove> pairMoves(const MeshPtr& pairs, Index bytes) {
+std::vector<PairMove> pairMoves(const GridPtr& pairs, Index bytes) {
   const Index rows = std::max<Index>(2, bytes / kCellBytes / 64);
   const auto layout = [&](const char* property) {
     return Layout({.shape = {pairs->extent(0), rows, 64},
-                   .mesh = pairs,
+                   .grid = pairs,
                    .properties = parseProperties(property)});
   };
   const Layout rowsSplit = layout("S0,S1"), columnsSplit = layout("S0,S2"), all = layout("S0,B"),
@@ -286,7 +286,7 @@ std::vector<PairMove> pairMoves(const MeshPtr& pairs, Index bytes) {
 
 class LinkMeasurement {
 public:
-  LinkMeasurement(const CommPtr& comm, const MeshPtr& pairs, Space space, int rounds) {
+  LinkMeasurement(const CommPtr& comm, const GridPtr& pairs, Space space, int rounds) {
     const MovementPolicy policy = MovementPolicy::fromOptions(space);
     for (const Index bytes : kMoved)
       for (const PairMove& move : pairMoves(pairs, bytes)) {

@@ -38,11 +38,11 @@ Json asJson(const Baseline& baseline) {
           {"channel", std::string(1, word.channel)}};
 }
 
-Json asJson(const Mesh& grid) {
+Json asJson(const Grid& grid) {
   return {{"extents", grid.extents()}, {"processes", grid.ranks()}};
 }
 
-MeshPtr gridFrom(const JsonView& view) {
+GridPtr gridFrom(const JsonView& view) {
   view.allow({"extents", "processes"});
   std::vector<int> extents, ranks;
   for (const JsonView& extent : view.at("extents").list())
@@ -50,7 +50,7 @@ MeshPtr gridFrom(const JsonView& view) {
   for (const JsonView& rank : view.at("processes").list())
     ranks.push_back(rank.smallInteger(0));
   try {
-    return Mesh::make(extents, ranks);
+    return Grid::make(extents, ranks);
   } catch (const Error& error) {
     view.fail(error.text());
   }

@@ -69,8 +69,8 @@ std::string LayerPlan::describe(const PlannedNode& node, const LayerCost& most) 
                                  : node.isOfNetwork ? "follows what it reads"
                                                     : "redistribution");
   for (const Layout& input : layer.inputLayouts())
-    text += fmt::format("    input  {}\n", input.summary(output.mesh()));
-  text += fmt::format("    output {}\n", output.summary(output.mesh()));
+    text += fmt::format("    input  {}\n", input.summary(output.grid()));
+  text += fmt::format("    output {}\n", output.summary(output.grid()));
   const PhaseCost &apply = in(most, Phase::ApplyKernel), &adjoint = in(most, Phase::AdjointKernel);
   if (node.planned)
     text +=

@@ -170,9 +170,9 @@ void NetworkPlan::setCellBytes(Index bytes) {
   cellBytes_ = bytes;
 }
 
-FineMesh NetworkPlan::mesh() const {
+FineGrid NetworkPlan::grid() const {
   if (!machine_)
-    return FineMesh({processes_});
+    return FineGrid({processes_});
   if (machine_->devices() != processes_)
     throw Error(
         TENON_ERR_SHAPE,
@@ -182,7 +182,7 @@ FineMesh NetworkPlan::mesh() const {
   std::vector<Index> levels;
   for (const Level& level : machine_->levels())
     levels.push_back(level.size);
-  return FineMesh(levels);
+  return FineGrid(levels);
 }
 
 namespace {
@@ -197,20 +197,20 @@ bool hasSmallFactors(Index number) {
 } // namespace
 
 // The one of all processes first; with the batch outermost, innermost or both.
-std::vector<FineMesh> NetworkPlan::meshes(bool fewer, bool outer, bool inner) const {
-  std::vector<FineMesh> all = {mesh()};
+std::vector<FineGrid> NetworkPlan::grids(bool fewer, bool outer, bool inner) const {
+  std::vector<FineGrid> all = {grid()};
   if (fewer) {
     for (int axes = 1; axes <= all.front().axes(); ++axes)
       all.push_back(all.front().withoutLast(axes));
     int found = 0;
     for (Index number = processes_ - 1; number > 0 && found < kMostRounded; --number)
       if (hasSmallFactors(number)) {
-        all.push_back(FineMesh({number}));
+        all.push_back(FineGrid({number}));
         ++found;
       }
   }
-  std::vector<FineMesh> placed;
-  for (const FineMesh& one : all) {
+  std::vector<FineGrid> placed;
+  for (const FineGrid& one : all) {
     if (outer)
       placed.push_back(one);
     if (inner)
@@ -219,8 +219,8 @@ std::vector<FineMesh> NetworkPlan::meshes(bool fewer, bool outer, bool inner) co
   return placed;
 }
 
-FineMesh NetworkPlan::meshOf(const Mesh& grid) const {
-  for (FineMesh& one : meshes(true, true, true))
+FineGrid NetworkPlan::gridOf(const Grid& grid) const {
+  for (FineGrid& one : grids(true, true, true))
     if (*one.grid() == grid)
       return std::move(one);
   throw Error(TENON_ERR_STATE,
@@ -230,7 +230,7 @@ FineMesh NetworkPlan::meshOf(const Mesh& grid) const {
 
 Layout NetworkPlan::pinned(const PinnedEnd& end, const Shape& shape, const char* which) const {
   Layout layout = end(shape, processes_);
-  for (int rank : layout.mesh().ranks())
+  for (int rank : layout.grid().ranks())
     if (rank >= processes_)
       throw Error(
           TENON_ERR_SHAPE,
@@ -301,16 +301,16 @@ void NetworkPlan::checkModel() const {
                 "model own for another objective, for pinned layouts and for overlap");
 }
 
-std::unique_ptr<CostModel> NetworkPlan::model(const FineMesh& mesh) const {
+std::unique_ptr<CostModel> NetworkPlan::model(const FineGrid& grid) const {
   if (model_ == "t1")
-    return std::make_unique<T1Model>(table("model t1"), batch_, mesh, link_,
+    return std::make_unique<T1Model>(table("model t1"), batch_, grid, link_,
                                      inputChannels_.value_or(false));
   DeclaredNetwork network = layers();
   OwnTask task{.objective = objective_ == "training" ? Objective::Training : Objective::Inference,
                .stepsPerEvaluation = every_};
   task.input = pinnedInput(network);
   task.output = pinnedOutput(network);
-  return std::make_unique<OwnModel>(std::move(network), mesh, rates(),
+  return std::make_unique<OwnModel>(std::move(network), grid, rates(),
                                     inputChannels_.value_or(true), std::move(task));
 }
 
@@ -356,10 +356,10 @@ void placeLayers(const CostModel& prices, FoundPlan& plan) {
 } // namespace
 
 // Of fewer processes there may be no plan.
-FoundPlan NetworkPlan::bestOf(const std::vector<FineMesh>& meshes) const {
+FoundPlan NetworkPlan::bestOf(const std::vector<FineGrid>& grids) const {
   std::optional<FoundPlan> best;
   std::optional<Error> first;
-  for (const FineMesh& one : meshes) {
+  for (const FineGrid& one : grids) {
     try {
       const std::unique_ptr<CostModel> prices = model(one);
       FoundPlan found = findPlan(*prices, fixed_, memoryLimit_, overlap_);
@@ -382,13 +382,13 @@ const FoundPlan& NetworkPlan::search() {
   if (!found_) {
     const bool isFlat = !machine_ || machine_->levels().size() == 1,
                isInner = placement_ == "space" || (placement_ == "auto" && !isFlat);
-    found_ = bestOf(meshes(fewerProcesses_, placement_ != "space", isInner));
+    found_ = bestOf(grids(fewerProcesses_, placement_ != "space", isInner));
   }
   return *found_;
 }
 
 void NetworkPlan::take(FoundPlan found) {
-  placeLayers(*model(meshOf(*found.grid)), found);
+  placeLayers(*model(gridOf(*found.grid)), found);
   found_ = std::move(found);
 }
 

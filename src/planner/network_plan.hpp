@@ -28,7 +28,7 @@ public:
   void setModel(const std::string& name);
   void setLink(double latency, double bandwidth);
   void setInputChannels(bool on);
-  // Whose levels are those of the fine mesh, and whose links those of the prices.
+  // Whose levels are those of the fine grid, and whose links those of the prices.
   void setMachine(const Machine& machine);
   // Of the arrays of a network of layers. Throws TENON_ERR_ARG if the machine was measured with arrays of another.
   void setSpace(Space space);
@@ -43,7 +43,7 @@ public:
   void setMemoryLimit(Index bytes);
   // training, inference, or step: inference in a solver that needs it every so many steps.
   void setObjective(const std::string& name, Index every);
-  // batch, space or auto: what the outermost axes of the fine mesh split.
+  // batch, space or auto: what the outermost axes of the fine grid split.
   void setPlacement(const std::string& name);
   // Whether plans that leave processes idle are looked for, too.
   void setFewerProcesses(bool on);
@@ -66,7 +66,7 @@ public:
                           const PaperGrid& convolutions) const;
 
 protected:
-  FineMesh mesh() const;
+  FineGrid grid() const;
   Index processes() const noexcept { return processes_; }
   Index batch() const noexcept { return batch_; }
   bool wasSearched() const noexcept { return found_.has_value(); }
@@ -84,11 +84,11 @@ protected:
 
 private:
   KernelRates kernels() const;
-  std::unique_ptr<CostModel> model(const FineMesh& mesh) const;
-  std::vector<FineMesh> meshes(bool fewer, bool outer, bool inner) const;
-  FineMesh meshOf(const Mesh& grid) const;
+  std::unique_ptr<CostModel> model(const FineGrid& grid) const;
+  std::vector<FineGrid> grids(bool fewer, bool outer, bool inner) const;
+  FineGrid gridOf(const Grid& grid) const;
   Layout pinned(const PinnedEnd& end, const Shape& shape, const char* which) const;
-  FoundPlan bestOf(const std::vector<FineMesh>& meshes) const;
+  FoundPlan bestOf(const std::vector<FineGrid>& grids) const;
   void checkModel() const;
   const NetworkTable& table(const std::string& who) const;
 

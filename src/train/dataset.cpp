@@ -18,7 +18,7 @@ namespace tenon {
 namespace {
 
 void checkBatchLayout(const Layout& layout, const char* what) {
-  if (layout.holdsAddends() || layout.hasMargins())
+  if (layout.holdsAddends() || layout.hasHalos())
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("the layout of a batch of {} is {}; use S, B and R without halos", what,
                             layout.describe()));

@@ -25,7 +25,7 @@ public:
   // Shuffled by (seed, epoch); otherwise in the files' order.
   void setShuffle(bool shuffle, std::uint64_t seed) noexcept;
   // Collective. Batches will be x [batch, ...] and labels [batch, ...], in any layouts without addends
-  // and margins; NULL for no labels.
+  // and halos; NULL for no labels.
   void setUp(const Layout& x, const Layout* labels);
   // Tensors for a batch in a space, the samples of that type; labels are null if it is set up without them.
   struct BatchTensors {

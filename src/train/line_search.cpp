@@ -95,11 +95,11 @@ private:
   // The minimum that is expected; one that is near an end for the second time in a row is moved a tenth inside.
   double between(const LinePoint& low, const LinePoint& high, bool& wasNearEnd) const {
     const double left = std::min(low.at, high.at), right = std::max(low.at, high.at);
-    const double margin = 0.1 * (right - left);
+    const double halo = 0.1 * (right - left);
     double at = std::isfinite(high.value) ? minimum(low, high, left, right) : (left + right) / 2;
-    const bool isNearEnd = std::min(right - at, at - left) < margin;
+    const bool isNearEnd = std::min(right - at, at - left) < halo;
     if (isNearEnd && (wasNearEnd || at >= right || at <= left)) {
-      at = right - at < at - left ? right - margin : left + margin;
+      at = right - at < at - left ? right - halo : left + halo;
       wasNearEnd = false;
     } else {
       wasNearEnd = isNearEnd;

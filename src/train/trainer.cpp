@@ -28,7 +28,7 @@ const OptionRegistration kTrainerRegistration{{"trainer", kTrainerOptions}};
 
 Layout onAllRanks(const CommPtr& comm, const Shape& shape) {
   return Layout(
-      {.shape = shape, .mesh = Mesh::make({comm->size()}), .properties = {Property::broadcast()}});
+      {.shape = shape, .grid = Grid::make({comm->size()}), .properties = {Property::broadcast()}});
 }
 
 } // namespace

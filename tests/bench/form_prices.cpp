@@ -71,14 +71,14 @@ std::vector<std::string> words(const std::vector<std::string>& letters) {
 int main() {
   using namespace tenon;
   using namespace tenon::bench;
-  const MeshPtr mesh = Mesh::make(std::vector<int>(kAxes, 2));
+  const GridPtr grid = Grid::make(std::vector<int>(kAxes, 2));
   fmt::print("{:<34} {:>10} {:>8} {:>8}  {}\n", "300 forms of", "ms", "p10", "p90", "target");
   for (const AlexNetLayer& layer : layers()) {
     const auto declaration = makeDeclaration(layer.type);
     for (const auto& [name, value] : layer.settings)
       declaration->set(name, value);
     const Layout input(
-        {.shape = layer.input, .mesh = mesh, .properties = Properties(kAxes, Property::shard(0))});
+        {.shape = layer.input, .grid = grid, .properties = Properties(kAxes, Property::shard(0))});
     const std::vector<std::string> all = words(layer.letters);
     const auto times = processorTimes(1, [&](int) {
       for (const std::string& word : all)

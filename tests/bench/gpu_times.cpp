@@ -79,7 +79,7 @@ void initialise(Layer& layer) {
   }
 }
 Layout onRow(const Shape& shape, Property property) {
-  return Layout({.shape = shape, .mesh = Mesh::make({world()->size()}), .properties = {property}});
+  return Layout({.shape = shape, .grid = Grid::make({world()->size()}), .properties = {property}});
 }
 Layout alone(const Shape& shape) {
   return onRow(shape, Property::broadcast());

@@ -61,9 +61,9 @@ public:
     if (memory != Memory::Shared)
       return;
     const int one = 1;
-    PartitionHandle mesh;
-    require(TenonPartitionCreate(comm, 1, &one, mesh.out()));
-    memory_.share(std::move(mesh));
+    PartitionHandle grid;
+    require(TenonPartitionCreate(comm, 1, &one, grid.out()));
+    memory_.share(std::move(grid));
   }
   double* data() const { return reinterpret_cast<double*>(memory_.data()); }
 

@@ -30,7 +30,7 @@ struct TenonStep {
   TenonStep(Ref<Layer> given, const Shape& shape) : layer(std::move(given)) {
     const CommPtr comm = layer->comm();
     const Layout input(
-        {.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+        {.shape = shape, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
     layer->setUp(input);
     const Layout output = layer->outputLayout(input);
     x = makeRef<DTensor>(comm, input, TENON_FLOAT32);

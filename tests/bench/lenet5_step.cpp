@@ -27,10 +27,10 @@ namespace {
 constexpr Index kBatch = 256;
 constexpr int kWarm = 5, kTimed = 41, kLogged = 10;
 
-// How the network lies on the ranks: the mesh, and the signatures of its layers where they are not
+// How the network lies on the ranks: the grid, and the signatures of its layers where they are not
 // those that follow from the input.
 struct Distribution {
-  std::vector<int> mesh;
+  std::vector<int> grid;
   std::string input, convolution, relu, flatten, first, firstRelu, second, secondRelu, third;
 };
 
@@ -72,9 +72,9 @@ class Training {
 public:
   Training(const CommPtr& comm, const Distribution& d)
       : net_(makeNetwork(comm, d)), loss_(test::newLayer(comm, "crossentropy")) {
-    const MeshPtr mesh = Mesh::make(d.mesh);
+    const GridPtr grid = Grid::make(d.grid);
     const Layout input(
-        {.shape = {kBatch, 1, 28, 28}, .mesh = mesh, .properties = parseProperties(d.input)});
+        {.shape = {kBatch, 1, 28, 28}, .grid = grid, .properties = parseProperties(d.input)});
     net_->setUp(input);
     net_->initialize(1, 0);
     const Layout logits = net_->outputLayout(input);
@@ -90,8 +90,8 @@ public:
     dvalue_ = tensor(value.dual());
     const auto labels =
         tensor(Layout({.shape = {kBatch},
-                       .mesh = mesh,
-                       .properties = Properties(d.mesh.size(), Property::broadcast())}),
+                       .grid = grid,
+                       .properties = Properties(d.grid.size(), Property::broadcast())}),
                TENON_INT64);
     fillUniform(*x_, 1, 1, 0, 1);
     fillByIndex(*labels, [](Index n) { return std::floor(10 * uniformAt(1, 2, n)); });

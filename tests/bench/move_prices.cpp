@@ -17,12 +17,12 @@ constexpr double kRouteTarget = 1000, kCountTarget = 4; // us
 constexpr int kRouteCalls = 3, kCountCalls = 4096, kPriceCalls = 512;
 
 const Shape kImages{256, 64, 224, 224};
-const MeshPtr kBinary = Mesh::make(std::vector<int>(12, 2)), kCube = Mesh::make({16, 16, 16}),
-              kSquare = Mesh::make({64, 64}), kLine = Mesh::make({4096}),
-              kFour = Mesh::make({8, 8, 8, 8});
+const GridPtr kBinary = Grid::make(std::vector<int>(12, 2)), kCube = Grid::make({16, 16, 16}),
+              kSquare = Grid::make({64, 64}), kLine = Grid::make({4096}),
+              kFour = Grid::make({8, 8, 8, 8});
 
-Layout on(const MeshPtr& mesh, const Shape& shape, const std::string& properties) {
-  return Layout({.shape = shape, .mesh = mesh, .properties = parseProperties(properties)});
+Layout on(const GridPtr& grid, const Shape& shape, const std::string& properties) {
+  return Layout({.shape = shape, .grid = grid, .properties = parseProperties(properties)});
 }
 
 // Properties on so many axes in a row.
@@ -30,13 +30,13 @@ Layout onBinary(const Shape& shape, std::initializer_list<std::pair<Property, in
   Properties properties;
   for (const auto& [property, axes] : runs)
     properties.insert(properties.end(), axes, property);
-  return Layout({.shape = shape, .mesh = kBinary, .properties = properties});
+  return Layout({.shape = shape, .grid = kBinary, .properties = properties});
 }
 
 Layout withHalo(const Layout& plain) {
   LayoutDraft draft(plain);
   for (int d : {2, 3})
-    draft.setMarginWidths(d, 1, 1, Boundary::Zero, Boundary::Zero);
+    draft.setHaloWidths(d, 1, 1, Boundary::Zero, Boundary::Zero);
   return draft.build();
 }
 

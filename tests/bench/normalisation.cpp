@@ -103,7 +103,7 @@ void measure(const char* type, const Shape& shape) {
   constexpr TenonDataType kType = sizeof(T) == 4 ? TENON_FLOAT32 : TENON_FLOAT64;
   const CommPtr comm = Communicator::of(MPI_COMM_SELF);
   const Layout layout(
-      {.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+      {.shape = shape, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
   const auto layer = test::newLayer(comm, type);
   if (layer->declaration().settings().has("channels"))
     layer->set("channels", shape[1]);

@@ -43,12 +43,12 @@ public:
     seed_ = tensor(value.dual(), type);
     const auto labels =
         tensor(Layout({.shape = {input.shape()[0]},
-                       .mesh = output.meshPtr(),
-                       .properties = Properties(output.mesh().axes(), Property::broadcast())}),
+                       .grid = output.gridPtr(),
+                       .properties = Properties(output.grid().axes(), Property::broadcast())}),
                TENON_INT64);
     fillUniform(*x_, 1, 1, 0, 1);
     fillByIndex(*labels, [&](Index n) { return std::floor(double(classes) * uniformAt(1, 2, n)); });
-    fillConstant(*seed_, comm->rank() == output.mesh().rank(0) ? 1 : 0);
+    fillConstant(*seed_, comm->rank() == output.grid().rank(0) ? 1 : 0);
     loss_->setTarget(labels);
     optimizer_ = makeOptimizer(optimizer, Ref<Layer>::share(&network));
     optimizer_->setLearningRate(1e-4);

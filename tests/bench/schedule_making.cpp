@@ -25,32 +25,32 @@ struct Change {
   int rank;
 };
 
-Layout withMargins(const Layout& plain, int dims) {
+Layout withHalos(const Layout& plain, int dims) {
   LayoutDraft draft(plain);
   for (int d = 0; d < dims; ++d)
-    draft.setMarginWidths(d, 1, 1, Boundary::Zero, Boundary::Zero);
+    draft.setHaloWidths(d, 1, 1, Boundary::Zero, Boundary::Zero);
   return draft.build();
 }
 
 Layout slabs(int ranks, int dim) {
   return Layout({.shape = {Index(ranks) * kBlock, Index(ranks) * kBlock, kBlock},
-                 .mesh = Mesh::make({ranks}),
+                 .grid = Grid::make({ranks}),
                  .properties = {Property::shard(dim)}});
 }
 
 Change haloOfSlabs(int ranks) {
   const Layout plain = slabs(ranks, 0);
-  return {plain, withMargins(plain, 1), ranks / 2};
+  return {plain, withHalos(plain, 1), ranks / 2};
 }
 
 Change haloOfBlocks(int ranks) {
   const int edge = static_cast<int>(std::lround(std::cbrt(ranks)));
   const Index cells = Index(edge) * kBlock;
-  const MeshPtr mesh = Mesh::make({edge, edge, edge});
+  const GridPtr grid = Grid::make({edge, edge, edge});
   const Layout plain({.shape = {cells, cells, cells},
-                      .mesh = mesh,
+                      .grid = grid,
                       .properties = {Property::shard(0), Property::shard(1), Property::shard(2)}});
-  return {plain, withMargins(plain, 3), mesh->positionAt({edge / 2, edge / 2, edge / 2})};
+  return {plain, withHalos(plain, 3), grid->positionAt({edge / 2, edge / 2, edge / 2})};
 }
 
 Change exchangeOfSlabs(int ranks) {

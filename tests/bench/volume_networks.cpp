@@ -25,7 +25,7 @@ public:
   TrainingStep(const CommPtr& comm, const Make& make, const Shape& shape, Property split,
                const char* savedType = "same")
       : network_(make(comm)), x_(), y_() {
-    const Layout input({.shape = shape, .mesh = Mesh::make({comm->size()}), .properties = {split}});
+    const Layout input({.shape = shape, .grid = Grid::make({comm->size()}), .properties = {split}});
     Layer& net = *network_.net;
     net.setText("saved_type", savedType);
     net.setUp(input);
@@ -36,7 +36,7 @@ public:
     Shape targetShape{shape[0]};
     targetShape.insert(targetShape.end(), network_.target.begin(), network_.target.end());
     const Ref<DTensor> target =
-        made(Layout({.shape = targetShape, .mesh = input.meshPtr(), .properties = {split}}));
+        made(Layout({.shape = targetShape, .grid = input.gridPtr(), .properties = {split}}));
     fillUniform(*target, 1, 2, -1, 1);
     network_.loss->setTarget(target);
     x_ = made(input);

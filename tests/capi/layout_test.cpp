@@ -32,11 +32,11 @@ TEST_F(CApi, LayoutFromAShorthandKnowsItsBoxes) {
   expectSuccess(TenonLayoutDestroy(&made));
 }
 
-TEST_F(CApi, ASpecifiedLayoutHasCutsAndMargins) {
+TEST_F(CApi, ASpecifiedLayoutHasCutsAndHalos) {
   const int n = worldSize(), r = worldRank();
   std::vector<TenonInt> cuts(n + 1, 7);
   cuts[0] = 0; // rank 0 has all, the others empty parts
-  const TenonInt shape[2] = {7, 3}, marginLow = -1, marginHigh = 5;
+  const TenonInt shape[2] = {7, 3}, haloLow = -1, haloHigh = 5;
   TenonLayout made = nullptr;
   expectSuccess(TenonLayoutCreate(all_, &made));
   expectSuccess(TenonLayoutSetShape(made, 2, shape));
@@ -46,7 +46,7 @@ TEST_F(CApi, ASpecifiedLayoutHasCutsAndMargins) {
   expectSuccess(TenonLayoutSetCuts(made, 0, n + 1, cuts.data()));
   expectSuccess(
       TenonLayoutSetHalo(made, 0, 2, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
-  expectSuccess(TenonLayoutSetHaloBoxes(made, 1, 1, &marginLow, &marginHigh, TENON_BOUNDARY_ZERO,
+  expectSuccess(TenonLayoutSetHaloBoxes(made, 1, 1, &haloLow, &haloHigh, TENON_BOUNDARY_ZERO,
                                         TENON_BOUNDARY_REFLECT));
   expectSuccess(TenonLayoutSetUp(made));
   TenonInt low[2], high[2];
@@ -211,7 +211,7 @@ TEST_F(CApi, ViewsAreTextFromOneRank) {
   expectSuccess(TenonLayoutDestroy(&made));
 }
 
-TEST_F(CApi, ALayoutLikeTheSolversTakesAMargin) {
+TEST_F(CApi, ALayoutLikeTheSolversTakesAHalo) {
   const TenonInt last = worldSize() - 1 - worldRank(); // ranks in reverse order along dimension 0
   const TenonInt low[2] = {2 * last, 0}, high[2] = {2 * last + 2, 5};
   TenonLayout own = nullptr, wide = nullptr, copy = nullptr;

@@ -25,7 +25,7 @@ protected:
     CApi::TearDown();
   }
 
-  TenonLayout withMargin(const char* properties, TenonInt width) {
+  TenonLayout withHalo(const char* properties, TenonInt width) {
     const TenonInt shape[2] = {8, 3};
     TenonLayout made = nullptr;
     expectSuccess(TenonLayoutCreate(all_, &made));
@@ -96,16 +96,16 @@ TEST_F(LinearOpCApi, OperatorsKnowTheirLayoutsTypeAndTraffic) {
 }
 
 TEST_F(LinearOpCApi, NamedFormsCheckWhatTheirNamesPromise) {
-  TenonLayout margin = withMargin("S0", 2), wrong = withMargin("B", 2), addends = nullptr;
+  TenonLayout halo = withHalo("S0", 2), wrong = withHalo("B", 2), addends = nullptr;
   expectSuccess(TenonLayoutGetDual(split_, &addends));
   TenonLayout partial = layout({8, 3}, "P"), root = layout({8, 3}, "R");
   TenonLinearOp op = nullptr;
-  expectSuccess(TenonLinearOpCreateHalo(split_, margin, TENON_FLOAT32, &op));
+  expectSuccess(TenonLinearOpCreateHalo(split_, halo, TENON_FLOAT32, &op));
   expectExactAdjoint(op);
   expectSuccess(TenonLinearOpDestroy(&op));
   expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateHalo(split_, split_, TENON_FLOAT32, &op),
                    {"`to`", "has none", "TenonLayoutSetHalo"});
-  expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateHalo(margin, split_, TENON_FLOAT32, &op),
+  expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateHalo(halo, split_, TENON_FLOAT32, &op),
                    {"`to`", "has none"});
   if (worldSize() > 1) // one process holds the same in all layouts
     expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateHalo(split_, wrong, TENON_FLOAT32, &op),
@@ -117,7 +117,7 @@ TEST_F(LinearOpCApi, NamedFormsCheckWhatTheirNamesPromise) {
     expectCommonCode(TENON_ERR_LAYOUT,
                      TenonLinearOpCreateRepartition(split_, partial, TENON_FLOAT32, &op),
                      {"to is", "] P"});
-  for (TenonLayout* one : {&margin, &wrong, &addends, &partial, &root})
+  for (TenonLayout* one : {&halo, &wrong, &addends, &partial, &root})
     expectSuccess(TenonLayoutDestroy(one));
 }
 

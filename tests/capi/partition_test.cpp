@@ -8,7 +8,7 @@
 namespace tenon::test {
 namespace {
 
-TEST_F(CApi, PartitionKnowsItsMeshAndThisRanksPlace) {
+TEST_F(CApi, PartitionKnowsItsGridAndThisRanksPlace) {
   const int n = worldSize();
   std::vector<int> falling(n);
   for (int i = 0; i < n; ++i)
@@ -31,7 +31,7 @@ TEST_F(CApi, PartitionKnowsItsMeshAndThisRanksPlace) {
 }
 
 // Digits, level by level: of axis 0 and axis 1 on the first level, then on the second.
-TEST_F(CApi, APlacedMeshHasItsRanksLevelByLevel) {
+TEST_F(CApi, APlacedGridHasItsRanksLevelByLevel) {
   const int n = worldSize();
   if (n % 4 != 0)
     GTEST_SKIP() << "two levels of two axes";
@@ -63,7 +63,7 @@ TEST_F(CApi, ABadPlacementFailsAlikeOnAllRanks) {
   EXPECT_EQ(made, nullptr);
 }
 
-TEST_F(CApi, RanksOutsideAMeshHoldItToo) {
+TEST_F(CApi, RanksOutsideAGridHoldItToo) {
   const int one = 1;
   TenonPartition made = nullptr;
   expectSuccess(TenonPartitionCreate(MPI_COMM_WORLD, 1, &one, &made));
@@ -79,7 +79,7 @@ TEST_F(CApi, RanksOutsideAMeshHoldItToo) {
   expectSuccess(TenonPartitionDestroy(&made));
 }
 
-TEST_F(CApi, ABadMeshFailsAlikeOnAllRanks) {
+TEST_F(CApi, ABadGridFailsAlikeOnAllRanks) {
   const int large[2] = {worldSize(), 2};
   TenonPartition made = nullptr;
   expectCommonCode(TENON_ERR_ARG, TenonPartitionCreate(MPI_COMM_WORLD, 2, large, &made),
@@ -101,7 +101,7 @@ TEST_F(CApi, ABadMeshFailsAlikeOnAllRanks) {
   EXPECT_EQ(made, nullptr);
 }
 
-TEST_F(CApi, ABadMeshOnOneRankFailsOnAll) {
+TEST_F(CApi, ABadGridOnOneRankFailsOnAll) {
   const int good = worldSize(), bad = -3;
   TenonPartition made = nullptr;
   expectCommonCode(TENON_ERR_ARG,
@@ -114,7 +114,7 @@ TEST_F(CApi, ABadMeshOnOneRankFailsOnAll) {
   expectSuccess(TenonPartitionDestroy(&made));
 }
 
-TEST_F(CApi, DifferentMeshesAreAnError) {
+TEST_F(CApi, DifferentGridsAreAnError) {
   if (worldSize() == 1)
     GTEST_SKIP() << "one rank agrees with itself";
   const int extent = isLast() ? 1 : worldSize();

@@ -21,9 +21,9 @@ protected:
                      {"more elements than"});
     EXPECT_EQ(made, nullptr);
   }
-  // set(layout) specifies a margin of a layout of 8 x 8 cells.
+  // set(layout) specifies a halo of a layout of 8 x 8 cells.
   template <class Set>
-  void refuseMargin(Set set) {
+  void refuseHalo(Set set) {
     const TenonInt shape[] = {8, 8};
     TenonLayout made = nullptr;
     expectSuccess(TenonLayoutCreate(all_, &made));
@@ -51,19 +51,19 @@ TEST_F(Sizes, OfShapes) {
   }
 }
 
-TEST_F(Sizes, OfMargins) {
+TEST_F(Sizes, OfHalos) {
   const TenonBoundary zero = TENON_BOUNDARY_ZERO;
   for (const auto& [low, high] : {std::pair{kMost, TenonInt(0)},
                                   {TenonInt(0), kMost},
                                   {TenonInt(0), kMost - 7},
                                   {TenonInt(1) << 60, TenonInt(0)},
                                   {TenonInt(1) << 58, TenonInt(0)}})
-    refuseMargin([&, low = low, high = high](TenonLayout made) {
+    refuseHalo([&, low = low, high = high](TenonLayout made) {
       return TenonLayoutSetHalo(made, 0, low, high, zero, zero);
     });
   for (const auto& [low, high] :
        {std::pair{kLeast, kMost}, {TenonInt(0), kMost}, {kLeast, TenonInt(8)}})
-    refuseMargin([&, low = low, high = high](TenonLayout made) {
+    refuseHalo([&, low = low, high = high](TenonLayout made) {
       return TenonLayoutSetHaloBoxes(made, 0, 1, &low, &high, zero, zero);
     });
 }

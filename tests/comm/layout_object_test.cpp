@@ -13,7 +13,7 @@ namespace {
 using test::world;
 
 Ref<LayoutObject> draft() {
-  auto object = makeRef<LayoutObject>(world(), Mesh::make({world()->size()}));
+  auto object = makeRef<LayoutObject>(world(), Grid::make({world()->size()}));
   object->specify("shape", [](LayoutDraft& d) { d.setShape({7, 5}); });
   object->specify("properties", [](LayoutDraft& d) { d.setProperties(parseProperties("S0")); });
   return object;
@@ -24,7 +24,7 @@ TEST(LayoutObject, IsUsableOnceSetUpAndFixedFromThen) {
   expectError(TENON_ERR_STATE, {"TenonLayoutSetUp"}, [&] { object->layout(); });
   object->setUp();
   EXPECT_TRUE(object->layout() == Layout({.shape = {7, 5},
-                                          .mesh = Mesh::make({world()->size()}),
+                                          .grid = Grid::make({world()->size()}),
                                           .properties = parseProperties("S0")}));
   expectError(TENON_ERR_STATE, {"is set up"}, [&] {
     object->specify("shape", [](LayoutDraft& d) { d.setShape({8, 5}); });
@@ -77,7 +77,7 @@ TEST(GatherBoxes, FindsCutsAndRankOrder) {
   const auto start = [](Index r) { return r * (r + 1) / 2; };
   const Layout layout = gatherBoxes(*world(), {{start(row), start(row + 1)}, {0, 3}}, std::nullopt);
   EXPECT_EQ(layout.shape(), (Shape{start(n), 3}));
-  EXPECT_EQ(layout.mesh().extents(), (std::vector<int>{n, 1}));
+  EXPECT_EQ(layout.grid().extents(), (std::vector<int>{n, 1}));
   for (int r = 0; r < n; ++r)
     EXPECT_EQ(layout.boxOfRank(r)[0], (Interval{start(n - 1 - r), start(n - r)}));
 }
@@ -90,7 +90,7 @@ TEST(GatherBoxes, EmptyBoxesStayOutside) {
   const Layout layout =
       gatherBoxes(*world(), {outside ? Interval{} : Interval{2 * r, 2 * r + 2}}, std::nullopt);
   EXPECT_EQ(layout.shape(), (Shape{2 * n}));
-  EXPECT_EQ(layout.mesh().position(static_cast<int>(n)), -1);
+  EXPECT_EQ(layout.grid().position(static_cast<int>(n)), -1);
 }
 
 TEST(GatherBoxes, OverlapIsAnErrorOnAllRanks) {

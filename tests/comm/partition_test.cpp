@@ -13,21 +13,21 @@ namespace {
 
 using test::world;
 
-// A mesh of two columns in falling rank order; an odd rank 0 stays outside.
-MeshPtr twoColumns() {
+// A grid of two columns in falling rank order; an odd rank 0 stays outside.
+GridPtr twoColumns() {
   const int rows = world()->size() / 2;
   std::vector<int> ranks(2 * rows);
   for (int i = 0; i < 2 * rows; ++i)
     ranks[i] = world()->size() - 1 - i;
-  return Mesh::make({rows, 2}, ranks);
+  return Grid::make({rows, 2}, ranks);
 }
 
 TEST(Partition, RefusesRanksOutsideTheCommunicator) {
   expectError(TENON_ERR_ARG, {"contains rank"},
-              [] { Partition(world(), Mesh::make({1}, {world()->size()})); });
+              [] { Partition(world(), Grid::make({1}, {world()->size()})); });
 }
 
-TEST(Partition, AxisCommunicatorsHoldTheLinesOfTheMesh) {
+TEST(Partition, AxisCommunicatorsHoldTheLinesOfTheGrid) {
   if (world()->size() < 2)
     GTEST_SKIP() << "needs two ranks";
   Partition partition(world(), twoColumns());
@@ -42,21 +42,21 @@ TEST(Partition, AxisCommunicatorsHoldTheLinesOfTheMesh) {
     int rank = -1, size = 0;
     MPI_Comm_rank(line, &rank);
     MPI_Comm_size(line, &size);
-    EXPECT_EQ(size, partition.mesh().extent(axis));
-    EXPECT_EQ(rank, partition.mesh().coordinate(here, axis));
+    EXPECT_EQ(size, partition.grid().extent(axis));
+    EXPECT_EQ(rank, partition.grid().coordinate(here, axis));
     // The other coordinate is the same along the line.
-    const int other = partition.mesh().coordinate(here, 1 - axis);
+    const int other = partition.grid().coordinate(here, 1 - axis);
     int bounds[2] = {other, -other};
     MPI_Allreduce(MPI_IN_PLACE, bounds, 2, MPI_INT, MPI_MAX, line);
     EXPECT_EQ(bounds[0], -bounds[1]);
   }
 }
 
-TEST(Partition, EqualMeshesShareTheirAxisCommunicators) {
+TEST(Partition, EqualGridsShareTheirAxisCommunicators) {
   std::vector<int> ranks(world()->size());
   std::iota(ranks.begin(), ranks.end(), 0);
-  Partition one(world(), Mesh::make({world()->size()}));
-  Partition two(world(), Mesh::make({world()->size()}, ranks));
+  Partition one(world(), Grid::make({world()->size()}));
+  Partition two(world(), Grid::make({world()->size()}, ranks));
   EXPECT_EQ(one.axisComm(0), two.axisComm(0));
 }
 
@@ -65,7 +65,7 @@ TEST(Partition, ThousandsOfThemExhaustNoCommunicators) {
   std::vector<Ref<Partition>> all;
   for (int i = 0; i < 5000; ++i) {
     all.push_back(
-        makeRef<Partition>(Communicator::of(MPI_COMM_WORLD), Mesh::make({world()->size(), 1})));
+        makeRef<Partition>(Communicator::of(MPI_COMM_WORLD), Grid::make({world()->size(), 1})));
     all.back()->axisComm(i % 2);
   }
   MPI_Comm spare = MPI_COMM_NULL;

@@ -151,7 +151,7 @@ TEST_F(Session, ReportsObjectsThatNobodyDestroyed) {
   start({"program"});
   Ref<Partition> left;
   if (rank() == size() - 1) {
-    left = makeRef<Partition>(Communicator::of(MPI_COMM_WORLD), Mesh::make({1}));
+    left = makeRef<Partition>(Communicator::of(MPI_COMM_WORLD), Grid::make({1}));
     left->setName("forgotten");
     left->addHandle();
   } else {
@@ -169,7 +169,7 @@ TEST_F(Session, ReportsObjectsThatNobodyDestroyed) {
 // What the library holds for itself is not the caller's to destroy.
 TEST_F(Session, KeepsSilentAboutItsOwnObjects) {
   start({"program"});
-  const auto own = makeRef<Partition>(Communicator::of(MPI_COMM_WORLD), Mesh::make({1}));
+  const auto own = makeRef<Partition>(Communicator::of(MPI_COMM_WORLD), Grid::make({1}));
   finalize();
   EXPECT_EQ(errors_, "");
 }

@@ -10,17 +10,16 @@ namespace tenon {
 namespace {
 
 Layout line(int ranks) {
-  return Layout({.shape = {8}, .mesh = Mesh::make({ranks}), .properties = {Property::shard(0)}});
+  return Layout({.shape = {8}, .grid = Grid::make({ranks}), .properties = {Property::shard(0)}});
 }
 Layout withHalo(int ranks) {
   LayoutSpec spec = line(ranks).spec();
-  Margin margin;
+  Halo halo;
   for (int part = 0; part < ranks; ++part) {
     const Interval owned = line(ranks).owned(0, part);
-    margin.boxes.push_back(
-        {std::max<Index>(0, owned.begin - 1), std::min<Index>(8, owned.end + 1)});
+    halo.boxes.push_back({std::max<Index>(0, owned.begin - 1), std::min<Index>(8, owned.end + 1)});
   }
-  spec.margins = {margin};
+  spec.halos = {halo};
   return Layout(spec);
 }
 

@@ -144,11 +144,11 @@ TEST(Matmul, RowsAreAllThatAreRight) {
 
 TEST(Matmul, FollowsTheInputsThatMoveLeast) {
   const auto matmul = makeDeclaration("matmul");
-  const MeshPtr mesh = Mesh::make({2});
+  const GridPtr grid = Grid::make({2});
   const auto letters = [&](const char* a, const char* b) {
     const Layouts inputs = {
-        Layout({.shape = {4, 6}, .mesh = mesh, .properties = parseProperties(a)}),
-        Layout({.shape = {6, 8}, .mesh = mesh, .properties = parseProperties(b)})};
+        Layout({.shape = {4, 6}, .grid = grid, .properties = parseProperties(a)}),
+        Layout({.shape = {6, 8}, .grid = grid, .properties = parseProperties(b)})};
     return matmul->form(inputs, {}).signature.describe();
   };
   EXPECT_EQ(letters("S0", "B"), "m");

@@ -34,7 +34,7 @@ std::unique_ptr<Declaration> noForeignType(const std::string&) {
 }
 
 Layout alone(const Shape& shape) {
-  return Layout({.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+  return Layout({.shape = shape, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
 }
 
 // Output shapes and parameters of a network without sub-networks, layer by layer.

@@ -18,7 +18,7 @@ using Matrix = std::vector<Cells>; // rows
 
 inline Layout someLayout() {
   return Layout(
-      {.shape = {kCells}, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+      {.shape = {kCells}, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
 }
 
 inline Cells times(const Matrix& a, const Cells& x, bool transposed) {

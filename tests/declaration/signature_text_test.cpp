@@ -18,21 +18,21 @@ std::unique_ptr<Declaration> convolution() {
   return conv;
 }
 
-Form formOf(const Declaration& declaration, const MeshPtr& mesh, const std::string& signature) {
+Form formOf(const Declaration& declaration, const GridPtr& grid, const std::string& signature) {
   const Layout input({.shape = {8, 4, 16, 16},
-                      .mesh = mesh,
-                      .properties = Properties(mesh->axes(), Property::broadcast())});
+                      .grid = grid,
+                      .properties = Properties(grid->axes(), Property::broadcast())});
   return declaration.form({input}, {.letters = signature});
 }
 
 TEST(SignatureText, HasRuns) {
   const auto conv = convolution();
-  const MeshPtr mesh = Mesh::make({2, 2, 2, 2});
-  EXPECT_EQ(formOf(*conv, mesh, "n2,o2").signature.describe(), "n,n,o,o");
-  EXPECT_EQ(formOf(*conv, mesh, "n, o,h2").signature.describe(), "n,o,h,h");
-  EXPECT_EQ(formOf(*conv, mesh, "n,hw3").signature.describe(), "n,h,w,h");
-  EXPECT_EQ(formOf(*conv, mesh, "hw3-,n").signature.describe(), "h-,w-,h-,n");
-  EXPECT_EQ(formOf(*makeDeclaration("add"), mesh, "S0,S2-,S3-,S3-").signature.describe(),
+  const GridPtr grid = Grid::make({2, 2, 2, 2});
+  EXPECT_EQ(formOf(*conv, grid, "n2,o2").signature.describe(), "n,n,o,o");
+  EXPECT_EQ(formOf(*conv, grid, "n, o,h2").signature.describe(), "n,o,h,h");
+  EXPECT_EQ(formOf(*conv, grid, "n,hw3").signature.describe(), "n,h,w,h");
+  EXPECT_EQ(formOf(*conv, grid, "hw3-,n").signature.describe(), "h-,w-,h-,n");
+  EXPECT_EQ(formOf(*makeDeclaration("add"), grid, "S0,S2-,S3-,S3-").signature.describe(),
             "S0,S2-,S3-,S3-");
 }
 
@@ -40,12 +40,12 @@ TEST(SignatureText, HasRuns) {
 // the minor one, and part 4 if it is the major one.
 TEST(SignatureText, SaysInWhichOrderAxesSplit) {
   const auto conv = convolution();
-  const MeshPtr mesh = Mesh::make({2, 2, 2});
-  const Form last = formOf(*conv, mesh, "h3-"), first = formOf(*conv, mesh, "h3");
-  EXPECT_EQ(first.uses.front().withoutMargins().box(1)[2], (Interval{2, 4}));
-  EXPECT_EQ(last.uses.front().withoutMargins().box(1)[2], (Interval{8, 10}));
+  const GridPtr grid = Grid::make({2, 2, 2});
+  const Form last = formOf(*conv, grid, "h3-"), first = formOf(*conv, grid, "h3");
+  EXPECT_EQ(first.uses.front().withoutHalos().box(1)[2], (Interval{2, 4}));
+  EXPECT_EQ(last.uses.front().withoutHalos().box(1)[2], (Interval{8, 10}));
   EXPECT_EQ(last.output.box(1)[2], (Interval{8, 10}));
-  const Form channels = formOf(*conv, mesh, "o3-");
+  const Form channels = formOf(*conv, grid, "o3-");
   EXPECT_EQ(channels.output.box(1)[1], (Interval{4, 5}));
   EXPECT_EQ(channels.parameters.front().use.box(1)[0], (Interval{4, 5}));
 }
@@ -54,7 +54,7 @@ TEST(SignatureText, SaysInWhichOrderAxesSplit) {
 TEST(SignatureText, KeepsCutsInTheSameOrder) {
   const auto conv = convolution();
   LayoutSpec spec{.shape = {8, 4, 16, 16},
-                  .mesh = Mesh::make({2, 2}),
+                  .grid = Grid::make({2, 2}),
                   .properties = {Property::shard(2), Property::shard(2)}};
   spec.splitAxes = {{}, {}, {1, 0}, {}};
   spec.cuts = {{}, {}, {0, 3, 8, 11, 16}, {}};
@@ -68,12 +68,12 @@ TEST(SignatureText, KeepsCutsInTheSameOrder) {
 
 TEST(SignatureText, RefusesWhatIsNoRun) {
   const auto conv = convolution();
-  const MeshPtr mesh = Mesh::make({2, 2});
+  const GridPtr grid = Grid::make({2, 2});
   for (const char* text : {"n0,o", "n3", "n65", "n2x", "hx2", "-", "n,", "S0,S1"})
-    EXPECT_THROW(formOf(*conv, mesh, text), Error) << text;
-  expectError(TENON_ERR_OPTION, {"the run 'n2x'"}, [&] { formOf(*conv, mesh, "n2x"); });
-  expectError(TENON_ERR_OPTION, {"3 labels"}, [&] { formOf(*conv, mesh, "n3"); });
-  expectError(TENON_ERR_OPTION, {"'S'"}, [&] { formOf(*makeDeclaration("add"), mesh, "S02"); });
+    EXPECT_THROW(formOf(*conv, grid, text), Error) << text;
+  expectError(TENON_ERR_OPTION, {"the run 'n2x'"}, [&] { formOf(*conv, grid, "n2x"); });
+  expectError(TENON_ERR_OPTION, {"3 labels"}, [&] { formOf(*conv, grid, "n3"); });
+  expectError(TENON_ERR_OPTION, {"'S'"}, [&] { formOf(*makeDeclaration("add"), grid, "S02"); });
 }
 
 } // namespace

@@ -18,13 +18,13 @@ using test::world;
 
 constexpr int kChannels = 3;
 
-// (channel, row, column), rows over all ranks, with a margin of one and two rows.
-Layout field(int marginDim = 1) {
-  LayoutDraft draft(Mesh::make({world()->size()}));
+// (channel, row, column), rows over all ranks, with a halo of one and two rows.
+Layout field(int haloDim = 1) {
+  LayoutDraft draft(Grid::make({world()->size()}));
   draft.setShape({kChannels, 2 * world()->size() + 1, 4});
   draft.setProperties(parseProperties("S1"));
-  if (marginDim >= 0)
-    draft.setMarginWidths(marginDim, 1, 2, Boundary::Zero, Boundary::Zero);
+  if (haloDim >= 0)
+    draft.setHaloWidths(haloDim, 1, 2, Boundary::Zero, Boundary::Zero);
   return draft.build();
 }
 
@@ -147,7 +147,7 @@ TEST(ArrayList, IsLeftByAnotherPlaceAndByReset) {
 
 TEST(ArrayList, MayBeEmptyWhereARankHoldsNothing) {
   const Layout root(
-      {.shape = {2, 5}, .mesh = Mesh::make({world()->size()}), .properties = parseProperties("R")});
+      {.shape = {2, 5}, .grid = Grid::make({world()->size()}), .properties = parseProperties("R")});
   DTensor x(world(), root, TENON_FLOAT64);
   std::vector<double> memory[2] = {std::vector<double>(5, 1), std::vector<double>(5, 2)};
   std::vector<void*> first;

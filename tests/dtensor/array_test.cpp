@@ -16,13 +16,13 @@ namespace {
 
 using test::world;
 
-// Rows over all ranks, with a margin of one and two zero cells around them where asked for.
-Layout rows(bool margin) {
-  LayoutDraft draft(Mesh::make({world()->size()}));
+// Rows over all ranks, with a halo of one and two zero cells around them where asked for.
+Layout rows(bool halo) {
+  LayoutDraft draft(Grid::make({world()->size()}));
   draft.setShape({2 * world()->size() + 1, 4});
   draft.setProperties(parseProperties("S0"));
-  if (margin)
-    draft.setMarginWidths(0, 1, 2, Boundary::Zero, Boundary::Zero);
+  if (halo)
+    draft.setHaloWidths(0, 1, 2, Boundary::Zero, Boundary::Zero);
   return draft.build();
 }
 
@@ -44,7 +44,7 @@ TEST(DTensorArray, HasAnElementTypeThatIsChecked) {
               [] { DTensor(world(), rows(false), static_cast<TenonDataType>(77)); });
 }
 
-// The caller's array is column-major, with more ghosts than the margin needs.
+// The caller's array is column-major, with more ghosts than the halo needs.
 TEST(DTensorArray, OfTheCallerIsUsedInPlace) {
   DTensor x(world(), rows(true), TENON_FLOAT64);
   const Index owned = x.extent()[0] - 3, leading = owned + 2 + 3;
@@ -74,7 +74,7 @@ TEST(DTensorArray, OfTheLibraryKeepsItsValueMeanwhile) {
   EXPECT_EQ(*x.data<double>(), 3);
 }
 
-TEST(DTensorArray, NarrowerThanTheMarginIsRefusedAndChangesNothing) {
+TEST(DTensorArray, NarrowerThanTheHaloIsRefusedAndChangesNothing) {
   DTensor x(world(), rows(true), TENON_FLOAT64);
   fillConstant(x, 3);
   std::vector<double> memory(100, 0);
@@ -100,7 +100,7 @@ TEST(DTensorArray, NarrowerThanTheMarginIsRefusedAndChangesNothing) {
   EXPECT_EQ(x.data<double>()[4], 3);
 }
 
-// Ghosts that the layout has no margin for may be shared, as the last of a row and the first of the
+// Ghosts that the layout has no halo for may be shared, as the last of a row and the first of the
 // next.
 TEST(DTensorArray, MayShareGhostsThatAreNotItsOwn) {
   DTensor x(world(), rows(false), TENON_FLOAT64);
@@ -113,7 +113,7 @@ TEST(DTensorArray, MayShareGhostsThatAreNotItsOwn) {
 
 TEST(DTensorArray, MayRepeatACellIfItIsConstant) {
   const Layout one({.shape = {3, 2},
-                    .mesh = Mesh::make({1}, {world()->rank()}),
+                    .grid = Grid::make({1}, {world()->rank()}),
                     .properties = parseProperties("B")});
   DTensor x(world(), one, TENON_FLOAT64);
   double value = 5;
@@ -123,7 +123,7 @@ TEST(DTensorArray, MayRepeatACellIfItIsConstant) {
 
 TEST(DTensorArray, MayBeNullWhereARankHoldsNothing) {
   const Layout first(
-      {.shape = {5}, .mesh = Mesh::make({world()->size()}), .properties = parseProperties("R")});
+      {.shape = {5}, .grid = Grid::make({world()->size()}), .properties = parseProperties("R")});
   DTensor x(world(), first, TENON_FLOAT64);
   std::vector<double> memory(5, 1);
   x.placeArray(world()->rank() == 0 ? memory.data() : nullptr, {1}, {0}, {0}, false);
@@ -179,7 +179,7 @@ TEST(CheckTensor, SaysWhatIsWantedAndWhatIsThere) {
               [&] { checkTensor(x, rows(false), TENON_FLOAT32, "op", "input"); });
   expectError(TENON_ERR_LAYOUT, {"input \"field\" has layout", "halo", "op needs"},
               [&] { checkTensor(x, rows(true), TENON_FLOAT64, "op", "input"); });
-  LayoutDraft other(Mesh::make({world()->size()}));
+  LayoutDraft other(Grid::make({world()->size()}));
   other.setShape({3, 3});
   other.setProperties(parseProperties("B"));
   expectError(TENON_ERR_SHAPE, {"[3,3]"},

@@ -27,8 +27,8 @@ Index globalNumber(const Layout& layout, const std::vector<Index>& index) {
 }
 
 bool onFirstCopy(const Layout& layout, int position) {
-  for (int axis = 0; axis < layout.mesh().axes(); ++axis)
-    if (layout.property(axis).isBroadcast() && layout.mesh().coordinate(position, axis) != 0)
+  for (int axis = 0; axis < layout.grid().axes(); ++axis)
+    if (layout.property(axis).isBroadcast() && layout.grid().coordinate(position, axis) != 0)
       return false;
   return true;
 }
@@ -49,7 +49,7 @@ std::vector<double> valueOf(const DTensor& x) {
   return value;
 }
 
-// Margins of values, and copies, hold what their global index says.
+// Halos of values, and copies, hold what their global index says.
 template <class T>
 void expectValid(const DTensor& x, const std::vector<double>& value) {
   if (x.layout().holdsAddends())
@@ -59,11 +59,10 @@ void expectValid(const DTensor& x, const std::vector<double>& value) {
     std::vector<Index> global(cell.size());
     bool inside = true;
     for (int d = 0; d < x.rank(); ++d) {
-      const auto& margin = x.layout().margin(d);
+      const auto& halo = x.layout().halo(d);
       const Index at = x.box()[d].begin + cell[d];
-      const auto source =
-          margin ? extensionSource(at, x.layout().shape()[d], margin->low, margin->high)
-                 : std::optional<Index>(at);
+      const auto source = halo ? extensionSource(at, x.layout().shape()[d], halo->low, halo->high)
+                               : std::optional<Index>(at);
       inside &= source.has_value();
       global[d] = source.value_or(0);
     }
@@ -81,7 +80,7 @@ TYPED_TEST(Fill, GivesTheSameTensorInEveryLayout) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     LayoutDraw draw(seed);
     const Shape shape = draw.shape(1, 3, 6);
-    const Layout layout = draw.layout(shape, draw.mesh(world()->size(), 3), 40, true);
+    const Layout layout = draw.layout(shape, draw.grid(world()->size(), 3), 40, true);
     DTensor x(world(), layout, dataTypeOf<TypeParam>());
     fillNormal(x, 17, seed, 2, 0.5);
     std::vector<double> expected(cells(shape));
@@ -94,7 +93,7 @@ TYPED_TEST(Fill, GivesTheSameTensorInEveryLayout) {
 
 TEST(FillKinds, ConstantAndUniformAreWhatTheySay) {
   const Layout layout({.shape = {50, 20},
-                       .mesh = Mesh::make({world()->size()}),
+                       .grid = Grid::make({world()->size()}),
                        .properties = parseProperties("P")});
   DTensor x(world(), layout, TENON_FLOAT64);
   fillConstant(x, 2.5);
@@ -112,7 +111,7 @@ TEST(FillKinds, ConstantAndUniformAreWhatTheySay) {
 
 TEST(FillKinds, IntegersAreRounded) {
   const Layout layout(
-      {.shape = {7}, .mesh = Mesh::make({world()->size()}), .properties = parseProperties("S0")});
+      {.shape = {7}, .grid = Grid::make({world()->size()}), .properties = parseProperties("S0")});
   DTensor x(world(), layout, TENON_INT64);
   fillByIndex(x, [](Index i) { return static_cast<double>(i) - 3.4; });
   EXPECT_EQ(valueOf<std::int64_t>(x), (std::vector<double>{-3, -2, -1, 0, 1, 2, 3}));
@@ -120,7 +119,7 @@ TEST(FillKinds, IntegersAreRounded) {
 
 TEST(FillKinds, RawMemoryDiffersBetweenRanksAndIsSmallIntegersIfAsked) {
   const Layout layout(
-      {.shape = {64}, .mesh = Mesh::make({world()->size()}), .properties = parseProperties("B")});
+      {.shape = {64}, .grid = Grid::make({world()->size()}), .properties = parseProperties("B")});
   DTensor x(world(), layout, TENON_FLOAT32);
   fillRaw(x, 1, true);
   for (int i = 0; i < 64; ++i) {

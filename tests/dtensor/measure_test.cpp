@@ -27,9 +27,9 @@ bool sameBitsOnAllRanks(double value) {
   return same != 0;
 }
 
-Layout drawLayout(LayoutDraw& draw, bool margins) {
+Layout drawLayout(LayoutDraw& draw, bool halos) {
   const Shape shape = draw.shape(1, 3, 6);
-  return draw.layout(shape, draw.mesh(world()->size(), 3), margins ? 40 : 0, true);
+  return draw.layout(shape, draw.grid(world()->size(), 3), halos ? 40 : 0, true);
 }
 
 TEST(Pairing, OfValidTensorsIsTheDotProductOfTheirValues) {
@@ -53,7 +53,7 @@ TEST(Pairing, OfValidTensorsIsTheDotProductOfTheirValues) {
 
 TEST(Pairing, SumsAllMemoryOfAllRanks) {
   const Layout copies(
-      {.shape = {5}, .mesh = Mesh::make({world()->size()}), .properties = parseProperties("B")});
+      {.shape = {5}, .grid = Grid::make({world()->size()}), .properties = parseProperties("B")});
   DTensor x(world(), copies, TENON_FLOAT32), y(world(), copies.dual(), TENON_FLOAT32);
   for (int i = 0; i < 5; ++i) {
     x.mutableData<float>()[i] = static_cast<float>(i);
@@ -65,7 +65,7 @@ TEST(Pairing, SumsAllMemoryOfAllRanks) {
 
 TEST(Pairing, WantsTheDual) {
   const Layout copies(
-      {.shape = {5}, .mesh = Mesh::make({world()->size()}), .properties = parseProperties("B")});
+      {.shape = {5}, .grid = Grid::make({world()->size()}), .properties = parseProperties("B")});
   DTensor x(world(), copies, TENON_FLOAT32), single(world(), copies.dual(), TENON_FLOAT64);
   if (world()->size() > 1) // one process holds the same in all layouts
     expectError(TENON_ERR_LAYOUT, {"second tensor", "] P", "] B"}, [&] { pairing(x, x); });
@@ -96,7 +96,7 @@ TEST(Norm, CountsEachElementOnce) {
 
 TEST(RawNorm, CountsCopiesToo) {
   const Layout copies(
-      {.shape = {4}, .mesh = Mesh::make({world()->size()}), .properties = parseProperties("B")});
+      {.shape = {4}, .grid = Grid::make({world()->size()}), .properties = parseProperties("B")});
   DTensor x(world(), copies, TENON_FLOAT64);
   fillConstant(x, 3);
   EXPECT_EQ(norm(x), 6);
@@ -105,7 +105,7 @@ TEST(RawNorm, CountsCopiesToo) {
 
 TEST(MaxAbsolute, FindsTheLargestAndNotANumber) {
   const Layout split({.shape = {3 * world()->size()},
-                      .mesh = Mesh::make({world()->size()}),
+                      .grid = Grid::make({world()->size()}),
                       .properties = parseProperties("S0")});
   DTensor x(world(), split, TENON_FLOAT32);
   fillByIndex(x, [](Index i) { return static_cast<double>(-i); });
@@ -117,7 +117,7 @@ TEST(MaxAbsolute, FindsTheLargestAndNotANumber) {
 
 TEST(Measures, RefuseIntegers) {
   const Layout copies(
-      {.shape = {4}, .mesh = Mesh::make({world()->size()}), .properties = parseProperties("B")});
+      {.shape = {4}, .grid = Grid::make({world()->size()}), .properties = parseProperties("B")});
   DTensor x(world(), copies, TENON_INT64);
   expectError(TENON_ERR_DATATYPE, {"int64"}, [&] { norm(x); });
   expectError(TENON_ERR_DATATYPE, {"int64"}, [&] { maxAbsolute(x); });

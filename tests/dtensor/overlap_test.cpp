@@ -18,7 +18,7 @@ using test::world;
 
 Layout single(const Shape& shape) {
   return Layout({.shape = shape,
-                 .mesh = Mesh::make({1}, {world()->rank()}),
+                 .grid = Grid::make({1}, {world()->rank()}),
                  .properties = parseProperties("B")});
 }
 

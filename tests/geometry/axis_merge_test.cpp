@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Merged axes: on the mesh of fewer axes every rank has its box and its peers.
+// Merged axes: on the grid of fewer axes every rank has its box and its peers.
 #include "geometry/axis_change.hpp"
 
 #include "geometry/cuts.hpp"
@@ -20,7 +20,7 @@ public:
   int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
 
   // Up to six axes of two or three, so that neighbours often are alike.
-  MeshPtr mesh() {
+  GridPtr grid() {
     std::vector<int> extents(1 + below(6));
     for (int& extent : extents)
       extent = below(4) > 0 ? 2 : 3;
@@ -28,13 +28,13 @@ public:
     std::iota(ranks.begin(), ranks.end(), 0);
     if (below(2) > 0)
       std::shuffle(ranks.begin(), ranks.end(), random_);
-    return Mesh::make(extents, ranks);
+    return Grid::make(extents, ranks);
   }
 
-  Layout layout(const Shape& shape, const MeshPtr& mesh) {
-    LayoutSpec spec{.shape = shape, .mesh = mesh, .properties = {}};
+  Layout layout(const Shape& shape, const GridPtr& grid) {
+    LayoutSpec spec{.shape = shape, .grid = grid, .properties = {}};
     spec.splitAxes.resize(shape.size());
-    for (int axis = 0; axis < mesh->axes(); ++axis) {
+    for (int axis = 0; axis < grid->axes(); ++axis) {
       const bool likeBefore = axis > 0 && below(2) > 0;
       spec.properties.push_back(likeBefore ? spec.properties.back() : property(shape.size()));
       if (const Property& p = spec.properties.back(); p.isShard())
@@ -67,7 +67,7 @@ private:
   std::mt19937 random_;
 };
 
-// Axes that split a dimension in reverse order change the order of peers, which is the mesh's.
+// Axes that split a dimension in reverse order change the order of peers, which is the grid's.
 std::vector<Transfer> byRank(std::vector<Transfer> transfers) {
   std::ranges::sort(transfers, {}, &Transfer::peer);
   return transfers;
@@ -91,15 +91,15 @@ TEST(AxisMerge, KeepsEverySchedule) {
   int fewer = 0;
   for (unsigned seed = 0; seed < 300; ++seed) {
     Draw draw(seed);
-    const MeshPtr mesh = draw.mesh();
+    const GridPtr grid = draw.grid();
     const Shape shape = {1 + draw.below(9), 1 + draw.below(9), 1 + draw.below(5)};
-    const Layout from = draw.layout(shape, mesh), to = draw.layout(shape, mesh);
+    const Layout from = draw.layout(shape, grid), to = draw.layout(shape, grid);
     const AxisMerge merge(from, to);
     const Layout a = merge.merged(from), b = merge.merged(to);
-    fewer += merge.mesh().axes() < mesh->axes();
+    fewer += merge.grid().axes() < grid->axes();
     ASSERT_EQ(merge.unmerged(a), from);
     ASSERT_EQ(merge.unmerged(b), to);
-    for (int rank = 0; rank < mesh->size(); rank += 1 + mesh->size() / 8) {
+    for (int rank = 0; rank < grid->size(); rank += 1 + grid->size() / 8) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", rank " << rank << ": "
                                       << from.describe() << " -> " << to.describe());
       const Schedule plain = makeSchedule(from, to, rank), merged = makeSchedule(a, b, rank);
@@ -115,16 +115,16 @@ TEST(AxisMerge, KeepsEverySchedule) {
 }
 
 TEST(AxisMerge, JoinsWhatIsAlikeInBothLayouts) {
-  const MeshPtr mesh = Mesh::make({2, 3, 2, 2});
+  const GridPtr grid = Grid::make({2, 3, 2, 2});
   const auto on = [&](const char* properties) {
-    return Layout({.shape = {24}, .mesh = mesh, .properties = parseProperties(properties)});
+    return Layout({.shape = {24}, .grid = grid, .properties = parseProperties(properties)});
   };
-  EXPECT_EQ(AxisMerge(on("P,P,P,P"), on("B,B,B,B")).mesh().extents(), std::vector<int>{24});
-  EXPECT_EQ(AxisMerge(on("P,P,S0,S0"), on("B,B,B,S0")).mesh().extents(),
+  EXPECT_EQ(AxisMerge(on("P,P,P,P"), on("B,B,B,B")).grid().extents(), std::vector<int>{24});
+  EXPECT_EQ(AxisMerge(on("P,P,S0,S0"), on("B,B,B,S0")).grid().extents(),
             (std::vector<int>{6, 2, 2}));
   // Apart, with another between: the coordinates of the first are the slower ones.
   const AxisMerge apart(on("P,B,P,B"), on("B,B,B,B"));
-  EXPECT_EQ(apart.mesh().extents(), (std::vector<int>{4, 6}));
+  EXPECT_EQ(apart.grid().extents(), (std::vector<int>{4, 6}));
   EXPECT_EQ(apart.axesOf(0), (std::vector<int>{0, 2}));
 }
 

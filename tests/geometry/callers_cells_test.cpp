@@ -11,10 +11,10 @@ namespace {
 
 bool isCallersCell(const Layout& layout, const Box& held, const std::vector<Index>& local) {
   for (int d = 0; d < layout.rank(); ++d) {
-    const auto& margin = layout.margin(d);
+    const auto& halo = layout.halo(d);
     const Index index = held[d].begin + local[d];
-    if (margin && ((index < 0 && margin->low == Boundary::Values) ||
-                   (index >= layout.shape()[d] && margin->high == Boundary::Values)))
+    if (halo && ((index < 0 && halo->low == Boundary::Values) ||
+                 (index >= layout.shape()[d] && halo->high == Boundary::Values)))
       return true;
   }
   return false;
@@ -31,8 +31,8 @@ TEST(CallersCells, CoverEachOfThemOnceAndNoOther) {
   test::LayoutDraw draw(3);
   Index found = 0;
   for (int i = 0; i < 3000; ++i) {
-    const Layout layout = draw.layout(draw.shape(1, 3, 5), draw.mesh(6, 2), 80, i % 2 == 0);
-    for (int position = -1; position < layout.mesh().size(); ++position) {
+    const Layout layout = draw.layout(draw.shape(1, 3, 5), draw.grid(6, 2), 80, i % 2 == 0);
+    for (int position = -1; position < layout.grid().size(); ++position) {
       const auto boxes = callersCells(layout, position);
       const Box held = layout.box(position);
       test::forEach(extents(held), [&](const std::vector<Index>& local) {
@@ -50,11 +50,11 @@ TEST(CallersCells, CoverEachOfThemOnceAndNoOther) {
   EXPECT_GT(found, 1000);
 }
 
-TEST(CallersCells, NeedAMarginWithTheirMode) {
-  const MeshPtr mesh = Mesh::make({1});
-  LayoutSpec spec{.shape = {4}, .mesh = mesh, .properties = {Property::broadcast()}};
+TEST(CallersCells, NeedAHaloWithTheirMode) {
+  const GridPtr grid = Grid::make({1});
+  LayoutSpec spec{.shape = {4}, .grid = grid, .properties = {Property::broadcast()}};
   EXPECT_FALSE(hasCallersSide(Layout(spec)));
-  spec.margins = {Margin{.boxes = {{-1, 5}}, .low = Boundary::Zero, .high = Boundary::Values}};
+  spec.halos = {Halo{.boxes = {{-1, 5}}, .low = Boundary::Zero, .high = Boundary::Values}};
   EXPECT_TRUE(hasCallersSide(Layout(spec)));
   EXPECT_EQ(callersCells(Layout(spec), 0), (std::vector<CellBox>{{{5}, {1}}}));
 }

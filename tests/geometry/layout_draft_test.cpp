@@ -8,8 +8,8 @@
 namespace tenon {
 namespace {
 
-LayoutDraft draft(std::vector<int> mesh, Shape shape, const char* properties) {
-  LayoutDraft made(Mesh::make(std::move(mesh)));
+LayoutDraft draft(std::vector<int> grid, Shape shape, const char* properties) {
+  LayoutDraft made(Grid::make(std::move(grid)));
   made.setShape(std::move(shape));
   made.setProperties(parseProperties(properties));
   return made;
@@ -19,47 +19,47 @@ TEST(LayoutDraft, BuildsWhatASpecificationBuilds) {
   LayoutDraft made = draft({2, 2}, {6, 5}, "S0,S0");
   made.setSplitOrder(0, {1, 0});
   made.setCuts(0, {0, 1, 1, 4, 6});
-  made.setMarginBoxes(1, {{-1, 7}}, Boundary::Zero, Boundary::Periodic);
-  made.setMarginAddends(1, true);
-  const Margin margin{
+  made.setHaloBoxes(1, {{-1, 7}}, Boundary::Zero, Boundary::Periodic);
+  made.setHaloAddends(1, true);
+  const Halo halo{
       .boxes = {{-1, 7}}, .low = Boundary::Zero, .high = Boundary::Periodic, .addends = true};
   const Layout expected({.shape = {6, 5},
-                         .mesh = Mesh::make({2, 2}),
+                         .grid = Grid::make({2, 2}),
                          .properties = parseProperties("S0,S0"),
                          .splitAxes = {{1, 0}, {}},
                          .cuts = {{0, 1, 1, 4, 6}, {}},
-                         .margins = {std::nullopt, margin}});
+                         .halos = {std::nullopt, halo}});
   EXPECT_TRUE(made.build() == expected);
 }
 
 TEST(LayoutDraft, WidthsBecomeTheBoxesOfTheParts) {
   LayoutDraft made = draft({3}, {10}, "S0");
   made.setCuts(0, {0, 4, 4, 10});
-  made.setMarginWidths(0, 2, -1, Boundary::Zero, Boundary::Zero);
+  made.setHaloWidths(0, 2, -1, Boundary::Zero, Boundary::Zero);
   const Layout layout = made.build();
   EXPECT_EQ(layout.box(0, 0), (Interval{-2, 3}));
-  EXPECT_EQ(layout.box(0, 1), (Interval{0, 0})); // an empty part has no margin
+  EXPECT_EQ(layout.box(0, 1), (Interval{0, 0})); // an empty part has no halo
   EXPECT_EQ(layout.box(0, 2), (Interval{2, 9}));
 }
 
 TEST(LayoutDraft, WidthsFollowCutsThatAreSetLater) {
   LayoutDraft made = draft({2}, {10}, "S0");
-  made.setMarginWidths(0, 1, 1, Boundary::Periodic, Boundary::Periodic);
+  made.setHaloWidths(0, 1, 1, Boundary::Periodic, Boundary::Periodic);
   made.setCuts(0, {0, 3, 10});
   EXPECT_EQ(made.build().box(0, 0), (Interval{-1, 4}));
 }
 
-TEST(LayoutDraft, TheLastOfTwoMarginsCounts) {
+TEST(LayoutDraft, TheLastOfTwoHalosCounts) {
   LayoutDraft made = draft({1}, {10}, "B");
-  made.setMarginWidths(0, 1, 1, Boundary::Zero, Boundary::Zero);
-  made.setMarginBoxes(0, {{-5, 10}}, Boundary::Zero, Boundary::Zero);
+  made.setHaloWidths(0, 1, 1, Boundary::Zero, Boundary::Zero);
+  made.setHaloBoxes(0, {{-5, 10}}, Boundary::Zero, Boundary::Zero);
   EXPECT_EQ(made.build().box(0, 0), (Interval{-5, 10}));
-  made.setMarginWidths(0, 1, 1, Boundary::Zero, Boundary::Zero);
+  made.setHaloWidths(0, 1, 1, Boundary::Zero, Boundary::Zero);
   EXPECT_EQ(made.build().box(0, 0), (Interval{-1, 11}));
 }
 
 TEST(LayoutDraft, SaysWhatIsMissing) {
-  LayoutDraft made(Mesh::make({2}));
+  LayoutDraft made(Grid::make({2}));
   expectError(TENON_ERR_STATE, {"no shape"}, [&] { made.build(); });
   expectError(TENON_ERR_STATE, {"before the shape"}, [&] { made.setCuts(0, {0, 1}); });
   made.setShape({4});
@@ -70,10 +70,10 @@ TEST(LayoutDraft, RefusesWhatCannotBe) {
   LayoutDraft made = draft({2}, {4, 4}, "S0");
   expectError(TENON_ERR_ARG, {"dimension 2", "0 to 1"}, [&] { made.setCuts(2, {0, 4}); });
   expectError(TENON_ERR_ARG, {"dimension -1"}, [&] { made.setSplitOrder(-1, {0}); });
-  expectError(TENON_ERR_ARG, {"no halo"}, [&] { made.setMarginAddends(0, true); });
+  expectError(TENON_ERR_ARG, {"no halo"}, [&] { made.setHaloAddends(0, true); });
   expectError(TENON_ERR_LAYOUT, {"extent -3"}, [&] { made.setShape({4, -3}); });
   expectError(TENON_ERR_LAYOUT, {"1 to 8", "9"}, [&] { made.setShape(Shape(9, 1)); });
-  made.setCuts(0, {0, 4}); // one part, but the mesh makes two
+  made.setCuts(0, {0, 4}); // one part, but the grid makes two
   expectError(TENON_ERR_LAYOUT, {}, [&] { made.build(); });
 }
 
@@ -84,34 +84,34 @@ TEST(LayoutDraft, AnotherNumberOfDimensionsForgetsTheOldOnes) {
   EXPECT_EQ(made.build().cuts(0), (std::vector<Index>{0, 2, 4}));
 }
 
-TEST(LayoutDraft, ACopyOfALayoutBuildsTheSameAndTakesAMargin) {
+TEST(LayoutDraft, ACopyOfALayoutBuildsTheSameAndTakesAHalo) {
   LayoutDraft first = draft({2, 2}, {9, 5}, "S0,S1");
   first.setCuts(0, {0, 7, 9});
   const Layout model = first.build();
   EXPECT_EQ(LayoutDraft(model).build(), model);
   LayoutDraft wide(model);
-  wide.setMarginWidths(0, 1, 2, Boundary::Zero, Boundary::Zero);
+  wide.setHaloWidths(0, 1, 2, Boundary::Zero, Boundary::Zero);
   EXPECT_EQ(wide.build().box(0, 1), (Interval{6, 11}));
-  EXPECT_EQ(wide.build().withoutMargins(), model);
+  EXPECT_EQ(wide.build().withoutHalos(), model);
 }
 
 TEST(LayoutDraft, AChangedExtentForgetsTheCutsOfItsDimensionOnly) {
   LayoutDraft made = draft({2, 2}, {9, 5}, "S0,S1");
   made.setCuts(0, {0, 7, 9});
   made.setCuts(1, {0, 1, 5});
-  made.setMarginBoxes(0, {{0, 8}, {6, 9}}, Boundary::None, Boundary::None);
+  made.setHaloBoxes(0, {{0, 8}, {6, 9}}, Boundary::None, Boundary::None);
   made.setShape({8, 5});
   const Layout built = made.build();
   EXPECT_EQ(built.cuts(0), (std::vector<Index>{0, 4, 8}));
   EXPECT_EQ(built.cuts(1), (std::vector<Index>{0, 1, 5}));
-  EXPECT_FALSE(built.hasMargins());
+  EXPECT_FALSE(built.hasHalos());
 }
 
 TEST(LayoutDraft, ADimensionThatOtherAxesSplitForgetsItsCuts) {
   LayoutDraft made = draft({2, 2}, {9, 5}, "S0,S1");
   made.setCuts(0, {0, 7, 9});
   made.setCuts(1, {0, 1, 5});
-  made.setMarginWidths(1, 1, 1, Boundary::Zero, Boundary::Zero);
+  made.setHaloWidths(1, 1, 1, Boundary::Zero, Boundary::Zero);
   made.setProperties(parseProperties("S0,B"));
   const Layout built = made.build();
   EXPECT_EQ(built.cuts(0), (std::vector<Index>{0, 7, 9}));

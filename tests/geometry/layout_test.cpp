@@ -10,21 +10,21 @@
 namespace tenon {
 namespace {
 
-TEST(Mesh, IsRowMajorInTheGivenRankOrder) {
-  const Mesh mesh({2, 3}, {5, 4, 3, 2, 1, 0});
-  EXPECT_EQ(mesh.position(5), 0);
-  EXPECT_EQ(mesh.position(2), 3);
-  EXPECT_EQ(mesh.position(6), -1);
-  EXPECT_EQ(mesh.coordinates(4), (std::vector<int>{1, 1}));
-  EXPECT_EQ(mesh.positionAt({1, 1}), 4);
+TEST(Grid, IsRowMajorInTheGivenRankOrder) {
+  const Grid grid({2, 3}, {5, 4, 3, 2, 1, 0});
+  EXPECT_EQ(grid.position(5), 0);
+  EXPECT_EQ(grid.position(2), 3);
+  EXPECT_EQ(grid.position(6), -1);
+  EXPECT_EQ(grid.coordinates(4), (std::vector<int>{1, 1}));
+  EXPECT_EQ(grid.positionAt({1, 1}), 4);
 }
 
-TEST(Mesh, RefusesBadRanks) {
-  EXPECT_THROW(Mesh({2, 2}, {0, 1, 2}), Error);
-  EXPECT_THROW(Mesh({2}, {1, 1}), Error);
-  EXPECT_THROW(Mesh({2}, {0, -1}), Error);
-  EXPECT_THROW(Mesh({0}, {}), Error);
-  EXPECT_THROW(Mesh({1 << 16, 1 << 16}, {}), Error);
+TEST(Grid, RefusesBadRanks) {
+  EXPECT_THROW(Grid({2, 2}, {0, 1, 2}), Error);
+  EXPECT_THROW(Grid({2}, {1, 1}), Error);
+  EXPECT_THROW(Grid({2}, {0, -1}), Error);
+  EXPECT_THROW(Grid({0}, {}), Error);
+  EXPECT_THROW(Grid({1 << 16, 1 << 16}, {}), Error);
 }
 
 TEST(Cuts, GiveTheFirstPartsOneMore) {
@@ -39,10 +39,10 @@ TEST(Cuts, NestTheMinorAxisInTheMajor) {
 }
 
 TEST(Layout, BoxesOfASharedDimensionFollowTheOrderOfItsAxes) {
-  const MeshPtr mesh = Mesh::make({2, 2});
-  const Layout major0({.shape = {8}, .mesh = mesh, .properties = parseProperties("S0,S0")});
+  const GridPtr grid = Grid::make({2, 2});
+  const Layout major0({.shape = {8}, .grid = grid, .properties = parseProperties("S0,S0")});
   const Layout major1(
-      {.shape = {8}, .mesh = mesh, .properties = parseProperties("S0,S0"), .splitAxes = {{1, 0}}});
+      {.shape = {8}, .grid = grid, .properties = parseProperties("S0,S0"), .splitAxes = {{1, 0}}});
   EXPECT_EQ(major0.boxOfRank(1), (Box{{2, 4}}));
   EXPECT_EQ(major1.boxOfRank(1), (Box{{4, 6}}));
   EXPECT_FALSE(major0 == major1);
@@ -50,14 +50,14 @@ TEST(Layout, BoxesOfASharedDimensionFollowTheOrderOfItsAxes) {
 
 // Every pair of properties on the two axes of one process, on grids that have these axes or not.
 TEST(Layout, IsTheSameWhateverItSaysOfAnAxisOfOneProcess) {
-  const MeshPtr grid = Mesh::make({1, 3, 1});
+  const GridPtr grid = Grid::make({1, 3, 1});
   const std::vector<std::string> names = {"S0", "S1", "B", "P", "R"};
   const Layout without(
-      {.shape = {7, 5}, .mesh = Mesh::make({3}), .properties = parseProperties("S1")});
+      {.shape = {7, 5}, .grid = Grid::make({3}), .properties = parseProperties("S1")});
   for (const std::string& first : names)
     for (const std::string& last : names) {
       const Layout layout(
-          {.shape = {7, 5}, .mesh = grid, .properties = parseProperties(first + ",S1," + last)});
+          {.shape = {7, 5}, .grid = grid, .properties = parseProperties(first + ",S1," + last)});
       EXPECT_EQ(layout, without) << layout.describe();
       EXPECT_EQ(layout.dual(), without.dual()) << layout.describe();
       EXPECT_TRUE(sameHolding(layout, without));
@@ -72,7 +72,7 @@ TEST(Layout, IsTheSameWhateverItSaysOfAnAxisOfOneProcess) {
 TEST(Layout, IsAnotherWhereAnAxisOfSeveralProcessesDiffers) {
   const auto on = [](std::vector<int> grid, const char* properties) {
     return Layout({.shape = {8, 8},
-                   .mesh = Mesh::make(std::move(grid)),
+                   .grid = Grid::make(std::move(grid)),
                    .properties = parseProperties(properties)});
   };
   EXPECT_FALSE(on({2, 1}, "S0,B") == on({2, 1}, "S1,B"));
@@ -80,14 +80,14 @@ TEST(Layout, IsAnotherWhereAnAxisOfSeveralProcessesDiffers) {
   EXPECT_FALSE(on({2, 1}, "S0,B") == on({1, 4}, "B,S0"));
   EXPECT_FALSE(on({2, 1, 2}, "S0,B,S0") == on({4}, "S0")); // the same boxes, but another grid
   const Layout reversed(
-      {.shape = {8, 8}, .mesh = Mesh::make({2, 1}, {1, 0}), .properties = parseProperties("S0,B")});
+      {.shape = {8, 8}, .grid = Grid::make({2, 1}, {1, 0}), .properties = parseProperties("S0,B")});
   EXPECT_FALSE(on({2, 1}, "S0,B") == reversed);
 }
 
 TEST(Layout, TakesASplitOrderWithAxesOfOneProcess) {
   const auto layout = [](std::vector<int> order) {
     return Layout({.shape = {12},
-                   .mesh = Mesh::make({2, 1, 3}),
+                   .grid = Grid::make({2, 1, 3}),
                    .properties = parseProperties("S0,S0,S0"),
                    .splitAxes = {std::move(order)}});
   };
@@ -99,22 +99,22 @@ TEST(Layout, TakesASplitOrderWithAxesOfOneProcess) {
 
 // Between grids that differ in such an axis a halo is still filled on its own grid.
 TEST(Holding, StopsWithoutHaloBetweenTwoGrids) {
-  const Layout from({.shape = {8}, .mesh = Mesh::make({2}), .properties = parseProperties("S0")});
+  const Layout from({.shape = {8}, .grid = Grid::make({2}), .properties = parseProperties("S0")});
   const Layout plain(
-      {.shape = {8}, .mesh = Mesh::make({1, 2}), .properties = parseProperties("B,S0")});
+      {.shape = {8}, .grid = Grid::make({1, 2}), .properties = parseProperties("B,S0")});
   LayoutSpec spec = plain.spec();
-  spec.margins = {Margin{.boxes = {{0, 5}, {3, 8}}}};
+  spec.halos = {Halo{.boxes = {{0, 5}, {3, 8}}}};
   const Layout wide(spec);
   const std::vector<Layout> stops = stopsBetween(from, wide);
   ASSERT_EQ(stops.size(), 2U);
-  EXPECT_EQ(stops[0].mesh(), plain.mesh());
+  EXPECT_EQ(stops[0].grid(), plain.grid());
   EXPECT_EQ(stops[0], plain);
   EXPECT_EQ(stops[1], wide);
 }
 
 TEST(Layout, RootHoldsAloneAndTheRestIsEmpty) {
   const Layout layout(
-      {.shape = {4, 3}, .mesh = Mesh::make({2, 2}), .properties = parseProperties("R,S1")});
+      {.shape = {4, 3}, .grid = Grid::make({2, 2}), .properties = parseProperties("R,S1")});
   EXPECT_EQ(layout.boxOfRank(1), (Box{{0, 4}, {2, 3}}));
   EXPECT_EQ(cells(layout.boxOfRank(2)), 0);
   EXPECT_EQ(cells(layout.boxOfRank(7)), 0);
@@ -122,17 +122,17 @@ TEST(Layout, RootHoldsAloneAndTheRestIsEmpty) {
 
 TEST(Layout, DualSwapsBAndPAndGAndGStar) {
   LayoutSpec spec{
-      .shape = {6}, .mesh = Mesh::make({2, 2, 2}), .properties = parseProperties("S0,B,P")};
-  spec.margins = {Margin{{{-1, 4}, {2, 7}}, Boundary::Periodic, Boundary::Periodic, false}};
+      .shape = {6}, .grid = Grid::make({2, 2, 2}), .properties = parseProperties("S0,B,P")};
+  spec.halos = {Halo{{{-1, 4}, {2, 7}}, Boundary::Periodic, Boundary::Periodic, false}};
   const Layout layout(spec);
   EXPECT_EQ(describe(layout.dual().properties()), "S0,P,B");
-  EXPECT_TRUE(layout.dual().margin(0)->addends);
+  EXPECT_TRUE(layout.dual().halo(0)->addends);
   EXPECT_TRUE(layout.dual().dual() == layout);
 }
 
 TEST(Layout, ModeNoneClipsTheBox) {
-  LayoutSpec spec{.shape = {6}, .mesh = Mesh::make({2}), .properties = parseProperties("S0")};
-  spec.margins = {Margin{{{-2, 4}, {2, 9}}, Boundary::None, Boundary::Zero, false}};
+  LayoutSpec spec{.shape = {6}, .grid = Grid::make({2}), .properties = parseProperties("S0")};
+  spec.halos = {Halo{{{-2, 4}, {2, 9}}, Boundary::None, Boundary::Zero, false}};
   const Layout layout(spec);
   EXPECT_EQ(layout.boxOfRank(0), (Box{{0, 4}}));
   EXPECT_EQ(layout.boxOfRank(1), (Box{{2, 9}}));
@@ -140,27 +140,27 @@ TEST(Layout, ModeNoneClipsTheBox) {
 }
 
 TEST(Layout, RefusesWhatDoesNotFit) {
-  const MeshPtr mesh = Mesh::make({2, 2});
+  const GridPtr grid = Grid::make({2, 2});
   auto make = [&](LayoutSpec spec) { return Layout(std::move(spec)); };
-  EXPECT_THROW(make({.shape = {4}, .mesh = mesh, .properties = parseProperties("S0")}), Error);
-  EXPECT_THROW(make({.shape = {4}, .mesh = mesh, .properties = parseProperties("S0,S1")}), Error);
-  EXPECT_THROW(make({.shape = {-4}, .mesh = mesh, .properties = parseProperties("B,B")}), Error);
-  EXPECT_THROW(make({.shape = {}, .mesh = mesh, .properties = parseProperties("B,B")}), Error);
+  EXPECT_THROW(make({.shape = {4}, .grid = grid, .properties = parseProperties("S0")}), Error);
+  EXPECT_THROW(make({.shape = {4}, .grid = grid, .properties = parseProperties("S0,S1")}), Error);
+  EXPECT_THROW(make({.shape = {-4}, .grid = grid, .properties = parseProperties("B,B")}), Error);
+  EXPECT_THROW(make({.shape = {}, .grid = grid, .properties = parseProperties("B,B")}), Error);
   EXPECT_THROW(
       make(
-          {.shape = {4}, .mesh = mesh, .properties = parseProperties("S0,B"), .cuts = {{0, 5, 4}}}),
+          {.shape = {4}, .grid = grid, .properties = parseProperties("S0,B"), .cuts = {{0, 5, 4}}}),
       Error);
   EXPECT_THROW(
       make(
-          {.shape = {4}, .mesh = mesh, .properties = parseProperties("S0,B"), .cuts = {{0, 2, 3}}}),
+          {.shape = {4}, .grid = grid, .properties = parseProperties("S0,B"), .cuts = {{0, 2, 3}}}),
       Error);
   EXPECT_THROW(
-      make({.shape = {4}, .mesh = mesh, .properties = parseProperties("S0,B"), .splitAxes = {{1}}}),
+      make({.shape = {4}, .grid = grid, .properties = parseProperties("S0,B"), .splitAxes = {{1}}}),
       Error);
   EXPECT_THROW(make({.shape = {4},
-                     .mesh = mesh,
+                     .grid = grid,
                      .properties = parseProperties("S0,B"),
-                     .margins = {Margin{{{0, 1}}}}}),
+                     .halos = {Halo{{{0, 1}}}}}),
                Error);
 }
 
@@ -179,7 +179,7 @@ TEST(Properties, RoundTripAndNameTheBadWord) {
   EXPECT_THROW(parseProperties("B,"), Error);
 }
 
-TEST(FromBoxes, FindsMeshCutsAndRankOrder) {
+TEST(FromBoxes, FindsGridCutsAndRankOrder) {
   // A 2 x 2 grid held in the order 3, 0, 2, 1, with rank 4 empty and uneven cuts.
   const std::vector<Box> boxes = {
       {{0, 3}, {2, 7}}, {{3, 4}, {2, 7}}, {{3, 4}, {0, 2}}, {{0, 3}, {0, 2}}, {{0, 0}, {0, 0}}};
@@ -187,7 +187,7 @@ TEST(FromBoxes, FindsMeshCutsAndRankOrder) {
   EXPECT_EQ(layout.shape(), (Shape{4, 7}));
   for (int r = 0; r < 4; ++r)
     EXPECT_EQ(layout.boxOfRank(r), boxes[r]);
-  EXPECT_EQ(layout.mesh().position(4), -1);
+  EXPECT_EQ(layout.grid().position(4), -1);
 }
 
 void expectFault(const std::vector<Box>& boxes, const std::optional<Shape>& shape,
@@ -241,16 +241,16 @@ TEST(FromBoxes, OfADiagonalAreRefusedAtOnce) {
   expectFault(boxes, {}, {"no rank holds", "of the shape [200,200,200,200,200,200,200,200]"});
 }
 
-// Margins are left and filled on their own mesh.
-TEST(Stops, AreWithoutMarginsBetweenMeshes) {
-  const auto layouts = [](const MeshPtr& mesh, const char* properties) {
-    LayoutSpec spec{.shape = {8}, .mesh = mesh, .properties = parseProperties(properties)};
+// Halos are left and filled on their own grid.
+TEST(Stops, AreWithoutHalosBetweenGrids) {
+  const auto layouts = [](const GridPtr& grid, const char* properties) {
+    LayoutSpec spec{.shape = {8}, .grid = grid, .properties = parseProperties(properties)};
     const Layout plain(spec);
-    spec.margins = {Margin{{{0, 5}, {3, 8}}, Boundary::None, Boundary::None, false}};
+    spec.halos = {Halo{{{0, 5}, {3, 8}}, Boundary::None, Boundary::None, false}};
     return std::pair(plain, Layout(spec));
   };
-  const auto [plain, halo] = layouts(Mesh::make({2}), "S0");
-  const auto [thatPlain, thatHalo] = layouts(Mesh::make({1, 2}, {1, 0}), "B,S0");
+  const auto [plain, halo] = layouts(Grid::make({2}), "S0");
+  const auto [thatPlain, thatHalo] = layouts(Grid::make({1, 2}, {1, 0}), "B,S0");
   using Stops = std::vector<Layout>;
   EXPECT_TRUE(stopsBetween(halo, halo).empty());
   EXPECT_TRUE(stopsBetween(plain, halo) == Stops{halo});

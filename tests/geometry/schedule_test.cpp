@@ -68,7 +68,7 @@ Matrix definedMatrix(const Layout& a, const Layout& b, int ranks) {
   Matrix matrix;
   for (int r = 0; r < ranks; ++r)
     for (int s = 0; s < ranks; ++s) {
-      const int pr = a.mesh().position(r), ps = b.mesh().position(s);
+      const int pr = a.grid().position(r), ps = b.grid().position(s);
       if (!a.isHolder(pr) || !b.isHolder(ps) || !mayTalk(a, pr, b, ps))
         continue;
       forEach(extents(source.boxes[r]), [&](const std::vector<Index>& i) {
@@ -97,14 +97,14 @@ struct Case {
   std::string text() const { return a.describe() + "  ->  " + b.describe(); }
 };
 
-Case drawCase(unsigned seed, int marginPercent, bool covering) {
+Case drawCase(unsigned seed, int haloPercent, bool covering) {
   LayoutDraw draw(seed);
   const int ranks = draw.between(1, 9);
   const Shape shape = draw.shape(1, 3, 6);
-  const MeshPtr from = draw.mesh(ranks, 3);
-  const MeshPtr to = draw.chance(60) ? from : draw.mesh(ranks, 3);
-  return {draw.layout(shape, from, marginPercent, covering),
-          draw.layout(shape, to, marginPercent, covering), ranks};
+  const GridPtr from = draw.grid(ranks, 3);
+  const GridPtr to = draw.chance(60) ? from : draw.grid(ranks, 3);
+  return {draw.layout(shape, from, haloPercent, covering),
+          draw.layout(shape, to, haloPercent, covering), ranks};
 }
 
 class ScheduleDraws : public testing::TestWithParam<int> {};
@@ -146,11 +146,11 @@ std::vector<int> callersCells(const Layout& layout, int ranks, bool asSource) {
   for (int r = 0; r < ranks; ++r)
     forEach(extents(raw.boxes[r]), [&](const std::vector<Index>& local) {
       for (int d = 0; d < layout.rank(); ++d) {
-        const auto& margin = layout.margin(d);
+        const auto& halo = layout.halo(d);
         const Index at = raw.boxes[r][d].begin + local[d];
-        if (margin && margin->addends == asSource &&
-            ((at < 0 && margin->low == Boundary::Values) ||
-             (at >= layout.shape()[d] && margin->high == Boundary::Values)))
+        if (halo && halo->addends == asSource &&
+            ((at < 0 && halo->low == Boundary::Values) ||
+             (at >= layout.shape()[d] && halo->high == Boundary::Values)))
           result[raw.cell(r, local)] = 1;
       }
     });
@@ -232,8 +232,8 @@ public:
     std::vector<int> result(cells(layout_.shape()), 0);
     const Shape strides = rowMajorStrides(layout_.shape());
     visit([&](int r, int position, const std::vector<Index>& local) {
-      for (int axis = 0; axis < layout_.mesh().axes(); ++axis)
-        if (layout_.property(axis).isBroadcast() && layout_.mesh().coordinate(position, axis) != 0)
+      for (int axis = 0; axis < layout_.grid().axes(); ++axis)
+        if (layout_.property(axis).isBroadcast() && layout_.grid().coordinate(position, axis) != 0)
           return;
       const auto global = globalOf(layout_, position, local, true);
       if (!global)
@@ -251,11 +251,11 @@ public:
     bool valid = true;
     const Shape strides = rowMajorStrides(layout_.shape());
     visit([&](int r, int position, const std::vector<Index>& local) {
-      std::vector<int> first = layout_.mesh().coordinates(position);
-      for (int axis = 0; axis < layout_.mesh().axes(); ++axis)
+      std::vector<int> first = layout_.grid().coordinates(position);
+      for (int axis = 0; axis < layout_.grid().axes(); ++axis)
         if (layout_.property(axis).isBroadcast())
           first[axis] = 0;
-      const int origin = layout_.mesh().rank(layout_.mesh().positionAt(first));
+      const int origin = layout_.grid().rank(layout_.grid().positionAt(first));
       valid &= memory[raw_.cell(r, local)] == memory[raw_.cell(origin, local)];
       if (layout_.holdsAddends())
         return;
@@ -288,11 +288,11 @@ public:
     for (int& m : memory)
       m = random.between(-9, 9);
     visit([&](int r, int position, const std::vector<Index>& local) {
-      std::vector<int> first = layout_.mesh().coordinates(position);
-      for (int axis = 0; axis < layout_.mesh().axes(); ++axis)
+      std::vector<int> first = layout_.grid().coordinates(position);
+      for (int axis = 0; axis < layout_.grid().axes(); ++axis)
         if (layout_.property(axis).isBroadcast())
           first[axis] = 0;
-      const int origin = layout_.mesh().rank(layout_.mesh().positionAt(first));
+      const int origin = layout_.grid().rank(layout_.grid().positionAt(first));
       memory[raw_.cell(r, local)] = memory[raw_.cell(origin, local)];
     });
     return memory;
@@ -302,7 +302,7 @@ private:
   template <class F>
   void visit(F f) const {
     for (int r = 0; r < ranks_; ++r) {
-      const int position = layout_.mesh().position(r);
+      const int position = layout_.grid().position(r);
       if (layout_.isHolder(position))
         forEach(extents(raw_.boxes[r]),
                 [&](const std::vector<Index>& local) { f(r, position, local); });
@@ -314,18 +314,18 @@ private:
   int ranks_;
 };
 
-bool marginsAreOfOneKind(const Layout& layout) {
-  // Within one layout the drawn margins are all G or all G*; P next to G is a partial tensor whose
-  // copies in the margin are addends too, which Representation does not model.
-  return !(layout.hasMargins() && layout.holdsAddends() && layout.dual().holdsAddends()) &&
-         !(layout.hasMargins() && std::ranges::any_of(layout.properties(), &Property::isPartial));
+bool halosAreOfOneKind(const Layout& layout) {
+  // Within one layout the drawn halos are all G or all G*; P next to G is a partial tensor whose
+  // copies in the halo are addends too, which Representation does not model.
+  return !(layout.hasHalos() && layout.holdsAddends() && layout.dual().holdsAddends()) &&
+         !(layout.hasHalos() && std::ranges::any_of(layout.properties(), &Property::isPartial));
 }
 
 TEST_P(ScheduleDraws, KeepsTheValueOfValidTensors) {
   int tried = 0;
   for (int i = 0; tried < 80; ++i) {
     const Case c = drawCase(GetParam() * 1000 + i, 30, true);
-    if (!marginsAreOfOneKind(c.a) || !marginsAreOfOneKind(c.b))
+    if (!halosAreOfOneKind(c.a) || !halosAreOfOneKind(c.b))
       continue;
     ++tried;
     LayoutDraw random(i);
@@ -342,17 +342,17 @@ TEST_P(ScheduleDraws, KeepsTheValueOfValidTensors) {
 INSTANTIATE_TEST_SUITE_P(Seeds, ScheduleDraws, testing::Range(1, 9));
 
 TEST(Schedule, RefusesAChangeOfShape) {
-  const MeshPtr mesh = Mesh::make({2});
-  const Layout a({.shape = {4}, .mesh = mesh, .properties = parseProperties("S0")});
-  const Layout b({.shape = {5}, .mesh = mesh, .properties = parseProperties("S0")});
+  const GridPtr grid = Grid::make({2});
+  const Layout a({.shape = {4}, .grid = grid, .properties = parseProperties("S0")});
+  const Layout b({.shape = {5}, .grid = grid, .properties = parseProperties("S0")});
   EXPECT_ANY_THROW(makeSchedule(a, b, 0));
 }
 
 TEST(Schedule, CountsMessagesAndCells) {
   // 1 x 4 slab to 4 x 1 slab of an 8 x 8 tensor: each rank sends a 2 x 2 box to each of 3 others.
-  const MeshPtr mesh = Mesh::make({4});
-  const Layout a({.shape = {8, 8}, .mesh = mesh, .properties = parseProperties("S0")});
-  const Layout b({.shape = {8, 8}, .mesh = mesh, .properties = parseProperties("S1")});
+  const GridPtr grid = Grid::make({4});
+  const Layout a({.shape = {8, 8}, .grid = grid, .properties = parseProperties("S0")});
+  const Layout b({.shape = {8, 8}, .grid = grid, .properties = parseProperties("S1")});
   const Schedule schedule = makeSchedule(a, b, 1);
   EXPECT_EQ(sentTraffic(schedule, 1).messages, 3);
   EXPECT_EQ(sentTraffic(schedule, 1).cells, 12);
@@ -361,9 +361,9 @@ TEST(Schedule, CountsMessagesAndCells) {
 }
 
 TEST(Schedule, SumsExactlyWhereAddendsMeet) {
-  const MeshPtr mesh = Mesh::make({3});
-  const Layout p({.shape = {4}, .mesh = mesh, .properties = parseProperties("P")});
-  const Layout r({.shape = {4}, .mesh = mesh, .properties = parseProperties("R")});
+  const GridPtr grid = Grid::make({3});
+  const Layout p({.shape = {4}, .grid = grid, .properties = parseProperties("P")});
+  const Layout r({.shape = {4}, .grid = grid, .properties = parseProperties("R")});
   EXPECT_TRUE(makeSchedule(p, r, 0).sumsOnReceipt);
   EXPECT_FALSE(makeSchedule(p, r, 0).sumsOnTranspose);
   EXPECT_FALSE(makeSchedule(r, p.dual(), 0).sumsOnReceipt);

@@ -16,7 +16,7 @@ constexpr Index kMost = std::numeric_limits<Index>::max(),
                 kLeast = std::numeric_limits<Index>::min();
 
 Layout onOne(const Shape& shape) {
-  return Layout({.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+  return Layout({.shape = shape, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
 }
 
 TEST(Sizes, OfTensorsAreCounted) {
@@ -30,19 +30,19 @@ TEST(Sizes, OfTensorsAreCounted) {
     expectError(TENON_ERR_SHAPE, {"more elements than"}, [&] { onOne(shape); });
 }
 
-TEST(Sizes, OfMarginsAreCounted) {
+TEST(Sizes, OfHalosAreCounted) {
   LayoutDraft draft(onOne({8, 8}));
   for (const auto& [low, high] : {std::pair{kMost, Index{0}},
                                   {Index{0}, kMost},
                                   {kLeast, Index{0}},
                                   {Index{1} << 60, Index{1}}}) {
-    draft.setMarginWidths(0, low, high, Boundary::Zero, Boundary::Zero);
+    draft.setHaloWidths(0, low, high, Boundary::Zero, Boundary::Zero);
     expectError(TENON_ERR_SHAPE, {"halo"}, [&] { draft.build(); });
   }
-  draft.setMarginWidths(0, Index{1} << 58, 0, Boundary::Zero, Boundary::Zero);
+  draft.setHaloWidths(0, Index{1} << 58, 0, Boundary::Zero, Boundary::Zero);
   expectError(TENON_ERR_SHAPE, {"a part of extents"}, [&] { draft.build(); });
   for (const Interval& box : {Interval{kLeast, kMost}, {kLeast, 8}, {0, kMost}}) {
-    draft.setMarginBoxes(0, {box}, Boundary::Zero, Boundary::Zero);
+    draft.setHaloBoxes(0, {box}, Boundary::Zero, Boundary::Zero);
     expectError(TENON_ERR_SHAPE, {"halo of dimension 0"}, [&] { draft.build(); });
   }
 }
@@ -71,9 +71,9 @@ TEST(Sizes, OfWindowsAreCounted) {
   refuse({.kernel = 2, .stride = kMost, .ceil = true});
 }
 
-TEST(Sizes, OfMeshesAreCounted) {
+TEST(Sizes, OfGridsAreCounted) {
   expectError(TENON_ERR_ARG, {"more positions than an int can count"}, [] {
-    Mesh::make({1 << 20, 1 << 20, 1 << 24});
+    Grid::make({1 << 20, 1 << 20, 1 << 24});
   });
 }
 

@@ -17,15 +17,15 @@ using Count = Flow (*)(const Layout&, const Layout&, int, Role);
 
 struct Pair {
   Layout from, to;
-  int ranks; // more than either mesh has, at times
+  int ranks; // more than either grid has, at times
 };
 
 Pair drawnPair(unsigned seed) {
   test::LayoutDraw draw(seed);
   const int ranks = draw.between(1, 12);
   const Shape shape = draw.shape(1, 4, 6);
-  const MeshPtr a = draw.mesh(ranks, 3);
-  const MeshPtr b = draw.chance(60) ? a : draw.mesh(ranks, 3);
+  const GridPtr a = draw.grid(ranks, 3);
+  const GridPtr b = draw.chance(60) ? a : draw.grid(ranks, 3);
   const int percent = draw.chance(30) ? 0 : 50;
   const Layout from = draw.layout(shape, a, percent, false);
   return {from, draw.layout(shape, b, percent, false), ranks};
@@ -67,7 +67,7 @@ TEST(CountFlow, EveryRankMovesWhatOneOfTheUnlikeOnesMoves) {
   const auto moved = [](const Pair& pair, int position) {
     std::vector<Index> numbers;
     for (Role role : {Role::Source, Role::Target}) {
-      const Flow flow = countFlow(pair.from, pair.to, pair.from.mesh().rank(position), role);
+      const Flow flow = countFlow(pair.from, pair.to, pair.from.grid().rank(position), role);
       numbers.insert(numbers.end(), {flow.others.messages, flow.others.cells, flow.keptCells});
     }
     return numbers;
@@ -75,44 +75,44 @@ TEST(CountFlow, EveryRankMovesWhatOneOfTheUnlikeOnesMoves) {
   int fewer = 0;
   for (unsigned seed = 0; seed < 3000; ++seed) {
     const Pair pair = drawnPair(seed);
-    if (!(pair.from.mesh() == pair.to.mesh()))
+    if (!(pair.from.grid() == pair.to.grid()))
       continue;
     std::set<std::vector<Index>> ofSome, ofAll;
     const std::vector<int> some = unlikePositions(pair.from, pair.to);
     for (int position : some)
       ofSome.insert(moved(pair, position));
-    for (int position = 0; position < pair.from.mesh().size(); ++position)
+    for (int position = 0; position < pair.from.grid().size(); ++position)
       ofAll.insert(moved(pair, position));
     ASSERT_EQ(ofSome, ofAll) << seed;
-    fewer += static_cast<int>(some.size()) < pair.from.mesh().size();
+    fewer += static_cast<int>(some.size()) < pair.from.grid().size();
   }
   EXPECT_GT(fewer, 100);
 }
 
-TEST(CountFlow, DrawnPairsHaveAllKindsOfMargins) {
-  int modes[2][kBoundaries] = {}, folded = 0, filled = 0, twoMeshes = 0, inactive = 0;
+TEST(CountFlow, DrawnPairsHaveAllKindsOfHalos) {
+  int modes[2][kBoundaries] = {}, folded = 0, filled = 0, twoGrids = 0, inactive = 0;
   for (unsigned seed = 0; seed < 6000; ++seed) {
     const Pair pair = drawnPair(seed);
-    twoMeshes += !(pair.from.mesh() == pair.to.mesh()) && pair.to.hasMargins();
-    inactive += pair.from.mesh().size() < pair.ranks && pair.to.hasMargins();
+    twoGrids += !(pair.from.grid() == pair.to.grid()) && pair.to.hasHalos();
+    inactive += pair.from.grid().size() < pair.ranks && pair.to.hasHalos();
     for (const Layout* layout : {&pair.from, &pair.to})
       for (int d = 0; d < layout->rank(); ++d)
-        if (const auto& margin = layout->margin(d)) {
-          ++modes[0][static_cast<int>(margin->low)];
-          ++modes[1][static_cast<int>(margin->high)];
-          (margin->addends ? folded : filled) += (layout == &pair.from) == margin->addends;
+        if (const auto& halo = layout->halo(d)) {
+          ++modes[0][static_cast<int>(halo->low)];
+          ++modes[1][static_cast<int>(halo->high)];
+          (halo->addends ? folded : filled) += (layout == &pair.from) == halo->addends;
         }
   }
   for (const auto& side : modes)
     for (int count : side)
       EXPECT_GT(count, 500);
-  for (int count : {folded, filled, twoMeshes, inactive})
+  for (int count : {folded, filled, twoGrids, inactive})
     EXPECT_GT(count, 500);
 }
 
 // Copies of the count with a fault each.
-Flow withoutMargins(const Layout& from, const Layout& to, int rank, Role role) {
-  return countFlow(from.withoutMargins(), to.withoutMargins(), rank, role);
+Flow withoutHalos(const Layout& from, const Layout& to, int rank, Role role) {
+  return countFlow(from.withoutHalos(), to.withoutHalos(), rank, role);
 }
 Flow keptAsSent(const Layout& from, const Layout& to, int rank, Role role) {
   Flow flow = countFlow(from, to, rank, role);
@@ -130,17 +130,17 @@ Flow ofTheOtherRole(const Layout& from, const Layout& to, int rank, Role role) {
 Flow ofRankZero(const Layout& from, const Layout& to, int, Role role) {
   return countFlow(from, to, 0, role);
 }
-Flow ofTheDualMargins(const Layout& from, const Layout& to, int rank, Role role) {
+Flow ofTheDualHalos(const Layout& from, const Layout& to, int rank, Role role) {
   LayoutSpec spec = to.spec();
-  for (auto& margin : spec.margins)
-    if (margin)
-      margin->addends = !margin->addends;
+  for (auto& halo : spec.halos)
+    if (halo)
+      halo->addends = !halo->addends;
   return countFlow(from, Layout(spec), rank, role);
 }
 
 TEST(CountFlow, PlantedFaultsAreSeen) {
-  for (Count planted : {withoutMargins, keptAsSent, messageToItself, ofTheOtherRole, ofRankZero,
-                        ofTheDualMargins}) {
+  for (Count planted :
+       {withoutHalos, keptAsSent, messageToItself, ofTheOtherRole, ofRankZero, ofTheDualHalos}) {
     int seen = 0;
     for (unsigned seed = 0; seed < 200; ++seed)
       seen += faults(drawnPair(seed), planted) > 0;
@@ -182,34 +182,34 @@ TEST(CountFlow, ByLevelEqualsTheSchedule) {
   }
 }
 
-// Ranks that count the axes of a mesh in order, and backwards.
-std::vector<MeshPtr> regularMeshes() {
+// Ranks that count the axes of a grid in order, and backwards.
+std::vector<GridPtr> regularGrids() {
   std::vector<int> backwards;
   for (int a = 0; a < 2; ++a)
     for (int b = 0; b < 3; ++b)
       for (int c = 0; c < 2; ++c)
         backwards.push_back(6 * c + 2 * b + a);
-  return {Mesh::make({2, 3, 2}), Mesh::make({2, 3, 2}, backwards)};
+  return {Grid::make({2, 3, 2}), Grid::make({2, 3, 2}, backwards)};
 }
 
 bool sameTraffic(const Traffic& a, const Traffic& b) {
   return a.messages == b.messages && a.cells == b.cells;
 }
 
-// Of layouts with margins of all kinds, one after the other by one table.
+// Of layouts with halos of all kinds, one after the other by one table.
 TEST(FlowTable, HasTheFlowsOfTheSchedules) {
   const std::vector<std::vector<Index>> machines = {{}, {6}, {6, 2}, {12, 2, 1}};
-  for (const MeshPtr& mesh : regularMeshes())
+  for (const GridPtr& grid : regularGrids())
     for (const std::vector<Index>& machine : machines) {
-      const auto units = UnitAxes::of(*mesh, machine);
+      const auto units = UnitAxes::of(*grid, machine);
       ASSERT_TRUE(units);
-      FlowTable table(mesh, *units, {0, 5, 11, 8});
+      FlowTable table(grid, *units, {0, 5, 11, 8});
       test::LayoutDraw draw(17);
       for (int pair = 0; pair < 400; ++pair) {
         const Shape shape = draw.shape(1, 4, 6);
-        const Layout from = draw.layout(shape, mesh, 50, false),
-                     to = draw.layout(shape, mesh, 50, false);
-        const int position = pair % mesh->size(), rank = mesh->rank(position);
+        const Layout from = draw.layout(shape, grid, 50, false),
+                     to = draw.layout(shape, grid, 50, false);
+        const int position = pair % grid->size(), rank = grid->rank(position);
         for (const Role role : {Role::Source, Role::Target}) {
           const auto listedAt = [&](int one) {
             const Schedule schedule = makeSchedule(from, to, one);
@@ -218,7 +218,7 @@ TEST(FlowTable, HasTheFlowsOfTheSchedules) {
           };
           const LevelFlow flow = countFlow(from, to, rank, role, *units);
           ASSERT_TRUE(std::ranges::equal(flow.others, listedAt(rank), sameTraffic)) << pair;
-          const int place = pair % 4, there = mesh->rank(table.positions()[place]);
+          const int place = pair % 4, there = grid->rank(table.positions()[place]);
           const FlowTable::TableFlow tabled = table.flow(from, to, place, role);
           const auto wanted = listedAt(there);
           ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), tabled.others.begin(), sameTraffic))
@@ -231,17 +231,17 @@ TEST(FlowTable, HasTheFlowsOfTheSchedules) {
 
 TEST(FlowTable, EveryRankMovesInEachLevelWhatOneOfTheUnlikeOnesMoves) {
   int fewer = 0;
-  for (const MeshPtr& mesh : regularMeshes()) {
-    const UnitAxes units = *UnitAxes::of(*mesh, {6, 2});
+  for (const GridPtr& grid : regularGrids()) {
+    const UnitAxes units = *UnitAxes::of(*grid, {6, 2});
     test::LayoutDraw draw(18);
     for (int pair = 0; pair < 300; ++pair) {
       const Shape shape = draw.shape(1, 4, 6);
-      const Layout from = draw.layout(shape, mesh, 50, false),
-                   to = draw.layout(shape, mesh, 50, false);
+      const Layout from = draw.layout(shape, grid, 50, false),
+                   to = draw.layout(shape, grid, 50, false);
       const auto moved = [&](int position) {
         std::vector<Index> numbers;
         for (const Role role : {Role::Source, Role::Target})
-          for (const Traffic& t : countFlow(from, to, mesh->rank(position), role, units).others)
+          for (const Traffic& t : countFlow(from, to, grid->rank(position), role, units).others)
             numbers.insert(numbers.end(), {t.messages, t.cells});
         return numbers;
       };
@@ -249,31 +249,31 @@ TEST(FlowTable, EveryRankMovesInEachLevelWhatOneOfTheUnlikeOnesMoves) {
       const std::vector<int> some = unlikePositions(from, to, units);
       for (int position : some)
         ofSome.insert(moved(position));
-      for (int position = 0; position < mesh->size(); ++position)
+      for (int position = 0; position < grid->size(); ++position)
         ofAll.insert(moved(position));
       ASSERT_EQ(ofSome, ofAll) << pair;
-      fewer += static_cast<int>(some.size()) < mesh->size();
+      fewer += static_cast<int>(some.size()) < grid->size();
     }
   }
   EXPECT_GT(fewer, 50);
 }
 
 TEST(UnitAxes, AreNoneWhereUnitsAreNotAlongAxes) {
-  EXPECT_EQ(UnitAxes::of(*Mesh::make({4, 3}), {6}), std::nullopt);
-  EXPECT_EQ(UnitAxes::of(*Mesh::make({2, 2}, {0, 1, 3, 2}), {2}), std::nullopt);
-  EXPECT_EQ(UnitAxes::of(*Mesh::make({2, 2}, {1, 2, 3, 4}), {2}), std::nullopt);
-  EXPECT_EQ(UnitAxes::of(*Mesh::make({2, 2}), {2})->apart, (std::vector<AxisMask>{1}));
+  EXPECT_EQ(UnitAxes::of(*Grid::make({4, 3}), {6}), std::nullopt);
+  EXPECT_EQ(UnitAxes::of(*Grid::make({2, 2}, {0, 1, 3, 2}), {2}), std::nullopt);
+  EXPECT_EQ(UnitAxes::of(*Grid::make({2, 2}, {1, 2, 3, 4}), {2}), std::nullopt);
+  EXPECT_EQ(UnitAxes::of(*Grid::make({2, 2}), {2})->apart, (std::vector<AxisMask>{1}));
 }
 
 // Rows of 4096 ranks; a halo of one cell has two neighbours, wherever the rows are held.
 TEST(CountFlow, AHaloCrossesTheEdgesOfItsUnits) {
-  const MeshPtr mesh = Mesh::make({4096});
-  const Layout plain({.shape = {8192, 3}, .mesh = mesh, .properties = {Property::shard(0)}});
+  const GridPtr grid = Grid::make({4096});
+  const Layout plain({.shape = {8192, 3}, .grid = grid, .properties = {Property::shard(0)}});
   LayoutSpec spec = plain.spec();
-  Margin margin{.boxes = {}, .low = Boundary::Periodic, .high = Boundary::Periodic};
+  Halo halo{.boxes = {}, .low = Boundary::Periodic, .high = Boundary::Periodic};
   for (int part = 0; part < 4096; ++part)
-    margin.boxes.push_back({2 * part - 1, 2 * part + 3});
-  spec.margins[0] = margin;
+    halo.boxes.push_back({2 * part - 1, 2 * part + 3});
+  spec.halos[0] = halo;
   const Layout halo(spec);
   const auto cells = [&](int rank) {
     std::vector<Index> counts;
@@ -287,10 +287,10 @@ TEST(CountFlow, AHaloCrossesTheEdgesOfItsUnits) {
   EXPECT_EQ(cells(4095), (std::vector<Index>{3, 0, 3})); // around the end
 }
 
-Layout layoutOn(const MeshPtr& mesh, Shape shape, const char* properties,
+Layout layoutOn(const GridPtr& grid, Shape shape, const char* properties,
                 std::vector<std::vector<Index>> cuts = {}) {
   return Layout({.shape = std::move(shape),
-                 .mesh = mesh,
+                 .grid = grid,
                  .properties = parseProperties(properties),
                  .splitAxes = {},
                  .cuts = std::move(cuts)});
@@ -299,8 +299,8 @@ Layout layoutOn(const MeshPtr& mesh, Shape shape, const char* properties,
 const std::vector<int> kNone;
 
 TEST(AxisChange, AnAxisLeavesAndEntersAsTheMinorOne) {
-  const MeshPtr mesh = Mesh::make({2, 3});
-  const Layout both = layoutOn(mesh, {12, 5}, "S0,S0", {{0, 1, 2, 3, 4, 8, 12}, {0, 5}});
+  const GridPtr grid = Grid::make({2, 3});
+  const Layout both = layoutOn(grid, {12, 5}, "S0,S0", {{0, 1, 2, 3, 4, 8, 12}, {0, 5}});
   EXPECT_FALSE(withProperty(both, 0, Property::broadcast()));
   const Layout joined = *withProperty(both, 1, Property::broadcast());
   EXPECT_EQ(joined.cuts(0), (std::vector<Index>{0, 3, 12}));
@@ -310,39 +310,39 @@ TEST(AxisChange, AnAxisLeavesAndEntersAsTheMinorOne) {
 }
 
 TEST(AxisChange, TheGoalsCutsCountOnlyIfTheyDivideTheParts) {
-  const MeshPtr mesh = Mesh::make({2, 2});
-  const Layout goal = layoutOn(mesh, {8}, "S0,S0", {{0, 1, 2, 3, 8}});
-  const Layout other = layoutOn(mesh, {8}, "S0,B");
+  const GridPtr grid = Grid::make({2, 2});
+  const Layout goal = layoutOn(grid, {8}, "S0,S0", {{0, 1, 2, 3, 8}});
+  const Layout other = layoutOn(grid, {8}, "S0,B");
   EXPECT_EQ(withProperty(other, 1, Property::shard(0), &goal)->cuts(0),
             (std::vector<Index>{0, 2, 4, 6, 8}));
   EXPECT_EQ(changedAxes(other, goal), kNone);
 }
 
 TEST(AxisChange, FindsTheAxesThatChangeAlike) {
-  const MeshPtr mesh = Mesh::make({2, 2});
-  const Layout start = layoutOn(mesh, {8, 8}, "P,S0");
-  EXPECT_EQ(changedAxes(start, layoutOn(mesh, {8, 8}, "B,S0")), (std::vector<int>{0}));
-  EXPECT_EQ(changedAxes(start, layoutOn(mesh, {8, 8}, "P,S1")), (std::vector<int>{1}));
-  EXPECT_EQ(changedAxes(start, layoutOn(mesh, {8, 8}, "B,S1")), kNone);
+  const GridPtr grid = Grid::make({2, 2});
+  const Layout start = layoutOn(grid, {8, 8}, "P,S0");
+  EXPECT_EQ(changedAxes(start, layoutOn(grid, {8, 8}, "B,S0")), (std::vector<int>{0}));
+  EXPECT_EQ(changedAxes(start, layoutOn(grid, {8, 8}, "P,S1")), (std::vector<int>{1}));
+  EXPECT_EQ(changedAxes(start, layoutOn(grid, {8, 8}, "B,S1")), kNone);
   EXPECT_EQ(changedAxes(start, start), kNone);
   // Axis 0 would become the major one.
-  EXPECT_EQ(changedAxes(start, layoutOn(mesh, {8, 8}, "S0,S0")), kNone);
-  EXPECT_EQ(changedAxes(start, layoutOn(Mesh::make({4}), {8, 8}, "B")), kNone);
+  EXPECT_EQ(changedAxes(start, layoutOn(grid, {8, 8}, "S0,S0")), kNone);
+  EXPECT_EQ(changedAxes(start, layoutOn(Grid::make({4}), {8, 8}, "B")), kNone);
 }
 
 TEST(AxisChange, SeveralAxesAreInTheOrderOfTheirDimension) {
-  const MeshPtr mesh = Mesh::make({2, 3, 2});
-  LayoutSpec spec = layoutOn(mesh, {24}, "S0,S0,S0").spec();
+  const GridPtr grid = Grid::make({2, 3, 2});
+  LayoutSpec spec = layoutOn(grid, {24}, "S0,S0,S0").spec();
   spec.splitAxes[0] = {1, 2, 0};
   spec.cuts[0].clear();
   const Layout cut(spec);
-  EXPECT_EQ(changedAxes(layoutOn(mesh, {24}, "P,S0,P"), cut), (std::vector<int>{2, 0}));
-  EXPECT_EQ(changedAxes(cut, layoutOn(mesh, {24}, "B,B,B")), (std::vector<int>{1, 2, 0}));
-  EXPECT_EQ(changedAxes(layoutOn(mesh, {24}, "P,B,P"), layoutOn(mesh, {24}, "B,B,B")),
+  EXPECT_EQ(changedAxes(layoutOn(grid, {24}, "P,S0,P"), cut), (std::vector<int>{2, 0}));
+  EXPECT_EQ(changedAxes(cut, layoutOn(grid, {24}, "B,B,B")), (std::vector<int>{1, 2, 0}));
+  EXPECT_EQ(changedAxes(layoutOn(grid, {24}, "P,B,P"), layoutOn(grid, {24}, "B,B,B")),
             (std::vector<int>{0, 2}));
   // One axis is summed, the other gathered; and axis 1 stays, but is not the major one any more.
-  EXPECT_EQ(changedAxes(layoutOn(mesh, {24}, "P,B,S0"), layoutOn(mesh, {24}, "B,B,B")), kNone);
-  EXPECT_EQ(changedAxes(cut, layoutOn(mesh, {24}, "S0,B,S0")), kNone);
+  EXPECT_EQ(changedAxes(layoutOn(grid, {24}, "P,B,S0"), layoutOn(grid, {24}, "B,B,B")), kNone);
+  EXPECT_EQ(changedAxes(cut, layoutOn(grid, {24}, "S0,B,S0")), kNone);
 }
 
 } // namespace

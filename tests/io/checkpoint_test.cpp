@@ -116,13 +116,13 @@ TEST(Checkpoint, KeepsTheCallersTensors) {
   cuts.front() = 0;
   cuts.back() = 7;
   const Layout uneven({.shape = {7, 5},
-                       .mesh = Mesh::make({ranks}),
+                       .grid = Grid::make({ranks}),
                        .properties = parseProperties("S0"),
                        .cuts = {cuts, {}}});
   const auto field = makeRef<DTensor>(world(), uneven, TENON_FLOAT32);
   const auto copies = makeRef<DTensor>(
       world(),
-      Layout({.shape = {4}, .mesh = Mesh::make({ranks}), .properties = parseProperties("B")}),
+      Layout({.shape = {4}, .grid = Grid::make({ranks}), .properties = parseProperties("B")}),
       TENON_INT64);
   const Shape extent = field->extent();
   std::vector<float> array(static_cast<std::size_t>((extent[0] + 2) * (extent[1] + 4)), -1);
@@ -155,7 +155,7 @@ TEST(Checkpoint, KeepsTheCallersTensors) {
 TEST(Checkpoint, KeepsTheStatesOfShells) {
   const SharedFolder folder("checkpoint_shell");
   const Layout input(
-      {.shape = {6}, .mesh = Mesh::make({world()->size()}), .properties = parseProperties("S0")});
+      {.shape = {6}, .grid = Grid::make({world()->size()}), .properties = parseProperties("S0")});
   const auto make = [&] {
     const Ref<Layer> layer = test::newLayer(world(), "shell");
     ShellDeclaration& shell = shellOf(*layer);
@@ -190,7 +190,7 @@ TEST(Checkpoint, ReadsFilesWithoutTheUpdatesOfEachParameter) {
   const SharedFolder folder("checkpoint_older");
   const auto net = test::newAffine(world(), 2, 3);
   net->setUp(Layout({.shape = {4, 2},
-                     .mesh = Mesh::make({world()->size()}),
+                     .grid = Grid::make({world()->size()}),
                      .properties = parseProperties("S0")}));
   for (const auto& parameter : net->parameters())
     fillConstant(parameter->value(), 0);
@@ -298,7 +298,7 @@ TEST(Checkpoint, RefusesNamesThatAFileOrATerminalCannotShow) {
               [&] { checkpoint.setValue("a", std::string("b\n\xe4")); });
   const auto tensor = makeRef<DTensor>(world(),
                                        Layout({.shape = {4},
-                                               .mesh = Mesh::make({world()->size()}),
+                                               .grid = Grid::make({world()->size()}),
                                                .properties = parseProperties("B")}),
                                        TENON_FLOAT64);
   for (const char* name : {"a\n", "\xe4"})

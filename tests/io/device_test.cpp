@@ -40,7 +40,7 @@ TEST(DeviceCheckpoint, GoesOnInEitherSpace) {
 TEST(DeviceCheckpoint, TakesArraysOfAnyStride) {
   const SharedFolder folder("checkpoint_stride");
   const Layout layout(
-      {.shape = {4, 5}, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+      {.shape = {4, 5}, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
   const auto x = makeRef<DTensor>(world(), layout, TENON_FLOAT64, Space::Device);
   Buffer memory(2 * 20 * Index(sizeof(double)), "the program's array", x->context().memory());
   memory.setZero();

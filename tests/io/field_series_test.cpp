@@ -17,7 +17,7 @@ using test::world;
 Ref<DTensor> fieldOf(Shape shape, const char* properties = "S0") {
   return makeRef<DTensor>(world(),
                           Layout({.shape = std::move(shape),
-                                  .mesh = Mesh::make({world()->size()}),
+                                  .grid = Grid::make({world()->size()}),
                                   .properties = parseProperties(properties)}),
                           TENON_FLOAT64);
 }

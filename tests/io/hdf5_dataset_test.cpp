@@ -77,9 +77,9 @@ protected:
 
   static Layout layout(Shape shape, const char* properties) {
     const int ranks = world()->size();
-    const MeshPtr mesh = ranks == 4 ? Mesh::make({2, 2}) : Mesh::make({ranks, 1});
+    const GridPtr grid = ranks == 4 ? Grid::make({2, 2}) : Grid::make({ranks, 1});
     return Layout(
-        {.shape = std::move(shape), .mesh = mesh, .properties = parseProperties(properties)});
+        {.shape = std::move(shape), .grid = grid, .properties = parseProperties(properties)});
   }
 
   SharedFolder folder_;

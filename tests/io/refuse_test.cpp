@@ -217,7 +217,7 @@ TEST_F(Refuse, ANumberOfRanksThatIsNone) {
 TEST_F(Refuse, FilesThatDoNotFitTheObjects) {
   const auto wider = test::newAffine(world(), 75, 21);
   wider->setUp(Layout({.shape = {12, 75},
-                       .mesh = Mesh::make({world()->size()}),
+                       .grid = Grid::make({world()->size()}),
                        .properties = parseProperties("S0")}));
   Checkpoint other(world());
   other.addLayer(wider, "net");

@@ -62,10 +62,10 @@ public:
     add(loss_, "loss");
     net_->setDataType(TENON_FLOAT64);
     net_->setSpace(kind.space);
-    const MeshPtr mesh = Mesh::make({comm_->size(), 1});
+    const GridPtr grid = Grid::make({comm_->size(), 1});
     const Layout input(
-        {.shape = {12, 1, 5, 5}, .mesh = mesh, .properties = parseProperties("S0,B")});
-    const Layout labels({.shape = {12}, .mesh = mesh, .properties = parseProperties("B,B")});
+        {.shape = {12, 1, 5, 5}, .grid = grid, .properties = parseProperties("S0,B")});
+    const Layout labels({.shape = {12}, .grid = grid, .properties = parseProperties("B,B")});
     net_->setUp(input);
     net_->initialize(seed, 0);
     optimizer_ = makeOptimizer(kind.optimizer, net_);

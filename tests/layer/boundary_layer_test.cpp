@@ -162,10 +162,10 @@ struct SecondInput {
 
 double shareOf(const Layout& layout, int position) {
   double share = 1;
-  for (int axis = 0; axis < layout.mesh().axes(); ++axis) {
+  for (int axis = 0; axis < layout.grid().axes(); ++axis) {
     if (!layout.property(axis).isPartial())
       continue;
-    const int n = layout.mesh().extent(axis), c = layout.mesh().coordinate(position, axis);
+    const int n = layout.grid().extent(axis), c = layout.grid().coordinate(position, axis);
     share *= c > 0 ? 0.5 * c : 1 - 0.25 * n * (n - 1); // they sum to one
   }
   return share;
@@ -180,7 +180,7 @@ SecondInput tensorInput(const PaddedInput& padded, const Layout& layout, unsigne
   std::vector<bool> callers(made.padded.size());
   padded.forEachCell(
       [&](Index i, test::Place::Kind kind, Index) { callers[i] = kind == test::Place::Callers; });
-  const int here = layout.mesh().position(world()->rank());
+  const int here = layout.grid().position(world()->rank());
   const Box held = layout.box(here);
   visitFloating(type, [&]<class T>(T) {
     T* cell = made.v->mutableData<T>();
@@ -210,10 +210,10 @@ SecondInput numberInput(const PaddedInput& padded, const Layout& layout, unsigne
 // copies the first. Outside the caller's cells it must be zero.
 Values paddedSum(const PaddedInput& padded, const DTensor& dv) {
   const Layout& layout = dv.layout();
-  const int here = layout.mesh().position(world()->rank());
+  const int here = layout.grid().position(world()->rank());
   bool counts = layout.isHolder(here);
-  for (int axis = 0; counts && axis < layout.mesh().axes(); ++axis)
-    counts = !layout.property(axis).isBroadcast() || layout.mesh().coordinate(here, axis) == 0;
+  for (int axis = 0; counts && axis < layout.grid().axes(); ++axis)
+    counts = !layout.property(axis).isBroadcast() || layout.grid().coordinate(here, axis) == 0;
   Values sum(static_cast<std::size_t>(cells(padded.extent())), 0), local = test::localCells(dv);
   const Box held = layout.box(here);
   std::size_t n = 0;
@@ -329,7 +329,7 @@ void expectSecondCotangent(const Config& config, const BoundaryStep& step, const
 void expectEqualToPadding(const Config& config, LayoutDraw& draw, TenonDataType type,
                           double tolerance) {
   const Layout input = test::drawInput(draw, config.input);
-  const Layout number = draw.layout({1}, draw.mesh(world()->size(), 2), 0, true);
+  const Layout number = draw.layout({1}, draw.grid(world()->size(), 2), 0, true);
   BoundaryStep step(config, input, number, type);
   step.run();
   const Reference want = referenceOf(config, step);

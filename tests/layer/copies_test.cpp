@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies of losses and gradients are equal bit by bit, on meshes whose ranks stand in any order.
+// Copies of losses and gradients are equal bit by bit, on grids whose ranks stand in any order.
 #include "layer_run.hpp"
 
 #include "sys/options/options.hpp"
@@ -16,22 +16,22 @@ using test::tensor;
 using test::world;
 
 // Two axes of ranks in an order of their own for each seed.
-MeshPtr shuffledMesh(unsigned seed) {
+GridPtr shuffledGrid(unsigned seed) {
   const int ranks = world()->size(), lines = std::max(1, ranks / 3);
   std::vector<int> order(ranks);
   std::iota(order.begin(), order.end(), 0);
   std::mt19937 random(seed);
   std::shuffle(order.begin(), order.end(), random);
   order.resize(ranks / lines * lines);
-  return seed % 2 == 0 ? Mesh::make({ranks / lines, lines}, order)
-                       : Mesh::make({lines, ranks / lines}, order);
+  return seed % 2 == 0 ? Grid::make({ranks / lines, lines}, order)
+                       : Grid::make({lines, ranks / lines}, order);
 }
 
-Layout on(const MeshPtr& mesh, const Shape& shape, const char* properties) {
-  return Layout({.shape = shape, .mesh = mesh, .properties = parseProperties(properties)});
+Layout on(const GridPtr& grid, const Shape& shape, const char* properties) {
+  return Layout({.shape = shape, .grid = grid, .properties = parseProperties(properties)});
 }
 
-// Of a tensor that is B on all axes; ranks outside the mesh hold nothing.
+// Of a tensor that is B on all axes; ranks outside the grid hold nothing.
 void expectEqualCopies(const DTensor& y, const std::string& what) {
   MPI_Comm copies = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, y.position() < 0 ? MPI_UNDEFINED : 0, 0, &copies);
@@ -52,12 +52,12 @@ protected:
 
 TEST_P(Copies, OfALossAreEqualBitByBit) {
   for (unsigned seed = 0; seed < 8; ++seed) {
-    const MeshPtr mesh = shuffledMesh(seed);
+    const GridPtr grid = shuffledGrid(seed);
     const auto layer = test::newLayer(world(), "meansquarederror");
-    const Ref<DTensor> target = tensor(on(mesh, {12, 5}, "S0,B"));
+    const Ref<DTensor> target = tensor(on(grid, {12, 5}, "S0,B"));
     fillConstant(*target, 0);
     layer->setTarget(target);
-    test::Step step(layer, on(mesh, {12, 5}, "S0,B"));
+    test::Step step(layer, on(grid, {12, 5}, "S0,B"));
     fillUniform(*step.x, seed, 1, -1, 1);
     step.apply();
     expectEqualCopies(*step.y, step.y->layout().describe());
@@ -67,9 +67,9 @@ TEST_P(Copies, OfALossAreEqualBitByBit) {
 // A batch in parts leaves an addend of each gradient on each rank.
 TEST_P(Copies, OfAParametersGradientAreEqualBitByBit) {
   for (unsigned seed = 0; seed < 8; ++seed) {
-    const MeshPtr mesh = shuffledMesh(seed);
+    const GridPtr grid = shuffledGrid(seed);
     const auto layer = test::newAffine(world(), 4, 3);
-    test::Step step(layer, on(mesh, {12, 4}, "S0,B"));
+    test::Step step(layer, on(grid, {12, 4}, "S0,B"));
     test::fillParameters(*layer);
     fillUniform(*step.x, seed, 1, -1, 1);
     test::fillValid(*step.dy, seed);
@@ -77,7 +77,7 @@ TEST_P(Copies, OfAParametersGradientAreEqualBitByBit) {
     step.adjoint();
     for (const auto& parameter : layer->parameters()) {
       const DTensor& gradient = parameter->gradient();
-      const Ref<DTensor> sum = tensor(on(mesh, gradient.layout().shape(), "B,B"));
+      const Ref<DTensor> sum = tensor(on(grid, gradient.layout().shape(), "B,B"));
       makeConversion(world(), gradient.layout(), sum->layout(), TENON_FLOAT64)
           ->apply(gradient, *sum);
       expectEqualCopies(*sum, parameter->name());

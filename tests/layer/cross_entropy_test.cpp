@@ -73,8 +73,8 @@ void expectRight(const Problem& p, const Layout& logits, const Layout& labels, d
   test::expectNear(test::gathered(*step.dx), want.gradient, tolerance, "gradient of " + what);
 }
 
-// Every way to write the number of ranks as a mesh of two axes.
-std::vector<std::vector<int>> meshes() {
+// Every way to write the number of ranks as a grid of two axes.
+std::vector<std::vector<int>> grids() {
   std::vector<std::vector<int>> all;
   for (int a = 1; a <= world()->size(); ++a)
     if (world()->size() % a == 0)
@@ -85,20 +85,20 @@ std::vector<std::vector<int>> meshes() {
 const char* const kLogits[] = {"S0,S1", "S1,S0", "S0,S0", "S1,S1", "S0,B",
                                "B,S1",  "B,B",   "R,S0",  "S1,R",  "R,R"};
 
-TEST(CrossEntropy, EqualsTheFormulaOnEveryMesh) {
-  for (const auto& mesh : meshes())
+TEST(CrossEntropy, EqualsTheFormulaOnEveryGrid) {
+  for (const auto& grid : grids())
     for (const char* properties : kLogits)
       for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
         const Problem p{.samples = 7, .classes = 10, .size = 3, .type = type};
-        expectRight(p, onWorld({7, 10}, mesh, properties), onWorld({7}, mesh, "B,B"), 1);
+        expectRight(p, onWorld({7, 10}, grid, properties), onWorld({7}, grid, "B,B"), 1);
       }
 }
 
 TEST(CrossEntropy, TakesLabelsInAnyLayout) {
   const Problem p{.samples = 9, .classes = 6};
-  for (const auto& mesh : meshes())
+  for (const auto& grid : grids())
     for (const char* labels : {"S0,S0", "S0,B", "B,S0", "R,S0", "B,B", "R,R"})
-      expectRight(p, onWorld({9, 6}, mesh, "S0,S1"), onWorld({9}, mesh, labels), 0.75);
+      expectRight(p, onWorld({9, 6}, grid, "S0,S1"), onWorld({9}, grid, labels), 0.75);
   expectRight(p, onWorld({9, 6}, "S1"), onWorld({9}, {1, world()->size()}, "B,S0"), -2);
 }
 
@@ -106,8 +106,8 @@ TEST(CrossEntropy, AllowsUnevenAndEmptyParts) {
   test::LayoutDraw draw(31);
   const Problem p{.samples = 5, .classes = 4};
   for (int i = 0; i < 30; ++i)
-    expectRight(p, draw.layout({5, 4}, draw.mesh(world()->size(), 2), 0, true),
-                draw.layout({5}, draw.mesh(world()->size(), 2), 0, true), 1);
+    expectRight(p, draw.layout({5, 4}, draw.grid(world()->size(), 2), 0, true),
+                draw.layout({5}, draw.grid(world()->size(), 2), 0, true), 1);
   const int ranks = world()->size();
   for (int dim : {0, 1}) { // all on the last rank, nothing on the others
     LayoutSpec spec = onWorld({5, 4}, dim == 0 ? "S0" : "S1").spec();

@@ -70,17 +70,17 @@ std::vector<Sample> samples() {
   return all;
 }
 
-// Meshes of all ranks: one axis, and two where that can be.
-std::vector<MeshPtr> meshes() {
+// Grids of all ranks: one axis, and two where that can be.
+std::vector<GridPtr> grids() {
   const int ranks = world()->size();
-  std::vector<MeshPtr> all = {Mesh::make({ranks})};
+  std::vector<GridPtr> all = {Grid::make({ranks})};
   for (int rows = 2; rows < ranks; ++rows)
     if (ranks % rows == 0)
-      all.push_back(Mesh::make({rows, ranks / rows}));
+      all.push_back(Grid::make({rows, ranks / rows}));
   return all;
 }
 
-// Every word of labels on a mesh.
+// Every word of labels on a grid.
 std::vector<std::string> wordsOn(const SignatureTable& table, int axes) {
   std::vector<std::string> words = {""};
   for (int axis = 0; axis < axes; ++axis) {
@@ -95,14 +95,14 @@ std::vector<std::string> wordsOn(const SignatureTable& table, int axes) {
 
 // B, R, P, each dimension split evenly, and the last one by cuts of the caller's, which leave the first
 // part empty; on a second axis the property after that of the first.
-Layouts layoutsOn(const MeshPtr& mesh, const Shape& shape) {
+Layouts layoutsOn(const GridPtr& grid, const Shape& shape) {
   Properties each = {Property::broadcast(), Property::root(), Property::partial()};
   for (int d = 0; d < static_cast<int>(shape.size()); ++d)
     each.push_back(Property::shard(d));
   Layouts all;
   for (std::size_t i = 0; i < each.size(); ++i) {
-    LayoutSpec spec{.shape = shape, .mesh = mesh, .properties = {}};
-    for (int axis = 0; axis < mesh->axes(); ++axis)
+    LayoutSpec spec{.shape = shape, .grid = grid, .properties = {}};
+    for (int axis = 0; axis < grid->axes(); ++axis)
       spec.properties.push_back(each[(i + axis) % each.size()]);
     all.emplace_back(spec);
   }
@@ -166,7 +166,7 @@ public:
   Said(const Declaration& declaration, Form form)
       : declaration_(declaration), form_(std::move(form)),
         list_(declaration.maps(form_, declaration.storageLayouts(form_))),
-        work_(declaration.work(form_, form_.output.mesh().position(world()->rank()))) {}
+        work_(declaration.work(form_, form_.output.grid().position(world()->rank()))) {}
 
   const Form& form() const { return form_; }
   const MapList& list() const { return list_; }
@@ -295,14 +295,14 @@ protected:
 // other numbers of ranks; of the words on several axes five, spread evenly, meet one.
 TEST_F(Forms, AreTheSetUpLayers) {
   for (const Sample& sample : samples())
-    for (const MeshPtr& mesh : meshes()) {
+    for (const GridPtr& grid : grids()) {
       std::vector<Layouts> layouts; // by input
       for (const Shape& shape : sample.inputs)
-        layouts.push_back(layoutsOn(mesh, shape));
+        layouts.push_back(layoutsOn(grid, shape));
       const SignatureTable table = sample.make()->declaration().rows(sample.inputs);
-      const std::vector<std::string> words = wordsOn(table, mesh->axes());
+      const std::vector<std::string> words = wordsOn(table, grid->axes());
       const std::size_t cases =
-          test::draws(mesh->axes() == 1 ? 2 * static_cast<int>(words.size()) : 5);
+          test::draws(grid->axes() == 1 ? 2 * static_cast<int>(words.size()) : 5);
       for (std::size_t c = 0; c < cases; ++c) {
         Layouts inputs;
         for (std::size_t i = 0; i < layouts.size(); ++i)
@@ -336,22 +336,22 @@ TEST(FormsOfMaxima, SayTheWorkspaceThatKernelsFill) {
   }
 }
 
-// A layer may be asked to lie on a mesh that its input does not lie on.
-TEST_F(Forms, MayLieOnAnotherMesh) {
+// A layer may be asked to lie on a grid that its input does not lie on.
+TEST_F(Forms, MayLieOnAnotherGrid) {
   const auto conv = makeDeclaration("conv");
   conv->set("in_channels", Index(3));
   conv->set("out_channels", Index(8));
   conv->set("kernel", std::vector<Index>{3, 3});
   const Layout input(
-      {.shape = {16, 3, 32, 32}, .mesh = Mesh::make({6}), .properties = {Property::shard(2)}});
-  const MeshPtr other = Mesh::make({2, 4});
-  const Form form = conv->form({input}, {.mesh = other, .letters = "n,o"});
-  EXPECT_EQ(form.output.mesh(), *other);
+      {.shape = {16, 3, 32, 32}, .grid = Grid::make({6}), .properties = {Property::shard(2)}});
+  const GridPtr other = Grid::make({2, 4});
+  const Form form = conv->form({input}, {.grid = other, .letters = "n,o"});
+  EXPECT_EQ(form.output.grid(), *other);
   EXPECT_EQ(form.output.properties(), parseProperties("S0,S1"));
   EXPECT_EQ(form.uses[0].properties(), parseProperties("S0,B"));
   EXPECT_EQ(form.parameters[0].use.properties(), parseProperties("B,S0"));
-  EXPECT_THROW(conv->form({input}, {.mesh = other}), Error); // labels must be named
-  // So its maps: to the other mesh, where each of eight processes keeps its fourth of x.
+  EXPECT_THROW(conv->form({input}, {.grid = other}), Error); // labels must be named
+  // So its maps: to the other grid, where each of eight processes keeps its fourth of x.
   const MapList list = conv->maps(form, conv->storageLayouts(form));
   ASSERT_EQ(list.operators().size(), 1U);
   EXPECT_EQ(list.operators()[0].from, input);

@@ -126,7 +126,7 @@ TEST(Recurrent, StepsBackInTimeThroughSharedParameters) {
             << state << " and " << input;
 }
 
-TEST(Recurrent, RunsOnADrawnMesh) {
+TEST(Recurrent, RunsOnADrawnGrid) {
   test::LayoutDraw draw(61);
   for (int i = 0, end = test::draws(20); i < end; ++i)
     ASSERT_NO_FATAL_FAILURE(expectRecurrent(test::drawInput(draw, {kBatch, kState}),

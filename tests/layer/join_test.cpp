@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums and concatenations of tensors that lie anyhow, on any meshes: forward against whole arrays,
+// Sums and concatenations of tensors that lie anyhow, on any grids: forward against whole arrays,
 // the adjoint against the tangent, the chosen output, and what is refused.
 #include "dtensor/measure.hpp"
 #include "layer_run.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The layers under test, each with an input shape and a name, and the meshes and layouts to try.
+// The layers under test, each with an input shape and a name, and the grids and layouts to try.
 // How a layer depends on input and parameters together says what a Taylor test can ask of it.
 #pragma once
 
@@ -48,7 +48,7 @@ Ref<Layer> smallNet(CommPtr comm) {
   return net;
 }
 
-// To a mesh of all ranks in reverse order, split along dimension 1; the pattern is for twice the
+// To a grid of all ranks in reverse order, split along dimension 1; the pattern is for twice the
 // batch.
 inline Ref<Layer> repartition(CommPtr comm, Shape shape) {
   std::vector<int> reversed;
@@ -56,7 +56,7 @@ inline Ref<Layer> repartition(CommPtr comm, Shape shape) {
     reversed.push_back(rank);
   shape[0] *= 2;
   return newRepartition(comm, Layout({.shape = shape,
-                                      .mesh = Mesh::make({comm->size()}, reversed),
+                                      .grid = Grid::make({comm->size()}, reversed),
                                       .properties = {Property::shard(1)}}));
 }
 
@@ -74,7 +74,7 @@ inline Ref<Layer> residualNet(CommPtr comm) {
 }
 
 // One level of a U-Net: what the left arm gives is read by the pooling and by the concatenation of
-// channels; the valley works at half the width, repartitioned to another mesh.
+// channels; the valley works at half the width, repartitioned to another grid.
 inline Ref<Layer> skipNet(CommPtr comm) {
   using W = std::vector<Window>;
   const Window same{.kernel = 3, .padLow = 1, .padHigh = 1}, half{.kernel = 2, .stride = 2},
@@ -154,7 +154,7 @@ inline Ref<Layer> groupedConvolution(CommPtr comm, Index in, Index out, Index gr
 // In one piece on every rank.
 inline void setTarget(Layer& layer, const Example& example) {
   const Layout everywhere({.shape = example.target,
-                           .mesh = Mesh::make({layer.comm()->size()}),
+                           .grid = Grid::make({layer.comm()->size()}),
                            .properties = {Property::broadcast()}});
   const Index classes = example.classes;
   auto target =
@@ -322,7 +322,7 @@ inline std::vector<LayerCase> layerCases() {
 
 // Layouts of the input on the ranks there are: one axis and two, every property, uneven own cuts.
 inline Layout drawInput(LayoutDraw& draw, const Shape& shape) {
-  return draw.layout(shape, draw.mesh(world()->size(), 2), 0, true);
+  return draw.layout(shape, draw.grid(world()->size(), 2), 0, true);
 }
 
 } // namespace tenon::test

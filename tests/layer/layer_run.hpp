@@ -18,10 +18,10 @@ inline Ref<DTensor> tensor(const Layout& layout, TenonDataType type = TENON_FLOA
 }
 
 // A layout of all ranks in order: onWorld({8, 4}, {2, 3}, "S0,B").
-inline Layout onWorld(const Shape& shape, const std::vector<int>& mesh,
+inline Layout onWorld(const Shape& shape, const std::vector<int>& grid,
                       const std::string& properties) {
   return Layout(
-      {.shape = shape, .mesh = Mesh::make(mesh), .properties = parseProperties(properties)});
+      {.shape = shape, .grid = Grid::make(grid), .properties = parseProperties(properties)});
 }
 inline Layout onWorld(const Shape& shape, const std::string& property) {
   return onWorld(shape, {world()->size()}, property);
@@ -31,11 +31,11 @@ inline Layout onWorld(const Shape& shape, const std::string& property) {
 // addend lets a layer that is nonlinear in the others pass by luck).
 inline void fillValid(DTensor& x, std::uint64_t stream, double bound = 1) {
   Properties copies = x.layout().properties();
-  for (int axis = 0; axis < x.layout().mesh().axes(); ++axis)
+  for (int axis = 0; axis < x.layout().grid().axes(); ++axis)
     if (copies[axis].isPartial()) {
       copies[axis] = Property::broadcast();
       if (x.position() >= 0)
-        stream = 64 * stream + x.layout().mesh().coordinate(x.position(), axis);
+        stream = 64 * stream + x.layout().grid().coordinate(x.position(), axis);
     }
   LayoutSpec spec = x.layout().spec();
   spec.properties = copies;

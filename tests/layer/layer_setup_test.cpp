@@ -380,15 +380,15 @@ TEST(ParameterStorage, IsWhereItIsAskedFor) {
 }
 
 TEST(ParameterStorage, TakesOnePropertyForEachAxis) {
-  const std::vector<int> mesh = {world()->size(), 1};
+  const std::vector<int> grid = {world()->size(), 1};
   const auto layer = affine();
   layer->setText("storage", "S0,B");
-  layer->setUp(onWorld({8, 6}, mesh, "S0,S1"));
-  EXPECT_EQ(layer->parameters()[0]->storage(), onWorld({5, 6}, mesh, "S0,B"));
+  layer->setUp(onWorld({8, 6}, grid, "S0,S1"));
+  EXPECT_EQ(layer->parameters()[0]->storage(), onWorld({5, 6}, grid, "S0,B"));
   const auto wrong = affine();
   wrong->setText("storage", "S0");
   expectErrorOnAll(TENON_ERR_LAYOUT, {"2 axes", "1 property was"}, [&] {
-    wrong->setUp(onWorld({8, 6}, mesh, "S0,S1"));
+    wrong->setUp(onWorld({8, 6}, grid, "S0,S1"));
   });
 }
 

@@ -139,7 +139,7 @@ void expectWanted(test::LayoutDraw& draw, const Problem& p, const Wanted& wanted
     layer->set(name, value);
   test::Step step(layer, test::drawInput(draw, kShape), type);
   const auto there = [&](const Shape& shape) {
-    return draw.layout(shape, draw.mesh(world()->size(), 2), 0, true);
+    return draw.layout(shape, draw.grid(world()->size(), 2), 0, true);
   };
   if (layer->declaration().takesTarget())
     layer->setTarget(filled(there(kShape), draw.chance(50) ? type : TENON_FLOAT64, targetAt));

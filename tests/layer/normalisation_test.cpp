@@ -244,7 +244,7 @@ TEST(Normalisation, GathersMomentsOnceWhereGroupsAreSplit) {
     for (const auto& [name, value] : settings)
       declaration->set(name, value);
     const Layout input(
-        {.shape = {4, 6, 8}, .mesh = Mesh::make({3}), .properties = parseProperties(split)});
+        {.shape = {4, 6, 8}, .grid = Grid::make({3}), .properties = parseProperties(split)});
     const Form form = declaration->form({input}, {});
     return declaration->maps(form, declaration->storageLayouts(form)).operators().size();
   };

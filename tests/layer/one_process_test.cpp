@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every layer on every tried mesh equals the one-process layer: forward, input gradient and
+// Every layer on every tried grid equals the one-process layer: forward, input gradient and
 // parameter gradients. The one-process layer runs on each rank by itself with the reference
 // kernels.
 #include "kernels/convolution/backends.hpp"
@@ -22,7 +22,7 @@ CommPtr self() {
 }
 
 Layout alone(const Shape& shape) {
-  return Layout({.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+  return Layout({.shape = shape, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
 }
 
 struct Run {

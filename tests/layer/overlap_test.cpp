@@ -82,13 +82,13 @@ TEST(Overlap, PiecesPartitionTheOutputs) {
   for (int trial = 0; trial < 300; ++trial) {
     const Windows windows = {drawWindow(draw), drawWindow(draw)};
     const Shape shape = {1, 2, draw.between(14, 20), draw.between(14, 20)};
-    const Layout drawn = draw.layout(shape, draw.mesh(8, 3), 0, true);
-    const Layout plain = drawn.withoutMargins();
+    const Layout drawn = draw.layout(shape, draw.grid(8, 3), 0, true);
+    const Layout plain = drawn.withoutHalos();
     const Shape outShape = windowOutputShape(windows, plain.shape(), 2, "a convolution");
     const Layout output =
         windowOutputLayout(windows, plain, outShape, plain.properties(), plain.cuts(1));
     const std::vector<FormPiece> pieces = windowPieces(windows, plain, output);
-    for (int position = 0; position < plain.mesh().size(); ++position)
+    for (int position = 0; position < plain.grid().size(); ++position)
       ASSERT_NO_FATAL_FAILURE(expectPartition(windows, plain, output, pieces, position));
   }
 }
@@ -138,7 +138,7 @@ TEST(Overlap, IsRefusedWhereTheInputComesFromAnotherGrid) {
     reversed.push_back(rank);
   const auto layer = convolution({kSame, kSame}, "on");
   layer->setUses({Layout({.shape = shape,
-                          .mesh = Mesh::make({1, world()->size()}, reversed),
+                          .grid = Grid::make({1, world()->size()}, reversed),
                           .properties = parseProperties("B,S2")})});
   test::expectErrorOnAll(TENON_ERR_SUPPORT, {"overlap", "more than a halo exchange"},
                          [&] { layer->setUp(onWorld(shape, "S2")); });

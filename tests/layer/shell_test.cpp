@@ -94,7 +94,7 @@ TEST(Shell, CarriesItsStatesOn) {
   const Ref<Layer> layer = countingByState();
   layer->setTraining(false);
   const Layout one = onWorld({6, 2}, "S0"), other({.shape = {4, 2},
-                                                   .mesh = Mesh::make({1, world()->size()}),
+                                                   .grid = Grid::make({1, world()->size()}),
                                                    .properties = parseProperties("B,R")});
   test::Step steps[] = {{layer, one}, {layer, other}};
   const auto expectSum = [&](int which, double sum) {

@@ -96,7 +96,7 @@ void expectForced(const std::function<Ref<Layer>()>& make, const Shape& shape,
   }
 }
 
-// A solver's boxes name a mesh axis for every dimension; those that are not cut change nothing.
+// A solver's boxes name a grid axis for every dimension; those that are not cut change nothing.
 TEST(Signatures, KeepThePropertyOnAxesOfOneProcess) {
   const int n = world()->size();
   const Layout boxes = onWorld({2, 4, 3 * n, 5}, {1, 1, n, 1}, "S0,S1,S2,S3");
@@ -171,10 +171,10 @@ TEST(Signatures, OfGroupsHaveNoOtherSplitOfChannels) {
 
 TEST(Signatures, MixOnSeveralAxes) {
   const int channels = world()->size() % 2 == 0 ? 2 : 1;
-  const std::vector<int> mesh = {world()->size() / channels, channels};
+  const std::vector<int> grid = {world()->size() / channels, channels};
   const auto layer = convolutionLayer();
   layer->setText("signature", "h, o"); // blanks do not matter
-  const Layout input = onWorld(kImage, mesh, "S0,B");
+  const Layout input = onWorld(kImage, grid, "S0,B");
   EXPECT_EQ(outputOf(layer, input), parseProperties("S2,S1"));
   EXPECT_EQ(layer->parameters()[0]->storage().properties(), parseProperties("B,S0"));
   EXPECT_EQ(layer->parameters()[1]->storage().properties(), parseProperties("B,S0"));
@@ -192,7 +192,7 @@ TEST(Signatures, GiveThePapersPartsOfLeNet5) {
     const auto layer = test::newAffine(world(), row.inputs, row.outputs);
     layer->setText("signature", "o,i");
     layer->setUp(Layout({.shape = {256, row.inputs},
-                         .mesh = Mesh::make({2, 2}),
+                         .grid = Grid::make({2, 2}),
                          .properties = parseProperties("B,S1")}));
     const auto parameters = layer->parameters();
     for (int position = 0; position < 4; ++position) {

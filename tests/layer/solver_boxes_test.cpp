@@ -33,7 +33,7 @@ Layout rowsOf(const Shape& shape, int dim) {
 Layout withGhosts(const Layout& plain, Boundary mode) {
   LayoutDraft draft(plain);
   for (int d : {2, 3})
-    draft.setMarginWidths(d, 1, 1, mode, mode);
+    draft.setHaloWidths(d, 1, 1, mode, mode);
   return draft.build();
 }
 
@@ -113,7 +113,7 @@ TEST(SolverBoxes, AreDividedAndJoinedByLabelsAtTheirSplitPoints) {
   const auto output = [](const char* properties, std::vector<std::vector<Index>> cuts,
                          const char* labels) {
     const Layout input({.shape = {20, 3},
-                        .mesh = Mesh::make({2, 2}),
+                        .grid = Grid::make({2, 2}),
                         .properties = parseProperties(properties),
                         .cuts = std::move(cuts)});
     const auto layer = test::newLayer(world(), "tanh");

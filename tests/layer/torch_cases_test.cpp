@@ -63,8 +63,8 @@ bool writeCase(const std::string& type, std::uint64_t seed, const std::string& p
   for (std::size_t i = 1; i < example.inputs.size(); ++i)
     inputs.push_back(
         Layout({.shape = example.inputs[i],
-                .mesh = first.meshPtr(),
-                .properties = Properties(first.mesh().axes(), Property::broadcast())}));
+                .grid = first.gridPtr(),
+                .properties = Properties(first.grid().axes(), Property::broadcast())}));
   layer->setUp(inputs);
   layer->initialize(seed, 0);
   CaseFile file;

@@ -21,7 +21,7 @@ using test::LayerCase;
 using test::localCells;
 
 Layout alone(const Shape& shape) {
-  return Layout({.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+  return Layout({.shape = shape, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
 }
 
 // Output, tangent, input gradient, gradients of the parameters, both of the Jacobian where there is one, and

@@ -80,7 +80,7 @@ TEST(View, ShowsBoundaryModesAndTheInputOfTheirValues) {
   const Layout line = onWorld({1, 1, 16}, "S2"), values = conv->form({line}).uses.front();
   conv->setUp(Layouts{line, values});
   expectLine(*conv, "kernel 3, stride 1, padding 1, boundary values/reflect");
-  expectLine(*conv, "  boundary values " + values.summary(values.mesh()));
+  expectLine(*conv, "  boundary values " + values.summary(values.grid()));
   const auto fixed = test::newConv(world(), 1, 1, std::vector<Window>{window});
   fixed->set("boundary_constant", double(2.5));
   fixed->setUp(line);

@@ -64,7 +64,7 @@ public:
   }
 
 private:
-  static int position(const Layout& layout, int w) { return layout.mesh().position(w); }
+  static int position(const Layout& layout, int w) { return layout.grid().position(w); }
   // S0 over all ranks with equal parts: `count` rows on each rank, and its own dual.
   Layout rows(int count) const {
     return onLine({Index(count) * processes(), extent_[0], extent_[1]}, "S0");
@@ -108,8 +108,8 @@ protected:
 
 TEST_P(Appendix, SendReceiveIsACopy) {
   const int last = Machine::processes() - 1;
-  const Layout there = test::layoutOn(Mesh::make({1}, {last}), {kCells, 1}, "B"),
-               here = test::layoutOn(Mesh::make({1}, {0}), {kCells, 1}, "B");
+  const Layout there = test::layoutOn(Grid::make({1}, {last}), {kCells, 1}, "B"),
+               here = test::layoutOn(Grid::make({1}, {0}), {kCells, 1}, "B");
   Machine m(here, there, GetParam());
   m.copy(m.in(0), kAll, m.out(last), 0);
   m.expectEqualToTheConversion();
@@ -203,7 +203,7 @@ TEST_P(Appendix, HaloExchangeIsCopiesFromTheOwners) {
   constexpr Index kWidth = 2;
   for (Boundary boundary : {Boundary::Zero, Boundary::Periodic}) {
     const Layout plain = onLine({kCells, 1}, "S0");
-    Machine m(plain, test::withMargin(plain, kWidth, boundary), GetParam());
+    Machine m(plain, test::withHalo(plain, kWidth, boundary), GetParam());
     for (int w = 0; w < m.processes(); ++w) {
       const Interval part = m.domainPart(w);
       for (Index i = part.begin - kWidth; i < part.end + kWidth; ++i) {

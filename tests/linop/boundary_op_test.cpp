@@ -20,7 +20,7 @@ Ref<DTensor> filled(const Layout& layout, std::uint64_t seed) {
   return x;
 }
 
-// Whether each local cell of a margin layout is the caller's: by its global position alone.
+// Whether each local cell of a halo layout is the caller's: by its global position alone.
 std::vector<bool> callersMask(const DTensor& g) {
   const Layout& layout = g.layout();
   const Box held = layout.boxOfRank(world()->rank());
@@ -28,31 +28,31 @@ std::vector<bool> callersMask(const DTensor& g) {
   test::forEach(extents(held), [&](const std::vector<Index>& local) {
     bool callers = false;
     for (int d = 0; d < layout.rank(); ++d)
-      if (const auto& margin = layout.margin(d)) {
+      if (const auto& halo = layout.halo(d)) {
         const Index index = held[d].begin + local[d];
-        callers |= index < 0 && margin->low == Boundary::Values;
-        callers |= index >= layout.shape()[d] && margin->high == Boundary::Values;
+        callers |= index < 0 && halo->low == Boundary::Values;
+        callers |= index >= layout.shape()[d] && halo->high == Boundary::Values;
       }
     mask.push_back(callers);
   });
   return mask;
 }
 
-// A layout with margins of values of which some side is the caller's, and the one without margins.
+// A layout with halos of values of which some side is the caller's, and the one without halos.
 struct Layouts {
   Layout plain, wide;
   static Layouts draw(test::LayoutDraw& draw) {
     for (;;) {
-      const Layout made = draw.layout(draw.shape(1, 3, 6), draw.mesh(world()->size(), 2), 80, true);
+      const Layout made = draw.layout(draw.shape(1, 3, 6), draw.grid(world()->size(), 2), 80, true);
       LayoutSpec spec = made.spec();
       bool callers = false;
-      for (auto& margin : spec.margins)
-        if (margin) {
-          margin->addends = false;
-          callers |= isCallers(margin->low) || isCallers(margin->high);
+      for (auto& halo : spec.halos)
+        if (halo) {
+          halo->addends = false;
+          callers |= isCallers(halo->low) || isCallers(halo->high);
         }
       if (callers)
-        return {made.withoutMargins(), Layout(spec)};
+        return {made.withoutHalos(), Layout(spec)};
     }
   }
 };
@@ -102,8 +102,8 @@ TEST(BoundaryOp, AConstantFillsTheCallersCellsAndGetsTheirSum) {
 
 TEST(BoundaryOp, AreRefusedWithoutASideOfTheCallers) {
   const Layout plain = test::onLine({7, 5}, "S0");
-  const Layout zero = test::withMargin(plain, 1, Boundary::Zero);
-  const Layout addends = test::withMargin(plain, 1, Boundary::Values).dual();
+  const Layout zero = test::withHalo(plain, 1, Boundary::Zero);
+  const Layout addends = test::withHalo(plain, 1, Boundary::Values).dual();
   for (const Layout& layout : {plain, zero}) {
     expectError(TENON_ERR_LAYOUT, {"no side", "boundary mode \"values\""},
                 [&] { boundaryValues(world(), layout, TENON_FLOAT64); });

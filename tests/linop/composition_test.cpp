@@ -16,7 +16,7 @@ using test::world;
 
 Layout layout(const char* text) {
   return Layout({.shape = {10, 7},
-                 .mesh = Mesh::make({world()->size()}),
+                 .grid = Grid::make({world()->size()}),
                  .properties = parseProperties(text)});
 }
 

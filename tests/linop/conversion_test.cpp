@@ -30,8 +30,8 @@ Case drawCase(unsigned seed) {
   LayoutDraw draw(seed);
   const int ranks = world()->size();
   const Shape shape = draw.shape(1, 4, 6);
-  const MeshPtr a = draw.mesh(ranks, 3);
-  const MeshPtr b = draw.chance(60) ? a : draw.mesh(ranks, 3);
+  const GridPtr a = draw.grid(ranks, 3);
+  const GridPtr b = draw.chance(60) ? a : draw.grid(ranks, 3);
   return {draw.layout(shape, a, 30, false), draw.layout(shape, b, 30, false)};
 }
 
@@ -47,7 +47,7 @@ double expected(const Case& c, int here, const std::vector<Index>& cell, std::ui
   if (!global)
     return sum;
   for (int r = 0; r < world()->size(); ++r) {
-    const int position = c.from.mesh().position(r);
+    const int position = c.from.grid().position(r);
     if (!c.from.isHolder(position) || !test::mayTalk(c.from, position, c.to, here))
       continue;
     Index number = 0;
@@ -151,10 +151,10 @@ TEST(Conversion, SendsWhatItsScheduleCounts) {
 TEST(Conversion, WorksOnArraysOfAnyStride) {
   // The tensor sits in a larger array of the caller's, in column-major order, with ghosts.
   const Layout rows({.shape = {9, 5},
-                     .mesh = Mesh::make({world()->size()}),
+                     .grid = Grid::make({world()->size()}),
                      .properties = parseProperties("S0")});
   const Layout columns({.shape = {9, 5},
-                        .mesh = Mesh::make({world()->size()}),
+                        .grid = Grid::make({world()->size()}),
                         .properties = parseProperties("S1")});
   Conversion op(world(), rows, columns, TENON_FLOAT64, CarrierPolicy::fromOptions());
   DTensor x(world(), rows, TENON_FLOAT64), y(world(), columns, TENON_FLOAT64);
@@ -173,8 +173,8 @@ TEST(Conversion, WorksOnArraysOfAnyStride) {
 }
 
 TEST(Conversion, TheLargestReplacesTheSum) {
-  const MeshPtr mesh = Mesh::make({world()->size()});
-  const Layout partial({.shape = {4}, .mesh = mesh, .properties = parseProperties("P")});
+  const GridPtr grid = Grid::make({world()->size()});
+  const Layout partial({.shape = {4}, .grid = grid, .properties = parseProperties("P")});
   Conversion op(world(), partial, partial.dual(), TENON_FLOAT64, CarrierPolicy::fromOptions());
   DTensor x(world(), partial, TENON_FLOAT64), y(world(), partial.dual(), TENON_FLOAT64);
   for (Index i = 0; i < 4; ++i)
@@ -187,9 +187,9 @@ TEST(Conversion, TheLargestReplacesTheSum) {
 TEST(Conversion, RefusesOtherTensors) {
   if (world()->size() == 1)
     GTEST_SKIP() << "on one process all layouts of a shape are equal";
-  const MeshPtr mesh = Mesh::make({world()->size()});
-  const Layout a({.shape = {8}, .mesh = mesh, .properties = parseProperties("S0")});
-  const Layout b({.shape = {8}, .mesh = mesh, .properties = parseProperties("B")});
+  const GridPtr grid = Grid::make({world()->size()});
+  const Layout a({.shape = {8}, .grid = grid, .properties = parseProperties("S0")});
+  const Layout b({.shape = {8}, .grid = grid, .properties = parseProperties("B")});
   Conversion op(world(), a, b, TENON_FLOAT64, CarrierPolicy::fromOptions());
   DTensor x(world(), a, TENON_FLOAT64), y(world(), b, TENON_FLOAT64),
       single(world(), a, TENON_FLOAT32);
@@ -204,26 +204,26 @@ TEST(Conversion, RefusesOtherTensors) {
   EXPECT_EQ(codeOf([&] { op.apply(y, x); }), TENON_ERR_LAYOUT);
   EXPECT_EQ(codeOf([&] { op.apply(single, y); }), TENON_ERR_DATATYPE);
   EXPECT_EQ(codeOf([&] { op.applyAdjoint(y, x); }), TENON_ERR_LAYOUT); // y is not in the dual
-  const Layout other({.shape = {9}, .mesh = mesh, .properties = parseProperties("S0")});
+  const Layout other({.shape = {9}, .grid = grid, .properties = parseProperties("S0")});
   EXPECT_EQ(codeOf([&] { makeConversion(world(), a, other, TENON_FLOAT64); }), TENON_ERR_SHAPE);
   Conversion same(world(), a, a, TENON_FLOAT64, CarrierPolicy::fromOptions());
   EXPECT_EQ(codeOf([&] { same.apply(x, x); }), TENON_ERR_ARG);
 }
 
-TEST(SameHolding, SeesThroughAxesOfOneAndMarginsOfNothing) {
-  const MeshPtr mesh = Mesh::make({world()->size(), 1});
-  auto layout = [&](const char* text, std::vector<std::optional<Margin>> margins = {}) {
+TEST(SameHolding, SeesThroughAxesOfOneAndHalosOfNothing) {
+  const GridPtr grid = Grid::make({world()->size(), 1});
+  auto layout = [&](const char* text, std::vector<std::optional<Halo>> halos = {}) {
     return Layout({.shape = {8, 3},
-                   .mesh = mesh,
+                   .grid = grid,
                    .properties = parseProperties(text),
                    .splitAxes = {},
                    .cuts = {},
-                   .margins = std::move(margins)});
+                   .halos = std::move(halos)});
   };
   EXPECT_TRUE(sameHolding(layout("S0,B"), layout("S0,P")));
   EXPECT_TRUE(sameHolding(layout("S0,S1"), layout("S0,S0")));
-  const Margin nothing{.boxes = {{0, 3}}, .low = Boundary::Zero, .high = Boundary::Zero};
-  const Margin wider{.boxes = {{-1, 3}}, .low = Boundary::Zero, .high = Boundary::Zero};
+  const Halo nothing{.boxes = {{0, 3}}, .low = Boundary::Zero, .high = Boundary::Zero};
+  const Halo wider{.boxes = {{-1, 3}}, .low = Boundary::Zero, .high = Boundary::Zero};
   EXPECT_TRUE(sameHolding(layout("S0,B"), layout("S0,B", {std::nullopt, nothing})));
   EXPECT_FALSE(sameHolding(layout("S0,B"), layout("S0,B", {std::nullopt, wider})));
   EXPECT_EQ(sameHolding(layout("S0,B"), layout("B,B")), world()->size() == 1);

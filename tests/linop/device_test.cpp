@@ -87,7 +87,7 @@ TEST(DeviceConversion, OfDrawnLayoutsGivesTheBitsOfTheHost) {
     LayoutDraw draw(6000 + seed);
     const int ranks = world()->size();
     const Shape shape = draw.shape(1, 4, 6);
-    const MeshPtr a = draw.mesh(ranks, 3), b = draw.chance(60) ? a : draw.mesh(ranks, 3);
+    const GridPtr a = draw.grid(ranks, 3), b = draw.chance(60) ? a : draw.grid(ranks, 3);
     const Layout from = draw.layout(shape, a, 30, false), to = draw.layout(shape, b, 30, false);
     const LinearOpRef op =
         test::conversion(from, to, seed % 2 == 0 ? TENON_FLOAT64 : TENON_FLOAT32);
@@ -141,7 +141,7 @@ TEST(DeviceSums, TakeStridedArrays) {
 }
 
 TEST(DeviceHalo, IsExchangedInPlace) {
-  const Layout plain = onLine({11, 2}, "S0"), wide = test::withMargin(plain, 2, Boundary::Periodic);
+  const Layout plain = onLine({11, 2}, "S0"), wide = test::withHalo(plain, 2, Boundary::Periodic);
   const LinearOpRef halo = test::conversion(plain, wide, TENON_FLOAT64);
   const Ends host(*halo, Sense::Forward, 5);
   halo->apply(*host.x, *host.y);

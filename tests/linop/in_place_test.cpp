@@ -13,29 +13,29 @@ namespace {
 using test::LayoutDraw;
 using test::world;
 
-// A layout without margins, and the same with margins of values.
+// A layout without halos, and the same with halos of values.
 struct Halo {
-  Layout plain, margins;
+  Layout plain, halos;
 };
 
 Halo drawHalo(LayoutDraw& draw) {
   const Shape shape = draw.shape(1, 4, 6);
-  const Layout drawn = draw.layout(shape, draw.mesh(world()->size(), 3), 70, draw.chance(50));
+  const Layout drawn = draw.layout(shape, draw.grid(world()->size(), 3), 70, draw.chance(50));
   LayoutSpec spec = drawn.spec();
-  for (auto& margin : spec.margins)
-    if (margin)
-      margin->addends = false;
-  return {drawn.withoutMargins(), Layout(spec)};
+  for (auto& halo : spec.halos)
+    if (halo)
+      halo->addends = false;
+  return {drawn.withoutHalos(), Layout(spec)};
 }
 
 constexpr double kOld = -77; // in the array before
 
-// One array that holds a rank's owned cells and the box of its margins, in row or column order.
+// One array that holds a rank's owned cells and the box of its halos, in row or column order.
 class CommonArray {
 public:
-  CommonArray(const Layout& margins, bool columns) : rank_(margins.rank()) {
-    const int here = margins.mesh().position(world()->rank());
-    const Box box = margins.box(here), owned = margins.ownedBox(here);
+  CommonArray(const Layout& halos, bool columns) : rank_(halos.rank()) {
+    const int here = halos.grid().position(world()->rank());
+    const Box box = halos.box(here), owned = halos.ownedBox(here);
     for (int d = 0; d < rank_; ++d) {
       low_.push_back(std::max<Index>(0, owned[d].begin - box[d].begin));
       high_.push_back(std::max<Index>(0, box[d].end - owned[d].end));
@@ -83,10 +83,10 @@ std::vector<double> inPlace(std::vector<double> apart, const DTensor& y) {
   test::forEach(y.extent(), [&](const std::vector<Index>& cell) {
     bool callers = false;
     for (int d = 0; d < y.rank(); ++d)
-      if (const auto& margin = y.layout().margin(d); margin && !margin->addends) {
+      if (const auto& halo = y.layout().halo(d); halo && !halo->addends) {
         const Index at = y.box()[d].begin + cell[d];
-        callers |= at < 0 && margin->low == Boundary::Values;
-        callers |= at >= y.layout().shape()[d] && margin->high == Boundary::Values;
+        callers |= at < 0 && halo->low == Boundary::Values;
+        callers |= at >= y.layout().shape()[d] && halo->high == Boundary::Values;
       }
     if (callers)
       apart[number] = kOld;
@@ -95,9 +95,9 @@ std::vector<double> inPlace(std::vector<double> apart, const DTensor& y) {
   return apart;
 }
 
-void expectSameInPlace(LinearOp& op, Sense sense, const Layout& margins, unsigned seed) {
+void expectSameInPlace(LinearOp& op, Sense sense, const Layout& halos, unsigned seed) {
   const test::Ends apart(op, sense, seed), together(op, sense, seed);
-  CommonArray array(margins, seed % 2 == 1);
+  CommonArray array(halos, seed % 2 == 1);
   array.place(*together.y);
   array.place(*together.x);
   fillRaw(*together.x, seed, true);
@@ -112,31 +112,31 @@ void expectSameInPlace(LinearOp& op, Sense sense, const Layout& margins, unsigne
 
 class InPlace : public testing::TestWithParam<Sense> {};
 
-TEST_P(InPlace, MarginsAreFilledAndFoldedAsApart) {
+TEST_P(InPlace, HalosAreFilledAndFoldedAsApart) {
   for (unsigned seed = 0; seed < 80; ++seed) {
     LayoutDraw draw(seed);
     const Halo halo = drawHalo(draw);
-    Conversion op(world(), halo.plain, halo.margins, TENON_FLOAT64, CarrierPolicy::fromOptions());
-    expectSameInPlace(op, GetParam(), halo.margins, seed);
+    Conversion op(world(), halo.plain, halo.halos, TENON_FLOAT64, CarrierPolicy::fromOptions());
+    expectSameInPlace(op, GetParam(), halo.halos, seed);
   }
 }
 
-TEST_P(InPlace, MarginsAreTrimmedAndEmbeddedAsApart) {
+TEST_P(InPlace, HalosAreTrimmedAndEmbeddedAsApart) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     LayoutDraw draw(seed);
     const Halo halo = drawHalo(draw);
-    Conversion op(world(), halo.margins, halo.plain, TENON_FLOAT64, CarrierPolicy::fromOptions());
-    expectSameInPlace(op, GetParam(), halo.margins, seed);
+    Conversion op(world(), halo.halos, halo.plain, TENON_FLOAT64, CarrierPolicy::fromOptions());
+    expectSameInPlace(op, GetParam(), halo.halos, seed);
   }
 }
 
 TEST_P(InPlace, WorksThroughTheAdjointViewAndBound) {
   const Layout plain = test::onLine({2 * world()->size() + 1, 3}, "S0");
-  const Layout margins = test::withMargin(plain, 2, Boundary::Periodic);
-  const LinearOpRef op = adjointView(test::conversion(plain, margins, TENON_FLOAT64));
-  expectSameInPlace(*op, GetParam(), margins, 7);
+  const Layout halos = test::withHalo(plain, 2, Boundary::Periodic);
+  const LinearOpRef op = adjointView(test::conversion(plain, halos, TENON_FLOAT64));
+  expectSameInPlace(*op, GetParam(), halos, 7);
   const test::Ends apart(*op, GetParam(), 3), together(*op, GetParam(), 3);
-  CommonArray array(margins, false);
+  CommonArray array(halos, false);
   array.place(*together.y);
   array.place(*together.x);
   op->bind(GetParam(), *together.x, *together.y);
@@ -154,10 +154,10 @@ INSTANTIATE_TEST_SUITE_P(Senses, InPlace, testing::Values(Sense::Forward, Sense:
 
 TEST(InPlace, OtherUsesOfOneArrayAreRefused) {
   const Layout plain = test::onLine({world()->size(), 3}, "S0");
-  const Layout margins = test::withMargin(plain, 1, Boundary::Zero);
-  Conversion halo(world(), plain, margins, TENON_FLOAT64, CarrierPolicy::fromOptions());
-  DTensor x(world(), plain, TENON_FLOAT64), y(world(), margins, TENON_FLOAT64);
-  CommonArray array(margins, false);
+  const Layout halos = test::withHalo(plain, 1, Boundary::Zero);
+  Conversion halo(world(), plain, halos, TENON_FLOAT64, CarrierPolicy::fromOptions());
+  DTensor x(world(), plain, TENON_FLOAT64), y(world(), halos, TENON_FLOAT64);
+  CommonArray array(halos, false);
   array.place(x);
   array.place(y);
   const auto refused = [](auto&& call) {

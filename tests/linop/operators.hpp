@@ -21,25 +21,25 @@
 
 namespace tenon::test {
 
-inline Layout layoutOn(const MeshPtr& mesh, const Shape& shape, const char* properties) {
-  return Layout({.shape = shape, .mesh = mesh, .properties = parseProperties(properties)});
+inline Layout layoutOn(const GridPtr& grid, const Shape& shape, const char* properties) {
+  return Layout({.shape = shape, .grid = grid, .properties = parseProperties(properties)});
 }
 
 // On one axis over all ranks.
 inline Layout onLine(const Shape& shape, const char* properties) {
-  return layoutOn(Mesh::make({world()->size()}), shape, properties);
+  return layoutOn(Grid::make({world()->size()}), shape, properties);
 }
 
-// The same with a margin of `width` cells on both sides of dimension 0.
-inline Layout withMargin(const Layout& plain, Index width, Boundary boundary) {
+// The same with a halo of `width` cells on both sides of dimension 0.
+inline Layout withHalo(const Layout& plain, Index width, Boundary boundary) {
   LayoutSpec spec = plain.spec();
-  Margin margin{.boxes = {}, .low = boundary, .high = boundary};
+  Halo halo{.boxes = {}, .low = boundary, .high = boundary};
   for (int part = 0; part < plain.parts(0); ++part) {
     const Interval owned = plain.owned(0, part);
-    margin.boxes.push_back({owned.begin - width, owned.end + width});
+    halo.boxes.push_back({owned.begin - width, owned.end + width});
   }
-  spec.margins = {margin};
-  spec.margins.resize(spec.shape.size());
+  spec.halos = {halo};
+  spec.halos.resize(spec.shape.size());
   return Layout(spec);
 }
 
@@ -131,7 +131,7 @@ inline std::vector<NamedOp> conversions() {
   for (int mode = 0; mode < kBoundaries; ++mode)
     ops.push_back({std::string("halo ") + boundaryName(Boundary(mode)), [=](TenonDataType type) {
                      const Layout plain = onLine({11, 2}, "S0");
-                     return conversion(plain, withMargin(plain, 2, Boundary(mode)), type);
+                     return conversion(plain, withHalo(plain, 2, Boundary(mode)), type);
                    }});
   return ops;
 }
@@ -139,7 +139,7 @@ inline std::vector<NamedOp> conversions() {
 // From the first rank to the last: neither keeps a part.
 inline LinearOpRef sendReceive(TenonDataType type) {
   const int ranks = world()->size();
-  const Layout here = layoutOn(Mesh::make({1}, {0}), {7, 5}, "B");
+  const Layout here = layoutOn(Grid::make({1}, {0}), {7, 5}, "B");
   return conversion(here, sendReceiveRange(here, ranks - 1, ranks), type);
 }
 
@@ -169,7 +169,7 @@ inline std::vector<NamedOp> memoryOps() {
 }
 
 inline std::vector<NamedOp> boundaryOps() {
-  const Layout wide = withMargin(onLine({11, 2}, "S0"), 2, Boundary::Values);
+  const Layout wide = withHalo(onLine({11, 2}, "S0"), 2, Boundary::Values);
   return {
       {"boundary values", [=](TenonDataType t) { return boundaryValues(world(), wide, t); }},
       {"boundary values of addends",

@@ -10,10 +10,10 @@
 namespace tenon {
 namespace {
 
-const MeshPtr kMesh = Mesh::make({2, 3});
+const GridPtr kGrid = Grid::make({2, 3});
 
 Layout on(const char* properties) {
-  return test::layoutOn(kMesh, {10, 7}, properties);
+  return test::layoutOn(kGrid, {10, 7}, properties);
 }
 
 TEST(Primitive, ChangesThePropertyOfItsAxisAlone) {
@@ -31,7 +31,7 @@ TEST(Primitive, ChangesThePropertyOfItsAxisAlone) {
 
 TEST(Primitive, DividesThePartsThatAreThere) {
   const Layout own({.shape = {10},
-                    .mesh = kMesh,
+                    .grid = kGrid,
                     .properties = parseProperties("S0,P"),
                     .splitAxes = {},
                     .cuts = {{0, 4, 10}}});
@@ -68,16 +68,16 @@ TEST(Primitive, NamesTheWrongAxisOrDimension) {
               [] { primitiveRange(Primitive::AllToAll, on("S0,R"), 0, 0); });
 }
 
-TEST(Primitive, TakesNoMargins) {
+TEST(Primitive, TakesNoHalos) {
   expectError(TENON_ERR_LAYOUT, {"without halos"}, [] {
-    primitiveRange(Primitive::AllGather, test::withMargin(on("S0,B"), 1, Boundary::Zero), 0);
+    primitiveRange(Primitive::AllGather, test::withHalo(on("S0,B"), 1, Boundary::Zero), 0);
   });
 }
 
 TEST(SendReceive, GoesFromOneProcessToAnother) {
-  const Layout here = test::layoutOn(Mesh::make({1, 1}, {0}), {10, 7}, "B,R");
+  const Layout here = test::layoutOn(Grid::make({1, 1}, {0}), {10, 7}, "B,R");
   const Layout there = sendReceiveRange(here, 3, 4);
-  EXPECT_EQ(there.mesh().ranks(), std::vector<int>{3});
+  EXPECT_EQ(there.grid().ranks(), std::vector<int>{3});
   EXPECT_EQ(there.properties(), here.properties());
   expectError(TENON_ERR_ARG, {"is 4", "0 to 3"}, [&] { sendReceiveRange(here, 4, 4); });
   expectError(TENON_ERR_LAYOUT, {"one process"}, [] { sendReceiveRange(on("B,B"), 0, 6); });

@@ -189,16 +189,16 @@ void expectAsTheConversion(const Layout& from, const Layout& to, const Reduction
   }
 }
 
-TEST(ReductionOp, SumsOverSomeAxesOfAMesh) {
+TEST(ReductionOp, SumsOverSomeAxesOfAGrid) {
   const int ranks = world()->size();
   if (ranks % 2 != 0)
-    GTEST_SKIP() << "the mesh has two rows";
+    GTEST_SKIP() << "the grid has two rows";
   const int half = ranks / 2;
   std::vector<int> backwards(ranks);
   std::iota(backwards.rbegin(), backwards.rend(), 0);
-  for (const MeshPtr& mesh : {Mesh::make({2, half}), Mesh::make({2, half}, backwards)}) {
+  for (const GridPtr& grid : {Grid::make({2, half}), Grid::make({2, half}, backwards)}) {
     const auto on = [&](const char* properties) {
-      return test::layoutOn(mesh, {2 * half - 1, 3}, properties);
+      return test::layoutOn(grid, {2 * half - 1, 3}, properties);
     };
     for (const char* other : {"S0", "B", "P", "R"}) {
       SCOPED_TRACE(other);
@@ -218,11 +218,11 @@ TEST(ReductionOp, SumsOverSomeAxesOfAMesh) {
 TEST(ReductionOp, LeavesEmptyPartsAndInactiveRanksAlone) {
   const int ranks = world()->size();
   if (ranks % 2 == 0)
-    expectAsTheConversion(test::layoutOn(Mesh::make({2, ranks / 2}), {1, 3}, "P,S0"),
-                          test::layoutOn(Mesh::make({2, ranks / 2}), {1, 3}, "B,S0"),
+    expectAsTheConversion(test::layoutOn(Grid::make({2, ranks / 2}), {1, 3}, "P,S0"),
+                          test::layoutOn(Grid::make({2, ranks / 2}), {1, 3}, "B,S0"),
                           scatterAndGather(2));
   if (ranks > 1) {
-    const MeshPtr fewer = Mesh::make({ranks - 1});
+    const GridPtr fewer = Grid::make({ranks - 1});
     expectAsTheConversion(test::layoutOn(fewer, {5, 3}, "P"), test::layoutOn(fewer, {5, 3}, "B"),
                           scatterAndGather(ranks - 1));
   }

@@ -18,42 +18,42 @@ using test::onLine;
 using test::world;
 
 TEST(ReductionHierarchy, HasTheLevelsThatTheAxesSpan) {
-  const MeshPtr mesh = Mesh::make({2, 4});
-  EXPECT_EQ(reductionHierarchy(*mesh, {0}, {2, 4}), Hierarchy{2});
-  EXPECT_EQ(reductionHierarchy(*mesh, {1}, {2, 4}), Hierarchy{4});
-  EXPECT_EQ(reductionHierarchy(*mesh, {0, 1}, {2, 4}), (Hierarchy{2, 4}));
-  EXPECT_EQ(reductionHierarchy(*mesh, {1}, {2, 2, 2}), (Hierarchy{2, 2}));
-  EXPECT_EQ(reductionHierarchy(*mesh, {1}, {4, 2}), (Hierarchy{2, 2}));
-  EXPECT_EQ(reductionHierarchy(*mesh, {0, 1}, {8}), Hierarchy{8});
-  EXPECT_EQ(reductionHierarchy(*mesh, {0, 1}, {1, 8, 1}), Hierarchy{8});
-  EXPECT_EQ(reductionHierarchy(*Mesh::make({1, 3}), {0}, {3}), Hierarchy{});
+  const GridPtr grid = Grid::make({2, 4});
+  EXPECT_EQ(reductionHierarchy(*grid, {0}, {2, 4}), Hierarchy{2});
+  EXPECT_EQ(reductionHierarchy(*grid, {1}, {2, 4}), Hierarchy{4});
+  EXPECT_EQ(reductionHierarchy(*grid, {0, 1}, {2, 4}), (Hierarchy{2, 4}));
+  EXPECT_EQ(reductionHierarchy(*grid, {1}, {2, 2, 2}), (Hierarchy{2, 2}));
+  EXPECT_EQ(reductionHierarchy(*grid, {1}, {4, 2}), (Hierarchy{2, 2}));
+  EXPECT_EQ(reductionHierarchy(*grid, {0, 1}, {8}), Hierarchy{8});
+  EXPECT_EQ(reductionHierarchy(*grid, {0, 1}, {1, 8, 1}), Hierarchy{8});
+  EXPECT_EQ(reductionHierarchy(*Grid::make({1, 3}), {0}, {3}), Hierarchy{});
 }
 
 // Ranks 0 2 4 6 in the first row, 1 3 5 7 in the second.
-TEST(ReductionHierarchy, FollowsTheRanksOfTheMesh) {
-  const MeshPtr mesh = Mesh::make({2, 4}, {0, 2, 4, 6, 1, 3, 5, 7});
-  EXPECT_EQ(reductionHierarchy(*mesh, {0}, {2, 4}), Hierarchy{2});
-  EXPECT_EQ(reductionHierarchy(*mesh, {1}, {2, 4}), (Hierarchy{2, 2}));
+TEST(ReductionHierarchy, FollowsTheRanksOfTheGrid) {
+  const GridPtr grid = Grid::make({2, 4}, {0, 2, 4, 6, 1, 3, 5, 7});
+  EXPECT_EQ(reductionHierarchy(*grid, {0}, {2, 4}), Hierarchy{2});
+  EXPECT_EQ(reductionHierarchy(*grid, {1}, {2, 4}), (Hierarchy{2, 2}));
 }
 
-// A machine of which the mesh takes a part.
+// A machine of which the grid takes a part.
 TEST(ReductionHierarchy, TakesAPartOfTheMachine) {
-  EXPECT_EQ(reductionHierarchy(*Mesh::make({4}, {1, 3, 9, 11}), {0}, {2, 8}), (Hierarchy{2, 2}));
+  EXPECT_EQ(reductionHierarchy(*Grid::make({4}, {1, 3, 9, 11}), {0}, {2, 8}), (Hierarchy{2, 2}));
 }
 
 TEST(ReductionHierarchy, NamesTheRanksThatBreakIt) {
   expectError(TENON_ERR_ARG, {"ranks 0,1,2 ", "[2,2]", "2,2 places", "TenonPartitionCreatePlaced"},
               [] {
-                reductionHierarchy(*Mesh::make({3}), {0}, {2, 2});
+                reductionHierarchy(*Grid::make({3}), {0}, {2, 2});
               });
   expectError(TENON_ERR_ARG, {"ranks 0,3 "}, [] {
-    reductionHierarchy(*Mesh::make({2, 2}, {0, 3, 1, 2}), {1}, {2, 2});
+    reductionHierarchy(*Grid::make({2, 2}, {0, 3, 1, 2}), {1}, {2, 2});
   });
   expectError(TENON_ERR_ARG, {"ranks 0,1 ", "ranks 2,6 ", "all groups must be alike"}, [] {
-    reductionHierarchy(*Mesh::make({2, 2}, {0, 1, 2, 6}), {1}, {2, 2, 2});
+    reductionHierarchy(*Grid::make({2, 2}, {0, 1, 2, 6}), {1}, {2, 2, 2});
   });
   expectError(TENON_ERR_ARG, {"[2,2]", "4 places", "rank 4", "-tenon_machine_levels"}, [] {
-    reductionHierarchy(*Mesh::make({5}), {0}, {2, 2});
+    reductionHierarchy(*Grid::make({5}), {0}, {2, 2});
   });
 }
 
@@ -143,9 +143,9 @@ TEST_F(ByOption, ConversionsSumByTheProgram) {
 }
 
 TEST_F(ByOption, AnAxisOfOneRankHasNothingToSum) {
-  const MeshPtr mesh = Mesh::make({1, world()->size()});
+  const GridPtr grid = Grid::make({1, world()->size()});
   set(kScatterAndGather, "");
-  expectTheSameSums(test::layoutOn(mesh, {9}, "P,S0"), test::layoutOn(mesh, {9}, "B,S0"),
+  expectTheSameSums(test::layoutOn(grid, {9}, "P,S0"), test::layoutOn(grid, {9}, "B,S0"),
                     "one exchange");
 }
 
@@ -218,8 +218,8 @@ TEST_F(ByOption, EachSumTakesTheProgramOfItsLevels) {
     GTEST_SKIP() << "two nodes of several ranks";
   const std::string both = std::string(kTwoLevels) + "; " + kScatterAndGather;
   set(both.c_str(), twoLevels().c_str());
-  const MeshPtr mesh = Mesh::make({2, ranks / 2});
-  const auto on = [&](const char* properties) { return test::layoutOn(mesh, {90}, properties); };
+  const GridPtr grid = Grid::make({2, ranks / 2});
+  const auto on = [&](const char* properties) { return test::layoutOn(grid, {90}, properties); };
   expectTheSameSums(on("P,P"), on("B,B"), "\n    (1, Parallel(0), AllReduce): ");
   expectTheSameSums(on("P,S0"), on("B,S0"), "\n    (0, InsideGroup, ReduceScatter): ");
   expectTheSameSums(on("S0,P"), on("S0,B"), "\n    (0, InsideGroup, ReduceScatter): ");

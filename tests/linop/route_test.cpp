@@ -31,8 +31,8 @@ RouteCase drawRouteCase(unsigned seed) {
   const int ranks = world()->size();
   const Shape shape = draw.shape(1, 3, 7);
   const int axes = draw.chance(70) ? 3 : 6;
-  const MeshPtr a = draw.mesh(ranks, axes);
-  const MeshPtr b = draw.chance(70) ? a : draw.mesh(ranks, axes);
+  const GridPtr a = draw.grid(ranks, axes);
+  const GridPtr b = draw.chance(70) ? a : draw.grid(ranks, axes);
   return {draw.layout(shape, a, 0, false), draw.layout(shape, b, 0, false)};
 }
 
@@ -50,17 +50,17 @@ double valueAt(Index number) {
 // The number of a position among the addends of a cell, and among the copies of an addend.
 int numberAlong(const Layout& layout, int position, PropertyKind kind) {
   int number = 0;
-  for (int axis = 0; axis < layout.mesh().axes(); ++axis)
+  for (int axis = 0; axis < layout.grid().axes(); ++axis)
     if (layout.property(axis).kind == kind)
-      number = number * layout.mesh().extent(axis) + layout.mesh().coordinate(position, axis);
+      number = number * layout.grid().extent(axis) + layout.grid().coordinate(position, axis);
   return number;
 }
 
 int countAlong(const Layout& layout, PropertyKind kind) {
   int count = 1;
-  for (int axis = 0; axis < layout.mesh().axes(); ++axis)
+  for (int axis = 0; axis < layout.grid().axes(); ++axis)
     if (layout.property(axis).kind == kind)
-      count *= layout.mesh().extent(axis);
+      count *= layout.grid().extent(axis);
   return count;
 }
 
@@ -202,10 +202,10 @@ TEST_P(Routes, MakeCopiesThatAreEqualBitByBit) {
   const int ranks = world()->size();
   std::vector<std::pair<Layout, Layout>> cases;
   for (Index length : {3, 1000}) {
-    const MeshPtr line = Mesh::make({ranks});
+    const GridPtr line = Grid::make({ranks});
     cases.emplace_back(test::layoutOn(line, {length}, "P"), test::layoutOn(line, {length}, "B"));
     if (ranks % 2 == 0) {
-      const MeshPtr grid = Mesh::make({2, ranks / 2});
+      const GridPtr grid = Grid::make({2, ranks / 2});
       cases.emplace_back(test::layoutOn(grid, {length}, "P,P"),
                          test::layoutOn(grid, {length}, "B,B"));
     }
@@ -227,7 +227,7 @@ TEST_P(Routes, MakeSumsThatAreEqualInEachLine) {
   const int ranks = world()->size();
   if (ranks % 2 != 0)
     return;
-  const MeshPtr grid = Mesh::make({2, ranks / 2});
+  const GridPtr grid = Grid::make({2, ranks / 2});
   const Layout from = test::layoutOn(grid, {501}, "B,P"), to = test::layoutOn(grid, {501}, "B,B");
   const auto op = make(from, to, TENON_FLOAT32);
   DTensor x(world(), from, TENON_FLOAT32), y(world(), to, TENON_FLOAT32);

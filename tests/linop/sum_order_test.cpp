@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums run in the order of mesh coordinates: on a mesh whose ranks stand in any order, copies of a sum
+// Sums run in the order of grid coordinates: on a grid whose ranks stand in any order, copies of a sum
 // are equal bit by bit, on every route. The addends 1, 1e16, -1e16 make 0 in this order and in no
 // other one.
 #include "operators.hpp"
@@ -21,17 +21,17 @@ using test::world;
 
 constexpr double kAddends[] = {1, 1e16, -1e16};
 
-// 3 x as many as there are, of ranks in an order of their own for each seed; no mesh for few ranks.
-MeshPtr shuffledMesh(unsigned seed) {
+// 3 x as many as there are, of ranks in an order of their own for each seed; no grid for few ranks.
+GridPtr shuffledGrid(unsigned seed) {
   const int lines = world()->size() / 3;
   if (lines == 2 && seed == 0)
-    return Mesh::make({3, 2}, {0, 5, 1, 4, 2, 3});
+    return Grid::make({3, 2}, {0, 5, 1, 4, 2, 3});
   std::vector<int> ranks(world()->size());
   std::iota(ranks.begin(), ranks.end(), 0);
   std::mt19937 random(seed);
   std::shuffle(ranks.begin(), ranks.end(), random);
   ranks.resize(3 * lines);
-  return lines == 0 ? nullptr : Mesh::make({3, lines}, std::move(ranks));
+  return lines == 0 ? nullptr : Grid::make({3, lines}, std::move(ranks));
 }
 
 // The addends along the first axis, the same in each line, in every cell.
@@ -39,7 +39,7 @@ void fillAddends(DTensor& x) {
   const int position = x.position();
   if (position >= 0)
     test::setCells(x, std::vector<double>(x.localCells(),
-                                          kAddends[x.layout().mesh().coordinate(position, 0)]));
+                                          kAddends[x.layout().grid().coordinate(position, 0)]));
 }
 
 void expectSumInOrder(LinearOp& op, Sense sense) {
@@ -69,13 +69,13 @@ const RoutePolicy kPolicies[] = {
 
 TEST(SumOrder, IsThatOfCoordinatesOnEveryRoute) {
   for (unsigned seed = 0; seed < 3; ++seed)
-    if (const MeshPtr mesh = shuffledMesh(seed))
+    if (const GridPtr grid = shuffledGrid(seed))
       for (const RoutePolicy& policy : kPolicies)
         for (const char* to : {"B,B", "S0,B", "R,B"})
           for (Index length : {5, 3000}) {
             const LinearOpRef made =
-                makeConversion(world(), test::layoutOn(mesh, {length}, "P,B"),
-                               test::layoutOn(mesh, {length}, to), TENON_FLOAT64, test::by(policy));
+                makeConversion(world(), test::layoutOn(grid, {length}, "P,B"),
+                               test::layoutOn(grid, {length}, to), TENON_FLOAT64, test::by(policy));
             LinearOp& op = *made;
             expectSumInOrder(op, Sense::Forward);
             if (std::string(to) == "B,B") // P,P -> B,P
@@ -83,14 +83,14 @@ TEST(SumOrder, IsThatOfCoordinatesOnEveryRoute) {
           }
 }
 
-// Between two meshes it is that of the mesh where the addends are.
-TEST(SumOrder, IsThatOfTheSourcesMesh) {
+// Between two grids it is that of the grid where the addends are.
+TEST(SumOrder, IsThatOfTheSourcesGrid) {
   for (unsigned seed = 0; seed < 3; ++seed)
-    if (const MeshPtr mesh = shuffledMesh(seed)) {
+    if (const GridPtr grid = shuffledGrid(seed)) {
       std::vector<int> ranks(world()->size());
       std::iota(ranks.rbegin(), ranks.rend(), 0);
-      const MeshPtr line = Mesh::make({world()->size()}, ranks);
-      const LinearOpRef made = makeConversion(world(), test::layoutOn(mesh, {7}, "P,B"),
+      const GridPtr line = Grid::make({world()->size()}, ranks);
+      const LinearOpRef made = makeConversion(world(), test::layoutOn(grid, {7}, "P,B"),
                                               test::layoutOn(line, {7}, "B"), TENON_FLOAT64);
       LinearOp& op = *made;
       expectSumInOrder(op, Sense::Forward);
@@ -100,12 +100,12 @@ TEST(SumOrder, IsThatOfTheSourcesMesh) {
 // Three parts of one cell, each with the whole domain in its box: every cell gets all three addends.
 TEST(SumOrder, IsThatOfCoordinatesInTheAdjointOfAHalo) {
   for (unsigned seed = 0; seed < 3; ++seed)
-    if (const MeshPtr mesh = shuffledMesh(seed)) {
-      const Layout values = test::layoutOn(mesh, {3}, "S0,P");
-      const LinearOpRef made = makeConversion(
-          world(), values, test::withMargin(values, 2, Boundary::Zero), TENON_FLOAT64);
+    if (const GridPtr grid = shuffledGrid(seed)) {
+      const Layout values = test::layoutOn(grid, {3}, "S0,P");
+      const LinearOpRef made =
+          makeConversion(world(), values, test::withHalo(values, 2, Boundary::Zero), TENON_FLOAT64);
       LinearOp& op = *made;
-      expectSumInOrder(op, Sense::Adjoint); // S0,B with addends in the margins -> S0,B
+      expectSumInOrder(op, Sense::Adjoint); // S0,B with addends in the halos -> S0,B
     }
 }
 
@@ -120,11 +120,11 @@ protected:
 TEST_P(ByProgram, SumsInTheOrderOfCoordinates) {
   options().set("-tenon_reduction", GetParam());
   for (unsigned seed = 0; seed < 3; ++seed)
-    if (const MeshPtr mesh = shuffledMesh(seed))
+    if (const GridPtr grid = shuffledGrid(seed))
       for (Index length : {5, 3000}) {
         const LinearOpRef made =
-            makeConversion(world(), test::layoutOn(mesh, {length}, "P,B"),
-                           test::layoutOn(mesh, {length}, "B,B"), TENON_FLOAT64);
+            makeConversion(world(), test::layoutOn(grid, {length}, "P,B"),
+                           test::layoutOn(grid, {length}, "B,B"), TENON_FLOAT64);
         LinearOp& op = *made;
         EXPECT_NE(op.describe().find("program on the hierarchy"), std::string::npos)
             << op.describe();
@@ -139,14 +139,14 @@ INSTANTIATE_TEST_SUITE_P(All, ByProgram,
                                          "AllGather)",
                                          "(0, InsideGroup, Reduce), (0, InsideGroup, Broadcast)"));
 
-// Groups of four on two nodes of two places each: 0 1 | 2 3 and 4 5 | 6 7. In the first mesh both groups
+// Groups of four on two nodes of two places each: 0 1 | 2 3 and 4 5 | 6 7. In the first grid both groups
 // go through their nodes alike, if in another order of ranks; in the second one hops to and fro.
 TEST(SumOrder, OfAProgramNeedsGroupsThatStandAlike) {
   const Hierarchy machine = {2, 2, 2};
-  const MeshPtr alike = Mesh::make({4, 2}, {0, 6, 2, 4, 1, 7, 3, 5});
+  const GridPtr alike = Grid::make({4, 2}, {0, 6, 2, 4, 1, 7, 3, 5});
   EXPECT_EQ(reductionHierarchy(*alike, {0}, machine), (Hierarchy{2, 2}));
   EXPECT_EQ(memberOrder(*alike, {0}, machine), (std::vector<int>{0, 2, 1, 3}));
-  const MeshPtr other = Mesh::make({4, 2}, {0, 4, 1, 6, 2, 5, 3, 7});
+  const GridPtr other = Grid::make({4, 2}, {0, 4, 1, 6, 2, 5, 3, 7});
   expectError(TENON_ERR_ARG, {"ranks 4,6,5,7 ", "ranks 0,1,2,3"},
               [&] { memberOrder(*other, {0}, machine); });
   EXPECT_TRUE(memberOrder(*other, {0}, {8}).empty());
@@ -154,9 +154,9 @@ TEST(SumOrder, OfAProgramNeedsGroupsThatStandAlike) {
 
 std::vector<double> realsOf(const Layout& layout, int position, unsigned seed) {
   std::uint64_t stream = seed;
-  for (int axis = 0; axis < layout.mesh().axes(); ++axis)
+  for (int axis = 0; axis < layout.grid().axes(); ++axis)
     if (!layout.property(axis).isBroadcast())
-      stream = 16 * stream + layout.mesh().coordinate(position, axis) + 1;
+      stream = 16 * stream + layout.grid().coordinate(position, axis) + 1;
   std::vector<double> reals(cells(layout.box(position)));
   for (std::size_t i = 0; i < reals.size(); ++i)
     reals[i] = uniformAt(7, stream, static_cast<Index>(i)) - 0.5;
@@ -165,10 +165,10 @@ std::vector<double> realsOf(const Layout& layout, int position, unsigned seed) {
 
 void expectEqualCopies(const DTensor& y, const std::string& what) {
   int group = y.position() < 0 ? MPI_UNDEFINED : 0;
-  for (int axis = 0; y.position() >= 0 && axis < y.layout().mesh().axes(); ++axis)
+  for (int axis = 0; y.position() >= 0 && axis < y.layout().grid().axes(); ++axis)
     group = 16 * group + (y.layout().property(axis).isBroadcast()
                               ? 0
-                              : y.layout().mesh().coordinate(y.position(), axis));
+                              : y.layout().grid().coordinate(y.position(), axis));
   MPI_Comm copies = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, group, 0, &copies);
   if (copies == MPI_COMM_NULL)
@@ -198,8 +198,8 @@ TEST(SumOrder, GivesCopiesOfRealsTheSameBits) {
                                          : ranks >= 4 ? std::vector{2, 2, 1}
                                                       : std::vector{ranks, 1, 1};
         order.resize(extents[0] * extents[1] * extents[2]);
-        const MeshPtr mesh = Mesh::make(extents, order);
-        const Layout a = test::layoutOn(mesh, {37}, from), b = test::layoutOn(mesh, {37}, to);
+        const GridPtr grid = Grid::make(extents, order);
+        const Layout a = test::layoutOn(grid, {37}, from), b = test::layoutOn(grid, {37}, to);
         const LinearOpRef made = makeConversion(world(), a, b, TENON_FLOAT64, test::by(policy));
         LinearOp& op = *made;
         DTensor x(world(), a, TENON_FLOAT64), y(world(), b, TENON_FLOAT64);

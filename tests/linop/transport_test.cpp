@@ -38,8 +38,8 @@ std::vector<Route> routes() {
       {"reduce-scatter", line({90, 1001}, "P"), line({90, 1001}, "S0")},
       {"all-gather", line({90, 1001}, "S0"), line({90, 1001}, "B")},
       {"gather of empty parts", line({1, 9000}, "S0"), line({1, 9000}, "R")},
-      {"reflection", plain, test::withMargin(plain, 2, Boundary::Reflect)},
-      {"period", plain, test::withMargin(plain, 2, Boundary::Periodic)},
+      {"reflection", plain, test::withHalo(plain, 2, Boundary::Reflect)},
+      {"period", plain, test::withHalo(plain, 2, Boundary::Periodic)},
   };
 }
 
@@ -275,11 +275,11 @@ TEST(SharedByTheCaller, IsPackedUpToTheLimit) {
 }
 
 // What is sent and what is written lie in one array, and are more than a lane's slots hold.
-TEST(InPlaceShared, WideMarginsAreFilledAndFolded) {
+TEST(InPlaceShared, WideHalosAreFilledAndFolded) {
   const Index width = 40000, cells = 50000;
   const Layout plain = line({cells * world()->size()}, "S0");
-  const Layout margins = test::withMargin(plain, width, Boundary::Periodic);
-  Conversion op(world(), plain, margins, TENON_FLOAT64, CarrierPolicy::fromOptions());
+  const Layout halos = test::withHalo(plain, width, Boundary::Periodic);
+  Conversion op(world(), plain, halos, TENON_FLOAT64, CarrierPolicy::fromOptions());
   for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
     const test::Ends apart(op, sense, 3), together(op, sense, 3);
     std::vector<double> memory(cells + 2 * width);

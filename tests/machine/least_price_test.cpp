@@ -25,9 +25,9 @@ TEST(LeastPrice, NoStepAndNoTwoStepsCostLess) {
   for (unsigned seed = 0; seed < 3000; ++seed) {
     test::LayoutDraw draw(seed);
     const Shape shape = draw.shape(1, 3, draw.chance(50) ? 6 : 200);
-    const MeshPtr mesh = draw.mesh(12, 3), other = draw.chance(70) ? mesh : draw.mesh(12, 3);
-    const Layout a = draw.layout(shape, mesh, 0, false);
-    const Layout b = draw.layout(shape, draw.chance(50) ? mesh : other, 0, false);
+    const GridPtr grid = draw.grid(12, 3), other = draw.chance(70) ? grid : draw.grid(12, 3);
+    const Layout a = draw.layout(shape, grid, 0, false);
+    const Layout b = draw.layout(shape, draw.chance(50) ? grid : other, 0, false);
     const Layout c = draw.layout(shape, other, 0, false);
     const LinkRates rates{.levels = draw.chance(50)
                                         ? std::vector<LevelRates>{}
@@ -43,9 +43,9 @@ TEST(LeastPrice, NoStepAndNoTwoStepsCostLess) {
 
 // On 4 ranks, 8 cells of 8 bytes: what must move a rank, and what it writes.
 TEST(LeastPrice, IsExactWhereNothingMovesInVain) {
-  const MeshPtr mesh = Mesh::make({4});
+  const GridPtr grid = Grid::make({4});
   const auto line = [&](const char* property) {
-    return Layout({.shape = {8}, .mesh = mesh, .properties = parseProperties(property)});
+    return Layout({.shape = {8}, .grid = grid, .properties = parseProperties(property)});
   };
   const LinkRates rates{.latency = 1e-9, .overhead = 1e-9, .bandwidth = 4, .copyBandwidth = 8};
   EXPECT_DOUBLE_EQ(least(line("S0"), line("B"), 8, rates), 48.0 / 4 + (48 + 64) / 8.0);

@@ -15,7 +15,7 @@ const LinkRates kRates{.latency = 10, .overhead = 1, .bandwidth = 4, .copyBandwi
 
 Layout line(int ranks, Shape shape, const char* property) {
   return Layout({.shape = std::move(shape),
-                 .mesh = Mesh::make({ranks}),
+                 .grid = Grid::make({ranks}),
                  .properties = parseProperties(property)});
 }
 
@@ -58,13 +58,13 @@ TEST(Price, ShortSumsOfManyRanksGoAlongATree) {
 }
 
 TEST(Price, LooksAtAFewPositionsInsideAndOffTheDiagonals) {
-  EXPECT_EQ(positionsLookedAt(*Mesh::make({2, 2, 2}), Looks::Few), (std::vector<int>{0, 5, 3}));
-  EXPECT_EQ(positionsLookedAt(*Mesh::make({7}), Looks::Few), (std::vector<int>{0, 3}));
+  EXPECT_EQ(positionsLookedAt(*Grid::make({2, 2, 2}), Looks::Few), (std::vector<int>{0, 5, 3}));
+  EXPECT_EQ(positionsLookedAt(*Grid::make({7}), Looks::Few), (std::vector<int>{0, 3}));
   // Position 0 keeps what those whose two coordinates differ give away.
-  const MeshPtr grid = Mesh::make({2, 2});
+  const GridPtr grid = Grid::make({2, 2});
   const auto price = [&](Looks looks) {
-    const Layout from({.shape = {8, 8}, .mesh = grid, .properties = parseProperties("S0,S1")});
-    const Layout to({.shape = {8, 8}, .mesh = grid, .properties = parseProperties("S1,S0")});
+    const Layout from({.shape = {8, 8}, .grid = grid, .properties = parseProperties("S0,S1")});
+    const Layout to({.shape = {8, 8}, .grid = grid, .properties = parseProperties("S1,S0")});
     return priceOfExchange(from, to, 8, kRates, looks).seconds;
   };
   EXPECT_LT(price(Looks::First), price(Looks::All));
@@ -72,15 +72,15 @@ TEST(Price, LooksAtAFewPositionsInsideAndOffTheDiagonals) {
 }
 
 TEST(Price, LooksAtOnePositionOr64OrAll) {
-  EXPECT_EQ(positionsLookedAt(*Mesh::make({5}), Looks::First), (std::vector<int>{0}));
-  EXPECT_EQ(positionsLookedAt(*Mesh::make({5}), Looks::Sampled), (std::vector<int>{0, 1, 2, 3, 4}));
-  const Mesh mesh({64, 64}, Mesh::make({64, 64})->ranks());
-  const std::vector<int> many = positionsLookedAt(mesh, Looks::Sampled);
+  EXPECT_EQ(positionsLookedAt(*Grid::make({5}), Looks::First), (std::vector<int>{0}));
+  EXPECT_EQ(positionsLookedAt(*Grid::make({5}), Looks::Sampled), (std::vector<int>{0, 1, 2, 3, 4}));
+  const Grid grid({64, 64}, Grid::make({64, 64})->ranks());
+  const std::vector<int> many = positionsLookedAt(grid, Looks::Sampled);
   EXPECT_EQ(many.size(), 64u);
   EXPECT_EQ(many.front(), 0);
   EXPECT_EQ(many.back(), 4095);
   EXPECT_TRUE(std::is_sorted(many.begin(), many.end()));
-  EXPECT_EQ(positionsLookedAt(mesh, Looks::All).size(), 4096u);
+  EXPECT_EQ(positionsLookedAt(grid, Looks::All).size(), 4096u);
 }
 
 TEST(Price, OneDearPositionOfManyIsFoundByAllLooks) {
@@ -98,11 +98,11 @@ TEST(Price, OneDearPositionOfManyIsFoundByAllLooks) {
 // A halo of one cell on parts of two cells: an inner rank sends one cell to each neighbour.
 Layout withHalo(const Layout& plain) {
   LayoutSpec spec = plain.spec();
-  spec.margins.resize(plain.rank());
-  Margin margin{.boxes = {}, .low = Boundary::Zero, .high = Boundary::Zero};
+  spec.halos.resize(plain.rank());
+  Halo halo{.boxes = {}, .low = Boundary::Zero, .high = Boundary::Zero};
   for (int part = 0; part < plain.parts(0); ++part)
-    margin.boxes.push_back({plain.owned(0, part).begin - 1, plain.owned(0, part).end + 1});
-  spec.margins[0] = margin;
+    halo.boxes.push_back({plain.owned(0, part).begin - 1, plain.owned(0, part).end + 1});
+  spec.halos[0] = halo;
   return Layout(spec);
 }
 
@@ -133,16 +133,16 @@ TEST(Price, CellsGoByTheOutermostLevelThatTheyCross) {
                    priceOfExchange(plain, halo, 8, kRates, Looks::All).seconds);
   // The same positions held by ranks of which no two neighbours share a node.
   LayoutSpec mixed = plain.spec();
-  mixed.mesh = Mesh::make({4}, {0, 2, 1, 3});
+  mixed.grid = Grid::make({4}, {0, 2, 1, 3});
   const Layout apart(mixed);
   EXPECT_DOUBLE_EQ(priceOfExchange(apart, withHalo(apart), 8, withNodes(2), Looks::All).seconds,
                    100 + 2 + 16.0 / 1 + (16 + 32) / 8.0);
 }
 
 TEST(Price, ACollectiveGoesByTheOutermostLevelOfItsLines) {
-  const MeshPtr mesh = Mesh::make({2, 4});
+  const GridPtr grid = Grid::make({2, 4});
   const auto layout = [&](const char* properties) {
-    return Layout({.shape = {80}, .mesh = mesh, .properties = parseProperties(properties)});
+    return Layout({.shape = {80}, .grid = grid, .properties = parseProperties(properties)});
   };
   const LinkRates rates = withNodes(4);
   const auto inside = priceAsCollective(layout("B,P"), layout("B,B"), 8, rates, Looks::All);
@@ -158,7 +158,7 @@ TEST(Price, CollectivesOfMoreCellsThanIntCountsAreNone) {
                                const char* to) {
     const auto layout = [&](const char* property) {
       LayoutSpec spec{
-          .shape = {cells}, .mesh = Mesh::make({2}), .properties = parseProperties(property)};
+          .shape = {cells}, .grid = Grid::make({2}), .properties = parseProperties(property)};
       if (spec.properties[0].isShard())
         spec.cuts = {cuts};
       return Layout(spec);
@@ -181,9 +181,9 @@ TEST(Price, AMoveIsTheCheaperOfExchangeAndCollective) {
   EXPECT_EQ(sum.collective, CollectiveKind::AllReduce);
   EXPECT_DOUBLE_EQ(sum.seconds, priceOfCollective(CollectiveKind::AllReduce, 64, 64, LinkRates{}));
   // The same on axes that are one when merged.
-  const MeshPtr binary = Mesh::make({2, 2, 2, 2, 2, 2});
+  const GridPtr binary = Grid::make({2, 2, 2, 2, 2, 2});
   const auto all = [&](Property property) {
-    return Layout({.shape = {8}, .mesh = binary, .properties = Properties(6, property)});
+    return Layout({.shape = {8}, .grid = binary, .properties = Properties(6, property)});
   };
   const MovePrice merged =
       priceOfMove(all(Property::partial()), all(Property::broadcast()), 8, LinkRates{}, Looks::All);

@@ -11,9 +11,9 @@
 namespace tenon {
 namespace {
 
-Layout layoutOn(const MeshPtr& mesh, Shape shape, const char* properties) {
+Layout layoutOn(const GridPtr& grid, Shape shape, const char* properties) {
   return Layout(
-      {.shape = std::move(shape), .mesh = mesh, .properties = parseProperties(properties)});
+      {.shape = std::move(shape), .grid = grid, .properties = parseProperties(properties)});
 }
 
 Route route(const Layout& from, const Layout& to, RouteMode mode = RouteMode::Auto) {
@@ -31,14 +31,14 @@ std::string told(const Route& route) {
 
 Index mostCells(const Route& route) {
   Index most = 0;
-  for (int rank : route.front().from.mesh().ranks())
+  for (int rank : route.front().from.grid().ranks())
     most = std::max(most, sentOnRoute(route, rank).cells);
   return most;
 }
 
 TEST(Route, ALargeSumIsCutAndJoined) {
-  const MeshPtr mesh = Mesh::make({8});
-  const Layout p = layoutOn(mesh, {1000, 800}, "P"), b = layoutOn(mesh, {1000, 800}, "B");
+  const GridPtr grid = Grid::make({8});
+  const Layout p = layoutOn(grid, {1000, 800}, "P"), b = layoutOn(grid, {1000, 800}, "B");
   const Route found = route(p, b);
   EXPECT_EQ(told(found), "P -exchange-> S0 -exchange-> B");
   EXPECT_EQ(mostCells(found), 2 * 7 * 100000); // 2 (n-1)/n of the tensor
@@ -46,32 +46,32 @@ TEST(Route, ALargeSumIsCutAndJoined) {
 }
 
 TEST(Route, TwoRanksGainNothingByCutting) {
-  const MeshPtr mesh = Mesh::make({2});
-  EXPECT_EQ(told(route(layoutOn(mesh, {100000}, "P"), layoutOn(mesh, {100000}, "B"))),
+  const GridPtr grid = Grid::make({2});
+  EXPECT_EQ(told(route(layoutOn(grid, {100000}, "P"), layoutOn(grid, {100000}, "B"))),
             "P -exchange-> B");
 }
 
 TEST(Route, ASmallTensorOnFewRanksTakesOneExchange) {
-  const MeshPtr mesh = Mesh::make({8});
+  const GridPtr grid = Grid::make({8});
   for (const char* from : {"S0", "P", "R", "B"})
     for (const char* to : {"S0", "P", "R", "B"})
-      EXPECT_EQ(route(layoutOn(mesh, {8}, from), layoutOn(mesh, {8}, to)).size(), 1u)
+      EXPECT_EQ(route(layoutOn(grid, {8}, from), layoutOn(grid, {8}, to)).size(), 1u)
           << from << " to " << to;
 }
 
 TEST(Route, ManyRanksTakeTrees) {
-  const MeshPtr mesh = Mesh::make({4096});
-  EXPECT_EQ(told(route(layoutOn(mesh, {1}, "R"), layoutOn(mesh, {1}, "B"))), "R -broadcast-> B");
-  EXPECT_EQ(told(route(layoutOn(mesh, {1}, "P"), layoutOn(mesh, {1}, "B"))),
+  const GridPtr grid = Grid::make({4096});
+  EXPECT_EQ(told(route(layoutOn(grid, {1}, "R"), layoutOn(grid, {1}, "B"))), "R -broadcast-> B");
+  EXPECT_EQ(told(route(layoutOn(grid, {1}, "P"), layoutOn(grid, {1}, "B"))),
             "P -all-reduce by tree-> B");
-  EXPECT_EQ(told(route(layoutOn(mesh, {1}, "P"), layoutOn(mesh, {1}, "R"))),
+  EXPECT_EQ(told(route(layoutOn(grid, {1}, "P"), layoutOn(grid, {1}, "R"))),
             "P -reduce by tree-> R");
 }
 
 TEST(Route, AChainThatMovesFourteenTimesMoreIsNotTaken) {
-  const MeshPtr mesh = Mesh::make({8, 8});
-  const Layout rows = layoutOn(mesh, {512, 512}, "S0,S0");
-  const Layout columns = layoutOn(mesh, {512, 512}, "S1,S1");
+  const GridPtr grid = Grid::make({8, 8});
+  const Layout rows = layoutOn(grid, {512, 512}, "S0,S0");
+  const Layout columns = layoutOn(grid, {512, 512}, "S1,S1");
   EXPECT_EQ(told(route(rows, columns)), "S0,S0 -exchange-> S1,S1");
   // A rank keeps 8 x 8 of its 8 x 512 cells.
   EXPECT_EQ(mostCells(route(rows, columns)), 8 * 512 - 8 * 8);
@@ -81,9 +81,9 @@ TEST(Route, AChainThatMovesFourteenTimesMoreIsNotTaken) {
 }
 
 TEST(Route, EndsInTheTargetsOwnCuts) {
-  const MeshPtr mesh = Mesh::make({2, 4});
-  const Layout p = layoutOn(mesh, {100000, 3}, "B,P");
-  LayoutSpec spec = layoutOn(mesh, {100000, 3}, "B,S0").spec();
+  const GridPtr grid = Grid::make({2, 4});
+  const Layout p = layoutOn(grid, {100000, 3}, "B,P");
+  LayoutSpec spec = layoutOn(grid, {100000, 3}, "B,S0").spec();
   spec.cuts[0] = {0, 10, 10, 70000, 100000};
   const Layout own(spec);
   for (RouteMode mode : {RouteMode::Auto, RouteMode::Chain, RouteMode::Collective})
@@ -91,16 +91,16 @@ TEST(Route, EndsInTheTargetsOwnCuts) {
   EXPECT_EQ(told(route(p, own, RouteMode::Collective)), "B,P -reduce-scatter-> B,S0");
 }
 
-TEST(Route, CopiesAreMadeOnTheOtherMesh) {
-  const Layout here = layoutOn(Mesh::make({4}, {0, 1, 2, 3}), {1000000}, "S0");
-  const Layout there = layoutOn(Mesh::make({4}, {4, 5, 6, 7}), {1000000}, "B");
+TEST(Route, CopiesAreMadeOnTheOtherGrid) {
+  const Layout here = layoutOn(Grid::make({4}, {0, 1, 2, 3}), {1000000}, "S0");
+  const Layout there = layoutOn(Grid::make({4}, {4, 5, 6, 7}), {1000000}, "B");
   EXPECT_EQ(told(route(here, there, RouteMode::Chain)), "S0 -exchange-> S0 -exchange-> B");
 }
 
 TEST(Route, AxesThatAreAlikeAreMerged) {
-  const MeshPtr mesh = Mesh::make({2, 2, 2, 2, 2});
+  const GridPtr grid = Grid::make({2, 2, 2, 2, 2});
   const Index n = 1 << 19; // 4 MiB
-  const Layout p = layoutOn(mesh, {n}, "P,P,P,P,P"), b = layoutOn(mesh, {n}, "B,B,B,B,B");
+  const Layout p = layoutOn(grid, {n}, "P,P,P,P,P"), b = layoutOn(grid, {n}, "B,B,B,B,B");
   const Route found = route(p, b);
   EXPECT_EQ(told(found), "P,P,P,P,P -exchange-> S0,S0,S0,S0,S0 -exchange-> B,B,B,B,B");
   EXPECT_EQ(mostCells(found), 2 * 31 * n / 32); // 7.75 MiB instead of 124
@@ -108,7 +108,7 @@ TEST(Route, AxesThatAreAlikeAreMerged) {
   EXPECT_EQ(collective.front().axes, (std::vector<int>{0, 1, 2, 3, 4}));
   EXPECT_EQ(mostCells(collective), n); // 31 shares of 32 to the others, one to all
   // In lines of eight and four.
-  const Route lines = route(layoutOn(mesh, {n}, "P,S0,P,P,S0"), layoutOn(mesh, {n}, "B,S0,B,B,S0"),
+  const Route lines = route(layoutOn(grid, {n}, "P,S0,P,P,S0"), layoutOn(grid, {n}, "B,S0,B,B,S0"),
                             RouteMode::Collective);
   EXPECT_EQ(lines.front().axes, (std::vector<int>{0, 2, 3}));
   EXPECT_EQ(mostCells(lines), n / 4);
@@ -117,9 +117,9 @@ TEST(Route, AxesThatAreAlikeAreMerged) {
 
 // Of a sum over nodes each rank need send and receive its share alone, in a ring's two rounds.
 TEST(Route, SlowLinksBetweenNodesAreSpared) {
-  const MeshPtr mesh = Mesh::make({4, 8}); // nodes of 8 ranks
+  const GridPtr grid = Grid::make({4, 8}); // nodes of 8 ranks
   const Index n = 1 << 20;
-  const Layout p = layoutOn(mesh, {n}, "P,P"), b = layoutOn(mesh, {n}, "B,B");
+  const Layout p = layoutOn(grid, {n}, "P,P"), b = layoutOn(grid, {n}, "B,B");
   LinkRates rates;
   rates.levels = {{8, 1e-6, 1e8}};
   const Route found = findRoute(p, b, 8, {.mode = RouteMode::Auto, .rates = rates});
@@ -131,18 +131,18 @@ TEST(Route, SlowLinksBetweenNodesAreSpared) {
   EXPECT_EQ(between, 2 * 3 * n / 32) << told(found);
 }
 
-TEST(Route, MarginsAndManyAxesTakeOneExchange) {
-  const MeshPtr many = Mesh::make({2, 2, 2, 2, 2});
+TEST(Route, HalosAndManyAxesTakeOneExchange) {
+  const GridPtr many = Grid::make({2, 2, 2, 2, 2});
   const Layout mixed = layoutOn(many, {9, 9}, "P,S0,B,S1,R"),
                b = layoutOn(many, {9, 9}, "B,B,B,B,B");
-  LayoutSpec spec = layoutOn(Mesh::make({2}), {8}, "S0").spec();
-  spec.margins = {Margin{.boxes = {{0, 5}, {3, 8}}, .low = Boundary::Zero, .high = Boundary::Zero}};
+  LayoutSpec spec = layoutOn(Grid::make({2}), {8}, "S0").spec();
+  spec.halos = {Halo{.boxes = {{0, 5}, {3, 8}}, .low = Boundary::Zero, .high = Boundary::Zero}};
   const Layout wide(spec);
   for (RouteMode mode : {RouteMode::Auto, RouteMode::Chain, RouteMode::Collective}) {
-    const Route halo = route(wide.withoutMargins(), wide, mode);
+    const Route halo = route(wide.withoutHalos(), wide, mode);
     EXPECT_EQ(halo.size(), 1u);
     EXPECT_EQ(halo.front().seconds,
-              priceOfExchange(wide.withoutMargins(), wide, 8, {}, Looks::All).seconds);
+              priceOfExchange(wide.withoutHalos(), wide, 8, {}, Looks::All).seconds);
     EXPECT_GT(halo.front().seconds, 0);
     EXPECT_EQ(sentOnRoute(halo, 0).cells, 1);
     EXPECT_EQ(told(route(mixed, b, mode)), "P,S0,B,S1,R -exchange-> B,B,B,B,B");
@@ -151,8 +151,8 @@ TEST(Route, MarginsAndManyAxesTakeOneExchange) {
 }
 
 TEST(Route, RefusesAnotherShape) {
-  const MeshPtr mesh = Mesh::make({2});
-  EXPECT_THROW(route(layoutOn(mesh, {8}, "S0"), layoutOn(mesh, {9}, "S0")), Error);
+  const GridPtr grid = Grid::make({2});
+  EXPECT_THROW(route(layoutOn(grid, {8}, "S0"), layoutOn(grid, {9}, "S0")), Error);
 }
 
 TEST(Route, DrawnRoutesLeadFromEndToEndAsTheirModeSays) {
@@ -160,8 +160,8 @@ TEST(Route, DrawnRoutesLeadFromEndToEndAsTheirModeSays) {
     test::LayoutDraw draw(seed);
     const Shape shape = draw.shape(1, 3, 40);
     const int axes = seed % 2 == 0 ? 3 : 7;
-    const MeshPtr mesh = draw.mesh(12, axes), other = draw.chance(70) ? mesh : draw.mesh(12, axes);
-    const Layout from = draw.layout(shape, mesh, 0, false);
+    const GridPtr grid = draw.grid(12, axes), other = draw.chance(70) ? grid : draw.grid(12, axes);
+    const Layout from = draw.layout(shape, grid, 0, false);
     const Layout to = draw.layout(shape, other, 0, false);
     for (RouteMode mode :
          {RouteMode::Auto, RouteMode::Exchange, RouteMode::Chain, RouteMode::Collective}) {

@@ -15,7 +15,7 @@ void expectSameLosses(LayerPlan& plan, const NetworkCase& c) {
   const std::vector<double> want = trainedAlone(c),
                             got = trained(plan.layer(), world(), plan.inputLayout());
   if (got.empty()) { // a rank without a copy of the loss
-    EXPECT_NE(world()->rank(), plan.layer().outputLayout().mesh().rank(0));
+    EXPECT_NE(world()->rank(), plan.layer().outputLayout().grid().rank(0));
     return;
   }
   ASSERT_EQ(got.size(), want.size());
@@ -120,7 +120,7 @@ TEST(LayerPlan, StaysWhereTheFieldLies) {
   conv->setName("conv");
   conv->setDataType(TENON_FLOAT64);
   const Layout rows({.shape = {1, 1, 64, 64},
-                     .mesh = Mesh::make({size, 1}),
+                     .grid = Grid::make({size, 1}),
                      .properties = parseProperties("S2,S3")});
   const auto plan = makeRef<LayerPlan>(conv, 1);
   plan->setInput(rows);

@@ -47,7 +47,7 @@ inline Layout unevenField(const Shape& shape) {
     return cuts;
   };
   LayoutSpec spec{.shape = shape,
-                  .mesh = Mesh::make({rows, columns}, ranks),
+                  .grid = Grid::make({rows, columns}, ranks),
                   .properties = {Property::shard(rank - 2), Property::shard(rank - 1)}};
   spec.cuts.resize(rank);
   spec.cuts[rank - 2] = cutsOf(shape[rank - 2], rows);
@@ -92,8 +92,8 @@ inline std::vector<double> trained(Layer& network, const CommPtr& comm, const La
   loss->setSpace(space);
   loss->setUp(output);
   const Layout labels({.shape = isField ? output.shape() : Shape{input.shape()[0]},
-                       .mesh = output.meshPtr(),
-                       .properties = Properties(output.mesh().axes(), Property::broadcast())});
+                       .grid = output.gridPtr(),
+                       .properties = Properties(output.grid().axes(), Property::broadcast())});
   const auto made = [&](const Layout& layout) {
     return makeRef<DTensor>(comm, layout, TENON_FLOAT64, space);
   };
@@ -103,7 +103,7 @@ inline std::vector<double> trained(Layer& network, const CommPtr& comm, const La
   const Ref<DTensor> target = makeRef<DTensor>(comm, labels, isField ? TENON_FLOAT64 : TENON_INT64);
   loss->setTarget(target);
   // 1 once, whatever the copies.
-  const bool first = comm->rank() == output.mesh().rank(0);
+  const bool first = comm->rank() == output.grid().rank(0);
   fillConstant(*seed, first ? 1 : 0);
   const Ref<Optimizer> optimizer = makeOptimizer("adam", Ref<Layer>::share(&network));
   optimizer->setLearningRate(0.01);
@@ -131,7 +131,7 @@ inline std::vector<double> trainedAlone(const NetworkCase& c, int steps = kTrain
   const CommPtr self = Communicator::of(MPI_COMM_SELF);
   const Ref<Layer> network = c.make(self);
   const Layout input(
-      {.shape = c.input, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+      {.shape = c.input, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
   network->setUp(input);
   return trained(*network, self, input, steps);
 }

@@ -65,7 +65,7 @@ TEST(NetworkOfLayers, TheSearchFindsTheBestOfAllCombinations) {
   for (Index processes : {2, 4, 6}) {
     for (const DeclaredNetwork& network :
          {leNet(8), declareNetwork(fileOf(kResidual), {4, 2, 8, 8})}) {
-      const OwnModel model(network, FineMesh({processes}), fast());
+      const OwnModel model(network, FineGrid({processes}), fast());
       const WordLists words = legalWords(model);
       CostTables tables = tablesOf(model, words);
       for (std::size_t m = 0; m < tables.pairs.size(); ++m) {
@@ -82,7 +82,7 @@ TEST(NetworkOfLayers, TheSearchFindsTheBestOfAllCombinations) {
 
 // By batch alone nothing moves between layers.
 TEST(NetworkOfLayers, ByBatchOnlyGradientsMove) {
-  const OwnModel model(leNet(8), FineMesh({4}), fast());
+  const OwnModel model(leNet(8), FineGrid({4}), fast());
   for (std::size_t move = 0; move < model.moves().size(); ++move) {
     const auto [from, to] = model.moves()[move];
     EXPECT_EQ(
@@ -116,7 +116,7 @@ TEST(NetworkOfLayers, RefusesWhatItCannotPlan) {
         {"type": "relu", "name": "twice", "reads": [-1, -1]}]})"),
                    {4, 2, 8, 8});
   });
-  const OwnModel wrong(declareNetwork(fileOf(kResidual), {4, 3, 8, 8}), FineMesh({4}), fast());
+  const OwnModel wrong(declareNetwork(fileOf(kResidual), {4, 3, 8, 8}), FineGrid({4}), fast());
   expectError(TENON_ERR_SHAPE, {"layer a cannot be divided", "the input has 3 channels"},
               [&] { findPlan(wrong, {}, 0); });
 }
@@ -130,7 +130,7 @@ std::string onGrid(const char* grid) {
 }
 
 TEST(NetworkFile, KeepsIntegersOrRefusesThem) {
-  EXPECT_EQ(fileOf(onGrid("[2]")).nodes[0].layer.output->mesh().size(), 2);
+  EXPECT_EQ(fileOf(onGrid("[2]")).nodes[0].layer.output->grid().size(), 2);
   for (const char* grid : {"[4294967298]", "4294967298"})
     expectError(TENON_ERR_FORMAT, {"net.json", "output.grid", "is 4294967298"},
                 [&] { fileOf(onGrid(grid)); });

@@ -28,7 +28,7 @@ std::unique_ptr<Declaration> convolution(Index kernel, Index stride, Index group
 
 KernelCost costOf(const Declaration& layer, bool hasCotangent) {
   const Layout input(
-      {.shape = {5, 4, 9, 11}, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+      {.shape = {5, 4, 9, 11}, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
   return kernelCost(layer, layer.form({input}, {}), hasCotangent, kBytes, {}, Looks::First);
 }
 

@@ -33,7 +33,7 @@ OwnRates rates(std::vector<LevelRates> levels = {}) {
 OwnModel shippedModel(const std::string& name, Index batch, const std::vector<Index>& levels,
                       bool inputChannels = true) {
   const NetworkTable table = readNetworkTable(TENON_TEST_TABLES "/" + name + ".json");
-  return OwnModel(declareNetwork(table, batch), FineMesh(levels), rates(), inputChannels);
+  return OwnModel(declareNetwork(table, batch), FineGrid(levels), rates(), inputChannels);
 }
 
 TEST(OwnModel, CertifiedPlansAreTheBestByExactPrices) {
@@ -63,7 +63,7 @@ void expectBestByExactPrices(const OwnModel& model, const char* what) {
 
 TEST(OwnModel, CertifiedPlansAreTheBestOn64Processes) {
   for (const std::vector<Index>& levels : std::vector<std::vector<Index>>{{64}, {60}, {2, 27}})
-    expectBestByExactPrices(OwnModel(declareNetwork(smallNetwork(), 8), FineMesh(levels), rates()),
+    expectBestByExactPrices(OwnModel(declareNetwork(smallNetwork(), 8), FineGrid(levels), rates()),
                             "small");
 }
 
@@ -79,7 +79,7 @@ TEST(OwnModel, CertifiedPlansOfAllTablesAreTheBestOn64Processes) {
 
 TEST(OwnModel, FindsTheBestOfAllCombinations) {
   for (Index processes : {1, 2, 3, 4, 6, 8, 12}) {
-    const OwnModel model(declareNetwork(smallNetwork(), 4), FineMesh({processes}), rates());
+    const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({processes}), rates());
     const WordLists words = legalWords(model);
     const double best = *test::leastByForce(exactTables(model, words));
     EXPECT_NEAR(findPlan(model, {}, 0).seconds, best, 1e-12 * best) << processes;
@@ -88,7 +88,7 @@ TEST(OwnModel, FindsTheBestOfAllCombinations) {
 
 // One process computes and copies nothing.
 TEST(OwnModel, OneProcessTakesTheTimeOfItsOperations) {
-  const OwnModel model(declareNetwork(smallNetwork(), 4), FineMesh({1}), rates());
+  const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({1}), rates());
   const double a = 2.0 * 4 * 120 * 216, b = 2.0 * 4 * 30 * 432, c = 2.0 * 4 * 4320;
   EXPECT_NEAR(findPlan(model, {}, 0).seconds, (2 * a + 3 * b + 3 * c) / kFlops, 1e-18);
   // Three copies of the weights; inputs and outputs.
@@ -104,7 +104,7 @@ TEST(OwnModel, KernelsTakeTheirBytesWhereTheseTakeLonger) {
   for (const Index cellBytes : {4, 8}) {
     DeclaredNetwork network = declareNetwork(smallNetwork(), 4);
     network.cellBytes = cellBytes;
-    const OwnModel model(network, FineMesh({2}), slow);
+    const OwnModel model(network, FineGrid({2}), slow);
     const double forward = 4 * 180 + 4320 / 2 + 4 * 12, again = 4 * 180 + 4320 / 2;
     const int half = model.parse(2, "o");
     EXPECT_NEAR(model.layerSeconds(2, half), 2e-6 + cellBytes * (2 * forward + again) / 1e9, 1e-15);
@@ -118,9 +118,9 @@ TEST(OwnModel, MovesCountTheCellsOfTheDataType) {
   OwnRates costly = rates();
   costly.links = {.latency = 1e-30, .overhead = 1e-30, .bandwidth = 1e9, .copyBandwidth = 1e9};
   DeclaredNetwork network = declareNetwork(smallNetwork(), 4);
-  const OwnModel single(network, FineMesh({4}), costly);
+  const OwnModel single(network, FineGrid({4}), costly);
   network.cellBytes = 8;
-  const OwnModel twice(network, FineMesh({4}), costly);
+  const OwnModel twice(network, FineGrid({4}), costly);
   const int from = single.parse(1, "n2"), to = single.parse(2, "o2");
   EXPECT_NEAR(twice.exactMoveSeconds(1, from, to), 2 * single.exactMoveSeconds(1, from, to), 1e-25);
 }
@@ -131,7 +131,7 @@ int wordNamed(const OwnModel& model, int layer, const std::string& text) {
 
 // Where words agree in batch and space, nothing moves but halos.
 TEST(OwnModel, EqualWordsMoveNothing) {
-  const OwnModel model(declareNetwork(smallNetwork(), 4), FineMesh({4}), rates());
+  const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({4}), rates());
   EXPECT_EQ(model.moveSeconds(1, wordNamed(model, 1, "n2"), wordNamed(model, 2, "n2")), 0);
   EXPECT_EQ(model.moveSeconds(0, wordNamed(model, 0, "n2"), wordNamed(model, 1, "n2")), 0);
   // A halo of 3 x 3: rows go to the neighbours, and their cotangents come back.
@@ -140,10 +140,10 @@ TEST(OwnModel, EqualWordsMoveNothing) {
 
 // The move from batch to output channels is an all-gather of the input, there, and a reduce-scatter, back.
 TEST(OwnModel, MovesCostWhatTheirConversionsCost) {
-  const OwnModel model(declareNetwork(smallNetwork(), 4), FineMesh({4}), rates());
-  const MeshPtr grid = Mesh::make({2, 2});
+  const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({4}), rates());
+  const GridPtr grid = Grid::make({2, 2});
   const auto layout = [&](Properties properties) {
-    return Layout({.shape = {4, 180}, .mesh = grid, .properties = std::move(properties)});
+    return Layout({.shape = {4, 180}, .grid = grid, .properties = std::move(properties)});
   };
   const Property S0 = Property::shard(0), S1 = Property::shard(1), B = Property::broadcast(),
                  P = Property::partial();
@@ -163,7 +163,7 @@ TEST(OwnModel, MovesCostWhatTheirConversionsCost) {
 
 // Gradients of weights that all have are summed among all.
 TEST(OwnModel, WeightsThatAllHaveAreSummed) {
-  const OwnModel model(declareNetwork(smallNetwork(), 4), FineMesh({4}), rates());
+  const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({4}), rates());
   const auto seconds = [&](const char* word) {
     return model.layerSeconds(2, wordNamed(model, 2, word));
   };
@@ -205,8 +205,8 @@ TEST(OwnModel, WithoutInputChannelsPlansAreNoFaster) {
 // What crosses nodes is dearer, so that a plan for nodes is no faster.
 TEST(OwnModel, LevelsOfAMachineHaveRatesOfTheirOwn) {
   const NetworkTable table = smallNetwork();
-  const OwnModel flat(declareNetwork(table, 8), FineMesh({4, 2}), rates());
-  const OwnModel nodes(declareNetwork(table, 8), FineMesh({4, 2}),
+  const OwnModel flat(declareNetwork(table, 8), FineGrid({4, 2}), rates());
+  const OwnModel nodes(declareNetwork(table, 8), FineGrid({4, 2}),
                        rates({{.ranks = 2, .latency = 2e-5, .bandwidth = 1e9}}));
   const FoundPlan far = findPlan(nodes, {}, 0), near = findPlan(flat, {}, 0);
   EXPECT_GT(far.seconds, near.seconds);

@@ -43,13 +43,13 @@ NetworkTable fieldNetwork(int layers, Index kernel, Index channels) {
 Layout fieldOn(const std::vector<int>& grid, const char* properties, const Shape& shape,
                std::vector<std::vector<Index>> cuts = {}) {
   return Layout({.shape = shape,
-                 .mesh = Mesh::make(grid),
+                 .grid = Grid::make(grid),
                  .properties = parseProperties(properties),
                  .cuts = std::move(cuts)});
 }
 
 FoundPlan pinnedPlan(const NetworkTable& table, Index batch, Index processes, OwnTask task) {
-  return findPlan(OwnModel(declareNetwork(table, batch), FineMesh({processes}), kPinnedRates, true,
+  return findPlan(OwnModel(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates, true,
                            std::move(task)),
                   {}, 0);
 }
@@ -74,7 +74,7 @@ TEST(PinnedEnds, PlansAreTheBestOfAllCombinations) {
                      .input = fieldOn(one.grid, one.input, {4, isSmall ? 3 : 4, 12, 10})};
         if (one.output && !isSmall)
           task.output = fieldOn(one.grid, one.output, {4, 4, 12, 10});
-        const OwnModel model(declareNetwork(table, 4), FineMesh({one.processes}), kPinnedRates,
+        const OwnModel model(declareNetwork(table, 4), FineGrid({one.processes}), kPinnedRates,
                              true, task);
         const double best = *test::leastByForce(exactTables(model, legalWords(model)));
         EXPECT_NEAR(findPlan(model, {}, 0).seconds, best, 1e-12 * best)
@@ -82,7 +82,7 @@ TEST(PinnedEnds, PlansAreTheBestOfAllCombinations) {
       }
 }
 
-// A solver's blocks of 5 and 7 rows, which no word of the fine mesh has.
+// A solver's blocks of 5 and 7 rows, which no word of the fine grid has.
 Layout unevenField(Index channels) {
   return fieldOn({2, 2}, "S2,S3", {1, channels, 12, 10}, {{}, {}, {0, 5, 12}, {0, 4, 10}});
 }
@@ -95,9 +95,9 @@ TEST(PinnedEnds, OneConvolutionOfAFieldStaysAndExchangesItsHaloAlone) {
   EXPECT_EQ(found.layers[0].letters, "input:h,w");
   EXPECT_EQ(found.layers[0].parts.space, 4);
   LayoutSpec halo = field.spec();
-  halo.margins.resize(4);
-  halo.margins[2] = Margin{.boxes = {{0, 6}, {4, 12}}};
-  halo.margins[3] = Margin{.boxes = {{0, 5}, {3, 10}}};
+  halo.halos.resize(4);
+  halo.halos[2] = Halo{.boxes = {{0, 6}, {4, 12}}};
+  halo.halos[3] = Halo{.boxes = {{0, 5}, {3, 10}}};
   // The last process has 7 x 6 of the cells, with the first's halo.
   EXPECT_NEAR(found.seconds,
               2.0 * 7 * 6 * 4 * 4 * 9 / kPinnedFlops + priceInField(field, Layout(halo)), 1e-15);
@@ -141,7 +141,7 @@ TEST(PinnedEnds, PlansOfRandomFieldsAreTheBest) {
                  .inputCotangent = draw(0, 1) == 1};
     if (draw(0, 1))
       task.output = drawnField(shape, processes);
-    const OwnModel model(declareNetwork(table, batch), FineMesh({processes}), kPinnedRates, true,
+    const OwnModel model(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates, true,
                          task);
     const double best = *test::leastByForce(exactTables(model, legalWords(model)));
     EXPECT_NEAR(findPlan(model, {}, 0).seconds, best, 1e-12 * best) << round;
@@ -155,7 +155,7 @@ TEST(PinnedEnds, TheFieldIsLeftWhereThatIsFaster) {
   OwnTask task{.input = field};
   OwnRates slow = kPinnedRates;
   slow.kernels.flops = 1e9; // two of eight processes would take four times as long
-  const OwnModel model(declareNetwork(table, 8), FineMesh({8}), slow, true, task);
+  const OwnModel model(declareNetwork(table, 8), FineGrid({8}), slow, true, task);
   const FoundPlan found = findPlan(model, {}, 0);
   for (const PlannedLayer& layer : found.layers)
     EXPECT_EQ(layer.parts.batch * layer.parts.channels * layer.parts.space, 8) << layer.letters;
@@ -188,7 +188,7 @@ TEST(PinnedEnds, AStepConvertsItsEndsEachTime) {
     OwnTask task{.objective = Objective::Inference,
                  .stepsPerEvaluation = every,
                  .input = fieldOn({4}, "S2", {4, 4, 12, 10})};
-    const OwnModel model(declareNetwork(table, 4), FineMesh({4}), kPinnedRates, true, task);
+    const OwnModel model(declareNetwork(table, 4), FineGrid({4}), kPinnedRates, true, task);
     return findPlan(model, {{"L0", "n2"}}, 0).seconds;
   };
   const double kernel = 2.0 * 120 * 16 / kPinnedFlops;
@@ -244,12 +244,12 @@ TEST(PinnedEnds, FieldsMayHaveManyAxes) {
     EXPECT_EQ(layer.letters, "input:B,B,B,B,h,w") << layer.name;
 }
 
-// A reversed mesh numbers its processes from the other end, and so does the price of what crosses nodes.
+// A reversed grid numbers its processes from the other end, and so does the price of what crosses nodes.
 TEST(Placements, TheFasterOfBothIsTaken) {
-  const FineMesh mesh = FineMesh({2, 3}).reversed();
-  EXPECT_EQ(mesh.extents(), (std::vector<int>{3, 2}));
-  EXPECT_EQ(mesh.grid()->ranks(), (std::vector<int>{0, 3, 1, 4, 2, 5}));
-  EXPECT_EQ(mesh.reversed().grid()->ranks(), (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  const FineGrid grid = FineGrid({2, 3}).reversed();
+  EXPECT_EQ(grid.extents(), (std::vector<int>{3, 2}));
+  EXPECT_EQ(grid.grid()->ranks(), (std::vector<int>{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(grid.reversed().grid()->ranks(), (std::vector<int>{0, 1, 2, 3, 4, 5}));
 
   const auto seconds = [](const char* placement, bool* reversed = nullptr) {
     const Ref<NetworkPlan> plan = alexNetPlan(16, 16);
@@ -268,7 +268,7 @@ TEST(Placements, TheFasterOfBothIsTaken) {
 }
 
 TEST(FewerProcesses, TheBestNumberIsTaken) {
-  EXPECT_EQ(FineMesh({2, 6}).withoutLast(1).grid()->ranks(), (std::vector<int>{0, 3, 6, 9}));
+  EXPECT_EQ(FineGrid({2, 6}).withoutLast(1).grid()->ranks(), (std::vector<int>{0, 3, 6, 9}));
   const auto seconds = [](Index processes, bool fewer) {
     const Ref<NetworkPlan> plan = alexNetPlan(8, processes);
     plan->setFewerProcesses(fewer);

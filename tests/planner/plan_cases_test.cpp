@@ -22,7 +22,7 @@ json cases(const char* part) {
 T1Model modelOf(const json& one, bool inputChannels = false) {
   return T1Model(
       readNetworkTable(TENON_TEST_TABLES "/" + one["network"].get<std::string>() + ".json"),
-      one["batch"], FineMesh({one["processes"].get<Index>()}), {2e-6, 1.0 / 6e9}, inputChannels);
+      one["batch"], FineGrid({one["processes"].get<Index>()}), {2e-6, 1.0 / 6e9}, inputChannels);
 }
 
 void expectClose(double value, double expected, const json& label) {

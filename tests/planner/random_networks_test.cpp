@@ -55,7 +55,7 @@ void forRandomNetworks(Check&& check) {
     for (int draw = 0; draw < 20; ++draw) {
       const Graph& graph = graphs[draw % graphs.size()];
       const Index batch = std::uniform_int_distribution<Index>(1, 12)(random);
-      const T1Model model(randomNetwork(graph, random), batch, FineMesh({processes}), kSlow,
+      const T1Model model(randomNetwork(graph, random), batch, FineGrid({processes}), kSlow,
                           draw % 2 == 0);
       WordLists words;
       try {
@@ -137,11 +137,11 @@ NetworkTable oneLayer() {
 }
 
 TEST(PlanSearch, RefusesWhatCannotBe) {
-  const T1Model model(oneLayer(), 2, FineMesh({64}), kSlow);
+  const T1Model model(oneLayer(), 2, FineGrid({64}), kSlow);
   expectError(TENON_ERR_SHAPE,
               {"layer conv1 cannot be divided among 64 processes", "a batch of 2 has no 64 parts"},
               [&] { findPlan(model, {}, 0); });
-  const T1Model eight(oneLayer(), 2, FineMesh({8}), kSlow);
+  const T1Model eight(oneLayer(), 2, FineGrid({8}), kSlow);
   EXPECT_NO_THROW(findPlan(eight, {{"conv1", "n,o2"}}, 0));
   expectError(TENON_ERR_OPTION, {"layer conv1", "'n3'", "a batch of 2 has no 8 parts"}, [&] {
     findPlan(eight, {{"conv1", "n3"}}, 0);
@@ -164,7 +164,7 @@ TEST(PlanSearch, RefusesWhatCannotBe) {
 
 // Without anybody to talk to nothing costs time.
 TEST(PlanSearch, OneProcessIsFree) {
-  const FoundPlan found = findPlan(T1Model(oneLayer(), 2, FineMesh({1}), kSlow), {}, 0);
+  const FoundPlan found = findPlan(T1Model(oneLayer(), 2, FineGrid({1}), kSlow), {}, 0);
   EXPECT_EQ(found.seconds, 0);
   EXPECT_EQ(found.layers[0].letters, "");
   EXPECT_EQ(found.layers[0].runnerUp, "");

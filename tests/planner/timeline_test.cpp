@@ -11,7 +11,7 @@ namespace {
 class ByHand : public CostModel {
 public:
   ByHand(std::vector<LayerParts> layers, std::vector<MoveParts> moves)
-      : CostModel(FineMesh({1}), false), layers_(std::move(layers)), between_(std::move(moves)) {
+      : CostModel(FineGrid({1}), false), layers_(std::move(layers)), between_(std::move(moves)) {
     for (std::size_t l = 0; l < layers_.size(); ++l)
       names_.push_back("L" + std::to_string(l));
     for (std::size_t m = 0; m < between_.size(); ++m)
@@ -63,7 +63,7 @@ TEST(Timeline, TheLinkCarriesOneTransferAfterTheOther) {
 
 TEST(Timeline, ThePlanIsTheFastestOfTheBestSums) {
   const OwnRates rates{.links = {.latency = 2e-6, .bandwidth = 6e9}, .kernels = {.flops = 1e12}};
-  const OwnModel model(declareNetwork(test::smallNetwork(), 64), FineMesh({8}), rates);
+  const OwnModel model(declareNetwork(test::smallNetwork(), 64), FineGrid({8}), rates);
   const FoundPlan alone = findPlan(model, {}, 0);
   EXPECT_FALSE(alone.overlapped);
   const FoundPlan none = findPlan(model, {}, 0, 1e-300);

@@ -7,24 +7,24 @@ namespace {
 
 using Numbers = std::vector<Index>;
 
-TEST(FineMesh, HasThePrimeFactorsOfEachLevel) {
-  EXPECT_EQ(FineMesh({360}).extents(), (std::vector<int>{2, 2, 2, 3, 3, 5}));
-  EXPECT_EQ(FineMesh({4, 12}).extents(), (std::vector<int>{2, 2, 2, 2, 3}));
-  EXPECT_EQ(FineMesh({3, 4}).extents(), (std::vector<int>{3, 2, 2}));
-  EXPECT_EQ(FineMesh({1}).axes(), 0);
-  EXPECT_EQ(FineMesh({97}).extents(), std::vector<int>{97});
-  EXPECT_EQ(FineMesh({4, 12}).processes(), 48);
+TEST(FineGrid, HasThePrimeFactorsOfEachLevel) {
+  EXPECT_EQ(FineGrid({360}).extents(), (std::vector<int>{2, 2, 2, 3, 3, 5}));
+  EXPECT_EQ(FineGrid({4, 12}).extents(), (std::vector<int>{2, 2, 2, 2, 3}));
+  EXPECT_EQ(FineGrid({3, 4}).extents(), (std::vector<int>{3, 2, 2}));
+  EXPECT_EQ(FineGrid({1}).axes(), 0);
+  EXPECT_EQ(FineGrid({97}).extents(), std::vector<int>{97});
+  EXPECT_EQ(FineGrid({4, 12}).processes(), 48);
 }
 
-TEST(FineMesh, HasAllWaysToDivideItsAxes) {
-  EXPECT_EQ(FineMesh({4096}).words(false).size(), 91u);
-  EXPECT_EQ(FineMesh({4096}).words(true).size(), 91u + 78u);
-  EXPECT_EQ(FineMesh({1}).words(true).size(), 1u);
+TEST(FineGrid, HasAllWaysToDivideItsAxes) {
+  EXPECT_EQ(FineGrid({4096}).words(false).size(), 91u);
+  EXPECT_EQ(FineGrid({4096}).words(true).size(), 91u + 78u);
+  EXPECT_EQ(FineGrid({1}).words(true).size(), 1u);
 }
 
-TEST(FineMesh, GivesTheBatchTheFirstAxesAndSpaceTheLast) {
-  const FineMesh mesh({2, 3, 5, 7});
-  const Parts parts = mesh.parts({.batch = 1, .channels = 1, .space = 2}, 2);
+TEST(FineGrid, GivesTheBatchTheFirstAxesAndSpaceTheLast) {
+  const FineGrid grid({2, 3, 5, 7});
+  const Parts parts = grid.parts({.batch = 1, .channels = 1, .space = 2}, 2);
   EXPECT_EQ(parts.batch, 2);
   EXPECT_EQ(parts.channels, 3);
   EXPECT_EQ(parts.space, 35);
@@ -32,11 +32,11 @@ TEST(FineMesh, GivesTheBatchTheFirstAxesAndSpaceTheLast) {
 }
 
 // s_j = 2^floor((m + k - j) / k), j = 1 ... k.
-TEST(FineMesh, SharesSpaceAmongDimensionsInTurns) {
-  const FineMesh mesh({4096});
+TEST(FineGrid, SharesSpaceAmongDimensionsInTurns) {
+  const FineGrid grid({4096});
   for (int k = 1; k <= 3; ++k)
     for (int m = 0; m <= 12; ++m) {
-      const Parts parts = mesh.parts({.batch = 12 - m, .space = m}, k);
+      const Parts parts = grid.parts({.batch = 12 - m, .space = m}, k);
       for (int j = 1; j <= k; ++j)
         EXPECT_EQ(parts.spatial[j - 1], Index(1) << ((m + k - j) / k));
     }
@@ -52,25 +52,25 @@ TEST(Words, AreWrittenAsRuns) {
 }
 
 TEST(Words, AreReadAsTheyAreWritten) {
-  const FineMesh mesh({512});
+  const FineGrid grid({512});
   for (const std::string spatial : {"h", "hw", "dhw"})
-    for (const Word& word : mesh.words(true))
-      EXPECT_EQ(parseWord(textOf(word, spatial), mesh, spatial, "x"), word);
+    for (const Word& word : grid.words(true))
+      EXPECT_EQ(parseWord(textOf(word, spatial), grid, spatial, "x"), word);
 }
 
 TEST(Words, AreReadLabelByLabel) {
-  const FineMesh mesh({16});
-  EXPECT_EQ(parseWord("n,n,o,h", mesh, "h", "x"), (Word{2, 1, 1}));
-  EXPECT_EQ(parseWord("n1,n1,i2", mesh, "h", "x"), (Word{2, 2, 0, 'i'}));
-  EXPECT_EQ(parseWord("n2,s2", mesh, "dhw", "x"), (Word{2, 0, 2}));
-  EXPECT_EQ(parseWord("", FineMesh({1}), "h", "x"), Word());
+  const FineGrid grid({16});
+  EXPECT_EQ(parseWord("n,n,o,h", grid, "h", "x"), (Word{2, 1, 1}));
+  EXPECT_EQ(parseWord("n1,n1,i2", grid, "h", "x"), (Word{2, 2, 0, 'i'}));
+  EXPECT_EQ(parseWord("n2,s2", grid, "dhw", "x"), (Word{2, 0, 2}));
+  EXPECT_EQ(parseWord("", FineGrid({1}), "h", "x"), Word());
 }
 
 TEST(Words, ThatAreNotPossibleAreRefused) {
-  const FineMesh mesh({16});
+  const FineGrid grid({16});
   const auto refused = [&](const char* text, const char* why) {
     expectError(TENON_ERR_OPTION, {"layer fc6", text, why},
-                [&] { parseWord(text, mesh, "h", "layer fc6"); });
+                [&] { parseWord(text, grid, "h", "layer fc6"); });
   };
   refused("n3", "it has 3 labels, but 16 processes are a grid of 4 axes");
   refused("n5", "5 labels");
@@ -84,7 +84,7 @@ TEST(Words, ThatAreNotPossibleAreRefused) {
   refused("n99999999999999", "not a label with the number");
   refused("4", "has no label");
   refused("n3,,o", "has no label");
-  expectError(TENON_ERR_OPTION, {"no spatial label"}, [&] { parseWord("n3,h", mesh, "", "fc6"); });
+  expectError(TENON_ERR_OPTION, {"no spatial label"}, [&] { parseWord("n3,h", grid, "", "fc6"); });
 }
 
 } // namespace

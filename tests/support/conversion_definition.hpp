@@ -25,11 +25,11 @@ inline std::optional<std::vector<Index>> globalOf(const Layout& layout, int posi
   for (int d = 0; d < layout.rank(); ++d) {
     const int part = layout.part(position, d);
     const Index index = layout.box(d, part).begin + local[d];
-    const auto& margin = layout.margin(d);
+    const auto& halo = layout.halo(d);
     const Interval owned = layout.owned(d, part);
     std::optional<Index> value = index;
-    if (margin && asSource == margin->addends)
-      value = extensionSource(index, layout.shape()[d], margin->low, margin->high);
+    if (halo && asSource == halo->addends)
+      value = extensionSource(index, layout.shape()[d], halo->low, halo->high);
     else if (index < owned.begin || index >= owned.end)
       value = std::nullopt;
     if (!value)
@@ -41,11 +41,11 @@ inline std::optional<std::vector<Index>> globalOf(const Layout& layout, int posi
 
 // Whether r may send to s: the definition, written axis by axis.
 inline bool mayTalk(const Layout& a, int r, const Layout& b, int s) {
-  const bool sameMesh = a.mesh() == b.mesh();
-  if (sameMesh) {
-    for (int axis = 0; axis < a.mesh().axes(); ++axis) {
+  const bool sameGrid = a.grid() == b.grid();
+  if (sameGrid) {
+    for (int axis = 0; axis < a.grid().axes(); ++axis) {
       const bool fromB = a.property(axis).isBroadcast(), toP = b.property(axis).isPartial();
-      const int cr = a.mesh().coordinate(r, axis), cs = b.mesh().coordinate(s, axis);
+      const int cr = a.grid().coordinate(r, axis), cs = b.grid().coordinate(s, axis);
       if ((fromB || toP) && cr != cs)
         return false;
       if (fromB && toP && cr != 0)
@@ -53,11 +53,11 @@ inline bool mayTalk(const Layout& a, int r, const Layout& b, int s) {
     }
     return true;
   }
-  for (int axis = 0; axis < a.mesh().axes(); ++axis)
-    if (a.property(axis).isBroadcast() && a.mesh().coordinate(r, axis) != 0)
+  for (int axis = 0; axis < a.grid().axes(); ++axis)
+    if (a.property(axis).isBroadcast() && a.grid().coordinate(r, axis) != 0)
       return false;
-  for (int axis = 0; axis < b.mesh().axes(); ++axis)
-    if (b.property(axis).isPartial() && b.mesh().coordinate(s, axis) != 0)
+  for (int axis = 0; axis < b.grid().axes(); ++axis)
+    if (b.property(axis).isPartial() && b.grid().coordinate(s, axis) != 0)
       return false;
   return true;
 }

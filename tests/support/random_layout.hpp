@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random meshes and layouts: uneven and empty parts, own cuts, shared dimensions, any rank order,
-// inactive ranks, margins of every boundary mode. Equal seeds give equal layouts on every rank.
+// Random grids and layouts: uneven and empty parts, own cuts, shared dimensions, any rank order,
+// inactive ranks, halos of every boundary mode. Equal seeds give equal layouts on every rank.
 #pragma once
 
 #include "geometry/layout.hpp"
@@ -25,8 +25,8 @@ public:
     return result;
   }
 
-  // A mesh of at most `ranks` processes with up to maxAxes axes, in any rank order.
-  MeshPtr mesh(int ranks, int maxAxes) {
+  // A grid of at most `ranks` processes with up to maxAxes axes, in any rank order.
+  GridPtr grid(int ranks, int maxAxes) {
     std::vector<int> extents(between(1, maxAxes));
     int left = ranks;
     for (int& extent : extents) {
@@ -43,22 +43,22 @@ public:
     if (chance(50))
       std::shuffle(order.begin(), order.end(), engine_);
     order.resize(size);
-    return Mesh::make(extents, order);
+    return Grid::make(extents, order);
   }
 
-  // coveringMargins: every owned cell lies in its part's box, so that no value is lost.
-  Layout layout(const Shape& shape, const MeshPtr& mesh, int marginPercent, bool coveringMargins) {
-    LayoutSpec spec{.shape = shape, .mesh = mesh, .properties = properties(shape, *mesh)};
+  // coveringHalos: every owned cell lies in its part's box, so that no value is lost.
+  Layout layout(const Shape& shape, const GridPtr& grid, int haloPercent, bool coveringHalos) {
+    LayoutSpec spec{.shape = shape, .grid = grid, .properties = properties(shape, *grid)};
     const std::size_t rank = shape.size();
     spec.splitAxes.resize(rank);
     spec.cuts.resize(rank);
-    spec.margins.resize(rank);
+    spec.halos.resize(rank);
     for (std::size_t d = 0; d < rank; ++d) {
       int parts = 1;
-      for (int axis = 0; axis < mesh->axes(); ++axis)
+      for (int axis = 0; axis < grid->axes(); ++axis)
         if (spec.properties[axis] == Property::shard(static_cast<int>(d))) {
           spec.splitAxes[d].push_back(axis);
-          parts *= mesh->extent(axis);
+          parts *= grid->extent(axis);
         }
       if (chance(30))
         std::shuffle(spec.splitAxes[d].begin(), spec.splitAxes[d].end(), engine_);
@@ -68,14 +68,14 @@ public:
     const bool addends = chance(50);
     const Layout plain(spec);
     for (std::size_t d = 0; d < rank; ++d)
-      if (chance(marginPercent))
-        spec.margins[d] = margin(plain, static_cast<int>(d), addends, coveringMargins);
+      if (chance(haloPercent))
+        spec.halos[d] = halo(plain, static_cast<int>(d), addends, coveringHalos);
     return Layout(spec);
   }
 
 private:
-  Properties properties(const Shape& shape, const Mesh& mesh) {
-    Properties result(mesh.axes());
+  Properties properties(const Shape& shape, const Grid& grid) {
+    Properties result(grid.axes());
     for (Property& p : result) {
       const int kind = upTo(5);
       if (kind <= 2)
@@ -100,8 +100,8 @@ private:
 
   Boundary boundary() { return static_cast<Boundary>(upTo(kBoundaries - 1)); }
 
-  Margin margin(const Layout& plain, int dim, bool addends, bool covering) {
-    Margin result{.boxes = {}, .low = boundary(), .high = boundary(), .addends = addends};
+  Halo halo(const Layout& plain, int dim, bool addends, bool covering) {
+    Halo result{.boxes = {}, .low = boundary(), .high = boundary(), .addends = addends};
     const int least = covering ? 0 : -2;
     for (int part = 0; part < plain.parts(dim); ++part) {
       const Interval owned = plain.owned(dim, part);

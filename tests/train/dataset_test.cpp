@@ -87,10 +87,10 @@ TenonErrorCode codeOf(const std::function<void()>& call) {
 }
 
 TEST_F(IdxImages, ServesEachSampleOnceAndEveryRankItsPart) {
-  const MeshPtr mesh = Mesh::make({world()->size()});
+  const GridPtr grid = Grid::make({world()->size()});
   const Layout columns(
-      {.shape = {5, 1, kRows, kColumns}, .mesh = mesh, .properties = parseProperties("S3")});
-  const Layout labels({.shape = {5}, .mesh = mesh, .properties = parseProperties("B")});
+      {.shape = {5, 1, kRows, kColumns}, .grid = grid, .properties = parseProperties("S3")});
+  const Layout labels({.shape = {5}, .grid = grid, .properties = parseProperties("B")});
   IdxDataset data(world(), path("images"), path("labels"));
   data.setShuffle(true, 42);
   data.setScaling(255, 1);
@@ -115,10 +115,10 @@ TEST_F(IdxImages, ServesEachSampleOnceAndEveryRankItsPart) {
 }
 
 TEST_F(IdxImages, OrderDependsOnSeedAndEpochAlone) {
-  const MeshPtr mesh = Mesh::make({world()->size()});
+  const GridPtr grid = Grid::make({world()->size()});
   const Layout split(
-      {.shape = {10, 1, kRows, kColumns}, .mesh = mesh, .properties = parseProperties("S0")});
-  const Layout labels({.shape = {10}, .mesh = mesh, .properties = parseProperties("B")});
+      {.shape = {10, 1, kRows, kColumns}, .grid = grid, .properties = parseProperties("S0")});
+  const Layout labels({.shape = {10}, .grid = grid, .properties = parseProperties("B")});
   auto order = [&](std::uint64_t seed, Index epoch) {
     IdxDataset data(world(), path("images"), path("labels"));
     data.setShuffle(true, seed);
@@ -151,9 +151,9 @@ TEST_F(IdxImages, AFileMissingOnOneRankFailsOnAll) {
 }
 
 TEST_F(IdxImages, RefusesLayoutsThatDoNotFit) {
-  const MeshPtr mesh = Mesh::make({world()->size()});
+  const GridPtr grid = Grid::make({world()->size()});
   auto layout = [&](Shape shape, const char* text) {
-    return Layout({.shape = std::move(shape), .mesh = mesh, .properties = parseProperties(text)});
+    return Layout({.shape = std::move(shape), .grid = grid, .properties = parseProperties(text)});
   };
   IdxDataset data(world(), path("images"), path("labels"));
   EXPECT_EQ(codeOf([&] { data.batches(); }), TENON_ERR_STATE);

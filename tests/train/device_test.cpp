@@ -44,7 +44,7 @@ private:
 
 Layout divided(const Shape& shape) {
   return Layout(
-      {.shape = shape, .mesh = Mesh::make({world()->size()}), .properties = {Property::shard(0)}});
+      {.shape = shape, .grid = Grid::make({world()->size()}), .properties = {Property::shard(0)}});
 }
 
 // The losses of the steps, and then the parameters.
@@ -124,7 +124,7 @@ TEST(DeviceTraining, OfEachOptimizerIsThatOfTheHost) {
 // A Fourier neural operator on slabs of a volume; the fields stay on the host, as a solver has them.
 Vector trainOperator(Space space) {
   const Layout field({.shape = {2, 1, 6, 6, 6},
-                      .mesh = Mesh::make({world()->size()}),
+                      .grid = Grid::make({world()->size()}),
                       .properties = {Property::shard(2)}});
   const test::VolumeNetwork made = test::volumeFno(world(), 6, 2, 2);
   Layer& network = *made.net;

@@ -26,7 +26,7 @@ using test::world;
 struct OneWeight {
   OneWeight() {
     const Layout input({.shape = {1, 1},
-                        .mesh = Mesh::make({world()->size()}),
+                        .grid = Grid::make({world()->size()}),
                         .properties = {Property::broadcast()}});
     affine = test::newAffine(world(), 1, 1);
     affine->set("bias", false);
@@ -78,7 +78,7 @@ TEST(Optimizer, ClipsTheNormOfAllGradientsTogether) {
   for (const char* storage : {"use", "root"}) {
     const auto affine = test::newAffine(world(), 1, 1);
     const Layout input({.shape = {8, 1},
-                        .mesh = Mesh::make({world()->size()}),
+                        .grid = Grid::make({world()->size()}),
                         .properties = {Property::shard(0)}});
     affine->setDataType(TENON_FLOAT64);
     affine->setText("storage", storage);
@@ -254,7 +254,7 @@ struct BiasInPairs final : StateVisitor {
 TEST(Lbfgs, PairsOfFrozenParametersDoNotMove) {
   const auto affine = test::newAffine(world(), 1, 1);
   const Layout input({.shape = {1, 1},
-                      .mesh = Mesh::make({world()->size()}),
+                      .grid = Grid::make({world()->size()}),
                       .properties = {Property::broadcast()}});
   affine->setDataType(TENON_FLOAT64);
   affine->setText("signature", "B");

@@ -20,7 +20,7 @@ using test::world;
 
 Layout split(const Shape& shape) {
   return Layout(
-      {.shape = shape, .mesh = Mesh::make({world()->size()}), .properties = {Property::shard(0)}});
+      {.shape = shape, .grid = Grid::make({world()->size()}), .properties = {Property::shard(0)}});
 }
 
 // Affine, dropout inside a nested container, and an affine layer that is two nodes.

@@ -19,11 +19,11 @@ using test::world;
 constexpr int kSteps = 50;
 constexpr std::uint64_t kSeed = 3;
 
-// How one network is distributed: the mesh, the input's properties, and the signature of each of
+// How one network is distributed: the grid, the input's properties, and the signature of each of
 // conv1, conv2, flatten, affine1, tanh, affine2 ("" lets the layer choose).
 struct Distribution {
   std::string name;
-  std::vector<int> mesh;
+  std::vector<int> grid;
   std::string input;
   std::vector<std::string> signatures;
   std::string convStorage = "use";
@@ -64,11 +64,11 @@ Network makeNetwork(const CommPtr& comm, const Distribution& d) {
 
 std::vector<double> losses(const CommPtr& comm, const Distribution& d) {
   Network net = makeNetwork(comm, d);
-  const MeshPtr mesh = Mesh::make(d.mesh);
+  const GridPtr grid = Grid::make(d.grid);
   const Layout input(
-      {.shape = {16, 1, 12, 12}, .mesh = mesh, .properties = parseProperties(d.input)});
+      {.shape = {16, 1, 12, 12}, .grid = grid, .properties = parseProperties(d.input)});
   const Layout labels(
-      {.shape = {16}, .mesh = mesh, .properties = Properties(mesh->axes(), Property::broadcast())});
+      {.shape = {16}, .grid = grid, .properties = Properties(grid->axes(), Property::broadcast())});
   net.layers->setUp(input);
   net.layers->initialize(kSeed, 0);
   const Ref<Optimizer> optimizer = makeOptimizer(d.optimizer, net.layers);

@@ -72,7 +72,7 @@ Vector unknownsOf(const Layer& layer) {
   Vector all;
   for (const auto& p : layer.parameters()) {
     const Layout everywhere({.shape = p->storage().shape(),
-                             .mesh = Mesh::make({world()->size()}),
+                             .grid = Grid::make({world()->size()}),
                              .properties = {Property::broadcast()}});
     const auto copy = makeRef<DTensor>(world(), everywhere, TENON_FLOAT64);
     makeConversion(world(), p->storage(), everywhere, TENON_FLOAT64)->apply(p->value(), *copy);
@@ -87,11 +87,11 @@ class OneLayer {
 public:
   explicit OneLayer(const Split& d) {
     const int ranks = world()->size();
-    const MeshPtr mesh = Mesh::make({ranks});
+    const GridPtr grid = Grid::make({ranks});
     const Layout input(
-        {.shape = {kRowsOfData, kIn}, .mesh = mesh, .properties = parseProperties(d.input)});
+        {.shape = {kRowsOfData, kIn}, .grid = grid, .properties = parseProperties(d.input)});
     const Layout target(
-        {.shape = {kRowsOfData, kOut}, .mesh = mesh, .properties = {Property::broadcast()}});
+        {.shape = {kRowsOfData, kOut}, .grid = grid, .properties = {Property::broadcast()}});
     net = test::newLayer(world(), "sequential");
     const auto affine = test::newAffine(world(), kIn, kOut);
     affine->setText("signature", d.signature);
@@ -372,7 +372,7 @@ TEST(Trajectory, LbfgsFindsTheMinimumOfRosenbrock) {
     layer->setDataType(TENON_FLOAT64);
     layer->setText("storage", "sharded");
     layer->setUp(Layout({.shape = {4, 2},
-                         .mesh = Mesh::make({world()->size()}),
+                         .grid = Grid::make({world()->size()}),
                          .properties = parseProperties("S0")}));
     Parameter& weight = *layer->parameters()[0];
     fillByIndex(weight.value(), [](Index i) { return i == 0 ? -1.2 : 1.0; });

@@ -34,8 +34,8 @@ const Kind kKinds[] = {
     {"ResNet", [](const CommPtr& comm) { return test::volumeResnet(comm, 4, kClasses); }, "sgd",
      0.1}};
 
-Layout divided(const Shape& shape, const MeshPtr& mesh, const std::string& properties) {
-  return Layout({.shape = shape, .mesh = mesh, .properties = parseProperties(properties)});
+Layout divided(const Shape& shape, const GridPtr& grid, const std::string& properties) {
+  return Layout({.shape = shape, .grid = grid, .properties = parseProperties(properties)});
 }
 
 // Where a cell is, in the unit cube of one of the batch.
@@ -60,11 +60,11 @@ double wantedAt(Index i) {
 }
 
 // Of each step; on every rank that has them.
-std::vector<double> losses(const Kind& kind, const CommPtr& comm, const std::vector<int>& mesh,
+std::vector<double> losses(const Kind& kind, const CommPtr& comm, const std::vector<int>& grid,
                            const std::string& properties) {
   const VolumeNetwork network = kind.make(comm);
   Layer& net = *network.net;
-  const MeshPtr grid = Mesh::make(mesh);
+  const GridPtr grid = Grid::make(grid);
   const Layout input = divided({kBatch, 1, kExtent, kExtent, kExtent}, grid, properties);
   net.setDataType(TENON_FLOAT64);
   net.setUp(input);
@@ -73,7 +73,7 @@ std::vector<double> losses(const Kind& kind, const CommPtr& comm, const std::vec
   Shape targetShape{kBatch};
   targetShape.insert(targetShape.end(), network.target.begin(), network.target.end());
   std::string copies = "B";
-  for (std::size_t axis = 1; axis < mesh.size(); ++axis)
+  for (std::size_t axis = 1; axis < grid.size(); ++axis)
     copies += ",B";
   const auto target =
       makeRef<DTensor>(comm, divided(targetShape, grid, hasLabels ? copies : properties),
@@ -107,7 +107,7 @@ std::vector<double> lossesOfOne(const Kind& kind) {
 }
 
 struct Division {
-  std::vector<int> mesh;
+  std::vector<int> grid;
   std::string properties;
 };
 
@@ -126,7 +126,7 @@ TEST(VolumeTraining, FollowsOneProcess) {
     const std::vector<double> want = lossesOfOne(kind);
     EXPECT_LT(want.back(), 0.98 * want.front()) << kind.name << " has learnt nothing";
     for (const Division& d : divisions()) {
-      const std::vector<double> got = losses(kind, world(), d.mesh, d.properties);
+      const std::vector<double> got = losses(kind, world(), d.grid, d.properties);
       for (std::size_t step = 0; step < got.size(); ++step)
         ASSERT_NEAR(got[step], want[step], 1e-12 * std::abs(want[step]))
             << kind.name << " as " << d.properties << ", step " << step;

@@ -15,13 +15,13 @@ namespace {
 
 bool hasAddends(const Layout& layout) {
   for (int d = 0; d < layout.rank(); ++d)
-    if (layout.margin(d) && layout.margin(d)->addends)
+    if (layout.halo(d) && layout.halo(d)->addends)
       return true;
   return false;
 }
 
 void checkHalo(const Layout& from, const Layout& to) {
-  if (!to.hasMargins())
+  if (!to.hasHalos())
     throw Error(TENON_ERR_LAYOUT, fmt::format("a halo exchange fills the halo of `to`, but `to` is "
                                               "{} and has none; call TenonLayoutSetHalo() on it",
                                               to.describe()));
@@ -31,7 +31,7 @@ void checkHalo(const Layout& from, const Layout& to) {
                   fmt::format("`{}` is {}, the dual of a layout with a halo; pass layouts with "
                               "values, and use TenonLinearOpCreateAdjoint() for the adjoint",
                               name, layout->describe()));
-  if (!(to.withoutMargins() == from.withoutMargins()))
+  if (!(to.withoutHalos() == from.withoutHalos()))
     throw Error(TENON_ERR_LAYOUT, fmt::format("a halo exchange needs the same layout without and "
                                               "with a halo, but from is {}, and to is {}",
                                               from.describe(), to.describe()));
@@ -39,7 +39,7 @@ void checkHalo(const Layout& from, const Layout& to) {
 
 void checkRepartition(const Layout& from, const Layout& to) {
   for (const auto& [layout, name] : {std::pair(&from, "from"), std::pair(&to, "to")})
-    if (layout->holdsAddends() || layout->hasMargins())
+    if (layout->holdsAddends() || layout->hasHalos())
       throw Error(TENON_ERR_LAYOUT,
                   fmt::format("a repartition needs layouts of S, B and R without halos, but {} is "
                               "{}; use TenonLinearOpCreateConversion()",

@@ -117,10 +117,10 @@ void Declaration::takeSettings(const Declaration& other) {
 
 Form Declaration::formLikeInput(const Layouts& inputs, const Choice& choice) const {
   const Layout& input = inputs.front();
-  const MeshPtr mesh = choice.mesh ? choice.mesh : input.meshPtr();
+  const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
   const Signature chosen =
-      Signature::choose(rows({input.shape()}), input, mesh, choice.letters, title());
-  const Layout use = makeLayoutLike(input, mesh, chosen.input());
+      Signature::choose(rows({input.shape()}), input, grid, choice.letters, title());
+  const Layout use = makeLayoutLike(input, grid, chosen.input());
   return {.signature = chosen, .inputs = inputs, .uses = {use}, .output = use};
 }
 
@@ -140,7 +140,7 @@ Layout sharded(const Layout& plain) {
   const auto& shape = plain.shape();
   const int longest =
       static_cast<int>(std::max_element(shape.begin(), shape.end()) - shape.begin());
-  LayoutSpec spec{.shape = shape, .mesh = plain.meshPtr(), .properties = plain.properties()};
+  LayoutSpec spec{.shape = shape, .grid = plain.gridPtr(), .properties = plain.properties()};
   for (Property& p : spec.properties)
     if (p.isBroadcast())
       p = Property::shard(longest);
@@ -150,14 +150,14 @@ Layout sharded(const Layout& plain) {
 } // namespace
 
 Layout Declaration::storageLayout(const Layout& use) const {
-  Layout plain = use.withoutMargins();
+  Layout plain = use.withoutHalos();
   const std::string storage = text("storage");
   if (storage == "use")
     return plain;
   if (storage == "sharded")
     return sharded(plain);
-  LayoutSpec spec{.shape = plain.shape(), .mesh = plain.meshPtr(), .properties = {}};
-  spec.properties = storage == "root" ? Properties(plain.mesh().axes(), Property::root())
+  LayoutSpec spec{.shape = plain.shape(), .grid = plain.gridPtr(), .properties = {}};
+  spec.properties = storage == "root" ? Properties(plain.grid().axes(), Property::root())
                                       : parseProperties(storage);
   for (const Property& p : spec.properties)
     if (p.isPartial())

@@ -88,7 +88,7 @@ public:
   virtual SignatureTable rows(const std::vector<Shape>& inputs) const = 0;
   // Throws TENON_ERR_SHAPE, TENON_ERR_LAYOUT or TENON_ERR_OPTION where the layer cannot be.
   virtual Form form(const Layouts& inputs, const Choice& choice) const = 0;
-  // Of the rank at a position of the form's mesh, for one evaluation.
+  // Of the rank at a position of the form's grid, for one evaluation.
   virtual Work work(const Form& form, int position) const;
   // Kernels of a kind take alike for alike work: those of the type, unless its settings lead to different ones.
   virtual std::string kernelKind() const { return type(); }

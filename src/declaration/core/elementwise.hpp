@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Types whose output lies as their input is used, whatever the shape. Labels on a mesh axis: S0, S1,
+// Types whose output lies as their input is used, whatever the shape. Labels on a grid axis: S0, S1,
 // ... (any split), B, R, and P if the map is linear.
 #pragma once
 

@@ -15,10 +15,10 @@ using Layouts = std::vector<Layout>;
 
 // How a layer is asked to lie.
 struct Choice {
-  MeshPtr mesh = nullptr;   // null: the first input's
+  GridPtr grid = nullptr;   // null: the first input's
   std::string letters = {}; // "n,h"; "": those under which the first input stays where it is
   bool overlap = false;     // compute in pieces while halos travel, where the type can
-  bool arrives = false;     // inputs come to the mesh from elsewhere
+  bool arrives = false;     // inputs come to the grid from elsewhere
 };
 
 struct ParameterForm {
@@ -43,7 +43,7 @@ struct FormPiece {
 
 // Boundary values may be given as one.
 inline bool isNumber(const Layout& layout) {
-  return layout.shape() == Shape{1} && !layout.hasMargins();
+  return layout.shape() == Shape{1} && !layout.hasHalos();
 }
 
 // The sides of the input's use layout whose cells the caller supplies.
@@ -53,7 +53,7 @@ struct CallersValues {
 
 struct Form {
   // Of a type with one kernel: what kernel number k of its maps reads of the first input, and the
-  // outputs that it computes at a position of the mesh.
+  // outputs that it computes at a position of the grid.
   const Layout& useOf(int k) const { return pieces.empty() ? uses.front() : pieces[k].use; }
   Box outputsOf(int k, int position) const {
     return pieces.empty() || position < 0 ? output.box(position) : pieces[k].outputs[position];

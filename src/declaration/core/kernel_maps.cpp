@@ -65,7 +65,7 @@ ValueId addUse(MapList& list, ValueId x, std::string name, const Layout& use, bo
   const Layouts stops = stopsBetween(given, use);
   if (stops.empty())
     return anyStrides ? x : list.staged(x);
-  if (stops.size() == 1 && given.hasMargins() && use.hasMargins() && holdsAllOf(given, use))
+  if (stops.size() == 1 && given.hasHalos() && use.hasHalos() && holdsAllOf(given, use))
     return list.convert(std::move(name), x, use, OperatorKind::Crop);
   for (std::size_t left = stops.size(); left-- > 0;)
     x = list.convert(name + std::string(left, '\''), x, stops[stops.size() - 1 - left]);

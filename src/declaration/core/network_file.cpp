@@ -2,7 +2,7 @@
 #include "declaration/core/network_file.hpp"
 
 #include "declaration/core/types.hpp"
-#include "geometry/given_mesh.hpp"
+#include "geometry/given_grid.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/files/json_text.hpp"
 #include "sys/files/json_tree.hpp"
@@ -145,10 +145,10 @@ private:
   Layout layout(const JsonView& view) const {
     view.allow({"shape", "grid", "ranks", "properties", "cuts"});
     const std::vector<int> grid = smallIntegers(view.at("grid"), 1);
-    LayoutSpec spec{.shape = integers(view.at("shape")), .mesh = nullptr, .properties = {}};
+    LayoutSpec spec{.shape = integers(view.at("shape")), .grid = nullptr, .properties = {}};
     try {
-      spec.mesh = view.has("ranks") ? Mesh::make(grid, smallIntegers(view.at("ranks"), 0))
-                                    : meshWithin(grid, processes_);
+      spec.grid = view.has("ranks") ? Grid::make(grid, smallIntegers(view.at("ranks"), 0))
+                                    : gridWithin(grid, processes_);
       spec.properties = parseProperties(view.at("properties").text());
       if (view.has("cuts"))
         for (const JsonView& cuts : view.at("cuts").list())
@@ -167,12 +167,12 @@ private:
 };
 
 Json asJson(const Layout& layout) {
-  if (layout.hasMargins())
+  if (layout.hasHalos())
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("an output layout with halos, {}, cannot be saved", layout.describe()));
   Json json = {{"shape", layout.shape()},
-               {"grid", layout.mesh().extents()},
-               {"ranks", layout.mesh().ranks()},
+               {"grid", layout.grid().extents()},
+               {"ranks", layout.grid().ranks()},
                {"properties", describe(layout.properties())},
                {"cuts", Json::array()}};
   for (int d = 0; d < layout.rank(); ++d)

@@ -51,7 +51,7 @@ public:
   std::string lifetime(const Lifetime& lifetime) const {
     const Value& value = pass_.values[lifetime.value];
     return fmt::format("{} {}, steps {} to {}{}{}", value.name,
-                       value.layout.summary(value.layout.mesh()), lifetime.first, lifetime.last,
+                       value.layout.summary(value.layout.grid()), lifetime.first, lifetime.last,
                        !value.kept           ? ""
                        : pass_.rounds(value) ? ", kept in bfloat16"
                                              : ", kept",

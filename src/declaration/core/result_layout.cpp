@@ -20,7 +20,7 @@ Layout layoutLike(const Layout& pattern, const Shape& shape, const std::string& 
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == pattern.shape()[d])
       continue;
-    if (pattern.margin(static_cast<int>(d)))
+    if (pattern.halo(static_cast<int>(d)))
       throw Error(TENON_ERR_LAYOUT,
                   fmt::format("the output of {1} has extent {2} in dimension {0}, but the halo of "
                               "{3} is for extent {4}",
@@ -32,7 +32,7 @@ Layout layoutLike(const Layout& pattern, const Shape& shape, const std::string& 
 }
 
 Layout withCutsOf(const Layout& other, const Layout& layout) {
-  if (!(other.mesh() == layout.mesh()))
+  if (!(other.grid() == layout.grid()))
     return layout;
   LayoutSpec spec = layout.spec();
   for (int d = 0; d < std::min(other.rank(), layout.rank()); ++d)

@@ -6,13 +6,13 @@
 
 namespace tenon {
 
-// The layout that lies as `pattern` does, for a tensor of this shape: mesh, properties and order of
-// the axes are the pattern's, and so are cuts and margins of each dimension of equal extent; other
+// The layout that lies as `pattern` does, for a tensor of this shape: grid, properties and order of
+// the axes are the pattern's, and so are cuts and halos of each dimension of equal extent; other
 // dimensions are cut in balance. Throws TENON_ERR_SHAPE, naming `who`, if the ranks differ, and
-// TENON_ERR_LAYOUT if a dimension of another extent has a margin.
+// TENON_ERR_LAYOUT if a dimension of another extent has a halo.
 Layout layoutLike(const Layout& pattern, const Shape& shape, const std::string& who);
 
-// The same with the cuts of another layout in each dimension that the same axes of the same mesh split in both.
+// The same with the cuts of another layout in each dimension that the same axes of the same grid split in both.
 Layout withCutsOf(const Layout& other, const Layout& layout);
 
 } // namespace tenon

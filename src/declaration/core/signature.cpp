@@ -41,14 +41,14 @@ int inPlace(const SignatureRow& row, std::span<const Layout> inputs, int axis) {
   int count = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     count +=
-        inputs[i].mesh() == inputs.front().mesh() && inputs[i].property(axis) == inputOf(row, i);
+        inputs[i].grid() == inputs.front().grid() && inputs[i].property(axis) == inputOf(row, i);
   return count;
 }
 
 // The row that moves least. Along an axis of one process nothing moves, so there the output keeps the
 // input's property: a solver's boxes name an axis for every dimension, cut or not.
 const SignatureRow& rowFor(const SignatureTable& table, std::span<const Layout> inputs, int axis) {
-  if (inputs.front().mesh().extent(axis) == 1)
+  if (inputs.front().grid().extent(axis) == 1)
     for (const SignatureRow& row : table)
       if (row.output == inputs.front().property(axis))
         return row;
@@ -118,36 +118,36 @@ private:
 
 } // namespace
 
-Signature Signature::named(const SignatureTable& table, const Mesh& mesh,
+Signature Signature::named(const SignatureTable& table, const Grid& grid,
                            const std::string& letters, const std::string& who) {
   SignatureText text(table, who);
   text.read(letters);
-  if (static_cast<int>(text.rows.size()) != mesh.axes())
+  if (static_cast<int>(text.rows.size()) != grid.axes())
     throw Error(TENON_ERR_OPTION,
                 fmt::format("the signature \"{}\" of {} has {}, but the process grid has {}; "
                             "pass one label per grid axis",
                             letters, who, counted(static_cast<Index>(text.rows.size()), "label"),
-                            counted(mesh.axes(), "axis", "axes")));
+                            counted(grid.axes(), "axis", "axes")));
   return Signature(std::move(text.rows), std::move(text.reversed));
 }
 
 Signature Signature::following(const SignatureTable& table, std::span<const Layout> inputs) {
   std::vector<SignatureRow> rows;
-  for (int axis = 0; axis < inputs.front().mesh().axes(); ++axis)
+  for (int axis = 0; axis < inputs.front().grid().axes(); ++axis)
     rows.push_back(rowFor(table, inputs, axis));
   return Signature(std::move(rows));
 }
 
 Signature Signature::choose(const SignatureTable& table, std::span<const Layout> inputs,
-                            const MeshPtr& mesh, const std::string& letters,
+                            const GridPtr& grid, const std::string& letters,
                             const std::string& who) {
   if (!letters.empty())
-    return named(table, *mesh, letters, who);
-  if (const Layout& input = inputs.front(); !(*mesh == input.mesh()))
+    return named(table, *grid, letters, who);
+  if (const Layout& input = inputs.front(); !(*grid == input.grid()))
     throw Error(TENON_ERR_OPTION,
                 fmt::format("{} is to run on process grid {}, but its input lies on {}; name its "
                             "index labels on the new grid",
-                            who, mesh->describe(), input.mesh().describe()));
+                            who, grid->describe(), input.grid().describe()));
   return following(table, inputs);
 }
 
@@ -228,17 +228,17 @@ std::vector<Index> cutsLike(const Layout& source, int dim, const std::vector<int
   const auto [theirs, ours] = std::ranges::mismatch(given, order);
   std::vector<Index> cuts = source.cuts(dim);
   for (auto axis = given.end(); axis != theirs;)
-    cuts = joinedCuts(cuts, source.mesh().extent(*--axis));
+    cuts = joinedCuts(cuts, source.grid().extent(*--axis));
   for (auto axis = ours; axis != order.end(); ++axis)
-    cuts = dividedCuts(cuts, source.mesh().extent(*axis));
+    cuts = dividedCuts(cuts, source.grid().extent(*axis));
   return cuts;
 }
 
 } // namespace
 
-Layout makeLayout(const Shape& shape, const MeshPtr& mesh, const TensorSignature& asked,
+Layout makeLayout(const Shape& shape, const GridPtr& grid, const TensorSignature& asked,
                   const std::vector<CutSource>& cutsFrom) {
-  LayoutSpec spec{.shape = shape, .mesh = mesh, .properties = asked.properties};
+  LayoutSpec spec{.shape = shape, .grid = grid, .properties = asked.properties};
   spec.splitAxes.resize(shape.size());
   spec.cuts.resize(shape.size());
   for (std::size_t d = 0; d < shape.size(); ++d)
@@ -246,22 +246,22 @@ Layout makeLayout(const Shape& shape, const MeshPtr& mesh, const TensorSignature
   const Layout plain(spec);
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const auto& [source, dim] = cutsFrom[d];
-    if (!source || source->shape()[dim] != shape[d] || !(source->mesh() == *mesh))
+    if (!source || source->shape()[dim] != shape[d] || !(source->grid() == *grid))
       continue;
     if (spec.splitAxes[d].empty())
       spec.splitAxes[d] = orderLike(source->splitAxes(dim), plain.splitAxes(static_cast<int>(d)));
-    std::erase_if(spec.splitAxes[d], [&](int axis) { return mesh->isTrivial(axis); });
+    std::erase_if(spec.splitAxes[d], [&](int axis) { return grid->isTrivial(axis); });
     spec.cuts[d] = cutsLike(*source, dim, spec.splitAxes[d]);
   }
   return Layout(std::move(spec));
 }
 
-Layout makeLayoutLike(const Layout& source, const MeshPtr& mesh, const TensorSignature& asked) {
-  const Layout plain = source.withoutMargins();
+Layout makeLayoutLike(const Layout& source, const GridPtr& grid, const TensorSignature& asked) {
+  const Layout plain = source.withoutHalos();
   std::vector<CutSource> same;
   for (int d = 0; d < plain.rank(); ++d)
     same.push_back({&plain, d});
-  return makeLayout(plain.shape(), mesh, asked, same);
+  return makeLayout(plain.shape(), grid, asked, same);
 }
 
 } // namespace tenon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Signatures: the properties of input, parameters and output, per mesh axis, under which a layer's
+// Signatures: the properties of input, parameters and output, per grid axis, under which a layer's
 // local kernel alone gives the right answer. A layer type lists its rows, one for each letter of
 // its index expression; a signature chooses one row for each axis, in any mix. A signature is its
 // own adjoint: the cotangents lie in the duals.
@@ -43,9 +43,9 @@ struct TensorSignature {
 
 class Signature {
 public:
-  // The rows that a text gives to the axes of the mesh: "o,i", "n6,o3". Throws TENON_ERR_OPTION naming
+  // The rows that a text gives to the axes of the grid: "o,i", "n6,o3". Throws TENON_ERR_OPTION naming
   // the letters that `who` has.
-  static Signature named(const SignatureTable& table, const Mesh& mesh, const std::string& letters,
+  static Signature named(const SignatureTable& table, const Grid& grid, const std::string& letters,
                          const std::string& who);
   // On each axis the first of the rows that leave most of the inputs where they are, or else the first
   // row of the table; on an axis of one process the first row whose output has the first input's
@@ -54,12 +54,12 @@ public:
   static Signature following(const SignatureTable& table, const Layout& input) {
     return following(table, std::span(&input, 1));
   }
-  // One of the two. Letters must be named on a mesh that is not the first input's.
+  // One of the two. Letters must be named on a grid that is not the first input's.
   static Signature choose(const SignatureTable& table, std::span<const Layout> inputs,
-                          const MeshPtr& mesh, const std::string& letters, const std::string& who);
-  static Signature choose(const SignatureTable& table, const Layout& input, const MeshPtr& mesh,
+                          const GridPtr& grid, const std::string& letters, const std::string& who);
+  static Signature choose(const SignatureTable& table, const Layout& input, const GridPtr& grid,
                           const std::string& letters, const std::string& who) {
-    return choose(table, std::span(&input, 1), mesh, letters, who);
+    return choose(table, std::span(&input, 1), grid, letters, who);
   }
 
   TensorSignature input(int index = 0) const;
@@ -78,10 +78,10 @@ private:
 // linear.
 SignatureTable elementwiseTable(int rank, bool linear);
 
-// The axes that split a dimension in the order that is asked for; empty if none is, which is that of the mesh.
+// The axes that split a dimension in the order that is asked for; empty if none is, which is that of the grid.
 std::vector<int> splitOrder(const TensorSignature& asked, int dim);
 
-// A layout on the mesh whose dimension d takes the cuts of a dimension of another layout on it as far as the same
+// A layout on the grid whose dimension d takes the cuts of a dimension of another layout on it as far as the same
 // axes split both, from the major one on: pieces along that one's further axes are joined, and those along further
 // axes here are balanced. So split points that a user gave do not move. The axes split in the order that is asked for
 // if one is, or else in that of the other layout. cutsFrom[d] = {layout, dimension}, or no layout for balanced cuts.
@@ -89,9 +89,9 @@ struct CutSource {
   const Layout* layout = nullptr;
   int dim = 0;
 };
-Layout makeLayout(const Shape& shape, const MeshPtr& mesh, const TensorSignature& asked,
+Layout makeLayout(const Shape& shape, const GridPtr& grid, const TensorSignature& asked,
                   const std::vector<CutSource>& cutsFrom);
 // The same with the cuts of another layout in all dimensions.
-Layout makeLayoutLike(const Layout& source, const MeshPtr& mesh, const TensorSignature& asked);
+Layout makeLayoutLike(const Layout& source, const GridPtr& grid, const TensorSignature& asked);
 
 } // namespace tenon

@@ -58,7 +58,7 @@ public:
 
   std::vector<Box> allOutputs(int dim, Where where) const {
     std::vector<Box> boxes;
-    for (int position = 0; position < output_.mesh().size(); ++position)
+    for (int position = 0; position < output_.grid().size(); ++position)
       boxes.push_back(outputs(position, dim, where));
     return boxes;
   }
@@ -67,7 +67,7 @@ public:
   Layout use(int dim, Where where) const {
     LayoutSpec spec = plain_.spec();
     for (int d = kFirstSpatial; d < plain_.rank(); ++d)
-      spec.margins[d] = margin(d, whereIn(d, dim, where));
+      spec.halos[d] = halo(d, whereIn(d, dim, where));
     return Layout(std::move(spec));
   }
 
@@ -78,9 +78,9 @@ private:
   const std::vector<PartOutputs>& partsOf(int dim) const { return parts_[dim - kFirstSpatial]; }
 
   // None where everybody reads what he owns.
-  std::optional<Margin> margin(int dim, Where where) const {
+  std::optional<Halo> halo(int dim, Where where) const {
     const Window& window = windows_[dim - kFirstSpatial];
-    Margin margin{.boxes = {}, .low = window.lowMode, .high = window.highMode};
+    Halo halo{.boxes = {}, .low = window.lowMode, .high = window.highMode};
     bool needed = false;
     for (int part = 0; part < plain_.parts(dim); ++part) {
       const Interval owned = plain_.owned(dim, part);
@@ -88,9 +88,9 @@ private:
       if (box.empty())
         box = {owned.begin, owned.begin};
       needed |= !(box == owned);
-      margin.boxes.push_back(box);
+      halo.boxes.push_back(box);
     }
-    return needed ? std::optional(std::move(margin)) : std::nullopt;
+    return needed ? std::optional(std::move(halo)) : std::nullopt;
   }
 
   const std::vector<Window>& windows_;
@@ -219,7 +219,7 @@ Shape windowOutputShape(const std::vector<Window>& windows, const Shape& input, 
 Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse,
                           const Shape& shape, const TensorSignature& asked,
                           const std::vector<Index>& channelCuts) {
-  LayoutSpec spec{.shape = shape, .mesh = plainUse.meshPtr(), .properties = asked.properties};
+  LayoutSpec spec{.shape = shape, .grid = plainUse.gridPtr(), .properties = asked.properties};
   spec.splitAxes.resize(shape.size());
   spec.cuts.resize(shape.size());
   auto follow = [&](int d, std::vector<Index> cuts) {
@@ -240,26 +240,26 @@ Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUs
   LayoutSpec spec = plainUse.spec();
   for (int d = kFirstSpatial; d < plainUse.rank(); ++d) {
     const Window& window = windows[d - kFirstSpatial];
-    Margin margin{.boxes = {}, .low = window.lowMode, .high = window.highMode};
+    Halo halo{.boxes = {}, .low = window.lowMode, .high = window.highMode};
     bool needed = window.ceil && window.padHigh < 0; // else a last window would read on
     for (int part = 0; part < plainUse.parts(d); ++part) {
       const Interval box = windowBox(window, plainUse.shape()[d], output.owned(d, part));
       const Interval owned = plainUse.owned(d, part);
       needed |= !box.empty() && (box.begin < owned.begin || box.end > owned.end);
-      margin.boxes.push_back(box);
+      halo.boxes.push_back(box);
     }
     if (needed)
-      spec.margins[d] = std::move(margin);
+      spec.halos[d] = std::move(halo);
   }
   return Layout(std::move(spec));
 }
 
 bool holdsAllOf(const Layout& filled, const Layout& use) {
-  if (!(filled.withoutMargins() == use.withoutMargins()))
+  if (!(filled.withoutHalos() == use.withoutHalos()))
     return false;
   for (int d = 0; d < use.rank(); ++d) {
     const Boundary none = Boundary::None;
-    const auto &from = filled.margin(d), &to = use.margin(d);
+    const auto &from = filled.halo(d), &to = use.halo(d);
     if (from && from->addends)
       return false;
     for (int part = 0; part < use.parts(d); ++part) {
@@ -276,7 +276,7 @@ bool holdsAllOf(const Layout& filled, const Layout& use) {
 }
 
 void checkFilledHalo(const Layout& input, const Layout& use, const std::string& who) {
-  if (input.hasMargins() && !holdsAllOf(input, use))
+  if (input.hasHalos() && !holdsAllOf(input, use))
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("the halos of the input of {} do not hold what its windows read: the "
                             "layout is {}, but {} is needed; widen the halos, with the boundary "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sliding windows over a distributed input [batch, channel, spatial...]: the output's cuts, the
-// margin that each part needs.
+// halo that each part needs.
 #pragma once
 
 #include "declaration/core/form.hpp"
@@ -20,7 +20,7 @@ namespace tenon {
 //     y = K_interior x  and, strip by strip,  y = K_s C_s x;
 //     dx = K_interior* dy + sum over s of C_s* K_s* dy.
 
-// The interior, which reads `plain`, the input's layout without margins, and then the strips. The
+// The interior, which reads `plain`, the input's layout without halos, and then the strips. The
 // interior alone where no part reads more than it owns.
 std::vector<FormPiece> windowPieces(const std::vector<Window>& windows, const Layout& plain,
                                     const Layout& output);
@@ -57,14 +57,14 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
                           const Shape& shape, const TensorSignature& asked,
                           const std::vector<Index>& channelCuts);
 
-// The input's layout with the margin that the output's parts read, where anybody reads more than he
+// The input's layout with the halo that the output's parts read, where anybody reads more than he
 // owns. Cells outside the domain are in it where a boundary mode extends the domain; without one
 // they are clipped, and the kernel pads.
 Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUse,
                        const Layout& output);
 
 // Whether each rank finds what it holds in `use` in what it holds in `filled`, a layout of the same
-// cuts whose margins somebody has filled.
+// cuts whose halos somebody has filled.
 bool holdsAllOf(const Layout& filled, const Layout& use);
 // Throws TENON_ERR_LAYOUT if an input of `who` has halos and they do not hold `use`.
 void checkFilledHalo(const Layout& input, const Layout& use, const std::string& who);

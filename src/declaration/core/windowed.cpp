@@ -59,9 +59,9 @@ void GroupedWindowed::checkInput(const Layout& input, const std::string& letters
                             letters, title(), groups()));
 }
 
-Layout GroupedWindowed::plainLayout(const Layout& input, const MeshPtr& mesh,
+Layout GroupedWindowed::plainLayout(const Layout& input, const GridPtr& grid,
                                     const TensorSignature& asked) const {
-  Layout plain = Windowed::plainLayout(input, mesh, asked);
+  Layout plain = Windowed::plainLayout(input, grid, asked);
   LayoutSpec spec = plain.spec();
   spec.cuts[1] = plain.cuts(1);
   if (groups() == 1 || spec.cuts[1].size() <= 2)
@@ -189,7 +189,7 @@ Shape Windowed::outputShape(const std::vector<Shape>& inputs) const {
 }
 
 void Windowed::checkHalo(const Layout& input, const Layout& use) const {
-  if (input.hasMargins() && callersValues())
+  if (input.hasHalos() && callersValues())
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("the input of {} has halos ({}), but a side of the window has boundary "
                             "mode \"values\"; pass the input without halos",
@@ -205,9 +205,9 @@ void Windowed::checkBoundaryValues(const Layout& given, const Layout& use) const
                             title(), given.describe(), use.describe()));
 }
 
-Layout Windowed::plainLayout(const Layout& input, const MeshPtr& mesh,
+Layout Windowed::plainLayout(const Layout& input, const GridPtr& grid,
                              const TensorSignature& asked) const {
-  return makeLayoutLike(input, mesh, asked);
+  return makeLayoutLike(input, grid, asked);
 }
 
 std::vector<Index> Windowed::channelCuts(const Layout& plain) const {
@@ -219,10 +219,10 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
   const Layout& input = inputs.front();
   const Shape shape = outputShape({input.shape()});
   checkInput(input, choice.letters);
-  const MeshPtr mesh = choice.mesh ? choice.mesh : input.meshPtr();
+  const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
   const Signature chosen =
-      Signature::choose(rows({input.shape()}), input, mesh, choice.letters, title());
-  const Layout plain = plainLayout(input, mesh, chosen.input());
+      Signature::choose(rows({input.shape()}), input, grid, choice.letters, title());
+  const Layout plain = plainLayout(input, grid, chosen.input());
   const Layout output =
       windowOutputLayout(windows, plain, shape, chosen.output(), channelCuts(plain));
   Form form{.signature = chosen,
@@ -234,7 +234,7 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
   if (inputs.size() > 1)
     checkBoundaryValues(inputs[1], form.uses.front());
   addParameters(plain, form);
-  if (choice.overlap && !input.hasMargins() && computesInPieces(inputs, plain, choice))
+  if (choice.overlap && !input.hasHalos() && computesInPieces(inputs, plain, choice))
     addPieces(windows, plain, form);
   return form;
 }

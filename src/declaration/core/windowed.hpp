@@ -33,8 +33,8 @@ protected:
   virtual Index defaultStride(Index /*kernel*/) const { return 1; }
   virtual Index outputChannels(const Shape& input) const = 0;
   virtual void checkInput(const Layout& /*input*/, const std::string& /*letters*/) const {}
-  // The input's layout without margins, on the mesh, with the properties of the signature.
-  virtual Layout plainLayout(const Layout& input, const MeshPtr& mesh,
+  // The input's layout without halos, on the grid, with the properties of the signature.
+  virtual Layout plainLayout(const Layout& input, const GridPtr& grid,
                              const TensorSignature& asked) const;
   // Of the output's channels, where the input's are split.
   virtual std::vector<Index> channelCuts(const Layout& plain) const;
@@ -103,7 +103,7 @@ protected:
   void check() const override;
   void checkInput(const Layout& input, const std::string& letters) const override;
   // With groups the channels are cut between groups, near the input's cuts.
-  Layout plainLayout(const Layout& input, const MeshPtr& mesh,
+  Layout plainLayout(const Layout& input, const GridPtr& grid,
                      const TensorSignature& asked) const override;
   std::vector<Index> channelCuts(const Layout& plain) const override;
   Index inOfGroup() const { return integer("in_channels") / groups(); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The affine layer  y[n,o] = sum over i of x[n,i] W[o,i] + b[o].
 //
-// Labels on a mesh axis: n batch, o outputs, i inputs (y partial), B, R, P. The P_fo x P_fi layer of
-// Hewett & Grady is the mesh with the labels o,i; the 1.5-D product of Gholami et al. is o,n.
+// Labels on a grid axis: n batch, o outputs, i inputs (y partial), B, R, P. The P_fo x P_fi layer of
+// Hewett & Grady is the grid with the labels o,i; the 1.5-D product of Gholami et al. is o,n.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -45,15 +45,15 @@ public:
     Form form = formLikeInput(inputs, choice);
     const Signature& chosen = form.signature;
     const Layout &use = form.uses.front(), &output = form.output;
-    const MeshPtr mesh = use.meshPtr();
-    form.output = makeLayout(shape, mesh, chosen.output(), {{&use, 0}, {}});
+    const GridPtr grid = use.gridPtr();
+    form.output = makeLayout(shape, grid, chosen.output(), {{&use, 0}, {}});
     form.parameters.push_back({"weight",
-                               makeLayout({shape[1], input.shape()[1]}, mesh, chosen.parameter(0),
+                               makeLayout({shape[1], input.shape()[1]}, grid, chosen.parameter(0),
                                           {{&output, 1}, {&use, 1}}),
                                input.shape()[1], shape[1]});
     if (flag("bias"))
       form.parameters.push_back(
-          {"bias", makeLayout({shape[1]}, mesh, chosen.parameter(1), {{&output, 1}})});
+          {"bias", makeLayout({shape[1]}, grid, chosen.parameter(1), {{&output, 1}})});
     return form;
   }
 

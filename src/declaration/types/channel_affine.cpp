@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // An affine map of each channel:  y[n,c,s] = scale[c] x[n,c,s] + shift[c].
 //
-// Labels on a mesh axis: n batch, c channels, S2, S3, ... space, B, R, and P, where the root of the axis
+// Labels on a grid axis: n batch, c channels, S2, S3, ... space, B, R, and P, where the root of the axis
 // alone adds the shift.
 #include "declaration/core/channel_table.hpp"
 #include "declaration/core/elementwise.hpp"
@@ -44,7 +44,7 @@ public:
     const Layout& use = form.uses.front();
     for (const auto& [index, name] : {std::pair(0, "scale"), {1, "shift"}})
       form.parameters.push_back({.name = name,
-                                 .use = makeLayout({shape[1]}, use.meshPtr(),
+                                 .use = makeLayout({shape[1]}, use.gridPtr(),
                                                    form.signature.parameter(index), {{&use, 1}}),
                                  .initial = index == 0 ? 1.0 : 0.0});
     return form;

@@ -3,7 +3,7 @@
 //
 //   h_0 = x[n,:,s],  h_l+1 = f(W_l h_l + b_l),  y[n,:,s] = W_last h_last + b_last
 //
-// Labels on a mesh axis: n batch, S2, S3, ... space, B, R. Weights are copied to all ranks.
+// Labels on a grid axis: n batch, S2, S3, ... space, B, R. Weights are copied to all ranks.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -58,19 +58,19 @@ public:
     Form form = formLikeInput(inputs, choice);
     const Signature& chosen = form.signature;
     const Layout& use = form.uses.front();
-    const MeshPtr mesh = use.meshPtr();
+    const GridPtr grid = use.gridPtr();
     std::vector<CutSource> cuts;
     for (int d = 0; d < static_cast<int>(shape.size()); ++d)
       cuts.push_back({&use, d});
     cuts[1] = {};
-    form.output = makeLayout(shape, mesh, chosen.output(), cuts);
+    form.output = makeLayout(shape, grid, chosen.output(), cuts);
     int number = 0;
     for (const Shape& one : parameterShapes()) {
       const bool isWeight = one.size() == 2;
       const std::string name =
           fmt::format("{}{}", isWeight ? "weight" : "bias", number / (flag("bias") ? 2 : 1));
       form.parameters.push_back({.name = name,
-                                 .use = makeLayout(one, mesh, chosen.parameter(number++),
+                                 .use = makeLayout(one, grid, chosen.parameter(number++),
                                                    std::vector<CutSource>(one.size())),
                                  .fanIn = isWeight ? one[1] : 0,
                                  .fanOut = isWeight ? one[0] : 0});

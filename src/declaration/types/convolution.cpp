@@ -3,7 +3,7 @@
 //     y[n,o,s] = sum over i, t of x[n,i,S] W[o,i,t] + b[o],  S = s stride - pad + t dilation,
 // where x beyond the domain is what the windows' boundary modes say, or zero.
 //
-// Labels on a mesh axis: n batch (data parallel), o output channels (model parallel), i input
+// Labels on a grid axis: n batch (data parallel), o output channels (model parallel), i input
 // channels (y partial), g groups, d/h/w a spatial dimension (domain parallel, with halo), B all
 // replicated, R all on the root, P a partial input. Any mix on several axes.
 //
@@ -90,13 +90,13 @@ private:
       shape.push_back(extent);
       cuts.push_back({});
     }
-    const MeshPtr& mesh = plain.meshPtr();
+    const GridPtr& grid = plain.gridPtr();
     const Signature& chosen = form.signature;
-    form.parameters.push_back({"weight", makeLayout(shape, mesh, chosen.parameter(0), cuts),
+    form.parameters.push_back({"weight", makeLayout(shape, grid, chosen.parameter(0), cuts),
                                inOfGroup() * taps(), outOfGroup() * taps()});
     if (flag("bias"))
       form.parameters.push_back(
-          {"bias", makeLayout({outputs}, mesh, chosen.parameter(1), {{&form.output, 1}})});
+          {"bias", makeLayout({outputs}, grid, chosen.parameter(1), {{&form.output, 1}})});
   }
 
   bool computesInPieces(const Layouts& inputs, const Layout& plain,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Flatten: [batch, channel, spatial...] becomes [batch, features], row-major. Labels on a mesh axis: n
+// Flatten: [batch, channel, spatial...] becomes [batch, features], row-major. Labels on a grid axis: n
 // batch, c channel (a part of the channels is a run of features), B, R, P. Splits of space must be
 // given up first, since their features are no run.
 #include "declaration/core/types.hpp"
@@ -34,10 +34,10 @@ public:
 
   Form form(const Layouts& inputs, const Choice& choice) const override {
     const Layout& input = inputs.front();
-    const MeshPtr mesh = choice.mesh ? choice.mesh : input.meshPtr();
-    LayoutSpec spec{.shape = outputShape({input.shape()}), .mesh = mesh, .properties = {}};
-    const Signature chosen = Signature::choose(rows({}), input, mesh, choice.letters, title());
-    const Layout use = makeLayoutLike(input, mesh, chosen.input());
+    const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
+    LayoutSpec spec{.shape = outputShape({input.shape()}), .grid = grid, .properties = {}};
+    const Signature chosen = Signature::choose(rows({}), input, grid, choice.letters, title());
+    const Layout use = makeLayoutLike(input, grid, chosen.input());
     spec.properties = chosen.output().properties;
     spec.splitAxes = {use.splitAxes(0), use.splitAxes(1)};
     spec.cuts = {use.cuts(0), use.cuts(1)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The mean over all of space:  y[n,c,0,...] = 1/N sum over s of x[n,c,s]
 //
-// Labels on a mesh axis: n batch, c channel, d/h/w space (y partial), B, R, P.
+// Labels on a grid axis: n batch, c channel, d/h/w space (y partial), B, R, P.
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "sys/errors/error.hpp"
@@ -47,7 +47,7 @@ public:
     std::vector<CutSource> cuts(shape.size());
     cuts[0] = {&use, 0};
     cuts[1] = {&use, 1};
-    form.output = makeLayout(shape, use.meshPtr(), form.signature.output(), cuts);
+    form.output = makeLayout(shape, use.gridPtr(), form.signature.output(), cuts);
     return form;
   }
 

@@ -5,12 +5,12 @@
 //   concatenate  y = the x_i one after the other along a dimension
 //
 // Both are  y = sum over i of E_i x_i,  where E_i puts x_i at its place in y (for add: everywhere).
-// Let y have the layout L. Then x_i is used in L restricted to its place: the same mesh, properties
+// Let y have the layout L. Then x_i is used in L restricted to its place: the same grid, properties
 // and order of axes, each part cut off at the ends of x_i. In these layouts every rank joins what
 // it holds, whatever the properties are, P and a split of the dimension itself included; conversions
 // from the inputs' own layouts do the rest. The adjoint hands out y's cotangent likewise.
 //
-// Labels on a mesh axis: S0, S1, ..., B, R, P. Without a choice y lies as the first input does.
+// Labels on a grid axis: S0, S1, ..., B, R, P. Without a choice y lies as the first input does.
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
 #include "geometry/layout.hpp"
@@ -39,7 +39,7 @@ public:
   bool takesOutputLayout() const override { return true; }
 
   void setOutputLayout(const Layout& pattern) override {
-    if (pattern.hasMargins())
+    if (pattern.hasHalos())
       throw Error(TENON_ERR_LAYOUT,
                   fmt::format("the output layout of {} must not have halos, but is {}; add a "
                               "repartition after it to add them",
@@ -131,7 +131,7 @@ private:
   // Without the uses.
   Form outputForm(const Layouts& inputs, const std::vector<Shape>& shapes, const Shape& shape,
                   const Choice& choice) const {
-    const Layout first = inputs.front().withoutMargins();
+    const Layout first = inputs.front().withoutHalos();
     if (outputLayout()) {
       if (!choice.letters.empty())
         throw Error(TENON_ERR_OPTION, fmt::format("{} has both an output layout and the signature "
@@ -143,15 +143,15 @@ private:
               .uses = {},
               .output = output};
     }
-    const MeshPtr mesh = choice.mesh ? choice.mesh : first.meshPtr();
-    const Signature chosen = Signature::choose(rows(shapes), first, mesh, choice.letters, title());
+    const GridPtr grid = choice.grid ? choice.grid : first.gridPtr();
+    const Signature chosen = Signature::choose(rows(shapes), first, grid, choice.letters, title());
     std::vector<CutSource> same;
     for (int d = 0; d < first.rank(); ++d)
       same.push_back({&first, d});
     return {.signature = chosen,
             .inputs = inputs,
             .uses = {},
-            .output = makeLayout(shape, mesh, chosen.output(), same)};
+            .output = makeLayout(shape, grid, chosen.output(), same)};
   }
 
   // The output's layout restricted to begin .. begin + extent of the dimension.

@@ -97,14 +97,14 @@ private:
       const bool periodic = flag("periodic");
       if (use.parts(d) == 1 && !periodic)
         continue;
-      Margin margin{.boxes = {}, .high = periodic ? Boundary::Periodic : Boundary::None};
+      Halo halo{.boxes = {}, .high = periodic ? Boundary::Periodic : Boundary::None};
       const Index last = use.shape()[d] + (periodic ? 1 : 0);
       for (int part = 0; part < use.parts(d); ++part) {
         const Interval owned = use.owned(d, part);
-        margin.boxes.push_back(
+        halo.boxes.push_back(
             {owned.begin, owned.empty() ? owned.end : std::min(owned.end + 1, last)});
       }
-      spec.margins[d] = std::move(margin);
+      spec.halos[d] = std::move(halo);
     }
     return Layout(std::move(spec));
   }
@@ -168,7 +168,7 @@ Layout scalarLayout(const Layout& use, Property split) {
   for (Property& p : properties)
     if (p.isShard())
       p = split;
-  return makeLayout({1}, use.meshPtr(), properties, {CutSource()});
+  return makeLayout({1}, use.gridPtr(), properties, {CutSource()});
 }
 
 Layout perSample(const Layout& use, const Shape& shape, Property others, int dim) {
@@ -180,7 +180,7 @@ Layout perSample(const Layout& use, const Shape& shape, Property others, int dim
       p = others;
   std::vector<CutSource> cuts(shape.size());
   cuts[dim] = {&use, kSamples};
-  return makeLayout(shape, use.meshPtr(), properties, cuts);
+  return makeLayout(shape, use.gridPtr(), properties, cuts);
 }
 
 Shape Loss::outputShape(const std::vector<Shape>& inputs) const {
@@ -211,7 +211,7 @@ MapList Loss::maps(const Form& form, const Layouts&) const {
     list.source(
         {.name = "weights",
          .of = SourceEntry::Of::Weights,
-         .use = text("loss_weights") == "sample" ? samplesLayout(use) : use.withoutMargins()});
+         .use = text("loss_weights") == "sample" ? samplesLayout(use) : use.withoutHalos()});
   const ValueId z = list.exact(sameHolding(form.inputs.front(), use) ? list.staged(x)
                                                                      : list.convert(used_, x, use));
   const ValueId sum = hasWeightSum() ? addWeightSum(list, z, use) : kNoValue;

@@ -3,7 +3,7 @@
 //
 //   y[s,m,n] = sum over k of a[s,m,k] b[s,k,n]
 //
-// Labels on a mesh axis: S0, S1, ... leading dimensions, m rows, n columns, k the sum (y partial), B, R,
+// Labels on a grid axis: S0, S1, ... leading dimensions, m rows, n columns, k the sum (y partial), B, R,
 // and Pa, Pb where one input is a sum of addends and the other is on all ranks. Of two matrices these are
 // Table 1 of DistPar, and the row R.
 #include "declaration/core/types.hpp"
@@ -64,23 +64,23 @@ public:
     Layouts plain;
     for (const Layout& input : inputs) {
       shapes.push_back(input.shape());
-      plain.push_back(input.withoutMargins());
+      plain.push_back(input.withoutHalos());
     }
     const Shape shape = outputShape(shapes);
-    const MeshPtr mesh = choice.mesh ? choice.mesh : plain[0].meshPtr();
-    const Signature chosen = Signature::choose(rows(shapes), plain, mesh, choice.letters, title());
+    const GridPtr grid = choice.grid ? choice.grid : plain[0].gridPtr();
+    const Signature chosen = Signature::choose(rows(shapes), plain, grid, choice.letters, title());
     const int row = static_cast<int>(shape.size()) - 2, column = row + 1;
-    const Layout a = makeLayout(shapes[0], mesh, chosen.input(0), cutsOf(plain[0]));
+    const Layout a = makeLayout(shapes[0], grid, chosen.input(0), cutsOf(plain[0]));
     std::vector<CutSource> cuts = cutsOf(a);
     cuts[row] = {&a, column};
     cuts[column] = {&plain[1], column};
-    const Layout b = makeLayout(shapes[1], mesh, chosen.input(1), cuts);
+    const Layout b = makeLayout(shapes[1], grid, chosen.input(1), cuts);
     cuts = cutsOf(a);
     cuts[column] = {&b, column};
     return {.signature = chosen,
             .inputs = inputs,
             .uses = {a, b},
-            .output = makeLayout(shape, mesh, chosen.output(), cuts)};
+            .output = makeLayout(shape, grid, chosen.output(), cuts)};
   }
 
   Work work(const Form& form, int position) const override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The product of two inputs of one shape, element by element. Labels on a mesh axis: S0, S1, ... (any
+// The product of two inputs of one shape, element by element. Labels on a grid axis: S0, S1, ... (any
 // split), B, R, and Pa, Pb where one input is a sum of addends and the other is on all ranks.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
@@ -36,14 +36,14 @@ public:
   // Both lie as the first one does.
   Form form(const Layouts& inputs, const Choice& choice) const override {
     const Shape shape = outputShape({inputs[0].shape(), inputs[1].shape()});
-    const Layouts plain = {inputs[0].withoutMargins(), inputs[1].withoutMargins()};
-    const MeshPtr mesh = choice.mesh ? choice.mesh : plain[0].meshPtr();
-    const Signature chosen = Signature::choose(rows({shape}), plain, mesh, choice.letters, title());
-    const Layout a = makeLayoutLike(plain[0], mesh, chosen.input(0));
+    const Layouts plain = {inputs[0].withoutHalos(), inputs[1].withoutHalos()};
+    const GridPtr grid = choice.grid ? choice.grid : plain[0].gridPtr();
+    const Signature chosen = Signature::choose(rows({shape}), plain, grid, choice.letters, title());
+    const Layout a = makeLayoutLike(plain[0], grid, chosen.input(0));
     return {.signature = chosen,
             .inputs = inputs,
-            .uses = {a, makeLayoutLike(a, mesh, chosen.input(1))},
-            .output = makeLayoutLike(a, mesh, chosen.output())};
+            .uses = {a, makeLayoutLike(a, grid, chosen.input(1))},
+            .output = makeLayoutLike(a, grid, chosen.output())};
   }
 
   Work work(const Form& form, int position) const override {

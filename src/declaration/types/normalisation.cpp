@@ -32,7 +32,7 @@ Form Normalisation::form(const Layouts& inputs, const Choice& choice) const {
     for (const auto& [index, name] : {std::pair(0, "weight"), {1, "bias"}})
       form.parameters.push_back(
           {.name = name,
-           .use = makeLayout(places, use.meshPtr(), form.signature.parameter(index), cuts),
+           .use = makeLayout(places, use.gridPtr(), form.signature.parameter(index), cuts),
            .initial = index == 0 ? 1.0 : 0.0});
   }
   if (follows()) {
@@ -41,7 +41,7 @@ Form Normalisation::form(const Layouts& inputs, const Choice& choice) const {
     spec.cuts.erase(spec.cuts.begin());
     spec.shape.erase(spec.shape.begin());
     spec.splitAxes.erase(spec.splitAxes.begin());
-    spec.margins.clear();
+    spec.halos.clear();
     for (Property& p : spec.properties)
       if (p.isShard())
         --p.dim;
@@ -53,7 +53,7 @@ Form Normalisation::form(const Layouts& inputs, const Choice& choice) const {
 
 Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) const {
   const std::vector<Dimension> dimensions = this->dimensions(use.shape());
-  LayoutSpec spec{.shape = {2}, .mesh = use.meshPtr(), .properties = use.properties()};
+  LayoutSpec spec{.shape = {2}, .grid = use.gridPtr(), .properties = use.properties()};
   spec.splitAxes.resize(1);
   spec.cuts.resize(1);
   std::vector<int> placeOf(dimensions.size(), 0); // of a dimension among the groups'; 0: gathered
@@ -76,7 +76,7 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
   std::vector<int> axes;
   Index parts = 1;
   LayoutSpec own = spec;
-  for (int axis = 0; axis < use.mesh().axes(); ++axis) {
+  for (int axis = 0; axis < use.grid().axes(); ++axis) {
     if (!use.property(axis).isShard())
       continue;
     const int place = placeOf[use.property(axis).dim];
@@ -85,7 +85,7 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
     if (place > 0)
       continue;
     axes.push_back(axis);
-    parts *= use.mesh().extent(axis);
+    parts *= use.grid().extent(axis);
   }
   LayoutSpec gathered = spec;
   own.shape[0] = gathered.shape[0] = 2 * parts;

@@ -10,7 +10,7 @@
 // that split groups, once, and combined with the numbers of elements, which follow from the layouts; empty
 // parts contribute nothing. The adjoint has one sum over these axes.
 //
-// Labels on a mesh axis: n batch, c channels, S2, S3, ... space; of layernorm S0, S1, ...; B, R.
+// Labels on a grid axis: n batch, c channels, S2, S3, ... space; of layernorm S0, S1, ...; B, R.
 #pragma once
 
 #include "declaration/core/declaration.hpp"

@@ -2,7 +2,7 @@
 // Padding of space as a layer: windows of one element, whose outputs reach into the padding; a negative
 // padding leaves elements of the domain out. A side without a boundary mode is padded with zeros.
 //
-// Labels on a mesh axis: n batch, c channel, d/h/w space, B, R, P.
+// Labels on a grid axis: n batch, c channel, d/h/w space, B, R, P.
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 

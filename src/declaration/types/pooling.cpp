@@ -3,7 +3,7 @@
 // without the padding. Padding is absent, not zero, unless a boundary mode fills it. Ties of the
 // maximum go to the first input in global row-major order.
 //
-// Labels on a mesh axis: n batch, c channel, d/h/w space, B, R; P for the mean, which is linear.
+// Labels on a grid axis: n batch, c channel, d/h/w space, B, R; P for the mean, which is linear.
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A conversion as a layer: y is x in a layout that the user gives, on the same mesh or another, and
+// A conversion as a layer: y is x in a layout that the user gives, on the same grid or another, and
 // the adjoint is the conversion's, C(x -> y)* = C(y* -> x*). Where it stands in a network it ends
 // what a layer's choice of labels can reach: the next layer sees the layout given here.
 //

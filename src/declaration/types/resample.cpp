@@ -57,16 +57,16 @@ Form Separable::form(const Layouts& inputs, const Choice& choice) const {
       cut = std::lower_bound(middle.begin(), middle.end(), cut) - middle.begin();
     spec.cuts[d].front() = 0;
     spec.cuts[d].back() = out[d];
-    Margin margin;
+    Halo halo;
     bool needed = false;
     for (int part = 0; part < plain.parts(d); ++part) {
       const Interval box = inputsOf({spec.cuts[d][part], spec.cuts[d][part + 1]}, d, in, out);
       const Interval owned = plain.owned(d, part);
       needed |= !box.empty() && (box.begin < owned.begin || box.end > owned.end);
-      margin.boxes.push_back(box);
+      halo.boxes.push_back(box);
     }
     if (needed)
-      use.margins[d] = std::move(margin);
+      use.halos[d] = std::move(halo);
   }
   form.output = Layout(std::move(spec));
   form.uses.front() = Layout(std::move(use));

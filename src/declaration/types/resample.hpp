@@ -3,7 +3,7 @@
 // output o of a dimension is a weighted sum of inputs one after the other. Means over windows of any sizes
 // and interpolation are such maps. A part reads what its outputs need, with a halo.
 //
-// Labels on a mesh axis: n batch, c channel, d/h/w space, B, R, P.
+// Labels on a grid axis: n batch, c channel, d/h/w space, B, R, P.
 #pragma once
 
 #include "declaration/core/declaration.hpp"

@@ -4,7 +4,7 @@
 //   slice  along one dimension, from `begin` to `end` by `step`
 //   crop   in space, a box of `size` from `offset` on
 //
-// A part keeps what it has of them, so that nothing moves; parts may end up empty. Labels on a mesh
+// A part keeps what it has of them, so that nothing moves; parts may end up empty. Labels on a grid
 // axis: S0, S1, ..., B, R, P.
 #include "declaration/types/slice.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The softmax along a dimension, which may be split:  y = exp(x - m) / s,  m the maximum and s the sum of
 // exp(x - m) over the dimension. As maps, with one exchange of maxima and one of sums where a grid axis
-// splits the dimension; the adjoint has one of sums. Labels on a mesh axis: S0, S1, ..., B, R.
+// splits the dimension; the adjoint has one of sums. Labels on a grid axis: S0, S1, ..., B, R.
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"
 #include "geometry/layout.hpp"
@@ -85,7 +85,7 @@ private:
     std::vector<CutSource> cuts;
     for (int d = 0; d < use.rank(); ++d)
       cuts.push_back(d == dim ? CutSource() : CutSource{&use, d});
-    return makeLayout(shape, use.meshPtr(), properties, cuts);
+    return makeLayout(shape, use.gridPtr(), properties, cuts);
   }
 };
 

@@ -5,7 +5,7 @@
 //
 //   X[n,i,k] = F x[n,i],   Y[n,o,k] = sum over i of X[n,i,k] W[i,o,k],   y[n,o] = F^-1 Y[n,o].
 //
-// Labels on a mesh axis: n batch, o output channels, i input channels (y partial), d/h/w space, B, R, P.
+// Labels on a grid axis: n batch, o output channels, i input channels (y partial), d/h/w space, B, R, P.
 // Where space is split each rank has addends of all coefficients, which are summed into parts of the
 // modes (a reduce-scatter); the products are those of a part, and all ranks get all products (an
 // all-gather) for their cells. So nothing of the size of the field travels.
@@ -85,7 +85,7 @@ public:
     const Shape shape = outputShape({input.shape()});
     Form form = formLikeInput(inputs, choice);
     const Layout& use = form.uses.front();
-    const MeshPtr mesh = use.meshPtr();
+    const GridPtr grid = use.gridPtr();
     const Layout modes = modeLayout(use);
     std::vector<CutSource> cuts = {{&use, 1}, {}};
     for (int d = kFirstSpatial; d < modes.rank(); ++d)
@@ -94,12 +94,12 @@ public:
     weight[0] = integer("in_channels");
     weight[1] = integer("out_channels");
     form.parameters.push_back({"weight",
-                               makeLayout(weight, mesh, form.signature.parameter(0), cuts),
+                               makeLayout(weight, grid, form.signature.parameter(0), cuts),
                                weight[0], weight[1]});
     cuts = {{&use, 0}, {&form.parameters.front().use, 1}};
     for (int d = kFirstSpatial; d < use.rank(); ++d)
       cuts.push_back({&use, d});
-    form.output = makeLayout(shape, mesh, form.signature.output(), cuts);
+    form.output = makeLayout(shape, grid, form.signature.output(), cuts);
     return form;
   }
 
@@ -176,7 +176,7 @@ private:
     std::vector<CutSource> cuts(shape.size());
     cuts[0] = {&use, 0};
     cuts[1] = {&use, 1};
-    return makeLayout(shape, use.meshPtr(), use.properties(), cuts);
+    return makeLayout(shape, use.gridPtr(), use.properties(), cuts);
   }
   Layout productLayout(const Layout& modes, const Form& form) const {
     Shape shape = modes.shape();
@@ -184,10 +184,10 @@ private:
     std::vector<CutSource> cuts = {{&modes, 0}, {&form.parameters.front().use, 1}};
     for (int d = kFirstSpatial; d < modes.rank(); ++d)
       cuts.push_back({&modes, d});
-    return makeLayout(shape, modes.meshPtr(), form.signature.output(), cuts);
+    return makeLayout(shape, modes.gridPtr(), form.signature.output(), cuts);
   }
   static Layout withSpace(const Layout& modes, const Properties& properties) {
-    return makeLayoutLike(modes, modes.meshPtr(), properties);
+    return makeLayoutLike(modes, modes.gridPtr(), properties);
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Another order of the dimensions: dimension d of y is dimension permutation[d] of x. Splits and cuts go
-// with their dimensions, so that nothing moves. Labels on a mesh axis: S0, S1, ... of the input, B, R, P.
+// with their dimensions, so that nothing moves. Labels on a grid axis: S0, S1, ... of the input, B, R, P.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -51,7 +51,7 @@ public:
     Form form = formLikeInput(inputs, choice);
     const Layout& use = form.uses.front();
     LayoutSpec spec{.shape = outputShape({use.shape()}),
-                    .mesh = use.meshPtr(),
+                    .grid = use.gridPtr(),
                     .properties = form.signature.output().properties};
     for (Index d : permutation()) {
       spec.splitAxes.push_back(use.splitAxes(static_cast<int>(d)));

@@ -106,11 +106,11 @@ Form TransposedConvolution::form(const Layouts& inputs, const Choice& choice) co
   const Layout& input = inputs.front();
   const Shape shape = outputShape({input.shape()});
   checkInput(input, choice.letters);
-  const MeshPtr mesh = choice.mesh ? choice.mesh : input.meshPtr();
+  const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
   const Signature chosen =
-      Signature::choose(rows({input.shape()}), input, mesh, choice.letters, title());
-  const Layout plain = plainLayout(input, mesh, chosen.input());
-  LayoutSpec spec{.shape = shape, .mesh = mesh, .properties = chosen.output().properties};
+      Signature::choose(rows({input.shape()}), input, grid, choice.letters, title());
+  const Layout plain = plainLayout(input, grid, chosen.input());
+  LayoutSpec spec{.shape = shape, .grid = grid, .properties = chosen.output().properties};
   spec.splitAxes.resize(shape.size());
   spec.cuts.resize(shape.size());
   const auto follow = [&](int d, std::vector<Index> cuts) {
@@ -142,7 +142,7 @@ Layout TransposedConvolution::addends(const Form& form) const {
   const std::vector<Window> all = windows();
   for (int d = kFirstSpatial; d < output.rank(); ++d) {
     const Window& window = all[d - kFirstSpatial];
-    Margin margin{.boxes = {}, .low = window.lowMode, .high = window.highMode, .addends = true};
+    Halo halo{.boxes = {}, .low = window.lowMode, .high = window.highMode, .addends = true};
     bool needed = false;
     for (int part = 0; part < output.parts(d); ++part) {
       const Interval owned = output.owned(d, part);
@@ -152,10 +152,10 @@ Layout TransposedConvolution::addends(const Form& form) const {
       else if (!owned.empty())
         box = {std::min(box.begin, owned.begin), std::max(box.end, owned.end)};
       needed |= !(box == owned);
-      margin.boxes.push_back(box);
+      halo.boxes.push_back(box);
     }
     if (needed)
-      spec.margins[d] = std::move(margin);
+      spec.halos[d] = std::move(halo);
   }
   return Layout(std::move(spec));
 }
@@ -187,12 +187,12 @@ void TransposedConvolution::addParameters(const Layout& plain, Form& form) const
     shape.push_back(window.kernel);
     cuts.push_back({});
   }
-  const MeshPtr& mesh = plain.meshPtr();
+  const GridPtr& grid = plain.gridPtr();
   const Signature& chosen = form.signature;
-  form.parameters.push_back({"weight", makeLayout(shape, mesh, chosen.parameter(0), cuts),
+  form.parameters.push_back({"weight", makeLayout(shape, grid, chosen.parameter(0), cuts),
                              inOfGroup() * taps(), outOfGroup() * taps()});
   if (flag("bias"))
-    form.parameters.push_back({"bias", makeLayout({integer("out_channels")}, mesh,
+    form.parameters.push_back({"bias", makeLayout({integer("out_channels")}, grid,
                                                   chosen.parameter(1), {{&form.output, 1}})});
 }
 

@@ -5,7 +5,7 @@
 // to theirs, and what lies beyond the domain goes where the boundary modes take it from: that is the
 // adjoint of the halo exchange.
 //
-// Labels on a mesh axis: n batch, i input channels (y partial), o output channels, g groups, d/h/w space, B,
+// Labels on a grid axis: n batch, i input channels (y partial), o output channels, g groups, d/h/w space, B,
 // R, P.
 #pragma once
 

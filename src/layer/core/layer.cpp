@@ -16,7 +16,7 @@ namespace tenon {
 
 namespace {
 
-std::string layoutText(const Layout& layout, const Mesh& named) {
+std::string layoutText(const Layout& layout, const Grid& named) {
   return viewsInDetail() ? layout.describe() : layout.summary(named);
 }
 
@@ -36,18 +36,18 @@ std::string trafficText(const LinearOp& conversion) {
                      most.cells * size, all * size);
 }
 
-std::string viewLine(const std::string& label, const Layout& layout, const Mesh& named,
+std::string viewLine(const std::string& label, const Layout& layout, const Grid& named,
                      const std::string& text) {
   return fmt::format("  {:<7} {}{}\n", label, layoutText(layout, named), text);
 }
 
 // Where a halo is all that the use adds, the two layouts are one text.
 std::string viewLine(const std::string& label, const Layout& layout, const LinearOp* toUse,
-                     const Mesh& named) {
+                     const Grid& named) {
   if (!toUse)
     return viewLine(label, layout, named);
   const Layout& use = toUse->range();
-  if (!viewsInDetail() && use.withoutMargins() == layout)
+  if (!viewsInDetail() && use.withoutHalos() == layout)
     return viewLine(label, use, named, ": " + trafficText(*toUse));
   return viewLine(label, layout, named,
                   fmt::format(", used as {}: {}", layoutText(use, named), trafficText(*toUse)));
@@ -102,14 +102,14 @@ std::string Layer::ownView() const {
   }
   for (const Ref<Parameter>& p : parameters_) {
     const LinearOp* reduction = p->toDirection();
-    text += viewLine(p->name(), p->storage(), latest().output().mesh(),
+    text += viewLine(p->name(), p->storage(), latest().output().grid(),
                      (p->isFrozen() ? "   frozen" : "") +
                          (!reduction        ? std::string()
                           : p->isInBucket() ? "   gradient reduction with others"
                                             : "   gradient reduction: " + trafficText(*reduction)));
   }
   for (const Ref<StateTensor>& state : states_)
-    text += viewLine(state->name(), state->storage(), latest().output().mesh(), "   running");
+    text += viewLine(state->name(), state->storage(), latest().output().grid(), "   running");
   const Memory held = memory();
   return text +
          fmt::format("  memory on rank {}: parameters {}, buffers {}, saved activations {}\n",

@@ -31,9 +31,9 @@ std::string trafficText(const LinearOp& conversion);
 // "  input   [8,4] S0, used as [8,4] B: at most ...\n" on the named process grid, for a tensor that
 // passes a conversion before it is used; without one if it is null.
 std::string viewLine(const std::string& label, const Layout& layout, const LinearOp* toUse,
-                     const Mesh& named);
+                     const Grid& named);
 // The same without a conversion, and with a text after the layout.
-std::string viewLine(const std::string& label, const Layout& layout, const Mesh& named,
+std::string viewLine(const std::string& label, const Layout& layout, const Grid& named,
                      const std::string& text = "");
 
 class Layer;

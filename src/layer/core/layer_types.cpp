@@ -17,10 +17,10 @@ namespace {
 std::string composedFacts(const Setup& setup) {
   const BoundMaps& maps = setup.maps();
   const Layout& input = setup.inputs().front();
-  const Mesh& mesh = input.mesh();
-  return fmt::format("  process grid {}, signature {}\n", mesh.describe(), setup.signature()) +
-         viewLine("input", input, maps.conversionFrom(maps.list().inputs().front()), mesh) +
-         viewLine("output", setup.output(), mesh);
+  const Grid& grid = input.grid();
+  return fmt::format("  process grid {}, signature {}\n", grid.describe(), setup.signature()) +
+         viewLine("input", input, maps.conversionFrom(maps.list().inputs().front()), grid) +
+         viewLine("output", setup.output(), grid);
 }
 
 } // namespace
@@ -54,25 +54,25 @@ ValueId boundaryOf(const MapList& list, std::size_t inputsRead) {
 std::string kernelFacts(const Setup& setup) {
   const BoundMaps& maps = setup.maps();
   const MapList& list = maps.list();
-  const Mesh& mesh = setup.output().mesh();
+  const Grid& grid = setup.output().grid();
   const std::vector<std::vector<ValueId>> read = valuesRead(list);
   const std::vector<ValueId>& inputs = read.front();
-  std::string text = fmt::format("  process grid {}, signature {}, {}\n", mesh.describe(),
+  std::string text = fmt::format("  process grid {}, signature {}, {}\n", grid.describe(),
                                  setup.signature(), maps.kernels().front().kernel->describe());
   for (std::size_t i = 0; i < inputs.size(); ++i)
     text += viewLine(inputs.size() == 1 ? "input" : fmt::format("input {}", i), setup.inputs()[i],
-                     maps.conversionTo(inputs[i]), mesh);
+                     maps.conversionTo(inputs[i]), grid);
   if (const ValueId boundary = boundaryOf(list, inputs.size()); boundary != kNoValue)
     text += viewLine("boundary values", list.values()[boundary].layout,
-                     maps.conversionFrom(boundary), mesh);
+                     maps.conversionFrom(boundary), grid);
   for (std::size_t s = 1; s < read.size(); ++s)
     text += fmt::format("  strip {} of the output, computed after its halo exchange: {}\n", s - 1,
                         trafficText(*maps.conversionTo(read[s].front())));
   for (const auto& use : *maps.kernels().front().uses)
     if (const LinearOp* conversion = use->conversion())
-      text += viewLine(use->parameter().name(), conversion->domain(), conversion, mesh);
+      text += viewLine(use->parameter().name(), conversion->domain(), conversion, grid);
   const LinearOp* sum = maps.conversionTo(list.output());
-  return text + viewLine("output", setup.output(), mesh,
+  return text + viewLine("output", setup.output(), grid,
                          sum ? "   addends of neighbours: " + trafficText(*sum) : "");
 }
 
@@ -111,7 +111,7 @@ Form chosenForm(const Layer& layer, const Layouts& inputs) {
 
 std::unique_ptr<Setup> setUpKernel(Layer& layer, const Layouts& inputs, KernelMaker make) {
   const Form form = chosenForm(layer, inputs);
-  const int here = form.output.mesh().position(layer.comm()->rank());
+  const int here = form.output.grid().position(layer.comm()->rank());
   const auto kernel = [&](int k, const Sources&) {
     return madeFor(layer,
                    [&] { return make(layer, form, form.useOf(k), form.outputsOf(k, here)); });

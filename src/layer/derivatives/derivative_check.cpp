@@ -21,11 +21,11 @@ using Tensors = std::vector<Ref<DTensor>>;
 // addends lets a fill by global position do.
 void fillValid(DTensor& x, std::uint64_t seed, std::uint64_t stream) {
   LayoutSpec spec = x.layout().spec();
-  for (int axis = 0; axis < x.layout().mesh().axes(); ++axis)
+  for (int axis = 0; axis < x.layout().grid().axes(); ++axis)
     if (spec.properties[axis].isPartial()) {
       spec.properties[axis] = Property::broadcast();
       if (x.position() >= 0)
-        stream = 64 * stream + x.layout().mesh().coordinate(x.position(), axis);
+        stream = 64 * stream + x.layout().grid().coordinate(x.position(), axis);
     }
   DTensor addend(x.comm(), Layout(std::move(spec)), x.dataType());
   fillUniform(addend, seed, stream, -1, 1);

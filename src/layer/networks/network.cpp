@@ -126,11 +126,11 @@ private:
 };
 
 std::string segmentFacts(const Setup& setup) {
-  const Mesh& mesh = setup.output().mesh();
-  std::string text = fmt::format("  process grid {}\n", mesh.describe());
+  const Grid& grid = setup.output().grid();
+  std::string text = fmt::format("  process grid {}\n", grid.describe());
   for (const Layout& input : setup.inputs())
-    text += viewLine("input", input, mesh);
-  return text + viewLine("output", setup.output(), mesh) +
+    text += viewLine("input", input, grid);
+  return text + viewLine("output", setup.output(), grid) +
          "  keeps its input, and is recomputed before its adjoint; activations are among the "
          "buffers\n";
 }
@@ -197,11 +197,11 @@ BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
 }
 
 std::string networkFacts(const Setup& setup) {
-  const Mesh& mesh = setup.output().mesh();
-  std::string text = fmt::format("  process grid {}\n", mesh.describe());
+  const Grid& grid = setup.output().grid();
+  std::string text = fmt::format("  process grid {}\n", grid.describe());
   for (const Layout& input : setup.inputs())
-    text += viewLine("input", input, mesh);
-  return text + viewLine("output", setup.output(), mesh);
+    text += viewLine("input", input, grid);
+  return text + viewLine("output", setup.output(), grid);
 }
 
 } // namespace

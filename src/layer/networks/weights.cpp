@@ -123,7 +123,7 @@ private:
 
 // The whole tensor on rank 0, nothing elsewhere.
 Layout wholeOnRoot(const Shape& shape) {
-  return Layout({.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+  return Layout({.shape = shape, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
 }
 
 std::vector<StoredTensor> storedTensors(const std::vector<NamedTensor>& named) {

@@ -66,12 +66,12 @@ private:
 };
 
 std::string joinFacts(const Setup& setup) {
-  const Mesh& mesh = setup.output().mesh();
-  std::string text = fmt::format("  process grid {}\n", mesh.describe());
+  const Grid& grid = setup.output().grid();
+  std::string text = fmt::format("  process grid {}\n", grid.describe());
   for (std::size_t i = 0; i < setup.inputs().size(); ++i)
     text += viewLine(fmt::format("input {}", i), setup.inputs()[i],
-                     setup.maps().conversionFrom(setup.maps().list().inputs()[i]), mesh);
-  return text + viewLine("output", setup.output(), mesh);
+                     setup.maps().conversionFrom(setup.maps().list().inputs()[i]), grid);
+  return text + viewLine("output", setup.output(), grid);
 }
 
 } // namespace

@@ -117,7 +117,7 @@ std::unique_ptr<Setup> setUpHuber(Layer& layer, const Layouts& inputs) {
 
 std::unique_ptr<Setup> setUpGradientpenalty(Layer& layer, const Layouts& inputs) {
   return setUpLoss(layer, inputs, [&](const std::string&, const LossPart& part) {
-    const int position = part.use.mesh().position(layer.comm()->rank());
+    const int position = part.use.grid().position(layer.comm()->rank());
     return std::make_unique<GradientTerms>(
         part, position,
         spacing(layer.declaration().value<std::string>("spacing"), part.use.rank() - kFirstSpatial,
@@ -325,9 +325,9 @@ private:
 
 LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
   const Layout& use = form.uses.front();
-  const int position = use.mesh().position(layer.comm()->rank());
+  const int position = use.grid().position(layer.comm()->rank());
   LossPart part{.use = use,
-                .box = use.withoutMargins().box(position),
+                .box = use.withoutHalos().box(position),
                 .speaks = true,
                 .terms = 1,
                 .isMean = loss.value<std::string>("loss_reduction") == "mean",
@@ -335,10 +335,10 @@ LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
                 .context = contextOf(layer.comm(), layer.space()),
                 .target = {},
                 .weights = {}};
-  for (int axis = 0; axis < use.mesh().axes() && position >= 0; ++axis)
+  for (int axis = 0; axis < use.grid().axes() && position >= 0; ++axis)
     part.speaks &= !use.property(axis).isShard() ||
                    use.property(axis).dim == LossPart::kSampleDim ||
-                   use.mesh().coordinate(position, axis) == 0;
+                   use.grid().coordinate(position, axis) == 0;
   for (std::size_t d = 0; d < (loss.termsAreSamples() ? 1 : use.shape().size()); ++d)
     part.terms *= static_cast<double>(use.shape()[d]);
   const std::string weights = loss.value<std::string>("loss_weights");

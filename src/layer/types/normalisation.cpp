@@ -284,16 +284,16 @@ private:
   }
   // Of the rank that has a part of this one's groups.
   int positionOf(Index part) const {
-    const Mesh& mesh = use_.mesh();
+    const Grid& grid = use_.grid();
     std::vector<int> coordinates;
-    for (int axis = 0; axis < mesh.axes(); ++axis)
-      coordinates.push_back(mesh.coordinate(position_, axis));
+    for (int axis = 0; axis < grid.axes(); ++axis)
+      coordinates.push_back(grid.coordinate(position_, axis));
     for (std::size_t i = moments_.axes.size(); i-- > 0;) {
       const int axis = moments_.axes[i];
-      coordinates[axis] = static_cast<int>(part % mesh.extent(axis));
-      part /= mesh.extent(axis);
+      coordinates[axis] = static_cast<int>(part % grid.extent(axis));
+      part /= grid.extent(axis);
     }
-    return mesh.positionAt(coordinates);
+    return grid.positionAt(coordinates);
   }
 
   const Layout& use_;
@@ -311,7 +311,7 @@ std::unique_ptr<Setup> setUpNormalisation(Layer& layer, const Layouts& inputs) {
   const Form form = layer.form(inputs);
   const auto& declaration = static_cast<const Normalisation&>(layer.declaration());
   const RowGeometry geometry(declaration, form,
-                             form.uses.front().mesh().position(layer.comm()->rank()));
+                             form.uses.front().grid().position(layer.comm()->rank()));
   const KernelContextPtr context = contextOf(layer.comm(), layer.space());
   const auto rows = std::make_shared<RowKernels>(geometry.rows(), context);
   const auto parts = std::make_shared<const PartMoments>(geometry.parts(*context));

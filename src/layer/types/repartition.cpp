@@ -11,9 +11,9 @@ namespace {
 std::string repartitionFacts(const Setup& setup) {
   const BoundMaps& maps = setup.maps();
   const Layout& input = setup.inputs().front();
-  const Mesh& mesh = input.mesh();
-  return fmt::format("  process grid {}\n", mesh.describe()) + viewLine("input", input, mesh) +
-         viewLine("output", setup.output(), mesh,
+  const Grid& grid = input.grid();
+  return fmt::format("  process grid {}\n", grid.describe()) + viewLine("input", input, grid) +
+         viewLine("output", setup.output(), grid,
                   ": " + trafficText(*maps.conversionTo(maps.list().output())));
 }
 

@@ -166,17 +166,17 @@ Form ShellDeclaration::form(const Layouts& inputs, const Choice& choice) const {
         TENON_ERR_STATE,
         fmt::format("{} has no function for Apply; set one before TenonLayerSetUp()", title()));
   const Layout& input = inputs.front();
-  const MeshPtr mesh = choice.mesh ? choice.mesh : input.meshPtr();
+  const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
   const Signature chosen =
-      Signature::choose(rows({input.shape()}), input, mesh, choice.letters, title());
-  const Layout use = makeLayoutLike(input, mesh, chosen.input());
+      Signature::choose(rows({input.shape()}), input, grid, choice.letters, title());
+  const Layout use = makeLayoutLike(input, grid, chosen.input());
   Form form{.signature = chosen,
             .inputs = inputs,
             .uses = {use},
             .output = functions_.setUp ? functions_.setUp(use) : use};
-  const Properties everywhere(mesh->axes(), Property::broadcast());
+  const Properties everywhere(grid->axes(), Property::broadcast());
   const auto whole = [&](const Shape& shape) {
-    return makeLayout(shape, mesh, everywhere, std::vector<CutSource>(shape.size()));
+    return makeLayout(shape, grid, everywhere, std::vector<CutSource>(shape.size()));
   };
   for (const Declared& p : declared_)
     form.parameters.push_back({p.name, whole(p.shape), p.fanIn, p.fanOut});

@@ -3,7 +3,7 @@
 // together. The framework converts input and parameters, keeps what the derivatives need, and
 // collects gradients.
 //
-// Letters on a mesh axis: those that the user says his functions can do, by default S0, S1, ..., B
+// Letters on a grid axis: those that the user says his functions can do, by default S0, S1, ..., B
 // and R. A parameter is used in full on every rank (B on every axis); in the adjoint each rank adds
 // its addend of the gradient. A state is used like a parameter, and what the function for Apply writes to it
 // on every rank stays.

@@ -127,7 +127,7 @@ std::unique_ptr<Setup> setUpSoftmax(Layer& layer, const Layouts& inputs) {
   const Form form = layer.form(inputs);
   const auto dim = static_cast<std::size_t>(layer.declaration().value<Index>("dim"));
   const Layout& use = form.uses.front();
-  const int position = use.mesh().position(layer.comm()->rank());
+  const int position = use.grid().position(layer.comm()->rank());
   const Box box = use.box(position);
   AxisShape shape;
   shape.outer = use.isHolder(position) ? 1 : 0;

@@ -137,16 +137,16 @@ private:
 };
 
 std::string spectralFacts(const Setup& setup) {
-  const Mesh& mesh = setup.output().mesh();
+  const Grid& grid = setup.output().grid();
   std::string text =
-      fmt::format("  process grid {}, signature {}, {}\n", mesh.describe(), setup.signature(),
+      fmt::format("  process grid {}, signature {}, {}\n", grid.describe(), setup.signature(),
                   setup.maps().kernels().front().kernel->describe());
-  text += viewLine("input", setup.inputs().front(), mesh);
+  text += viewLine("input", setup.inputs().front(), grid);
   for (const Map& map : setup.maps().list().maps())
     if (map.kind == Map::Kind::Operator)
       text += viewLine("coefficients", setup.maps().list().values()[map.y].layout,
-                       setup.maps().conversionTo(map.y), mesh);
-  return text + viewLine("output", setup.output(), mesh);
+                       setup.maps().conversionTo(map.y), grid);
+  return text + viewLine("output", setup.output(), grid);
 }
 
 } // namespace

@@ -20,12 +20,12 @@ std::vector<CellBox> cellsOfRank(const Communicator& comm, const Layout& layout)
         TENON_ERR_LAYOUT,
         fmt::format("layout {} has no side with boundary mode \"values\"; set that mode on a halo",
                     layout.describe()));
-  return callersCells(layout, layout.mesh().position(comm.rank()));
+  return callersCells(layout, layout.grid().position(comm.rank()));
 }
 
 const Layout& ofValues(const Layout& layout) {
   for (int d = 0; d < layout.rank(); ++d)
-    if (const auto& margin = layout.margin(d); margin && margin->addends)
+    if (const auto& halo = layout.halo(d); halo && halo->addends)
       throw Error(TENON_ERR_LAYOUT,
                   fmt::format("a boundary constant fills halo elements, but layout "
                               "{} holds partial sums there; pass its dual",
@@ -92,7 +92,7 @@ namespace {
 
 Box localBox(const Communicator& comm, const Layout& layout) {
   Box box;
-  for (Index extent : extents(layout.box(layout.mesh().position(comm.rank()))))
+  for (Index extent : extents(layout.box(layout.grid().position(comm.rank()))))
     box.push_back({0, extent});
   return box;
 }

@@ -31,7 +31,7 @@ namespace tenon {
 // caller's.
 LinearOpRef boundaryValues(const CommPtr& comm, const Layout& layout, TenonDataType type);
 
-// M 1, from boundaryScalar(layout) to the layout. Throws likewise, and for a margin of addends.
+// M 1, from boundaryScalar(layout) to the layout. Throws likewise, and for a halo of addends.
 class BoundaryConstant final : public LinearOp {
 public:
   BoundaryConstant(const CommPtr& comm, const Layout& layout, TenonDataType type);

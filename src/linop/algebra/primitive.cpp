@@ -48,10 +48,10 @@ const char* letterOf(PropertyKind kind) {
 }
 
 void checkDomain(const Rule& rule, const Layout& domain, int axis, int dim) {
-  if (axis < 0 || axis >= domain.mesh().axes())
+  if (axis < 0 || axis >= domain.grid().axes())
     throw Error(TENON_ERR_ARG,
                 fmt::format("the grid axis of the {} is {}, but process grid {} has axes 0 to {}",
-                            rule.name, axis, domain.mesh().describe(), domain.mesh().axes() - 1));
+                            rule.name, axis, domain.grid().describe(), domain.grid().axes() - 1));
   const Property now = domain.property(axis);
   if (now.kind != rule.from)
     throw Error(TENON_ERR_LAYOUT,
@@ -63,7 +63,7 @@ void checkDomain(const Rule& rule, const Layout& domain, int axis, int dim) {
                 fmt::format("the {} cannot go from {} to S{}; pass a dimension from 0 to {}{}",
                             rule.name, now.describe(), dim, domain.rank() - 1,
                             now.isShard() ? " that the grid axis does not split" : ""));
-  if (domain.hasMargins())
+  if (domain.hasHalos())
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("the {} needs a layout without halos, but got {}; remove the halos "
                             "first or use TenonLinearOpCreateConversion()",
@@ -89,7 +89,7 @@ Layout primitiveRange(Primitive primitive, const Layout& domain, int axis, int d
 }
 
 Layout sendReceiveRange(const Layout& domain, int rank, int ranks) {
-  if (domain.mesh().size() != 1)
+  if (domain.grid().size() != 1)
     throw Error(
         TENON_ERR_LAYOUT,
         fmt::format("a send-receive needs a layout on a process grid of one process, but got {}",
@@ -99,7 +99,7 @@ Layout sendReceiveRange(const Layout& domain, int rank, int ranks) {
                 fmt::format("the destination rank of the send-receive is {}; it must be in 0 to {}",
                             rank, ranks - 1));
   LayoutSpec spec = domain.spec();
-  spec.mesh = Mesh::make(domain.mesh().extents(), {rank});
+  spec.grid = Grid::make(domain.grid().extents(), {rank});
   return Layout(std::move(spec));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The named primitives of parallel programs (Hewett and Grady 2020, Section 3): conversions that
-// change the property of one mesh axis.
+// change the property of one grid axis.
 //
 //     broadcast  R -> B      sum-reduce P -> R     all-reduce     P -> B
 //     scatter    R -> S(d)   gather     S -> R     reduce-scatter P -> S(d)
@@ -29,13 +29,13 @@ enum class Primitive {
   ZeroPad
 };
 
-// The range of a primitive along a mesh axis. `dim` is the dimension that the axis is to split; it
+// The range of a primitive along a grid axis. `dim` is the dimension that the axis is to split; it
 // is not read where the range is no S. Throws TENON_ERR_ARG for an axis or dimension that does not
 // exist, TENON_ERR_LAYOUT if the axis has another property, is not the minor one of the dimension
-// that it leaves, or the domain has margins.
+// that it leaves, or the domain has halos.
 Layout primitiveRange(Primitive primitive, const Layout& domain, int axis, int dim = -1);
 
-// The same tensor on another process: send and receive. The mesh must have one process.
+// The same tensor on another process: send and receive. The grid must have one process.
 Layout sendReceiveRange(const Layout& domain, int rank, int ranks);
 
 } // namespace tenon

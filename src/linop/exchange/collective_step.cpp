@@ -296,13 +296,13 @@ void CollectiveStep::wait(int coordinate) {
 namespace {
 
 // By their coordinates on the axes.
-std::vector<int> ranksOfLine(const Mesh& mesh, int position, const std::vector<int>& axes) {
-  std::vector<int> line = mesh.coordinates(position), ranks(mesh.extentOf(axes));
+std::vector<int> ranksOfLine(const Grid& grid, int position, const std::vector<int>& axes) {
+  std::vector<int> line = grid.coordinates(position), ranks(grid.extentOf(axes));
   for (int c = 0; c < static_cast<int>(ranks.size()); ++c) {
     int rest = c;
-    for (std::size_t i = axes.size(); i-- > 0; rest /= mesh.extent(axes[i]))
-      line[axes[i]] = rest % mesh.extent(axes[i]);
-    ranks[c] = mesh.rank(mesh.positionAt(line));
+    for (std::size_t i = axes.size(); i-- > 0; rest /= grid.extent(axes[i]))
+      line[axes[i]] = rest % grid.extent(axes[i]);
+    ranks[c] = grid.rank(grid.positionAt(line));
   }
   return ranks;
 }
@@ -318,12 +318,12 @@ CollectiveKind collectiveOf(const RouteStep& step) {
 CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, TenonDataType type,
                                Space space)
     : LinearOp(comm, step.from, step.to, type),
-      line_(lineComm(*comm, step.from.mesh(), step.axes, AxisUse::Library)),
+      line_(lineComm(*comm, step.from.grid(), step.axes, AxisUse::Library)),
       kind_(collectiveOf(step)), tree_(step.tree), pieces_(collectivePieces(step, comm->rank())),
-      ranks_(step.from.mesh().extentOf(step.axes)) {
+      ranks_(step.from.grid().extentOf(step.axes)) {
   if (!pieces_.takesPart)
     return;
-  peers_ = ranksOfLine(step.from.mesh(), step.from.mesh().position(comm->rank()), step.axes);
+  peers_ = ranksOfLine(step.from.grid(), step.from.grid().position(comm->rank()), step.axes);
   const int me = pieces_.coordinate;
   const int own = static_cast<int>(pieces_.piece(me));
   int offset = 0;

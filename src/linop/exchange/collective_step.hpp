@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One step of a route as a collective along a mesh axis, or several taken as one. The adjoint is a
+// One step of a route as a collective along a grid axis, or several taken as one. The adjoint is a
 // collective again: all-gather and reduce-scatter, broadcast and reduce are pairs, all-reduce is its
 // own.
 //
 // Copies of a sum are equal bit by bit, also on ranks that sum the same addends in another line of
-// the mesh. MPI promises neither for its own reductions, which may depend on a rank's place, so they
+// the grid. MPI promises neither for its own reductions, which may depend on a rank's place, so they
 // are not used: each cell is summed on one rank and then copied. Either every rank gets the addends
 // of its piece from all others at once and adds them in the order of their coordinates (so the bits are
 // those of the exchange along this axis), or short arrays are added along a binomial tree of fixed order.

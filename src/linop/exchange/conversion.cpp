@@ -11,8 +11,7 @@ namespace tenon {
 Conversion::Conversion(const CommPtr& comm, const Layout& from, const Layout& to,
                        TenonDataType type, const CarrierPolicy& policy, ConversionNotes notes)
     : LinearOp(comm, from, to, type), notes_(std::move(notes)),
-      marginsOnly_(from.withoutMargins() == to.withoutMargins() &&
-                   !(from.hasMargins() && to.hasMargins())),
+      halosOnly_(from.withoutHalos() == to.withoutHalos() && !(from.hasHalos() && to.hasHalos())),
       executor_(comm, makeSchedule(from, to, comm->rank()), type, title(), policy) {
   notes_.agreed += policy.agreedText();
 }

@@ -2,7 +2,7 @@
 // The conversion C(a -> b) of one tensor from layout a to layout b as one exchange: every rank sends to
 // each other one what that rank needs of it. Broadcast, sum-reduce, scatter, gather, all-gather,
 // reduce-scatter, all-to-all, slice and zero-pad are its cases, and so are the halo exchange S -> G and
-// the repartition between two meshes. (Hewett & Grady 2020, Sections 2-3; the tables of tensor
+// the repartition between two grids. (Hewett & Grady 2020, Sections 2-3; the tables of tensor
 // properties of DistPar.) Other ways of the same conversion are in make_conversion.hpp.
 #pragma once
 
@@ -36,9 +36,9 @@ public:
   void applyMax(const DTensor& x, DTensor& y);
 
 private:
-  // Where only margins are filled, folded or dropped, no cell is both read and written.
+  // Where only halos are filled, folded or dropped, no cell is both read and written.
   bool worksInPlace(const Action& action) const override {
-    return marginsOnly_ && action.isPlain() && executor_.isInPlace(action);
+    return halosOnly_ && action.isPlain() && executor_.isInPlace(action);
   }
   void doBegin(const Action& action) override { executor_.begin(action); }
   void doEnd(const Action& action) override { executor_.end(action); }
@@ -46,7 +46,7 @@ private:
   void doUnbind() override { executor_.unbind(); }
 
   ConversionNotes notes_;
-  bool marginsOnly_;
+  bool halosOnly_;
   ScheduleExecutor executor_;
 };
 

@@ -132,7 +132,7 @@ std::string Maker::stepsText() const {
   std::string text;
   for (std::size_t i = 0; i < route.size(); ++i) {
     const RouteStep& step = route[i];
-    const bool oneGrid = step.from.mesh() == step.to.mesh();
+    const bool oneGrid = step.from.grid() == step.to.grid();
     text += fmt::format("  step {} of {}: {} {} -> {}; {}\n", i + 1, route.size(), step.name(),
                         oneGrid ? tenon::describe(step.from.properties()) : step.from.describe(),
                         oneGrid ? tenon::describe(step.to.properties()) : step.to.describe(),

@@ -20,7 +20,7 @@ struct MovementPolicy {
 
 // Collective. Without communication, unless there are collectives or a reduction policy: then ranks
 // agree, and may create a communicator. Throws TENON_ERR_SHAPE if the global shapes differ,
-// TENON_ERR_SUPPORT if the transport is not to be had. The reduction policy holds for a sum over mesh
+// TENON_ERR_SUPPORT if the transport is not to be had. The reduction policy holds for a sum over grid
 // axes and no more, unless the route's wants one exchange.
 LinearOpRef makeConversion(const CommPtr& comm, const Layout& from, const Layout& to,
                            TenonDataType type,

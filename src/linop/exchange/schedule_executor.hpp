@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Executes a schedule, forward or transposed, between two local arrays of any strides:
 //     y <- alpha C x + beta y.
-// Contributions are combined in the order of the schedule, which is that of mesh positions, so that
-// copies of a sum are equal bit by bit, whichever carrier brings them and whichever ranks the mesh has
+// Contributions are combined in the order of the schedule, which is that of grid positions, so that
+// copies of a sum are equal bit by bit, whichever carrier brings them and whichever ranks the grid has
 // where. begin() sends, end() receives and combines; the rank's own part is read from x at the end.
 //
 // In place, x and y lie in one array, such that a cell that the rank keeps has one address in both:

@@ -21,7 +21,7 @@ namespace {
 Ref<DTensor> rowOf(const CommPtr& comm, Index cells, TenonDataType type, Space space) {
   return makeRef<DTensor>(comm,
                           Layout({.shape = {cells},
-                                  .mesh = Mesh::make({1}, {comm->rank()}),
+                                  .grid = Grid::make({1}, {comm->rank()}),
                                   .properties = {Property::broadcast()}}),
                           type, space);
 }
@@ -30,10 +30,10 @@ Ref<DTensor> rowOf(const CommPtr& comm, Index cells, TenonDataType type, Space s
 
 std::vector<int> summedAxes(const Layout& from, const Layout& to) {
   std::vector<int> axes;
-  if (from.hasMargins() || from.mesh().axes() != to.mesh().axes())
+  if (from.hasHalos() || from.grid().axes() != to.grid().axes())
     return axes;
   LayoutSpec spec = from.spec();
-  for (int axis = 0; axis < from.mesh().axes(); ++axis)
+  for (int axis = 0; axis < from.grid().axes(); ++axis)
     if (from.property(axis).isPartial() && to.property(axis).isBroadcast()) {
       axes.push_back(axis);
       spec.properties[axis] = Property::broadcast();
@@ -43,25 +43,25 @@ std::vector<int> summedAxes(const Layout& from, const Layout& to) {
   return axes;
 }
 
-std::vector<int> reductionGroupOf(const Mesh& mesh, const std::vector<int>& axes, int rank) {
-  const int position = mesh.position(rank);
+std::vector<int> reductionGroupOf(const Grid& grid, const std::vector<int>& axes, int rank) {
+  const int position = grid.position(rank);
   if (position < 0)
     return {};
   std::vector<int> positions{position};
   for (int axis : axes) {
     std::vector<int> more;
     for (int one : positions) {
-      std::vector<int> coordinates = mesh.coordinates(one);
-      for (int c = 0; c < mesh.extent(axis); ++c) {
+      std::vector<int> coordinates = grid.coordinates(one);
+      for (int c = 0; c < grid.extent(axis); ++c) {
         coordinates[axis] = c;
-        more.push_back(mesh.positionAt(coordinates));
+        more.push_back(grid.positionAt(coordinates));
       }
     }
     positions = std::move(more);
   }
   std::vector<int> ranks;
   for (int one : positions)
-    ranks.push_back(mesh.rank(one));
+    ranks.push_back(grid.rank(one));
   return ranks;
 }
 
@@ -98,7 +98,7 @@ void ReductionOp::checkPlan() const {
                             domain().describe(), range().describe()));
   Index members = 1;
   for (int axis : axes_)
-    members *= domain().mesh().extent(axis);
+    members *= domain().grid().extent(axis);
   if (std::find(plan_.hierarchy.begin(), plan_.hierarchy.end(), 1) != plan_.hierarchy.end() ||
       deviceCount(plan_.hierarchy) != members)
     throw Error(TENON_ERR_ARG,
@@ -113,7 +113,7 @@ void ReductionOp::checkPlan() const {
 
 std::vector<ReductionOp::RankStep> ReductionOp::stepsOf(int rank) const {
   const std::vector<int> group =
-      membersOf(reductionGroupOf(domain().mesh(), axes_, rank), plan_.order);
+      membersOf(reductionGroupOf(domain().grid(), axes_, rank), plan_.order);
   const int member = static_cast<int>(std::find(group.begin(), group.end(), rank) - group.begin());
   const Index own = group.empty() ? 0 : cells(domain().boxOfRank(rank));
   const Index mostBytes = mostCells(domain()) * dataTypeSize(domainType());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sum over mesh axes, P -> B, as a program of the reduction language (reduction/program.hpp): a
+// The sum over grid axes, P -> B, as a program of the reduction language (reduction/program.hpp): a
 // list of steps, each of which runs on a ScheduleExecutor by any transport. Copies end equal bit by
 // bit, as every step adds in the order of the members. The adjoint is derived step by step, backwards:
 // AllReduce is its own, ReduceScatter and AllGather are a pair, and so are Reduce and Broadcast. As the
@@ -16,12 +16,12 @@
 
 namespace tenon {
 
-// The axes that are P in one layout and B in the other, if all else is alike and there are no margins;
+// The axes that are P in one layout and B in the other, if all else is alike and there are no halos;
 // none otherwise.
 std::vector<int> summedAxes(const Layout& from, const Layout& to);
 // The rank's reduction group, by rising coordinates, the first axis slowest; empty if the rank is not in
-// the mesh.
-std::vector<int> reductionGroupOf(const Mesh& mesh, const std::vector<int>& axes, int rank);
+// the grid.
+std::vector<int> reductionGroupOf(const Grid& grid, const std::vector<int>& axes, int rank);
 // The same group in the order of a plan.
 std::vector<int> membersOf(const std::vector<int>& group, const std::vector<int>& order);
 

@@ -64,7 +64,7 @@ void chooseByRates(ReductionChoice& choice, Index cells, Index cellBytes, double
 void chooseBySimulation(ReductionChoice& choice, const Machine& machine, const Layout& domain,
                         const std::vector<int>& axes, Index bytes) {
   Simulation simulation(machine, choice.plan.hierarchy,
-                        reductionGroupsOf(domain.mesh(), axes, choice.plan.order),
+                        reductionGroupsOf(domain.grid(), axes, choice.plan.order),
                         ReductionAlgorithm::Ring, static_cast<double>(bytes));
   const auto secondsOf = [&](const Program& program) { return simulation.seconds(program); };
   takeIfCheaper(choice, cheapestOf(choice.plan.hierarchy, secondsOf),
@@ -122,8 +122,8 @@ ReductionChoice chooseReduction(const ReductionPolicy& policy, const Layout& dom
   }
   const Hierarchy levels = levelsOf(policy, machine, ranks);
   try {
-    choice.plan.hierarchy = reductionHierarchy(domain.mesh(), axes, levels);
-    choice.plan.order = memberOrder(domain.mesh(), axes, levels);
+    choice.plan.hierarchy = reductionHierarchy(domain.grid(), axes, levels);
+    choice.plan.order = memberOrder(domain.grid(), axes, levels);
   } catch (const Error& error) {
     if (!policy.automatic)
       throw;
@@ -242,15 +242,15 @@ std::vector<Program> parsePrograms(const std::string& text) {
   return programs;
 }
 
-void checkRanks(const Mesh& mesh, const Hierarchy& machine) {
+void checkRanks(const Grid& grid, const Hierarchy& machine) {
   const int places = deviceCount(machine);
-  for (int rank : mesh.ranks())
+  for (int rank : grid.ranks())
     if (rank >= places)
       throw Error(
           TENON_ERR_ARG,
           fmt::format("the machine's levels [{}] have {} places, but process grid {} has rank {}; "
                       "pass -tenon_machine_levels whose product is at least the number of ranks",
-                      fmt::join(machine, ","), places, mesh.describe(), rank));
+                      fmt::join(machine, ","), places, grid.describe(), rank));
 }
 
 } // namespace
@@ -280,25 +280,25 @@ std::string ReductionPolicy::agreedText() const {
   return fmt::format("; reduction by {} on levels [{}]", how, fmt::join(machine, ","));
 }
 
-std::vector<std::vector<int>> reductionGroupsOf(const Mesh& mesh, const std::vector<int>& axes,
+std::vector<std::vector<int>> reductionGroupsOf(const Grid& grid, const std::vector<int>& axes,
                                                 const std::vector<int>& order) {
   std::vector<std::vector<int>> groups;
   std::set<int> seen;
-  for (int rank : mesh.ranks()) {
+  for (int rank : grid.ranks()) {
     if (seen.count(rank))
       continue;
-    groups.push_back(membersOf(reductionGroupOf(mesh, axes, rank), order));
+    groups.push_back(membersOf(reductionGroupOf(grid, axes, rank), order));
     seen.insert(groups.back().begin(), groups.back().end());
   }
   return groups;
 }
 
-Hierarchy reductionHierarchy(const Mesh& mesh, const std::vector<int>& axes,
+Hierarchy reductionHierarchy(const Grid& grid, const std::vector<int>& axes,
                              const Hierarchy& machine) {
-  checkRanks(mesh, machine);
+  checkRanks(grid, machine);
   std::vector<Index> sizes;
   std::vector<int> first;
-  for (const std::vector<int>& group : reductionGroupsOf(mesh, axes)) {
+  for (const std::vector<int>& group : reductionGroupsOf(grid, axes)) {
     const std::vector<Index> own = sizesOf(group, machine);
     if (first.empty()) {
       sizes = own;
@@ -317,9 +317,9 @@ Hierarchy reductionHierarchy(const Mesh& mesh, const std::vector<int>& axes,
   return sizes;
 }
 
-std::vector<int> memberOrder(const Mesh& mesh, const std::vector<int>& axes,
+std::vector<int> memberOrder(const Grid& grid, const std::vector<int>& axes,
                              const Hierarchy& machine) {
-  const auto groups = reductionGroupsOf(mesh, axes);
+  const auto groups = reductionGroupsOf(grid, axes);
   std::vector<int> order = orderOf(groups.front(), machine);
   for (const std::vector<int>& group : groups)
     if (orderOf(group, machine) != order)

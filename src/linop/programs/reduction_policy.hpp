@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How sums over mesh axes are made (-tenon_reduction), and where the ranks stand in the machine.
+// How sums over grid axes are made (-tenon_reduction), and where the ranks stand in the machine.
 //
 // A machine of levels h_1 ... h_n has rank r at the place r in the numbering level by level, the
 // first level slowest: r's digits. The ranks of a reduction group must be all those whose digit on
 // each level is one of a set D_i of that level's digits. Then the members are numbered level first in a
 // hierarchy of |D_1| ... |D_n|, those of 1 left out, each level's digits in the order in which they come
-// along the coordinates of the mesh; and what is inside a level of it is inside a level of the machine. All
+// along the coordinates of the grid; and what is inside a level of it is inside a level of the machine. All
 // groups must have the same numbers |D_i|, as all ranks run one program, and the same coordinates must
 // have the same numbers, as equal addends must have equal sums in each group.
 #pragma once
 
+#include "geometry/grid.hpp"
 #include "geometry/layout.hpp"
-#include "geometry/mesh.hpp"
 #include "linop/programs/reduction_step.hpp"
 #include "reduction/grouping.hpp"
 
@@ -37,16 +37,16 @@ struct ReductionPolicy {
 };
 
 // The ranks of each reduction group, by rising coordinates or in this order of those.
-std::vector<std::vector<int>> reductionGroupsOf(const Mesh& mesh, const std::vector<int>& axes,
+std::vector<std::vector<int>> reductionGroupsOf(const Grid& grid, const std::vector<int>& axes,
                                                 const std::vector<int>& order = {});
 
 // Of the groups of ranks that differ in these axes alone, in a machine of these levels. Throws
 // TENON_ERR_ARG, naming the ranks, if a group is no such product or two groups differ.
-Hierarchy reductionHierarchy(const Mesh& mesh, const std::vector<int>& axes,
+Hierarchy reductionHierarchy(const Grid& grid, const std::vector<int>& axes,
                              const Hierarchy& machine);
 // Which of a group's ranks, by rising coordinates, each member of such a hierarchy is; none if member i
 // is the i-th. Throws TENON_ERR_ARG, naming the ranks, if that is not the same in all groups.
-std::vector<int> memberOrder(const Mesh& mesh, const std::vector<int>& axes,
+std::vector<int> memberOrder(const Grid& grid, const std::vector<int>& axes,
                              const Hierarchy& machine);
 
 // Whether a conversion sums by a program, and by which. With -tenon_reduction auto all programs of up

@@ -20,16 +20,16 @@ double neighbourBlocks(Index parts) {
 
 } // namespace
 
-T1Model::T1Model(NetworkTable network, Index batch, FineMesh mesh, const T1Link& link,
+T1Model::T1Model(NetworkTable network, Index batch, FineGrid grid, const T1Link& link,
                  bool inputChannels)
-    : CostModel(std::move(mesh), inputChannels), network_(std::move(network)),
+    : CostModel(std::move(grid), inputChannels), network_(std::move(network)),
       batch_(static_cast<double>(batch)), link_(link) {
   for (const TableLayer& layer : network_.layers)
     names_.push_back(layer.name);
   for (const TableEdge& edge : network_.edges)
     moves_.push_back({edge.from, edge.to});
   for (const Word& word : words())
-    parts_.push_back(this->mesh().parts(word, network_.splitDims));
+    parts_.push_back(this->grid().parts(word, network_.splitDims));
 }
 
 std::string T1Model::spatial(int layer) const {
@@ -68,7 +68,7 @@ std::string T1Model::fault(int layer, int word) const {
 // Assumption 7.
 double T1Model::gradientSeconds(const TableLayer& layer, const Parts& parts) const {
   const double r = static_cast<double>(parts.channels);
-  const double p = static_cast<double>(mesh().processes()) / r;
+  const double p = static_cast<double>(grid().processes()) / r;
   if (layer.weights == 0)
     return 0;
   return 2 * (link_.alpha * std::log2(p) +
@@ -118,7 +118,7 @@ double T1Model::layerSeconds(int layer, int word) const {
 double T1Model::layerBytes(int layer, int word) const {
   const TableLayer& asked = network_.layers[layer];
   const Parts& parts = parts_[word];
-  const auto all = static_cast<double>(mesh().processes());
+  const auto all = static_cast<double>(grid().processes());
   const double without = double(parts.space * parts.batch);
   const bool isSum = words()[word].channel == 'i';
   return kBytesOfAWeight * static_cast<double>(asked.weights) / double(parts.channels) +

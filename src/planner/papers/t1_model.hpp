@@ -43,7 +43,7 @@ struct T1Link {
 
 class T1Model : public CostModel {
 public:
-  T1Model(NetworkTable network, Index batch, FineMesh mesh, const T1Link& link,
+  T1Model(NetworkTable network, Index batch, FineGrid grid, const T1Link& link,
           bool inputChannels = false);
 
   std::string spatial(int layer) const override;

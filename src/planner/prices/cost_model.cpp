@@ -25,7 +25,7 @@ std::string CostModel::text(int layer, int number) const {
 
 int CostModel::parse(int layer, const std::string& text) const {
   const std::string who = "layer " + names_[layer];
-  Word word = parseWord(text, mesh_, spatial(layer), who);
+  Word word = parseWord(text, grid_, spatial(layer), who);
   std::string why;
   if (word.channels > 0 && word.channel != 'i') {
     if (word.channel != channelLabel(layer))
@@ -51,7 +51,7 @@ namespace {
       fmt::format("layer {} cannot be divided among {} processes: {}; no other mix of batch, "
                   "channels and space is possible either. Use fewer processes or a larger "
                   "batch",
-                  model.names()[layer], model.mesh().processes(), model.fault(layer, 0)));
+                  model.names()[layer], model.grid().processes(), model.fault(layer, 0)));
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a plan costs, whoever says so: the seconds and bytes of a layer under a word, and the seconds of a
-// move from one layer to another under a word of each. Words are known by their numbers on the fine mesh.
+// move from one layer to another under a word of each. Words are known by their numbers on the fine grid.
 #pragma once
 
 #include "geometry/layout.hpp"
@@ -24,11 +24,11 @@ public:
     int from = 0, to = 0; // layers
   };
 
-  CostModel(FineMesh mesh, bool inputChannels)
-      : mesh_(std::move(mesh)), words_(mesh_.words(inputChannels)) {}
+  CostModel(FineGrid grid, bool inputChannels)
+      : grid_(std::move(grid)), words_(grid_.words(inputChannels)) {}
   virtual ~CostModel() = default;
 
-  const FineMesh& mesh() const noexcept { return mesh_; }
+  const FineGrid& grid() const noexcept { return grid_; }
   const std::vector<Word>& words() const noexcept { return words_; }
   int numberOf(const Word& word) const; // -1: the model has no such word
   const std::vector<Move>& moves() const noexcept { return moves_; }
@@ -36,7 +36,7 @@ public:
   int layers() const noexcept { return static_cast<int>(names_.size()); }
   const std::vector<std::string>& names() const noexcept { return names_; }
 
-  // Words are numbered from 0; a model may have more than those of the fine mesh, which come first. Where
+  // Words are numbered from 0; a model may have more than those of the fine grid, which come first. Where
   // plans take equally long, those behind are preferred: a layer stays where a pinned field lies.
   virtual int states() const { return static_cast<int>(words_.size()); }
   // Whether it is no layer, but an end of the network whose only word is 0.
@@ -80,7 +80,7 @@ protected:
   std::vector<Move> moves_;
 
 private:
-  FineMesh mesh_;
+  FineGrid grid_;
   std::vector<Word> words_;
 };
 

@@ -12,7 +12,7 @@ constexpr int kMostFieldAxes = 5; // 3^5 words
 void appendWords(const Layout& layout, char channel, std::string word,
                  std::vector<std::string>& words) {
   const int axis = static_cast<int>(word.size());
-  if (axis == layout.mesh().axes()) {
+  if (axis == layout.grid().axes()) {
     if (channel == 'o' || word.find(channel) != std::string::npos)
       words.push_back(std::move(word));
     return;
@@ -41,7 +41,7 @@ bool Field::hasEmptyParts() const {
 }
 
 std::vector<std::string> Field::words(bool inputChannels) const {
-  const int axes = layout_.mesh().axes();
+  const int axes = layout_.grid().axes();
   std::vector<std::string> words;
   if (axes > kMostFieldAxes) {
     for (char letter : {'k', 'n', 'o', 'i'})
@@ -56,7 +56,7 @@ std::vector<std::string> Field::words(bool inputChannels) const {
 }
 
 bool Field::isLike(const Layout& layout) const {
-  return layout.mesh() == layout_.mesh() && layout.properties() == layout_.properties();
+  return layout.grid() == layout_.grid() && layout.properties() == layout_.properties();
 }
 
 void Field::learn(const Layout& layout) {
@@ -66,7 +66,7 @@ void Field::learn(const Layout& layout) {
 }
 
 Layout Field::layout(const Shape& shape, const Properties& properties) const {
-  LayoutSpec spec{.shape = shape, .mesh = grid(), .properties = properties};
+  LayoutSpec spec{.shape = shape, .grid = grid(), .properties = properties};
   spec.splitAxes.resize(shape.size());
   spec.cuts.resize(shape.size());
   for (int axis = 0; axis < grid()->axes(); ++axis)

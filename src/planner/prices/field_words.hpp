@@ -25,7 +25,7 @@ public:
   Field(std::string name, const Layout& layout);
 
   const std::string& name() const noexcept { return name_; }
-  const MeshPtr& grid() const noexcept { return layout_.meshPtr(); }
+  const GridPtr& grid() const noexcept { return layout_.gridPtr(); }
   Property property(int axis) const { return layout_.property(axis); }
   bool hasEmptyParts() const;
   // Those that keep the most first. On a grid of more than 5 axes all of them have the same letter.

@@ -46,7 +46,7 @@ KernelCost costAt(int position, const Declaration& layer, const Form& form, bool
 KernelCost kernelCost(const Declaration& layer, const Form& form, bool hasCotangent,
                       Index cellBytes, const KernelRates& rates, Looks looks) {
   KernelCost most;
-  for (int position : positionsLookedAt(form.output.mesh(), looks)) {
+  for (int position : positionsLookedAt(form.output.grid(), looks)) {
     const KernelCost cost = costAt(position, layer, form, hasCotangent, cellBytes, rates);
     if (cost.applySeconds > most.applySeconds) {
       most.apply = cost.apply;

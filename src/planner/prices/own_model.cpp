@@ -37,7 +37,7 @@ Layout onShape(const Layout& layout, const Shape& shape) {
   spec.shape = shape;
   spec.cuts.resize(rank);
   spec.splitAxes.resize(rank);
-  spec.margins.resize(rank);
+  spec.halos.resize(rank);
   return Layout(std::move(spec));
 }
 
@@ -54,10 +54,10 @@ std::string emptyPart(const Layout& layout, const char* what) {
 
 } // namespace
 
-OwnModel::OwnModel(DeclaredNetwork network, FineMesh mesh, OwnRates rates, bool inputChannels,
+OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool inputChannels,
                    OwnTask task)
-    : CostModel(std::move(mesh), inputChannels), network_(std::move(network)),
-      rates_(std::move(rates)), task_(std::move(task)), grid_(this->mesh().grid()),
+    : CostModel(std::move(grid), inputChannels), network_(std::move(network)),
+      rates_(std::move(rates)), task_(std::move(task)), grid_(this->grid().grid()),
       flows_(makeFlowTable(grid_, rates_.links)) {
   addFields(inputChannels);
   for (const DeclaredLayer& layer : network_.layers)
@@ -179,7 +179,7 @@ int OwnModel::parse(int layer, const std::string& text) const {
 Layouts OwnModel::uses(int layer, int word) const {
   Layouts plain;
   for (const Layout& use : placed(layer, word).uses)
-    plain.push_back(use.withoutMargins());
+    plain.push_back(use.withoutHalos());
   return plain;
 }
 
@@ -198,14 +198,14 @@ char OwnModel::channelLabel(int layer) const {
 Parts OwnModel::parts(int layer, int word) const {
   const DeclaredLayer& asked = network_.layers[layer];
   if (word < static_cast<int>(words().size()))
-    return mesh().parts(words()[word], asked.splitDims);
+    return grid().parts(words()[word], asked.splitDims);
   const Placed& here = placed(layer, word);
   Parts parts;
   Rows rows;
   rowsOf(kinds_[kindOf_[layer]], word, rows);
   for (std::size_t axis = 0; axis < rows.size(); ++axis) {
     const Property output = rows[axis]->output;
-    const Index extent = here.outputs.front().mesh().extent(static_cast<int>(axis));
+    const Index extent = here.outputs.front().grid().extent(static_cast<int>(axis));
     if (output == Property::shard(0))
       parts.batch *= extent;
     else if (output.isShard() && output.dim >= kFirstSpatial)
@@ -243,7 +243,7 @@ bool isSpatial(Property property) {
 
 // They give the reason if a layer lacks a row.
 std::string OwnModel::rowsOf(const Kind& kind, const Word& word, Rows& rows) const {
-  const int dims = kind.layer->splitDims, axes = mesh().axes();
+  const int dims = kind.layer->splitDims, axes = grid().axes();
   for (int axis = 0; axis < axes; ++axis) {
     const bool isSpace = axis >= axes - word.space;
     const bool isSum = axis >= word.batch && !isSpace && word.channel == 'i';
@@ -292,14 +292,14 @@ Layout OwnModel::inputLayout(const Kind& kind, int word, const Rows& rows,
   const Shape& shape = kind.layer->inputs[input];
   if (const FieldWord* own = fieldWord(word))
     return fields_[own->field].layout(shape, properties);
-  LayoutSpec spec{.shape = shape, .mesh = grid_, .properties = std::move(properties)};
+  LayoutSpec spec{.shape = shape, .grid = grid_, .properties = std::move(properties)};
   spec.splitAxes.resize(shape.size());
-  for (int axis = 0; axis < mesh().axes(); ++axis) {
+  for (int axis = 0; axis < grid().axes(); ++axis) {
     const Property property = spec.properties[axis];
     if (!property.isShard())
       continue;
     std::vector<int>& axes = spec.splitAxes[property.dim];
-    const bool isFromLast = axis >= mesh().axes() - words()[word].space;
+    const bool isFromLast = axis >= grid().axes() - words()[word].space;
     axes.insert(isFromLast ? axes.begin() : axes.end(), axis);
   }
   return Layout(std::move(spec));
@@ -326,11 +326,11 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   const bool mayBeEmpty = own && fields_[own->field].hasEmptyParts(); // as the field's
   const int space = own ? 0 : words()[word].space;
   for (int axis = 0; axis < static_cast<int>(rows.size()); ++axis) {
-    const bool isReversed = space > 1 && axis >= mesh().axes() - space;
+    const bool isReversed = space > 1 && axis >= grid().axes() - space;
     letters.push_back(rows[axis]->letter + (isReversed ? "-" : ""));
   }
   if (!own)
-    if (const Index parts = mesh().parts(words()[word], layer.splitDims).channels;
+    if (const Index parts = grid().parts(words()[word], layer.splitDims).channels;
         parts > layer.mostChannels)
       return fmt::format("{} output channels have no {} parts", layer.mostChannels, parts);
   Layouts inputs;
@@ -341,7 +341,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   }
   placed.signature = joined(letters, ",");
   const Form form = layer.declaration->form(
-      inputs, {.mesh = own ? fields_[own->field].grid() : grid_, .letters = placed.signature});
+      inputs, {.grid = own ? fields_[own->field].grid() : grid_, .letters = placed.signature});
   for (const ParameterForm& parameter : form.parameters)
     if (std::string fault = emptyPart(parameter.use, "weights"); !fault.empty())
       return fault;
@@ -416,8 +416,8 @@ LayerParts OwnModel::kernelSeconds(const Declaration& layer, const Form& form, b
 // An input that is not pinned is where it is wanted, but for the halo.
 double OwnModel::inputSeconds(const DeclaredLayer& layer, const Form& form) const {
   const Layout& use = form.uses.front();
-  return layer.readsInput && !task_.input && use.hasMargins()
-             ? there(use.withoutMargins(), use, Looks::First)
+  return layer.readsInput && !task_.input && use.hasHalos()
+             ? there(use.withoutHalos(), use, Looks::First)
              : 0;
 }
 

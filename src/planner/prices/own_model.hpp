@@ -52,7 +52,7 @@ struct OwnTask {
 class OwnModel : public CostModel {
 public:
   // Throws TENON_ERR_SHAPE for a pinned layout of another shape.
-  OwnModel(DeclaredNetwork network, FineMesh mesh, OwnRates rates, bool inputChannels = true,
+  OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool inputChannels = true,
            OwnTask task = {});
 
   int states() const override;
@@ -103,7 +103,7 @@ private:
   bool trains() const { return task_.objective == Objective::Training; }
   const Placed& placed(int layer, int word) const { return kinds_[kindOf_[layer]].words[word]; }
 
-  const FieldWord* fieldWord(int word) const; // null: one of the fine mesh
+  const FieldWord* fieldWord(int word) const; // null: one of the fine grid
   void addFields(bool inputChannels);
   void addKinds();
   int addPinnedEnd(const char* name, const Layout& layout);
@@ -129,9 +129,9 @@ private:
   DeclaredNetwork network_;
   OwnRates rates_;
   OwnTask task_;
-  MeshPtr grid_;
+  GridPtr grid_;
   std::vector<Field> fields_;         // grids of pinned ends
-  std::vector<FieldWord> fieldWords_; // behind the words of the fine mesh
+  std::vector<FieldWord> fieldWords_; // behind the words of the fine grid
   std::vector<int> kindOf_;           // by layer
   std::vector<Kind> kinds_;
   std::vector<Layout> layouts_, duals_; // each once

@@ -16,14 +16,14 @@ namespace tenon {
 
 Traffic conversionTraffic(const Layout& from, const Layout& to) {
   Traffic all;
-  for (int rank : from.mesh().ranks()) {
+  for (int rank : from.grid().ranks()) {
     const Traffic sent = countFlow(from, to, rank, Role::Source).others;
     all.messages += sent.messages;
     if (__builtin_add_overflow(all.cells, sent.cells, &all.cells))
       throw Error(TENON_ERR_SHAPE,
                   fmt::format("{} processes that convert a tensor of shape [{}] from {} to {} send "
                               "more elements than a 64-bit integer counts; pass a smaller shape",
-                              from.mesh().size(), fmt::join(from.shape(), ","),
+                              from.grid().size(), fmt::join(from.shape(), ","),
                               tenon::describe(from.properties()),
                               tenon::describe(to.properties())));
   }
@@ -53,7 +53,7 @@ struct Run {
 
 } // namespace
 
-FineMesh::FineMesh(const std::vector<Index>& levels) {
+FineGrid::FineGrid(const std::vector<Index>& levels) {
   for (Index level : levels) {
     appendFactors(level, extents_);
     processes_ *= level;
@@ -62,11 +62,11 @@ FineMesh::FineMesh(const std::vector<Index>& levels) {
   std::iota(ranks_.begin(), ranks_.end(), 0);
 }
 
-FineMesh FineMesh::reversed() const {
-  FineMesh made = *this;
+FineGrid FineGrid::reversed() const {
+  FineGrid made = *this;
   made.reversed_ = !reversed_;
   std::reverse(made.extents_.begin(), made.extents_.end());
-  const MeshPtr before = grid(), after = Mesh::make(made.extents_);
+  const GridPtr before = grid(), after = Grid::make(made.extents_);
   for (int position = 0; position < after->size(); ++position) {
     std::vector<int> coordinates = after->coordinates(position);
     std::reverse(coordinates.begin(), coordinates.end());
@@ -75,8 +75,8 @@ FineMesh FineMesh::reversed() const {
   return made;
 }
 
-FineMesh FineMesh::withoutLast(int axes) const {
-  FineMesh made = *this;
+FineGrid FineGrid::withoutLast(int axes) const {
+  FineGrid made = *this;
   made.extents_.resize(extents_.size() - axes);
   const Index each = product(this->axes() - axes, this->axes());
   made.processes_ = processes_ / each;
@@ -86,14 +86,14 @@ FineMesh FineMesh::withoutLast(int axes) const {
   return made;
 }
 
-Index FineMesh::product(int first, int last) const {
+Index FineGrid::product(int first, int last) const {
   Index product = 1;
   for (int axis = first; axis < last; ++axis)
     product *= extents_[axis];
   return product;
 }
 
-std::vector<Word> FineMesh::words(bool inputChannels) const {
+std::vector<Word> FineGrid::words(bool inputChannels) const {
   std::vector<Word> words;
   for (char letter : {'o', 'i'})
     for (int batch = axes(); batch >= 0; --batch)
@@ -103,7 +103,7 @@ std::vector<Word> FineMesh::words(bool inputChannels) const {
   return words;
 }
 
-Parts FineMesh::parts(const Word& word, int splitDims) const {
+Parts FineGrid::parts(const Word& word, int splitDims) const {
   const int inner = axes() - word.space;
   Parts parts{.batch = product(0, word.batch),
               .channels = product(word.batch, inner),
@@ -134,17 +134,17 @@ namespace {
 
 class WordReader {
 public:
-  WordReader(std::string_view text, const FineMesh& mesh, const std::string& spatial,
+  WordReader(std::string_view text, const FineGrid& grid, const std::string& spatial,
              const std::string& who)
-      : text_(text), mesh_(mesh), spatial_(spatial), who_(who) {}
+      : text_(text), grid_(grid), spatial_(spatial), who_(who) {}
 
   Word read() const {
     Word word;
     for (const std::string& piece : split(text_, ','))
       add(runOf(piece), word);
-    if (word.batch + word.channels + word.space != mesh_.axes())
+    if (word.batch + word.channels + word.space != grid_.axes())
       fail(fmt::format("it has {} labels, but {} processes are a grid of {}", sum(word),
-                       mesh_.processes(), counted(mesh_.axes(), "axis", "axes")));
+                       grid_.processes(), counted(grid_.axes(), "axis", "axes")));
     return word;
   }
 
@@ -196,16 +196,16 @@ private:
   }
 
   std::string_view text_;
-  const FineMesh& mesh_;
+  const FineGrid& grid_;
   const std::string& spatial_;
   const std::string& who_;
 };
 
 } // namespace
 
-Word parseWord(std::string_view text, const FineMesh& mesh, const std::string& spatial,
+Word parseWord(std::string_view text, const FineGrid& grid, const std::string& spatial,
                const std::string& who) {
-  return WordReader(text, mesh, spatial, who).read();
+  return WordReader(text, grid, spatial, who).read();
 }
 
 } // namespace tenon

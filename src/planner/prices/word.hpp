@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Two-ended words on a fine mesh. The axes of a fine mesh are the prime factors of the number of
-// processes, in the order of the machine's levels, so that all layers of a plan lie on one mesh. A word
+// Two-ended words on a fine grid. The axes of a fine grid are the prime factors of the number of
+// processes, in the order of the machine's levels, so that all layers of a plan lie on one grid. A word
 // gives each axis a letter: the batch takes axes from the first inward, space from the last inward, and
 // one letter of channels has those between,
 //
@@ -11,7 +11,7 @@
 // that each rank keeps what both give it.
 #pragma once
 
-#include "geometry/mesh.hpp"
+#include "geometry/grid.hpp"
 #include "geometry/schedule.hpp"
 #include "sys/types.hpp"
 
@@ -39,20 +39,20 @@ struct Parts {
   std::vector<Index> spatial = {};
 };
 
-class FineMesh {
+class FineGrid {
 public:
   // By levels of a machine from the outermost, whose sizes multiply to the number of processes.
-  explicit FineMesh(const std::vector<Index>& levels);
+  explicit FineGrid(const std::vector<Index>& levels);
 
   // The same processes with the axes in the opposite order: words then have the batch innermost.
-  FineMesh reversed() const;
+  FineGrid reversed() const;
   bool isReversed() const noexcept { return reversed_; }
   // Without the last axes: the first process of each group that they number, the others idle.
-  FineMesh withoutLast(int axes) const;
+  FineGrid withoutLast(int axes) const;
 
   Index processes() const noexcept { return processes_; }
-  // The processes at the positions of the mesh.
-  MeshPtr grid() const { return Mesh::make(extents_, ranks_); }
+  // The processes at the positions of the grid.
+  GridPtr grid() const { return Grid::make(extents_, ranks_); }
   const std::vector<int>& extents() const noexcept { return extents_; }
   int axes() const noexcept { return static_cast<int>(extents_.size()); }
 
@@ -73,7 +73,7 @@ std::string spatialLetters(int dims, int split);
 std::string textOf(const Word& word, const std::string& spatial);
 // Runs such as "n4,o2,h3-", one letter each as well: "n,n,o". "s" stands for the spatial letters. Throws
 // TENON_ERR_OPTION saying what is wrong with the text, for `who`, unless it is a two-ended word.
-Word parseWord(std::string_view text, const FineMesh& mesh, const std::string& spatial,
+Word parseWord(std::string_view text, const FineGrid& grid, const std::string& spatial,
                const std::string& who);
 
 } // namespace tenon

@@ -255,7 +255,7 @@ std::optional<Baseline> bestUniform(const CostModel& model) {
 } // namespace
 
 Baselines baselinesOf(const CostModel& model) {
-  const int axes = model.mesh().axes();
+  const int axes = model.grid().axes();
   return {.uniform = bestUniform(model),
           .batch = baselineOf(model, {.batch = axes}),
           .model = baselineOf(model, {.channels = axes}),
@@ -326,7 +326,7 @@ FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memor
   }
   CertifiedPlan certified = certifiedPlan(model, words, memoryLimit, overlap > 0 ? kReplayed : 1);
   const BoundedPlan& best = certified.plan;
-  FoundPlan found{.grid = model.mesh().grid(),
+  FoundPlan found{.grid = model.grid().grid(),
                   .seconds = best.seconds,
                   .bytes = best.bytes,
                   .overlapped = {},

@@ -48,7 +48,7 @@ struct PlannedLayer {
 };
 
 struct FoundPlan {
-  MeshPtr grid = nullptr; // whose axes the words are of, but for those on the grid of a pinned end
+  GridPtr grid = nullptr; // whose axes the words are of, but for those on the grid of a pinned end
   bool spaceOutermost = false;
   double seconds = 0, bytes = 0;
   std::optional<double> overlapped; // seconds with overlap, if a share of it was given

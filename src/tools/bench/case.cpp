@@ -124,16 +124,16 @@ BenchCase transpose(const char* name, const Indices& shape, int a, int b) {
           }};
 }
 
-// Rows on a ring of ranks, with one row of margin on each side.
+// Rows on a ring of ranks, with one row of halo on each side.
 BenchCase ring(Index rows, Index width) {
   const int ranks = worldSize(), rank = worldRank();
   BenchCase made{"halo", line({rows * ranks, width}, {'S', 0}), {}, "MPI_Isend, MPI_Irecv", {}};
   made.to = made.from;
-  MarginSpec margin{
+  HaloSpec halo{
       .widths = Interval{1, 1}, .low = TENON_BOUNDARY_PERIODIC, .high = TENON_BOUNDARY_PERIODIC};
   for (int r = 0; r < ranks; ++r)
-    margin.boxes.push_back({r * rows - 1, (r + 1) * rows + 1});
-  made.to.margins[0] = margin;
+    halo.boxes.push_back({r * rows - 1, (r + 1) * rows + 1});
+  made.to.halos[0] = halo;
   const int before = (rank + ranks - 1) % ranks, behind = (rank + 1) % ranks;
   const int w = static_cast<int>(width);
   made.peer = [=](const double* x, double* y) {
@@ -189,7 +189,7 @@ std::vector<BenchCase> vectors(Index cells) {
 double bytesOf(const BenchCase& bench) {
   Index most = 0;
   for (const LayoutSpec* spec : {&bench.from, &bench.to})
-    for (int position = 0; position < spec->mesh.size(); ++position)
+    for (int position = 0; position < spec->grid.size(); ++position)
       most = std::max(most, cellsOf(spec->box(position)));
   return 8.0 * static_cast<double>(most);
 }

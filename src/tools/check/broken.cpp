@@ -20,7 +20,7 @@ TenonErrorCode twice(TenonDTensor y, TenonDTensor x, void*) {
 } // namespace
 
 void checkBroken(Case& c) {
-  const LayoutSpec spec = drawLayout(c.draw, {c.draw.between(2, 7), 3}, drawMesh(c.draw, c.ranks));
+  const LayoutSpec spec = drawLayout(c.draw, {c.draw.between(2, 7), 3}, drawGrid(c.draw, c.ranks));
   Subject s{.from = spec, .to = spec, .fromType = TENON_FLOAT64, .toType = TENON_FLOAT64};
   c.text += " on " + spec.text();
   const Layout layout = makeLayout(c.comm, spec);

@@ -44,14 +44,14 @@ void CallersMemory::allocateOnDevice(std::byte value) {
 CallersMemory& CallersMemory::operator=(CallersMemory&& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(bytes_, other.bytes_);
-  std::swap(mesh_, other.mesh_);
+  std::swap(grid_, other.grid_);
   std::swap(onDevice_, other.onDevice_);
   return *this;
 }
 
 CallersMemory::~CallersMemory() {
-  if (mesh_)
-    TenonPartitionUnshareMemory(mesh_, memory_);
+  if (grid_)
+    TenonPartitionUnshareMemory(grid_, memory_);
   if (memory_ && !onDevice_)
     munmap(memory_, mappedBytes());
 }
@@ -67,9 +67,9 @@ std::vector<std::byte> CallersMemory::content() const {
   return content;
 }
 
-void CallersMemory::share(Partition mesh) {
-  require(TenonPartitionShareMemory(mesh, memory_, bytes_));
-  mesh_ = std::move(mesh);
+void CallersMemory::share(Partition grid) {
+  require(TenonPartitionShareMemory(grid, memory_, bytes_));
+  grid_ = std::move(grid);
 }
 
 } // namespace tenon::tools

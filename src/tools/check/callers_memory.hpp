@@ -24,8 +24,8 @@ public:
   std::size_t bytes() const { return bytes_; }
   // What it holds, once work on it is done.
   std::vector<std::byte> content() const;
-  // On the host, with the ranks of the mesh, once.
-  void share(Partition mesh);
+  // On the host, with the ranks of the grid, once.
+  void share(Partition grid);
 
 private:
   void map(std::byte value);
@@ -35,7 +35,7 @@ private:
 
   std::byte* memory_ = nullptr;
   std::size_t bytes_ = 0;
-  Partition mesh_;   // NULL unless shared
+  Partition grid_;   // NULL unless shared
   DTensor onDevice_; // NULL on the host
 };
 

@@ -22,7 +22,7 @@ struct Case {
   bool isRefused = false;                     // by one process and by all alike
   std::uint64_t digest = 0;                   // of the bits that this rank has computed
 
-  int position(const MeshSpec& mesh) const { return mesh.positionOf(rank); }
+  int position(const GridSpec& grid) const { return grid.positionOf(rank); }
   // A difference of values.hpp, or "" for none.
   void found(const std::string& what, const std::string& difference) {
     if (finding.empty() && !difference.empty())

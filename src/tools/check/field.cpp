@@ -57,10 +57,10 @@ Box boxOfTensor(TenonLayout layout, bool isOwned) {
 
 // Unless the ranks share no memory, or too little.
 void shareWhereItGoes(CallersMemory& memory, TenonLayout layout) {
-  Partition mesh;
-  require(TenonLayoutGetPartition(layout, mesh.out()));
+  Partition grid;
+  require(TenonLayoutGetPartition(layout, grid.out()));
   try {
-    memory.share(std::move(mesh));
+    memory.share(std::move(grid));
   } catch (const CallError& error) {
     if (error.code != TENON_ERR_SUPPORT && error.code != TENON_ERR_MEMORY)
       throw;

@@ -14,12 +14,12 @@ namespace {
 // Every part's box holds the part, as an array around it does.
 LayoutSpec widened(LayoutSpec spec) {
   for (int d = 0; d < spec.ndim(); ++d) {
-    if (!spec.margins[d])
+    if (!spec.halos[d])
       continue;
-    spec.margins[d]->widths.reset();
-    for (std::size_t part = 0; part < spec.margins[d]->boxes.size(); ++part) {
+    spec.halos[d]->widths.reset();
+    for (std::size_t part = 0; part < spec.halos[d]->boxes.size(); ++part) {
       const Interval owned = spec.owned(d, static_cast<int>(part));
-      Interval& box = spec.margins[d]->boxes[part];
+      Interval& box = spec.halos[d]->boxes[part];
       if (box.size() == 0)
         box = owned;
       else if (owned.size() > 0)
@@ -32,9 +32,9 @@ LayoutSpec widened(LayoutSpec spec) {
 // Whether a cell lies beyond a side whose values are the caller's.
 bool isCallers(const LayoutSpec& spec, const Indices& cell) {
   for (int d = 0; d < spec.ndim(); ++d)
-    if (const auto& margin = spec.margins[d])
-      if ((cell[d] < 0 && margin->low == TENON_BOUNDARY_VALUES) ||
-          (cell[d] >= spec.shape[d] && margin->high == TENON_BOUNDARY_VALUES))
+    if (const auto& halo = spec.halos[d])
+      if ((cell[d] < 0 && halo->low == TENON_BOUNDARY_VALUES) ||
+          (cell[d] >= spec.shape[d] && halo->high == TENON_BOUNDARY_VALUES))
         return true;
   return false;
 }
@@ -62,8 +62,8 @@ void checkCallersValues(Case& c, const LayoutSpec& spec, Field& y) {
 void checkInPlace(Case& c) {
   const TenonDataType type = drawFloating(c.draw);
   const LayoutSpec plain =
-      drawValues(c.draw, drawShape(c.draw, 1, 3, 7), drawMesh(c.draw, c.ranks));
-  const LayoutSpec ghosted = widened(withMargins(c.draw, plain, 0));
+      drawValues(c.draw, drawShape(c.draw, 1, 3, 7), drawGrid(c.draw, c.ranks));
+  const LayoutSpec ghosted = widened(withHalos(c.draw, plain, 0));
   c.text += fmt::format(" {} halo into {}", typeText(type), ghosted.text());
   LinearOp op;
   require(TenonLinearOpCreateHalo(makeLayout(c.comm, plain), makeLayout(c.comm, ghosted), type,
@@ -78,7 +78,7 @@ void checkInPlace(Case& c) {
     const bool isReal = c.draw.chance(50);
     const Filling filling = drawFilling(c.draw, type, isReal);
     outer.write(Values(cellsOf(outer.box()), kMark));
-    x.write(fill(from, c.position(from.mesh), filling));
+    x.write(fill(from, c.position(from.grid), filling));
     if (c.draw.chance(30))
       require(isAdjoint ? TenonLinearOpBindAdjoint(op, x, y) : TenonLinearOpBind(op, x, y));
     require(isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));

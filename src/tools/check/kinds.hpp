@@ -13,7 +13,7 @@ std::vector<CaseKind> layerKinds();
 // after the other, and with a skip.
 void checkSequential(Case& c);
 void checkGraph(Case& c);
-// Each primitive by its name, on one axis of a mesh.
+// Each primitive by its name, on one axis of a grid.
 void checkPrimitive(Case& c);
 // A halo exchange and its adjoint on one ghosted array of the caller's.
 void checkInPlace(Case& c);

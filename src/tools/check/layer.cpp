@@ -48,10 +48,10 @@ const std::vector<std::string>& backends(TenonMemorySpace space) {
   return space == TENON_MEMORY_DEVICE ? ofDevice : all;
 }
 
-void drawSettings(Case& c, const LayerPlan& plan, TenonLayer layer, const MeshSpec& mesh) {
+void drawSettings(Case& c, const LayerPlan& plan, TenonLayer layer, const GridSpec& grid) {
   if (plan.isSigned && c.draw.chance(60))
-    sign(c, layer, drawSignature(c.draw, layer, plan.inputs[0], mesh.axes()));
-  const std::string storage = drawStorage(c.draw, mesh.axes());
+    sign(c, layer, drawSignature(c.draw, layer, plan.inputs[0], grid.axes()));
+  const std::string storage = drawStorage(c.draw, grid.axes());
   const std::string backend = c.draw.of(backends(c.space));
   c.text += fmt::format(" storage {} backend {};", storage, backend);
   require(TenonLayerSetStorage(layer, storage.c_str()));
@@ -62,7 +62,7 @@ Field makeTarget(Case& c, const LayerPlan& plan, MPI_Comm comm, const LayoutSpec
   Field target(makeLayout(comm, spec), plan.targetType, c.draw.chance(25), c.draw);
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  target.write(heldOf(spec, spec.mesh.positionOf(rank), plan.target));
+  target.write(heldOf(spec, spec.grid.positionOf(rank), plan.target));
   return target;
 }
 
@@ -78,12 +78,12 @@ LayerStep alone(Case& c, const LayerPlan& plan, TenonDataType type) {
   return step;
 }
 
-// Layouts of the inputs on one mesh.
+// Layouts of the inputs on one grid.
 std::vector<LayoutSpec> drawInputs(Case& c, const LayerPlan& plan) {
-  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
+  const GridSpec grid = drawGrid(c.draw, c.ranks);
   std::vector<LayoutSpec> specs;
   for (const Indices& shape : plan.inputs) {
-    specs.push_back(drawLayout(c.draw, shape, mesh));
+    specs.push_back(drawLayout(c.draw, shape, grid));
     c.text += " of " + specs.back().text();
   }
   return specs;
@@ -94,13 +94,13 @@ LayerStep distributed(Case& c, const LayerPlan& plan, const std::vector<LayoutSp
   std::vector<Layout> inputs;
   for (const LayoutSpec& spec : specs)
     inputs.push_back(makeLayout(c.comm, spec));
-  LayerStep step(plan.make(c.comm, &specs[0].mesh), std::move(inputs));
+  LayerStep step(plan.make(c.comm, &specs[0].grid), std::move(inputs));
   require(TenonLayerSetDataType(step.layer(), type));
   require(TenonLayerSetSpace(step.layer(), c.space));
-  drawSettings(c, plan, step.layer(), specs[0].mesh);
+  drawSettings(c, plan, step.layer(), specs[0].grid);
   if (!plan.target.empty())
     step.setTarget(
-        makeTarget(c, plan, c.comm, drawValues(c.draw, plan.targetShape, specs[0].mesh)));
+        makeTarget(c, plan, c.comm, drawValues(c.draw, plan.targetShape, specs[0].grid)));
   return step;
 }
 
@@ -108,7 +108,7 @@ void fillInputs(Case& c, const std::vector<LayoutSpec>& specs, LayerStep& ours, 
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const Filling value{c.draw.number(), Numbers::Fractions},
         direction{c.draw.number(), Numbers::Fractions};
-    const int position = c.position(specs[i].mesh);
+    const int position = c.position(specs[i].grid);
     ours.x[i].write(fill(specs[i], position, value));
     theirs.x[i].write(valueOf(specs[i], value));
     ours.direction[i].write(fill(specs[i], position, direction));

@@ -13,8 +13,8 @@ namespace tenon::tools {
 
 struct LayerPlan {
   std::vector<Indices> inputs;
-  // For inputs on a mesh; none: for this process alone.
-  std::function<Layer(MPI_Comm comm, const MeshSpec* mesh)> make;
+  // For inputs on a grid; none: for this process alone.
+  std::function<Layer(MPI_Comm comm, const GridSpec* grid)> make;
   bool isSigned = true; // if not, the layer is left to choose
   // For a loss: the value of its target, and its shape.
   Values target = {};
@@ -23,7 +23,7 @@ struct LayerPlan {
 };
 
 void checkLayer(Case& c, const LayerPlan& plan);
-// One of the index labels of a layer, for the shape of an input, on each axis of a mesh: "n,h".
+// One of the index labels of a layer, for the shape of an input, on each axis of a grid: "n,h".
 std::string drawSignature(Draw& draw, TenonLayer layer, const Indices& input, int axes);
 
 } // namespace tenon::tools

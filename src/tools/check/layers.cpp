@@ -59,7 +59,7 @@ void drawTarget(Draw& draw, TenonInt classes, LayerPlan& plan) {
 void checkExample(Case& c, const std::string& type) {
   LayerExample example{type, c.draw.upTo(1 << 30)};
   const Layer layer = example.make(MPI_COMM_SELF);
-  LayerPlan plan{.inputs = {}, .make = [=](MPI_Comm comm, const MeshSpec*) mutable {
+  LayerPlan plan{.inputs = {}, .make = [=](MPI_Comm comm, const GridSpec*) mutable {
                    return example.make(comm);
                  }};
   for (int i = 0; i < example.inputs; ++i)
@@ -78,14 +78,14 @@ void checkExample(Case& c, const std::string& type) {
 
 void checkRepartitionLayer(Case& c) {
   const Indices shape = drawShape(c.draw, 1, 3, 6);
-  const LayoutSpec to = drawLayout(c.draw, shape, drawMesh(c.draw, c.ranks));
+  const LayoutSpec to = drawLayout(c.draw, shape, drawGrid(c.draw, c.ranks));
   c.text += " to " + to.text();
   checkLayer(c, {.inputs = {shape},
                  .make =
-                     [=](MPI_Comm comm, const MeshSpec* mesh) {
+                     [=](MPI_Comm comm, const GridSpec* grid) {
                        Layer layer;
                        require(TenonLayerCreateRepartition(
-                           comm, makeLayout(comm, mesh ? to : everywhere(shape, 1)), layer.out()));
+                           comm, makeLayout(comm, grid ? to : everywhere(shape, 1)), layer.out()));
                        return layer;
                      },
                  .isSigned = false});

@@ -28,54 +28,54 @@ Indices drawCuts(Draw& draw, Index extent, std::size_t count) {
   return cuts;
 }
 
-Interval clipped(Interval box, const MarginSpec& margin, Index extent) {
-  if (margin.low == TENON_BOUNDARY_NONE)
+Interval clipped(Interval box, const HaloSpec& halo, Index extent) {
+  if (halo.low == TENON_BOUNDARY_NONE)
     box.begin = std::max<Index>(box.begin, 0);
-  if (margin.high == TENON_BOUNDARY_NONE)
+  if (halo.high == TENON_BOUNDARY_NONE)
     box.end = std::min(box.end, extent);
   return box.size() == 0 ? Interval{} : box;
 }
 
-MarginSpec drawMargin(Draw& draw, const LayoutSpec& spec, int dim, bool addends) {
-  MarginSpec margin{.boxes = {}, .widths = {}, .addends = addends};
-  margin.low = static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_VALUES));
-  margin.high =
-      draw.chance(50) ? margin.low : static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_VALUES));
+HaloSpec drawHalo(Draw& draw, const LayoutSpec& spec, int dim, bool addends) {
+  HaloSpec halo{.boxes = {}, .widths = {}, .addends = addends};
+  halo.low = static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_VALUES));
+  halo.high =
+      draw.chance(50) ? halo.low : static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_VALUES));
   const int least = draw.chance(25) ? -2 : 0;
   if (draw.chance(50))
-    margin.widths = Interval{draw.between(least, 3), draw.between(least, 3)};
+    halo.widths = Interval{draw.between(least, 3), draw.between(least, 3)};
   for (int part = 0; part + 1 < static_cast<int>(spec.cuts[dim].size()); ++part) {
     const Interval owned = spec.owned(dim, part);
     Interval box;
-    if (margin.widths && owned.size() > 0)
-      box = {owned.begin - margin.widths->begin, owned.end + margin.widths->end};
-    if (!margin.widths)
+    if (halo.widths && owned.size() > 0)
+      box = {owned.begin - halo.widths->begin, owned.end + halo.widths->end};
+    if (!halo.widths)
       box = {owned.begin - draw.between(least, 4), owned.end + draw.between(least, 4)};
-    margin.boxes.push_back(clipped(box, margin, spec.shape[dim]));
+    halo.boxes.push_back(clipped(box, halo, spec.shape[dim]));
   }
-  return margin;
+  return halo;
 }
 
 } // namespace
 
-MeshSpec drawMesh(Draw& draw, int ranks) {
-  MeshSpec mesh;
+GridSpec drawGrid(Draw& draw, int ranks) {
+  GridSpec grid;
   const int axes = draw.between(1, 3);
   int left = ranks, size = 1;
   for (int axis = 0; axis < axes; ++axis) {
     // Mostly as many as there are left, so that few ranks stand idle.
     const int most = axis + 1 == axes ? left : std::min(left, 4);
-    mesh.extents.push_back(draw.chance(50) ? most : draw.between(1, most));
-    left /= mesh.extents.back();
-    size *= mesh.extents.back();
+    grid.extents.push_back(draw.chance(50) ? most : draw.between(1, most));
+    left /= grid.extents.back();
+    size *= grid.extents.back();
   }
-  draw.shuffle(mesh.extents);
+  draw.shuffle(grid.extents);
   for (int r = 0; r < ranks; ++r)
-    mesh.ranks.push_back(r);
+    grid.ranks.push_back(r);
   if (draw.chance(50))
-    draw.shuffle(mesh.ranks);
-  mesh.ranks.resize(size);
-  return mesh;
+    draw.shuffle(grid.ranks);
+  grid.ranks.resize(size);
+  return grid;
 }
 
 Indices drawShape(Draw& draw, int minDims, int maxDims, int maxExtent) {
@@ -90,10 +90,10 @@ void resplit(LayoutSpec& spec, int dim) {
   spec.cuts[dim] = balancedCuts(spec, dim);
 }
 
-LayoutSpec drawLayout(Draw& draw, const Indices& shape, const MeshSpec& mesh) {
+LayoutSpec drawLayout(Draw& draw, const Indices& shape, const GridSpec& grid) {
   LayoutSpec spec = everywhere(shape, 1);
-  spec.mesh = mesh;
-  spec.properties.resize(mesh.axes());
+  spec.grid = grid;
+  spec.properties.resize(grid.axes());
   for (Property& p : spec.properties)
     p = drawProperty(draw, spec.ndim());
   for (int d = 0; d < spec.ndim(); ++d) {
@@ -107,44 +107,44 @@ LayoutSpec drawLayout(Draw& draw, const Indices& shape, const MeshSpec& mesh) {
   return spec;
 }
 
-LayoutSpec drawValues(Draw& draw, const Indices& shape, const MeshSpec& mesh) {
-  LayoutSpec spec = drawLayout(draw, shape, mesh);
+LayoutSpec drawValues(Draw& draw, const Indices& shape, const GridSpec& grid) {
+  LayoutSpec spec = drawLayout(draw, shape, grid);
   for (Property& p : spec.properties)
     p.letter = p.letter == 'P' ? 'B' : p.letter;
   return spec;
 }
 
-LayoutSpec withMargins(Draw& draw, LayoutSpec spec, int addendPercent) {
+LayoutSpec withHalos(Draw& draw, LayoutSpec spec, int addendPercent) {
   const int sure = draw.upTo(spec.ndim() - 1);
   for (int d = 0; d < spec.ndim(); ++d)
     if (d == sure || draw.chance(40))
-      spec.margins[d] = drawMargin(draw, spec, d, draw.chance(addendPercent));
+      spec.halos[d] = drawHalo(draw, spec, d, draw.chance(addendPercent));
   return spec;
 }
 
-LayoutSpec drawAnyLayout(Draw& draw, const Indices& shape, const MeshSpec& mesh) {
-  LayoutSpec spec = drawLayout(draw, shape, mesh);
-  return draw.chance(40) ? withMargins(draw, spec, draw.of<int>({0, 0, 50, 100, 100})) : spec;
+LayoutSpec drawAnyLayout(Draw& draw, const Indices& shape, const GridSpec& grid) {
+  LayoutSpec spec = drawLayout(draw, shape, grid);
+  return draw.chance(40) ? withHalos(draw, spec, draw.of<int>({0, 0, 50, 100, 100})) : spec;
 }
 
 namespace {
 
 constexpr const char* kModes[] = {"none", "zero", "periodic", "reflect", "replicate", "values"};
 
-void setMargin(TenonLayout layout, int dim, const MarginSpec& margin) {
-  if (margin.widths) {
-    require(TenonLayoutSetHalo(layout, dim, margin.widths->begin, margin.widths->end, margin.low,
-                               margin.high));
+void setHalo(TenonLayout layout, int dim, const HaloSpec& halo) {
+  if (halo.widths) {
+    require(
+        TenonLayoutSetHalo(layout, dim, halo.widths->begin, halo.widths->end, halo.low, halo.high));
   } else {
     Indices low, high;
-    for (const Interval& box : margin.boxes) {
+    for (const Interval& box : halo.boxes) {
       low.push_back(box.begin);
       high.push_back(box.end);
     }
     require(TenonLayoutSetHaloBoxes(layout, dim, static_cast<int>(low.size()), low.data(),
-                                    high.data(), margin.low, margin.high));
+                                    high.data(), halo.low, halo.high));
   }
-  require(TenonLayoutSetHaloPartial(layout, dim, margin.addends));
+  require(TenonLayoutSetHaloPartial(layout, dim, halo.addends));
 }
 
 void set(TenonLayout layout, const LayoutSpec& spec) {
@@ -157,8 +157,8 @@ void set(TenonLayout layout, const LayoutSpec& spec) {
     if (spec.cuts[d] != balancedCuts(spec, d))
       require(TenonLayoutSetCuts(layout, d, static_cast<int>(spec.cuts[d].size()),
                                  spec.cuts[d].data()));
-    if (const auto& margin = spec.margins[d])
-      setMargin(layout, d, *margin);
+    if (const auto& halo = spec.halos[d])
+      setHalo(layout, d, *halo);
   }
 }
 
@@ -177,7 +177,7 @@ void compare(const char* what, const Box& got, const Box& expected) {
         fmt::format("{} is {}, expected {}", what, boxText(got), boxText(expected)));
 }
 
-std::string marginText(int dim, const MarginSpec& m) {
+std::string haloText(int dim, const HaloSpec& m) {
   std::string boxes;
   for (const Interval& box : m.boxes)
     boxes += boxText({box});
@@ -189,15 +189,15 @@ std::string marginText(int dim, const MarginSpec& m) {
 
 Layout makeLayout(MPI_Comm comm, const LayoutSpec& spec) {
   Partition partition;
-  require(TenonPartitionCreateFromRanks(comm, spec.mesh.axes(), spec.mesh.extents.data(),
-                                        spec.mesh.ranks.data(), partition.out()));
+  require(TenonPartitionCreateFromRanks(comm, spec.grid.axes(), spec.grid.extents.data(),
+                                        spec.grid.ranks.data(), partition.out()));
   Layout layout;
   require(TenonLayoutCreate(partition, layout.out()));
   set(layout, spec);
   require(TenonLayoutSetUp(layout));
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  const int position = spec.mesh.positionOf(rank);
+  const int position = spec.grid.positionOf(rank);
   Indices low(spec.shape.size()), high(spec.shape.size());
   require(TenonLayoutGetBox(layout, low.data(), high.data()));
   compare("the box of the layout", boxFrom(low, high), spec.box(position));
@@ -231,14 +231,14 @@ std::string LayoutSpec::propertyText() const {
 std::string LayoutSpec::text() const {
   std::string text =
       fmt::format("[{}] {} on process grid {} (ranks {})", fmt::join(shape, ","), propertyText(),
-                  fmt::join(mesh.extents, "x"), fmt::join(mesh.ranks, ","));
+                  fmt::join(grid.extents, "x"), fmt::join(grid.ranks, ","));
   for (int d = 0; d < ndim(); ++d) {
     if (splitAxes[d] != axesThatSplit(*this, d))
       text += fmt::format(" order {}: {}", d, fmt::join(splitAxes[d], ","));
     if (cuts[d] != balancedCuts(*this, d))
       text += fmt::format(" cuts {}: {}", d, fmt::join(cuts[d], ","));
-    if (const auto& margin = margins[d])
-      text += marginText(d, *margin);
+    if (const auto& halo = halos[d])
+      text += haloText(d, *halo);
   }
   return text;
 }

@@ -30,12 +30,12 @@ Index placeOf(const Indices& cell, const Indices& shape) {
   return place;
 }
 
-int MeshSpec::positionOf(int rank) const {
+int GridSpec::positionOf(int rank) const {
   const auto found = std::find(ranks.begin(), ranks.end(), rank);
   return found == ranks.end() ? -1 : static_cast<int>(found - ranks.begin());
 }
 
-int MeshSpec::coordinate(int position, int axis) const {
+int GridSpec::coordinate(int position, int axis) const {
   for (int a = axes() - 1; a > axis; --a)
     position /= extents[a];
   return position % extents[axis];
@@ -44,20 +44,20 @@ int MeshSpec::coordinate(int position, int axis) const {
 int LayoutSpec::part(int position, int dim) const {
   int part = 0;
   for (const int axis : splitAxes[dim])
-    part = part * mesh.extents[axis] + mesh.coordinate(position, axis);
+    part = part * grid.extents[axis] + grid.coordinate(position, axis);
   return part;
 }
 
 Interval LayoutSpec::held(int dim, int part) const {
-  const auto& margin = margins[dim];
-  return margin ? margin->boxes[part] : owned(dim, part);
+  const auto& halo = halos[dim];
+  return halo ? halo->boxes[part] : owned(dim, part);
 }
 
 bool LayoutSpec::isActive(int position) const {
   if (position < 0)
     return false;
-  for (int axis = 0; axis < mesh.axes(); ++axis)
-    if (properties[axis].letter == 'R' && mesh.coordinate(position, axis) != 0)
+  for (int axis = 0; axis < grid.axes(); ++axis)
+    if (properties[axis].letter == 'R' && grid.coordinate(position, axis) != 0)
       return false;
   return true;
 }
@@ -71,7 +71,7 @@ Box LayoutSpec::box(int position) const {
 }
 
 Box LayoutSpec::ownedBox(int position) const {
-  return withoutMargins().box(position);
+  return withoutHalos().box(position);
 }
 
 bool LayoutSpec::has(char letter) const {
@@ -79,13 +79,13 @@ bool LayoutSpec::has(char letter) const {
                      [&](const Property& p) { return p.letter == letter; });
 }
 
-bool LayoutSpec::hasMargins() const {
-  return std::any_of(margins.begin(), margins.end(), [](const auto& m) { return m.has_value(); });
+bool LayoutSpec::hasHalos() const {
+  return std::any_of(halos.begin(), halos.end(), [](const auto& m) { return m.has_value(); });
 }
 
 bool LayoutSpec::hasAddends() const {
   return has('P') ||
-         std::any_of(margins.begin(), margins.end(), [](const auto& m) { return m && m->addends; });
+         std::any_of(halos.begin(), halos.end(), [](const auto& m) { return m && m->addends; });
 }
 
 bool LayoutSpec::covers(int dim, Index cell) const {
@@ -99,21 +99,21 @@ LayoutSpec LayoutSpec::dual() const {
   LayoutSpec dual = *this;
   for (Property& p : dual.properties)
     p.letter = p.letter == 'B' ? 'P' : p.letter == 'P' ? 'B' : p.letter;
-  for (auto& margin : dual.margins)
-    if (margin)
-      margin->addends = !margin->addends;
+  for (auto& halo : dual.halos)
+    if (halo)
+      halo->addends = !halo->addends;
   return dual;
 }
 
-LayoutSpec LayoutSpec::withoutMargins() const {
+LayoutSpec LayoutSpec::withoutHalos() const {
   LayoutSpec plain = *this;
-  plain.margins.assign(shape.size(), std::nullopt);
+  plain.halos.assign(shape.size(), std::nullopt);
   return plain;
 }
 
 std::vector<int> axesThatSplit(const LayoutSpec& spec, int dim) {
   std::vector<int> axes;
-  for (int axis = 0; axis < spec.mesh.axes(); ++axis)
+  for (int axis = 0; axis < spec.grid.axes(); ++axis)
     if (spec.properties[axis] == Property{'S', dim})
       axes.push_back(axis);
   return axes;
@@ -133,16 +133,16 @@ Indices divided(const Indices& cuts, int parts) {
 Indices balancedCuts(const LayoutSpec& spec, int dim) {
   Indices cuts = {0, spec.shape[dim]};
   for (const int axis : spec.splitAxes[dim])
-    cuts = divided(cuts, spec.mesh.extents[axis]);
+    cuts = divided(cuts, spec.grid.extents[axis]);
   return cuts;
 }
 
 LayoutSpec everywhere(const Indices& shape, int ranks) {
-  LayoutSpec spec{.shape = shape, .mesh = {{ranks}, {}}, .properties = {{'B', -1}}};
+  LayoutSpec spec{.shape = shape, .grid = {{ranks}, {}}, .properties = {{'B', -1}}};
   for (int r = 0; r < ranks; ++r)
-    spec.mesh.ranks.push_back(r);
+    spec.grid.ranks.push_back(r);
   spec.splitAxes.resize(shape.size());
-  spec.margins.resize(shape.size());
+  spec.halos.resize(shape.size());
   for (const Index extent : shape)
     spec.cuts.push_back({0, extent});
   return spec;

@@ -43,13 +43,13 @@ void forEachCell(const Box& box, Visit visit) {
 // Row-major place of a cell in a tensor of that shape.
 Index placeOf(const Indices& cell, const Indices& shape);
 
-struct MeshSpec {
+struct GridSpec {
   std::vector<int> extents = {}, ranks = {}; // ranks by position
   int size() const { return static_cast<int>(ranks.size()); }
   int axes() const { return static_cast<int>(extents.size()); }
-  int positionOf(int rank) const; // -1: not in the mesh
+  int positionOf(int rank) const; // -1: not in the grid
   int coordinate(int position, int axis) const;
-  bool operator==(const MeshSpec&) const = default;
+  bool operator==(const GridSpec&) const = default;
 };
 
 struct Property {
@@ -58,7 +58,7 @@ struct Property {
   bool operator==(const Property&) const = default;
 };
 
-struct MarginSpec {
+struct HaloSpec {
   std::vector<Interval> boxes = {}; // one for each part, clipped where the mode is none
   std::optional<Interval> widths =
       {}; // low and high, if the boxes are the parts and this much more
@@ -68,32 +68,32 @@ struct MarginSpec {
 
 struct LayoutSpec {
   Indices shape = {};
-  MeshSpec mesh = {};
+  GridSpec grid = {};
   std::vector<Property> properties = {};        // by axis
   std::vector<std::vector<int>> splitAxes = {}; // by dimension, major first
   std::vector<Indices> cuts = {};               // by dimension
-  std::vector<std::optional<MarginSpec>> margins = {};
+  std::vector<std::optional<HaloSpec>> halos = {};
 
   int ndim() const { return static_cast<int>(shape.size()); }
   int part(int position, int dim) const;
   Interval owned(int dim, int part) const { return {cuts[dim][part], cuts[dim][part + 1]}; }
   Interval held(int dim, int part) const;
   bool isActive(int position) const;
-  // What a position holds, with margins and without; nothing where it is not active.
+  // What a position holds, with halos and without; nothing where it is not active.
   Box box(int position) const;
   Box ownedBox(int position) const;
   bool has(char letter) const;
-  bool hasMargins() const;
-  bool hasAddends() const; // a P axis or a margin of addends
+  bool hasHalos() const;
+  bool hasAddends() const; // a P axis or a halo of addends
   // Whether every domain cell lies in the box of the part that owns it, in one dimension.
   bool covers(int dim, Index cell) const;
   LayoutSpec dual() const;
-  LayoutSpec withoutMargins() const;
+  LayoutSpec withoutHalos() const;
   std::string propertyText() const;
   std::string text() const;
 };
 
-// The axes that split a dimension in mesh order, and the cuts that are balanced by the major axis
+// The axes that split a dimension in grid order, and the cuts that are balanced by the major axis
 // and then each part by the next.
 std::vector<int> axesThatSplit(const LayoutSpec& spec, int dim);
 Indices balancedCuts(const LayoutSpec& spec, int dim);

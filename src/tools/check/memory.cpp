@@ -120,10 +120,10 @@ void checkMemory(Case& c) {
   constexpr const char* kNames[] = {"clear", "add", "copy", "move"};
   const Action action = static_cast<Action>(c.draw.upTo(3));
   const TenonDataType type = drawFloating(c.draw);
-  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
-  const LayoutSpec spec = drawAnyLayout(c.draw, drawShape(c.draw, 1, 3, 9), mesh);
+  const GridSpec grid = drawGrid(c.draw, c.ranks);
+  const LayoutSpec spec = drawAnyLayout(c.draw, drawShape(c.draw, 1, 3, 9), grid);
   Draw own(c.draw.number(), c.rank); // the ranks' boxes differ
-  const Boxes boxes = drawBoxes(own, extentsOf(spec.box(c.position(mesh))), action == Clear);
+  const Boxes boxes = drawBoxes(own, extentsOf(spec.box(c.position(grid))), action == Clear);
   c.text += fmt::format(" {} {} on {}", typeText(type), kNames[action], spec.text());
   LinearOp op;
   require(create(action, makeLayout(c.comm, spec), boxes, type, op.out()));

@@ -50,13 +50,13 @@ void sign(Case& c, const Node& node, const Indices& input, int axes) {
 void checkNetwork(Case& c, bool isGraph) {
   const Indices input = {c.draw.between(1, 4), c.draw.between(1, 3), c.draw.between(2, 7),
                          c.draw.between(2, 7)};
-  const auto make = [&c, input, isGraph](MPI_Comm comm, const MeshSpec* mesh) {
+  const auto make = [&c, input, isGraph](MPI_Comm comm, const GridSpec* grid) {
     Layer network;
     require(isGraph ? TenonLayerCreateGraph(comm, network.out())
                     : TenonLayerCreateSequential(comm, network.out()));
     for (const Node& node : makeNodes(comm, input, isGraph)) {
-      if (mesh)
-        sign(c, node, input, mesh->axes());
+      if (grid)
+        sign(c, node, input, grid->axes());
       require(isGraph
                   ? TenonLayerGraphAddNode(network, node.layer, static_cast<int>(node.reads.size()),
                                            node.reads.data(), nullptr)

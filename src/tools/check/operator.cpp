@@ -88,7 +88,7 @@ void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& cal
                            (callersX ? ", user array x" : "") + (callersY ? ", user array y" : "");
   Field x(makeLayout(c.comm, s.from), s.fromType, callersX, c.draw, c.space);
   Field y(makeLayout(c.comm, s.to), s.toType, callersY, c.draw, c.space);
-  const Values given = fill(s.from, c.position(s.from.mesh), ofX);
+  const Values given = fill(s.from, c.position(s.from.grid), ofX);
   if (call.alpha == 0)
     x.spoil();
   else
@@ -96,7 +96,7 @@ void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& cal
   if (call.beta == 0)
     y.spoil();
   else
-    y.write(fill(s.to, c.position(s.to.mesh), ofY));
+    y.write(fill(s.to, c.position(s.to.grid), ofY));
   apply(op, call, x, y);
   compareOutput(
       c, s.to, y,

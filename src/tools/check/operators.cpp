@@ -22,8 +22,8 @@ TenonDataType drawType(Draw& draw) {
   return draw.chance(10) ? TENON_INT64 : drawFloating(draw);
 }
 
-MeshSpec sameOrOther(Case& c, const MeshSpec& mesh) {
-  return c.draw.chance(70) ? mesh : drawMesh(c.draw, c.ranks);
+GridSpec sameOrOther(Case& c, const GridSpec& grid) {
+  return c.draw.chance(70) ? grid : drawGrid(c.draw, c.ranks);
 }
 
 Subject convert(Case& c, LayoutSpec from, LayoutSpec to, TenonDataType type) {
@@ -36,9 +36,9 @@ Subject convert(Case& c, LayoutSpec from, LayoutSpec to, TenonDataType type) {
 
 Subject drawConversion(Case& c, TenonDataType type) {
   const Indices shape = shapeFor(c.draw);
-  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
-  const LayoutSpec from = drawAnyLayout(c.draw, shape, mesh);
-  return convert(c, from, drawAnyLayout(c.draw, shape, sameOrOther(c, mesh)), type);
+  const GridSpec grid = drawGrid(c.draw, c.ranks);
+  const LayoutSpec from = drawAnyLayout(c.draw, shape, grid);
+  return convert(c, from, drawAnyLayout(c.draw, shape, sameOrOther(c, grid)), type);
 }
 
 void checkConversion(Case& c) {
@@ -47,12 +47,12 @@ void checkConversion(Case& c) {
 
 void checkHalo(Case& c) {
   const TenonDataType type = drawType(c.draw);
-  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
-  Subject s{.from = drawLayout(c.draw, shapeFor(c.draw), mesh),
+  const GridSpec grid = drawGrid(c.draw, c.ranks);
+  Subject s{.from = drawLayout(c.draw, shapeFor(c.draw), grid),
             .to = {},
             .fromType = type,
             .toType = type};
-  s.to = withMargins(c.draw, s.from, 0);
+  s.to = withHalos(c.draw, s.from, 0);
   c.text += fmt::format(" {} into {}", typeText(type), s.to.text());
   require(TenonLinearOpCreateHalo(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type,
                                   s.op.out()));
@@ -61,10 +61,10 @@ void checkHalo(Case& c) {
 
 void checkRepartition(Case& c) {
   const TenonDataType type = drawType(c.draw);
-  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
+  const GridSpec grid = drawGrid(c.draw, c.ranks);
   const Indices shape = shapeFor(c.draw);
-  Subject s{.from = drawValues(c.draw, shape, mesh),
-            .to = drawValues(c.draw, shape, sameOrOther(c, mesh)),
+  Subject s{.from = drawValues(c.draw, shape, grid),
+            .to = drawValues(c.draw, shape, sameOrOther(c, grid)),
             .fromType = type,
             .toType = type};
   c.text += fmt::format(" {} from {} to {}", typeText(type), s.from.text(), s.to.text());
@@ -76,11 +76,11 @@ void checkRepartition(Case& c) {
 void checkSendReceive(Case& c) {
   const TenonDataType type = drawType(c.draw);
   LayoutSpec from = everywhere(shapeFor(c.draw), 1), to = from;
-  from.mesh.ranks = {c.draw.upTo(c.ranks - 1)};
-  to.mesh.ranks = {c.draw.upTo(c.ranks - 1)};
+  from.grid.ranks = {c.draw.upTo(c.ranks - 1)};
+  to.grid.ranks = {c.draw.upTo(c.ranks - 1)};
   Subject s{.from = from, .to = to, .fromType = type, .toType = type};
-  c.text += fmt::format(" {} to rank {} of {}", typeText(type), to.mesh.ranks[0], from.text());
-  require(TenonLinearOpCreateSendReceive(makeLayout(c.comm, s.from), to.mesh.ranks[0], type,
+  c.text += fmt::format(" {} to rank {} of {}", typeText(type), to.grid.ranks[0], from.text());
+  require(TenonLinearOpCreateSendReceive(makeLayout(c.comm, s.from), to.grid.ranks[0], type,
                                          s.op.out()));
   checkOperator(c, s);
 }
@@ -89,8 +89,8 @@ void checkSendReceive(Case& c) {
 void checkStill(Case& c) {
   const bool isCast = c.draw.chance(60);
   const TenonDataType type = isCast ? drawFloating(c.draw) : drawType(c.draw);
-  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
-  const LayoutSpec spec = drawLayout(c.draw, shapeFor(c.draw), mesh);
+  const GridSpec grid = drawGrid(c.draw, c.ranks);
+  const LayoutSpec spec = drawLayout(c.draw, shapeFor(c.draw), grid);
   Subject s{
       .from = spec, .to = spec, .fromType = type, .toType = isCast ? drawFloating(c.draw) : type};
   c.text +=
@@ -103,10 +103,10 @@ void checkStill(Case& c) {
 
 void checkZero(Case& c) {
   const TenonDataType type = drawType(c.draw);
-  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
-  const LayoutSpec from = drawAnyLayout(c.draw, shapeFor(c.draw), mesh);
+  const GridSpec grid = drawGrid(c.draw, c.ranks);
+  const LayoutSpec from = drawAnyLayout(c.draw, shapeFor(c.draw), grid);
   Subject s{.from = from,
-            .to = drawAnyLayout(c.draw, shapeFor(c.draw), sameOrOther(c, mesh)),
+            .to = drawAnyLayout(c.draw, shapeFor(c.draw), sameOrOther(c, grid)),
             .fromType = type,
             .toType = type,
             .factor = 0};
@@ -118,21 +118,21 @@ void checkZero(Case& c) {
 
 // A layout from each rank's box is the one of the grid that the boxes make.
 void checkBoxes(Case& c) {
-  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
-  LayoutSpec spec = everywhere(Indices(mesh.axes()), 1);
-  spec.mesh = mesh;
+  const GridSpec grid = drawGrid(c.draw, c.ranks);
+  LayoutSpec spec = everywhere(Indices(grid.axes()), 1);
+  spec.grid = grid;
   spec.properties.clear();
-  for (int d = 0; d < mesh.axes(); ++d) {
+  for (int d = 0; d < grid.axes(); ++d) {
     spec.properties.push_back({'S', d});
     spec.splitAxes[d] = {d};
     spec.cuts[d] = {0};
-    for (int part = 0; part < mesh.extents[d]; ++part)
+    for (int part = 0; part < grid.extents[d]; ++part)
       spec.cuts[d].push_back(spec.cuts[d].back() + c.draw.between(1, 3));
     spec.shape[d] = spec.cuts[d].back();
   }
   c.text += " of " + spec.text();
   Indices low, high;
-  for (const Interval& i : spec.box(c.position(mesh))) {
+  for (const Interval& i : spec.box(c.position(grid))) {
     low.push_back(i.begin);
     high.push_back(i.end);
   }
@@ -186,7 +186,7 @@ Subject drawChain(Case& c, TenonDataType type) {
   links[0] = std::move(s.op);
   for (int more = c.draw.between(1, 2); more > 0; --more) {
     Subject next =
-        convert(c, s.to, drawAnyLayout(c.draw, s.to.shape, sameOrOther(c, s.to.mesh)), type);
+        convert(c, s.to, drawAnyLayout(c.draw, s.to.shape, sameOrOther(c, s.to.grid)), type);
     if (c.draw.chance(30))
       next = scaled(c, std::move(next));
     s.between.push_back(s.to);

@@ -32,10 +32,10 @@ std::vector<Values> allCells(const Case& c, const Values& mine) {
 // The position with the given coordinate on all axes of a property.
 int sibling(const LayoutSpec& spec, int position, char letter, const std::vector<int>& at) {
   int result = 0;
-  for (int axis = 0; axis < spec.mesh.axes(); ++axis)
+  for (int axis = 0; axis < spec.grid.axes(); ++axis)
     result =
-        result * spec.mesh.extents[axis] +
-        (spec.properties[axis].letter == letter ? at[axis] : spec.mesh.coordinate(position, axis));
+        result * spec.grid.extents[axis] +
+        (spec.properties[axis].letter == letter ? at[axis] : spec.grid.coordinate(position, axis));
   return result;
 }
 
@@ -43,10 +43,10 @@ int sibling(const LayoutSpec& spec, int position, char letter, const std::vector
 Values summedOverAxes(const LayoutSpec& spec, int position,
                       const std::function<Values(int)>& held) {
   Values sum(cellsOf(spec.box(position)));
-  for (int p = 0; position >= 0 && p < spec.mesh.size(); ++p) {
+  for (int p = 0; position >= 0 && p < spec.grid.size(); ++p) {
     std::vector<int> at;
-    for (int axis = 0; axis < spec.mesh.axes(); ++axis)
-      at.push_back(spec.mesh.coordinate(p, axis));
+    for (int axis = 0; axis < spec.grid.axes(); ++axis)
+      at.push_back(spec.grid.coordinate(p, axis));
     if (sibling(spec, position, 'P', at) != p)
       continue;
     const Values addend = held(p);
@@ -69,9 +69,9 @@ std::string differentBits(const Values& got, const Values& expected, const Box& 
   return found;
 }
 
-bool hasMarginAddends(const LayoutSpec& spec) {
-  for (const auto& margin : spec.margins)
-    if (margin && margin->addends)
+bool hasHaloAddends(const LayoutSpec& spec) {
+  for (const auto& halo : spec.halos)
+    if (halo && halo->addends)
       return true;
   return false;
 }
@@ -106,12 +106,12 @@ void compareCopies(Case& c, int number, const Values& mine, const Box& box,
 void compareOutput(Case& c, const LayoutSpec& to, const Field& y, const Expected& expected,
                    const std::string& what) {
   const auto& [moved, beta, before, tolerance] = expected;
-  const int position = c.position(to.mesh);
+  const int position = c.position(to.grid);
   c.computed(y.read());
   const std::vector<Values> cells = allCells(c, y.read());
-  const auto held = [&](int p) { return cells[to.mesh.ranks[p]]; };
+  const auto held = [&](int p) { return cells[to.grid.ranks[p]]; };
   const auto filled = [&, filling = before](int p) { return fill(to, p, filling); };
-  if (hasMarginAddends(to))
+  if (hasHaloAddends(to))
     c.found(what + ", summed over the ranks,",
             difference(valueOf(to, held), combined(kept(to, moved), beta, valueOf(to, filled)),
                        boxOf(to.shape), tolerance));
@@ -121,7 +121,7 @@ void compareOutput(Case& c, const LayoutSpec& to, const Field& y, const Expected
                 summedOverAxes(to, position, held),
                 combined(heldOf(to, position, moved), beta, summedOverAxes(to, position, filled)),
                 to.box(position), tolerance));
-  const std::vector<int> origin(to.mesh.axes(), 0);
+  const std::vector<int> origin(to.grid.axes(), 0);
   compareCopies(c, to.isActive(position) ? sibling(to, position, 'B', origin) : -1, y.read(),
                 y.box(), what);
 }

@@ -25,7 +25,7 @@ const std::vector<Rule> kRules = {
 void join(LayoutSpec& spec, int axis, int dim) {
   spec.splitAxes[dim].pop_back();
   Indices joined;
-  for (std::size_t i = 0; i < spec.cuts[dim].size(); i += spec.mesh.extents[axis])
+  for (std::size_t i = 0; i < spec.cuts[dim].size(); i += spec.grid.extents[axis])
     joined.push_back(spec.cuts[dim][i]);
   spec.cuts[dim] = joined;
 }
@@ -36,15 +36,15 @@ LayoutSpec rangeOf(LayoutSpec spec, int axis, Property to) {
   spec.properties[axis] = to;
   if (to.letter == 'S') {
     spec.splitAxes[to.dim].push_back(axis);
-    spec.cuts[to.dim] = divided(spec.cuts[to.dim], spec.mesh.extents[axis]);
+    spec.cuts[to.dim] = divided(spec.cuts[to.dim], spec.grid.extents[axis]);
   }
   return spec;
 }
 
 // A layout whose axis has the property that the rule starts from, as a minor axis.
-LayoutSpec drawDomain(Draw& draw, const Indices& shape, const MeshSpec& mesh, int axis,
+LayoutSpec drawDomain(Draw& draw, const Indices& shape, const GridSpec& grid, int axis,
                       char letter) {
-  LayoutSpec spec = drawLayout(draw, shape, mesh);
+  LayoutSpec spec = drawLayout(draw, shape, grid);
   if (spec.properties[axis].letter == letter && letter != 'S')
     return spec;
   spec.properties[axis] = {letter, letter == 'S' ? draw.upTo(spec.ndim() - 1) : -1};
@@ -63,10 +63,10 @@ LayoutSpec drawDomain(Draw& draw, const Indices& shape, const MeshSpec& mesh, in
 void checkPrimitive(Case& c) {
   const TenonDataType type = drawFloating(c.draw);
   const Rule rule = c.draw.of(kRules);
-  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
-  const int axis = c.draw.upTo(mesh.axes() - 1);
+  const GridSpec grid = drawGrid(c.draw, c.ranks);
+  const int axis = c.draw.upTo(grid.axes() - 1);
   const Indices shape = drawShape(c.draw, 2, 3, 7);
-  const LayoutSpec from = drawDomain(c.draw, shape, mesh, axis, rule.from);
+  const LayoutSpec from = drawDomain(c.draw, shape, grid, axis, rule.from);
   int dim = c.draw.upTo(from.ndim() - 1);
   if (from.properties[axis].dim == dim)
     dim = (dim + 1) % from.ndim();

@@ -12,16 +12,16 @@ namespace tenon::tools {
 
 namespace {
 
-// The domain cell that a held cell stands for, or none. In a source margins of addends are folded and
-// margins of values dropped; what is shown in a target is a matter of `shown`.
+// The domain cell that a held cell stands for, or none. In a source halos of addends are folded and
+// halos of values dropped; what is shown in a target is a matter of `shown`.
 std::optional<Indices> domainCell(const LayoutSpec& spec, int position, const Indices& cell,
                                   bool shown) {
   Indices found(cell.size());
   for (int d = 0; d < spec.ndim(); ++d) {
-    const auto& margin = spec.margins[d];
+    const auto& halo = spec.halos[d];
     std::optional<Index> at = cell[d];
-    if (margin && margin->addends != shown)
-      at = extension(cell[d], spec.shape[d], margin->low, margin->high);
+    if (halo && halo->addends != shown)
+      at = extension(cell[d], spec.shape[d], halo->low, halo->high);
     else if (!spec.owned(d, spec.part(position, d)).contains(cell[d]))
       at.reset();
     if (!at)
@@ -32,8 +32,8 @@ std::optional<Indices> domainCell(const LayoutSpec& spec, int position, const In
 }
 
 bool isFirstCopy(const LayoutSpec& spec, int position) {
-  for (int axis = 0; axis < spec.mesh.axes(); ++axis)
-    if (spec.properties[axis].letter == 'B' && spec.mesh.coordinate(position, axis) != 0)
+  for (int axis = 0; axis < spec.grid.axes(); ++axis)
+    if (spec.properties[axis].letter == 'B' && spec.grid.coordinate(position, axis) != 0)
       return false;
   return spec.isActive(position);
 }
@@ -56,17 +56,17 @@ double numberOf(std::uint64_t drawn, Numbers numbers) {
 double filledCell(const LayoutSpec& spec, int position, const Indices& cell,
                   const Filling& filling) {
   std::uint64_t key = 0;
-  for (int axis = 0; axis < spec.mesh.axes(); ++axis)
+  for (int axis = 0; axis < spec.grid.axes(); ++axis)
     if (spec.properties[axis].letter == 'P')
-      key = hash(key, spec.mesh.coordinate(position, axis) + 1);
+      key = hash(key, spec.grid.coordinate(position, axis) + 1);
   for (int d = 0; d < spec.ndim(); ++d) {
-    const auto& margin = spec.margins[d];
-    if (margin && margin->addends) {
+    const auto& halo = spec.halos[d];
+    if (halo && halo->addends) {
       key = hash(hash(key, spec.part(position, d)), static_cast<std::uint64_t>(cell[d]));
       continue;
     }
-    const auto at = margin ? extension(cell[d], spec.shape[d], margin->low, margin->high)
-                           : std::optional<Index>(cell[d]);
+    const auto at = halo ? extension(cell[d], spec.shape[d], halo->low, halo->high)
+                         : std::optional<Index>(cell[d]);
     if (!at)
       return 0;
     key = hash(key, static_cast<std::uint64_t>(*at));
@@ -91,7 +91,7 @@ Values fill(const LayoutSpec& spec, int position, const Filling& filling) {
 
 Values valueOf(const LayoutSpec& spec, const std::function<Values(int)>& cells) {
   Values value(cellsOf(spec.shape), 0.0);
-  for (int position = 0; position < spec.mesh.size(); ++position) {
+  for (int position = 0; position < spec.grid.size(); ++position) {
     if (!isFirstCopy(spec, position))
       continue;
     const Values held = cells(position);
@@ -121,7 +121,7 @@ Values heldOf(const LayoutSpec& spec, int position, const Values& value) {
 Values kept(const LayoutSpec& spec, Values value) {
   forEachCell(boxOf(spec.shape), [&](const Indices& cell) {
     for (int d = 0; d < spec.ndim(); ++d)
-      if (spec.margins[d] && !spec.covers(d, cell[d]))
+      if (spec.halos[d] && !spec.covers(d, cell[d]))
         value[placeOf(cell, spec.shape)] = 0;
   });
   return value;

@@ -27,15 +27,15 @@ struct Filling {
   Filling magnitudes() const { return {key, numbers, true}; }
 };
 
-// A valid tensor: equal on copies, independent in all addends, margins filled by their modes.
+// A valid tensor: equal on copies, independent in all addends, halos filled by their modes.
 Values fill(const LayoutSpec& spec, int position, const Filling& filling);
 // Of the cells that each position holds, the tensor's value: what is copied counts once, addends are
-// summed, margins of values are left out.
+// summed, halos of values are left out.
 Values valueOf(const LayoutSpec& spec, const std::function<Values(int position)>& cells);
 Values valueOf(const LayoutSpec& spec, const Filling& filling);
 // What a position holds of that value if nothing in the layout is an addend.
 Values heldOf(const LayoutSpec& spec, int position, const Values& value);
-// The value without what no part's box holds, where margins leave cells out.
+// The value without what no part's box holds, where halos leave cells out.
 Values kept(const LayoutSpec& spec, Values value);
 
 // The largest of the numbers, or 1.

@@ -247,8 +247,8 @@ void printFigure(const std::vector<FigurePanel>& panels) {
 
 namespace {
 
-constexpr double kPanel = 440, kPanelHeight = 300, kMargin = 60, kTitle = 40;
-constexpr double kPlot = kPanelHeight - kMargin - kTitle - 10; // height of an axis
+constexpr double kPanel = 440, kPanelHeight = 300, kHalo = 60, kTitle = 40;
+constexpr double kPlot = kPanelHeight - kHalo - kTitle - 10; // height of an axis
 constexpr double kAxisOverBatch = 2;
 
 // A panel's axis. The dearest grids take a hundred times as long as the best, which would be invisible beside them: so
@@ -286,13 +286,13 @@ std::string drawBar(const FigureBar& bar, double x, double width, const Axis& ax
 
 std::string drawPanel(const FigurePanel& panel, double left, double top) {
   const double longest = std::ranges::max(panel.bars, {}, &FigureBar::seconds).seconds;
-  const Axis axis{top + kPanelHeight - kMargin,
+  const Axis axis{top + kPanelHeight - kHalo,
                   std::min(longest, kAxisOverBatch * panel.bars.front().seconds)};
-  const double step = (kPanel - kMargin) / static_cast<double>(panel.bars.size());
+  const double step = (kPanel - kHalo) / static_cast<double>(panel.bars.size());
   std::string svg = fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}, seconds of an epoch</text>\n",
                                 left, top + 16, escaped(panel.title));
   for (const double tick : ticksTo(axis.end))
-    svg += tickLine(tick, left, left + kPanel - kMargin, axis.y(tick));
+    svg += tickLine(tick, left, left + kPanel - kHalo, axis.y(tick));
   for (std::size_t i = 0; i < panel.bars.size(); ++i)
     svg += drawBar(panel.bars[i], left + (static_cast<double>(i) + 0.15) * step, 0.7 * step, axis);
   return svg;
@@ -302,7 +302,7 @@ std::string drawPanel(const FigurePanel& panel, double left, double top) {
 
 std::string drawFigure(const std::string& title, const std::vector<FigurePanel>& panels) {
   const std::size_t rows = (panels.size() + 1) / 2;
-  const double width = 2 * kPanel + kMargin;
+  const double width = 2 * kPanel + kHalo;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
       "height=\"{1}\" "
@@ -310,10 +310,10 @@ std::string drawFigure(const std::string& title, const std::vector<FigurePanel>&
       "fill=\"white\"/>\n<text x=\"{2}\" y=\"20\" font-size=\"14\">{3}</text>\n<text x=\"{2}\" "
       "y=\"38\">lower part: sums of gradients; upper part: what depends on the batch. Panels have "
       "axes of their own; a cut bar is as long as its number.</text>\n",
-      width, kTitle + kPanelHeight * static_cast<double>(rows), kMargin, escaped(title));
+      width, kTitle + kPanelHeight * static_cast<double>(rows), kHalo, escaped(title));
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const std::size_t column = i % 2, row = i / 2;
-    svg += drawPanel(panels[i], kMargin + kPanel * static_cast<double>(column),
+    svg += drawPanel(panels[i], kHalo + kPanel * static_cast<double>(column),
                      kTitle + kPanelHeight * static_cast<double>(row));
   }
   return svg + "</svg>\n";

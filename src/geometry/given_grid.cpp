@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A grid lists the ranks of its positions, so that one of 2^31 - 1 would take 8 GiB before anybody could refuse it. The
 // product of the extents is therefore compared first.
-#include "geometry/given_mesh.hpp"
+#include "geometry/given_grid.hpp"
 
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
@@ -13,7 +13,7 @@
 
 namespace tenon {
 
-MeshPtr meshWithin(const std::vector<int>& extents, Index processes) {
+GridPtr gridWithin(const std::vector<int>& extents, Index processes) {
   Index size = 1;
   for (int extent : extents)
     if (size *= std::max(extent, 1); size > processes)
@@ -21,7 +21,7 @@ MeshPtr meshWithin(const std::vector<int>& extents, Index processes) {
                   fmt::format("a process grid of {} does not fit into {}; pass a grid of at most "
                               "as many",
                               fmt::join(extents, "x"), counted(processes, "process", "processes")));
-  return Mesh::make(extents);
+  return Grid::make(extents);
 }
 
 } // namespace tenon

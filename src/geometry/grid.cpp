@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "geometry/mesh.hpp"
+#include "geometry/grid.hpp"
 
 #include "sys/errors/error.hpp"
 
@@ -13,7 +13,7 @@
 
 namespace tenon {
 
-Mesh::Mesh(std::vector<int> extents, std::vector<int> ranks)
+Grid::Grid(std::vector<int> extents, std::vector<int> ranks)
     : extents_(std::move(extents)), strides_(extents_.size(), 1), ranks_(std::move(ranks)) {
   long long size = 1;
   for (int axis = axes() - 1; axis >= 0; --axis) {
@@ -42,7 +42,7 @@ Mesh::Mesh(std::vector<int> extents, std::vector<int> ranks)
     sortByRank();
 }
 
-void Mesh::sortByRank() {
+void Grid::sortByRank() {
   byRank_.resize(ranks_.size());
   std::iota(byRank_.begin(), byRank_.end(), 0);
   const auto rankOf = [this](int position) { return ranks_[position]; };
@@ -56,7 +56,7 @@ void Mesh::sortByRank() {
             ranks_[*twice], twice[0], twice[1]));
 }
 
-MeshPtr Mesh::make(std::vector<int> extents) {
+GridPtr Grid::make(std::vector<int> extents) {
   constexpr long long kMost = std::numeric_limits<int>::max();
   long long size = 1;
   for (int extent : extents)
@@ -66,11 +66,11 @@ MeshPtr Mesh::make(std::vector<int> extents) {
   return make(std::move(extents), std::move(ranks));
 }
 
-MeshPtr Mesh::make(std::vector<int> extents, std::vector<int> ranks) {
-  return std::make_shared<const Mesh>(std::move(extents), std::move(ranks));
+GridPtr Grid::make(std::vector<int> extents, std::vector<int> ranks) {
+  return std::make_shared<const Grid>(std::move(extents), std::move(ranks));
 }
 
-int Mesh::position(int rank) const {
+int Grid::position(int rank) const {
   if (byRank_.empty())
     return rank >= ranks_.front() && rank <= ranks_.back() ? rank - ranks_.front() : -1;
   const auto rankOf = [this](int position) { return ranks_[position]; };
@@ -78,35 +78,35 @@ int Mesh::position(int rank) const {
   return found != byRank_.end() && ranks_[*found] == rank ? *found : -1;
 }
 
-std::vector<int> Mesh::coordinates(int position) const {
+std::vector<int> Grid::coordinates(int position) const {
   std::vector<int> result(extents_.size());
   for (int axis = 0; axis < axes(); ++axis)
     result[axis] = coordinate(position, axis);
   return result;
 }
 
-int Mesh::extentOf(const std::vector<int>& axes) const {
+int Grid::extentOf(const std::vector<int>& axes) const {
   int product = 1;
   for (int axis : axes)
     product *= extent(axis);
   return product;
 }
 
-int Mesh::coordinateOn(int position, const std::vector<int>& axes) const {
+int Grid::coordinateOn(int position, const std::vector<int>& axes) const {
   int number = 0;
   for (int axis : axes)
     number = number * extent(axis) + coordinate(position, axis);
   return number;
 }
 
-int Mesh::positionAt(const std::vector<int>& coordinates) const {
+int Grid::positionAt(const std::vector<int>& coordinates) const {
   int position = 0;
   for (int axis = 0; axis < axes(); ++axis)
     position += coordinates[axis] * strides_[axis];
   return position;
 }
 
-std::string Mesh::describe() const {
+std::string Grid::describe() const {
   std::string text = extents_.empty() ? "1" : fmt::format("{}", fmt::join(extents_, "x"));
   for (int i = 0; i < size(); ++i)
     if (ranks_[i] != i)

@@ -9,18 +9,18 @@
 
 namespace tenon {
 
-class Mesh;
-using MeshPtr = std::shared_ptr<const Mesh>;
+class Grid;
+using GridPtr = std::shared_ptr<const Grid>;
 
-class Mesh {
+class Grid {
 public:
   // Throws TENON_ERR_ARG if an extent is below 1, a rank is negative or named twice, or the number
   // of ranks is not the product of the extents.
-  Mesh(std::vector<int> extents, std::vector<int> ranks);
+  Grid(std::vector<int> extents, std::vector<int> ranks);
 
   // Ranks 0, 1, ... in order.
-  static MeshPtr make(std::vector<int> extents);
-  static MeshPtr make(std::vector<int> extents, std::vector<int> ranks);
+  static GridPtr make(std::vector<int> extents);
+  static GridPtr make(std::vector<int> extents, std::vector<int> ranks);
 
   int axes() const noexcept { return static_cast<int>(extents_.size()); }
   int extent(int axis) const { return extents_[axis]; }
@@ -44,7 +44,7 @@ public:
   // "2x2", and the ranks if they are not 0, 1, 2, ...
   std::string describe() const;
 
-  bool operator==(const Mesh& other) const {
+  bool operator==(const Grid& other) const {
     return this == &other || (extents_ == other.extents_ && ranks_ == other.ranks_);
   }
 
