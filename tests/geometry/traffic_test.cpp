@@ -270,10 +270,10 @@ TEST(CountFlow, AHaloCrossesTheEdgesOfItsUnits) {
   const GridPtr grid = Grid::make({4096});
   const Layout plain({.shape = {8192, 3}, .grid = grid, .properties = {Property::shard(0)}});
   LayoutSpec spec = plain.spec();
-  Halo halo{.boxes = {}, .low = Boundary::Periodic, .high = Boundary::Periodic};
+  Halo widened{.boxes = {}, .low = Boundary::Periodic, .high = Boundary::Periodic};
   for (int part = 0; part < 4096; ++part)
-    halo.boxes.push_back({2 * part - 1, 2 * part + 3});
-  spec.halos[0] = halo;
+    widened.boxes.push_back({2 * part - 1, 2 * part + 3});
+  spec.halos[0] = widened;
   const Layout halo(spec);
   const auto cells = [&](int rank) {
     std::vector<Index> counts;

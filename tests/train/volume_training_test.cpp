@@ -60,11 +60,11 @@ double wantedAt(Index i) {
 }
 
 // Of each step; on every rank that has them.
-std::vector<double> losses(const Kind& kind, const CommPtr& comm, const std::vector<int>& grid,
+std::vector<double> losses(const Kind& kind, const CommPtr& comm, const std::vector<int>& extents,
                            const std::string& properties) {
   const VolumeNetwork network = kind.make(comm);
   Layer& net = *network.net;
-  const GridPtr grid = Grid::make(grid);
+  const GridPtr grid = Grid::make(extents);
   const Layout input = divided({kBatch, 1, kExtent, kExtent, kExtent}, grid, properties);
   net.setDataType(TENON_FLOAT64);
   net.setUp(input);
@@ -73,7 +73,7 @@ std::vector<double> losses(const Kind& kind, const CommPtr& comm, const std::vec
   Shape targetShape{kBatch};
   targetShape.insert(targetShape.end(), network.target.begin(), network.target.end());
   std::string copies = "B";
-  for (std::size_t axis = 1; axis < grid.size(); ++axis)
+  for (std::size_t axis = 1; axis < extents.size(); ++axis)
     copies += ",B";
   const auto target =
       makeRef<DTensor>(comm, divided(targetShape, grid, hasLabels ? copies : properties),
