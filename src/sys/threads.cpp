@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Asks OpenMP and Linux about threads. OpenMP is looked up among the libraries that the process has
+// loaded: this module does not link it, and the OpenMP that counts is the one that the program runs
+// with.
 #include "sys/threads.hpp"
 
 #include <dlfcn.h>
