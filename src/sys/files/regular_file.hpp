@@ -7,8 +7,8 @@
 
 namespace tenon {
 
-// A file descriptor that the caller closes. Throws TENON_ERR_FILE, "DOING 'PATH': reason", where `doing`
-// is such as "cannot read options file".
+// Returns a file descriptor, which the caller closes. Throws TENON_ERR_FILE, "DOING 'PATH':
+// reason", where `doing` is such as "cannot read options file".
 int openRegularFile(const std::string& path, const std::string& doing);
 
 } // namespace tenon
