@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Keeps closed scopes in a list of fixed capacity and writes them as text only at the end. When the
+// list is full it drops what is later rather than what is earlier, since that costs nothing in the
+// time step; the number of dropped events is told.
 #include "sys/log/log_trace.hpp"
 
 #include "sys/errors/error.hpp"
