@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What a rank says when it waits for long. It says it once, names the call and the missing ranks,
+// and goes on, since a slow rank is not an error; with a limit it ends the program, since messages
+// are in flight that nobody can take back.
 #include "comm/agreement/patience.hpp"
 
 #include "sys/errors/guard.hpp"
@@ -63,6 +66,8 @@ bool isComplete(MPI_Request request) {
 }
 
 bool isTakenBack(MPI_Request& request) {
+  // MPI decides which of the two comes first, the message or the cancellation, and tells it by the
+  // status.
   MPI_Status status;
   int cancelled = 0;
   checkMpi(MPI_Cancel(&request), "MPI_Cancel");
