@@ -119,8 +119,8 @@ public:
   const std::string& whySmallArena() const noexcept { return shared_.whySmall; }
   bool isAloneOnNode() const noexcept { return shared_.isAlone; }
 
-  // Memory that the devices of this node's ranks read in each other's; NULL, with the reason, if there is none.
-  // Collective the first time.
+  // Memory that the devices of this node's ranks read in each other's; NULL, with the reason, if
+  // there is none. Collective the first time.
   const DeviceArena::Made& openDeviceArena();
   // The device memory, once it was opened.
   const DeviceArena::Made& deviceArena() const noexcept { return *deviceShared_; }

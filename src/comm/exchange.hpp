@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The point-to-point transport: one round of non-blocking messages between fixed buffers. Its
-// requests are made in each round, or once, as persistent requests. Messages of both kinds match, so
-// that ranks need not agree on one.
+// requests are made in each round, or once, as persistent requests. Messages of both kinds match,
+// so that ranks need not agree on one.
 #pragma once
 
 #include "comm/communicator.hpp"

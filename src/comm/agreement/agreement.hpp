@@ -54,7 +54,8 @@ auto collectively(Communicator& comm, Body&& body) {
                       [](const auto&) { return std::string(); });
 }
 
-// Collective. Throws TENON_ERR_COLLECTIVE on all ranks unless `describe` makes the same text on all.
+// Collective. Throws TENON_ERR_COLLECTIVE on all ranks unless `describe` makes the same text on
+// all.
 template <class Describe>
 void agreeOnText(Communicator& comm, std::string_view what, Describe&& describe) {
   collectively(

@@ -32,9 +32,9 @@
 
 namespace tenon {
 
-// Ranks that end the program with the same fatal error print it once. Each tells all others a digest
-// of its error, listens for half a second, or until it has heard all, and the lowest of those that
-// fail alike speaks. Nobody aborts before those that it has heard of could have spoken.
+// Ranks that end the program with the same fatal error print it once. Each tells all others a
+// digest of its error, listens for half a second, or until it has heard all, and the lowest of
+// those that fail alike speaks. Nobody aborts before those that it has heard of could have spoken.
 
 namespace {
 
@@ -88,8 +88,8 @@ FatalShare shareOf(const Communicator& comm, const std::string& text) {
   return share;
 }
 
-// Waits between the words and the abort, a second at most, if others are still to speak: those heard
-// of in shareOf(), or a rank that prints this one's error.
+// Waits between the words and the abort, a second at most, if others are still to speak: those
+// heard of in shareOf(), or a rank that prints this one's error.
 void awaitLastWords(bool isSpokenFor) {
   const bool waits = othersSpeak || isSpokenFor;
   for (const double end = MPI_Wtime() + 2 * kSeconds; waits && MPI_Wtime() < end;)
