@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The upper half of a float: its range, with 8 significant bits. For storage alone; arithmetic is that of float
-// and double.
+// The upper half of a float: its range, with 8 significant bits. For storage alone; arithmetic is
+// that of float and double.
 #pragma once
 
 #include "sys/device_code.hpp"

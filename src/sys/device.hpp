@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The accelerator of this process: its memory, its streams, and copies between it and the host. Nothing
-// here names CUDA; sys/cuda has the definitions, or no_device.cpp where the library is built without.
+// The accelerator of this process: its memory, its streams, and copies between it and the host.
+// Nothing here names CUDA; sys/cuda has the definitions, or no_device.cpp where the library is
+// built without.
 #pragma once
 
 #include "sys/memory/memory.hpp"

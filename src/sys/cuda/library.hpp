@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cuBLAS, cuDNN and cuFFT, opened when a kernel first needs them, so that a program that uses no device does not
-// load them; and the driver, if the process has it.
+// cuBLAS, cuDNN and cuFFT, opened when a kernel first needs them, so that a program that uses no
+// device does not load them; and the driver, if the process has it.
 #pragma once
 
 #include "sys/errors/error.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The two walls between C++ and C. Outward, guard() is the body of every public function: no
-// exception passes it. Inward, callUser() calls a function of the user's and turns its code, or what
-// it throws, into an exception of Tenon's, keeping the record of an error that Tenon itself raised
-// further in.
+// exception passes it. Inward, callUser() calls a function of the user's and turns its code, or
+// what it throws, into an exception of Tenon's, keeping the record of an error that Tenon itself
+// raised further in.
 #pragma once
 
 #include "sys/device.hpp"

@@ -29,8 +29,8 @@ struct FatalShare {
   int ranks = 1, of = 1;
 };
 
-// The last error of a thread. The first frame is the public function with the place of the throw. Frames
-// for which there is no memory are counted, and shown to the handler, but not kept.
+// The last error of a thread. The first frame is the public function with the place of the throw.
+// Frames for which there is no memory are counted, and shown to the handler, but not kept.
 struct ErrorRecord {
   std::optional<Error> error;
   bool fatal = false;

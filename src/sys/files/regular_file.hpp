@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opens a file for reading if it is a regular one. A pipe would wait for a writer that may never come,
-// and a device may have no end.
+// Opens a file for reading if it is a regular one. A pipe would wait for a writer that may never
+// come, and a device may have no end.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Names and texts come from programs and files, and a terminal obeys some of what they may hold, as
-// a JSON or HDF5 file cannot hold all of it. Names are checked where they are set; messages and what
-// is printed show as \x1b what is not plain.
+// a JSON or HDF5 file cannot hold all of it. Names are checked where they are set; messages and
+// what is printed show as \x1b what is not plain.
 #pragma once
 
 #include <string>
