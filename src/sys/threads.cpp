@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kMaskWords = 128; // 8192 CPUs, as many as Linux knows
 constexpr int kNoLimit = std::numeric_limits<int>::max();
 
+// Read by every loop, from any thread.
 std::atomic<int>& limit() {
   static std::atomic<int> instance = kNoLimit;
   return instance;

@@ -46,6 +46,7 @@ Library::Library(const char* title, std::string soname, std::span<const char* co
     : title_(title), soname_(std::move(soname)), handle_(RTLD_DEFAULT) {
   if (hasAll(handle_, names))
     return;
+  // Local, so that other libraries that the program loads later do not find this copy.
   handle_ = dlopen(soname_.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle_)
     throw Error(TENON_ERR_SUPPORT,

@@ -26,6 +26,8 @@ struct Turn {
 };
 thread_local Turn turn;
 
+// The context of the program is asked for each time, since it may make another one current between
+// two calls.
 void take(CUcontext context) noexcept {
   functions->cuCtxGetCurrent(&turn.programs);
   if (turn.programs != context)

@@ -50,6 +50,7 @@ struct Caller {
   int line = 0;
 };
 thread_local Caller noted, caller;
+// Set while a handler runs, in which errors are not handled again.
 thread_local bool handling = false;
 std::atomic<int> rank{0};
 
@@ -136,11 +137,14 @@ void printAndAbort() noexcept {
 void show(const Place& place, int level) noexcept {
   if (handling)
     return;
+  // A fatal error goes past the stack: a handler there that only returns would leave other ranks
+  // waiting.
   Handler handler = currentHandler();
   if (record.fatal) {
     std::lock_guard lock(handlers().mutex);
     handler = handlers().fatal;
   }
+  // The lock is free here, since a handler may push or pop handlers.
   handling = true;
   try {
     if (handler.function)
@@ -254,6 +258,8 @@ void enterCall(const char* function) noexcept {
 }
 
 void addFrame(const char* function, const char* file, int line, TenonErrorCode code) noexcept {
+  // A frame belongs to the record only if the code is passed on: the record may be that of an older
+  // error.
   if (handling || code == TENON_SUCCESS || code != record.code() || record.levels == 0)
     return;
   if (record.fatal && caller.file == file && caller.line == line)
@@ -281,6 +287,7 @@ void popErrorHandler() {
 
 void printHandler(TenonErrorCode, int level, const char*, const char* function, const char* file,
                   int line, void*) noexcept {
+  // A long way out is cut, and ranks that do not speak for the others are silent.
   if (level < 0 || level >= std::min<int>(record.levels, kMaxReportFrames) ||
       !record.error->speaks())
     return;

@@ -25,6 +25,7 @@ void appendEscaped(std::string& to, char c) {
 }
 
 std::string jsonQuoted(std::string_view text) {
+  // A file with other bytes could be written, but no reader would accept it.
   checkUtf8("a text for a JSON file", text);
   std::string result = "\"";
   for (const char c : text)

@@ -103,6 +103,7 @@ public:
   bool end_array() override { return close(); }
 
   bool key(string_t& value) override {
+    // The place of the key serves as that of its value, as a message names both.
     auto& keys = open_.back()->keys;
     keyByte_ = startOfText();
     if (!known_.back().insert(value).second)
@@ -146,6 +147,7 @@ private:
     return *node;
   }
   bool open(Kind kind) {
+    // Before the value is made, so that the tree is never deeper.
     if (open_.size() == kDeepest)
       fail(byte(), fmt::format("nested more than {} levels deep", kDeepest));
     open_.push_back(&put(kind));

@@ -84,6 +84,7 @@ void PartFile::close() noexcept {
 }
 
 std::optional<mode_t> PartFile::checkPlace() const {
+  // lstat(), as a link is to be found, and not what it leads to.
   struct stat there {};
   if (lstat(path_.c_str(), &there) != 0) {
     if (errno == ENOENT && !path_.empty())
@@ -105,6 +106,7 @@ void PartFile::open(std::optional<mode_t> replaced) {
   const std::string folder = path_.substr(0, path_.rfind('/') + 1);
   for (int i = 0; i < kTries && file_ < 0; ++i) {
     name_ = fmt::format("{}{}{:08x}{:08x}", folder, prefix(path_), random(), random());
+    // Exclusively: a file or a link that somebody put there under this name is not opened.
     file_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                    replaced.value_or(kMode));
     if (file_ < 0 && errno != EEXIST)
@@ -133,6 +135,7 @@ void PartFile::commit() {
     fail(std::strerror(errno));
   isCommitted_ = true;
   close();
+  // A rename that only memory knows is lost with the power.
   syncToDisk(folderOf(path_));
 }
 
@@ -173,6 +176,7 @@ std::string readWholeFile(const std::string& path, const std::string& kind) {
   if (!file)
     throw failed(std::strerror(errno));
   std::string text;
+  // In blocks until there is no more: files of /proc do not tell their size.
   char block[4096];
   while (const std::size_t got = std::fread(block, 1, sizeof block, file.get())) {
     text.append(block, got);

@@ -114,6 +114,7 @@ void addTotals(const Frame& frame, double time, bool nested) noexcept {
   Totals& totals = totalsOf(frame.stage, frame.event);
   ++totals.count;
   totals.selfTime += time - frame.childTime;
+  // The outer scope of this event will count them.
   if (nested)
     return;
   totals.time += time;
@@ -139,6 +140,7 @@ void tellSink(const Frame& frame, double time) noexcept {
 void closeInnermost() noexcept {
   if (depth-- > kMaxDepth)
     return;
+  // A copy, since its place is free from now on, and a barrier or sink may open scopes.
   const Frame frame = frames[static_cast<std::size_t>(depth)];
   const double time = nowThatAllIsDone() - frame.start;
   addTotals(frame, time, isOpen(frame.event));
@@ -216,6 +218,7 @@ bool logBegin(int event) noexcept {
   Frame& frame = *innermost();
   frame = Frame{};
   frame.event = event;
+  // A scope counts for the stage in which it begins.
   frame.stage = log().stage.load(std::memory_order_relaxed);
   frame.start = nowThatAllIsDone();
   return true;

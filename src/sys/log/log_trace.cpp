@@ -34,6 +34,7 @@ Trace& trace() {
 void keep(const ClosedScope& scope) noexcept {
   std::lock_guard lock(trace().mutex);
   auto& scopes = trace().scopes;
+  // No event may allocate in a time step.
   if (scopes.size() == scopes.capacity())
     ++trace().dropped;
   else
@@ -50,6 +51,7 @@ void traceStart(Index capacity) {
   std::lock_guard lock(trace().mutex);
   trace().scopes.reserve(static_cast<std::size_t>(capacity));
   trace().zero = logNow();
+  // Last, when there is room for events.
   setLogSink(keep);
 }
 

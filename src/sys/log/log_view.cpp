@@ -86,6 +86,7 @@ std::vector<LogViewRow> reduceLog(std::span<const std::vector<EventRecord>> rank
       addRecord(reductionOf(sums, record), record);
   std::vector<LogViewRow> rows;
   for (auto& sum : sums) {
+    // A rank without the event took no time in it, so its ratio is without bound and shown as none.
     const bool everywhere = static_cast<std::size_t>(sum.ranks) == ranks.size();
     const double least = everywhere ? sum.minTime : 0.0;
     if (sum.row.maxTime > 0)

@@ -87,6 +87,7 @@ Buffer::Buffer(Buffer&& other) noexcept
       label_(std::move(other.label_)), source_(std::move(other.source_)) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  // The old memory goes with the temporary.
   Buffer taken(std::move(other));
   std::swap(data_, taken.data_);
   std::swap(bytes_, taken.bytes_);
@@ -114,6 +115,7 @@ void Buffer::fill(unsigned char byte) {
 
 Index Buffer::bytesOf(Index count, std::size_t size, const std::string& label,
                       const std::source_location& where) {
+  // By division, as the product could overflow.
   const auto each = static_cast<Index>(size);
   if (count < 0 || count > std::numeric_limits<Index>::max() / each)
     throw Error(

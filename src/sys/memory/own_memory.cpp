@@ -73,6 +73,7 @@ void copyPages(const std::byte* from, std::byte* to, Index bytes) {
   const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
   Index copied = 0;
   while (memory >= 0 && copied < bytes) {
+    // One read can end early, at a limit of the system or by a signal.
     const ssize_t got = pread(memory, to + copied, bytes - copied,
                               static_cast<off_t>(reinterpret_cast<std::uintptr_t>(from + copied)));
     if (got > 0)

@@ -82,7 +82,7 @@ constexpr OptionSpec kHelpOption[] = {
 
 struct Tables {
   std::mutex mutex;
-  std::deque<OptionDeclaration> list;
+  std::deque<OptionDeclaration> list; // a deque, as others keep pointers to its entries
   bool ownsCommandLine = false, answersHelp = false;
 };
 
@@ -322,6 +322,7 @@ std::vector<const OptionDeclaration*> optionDeclarations() {
 }
 
 void ownCommandLine() {
+  // A program that has declared -help answers it itself.
   const bool isOurs = declarationsNamed("help", true).empty();
   if (isOurs)
     declareProgramOptions({"program", kHelpOption});
@@ -343,6 +344,7 @@ bool answersHelp() {
 std::vector<const OptionDeclaration*> declarationsOf(std::string_view key) {
   auto found = optionDeclarations();
   std::erase_if(found, [&](const auto* declared) { return !matches(*declared, key); });
+  // The longest name has the shortest prefix, and is meant more likely.
   std::stable_sort(found.begin(), found.end(),
                    [](const auto* a, const auto* b) { return a->name.size() > b->name.size(); });
   return found;

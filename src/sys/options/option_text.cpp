@@ -122,6 +122,7 @@ OptionValue checkedValue(const std::string& key, const std::optional<std::string
   if (!value && first.type != OptionSpec::Flag && first.type != OptionSpec::Word)
     throw Error(TENON_ERR_OPTION, fmt::format("option '{}' ({}) has no value; expected {}", key,
                                               place, first.expected()));
+  // A flag that stands alone is true, and a word that stands alone is empty.
   const std::string text = value.value_or(first.type == OptionSpec::Flag ? "true" : "");
   if (!accepted(declared, text))
     throw Error(TENON_ERR_OPTION, fmt::format("option '{}' has value '{}' ({}); expected {}", key,
@@ -163,6 +164,7 @@ std::vector<OptionValue> readFileText(std::string_view text, const std::string& 
     if (words.size() == 2)
       value = words[1];
     values.push_back(checkedValue(words[0], value, OptionSource::File, place));
+    // One file only, so that it is plain which of two values holds.
     if (words[0] == "-tenon_options_file")
       throw Error(
           TENON_ERR_OPTION,
@@ -215,6 +217,7 @@ std::vector<std::string> tokenize(std::string_view line, std::string_view place)
       ++position;
       continue;
     }
+    // Only at the beginning of a word, so that a path may have the character.
     if (line[position] == '#')
       break;
     words.push_back(readWord(line, position, place));

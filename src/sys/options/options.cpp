@@ -108,6 +108,8 @@ std::vector<std::string> OptionDatabase::load(int argc, const char* const* argv)
     const auto fromFile = readFileText(readWholeFile(path, "options file"), path);
     values.insert(values.end(), fromFile.begin(), fromFile.end());
   }
+  // All sources are read and checked before any value is taken over, so that an error changes
+  // nothing.
   commit(values);
   // The option was used above, and must not be reported as unused.
   lookup("", "options_file");
@@ -153,6 +155,7 @@ std::optional<OptionValue> OptionDatabase::lookup(std::string_view prefix,
   std::lock_guard lock(mutex_);
   asked_.emplace(key, name);
   auto found = entries_.find(key);
+  // Without a value for this object, the value for all objects holds.
   if (found == entries_.end() && prefix != kProgram)
     found = entries_.find(keyOf("", name));
   if (found == entries_.end())

@@ -223,6 +223,7 @@ bool Settings::readOptions(const std::string& prefix, const Owner& owner) {
     try {
       setText(entry.spec->name, given->text, owner);
     } catch (const Error& error) {
+      // The user has written an option, so the message begins with it and its place.
       throw Error(TENON_ERR_OPTION,
                   fmt::format("option '{}' ({}): {}", given->key, given->place, error.text()));
     }
@@ -232,6 +233,7 @@ bool Settings::readOptions(const std::string& prefix, const Owner& owner) {
 
 void Settings::inherit(std::string_view name, SettingValue value) {
   Entry* entry = findEntry(name);
+  // What was set here, by a call or an option, holds against the container.
   if (!entry || entry->value)
     return;
   entry->value = std::move(value);

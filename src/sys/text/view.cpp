@@ -27,6 +27,7 @@ const OptionRegistration kRegistration{{"view", kOptions}};
 // npos if there is none.
 std::size_t breakOf(const std::string& line, std::size_t indent) {
   for (const char* marks : {",:;", ""}) {
+    // Not within the indent, or the line would stay as long as it is.
     for (std::size_t at = kColumns; at > indent + kIndent; --at)
       if (line[at] == ' ' && (!*marks || std::string_view(marks).find(line[at - 1]) < 3))
         return at;
