@@ -64,6 +64,7 @@ Machine withAssumedLinks(const Machine& found, const LinkRates& rates) {
 
 Machine machineForRanks(const std::string& file, Index ranks) {
   Machine machine = readMachine(file);
+  // A job has as many nodes as it gets, so the level 'node' of a file is resized to the job.
   const int node = machine.findLevel("node");
   if (node < 0 && machine.devices() != ranks)
     throw Error(TENON_ERR_ARG,
@@ -114,6 +115,7 @@ JoinedPlaces findJobMachine(Communicator& comm) {
   JoinedPlaces found = joinJob(comm, mine.node, mine.place);
   found.notes.insert(found.notes.end(), LocalTopology::notes().begin(),
                      LocalTopology::notes().end());
+  // The places are needed with a described machine too: they tell which rank is which device.
   found.machine = mine.described ? *mine.described : withAssumedLinks(found.machine, mine.rates);
   return found;
 }

@@ -18,6 +18,7 @@ namespace tenon {
 
 namespace {
 
+// With thousands of ranks a full list would be all that one reads.
 constexpr std::size_t kMostNamed = 16;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -104,6 +105,7 @@ void Patience::tell(const std::string& missing) {
   const std::string text =
       fmt::format("{:.3g} s in {} for {}, which {} not reached it", seconds, currentCall(), missing,
                   missing.starts_with("rank ") ? "has" : "have");
+  // The wait cannot end in an exception alone: the rank has buffers in messages that are under way.
   if (isOver()) {
     const std::string words = fmt::format("waited {}; is it called on all ranks of the "
                                           "communicator? (-tenon_wait_limit sets the time)",

@@ -117,6 +117,7 @@ public:
     Place place;
     std::memcpy(&place, key.data(), sizeof place);
     std::byte* const memory = arena_->at(place.rank, place.offset);
+    // Each process registers pages for its own device.
     Device::get().registerHost(memory, place.bytes);
     return memory;
   }
@@ -276,6 +277,7 @@ DevicePlace DeviceArena::placeOf(const void* memory) const {
 
 const std::byte* DeviceArena::at(const DevicePlace& place) {
   auto opened = opened_.find(place.slab);
+  // A slab is opened once, whatever the number of lanes in it.
   if (opened == opened_.end())
     opened = opened_.emplace(place.slab, memory_->open(place.slab)).first;
   return opened->second + place.offset;

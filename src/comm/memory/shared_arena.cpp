@@ -50,6 +50,8 @@ struct Reservation {
 
 Reservation reservationFor(Index asked, int ranks) {
   const Index page = SharedSegment::pageBytes(), most = SharedSegment::largest();
+  // Every rank of the node gets the same share, and together they cannot ask for more than there
+  // is.
   const Index share = std::max(Index(1), SharedSegment::capacity() / ranks);
   const Index wanted = roundedUp(asked < 0 ? share : asked, page);
   if (wanted <= most)
@@ -110,6 +112,7 @@ SharedArena::Made SharedArena::make(MPI_Comm comm, Index bytes) {
     arena->segments_.resize(node.size);
     arena->segments_[node.rank] = SharedSegment::create(name, mine.bytes);
   });
+  // All segments exist now, as all ranks have agreed on that, and can be mapped.
   if (reason.empty())
     reason = node.whyNot([&] { arena->map(node.comm, mine.bytes, name); });
   SharedSegment::unlink(name); // all have mapped it, or have given up
@@ -151,6 +154,7 @@ void* SharedArena::take(Index bytes) {
   // Memory of lanes that are read by now may be what is asked for.
   releasePending();
   const std::lock_guard lock(mutex_);
+  // Lines are not shared by arrays, and large arrays have pages that can be given back.
   const Index rounded = roundedUp(bytes, kLineBytes);
   const auto place =
       takeCommitted(rounded, rounded < kLarge ? kLineBytes : SharedSegment::pageBytes());
@@ -200,6 +204,7 @@ void SharedArena::releasePending() {
 }
 
 void SharedArena::checkNotShared(const std::byte* pages, Index bytes) const {
+  // Of the pages that begin before the end of these, the last can overlap them.
   const auto after = sharedPages_.lower_bound(const_cast<std::byte*>(pages) + bytes);
   if (after == sharedPages_.begin())
     return;

@@ -113,6 +113,7 @@ NodeLoad loadOfNode(const Node& node) {
 } // namespace
 
 std::string oversubscription(const NodeLoad& load) {
+  // Where a number is unknown, nothing is said.
   if (load.cpus == 0 || load.mostThreads < 2 || load.threads <= load.cpus)
     return "";
   return fmt::format("Tenon: {} with {} in all for {}, on the node of rank 0, will be slow; set "

@@ -140,10 +140,13 @@ int endWithMpi(MPI_Comm, int, void*, void*) noexcept {
   Session& s = session();
   if (s.depth == 0)
     return MPI_SUCCESS;
+  // The program has finalised MPI too early. It is told so by its next call, as nothing can be
+  // returned here.
   s.mpiEnded = true;
   s.comm.reset();
   Communicator::freeAll();
   setFatalShareHook({});
+  // MPI_Abort cannot be called any more.
   setAbortHook(exitProcess);
   return MPI_SUCCESS;
 }
@@ -279,6 +282,7 @@ void closeWithoutMpi() {
 void close() {
   Session& s = session();
   const std::exception_ptr failure = writeLog(*s.comm);
+  // Options are the same on all ranks in general, so one rank reports those that were not used.
   if (s.comm->rank() == 0)
     reportUnusedOptions();
   reportLiveObjects(*s.comm);
@@ -300,6 +304,7 @@ void abortAllRanks(TenonErrorCode code) noexcept {
   MPI_Initialized(&started);
   MPI_Finalized(&ended);
   if (started && !ended) {
+    // Another rank prints an error that all agreed on, and needs time for it.
     awaitLastWords(lastError().error && lastError().error->isAgreed() &&
                    !lastError().error->speaks());
     MPI_Abort(MPI_COMM_WORLD, code);
@@ -317,6 +322,9 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
     ++s.depth;
     return;
   }
+  // From here on the order is fixed: the copy of the communicator, since errors need ranks; the
+  // hooks, since from now on a fatal error concerns all ranks; options, which are agreed on; and
+  // the arena and the log, which options describe.
   startMpi(argc, argv);
   watchEndOfMpi();
   s.comm = Communicator::copyOf(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm);
