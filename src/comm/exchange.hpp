@@ -33,7 +33,7 @@ public:
   void startSend(int index);
   void waitSends();
 
-  // The same piece by piece, in the order of the pieces.
+  // The pieces of each message, in their order.
   int piecesOfSend(int index) const { return static_cast<int>(sendRequests_[index].size()); }
   int piecesOfReceive(int index) const { return static_cast<int>(receiveRequests_[index].size()); }
   Message pieceOfSend(int index, int piece) const { return pieceOf(sends_[index], piece); }

@@ -20,8 +20,8 @@ namespace tenon {
 
 namespace {
 
-// Places travel in messages of fixed size. Long names of nodes tend to differ at their end, so the
-// end is what is kept of them.
+// Places are sent in messages of fixed size. Long names of nodes tend to differ at their end, so
+// the end is what is kept of them.
 constexpr std::size_t kNodeName = 64, kLevels = 4;
 
 struct PlaceMessage {

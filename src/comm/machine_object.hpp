@@ -30,7 +30,7 @@ public:
   Index placed(Index device) const { return isInOrder_ ? device : found_.order[device]; }
   void addLink(Link link);
   std::string describe() const;
-  // Where the numbers of the machine come from.
+  // The source of the numbers of the machine.
   const std::string& source() const noexcept { return source_; }
 
 private:

@@ -29,7 +29,7 @@ private:
   std::vector<SubCommPtr> lines_; // by axis, each made when it is asked for
 };
 
-// Who uses a communicator: collectives of the library must not meet those of a caller on one.
+// The user of a communicator: collectives of the library must not meet those of a caller on one.
 enum class AxisUse { Callers, Library };
 
 // The communicator of the ranks that differ from this one along these axes alone, ordered by

@@ -41,7 +41,7 @@ public:
   virtual const char* describe() const noexcept = 0;
 };
 
-// Where memory is, as it is told to the other ranks.
+// The place of memory, as it is told to the other ranks.
 struct DevicePlace {
   MemoryKey slab{};
   Index offset = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Errors travel inside the library as exceptions of this one class; the C boundary turns them into
-// codes. Copies share their text, so that copying one, which exceptions may be at any time, needs
-// no memory; and that there is none left can be said without any.
+// Errors are raised inside the library as exceptions of this one class; the C boundary turns them
+// into codes. Copies share their text, so that copying one, which exceptions may be at any time,
+// needs no memory; and that there is none left can be said without any.
 #pragma once
 
 #include <tenon/error.h>

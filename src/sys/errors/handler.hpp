@@ -5,7 +5,7 @@
 //
 // An error in Apply that other ranks do not know of cannot be returned, since they wait for this
 // rank: it goes to the fatal handler, by default "print and abort". How a process aborts is a hook,
-// which the room that knows MPI sets.
+// which the module that knows MPI sets.
 #pragma once
 
 #include "sys/errors/error.hpp"

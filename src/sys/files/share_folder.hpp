@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where the library's own data files are. They are found from where the library itself was loaded,
+// Finds the library's own data files. They are found from where the library itself was loaded,
 // so that an installed tree can be moved. A static library is found from the place of the program,
 // and looks where it was configured to be installed as well.
 #pragma once

@@ -24,7 +24,7 @@ inline Index roundedUp(Index value, Index unit) {
 
 inline constexpr std::size_t kAlignment = 64;
 
-// Who can use the memory: code of the host, or kernels of the device (device.hpp).
+// The code that can use the memory: that of the host, or kernels of the device (device.hpp).
 enum class Space { Host, Device };
 
 constexpr const char* spaceName(Space space) {

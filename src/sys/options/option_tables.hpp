@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What options there are: static tables beside the code that reads them, collected in one list for
-// the process. The library's options are written -tenon_[prefix_]name, so a key is known by its
+// The options that there are: static tables beside the code that reads them, collected in one list
+// for the process. The library's options are written -tenon_[prefix_]name, so a key is known by its
 // ending; the calling program may add its own, written -name.
 #pragma once
 
@@ -44,7 +44,7 @@ struct OptionSpec {
 };
 
 struct OptionTable {
-  const char* owner; // a room or type: "conv", "comm"
+  const char* owner; // a module or type: "conv", "comm"
   std::span<const OptionSpec> specs;
 };
 

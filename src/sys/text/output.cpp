@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Prints all text of the library. A text is written in pieces, the plain ones as they are and each
-// other byte as \x1b, without building it anew, as the text may be about missing memory.
+// other byte as \x1b, without building it again, as the text may be about missing memory.
 #include "sys/text/output.hpp"
 
 #include "sys/memory/immortal.hpp"

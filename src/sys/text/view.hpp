@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the views of objects have in common: the object's name first, units, lines of at most 100
+// The common parts of the views of objects: the object's name first, units, lines of at most 100
 // columns, and -tenon_view_detail for what only a reader of the manual asks for.
 #pragma once
 
