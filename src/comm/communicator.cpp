@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Makes, finds and frees the library's copies of communicators. MPI_Comm_dup and MPI_Comm_split are
+// collective and have no time limit, so each is preceded by a vote that has one: a rank that never
+// comes is then an error and not a hang.
 #include "comm/communicator.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -26,11 +29,11 @@ constexpr OptionSpec kOptions[] = {
 };
 const OptionRegistration kRegistration{{"comm", kOptions}};
 
-// What the threads of a process have in common.
+// The copies of the process, which its threads have in common.
 struct Registry {
   std::mutex mutex;
   int keyval = MPI_KEYVAL_INVALID;
-  std::vector<std::weak_ptr<Communicator>> all; // in the order in which they were made
+  std::vector<std::weak_ptr<Communicator>> all; // in the order of their making
 
   void add(const CommPtr& made) {
     const std::lock_guard lock(mutex);
@@ -47,7 +50,7 @@ struct Registry {
   }
 };
 
-// Never destroyed: communicators may be freed while static objects are.
+// Never destroyed: communicators can be freed while static objects are destroyed.
 Registry& registry() {
   static auto* instance = new Registry;
   return *instance;
@@ -109,7 +112,7 @@ CommPtr Communicator::copyOf(MPI_Comm parent) {
   registry().add(made);
   auto held = std::make_unique<CommPtr>(made);
   checkMpi(MPI_Comm_set_attr(parent, key, held.get()), "MPI_Comm_set_attr");
-  static_cast<void>(held.release()); // the attribute's, see parentIsFreed
+  static_cast<void>(held.release()); // now the attribute's, see parentIsFreed()
   made->parent_ = parent;
   return made;
 }
@@ -123,9 +126,10 @@ int Communicator::keyval() {
   return key;
 }
 
-// MPI calls it when the parent is freed, or its attribute deleted. If no object uses the copy it goes
-// now, in the same call on all ranks; else with the last such object, when each rank destroys its own:
-// MPI_Comm_free is collective, but MPI libraries communicate as little in it as the standard expects.
+// MPI calls this when the parent is freed, or its attribute deleted. If no object uses the copy it
+// goes now, in the same call on all ranks; else it goes with the last such object, when each rank
+// destroys its own: MPI_Comm_free is collective, but MPI libraries communicate as little in it as
+// the standard expects.
 int Communicator::parentIsFreed(MPI_Comm, int, void* attribute, void*) noexcept {
   const std::unique_ptr<CommPtr> held(static_cast<CommPtr*>(attribute));
   (*held)->parent_ = MPI_COMM_NULL;
@@ -149,6 +153,7 @@ const DeviceArena::Made& Communicator::openDeviceArena() {
 }
 
 void Communicator::freeAll() {
+  // In the order in which they were made, which is the same on all ranks.
   for (const CommPtr& comm : registry().takeAll()) {
     if (comm->parent_ != MPI_COMM_NULL)
       MPI_Comm_delete_attr(comm->parent_, registry().keyval);
@@ -164,8 +169,8 @@ void Communicator::free() noexcept {
   if (shared_.arena)
     shared_.arena->close();
   shared_ = {.arena = nullptr, .reason = "the communicator is freed"};
-  // Out of step it is kept: messages that nobody has received would reach the next communicator to which MPI gives
-  // its number.
+  // A communicator that is out of step is kept: messages that nobody has received would reach the
+  // next communicator to which MPI gives its number.
   if (comm_ != MPI_COMM_NULL && mpiRuns() && !outOfStep_)
     MPI_Comm_free(&comm_);
   comm_ = MPI_COMM_NULL;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The library's own copy of a caller's communicator. It is duplicated once per parent and cached on
-// the parent as an attribute, so that creating objects costs no communicator and destroying them
-// never communicates. It goes when the parent is freed, or with the last object that still uses it
-// then, and at Finalize.
+// The library's own copy of a caller's communicator, and what hangs on it: communicators that are
+// made of it, messages that wait for a device, and the memory that its ranks share. The copy is
+// made once per parent and cached on the parent as an attribute, so that creating objects costs no
+// communicator and destroying them never communicates. It is freed when the parent is, or else with
+// the last object that still uses it then, and at Finalize.
 //
-// Copies of distinct parents may be made, used and freed in distinct threads, where MPI provides
+// Copies of distinct parents can be made, used and freed in distinct threads, where MPI provides
 // MPI_THREAD_MULTIPLE; the calls on one copy belong to one thread at a time.
 #pragma once
 
@@ -22,9 +23,11 @@
 
 namespace tenon {
 
-// Messages that leave as soon as something other than MPI is done, such as a copy from the device. Whoever waits on
-// the communicator meanwhile looks after them.
+// Whether MPI can be called: between its beginning and its end.
+bool mpiRuns() noexcept;
 
+// Messages that leave as soon as something other than MPI is done, such as a copy from the device.
+// Whoever waits on the communicator in the meantime looks after them.
 class Pending {
 public:
   virtual ~Pending() = default;
@@ -32,14 +35,10 @@ public:
   virtual void advance() = 0;
 };
 
-// Communicators that are made of the library's copy: freed with the last object that uses them.
-
-// Whether MPI may be called: between its beginning and its end.
-bool mpiRuns() noexcept;
-
+// A communicator that is made of the library's copy. It is freed with the last object that uses it.
 class SubCommunicator {
 public:
-  // Takes it over; MPI_COMM_NULL on ranks that do not belong to it.
+  // Takes over the communicator, which is MPI_COMM_NULL on ranks that do not belong to it.
   explicit SubCommunicator(MPI_Comm comm) : comm_(comm) {}
   SubCommunicator(const SubCommunicator&) = delete;
   SubCommunicator& operator=(const SubCommunicator&) = delete;
@@ -56,14 +55,15 @@ private:
 
 using SubCommPtr = std::shared_ptr<const SubCommunicator>;
 
-// Those made last, by name, so that objects of a kind share one. Which are kept follows from the order
-// in which they were made alone, and that is the same on all ranks: so all find a name or none does.
+// The communicators made last, by name, so that objects of one kind share one. Which are kept
+// follows from the order in which they were made alone, and that is the same on all ranks, so that
+// all find a name or none does.
 template <class Name>
 class SubCommunicatorCache {
 public:
   static constexpr std::size_t kMost = 64;
 
-  // NULL if there is none of that name.
+  // The communicator of that name; NULL if none is kept.
   SubCommPtr find(const Name& name) const {
     const auto known = std::find_if(kept_.begin(), kept_.end(),
                                     [&](const auto& entry) { return entry.first == name; });
@@ -89,7 +89,7 @@ public:
   // The copy of `parent`, with its arena. Collective over parent the first time. Throws
   // TENON_ERR_STATE in a thread that may not call MPI.
   static std::shared_ptr<Communicator> of(MPI_Comm parent);
-  // The copy alone: options, which an arena needs, are read with its help.
+  // The copy alone, without an arena, which needs options that are read with the help of the copy.
   static std::shared_ptr<Communicator> copyOf(MPI_Comm parent);
   // Makes the arena as -tenon_shared_memory says, the first time. Collective.
   void openArena();
@@ -119,17 +119,18 @@ public:
   const std::string& whySmallArena() const noexcept { return shared_.whySmall; }
   bool isAloneOnNode() const noexcept { return shared_.isAlone; }
 
-  // Memory that the devices of this node's ranks read in each other's; NULL, with the reason, if there is none.
-  // Collective the first time.
+  // Memory that the devices of this node's ranks read in each other's; NULL, with the reason, if
+  // there is none. Collective the first time.
   const DeviceArena::Made& openDeviceArena();
-  // The same once it was opened.
+  // The device memory, once it was opened.
   const DeviceArena::Made& deviceArena() const noexcept { return *deviceShared_; }
 
   // A communicator of the ranks that share a colour, ordered by key; collective where none of that
-  // name is kept. Ranks with colour MPI_UNDEFINED get MPI_COMM_NULL.
+  // name is kept. Ranks with the colour MPI_UNDEFINED get MPI_COMM_NULL.
   SubCommPtr split(const std::vector<int>& name, int color, int key);
 
-  // What whoever waits here looks after; it is in the list once, and not longer than it lives.
+  // Adds messages that whoever waits here looks after. They are in the list once, and not longer
+  // than they live.
   void add(Pending& pending) { pending_.push_back(&pending); }
   void remove(const Pending& pending) noexcept { std::erase(pending_, &pending); }
   void advance() const {
@@ -144,7 +145,7 @@ private:
   void free() noexcept;
 
   MPI_Comm comm_;
-  MPI_Comm parent_ = MPI_COMM_NULL; // that holds this copy as its attribute
+  MPI_Comm parent_ = MPI_COMM_NULL; // holds this copy as its attribute
   int rank_ = 0;
   int size_ = 0;
   int lastTag_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For tests: as if each message took a while to travel, which one node hides. A conversion that has
-// begun to send does not look at what arrives before that time is over.
+// For tests: delays messages as if each took a while to travel, which one node hides. A conversion
+// that has begun to send does not look at what arrives before that time is over.
 #pragma once
 
 #include "comm/mpi.hpp"
@@ -11,7 +11,7 @@ namespace tenon {
 
 class Delay {
 public:
-  // Of all conversions of the process, in seconds; 0 for none.
+  // Sets the delay of all conversions of the process, in seconds; 0 for none.
   static void set(double seconds) noexcept { seconds_ = seconds; }
 
   void start() {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Cuts messages into pieces that MPI can count, and starts and awaits their requests. Receives of a
+// round are started before its sends, so that most messages find their buffers posted. Waiting is
+// testing, since a rank that waits long says which ranks have not sent.
 #include "comm/exchange.hpp"
 
 #include "comm/agreement/patience.hpp"
@@ -14,7 +17,7 @@ void startAll(std::vector<MPI_Request>& requests) {
   checkMpi(MPI_Startall(static_cast<int>(requests.size()), requests.data()), "MPI_Startall");
 }
 
-// "rank 3": the peers of messages that are not complete.
+// The ranks whose messages are not complete, as text: "rank 3".
 std::string pendingText(const std::vector<Message>& messages,
                         const std::vector<std::vector<MPI_Request>>& requests) {
   std::vector<int> peers;
@@ -36,6 +39,7 @@ Exchange::Exchange(CommPtr comm, int tag, std::vector<Message> sends, std::vecto
 }
 
 Exchange::~Exchange() {
+  // After the end of MPI its requests are gone, and must not be freed.
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (kind_ == Requests::EachRound || finalized)
@@ -107,6 +111,7 @@ void Exchange::startSend(int index, int piece) {
     checkMpi(MPI_Isend(part.data, static_cast<int>(part.bytes), MPI_BYTE, part.peer, tag_,
                        comm_->mpi(), &request),
              "MPI_Isend");
+  // The log counts messages, not pieces.
   if (piece == 0)
     logMessage(sends_[index].bytes);
 }

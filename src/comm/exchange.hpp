@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The point-to-point transport: one round of non-blocking messages between fixed buffers. Its
-// requests are made anew in each round, or once, as persistent requests. Both kinds match each
-// other, so that ranks need not agree on one.
+// requests are made in each round, or once, as persistent requests. Messages of both kinds match,
+// so that ranks need not agree on one.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -18,7 +18,7 @@ struct Message {
 class Exchange {
 public:
   enum class Requests { EachRound, Persistent };
-  // The largest piece in which a message may travel, since MPI counts in int.
+  // The largest piece of a message, since MPI counts in int.
   static constexpr Index kMostPieceBytes = Index(1) << 30;
 
   // Both sides of a message cut it into pieces of the same size.
@@ -33,7 +33,7 @@ public:
   void startSend(int index);
   void waitSends();
 
-  // Piece by piece, in their order.
+  // The pieces of each message, in their order.
   int piecesOfSend(int index) const { return static_cast<int>(sendRequests_[index].size()); }
   int piecesOfReceive(int index) const { return static_cast<int>(receiveRequests_[index].size()); }
   Message pieceOfSend(int index, int piece) const { return pieceOf(sends_[index], piece); }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Sets up layouts so that all ranks have the same one. The draft is specified on each rank alone,
+// so its set-up compares the layouts as text and fails on all ranks if they differ: a difference
+// that is found later would be a hang.
 #include "comm/layout_object.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -37,6 +40,8 @@ void LayoutObject::setUp() {
 }
 
 Layout gatherBoxes(Communicator& comm, const Box& mine, const std::optional<Shape>& shape) {
+  // The shape, or at least the number of dimensions, has to be agreed on first, as the all-gather
+  // below takes boxes of one size from all ranks.
   std::vector<Interval> all = collectively(
       comm, "the shape", [&] { return std::vector<Interval>(mine.size() * comm.size()); },
       [&](const auto&) {

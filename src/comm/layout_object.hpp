@@ -47,8 +47,8 @@ private:
   FailedSets failedSets_;
 };
 
-// The layout in which each rank holds the box that it passes; an empty box is legal. Without a shape
-// the boxes tell it. Collective.
+// Makes the layout in which each rank holds the box that it passes; an empty box is legal. Without
+// a shape it follows from the boxes. Collective.
 Layout gatherBoxes(Communicator& comm, const Box& mine, const std::optional<Shape>& shape);
 
 } // namespace tenon

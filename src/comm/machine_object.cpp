@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Joins what the ranks of a job see of their nodes to one machine. Everything that can fail on one
+// rank alone is done before the all-gather, in a body that the ranks agree on; after it all ranks
+// compute the same from the same data.
 #include "comm/machine_object.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -17,7 +20,8 @@ namespace tenon {
 
 namespace {
 
-// Long names of nodes tend to differ at their end.
+// Places are sent in messages of fixed size. Long names of nodes tend to differ at their end, so
+// the end is what is kept of them.
 constexpr std::size_t kNodeName = 64, kLevels = 4;
 
 struct PlaceMessage {
@@ -40,6 +44,7 @@ std::string nodeName() {
   return std::string(text, length);
 }
 
+// The machine with links of assumed rates, as nothing tells the real ones without measuring.
 Machine withAssumedLinks(const Machine& found, const LinkRates& rates) {
   const int innermost = static_cast<int>(found.levels().size()) - 1;
   Machine machine = found.linkedBy({"port (assumed rate)",
@@ -59,6 +64,7 @@ Machine withAssumedLinks(const Machine& found, const LinkRates& rates) {
 
 Machine machineForRanks(const std::string& file, Index ranks) {
   Machine machine = readMachine(file);
+  // A job has as many nodes as it gets, so the level 'node' of a file is resized to the job.
   const int node = machine.findLevel("node");
   if (node < 0 && machine.devices() != ranks)
     throw Error(TENON_ERR_ARG,
@@ -84,6 +90,7 @@ JoinedPlaces joinJob(Communicator& comm, const std::string& node, const std::vec
   placed.levels.insert(placed.levels.end(), levels.begin(), levels.end());
   std::map<std::array<char, kNodeName>, Index> nodes;
   for (const PlaceMessage& message : gather(comm, mine)) {
+    // Nodes are numbered in the order of their first ranks, which is the same on all ranks.
     const Index number = nodes.emplace(message.node, nodes.size()).first->second;
     placed.places.push_back({number});
     placed.places.back().insert(placed.places.back().end(), message.place.begin(),
@@ -108,6 +115,7 @@ JoinedPlaces findJobMachine(Communicator& comm) {
   JoinedPlaces found = joinJob(comm, mine.node, mine.place);
   found.notes.insert(found.notes.end(), LocalTopology::notes().begin(),
                      LocalTopology::notes().end());
+  // The places are needed with a described machine too: they tell which rank is which device.
   found.machine = mine.described ? *mine.described : withAssumedLinks(found.machine, mine.rates);
   return found;
 }

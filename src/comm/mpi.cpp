@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Turns return codes of MPI into errors. They are returned at all only because the library's copies
+// of communicators have MPI_ERRORS_RETURN; on a communicator of the caller the caller's handler
+// comes first.
 #include "comm/mpi.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Process grids and the communicators along their axes. A communicator is named by grid, axes and
+// use rather than by the partition that asks, so that all partitions and reductions on equal grids
+// share one.
 #include "comm/partition.hpp"
 
 #include "sys/errors/error.hpp"
@@ -30,9 +33,12 @@ SubCommPtr lineComm(Communicator& comm, const Grid& grid, const std::vector<int>
   std::vector<int> name = {static_cast<int>(use), static_cast<int>(axes.size())};
   for (const std::vector<int>& part : {axes, grid.extents(), grid.ranks()})
     name.insert(name.end(), part.begin(), part.end());
+  // The split is collective over the whole communicator, so ranks outside the grid take part in it.
   const int here = grid.position(comm.rank());
   if (here < 0)
     return comm.split(name, MPI_UNDEFINED, 0);
+  // Ranks of one line differ in the coordinates of these axes alone; with those at 0 they have one
+  // colour.
   std::vector<int> line = grid.coordinates(here);
   for (int axis : axes)
     line[axis] = 0;

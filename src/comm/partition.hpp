@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ranks of a communicator arranged as a Cartesian grid. Ranks outside the grid hold the object too
-// and take part in its collective calls.
+// The ranks of a communicator arranged as a Cartesian process grid. Ranks outside the grid have the
+// object too and take part in its collective calls.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -19,20 +19,22 @@ public:
   const Grid& grid() const noexcept { return *grid_; }
   int position() const { return grid_->position(comm_->rank()); }
 
-  // See below; the caller may communicate on it as long as the partition lives.
+  // The communicator of an axis, by lineComm(). The caller can communicate on it for as long as the
+  // partition lives.
   MPI_Comm axisComm(int axis);
 
 private:
   CommPtr comm_;
   GridPtr grid_;
-  std::vector<SubCommPtr> lines_; // by axis, once asked for
+  std::vector<SubCommPtr> lines_; // by axis, each made when it is asked for
 };
 
-// The library's own collectives must not meet those of a caller on one communicator.
+// The user of a communicator: collectives of the library must not meet those of a caller on one.
 enum class AxisUse { Callers, Library };
 
-// The ranks that differ from this one along these axes alone, by coordinates, the first axis slowest;
-// MPI_COMM_NULL outside the grid. Collective over comm where it keeps none for the grid, axes and use.
+// The communicator of the ranks that differ from this one along these axes alone, ordered by
+// coordinates, the first axis slowest; MPI_COMM_NULL outside the grid. Collective over comm where
+// it keeps none for the grid, axes and use.
 SubCommPtr lineComm(Communicator& comm, const Grid& grid, const std::vector<int>& axes,
                     AxisUse use);
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Chooses transports. The choice has to be the same on all ranks of a node, which read and write
+// the same memory, so it follows from the arena, of the host or of the devices: all ranks of a node
+// have it or none.
 #include "comm/transport.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -14,52 +17,6 @@
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
 #endif
-
-namespace tenon {
-
-namespace {
-
-bool mpiSaysSo() {
-#ifdef TENON_MPI_KNOWS_GPU_AWARE
-  return MPIX_Query_cuda_support() == 1;
-#else
-  return false;
-#endif
-}
-
-using Found = std::array<std::optional<bool>, 3>; // by what this rank says
-
-Found& foundOn(const CommPtr& comm) {
-  static std::mutex mutex;
-  static std::map<std::weak_ptr<Communicator>, Found, std::owner_less<>> all;
-  const std::scoped_lock lock(mutex);
-  std::erase_if(all, [](const auto& entry) { return entry.first.expired(); });
-  return all[comm];
-}
-
-bool isSoOnAll(bool mine, Communicator& comm) {
-  int all = mine ? 1 : 0;
-  agree(comm, std::nullopt); // the call below has no time limit
-  checkMpi(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm.mpi()), "MPI_Allreduce");
-  return all != 0;
-}
-
-} // namespace
-
-GpuAware parseGpuAware(std::string_view name) {
-  if (name == "auto")
-    return GpuAware::Auto;
-  return name == "on" ? GpuAware::On : GpuAware::Off;
-}
-
-bool isGpuAware(GpuAware said, const CommPtr& comm) {
-  std::optional<bool>& found = foundOn(comm)[static_cast<std::size_t>(said)];
-  if (!found)
-    found = isSoOnAll(said == GpuAware::On || (said == GpuAware::Auto && mpiSaysSo()), *comm);
-  return *found;
-}
-
-} // namespace tenon
 
 namespace tenon {
 
@@ -108,6 +65,52 @@ Transport resolveDeviceTransport(Transport asked, Communicator& comm) {
                             "-tenon_conversion_transport to auto or messages",
                             made.reason));
   return Transport::Messages;
+}
+
+namespace {
+
+// Whether this MPI says that it reaches the memory of devices. Only a library whose answer counts
+// is asked, see CMakeLists.txt.
+bool mpiSaysSo() {
+#ifdef TENON_MPI_KNOWS_GPU_AWARE
+  return MPIX_Query_cuda_support() == 1;
+#else
+  return false;
+#endif
+}
+
+using Found = std::array<std::optional<bool>, 3>; // by what the program says
+
+// What was found on a communicator. The entry goes with the communicator, since another one can get
+// its address.
+Found& foundOn(const CommPtr& comm) {
+  static std::mutex mutex;
+  static std::map<std::weak_ptr<Communicator>, Found, std::owner_less<>> all;
+  const std::scoped_lock lock(mutex);
+  std::erase_if(all, [](const auto& entry) { return entry.first.expired(); });
+  return all[comm];
+}
+
+bool isSoOnAll(bool mine, Communicator& comm) {
+  int all = mine ? 1 : 0;
+  agree(comm, std::nullopt); // the call below has no time limit
+  checkMpi(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm.mpi()), "MPI_Allreduce");
+  return all != 0;
+}
+
+} // namespace
+
+GpuAware parseGpuAware(std::string_view name) {
+  if (name == "auto")
+    return GpuAware::Auto;
+  return name == "on" ? GpuAware::On : GpuAware::Off;
+}
+
+bool isGpuAware(GpuAware said, const CommPtr& comm) {
+  std::optional<bool>& found = foundOn(comm)[static_cast<std::size_t>(said)];
+  if (!found)
+    found = isSoOnAll(said == GpuAware::On || (said == GpuAware::Auto && mpiSaysSo()), *comm);
+  return *found;
 }
 
 } // namespace tenon

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The ways by which a part of a tensor travels from rank to rank.
+// The transports, by which parts of a tensor go from rank to rank, and what `auto` stands for.
+// Below them, whether MPI sends from and receives into device memory.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -8,17 +9,6 @@
 
 namespace tenon {
 
-// Whether the MPI library sends from and receives into the memory of CUDA devices, as the program says it.
-enum class GpuAware { Auto, On, Off };
-
-// "auto", "on", "off": the choices of the option.
-inline constexpr const char* kGpuAwareChoices = "auto|on|off";
-GpuAware parseGpuAware(std::string_view name);
-
-// Whether it does on all ranks: both ends of a message cut it into the same pieces. Auto stands for what the library says
-// on each rank, if it knows. Collective the first time on a communicator.
-bool isGpuAware(GpuAware said, const CommPtr& comm);
-
 enum class Transport {
   Auto,      // shared where the node has an arena, else messages
   Messages,  // point to point, persistent once bound
@@ -26,16 +16,29 @@ enum class Transport {
   Datatypes, // messages straight from array to array, by MPI's derived datatypes
 };
 
-// "auto", "messages", "shared", "datatypes": the choices of the option.
+// The choices of the option.
 inline constexpr const char* kTransportChoices = "auto|messages|shared|datatypes";
 Transport parseTransport(std::string_view name);
 const char* transportName(Transport transport) noexcept;
 
-// What auto stands for here. Throws TENON_ERR_SUPPORT with the reason if shared is asked for on a
-// node that has no arena, unless the rank is alone.
+// What a transport that was asked for stands for here, as `auto` does. Throws TENON_ERR_SUPPORT
+// with the reason if `shared` is asked for on a node that has no arena, unless the rank is alone.
 Transport resolveTransport(Transport asked, const Communicator& comm);
-// The same for arrays on the device, which `datatypes` does not know: auto is shared where the node has a DeviceArena.
-// Collective.
+// The transport of arrays on the device, for which there is no `datatypes`: auto is shared where
+// the node has a DeviceArena. Collective.
 Transport resolveDeviceTransport(Transport asked, Communicator& comm);
+
+// Whether the MPI library sends from and receives into the memory of CUDA devices, as the program
+// tells it.
+enum class GpuAware { Auto, On, Off };
+
+// The choices of the option.
+inline constexpr const char* kGpuAwareChoices = "auto|on|off";
+GpuAware parseGpuAware(std::string_view name);
+
+// Whether it does so on all ranks, since both ends of a message cut it into the same pieces. Auto
+// stands for what the library says on each rank, if it knows. Collective the first time on a
+// communicator.
+bool isGpuAware(GpuAware said, const CommPtr& comm);
 
 } // namespace tenon

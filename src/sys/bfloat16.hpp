@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The upper half of a float: its range, with 8 significant bits. For storage alone; arithmetic is that of float
-// and double.
+// The upper half of a float: its range, with 8 significant bits. For storage alone; arithmetic is
+// that of float and double.
 #pragma once
 
 #include "sys/device_code.hpp"
@@ -18,7 +18,7 @@ TENON_DEVICE inline float valueOf(BFloat16 x) {
   return std::bit_cast<float>(std::uint32_t(x.bits) << 16);
 }
 
-// To nearest, of two the even one; NaN stays NaN.
+// Rounds to the nearest value, and a tie to the one whose last bit is 0; NaN stays NaN.
 TENON_DEVICE inline BFloat16 toBFloat16(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const bool isNaN = (bits & 0x7fffffffU) > 0x7f800000U;
@@ -26,8 +26,8 @@ TENON_DEVICE inline BFloat16 toBFloat16(float x) {
   return {static_cast<std::uint16_t>(rounded >> 16)};
 }
 
-// Rounded once: through a float whose last bit says whether something was lost, so that none is halfway that
-// was not.
+// Rounds once, not twice: the float on the way is rounded towards zero, and its last bit is set if
+// anything was lost, so that no value becomes a tie that was not one.
 TENON_DEVICE inline BFloat16 toBFloat16(double x) {
   const auto nearest = static_cast<float>(x);
   const auto back = static_cast<double>(nearest);

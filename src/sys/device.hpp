@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The accelerator of this process: its memory, its streams, and copies between it and the host. Nothing
-// here names CUDA; sys/cuda has the definitions, or no_device.cpp where the library is built without.
+// The accelerator of this process: its memory, its streams, and copies between it and the host.
+// Nothing here names CUDA; sys/cuda has the definitions, or no_device.cpp where the library is
+// built without.
 #pragma once
 
 #include "sys/memory/memory.hpp"
@@ -12,11 +13,11 @@
 
 namespace tenon {
 
-// A point in the work of a stream. One that was never recorded is passed.
+// A point in the work of a stream. An event that was never recorded counts as passed.
 class Event {
 public:
   bool isDone() const;
-  // The host waits for it. Throws TENON_ERR_LIBRARY if work before it failed.
+  // The host waits for the event. Throws TENON_ERR_LIBRARY if work before it failed.
   void synchronise() const;
 
 private:
@@ -26,11 +27,11 @@ private:
 
 class Stream;
 
-// Work that was recorded instead of queued: a CUDA graph. Copies are the same one.
+// Work that was recorded instead of queued: a CUDA graph. Copies stand for the same recording.
 class StreamRecording {
 public:
   bool exists() const noexcept { return handle_ != nullptr; }
-  // All of it, with the addresses that it was recorded with.
+  // Queues all of the work, with the addresses that it was recorded with.
   void queue(const Stream& stream) const;
 
 private:
@@ -41,73 +42,81 @@ private:
 // Work in order, which runs while the host goes on. Copies of a Stream are the same stream.
 class Stream {
 public:
-  // A new one, which does not wait for the default stream.
+  // Makes a new stream, which does not wait for the default stream.
   static Stream make();
-  // The caller's (a cudaStream_t), which has to outlive the copies.
+  // Wraps the caller's stream (a cudaStream_t), which has to outlive the copies.
   static Stream wrap(void* handle);
 
   // A cudaStream_t.
   void* handle() const noexcept { return handle_.get(); }
   Event record() const;
-  // The same with an event that is used again, and is this point from now on.
+  // Records the point with an event that is used again: from now on it is this point.
   void record(Event& event) const;
-  // What is queued from now on waits for the event.
+  // Work that is queued here from now on waits for the event.
   void wait(const Event& event) const;
   // The host waits for all that is queued. Throws TENON_ERR_LIBRARY if some of it failed.
   void synchronise() const;
-  // What work() queues here is recorded, and not done. It may wait neither for the device nor for other streams.
-  // Throws TENON_ERR_LIBRARY if the device's libraries refuse to be recorded.
+  // Records the work that work() queues here instead of doing it. It may wait neither for the
+  // device nor for other streams. Throws TENON_ERR_LIBRARY if the libraries of the device cannot be
+  // recorded.
   StreamRecording recording(const std::function<void()>& work) const;
 
 private:
   std::shared_ptr<void> handle_;
 };
 
-// By which another process on the node opens device memory: bytes of the driver's, without pointers.
+// The key by which another process on the node opens device memory: bytes of the driver, without
+// pointers.
 using MemoryKey = std::array<std::byte, 64>;
 
 class Device {
 public:
-  // The process's device, opened by the first call, and current for this thread: -tenon_device, or the one that the
-  // program has made current if that is not the first, or by the rank on the node. Throws TENON_ERR_SUPPORT with the
-  // reason if there is none.
+  // The device of the process, opened by the first call, and current for this thread:
+  // -tenon_device, or else the one that the program has made current if that is not the first, or
+  // else one by the rank on the node. Throws TENON_ERR_SUPPORT with the reason if there is none.
   static Device& get();
-  // 0 until somebody who knows it tells.
+  // The rank on the node is 0 until this is called.
   static void setRankOnNode(int rank) noexcept;
-  // Of the build: "13.0", or that it is without.
+  // The CUDA version that the library was built with, such as "13.0", or "none".
   static std::string toolkitVersion();
-  // A line for each device that the process sees, or one that says why there is none. Opens none.
+  // A line for each device that the process sees, or one that says why there is none. Opens no
+  // device.
   static std::string list();
 
   int number() const noexcept { return number_; }
   const std::string& name() const noexcept { return name_; }
   int multiprocessors() const noexcept { return multiprocessors_; }
 
-  // Device memory in the order of a stream: what is given back may be taken again by later work of this
-  // stream. Whoever uses a buffer on another stream lets this one wait before the buffer goes.
+  // Device memory in the order of a stream: memory that is given back can be taken again by later
+  // work of this stream. Whoever uses a buffer on another stream makes this one wait before the
+  // buffer goes.
   std::shared_ptr<MemorySource> memory(const Stream& stream);
-  // The same that is not from a pool and can be shown to other processes; whoever gives it back waits for the device.
+  // Device memory that does not come from a pool, so that it can be shown to other processes.
+  // Whoever gives it back waits for the device first.
   std::shared_ptr<MemorySource> unpooled(const Stream& stream);
-  // Shows others the whole of what unpooled() gave at once, which must not be given back while one has it open.
+  // Shows other processes the whole of a piece that unpooled() gave, which must not be given back
+  // while one of them has it open.
   MemoryKey keyOf(void* memory);
-  // What another process shows, until it is closed as often. Throws TENON_ERR_LIBRARY with the driver's text if it
-  // cannot be reached from here.
+  // Opens the memory that another process shows, until it has been closed as often as opened.
+  // Throws TENON_ERR_LIBRARY with the text of the driver if it cannot be reached from here.
   void* openShown(const MemoryKey& key);
   void closeShown(void* memory) noexcept;
-  // Whole pages of the host's memory become what kernels reach at the same address, until they are no longer. Throws
-  // TENON_ERR_LIBRARY with the driver's text, TENON_ERR_SUPPORT where kernels would need another address.
+  // Registers whole pages of host memory, which kernels then reach at the same address until they
+  // are unregistered. Throws TENON_ERR_LIBRARY with the text of the driver, or TENON_ERR_SUPPORT
+  // where kernels would need another address.
   void registerHost(void* memory, Index bytes);
   void unregisterHost(void* memory) noexcept;
   // Host memory that copies reach without staging.
   std::shared_ptr<MemorySource> pinned();
-  // Queued: neither end may change, nor the source go, until the stream is there.
+  // Queues a copy: neither end may change, and the source may not go, until the stream has done it.
   void copy(void* to, const void* from, Index bytes, const Stream& stream);
-  // Whether kernels may use an address: that of device memory, or of host memory that is registered.
+  // Whether kernels can use an address: that of device memory, or of host memory that is
+  // registered.
   bool reaches(const void* address) const;
-  // The number of the device whose memory it is, which need not be this one; -1 for memory of the host. Known without
-  // get(), from when on the process uses devices.
+  // The number of the device whose memory an address is in, which need not be this device; -1 for
+  // host memory. Known without get(), as soon as the process uses devices.
   static int holderOf(const void* address);
-  // Throws TENON_ERR_ARG unless it is a stream of this device, and no default one.
+  // Throws TENON_ERR_ARG unless this is a stream of this device, and not a default stream.
   void checkCallersStream(void* stream) const;
 
 private:
@@ -118,8 +127,9 @@ private:
   int multiprocessors_ = 1;
 };
 
-// Whose device is current for a thread: the library's while it works for a caller, the program's otherwise, and in
-// functions of the program's that the library calls. Without an open device it costs next to nothing.
+// Whose device is current for a thread: the device of the library while it works for a caller, and
+// the device of the program otherwise, also in user functions that the library calls. Without an
+// open device a turn costs next to nothing.
 class DeviceTurn {
 public:
   enum class Whose { Program, Library };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What makes a function code of the host and of the device: one word before it.
+// The word before a function that makes it code of the host and of the device.
 #pragma once
 
 #ifdef __CUDACC__

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The library without CUDA: there is no device, so nothing but get() and texts are ever asked for, and turns are nobody's.
+// The library without CUDA. There is no device, so only get(), the texts and holderOf() can be
+// reached from outside; all other calls need a Device or a Stream that nobody can have. They exist,
+// and throw, so that the modules above need no condition.
 #include "sys/device.hpp"
 
 namespace tenon {

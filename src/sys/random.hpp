@@ -32,14 +32,14 @@ TENON_DEVICE inline PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey ke
   return counter;
 }
 
-// The 128 bits of an index.
+// The 128 random bits of an index.
 TENON_DEVICE inline PhiloxCounter drawAt(std::uint64_t seed, std::uint64_t stream,
                                          std::uint64_t index) noexcept {
   return philox4x32({std::uint32_t(index), std::uint32_t(index >> 32), std::uint32_t(stream),
                      std::uint32_t(stream >> 32)},
                     {std::uint32_t(seed), std::uint32_t(seed >> 32)});
 }
-// 64 uniform bits.
+// The first 64 of these bits.
 TENON_DEVICE inline std::uint64_t bitsAt(std::uint64_t seed, std::uint64_t stream,
                                          std::uint64_t index) noexcept {
   const PhiloxCounter draw = drawAt(seed, stream, index);
@@ -53,10 +53,10 @@ TENON_DEVICE inline double uniformAt(std::uint64_t seed, std::uint64_t stream,
                                      std::uint64_t index) noexcept {
   return uniformOf(bitsAt(seed, stream, index));
 }
-// Standard normal, by Box-Muller from the two uniforms of this index.
+// A standard normal number, by Box-Muller from the two uniform numbers of this index.
 double normalAt(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) noexcept;
 
-// 0..n-1 in random order, each order equally likely.
+// The numbers 0 to n-1 in random order, each order equally likely.
 std::vector<Index> permutation(std::uint64_t seed, std::uint64_t stream, Index n);
 
 // A stream's number from its name (FNV-1a, 64 bits): the same on every machine and in every

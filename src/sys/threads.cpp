@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Asks OpenMP and Linux about threads. OpenMP is looked up among the libraries that the process has
+// loaded: this module does not link it, and the OpenMP that counts is the one that the program runs
+// with.
 #include "sys/threads.hpp"
 
 #include <dlfcn.h>
@@ -15,6 +18,7 @@ namespace {
 constexpr std::size_t kMaskWords = 128; // 8192 CPUs, as many as Linux knows
 constexpr int kNoLimit = std::numeric_limits<int>::max();
 
+// Read by every loop, from any thread.
 std::atomic<int>& limit() {
   static std::atomic<int> instance = kNoLimit;
   return instance;

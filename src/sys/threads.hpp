@@ -10,14 +10,14 @@
 
 namespace tenon {
 
-// At least 0, which lifts the limit.
+// `most` is at least 0; 0 lifts the limit.
 void setThreadLimit(Index most);
-// At least 1; the largest int where nothing is set.
+// The limit, at least 1; the largest int where none is set.
 int threadLimit() noexcept;
-// Of a parallel region that starts now; 1 where no OpenMP is loaded.
+// The number of threads that a parallel region would start now; 1 where no OpenMP is loaded.
 int openMpThreads() noexcept;
-// A bit for each CPU that this thread may run on; of one length in all processes. No bit is set
-// where the system does not tell.
+// A bit for each CPU that this thread may run on, in a mask that has the same length in all
+// processes. No bit is set where the system does not tell.
 std::vector<std::uint64_t> allowedCpus();
 
 } // namespace tenon

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Makes one error of what the ranks report. Success costs the vote alone, which carries codes and a
+// digest of the text; only when it fails are texts sent, in pieces of fixed size, since a rank
+// without memory has to hear its part of them as well.
 #include "comm/agreement/agreement.hpp"
 
 #include "comm/agreement/patience.hpp"
@@ -18,7 +21,8 @@ namespace tenon {
 
 namespace {
 
-// The text of one rank, in pieces that need no memory; none on a rank that cannot keep it.
+// Broadcasts the text of one rank, in pieces that need no memory; none on a rank that cannot keep
+// it.
 std::optional<std::string> sharedText(Communicator& comm, std::string_view text, int from) {
   std::array<char, 4096> piece{};
   auto left = static_cast<long long>(text.size());
@@ -41,14 +45,15 @@ std::optional<std::string> sharedText(Communicator& comm, std::string_view text,
   return kept;
 }
 
-// Throws where there was no memory, once all ranks are through.
+// The text, once all ranks are through; throws where there was no memory for it.
 std::string_view known(const std::optional<std::string>& text) {
   if (!text)
     throw std::bad_alloc();
   return *text;
 }
 
-// The words of a failure that one rank at least reported: the lowest one lends its own to all.
+// The words of a failure that at least one rank has reported: those of the lowest such rank, for
+// all. Where all ranks failed its number says nothing and is left out.
 std::string failureText(Communicator& comm, const std::optional<Error>& mine, int speaker) {
   const auto text = sharedText(comm, mine ? std::string_view(mine->text()) : "", speaker);
   int failures = mine ? 1 : 0;
@@ -63,15 +68,16 @@ bool endsWord(char c) {
   return std::string_view(" ;()").find(c) != std::string_view::npos;
 }
 
-// Long texts that differ in a few words are hard to compare by eye: shows these words, with the one
-// before them.
+// What differs between two texts. Long texts that differ in a few words are hard to compare by eye,
+// so these words are shown, with the one before them.
 std::string differenceText(std::string_view what, std::string_view first, int other,
                            std::string_view second) {
   const std::size_t shorter = std::min(first.size(), second.size());
   std::size_t head = 0, tail = 0;
   while (head < shorter && first[head] == second[head])
     ++head;
-  // Back to the beginning of the word before.
+  // Back to the beginning of this word, past the delimiters, and to the beginning of the word
+  // before.
   for (const bool delimiters : {false, true, false})
     while (head > 0 && endsWord(first[head - 1]) == delimiters)
       --head;
@@ -90,6 +96,8 @@ std::string differenceText(std::string_view what, std::string_view first, int ot
                      middle(first));
 }
 
+// What two ranks do not agree on. Different subjects mean that they are in different collective
+// calls.
 std::string disagreementText(Communicator& comm, std::string_view what, const std::string& text,
                              int other) {
   const auto first = sharedText(comm, text, 0), second = sharedText(comm, text, other),
@@ -104,10 +112,10 @@ std::string disagreementText(Communicator& comm, std::string_view what, const st
                      other, subject(firstWhat, first), other, subject(secondWhat, second));
 }
 
-// Seconds, of a rank that has no memory to read the option.
+// The timeout in seconds of a rank that has no memory to read the option.
 constexpr double kTimeoutUnread = 300;
 
-// Ranks that failed early drew fewer tags than the others.
+// Brings the tags of all ranks to one: ranks that failed early have drawn fewer than the others.
 void alignTags(Communicator& comm) {
   int tag = comm.lastTag();
   checkMpi(MPI_Allreduce(MPI_IN_PLACE, &tag, 1, MPI_INT, MPI_MAX, comm.mpi()), "MPI_Allreduce");
@@ -134,6 +142,7 @@ void agreeWithin(double seconds, Communicator& comm, const std::optional<Error>&
     return;
   const int speaker = static_cast<int>(verdict.rank);
   alignTags(comm);
+  // Whether the rank of the verdict had an error of its own, or only another text than rank 0.
   int reported = comm.rank() == speaker && mine ? 1 : 0;
   checkMpi(MPI_Bcast(&reported, 1, MPI_INT, speaker, comm.mpi()), "MPI_Bcast");
   throw madeError([&] {
@@ -148,7 +157,7 @@ void agreeWithin(double seconds, Communicator& comm, const std::optional<Error>&
 
 void agree(Communicator& comm, const std::optional<Error>& mine, std::string_view what,
            const std::string& text) {
-  // That the option cannot be read is to be agreed on too.
+  // That the option cannot be read has to be agreed on as well.
   std::optional<Error> outcome = mine;
   double seconds = kTimeoutUnread;
   try {

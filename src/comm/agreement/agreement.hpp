@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Collective calls that create or set up an object end with one agreement: either all ranks
-// succeed, or all fail with the same error, so that every rank with a valid handle fails alike.
+// Agreement between ranks. Collective calls that create or set up an object end with one: either
+// all ranks succeed, or all fail with the same error, so that every rank with a valid handle fails
+// alike. Work on a shared file, which may take long, ends with one that has no time limit.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -16,22 +17,19 @@
 namespace tenon {
 
 // Collective. Throws on all ranks the error of the lowest rank that has one; and, as
-// TENON_ERR_COLLECTIVE, if `text` differs between ranks, where `what` names it in the message.
-// Throws TENON_ERR_TIMEOUT, naming the absent ranks, if some do not arrive within
+// TENON_ERR_COLLECTIVE, an error if `text` differs between ranks, where `what` names the text in
+// the message. Throws TENON_ERR_TIMEOUT, naming the absent ranks, if some do not arrive within
 // -tenon_agree_timeout seconds, also on those that arrive later (vote.hpp says how); after that the
-// communicator is out of step and refused. It needs no memory before the ranks know the outcome, so that
-// a rank that has none tells the others; in place of words that it cannot keep it throws
-// TENON_ERR_MEMORY.
+// communicator is out of step and cannot be used. It needs no memory before the ranks know the
+// outcome, so that a rank that has none can tell the others; in place of words that it cannot keep
+// it throws TENON_ERR_MEMORY.
 void agree(Communicator& comm, const std::optional<Error>& mine, std::string_view what = "",
            const std::string& text = "");
 
-// Collective. Throws TENON_ERR_COLLECTIVE on all ranks unless all pass the same text. Waits for all ranks, however long that takes.
-void agreeWithoutLimit(Communicator& comm, std::string_view what, const std::string& text);
-
 // Runs a body on every rank and agrees on its outcome, and on the text that `describe` makes of its
-// result. The body may make collective calls that agree themselves: their error is common already
-// and passes as it is; and a rank that fails before such a call meets the others in the agreement
-// in which they are.
+// result. The body can make collective calls that agree themselves: their error is common already
+// and passes as it is. A rank that fails before such a call meets the others in the agreement in
+// which they are.
 template <class Body, class Describe>
 auto collectively(Communicator& comm, std::string_view what, Body&& body, Describe&& describe) {
   std::optional<Error> error;
@@ -49,14 +47,15 @@ auto collectively(Communicator& comm, std::string_view what, Body&& body, Descri
   return std::move(*result);
 }
 
-// The same where nothing but the outcome is to be agreed on.
+// Runs a body on every rank and agrees on its outcome alone.
 template <class Body>
 auto collectively(Communicator& comm, Body&& body) {
   return collectively(comm, "", std::forward<Body>(body),
                       [](const auto&) { return std::string(); });
 }
 
-// Collective. Throws TENON_ERR_COLLECTIVE on all ranks unless `describe` makes the same text on all.
+// Collective. Throws TENON_ERR_COLLECTIVE on all ranks unless `describe` makes the same text on
+// all.
 template <class Describe>
 void agreeOnText(Communicator& comm, std::string_view what, Describe&& describe) {
   collectively(
@@ -64,18 +63,19 @@ void agreeOnText(Communicator& comm, std::string_view what, Describe&& describe)
       [&](bool) -> std::string { return std::forward<Describe>(describe)(); });
 }
 
-// What ranks need that share a file: to agree on the outcome of work that may take long, and to hear
-// from one of them what it has read.
+// Agreement after work that may take long, as with a shared file: these calls wait for all ranks,
+// however long that takes.
 
-// Collective; waits for all ranks, however long that takes. Throws on all ranks the error of the lowest
-// rank that has one.
+// Collective. Throws on all ranks the error of the lowest rank that has one.
 void agreeWithoutLimit(Communicator& comm, const std::optional<Error>& mine);
+// Collective. Throws TENON_ERR_COLLECTIVE on all ranks unless all pass the same text.
+void agreeWithoutLimit(Communicator& comm, std::string_view what, const std::string& text);
 
-// Collective. The text of rank `from`; that of the others is not read. Throws TENON_ERR_MEMORY on all ranks if one
-// cannot keep it.
+// Collective. Returns the text of rank `from`; the texts of the other ranks are not read. Throws
+// TENON_ERR_MEMORY on all ranks if one cannot keep it.
 std::string broadcastText(Communicator& comm, const std::string& text, int from);
 
-// Collective. Each number over all ranks: their sum, or the largest.
+// Collective. Reduces each number over all ranks, to the sum or to the largest.
 void reduceNumbers(const Communicator& comm, std::vector<std::uint64_t>& numbers, MPI_Op op);
 
 } // namespace tenon

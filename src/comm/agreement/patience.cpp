@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What a rank says when it waits for long. It says it once, names the call and the missing ranks,
+// and goes on, since a slow rank is not an error; with a limit it ends the program, since messages
+// are in flight that nobody can take back.
 #include "comm/agreement/patience.hpp"
 
 #include "sys/errors/guard.hpp"
@@ -15,6 +18,7 @@ namespace tenon {
 
 namespace {
 
+// With thousands of ranks a full list would be all that one reads.
 constexpr std::size_t kMostNamed = 16;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -63,6 +67,8 @@ bool isComplete(MPI_Request request) {
 }
 
 bool isTakenBack(MPI_Request& request) {
+  // MPI decides which of the two comes first, the message or the cancellation, and tells it by the
+  // status.
   MPI_Status status;
   int cancelled = 0;
   checkMpi(MPI_Cancel(&request), "MPI_Cancel");
@@ -99,6 +105,7 @@ void Patience::tell(const std::string& missing) {
   const std::string text =
       fmt::format("{:.3g} s in {} for {}, which {} not reached it", seconds, currentCall(), missing,
                   missing.starts_with("rank ") ? "has" : "have");
+  // The wait cannot end in an exception alone: the rank has buffers in messages that are under way.
   if (isOver()) {
     const std::string words = fmt::format("waited {}; is it called on all ranks of the "
                                           "communicator? (-tenon_wait_limit sets the time)",

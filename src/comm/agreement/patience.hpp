@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How to wait for another process: a moment by looking again at once, then by giving the core away
 // each time, looking after MPI now and then, since the other may wait for a message of ours. Where
-// there are more ranks than cores the moment is none.
+// there are more ranks than cores, it gives the core away at once.
 //
 // The clock is read only after many looks, so that short waits do not pay for it. After
 // -tenon_wait_warning seconds the rank says once in which call it waits, and for whom, and goes on;
@@ -17,17 +17,17 @@
 
 namespace tenon {
 
-// Seconds; 0: never.
+// Times in seconds; 0 for never.
 struct WaitTimes {
   double warning = 60, limit = 0;
 };
-// Of all waits of the process.
+// Sets the times of all waits of the process.
 void setWaitTimes(const WaitTimes& times);
 WaitTimes waitTimesFromOptions();
 
-// "rank 3", "ranks 1,3": a few of them at most.
+// The ranks as text: "rank 3", "ranks 1,3". At most a few are named.
 std::string ranksText(const std::vector<int>& ranks);
-// Where it is not known who of them is missing.
+// The text where it is not known which of the ranks are missing.
 std::string someOfText(const std::vector<int>& ranks);
 
 class Patience {
@@ -39,7 +39,7 @@ public:
   }
   explicit Patience(MPI_Comm comm) : comm_(comm) {}
 
-  // Between two looks; missing() names who is waited for.
+  // To be called between two looks; missing() names the ranks that are waited for.
   template <class Missing>
   void wait(Missing&& missing) {
     if (++count_ <= looks_)
@@ -50,12 +50,15 @@ public:
     if (count_ % kYieldsPerClock == 0 && isLong())
       try {
         tell(missing());
-      } catch (const std::bad_alloc&) { // who waits has buffers in messages, and must not leave
+      } catch (const std::bad_alloc&) {
+        // A rank that waits has buffers in messages, and must not leave.
         tellWithoutMemory();
       }
   }
 
 private:
+  // How many looks there are before the core is given away for the first time; then how often, in
+  // looks, MPI works and the clock is read.
   static constexpr std::uint64_t kLooks = 2000, kYieldsPerProbe = 16, kYieldsPerClock = 64;
 
   static void relax() noexcept {
@@ -70,7 +73,7 @@ private:
     checkMpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE),
              "MPI_Iprobe");
   }
-  // Whether there is something to tell; the first time that it is asked the clock starts.
+  // Whether there is something to tell. The clock starts at the first call.
   bool isLong() noexcept;
   void tell(const std::string& missing);
   void tellWithoutMemory();
@@ -81,7 +84,8 @@ private:
   double start_ = 0, next_ = 0;
 };
 
-// Waits for requests of a communicator; missing() names the ranks on which they depend.
+// Waits for requests of a communicator; missing() names the ranks on which they depend. Copies from
+// a device can be what the other rank waits for, so they are looked after in the meantime.
 template <class Missing>
 void waitFor(const Communicator& comm, MPI_Request* requests, std::size_t count,
              Missing&& missing) {
@@ -102,7 +106,8 @@ void waitFor(const Communicator& comm, MPI_Request* requests, std::size_t count,
 std::vector<int> othersOf(const Communicator& comm);
 // Whether a request is complete, which it stays until it is waited for.
 bool isComplete(MPI_Request request);
-// Whether the message of a receive had not come yet, and now never will. The request is over either way.
+// Cancels a receive. Whether its message had not come yet, and now never will; the request is over
+// either way.
 bool isTakenBack(MPI_Request& request);
 
 } // namespace tenon

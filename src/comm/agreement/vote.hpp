@@ -13,15 +13,15 @@
 //   patience; for each ballot that came
 //   before "here" also for "stay" or "leave"
 //   sends the verdict to all, absent or not
-//                                             who stays waits for the verdict, however long
+//                                             if it stays, waits for the verdict, however long
 //
-// The verdict is a timeout if a ballot is missing or a rank has left. Who has left fails by itself
-// with the same error, since rank 0, who reads "I leave" before it decides, can only decide for a
-// timeout; whether a rank leaves or stays is decided by whether its receive could be taken back. Who
-// comes late finds "here" and the verdict in its queue. So all succeed or none does, whenever they
-// come. After a timeout the communicator is out of step on every rank that has heard of it, and no
-// rank reads a message of another agreement: nobody begins one before it has had the verdict of the
-// one before.
+// The verdict is a timeout if a ballot is missing or a rank has left. A rank that has left fails by
+// itself with the same error, since rank 0 reads "I leave" before it decides, and can only decide
+// for a timeout then; whether a rank leaves or stays is decided by whether its receive could be
+// taken back. A rank that comes late finds "here" and the verdict in its queue. So all succeed or
+// none does, whenever they come. After a timeout the communicator is out of step on every rank that
+// has heard of it, and no rank reads a message of another agreement: nobody begins one before it
+// has had the verdict of the one before.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -32,28 +32,15 @@
 
 namespace tenon {
 
-// All ranks of a caller's communicator come to its first use, or none goes on.
-//
-// Nothing but collective operations may be sent there, which nobody can take back. So two that do not
-// block: a barrier, which ends when all have come, and then the minimum of the ranks' votes, 1 of
-// who has seen its end, 0 of who has lost patience. Who votes 1 waits for the minimum, and all ranks
-// are then about to vote; who votes 0 knows it. So all go on or none does, whenever they come: a late
-// rank finds the zeros. Who votes 0 leaves both operations pending, and the communicator is out of
-// step from then on, which an attribute tells.
-
-// Collective over the communicator of a caller. Throws TENON_ERR_TIMEOUT, agreed on, if some rank
-// does not come within so many seconds, TENON_ERR_STATE if that happened before, and TENON_ERR_ARG
-// for an intercommunicator.
-void awaitAllRanks(MPI_Comm parent, double seconds);
-
-// The first failure and whose it is. The digest stands for a text that must be the same on all.
+// What a rank votes, and the verdict: the first failure, and the rank that has it. The digest
+// stands for a text that must be the same on all ranks.
 struct Ballot {
   long long code = 0;
   long long rank = 0;
   long long digest = 0;
 };
 
-// The error that make() returns, or that there is no memory for its words.
+// The error that make() returns, or one that says that there is no memory for its words.
 template <class Make>
 Error madeError(Make&& make) noexcept {
   try {
@@ -65,8 +52,24 @@ Error madeError(Make&& make) noexcept {
 
 // Collective. The ballot of the lowest rank with a code other than TENON_SUCCESS; or, with the code
 // TENON_ERR_COLLECTIVE, of the lowest whose digest differs from that of rank 0. Throws
-// TENON_ERR_TIMEOUT, agreed on, naming the absent ranks, if some do not come within so many seconds;
-// the communicator is out of step from then on.
+// TENON_ERR_TIMEOUT, agreed on, naming the absent ranks, if some do not come within that many
+// seconds; the communicator is out of step from then on.
 Ballot vote(Communicator& comm, const Ballot& mine, double seconds);
+
+// The vote before there is a copy of the caller's communicator: all its ranks come to its first
+// use, or none goes on.
+//
+// On that communicator only collective operations can be started, which nobody can take back. So
+// there are two that do not block: a barrier, which ends when all have come, and then the minimum
+// of the ranks' votes, 1 of a rank that has seen its end, 0 of one that has lost patience. A rank
+// that votes 1 waits for the minimum, as all ranks are then about to vote; a rank that votes 0
+// knows it. So all go on or none does, whenever they come: a late rank finds the zeros. A rank that
+// votes 0 leaves both operations pending, and the communicator is out of step from then on, which
+// an attribute tells.
+//
+// Collective over the communicator of a caller. Throws TENON_ERR_TIMEOUT, agreed on, if some rank
+// does not come within that many seconds, TENON_ERR_STATE if that happened before, and
+// TENON_ERR_ARG for an intercommunicator.
+void awaitAllRanks(MPI_Comm parent, double seconds);
 
 } // namespace tenon

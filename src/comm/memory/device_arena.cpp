@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Memory that devices share, of one kind or the other. That another rank's memory can be opened
+// does not prove that the right memory is read there, so each rank writes a sample, all ranks
+// compare those of all others, and the node takes the first kind with which every rank has read
+// what was written.
 #include "comm/memory/device_arena.hpp"
 
 #include "sys/options/options.hpp"
@@ -15,6 +19,8 @@ namespace tenon {
 
 namespace {
 
+// Device memory, shown by CUDA IPC. It is never freed, since CUDA leaves open what happens to a
+// rank that still has it open, and no rank can know: it is kept for the next taker.
 class DeviceMemory final : public ShownMemory {
 public:
   DeviceMemory() : source_(Device::get().unpooled(Stream::make())) {}
@@ -44,9 +50,10 @@ public:
   const char* describe() const noexcept override { return "device memory"; }
 
 private:
-  // What CUDA shares as a whole, so that nothing else is shown.
+  // The unit that CUDA shares as a whole, so that nothing else is shown, and the least piece.
   static constexpr Index kSharedUnit = Index(2) << 20, kLeast = Index(8) << 20;
 
+  // The pieces that were given back, of the whole process.
   class Spare {
   public:
     Piece take(Index leastBytes) {
@@ -76,6 +83,8 @@ private:
   std::shared_ptr<MemorySource> source_;
 };
 
+// Memory of this rank's segment of the arena, which every rank registers with its device. `rank` is
+// that of the arena's communicator.
 class HostMemory final : public ShownMemory {
 public:
   HostMemory(std::shared_ptr<SharedArena> arena, int rank)
@@ -108,6 +117,7 @@ public:
     Place place;
     std::memcpy(&place, key.data(), sizeof place);
     std::byte* const memory = arena_->at(place.rank, place.offset);
+    // Each process registers pages for its own device.
     Device::get().registerHost(memory, place.bytes);
     return memory;
   }
@@ -130,18 +140,6 @@ private:
   int rank_;
 };
 
-} // namespace
-
-std::unique_ptr<ShownMemory> shownDeviceMemory() {
-  return std::make_unique<DeviceMemory>();
-}
-
-std::unique_ptr<ShownMemory> shownHostMemory(std::shared_ptr<SharedArena> arena, int rank) {
-  return std::make_unique<HostMemory>(std::move(arena), rank);
-}
-
-namespace {
-
 constexpr Index kDeviceAlignment = 256;
 
 constexpr OptionSpec kDeviceArenaOptions[] = {
@@ -151,13 +149,13 @@ constexpr OptionSpec kDeviceArenaOptions[] = {
 };
 const OptionRegistration kDeviceArenaRegistration{{"device_arena", kDeviceArenaOptions}};
 
-// What a rank wrote somewhere, by which the others see that they read there and nowhere else.
+// What a rank wrote somewhere, by which the others see that they read that place and no other.
 struct Sample {
   DevicePlace place{};
   std::array<std::uint64_t, 32> words{};
 };
 
-// Never the same twice, as the memory may be what an earlier communicator had.
+// Makes words that are never the same twice, as the memory may be what an earlier communicator had.
 void draw(Sample& sample, int rank) {
   static std::atomic<std::uint64_t> next{0};
   for (std::uint64_t& word : sample.words)
@@ -169,18 +167,20 @@ void draw(Sample& sample, int rank) {
 DeviceArena::Made DeviceArena::make(MPI_Comm comm, const std::shared_ptr<SharedArena>& host,
                                     const std::string& whyNoHost) {
   const Node node(comm);
+  // Without shared host memory there is none of the device either: its lanes take turns by a lane
+  // of the host.
   if (!host)
     return {.reason = whyNoHost};
   Made onDevices = tryWith(node, [] {
     if (!options().getFlag("", "device_ipc"))
       throw Error(TENON_ERR_SUPPORT, "-tenon_device_ipc is off");
-    return shownDeviceMemory();
+    return std::make_unique<DeviceMemory>();
   });
   if (onDevices.arena)
     return onDevices;
   int rank = 0;
   checkMpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  Made onHost = tryWith(node, [&] { return shownHostMemory(host, rank); });
+  Made onHost = tryWith(node, [&] { return std::make_unique<HostMemory>(host, rank); });
   onHost.reason = onHost.arena ? onDevices.reason : onDevices.reason + "; " + onHost.reason;
   return onHost;
 }
@@ -198,6 +198,7 @@ DeviceArena::Made DeviceArena::tryWith(const Node& node, const MakeMemory& makeM
     arena->copy(memory.data<void>(), own.words.data(), sizeof own.words);
   });
   if (!reason.empty())
+    // All ranks of the node give up together, so that none waits in the gather below.
     return {.reason = reason};
   checkMpi(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, samples.data(), sizeof(Sample),
                          MPI_BYTE, node.comm),
@@ -276,6 +277,7 @@ DevicePlace DeviceArena::placeOf(const void* memory) const {
 
 const std::byte* DeviceArena::at(const DevicePlace& place) {
   auto opened = opened_.find(place.slab);
+  // A slab is opened once, whatever the number of lanes in it.
   if (opened == opened_.end())
     opened = opened_.emplace(place.slab, memory_->open(place.slab)).first;
   return opened->second + place.offset;

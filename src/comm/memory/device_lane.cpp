@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Lanes between devices. The counters of a lane of the host carry the turns, since the host knows
+// when kernels are done, and memory that a receiver may still read is handed to the process, as
+// nobody can say when the other rank will be done with it.
 #include "comm/memory/device_lane.hpp"
 
 #include <fmt/format.h>
@@ -10,18 +13,19 @@ namespace tenon {
 
 namespace {
 
-// One is read while the next is packed: readers are done with one only behind the kernels that they have queued
-// before, for which the packing of the next does not wait.
+// Two pieces: one is read while the next is packed. Readers are done with a piece only after the
+// kernels that they had queued before, and the packing of the next piece does not wait for these.
 constexpr int kTurns = 2;
-constexpr Index kNoData = 0;
-constexpr Index kDeviceLine = 128; // of the device's caches
+constexpr Index kNoData = 0;       // the lane of the host carries turns alone
+constexpr Index kDeviceLine = 128; // a line of the device's caches
 
 Index distanceOf(Index bytes) {
   return roundedUp(bytes, kDeviceLine);
 }
 
-// What receivers may still read though its sender's end has gone: of the process, as it may outlive the communicator.
-// Lanes come as nodes of a list, since a destructor can ask for no memory.
+// The memory that receivers may still read although its sender is gone. It belongs to the process,
+// as it can outlive the communicator. Lanes come as nodes of a list, since a destructor cannot
+// allocate.
 class Unread {
 public:
   using Lanes = std::list<SendDeviceLane::Memory>;
@@ -30,7 +34,7 @@ public:
     kept_.splice(kept_.end(), lane);
   }
   void drop() {
-    Lanes drained; // goes after the lock
+    Lanes drained; // destroyed after the lock
     const std::lock_guard lock(mutex_);
     for (auto one = kept_.begin(); one != kept_.end();) {
       const auto next = std::next(one);
@@ -65,6 +69,7 @@ SendDeviceLane::SendDeviceLane(const Communicator& comm, Index bytes, const std:
                             "-tenon_shared_memory and the size of /dev/shm, or set "
                             "-tenon_conversion_transport to messages",
                             owner));
+  // Memory that has been read by now can serve again.
   unread().drop();
   memory_.front().data = Buffer(kTurns * distance_, owner + " data for a rank of the node", arena_);
 }

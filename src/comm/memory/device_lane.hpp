@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The way from one rank to another on its node through memory of the sender, of its device if possible
-// (device_arena.hpp), which the receiver's kernels read where it lies. A lane of the host (lane.hpp), through which no
-// data go, says whose turn it is:
+// The way from one rank to another on its node through memory of the sender, of its device if
+// possible (device_arena.hpp), which the receiver's kernels read in place. A lane of the host
+// (lane.hpp) that carries no data says whose turn it is:
 //
 //   sender's kernels fill the data; when they are done the host posts
 //   the receiver waits for the posting; its kernels read; when they are done its host releases
@@ -17,23 +17,24 @@
 
 namespace tenon {
 
-// By which a receiver opens it; turns.place is -1 if there is none.
+// The address by which a receiver opens the lane; turns.place is -1 if there is none.
 struct DeviceLaneAddress {
   LaneAddress turns;
   DevicePlace data;
 };
 
-// The sender's end, of a communicator that has a DeviceArena. Its memory is kept until the receiver has released it.
+// The sender's end, of a communicator that has a DeviceArena. Its memory is kept until the receiver
+// has released it.
 class SendDeviceLane {
 public:
   // Throws TENON_ERR_MEMORY if the device, or the node's shared memory, has none left.
   SendDeviceLane(const Communicator& comm, Index bytes, const std::string& owner);
   SendDeviceLane(SendDeviceLane&&) noexcept = default;
   SendDeviceLane& operator=(SendDeviceLane&&) = delete;
-  // The kernels that fill the data are done.
+  // The kernels that fill the data have to be done.
   ~SendDeviceLane();
 
-  // What a receiver may still read.
+  // The memory that a receiver may still read.
   struct Memory {
     Memory(const Communicator& comm, int count, const std::string& owner);
     SendLane turns;
@@ -42,20 +43,21 @@ public:
 
   Index heldBytes() const noexcept { return memory().data.bytes(); }
   DeviceLaneAddress address() const;
-  // Whether the next data may be filled,
+  // Whether the next piece of data can be filled.
   bool isReleased() const noexcept { return memory().turns.hasFreeSlot(); }
   std::byte* data() noexcept {
     return memory_.front().data.data<std::byte>() + memory().turns.nextSlot() * distance_;
   }
-  // and that they are.
+  // Says that the next piece of data is filled.
   void post() noexcept { memory_.front().turns.postPacked(); }
 
 private:
   const Memory& memory() const noexcept { return memory_.front(); }
 
   std::shared_ptr<DeviceArena> arena_;
-  Index distance_; // of the pieces
-  // One, or none where it was moved from: a node of a list, which the destructor hands on without memory.
+  Index distance_; // from one piece of data to the next
+  // One memory, or none after a move: a node of a list, which the destructor can hand on without
+  // allocating.
   std::list<Memory> memory_;
 };
 
@@ -66,7 +68,7 @@ public:
                     Index bytes);
 
   bool hasPosting() const noexcept { return turns_.hasPosting(); }
-  // Of the next posting, which must be there.
+  // The data of the next posting, which must be there.
   const std::byte* data() const noexcept { return data_ + turns_.nextSlot() * distance_; }
   void release() noexcept { turns_.release(); }
 

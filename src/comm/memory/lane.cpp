@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The ring of slots in shared memory. Each side writes only its own counters and waits on those of
+// the other, so there is no lock: a slot's number is stored after its content, and the count of
+// released slots after the reading.
 #include "comm/memory/lane.hpp"
 
 #include <algorithm>
@@ -12,8 +15,10 @@ namespace {
 using Counter = std::atomic<std::uint64_t>;
 static_assert(Counter::is_always_lock_free);
 
+// The largest slot. A part of several slots is packed into one while the receiver reads another.
 constexpr Index kMostBytes = Index(128) << 10;
-// About what a core's own caches hold, a small share of those that cores have in common.
+// The bytes of the rings of a rank: about what a core's own caches hold, and a small share of those
+// that cores have in common.
 constexpr Index kLeastRings = Index(1) << 20, kMostRings = Index(2) << 20;
 
 Index slotDataBytes(Index partBytes) {
@@ -22,13 +27,13 @@ Index slotDataBytes(Index partBytes) {
   return std::clamp(partBytes / 8 / LaneShape::kLine * LaneShape::kLine, kLargePart, kMostBytes);
 }
 
-// A lane is a line with the count of what is released, then the slots.
+// The count of released slots. A lane is a line with this count, then the slots.
 Counter& released(std::byte* lane) {
   return *reinterpret_cast<Counter*>(lane);
 }
 
 struct Slot {
-  Counter number; // of the posting it holds, from 1
+  Counter number; // of the posting that it holds, counted from 1
   Index array;
 };
 
@@ -37,6 +42,7 @@ Slot& slot(std::byte* lane, const LaneShape& shape, Index slots, std::uint64_t p
   return *reinterpret_cast<Slot*>(lane + LaneShape::kLine + place);
 }
 
+// A slot that also holds the time that the receiver took, for the sender.
 struct TimedSlot {
   Slot slot;
   double readSeconds;
@@ -78,6 +84,8 @@ SendLane::SendLane(std::shared_ptr<SharedArena> arena, Index partBytes, int slot
     : arena_(std::move(arena)), shape_(partBytes), slots_(slots),
       memory_(LaneShape::kLine + slots * shape_.slotBytes, owner + " lane", arena_),
       afterwards_(1) {
+  // The buffer is from the heap if the arena had no memory left, and the receiver cannot read
+  // there.
   if (!arena_->contains(lane())) {
     memory_ = Buffer();
     return;
@@ -91,6 +99,8 @@ SendLane::~SendLane() {
   if (!exists() || isDrained())
     return;
   const Counter& counter = released(lane());
+  // The receiver has not read everything. Its list node was made by the constructor, since a
+  // destructor cannot allocate.
   afterwards_.front() = {std::move(memory_), &counter, posted_};
   arena_->keep(std::move(afterwards_));
 }

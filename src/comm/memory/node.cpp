@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Finds the ranks of a node by MPI, and makes their outcomes one. Sharing memory is an
+// all-or-nothing matter on a node: a rank that went on alone would wait for postings that nobody
+// makes.
 #include "comm/memory/node.hpp"
 
 namespace tenon {
@@ -17,6 +20,7 @@ std::string Node::firstReason(const std::string& mine) const {
   checkMpi(MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
   if (speaker == size)
     return {};
+  // A text of fixed length needs one broadcast, and no memory that may be missing.
   std::string text = mine.substr(0, 255);
   text.resize(256);
   checkMpi(MPI_Bcast(text.data(), 256, MPI_CHAR, speaker, comm), "MPI_Bcast");

@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-// Made and freed collectively over the parent.
+// The communicator of the ranks of a node. It is made and freed collectively over the parent.
 struct Node {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;
@@ -19,7 +19,8 @@ struct Node {
   Node& operator=(const Node&) = delete;
   ~Node() { MPI_Comm_free(&comm); }
 
-  // Runs it on every rank of the node; the reason of the lowest that fails, "" if all succeed.
+  // Runs a body on every rank of the node. Returns the reason of the lowest rank that fails, "" if
+  // all succeed.
   template <class Body>
   std::string whyNot(Body body) const {
     std::string reason;

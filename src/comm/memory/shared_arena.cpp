@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Makes the segments of a node, gives out places in the own one, and exchanges pages of the caller
+// for it. A segment has a name only until all ranks have mapped it, so that nothing is left in
+// /dev/shm after a crash; a failure on one rank leaves the whole node without an arena.
 #include "comm/memory/shared_arena.hpp"
 
 #include "comm/memory/node.hpp"
@@ -28,7 +31,7 @@ std::string freshName() {
   return fmt::format("tenon.{}.{:08x}{:08x}", getpid(), random(), random());
 }
 
-// What a rank reserves, in whole pages.
+// The memory that a rank reserves, in whole pages.
 struct Reservation {
   Index bytes;
   std::string whySmall;
@@ -47,6 +50,8 @@ struct Reservation {
 
 Reservation reservationFor(Index asked, int ranks) {
   const Index page = SharedSegment::pageBytes(), most = SharedSegment::largest();
+  // Every rank of the node gets the same share, and together they cannot ask for more than there
+  // is.
   const Index share = std::max(Index(1), SharedSegment::capacity() / ranks);
   const Index wanted = roundedUp(asked < 0 ? share : asked, page);
   if (wanted <= most)
@@ -66,6 +71,8 @@ Pages pagesAround(void* memory, Index bytes) {
   return {static_cast<std::byte*>(memory) - low, roundedUp(low + bytes, page)};
 }
 
+// Throws unless pages can be replaced. A stack changes while it is copied, pages that are shared
+// already have other users, and gaps have nothing to copy.
 void checkOwn(const Pages& pages) {
   const auto refuse = [&](const std::string& why) {
     throw Error(
@@ -105,9 +112,10 @@ SharedArena::Made SharedArena::make(MPI_Comm comm, Index bytes) {
     arena->segments_.resize(node.size);
     arena->segments_[node.rank] = SharedSegment::create(name, mine.bytes);
   });
+  // All segments exist now, as all ranks have agreed on that, and can be mapped.
   if (reason.empty())
     reason = node.whyNot([&] { arena->map(node.comm, mine.bytes, name); });
-  SharedSegment::unlink(name); // all have mapped it, or given up
+  SharedSegment::unlink(name); // all have mapped it, or have given up
   if (!reason.empty())
     return {.reason = reason};
   arena->findRanks(comm, node.comm);
@@ -143,8 +151,10 @@ void SharedArena::findRanks(MPI_Comm comm, MPI_Comm node) {
 }
 
 void* SharedArena::take(Index bytes) {
+  // Memory of lanes that are read by now may be what is asked for.
   releasePending();
   const std::lock_guard lock(mutex_);
+  // Lines are not shared by arrays, and large arrays have pages that can be given back.
   const Index rounded = roundedUp(bytes, kLineBytes);
   const auto place =
       takeCommitted(rounded, rounded < kLarge ? kLineBytes : SharedSegment::pageBytes());
@@ -153,6 +163,7 @@ void* SharedArena::take(Index bytes) {
 
 std::optional<Index> SharedArena::takeCommitted(Index bytes, Index alignment) {
   const auto place = closed_ ? std::nullopt : places_.take(bytes, alignment);
+  // A place without memory behind it would be a signal at the first store.
   if (!place || segments_[own_].commit(*place, bytes))
     return place;
   places_.giveBack(*place);
@@ -163,6 +174,8 @@ void SharedArena::giveBack(void* memory) noexcept {
   const std::lock_guard lock(mutex_);
   const Index place = offsetOf(memory), bytes = places_.giveBack(place);
   if (bytes >= kLarge)
+    // Large pieces go back to the system, which others on the node may need; small ones share
+    // pages.
     segments_[own_].discard(place, bytes);
 }
 
@@ -173,14 +186,14 @@ void SharedArena::keep(std::list<Pending> one) noexcept {
 }
 
 void SharedArena::close() {
-  std::list<Pending> dropped; // after the lock, since buffers come back here
+  std::list<Pending> dropped; // destroyed after the lock, since buffers come back here
   const std::lock_guard lock(mutex_);
   closed_ = true;
   dropped.swap(pending_);
 }
 
 void SharedArena::releasePending() {
-  std::list<Pending> drained; // after the lock, since buffers come back here
+  std::list<Pending> drained; // destroyed after the lock, since buffers come back here
   const std::lock_guard lock(mutex_);
   for (auto each = pending_.begin(); each != pending_.end();) {
     const auto next = std::next(each);
@@ -191,6 +204,7 @@ void SharedArena::releasePending() {
 }
 
 void SharedArena::checkNotShared(const std::byte* pages, Index bytes) const {
+  // Of the pages that begin before the end of these, the last can overlap them.
   const auto after = sharedPages_.lower_bound(const_cast<std::byte*>(pages) + bytes);
   if (after == sharedPages_.begin())
     return;
@@ -233,6 +247,8 @@ void SharedArena::unshare(void* memory) {
     throw Error(TENON_ERR_ARG, fmt::format("no shared memory begins at {}", memory));
   const auto [begin, pages] = *known;
   SharedSegment& own = segments_[own_];
+  // Pages that the caller has freed or mapped again meanwhile must not be overwritten: the arena
+  // forgets them and reports it.
   const bool isMapped = own.isMappedOver(begin, pages.bytes);
   if (isMapped && !own.giveUp(begin, pages.place, pages.bytes))
     throw Error(TENON_ERR_MEMORY,

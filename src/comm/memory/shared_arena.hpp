@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory that the ranks of a communicator on one node see alike: each has a segment, takes its
-// arrays from it, and reads those of the others where they lie.
+// Memory that the ranks of a communicator on one node share: each has a segment, takes its arrays
+// from it, and reads those of the others in place.
 //
-// What is taken is committed at once, so a full /dev/shm is found out here. Buffers and lanes hold
-// the arena alive beyond its communicator.
+// Memory is committed when it is taken, so a full /dev/shm is found out then. Buffers and lanes
+// keep the arena alive beyond its communicator.
 //
-// Memory that a caller has already can become part of it: its pages are copied into the segment, and
-// the segment is mapped in their place, so that addresses and values stay.
+// Memory that a caller has already can become part of the arena: its pages are copied into the
+// segment, and the segment is mapped in their place, so that addresses and values stay.
 #pragma once
 
 #include "comm/memory/shared_segment.hpp"
@@ -24,10 +24,10 @@ namespace tenon {
 
 class SharedArena final : public MemorySource {
 public:
-  // Collective over comm. `bytes` is what this rank may take, -1 its share of /dev/shm. On a node
-  // where it cannot be made on every rank none has one, and `reason` says why; a rank that is alone
-  // on its node needs none. Where the size of the process's files is limited the arena is smaller, and
-  // `whySmall` says so.
+  // Collective over comm. `bytes` is what this rank can take, -1 for its share of /dev/shm. On a
+  // node where the arena cannot be made on every rank, none has one, and `reason` says why; a rank
+  // that is alone on its node needs none. Where the size of the process's files is limited the
+  // arena is smaller, and `whySmall` says so.
   struct Made {
     std::shared_ptr<SharedArena> arena = {};
     std::string reason = {};
@@ -38,15 +38,16 @@ public:
 
   void* take(Index bytes) override;
   void giveBack(void* memory) noexcept override;
-  // A buffer that is kept until the counter in it, which another rank raises, has reached the value. The list of
-  // one is made in time, since no memory may be left when the buffer's owner goes.
+  // A buffer that is kept until the counter in it, which another rank raises, has reached the
+  // value. The list of one is made in time, since no memory may be left when the buffer's owner
+  // goes.
   struct Pending {
     Buffer buffer;
     const std::atomic<std::uint64_t>* counter = nullptr;
     std::uint64_t value = 0;
   };
   void keep(std::list<Pending> one) noexcept;
-  // Waits for nobody any more; nothing can be taken from now on.
+  // Drops the buffers that are kept, without waiting for anybody; nothing can be taken from now on.
   void close();
 
   // Makes the pages around the caller's memory part of the segment, until it is unshared; close()
@@ -58,21 +59,21 @@ public:
   // TENON_ERR_STATE if it was unmapped meanwhile, and forgets it then.
   void unshare(void* memory);
 
-  // Whether memory lies in this rank's segment, and where there.
+  // Whether memory is in the segment of this rank, and its offset there.
   bool contains(const void* memory) const noexcept;
   Index offsetOf(const void* memory) const noexcept;
-  // The place of memory that lies in the segment as a whole, or in what is shared.
+  // The place of memory that is in the segment as a whole, or in pages that are shared.
   std::optional<Index> placeOf(const void* memory, Index bytes) const;
-  // The place in another rank's segment; the rank is one of the node.
+  // The address of a place in the segment of another rank, which is on this node.
   std::byte* at(int rank, Index offset) const noexcept;
-  // Of the ranks of the communicator.
+  // Whether a rank of the communicator is on this node.
   bool isOnNode(int rank) const noexcept { return nodeRankOf_[rank] >= 0; }
   int nodeSize() const noexcept { return static_cast<int>(segments_.size()); }
   // Bytes that this rank has taken.
   Index bytesTaken() const;
 
 private:
-  // A caller's pages, and where they are in the segment.
+  // The pages of a caller, and where they are in the segment.
   struct SharedPages {
     const void* memory; // as it was given
     Index bytes, place;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Files in /dev/shm, and pages that are exchanged for theirs. mmap() of such a file reserves
+// nothing, and a store to a page that cannot be had is a SIGBUS; so every range is committed by
+// fallocate() before it is used.
 #include "comm/memory/shared_segment.hpp"
 
 #include "sys/errors/error.hpp"
@@ -25,7 +28,8 @@ namespace tenon {
 namespace {
 
 constexpr const char* kFolder = "/dev/shm";
-constexpr int kSpareFiles = 64; // descriptors that the program is left, or a quarter of all
+// Descriptors that are left to the program, or a quarter of all if that is less.
+constexpr int kSpareFiles = 64;
 
 std::string pathOf(const std::string& name) {
   return fmt::format("{}/{}", kFolder, name);
@@ -38,7 +42,8 @@ Index softLimit(__rlimit_resource_t resource) {
   return static_cast<Index>(limit.rlim_cur);
 }
 
-// The system gives the lowest number that is free: so a high one says that those below are in use.
+// Whether few descriptors are left. The system gives the lowest number that is free, so a high one
+// says that those below are in use.
 bool isAmongTheLast(int file) {
   const Index most = softLimit(RLIMIT_NOFILE);
   return file >= most - std::min<Index>(kSpareFiles, most / 4);
@@ -70,7 +75,8 @@ SharedSegment::SharedSegment(const std::string& name, Index bytes, int flags) : 
   if (place == MAP_FAILED)
     fail("cannot map");
   data_ = static_cast<std::byte*>(place);
-  madvise(place, bytes, MADV_HUGEPAGE); // where the system allows it for shared memory
+  // Large pages, where the system allows them for shared memory.
+  madvise(place, bytes, MADV_HUGEPAGE);
   if (!isNew)
     closeFile();
 }
@@ -115,14 +121,15 @@ bool SharedSegment::commit(Index begin, Index bytes) noexcept {
 
 void SharedSegment::discard(Index begin, Index bytes) noexcept {
   const Index page = pageBytes();
+  // Only whole pages: those at the ends may belong to a neighbour in part.
   const Index first = (begin + page - 1) / page * page, end = (begin + bytes) / page * page;
   if (first < end)
     fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, first, end - first);
 }
 
-// MPI libraries hook mmap and mremap, and their hooks allocate memory: between the copy of a heap page
-// and the call they would change what was copied. So the system is called past the hooks, and then once
-// more by way of them, to no effect, so that they learn of it.
+// MPI libraries hook mmap and mremap, and their hooks allocate memory: between the copy of a heap
+// page and the call they would change what was copied. So the system is called past the hooks, and
+// then once more by way of them, without effect, so that they learn of it.
 bool SharedSegment::takeOver(std::byte* pages, Index begin, Index bytes) {
   constexpr int kProtection = PROT_READ | PROT_WRITE;
   constexpr int kFlags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Compares the launcher's promise with the job that runs. Neither fault can be told with certainty
+// from a job that was meant so, so both are warnings, printed by one rank; -tenon_ranks makes the
+// first an error.
 #include "comm/session/launcher.hpp"
 
 #include "sys/errors/error.hpp"
@@ -18,45 +21,8 @@ namespace tenon {
 
 namespace {
 
-NodeLoad loadOfNode(const Node& node) {
-  NodeLoad load;
-  load.ranks = node.size;
-  const long long mine = openMpThreads();
-  long long sum = 0, most = 0;
-  checkMpi(MPI_Allreduce(&mine, &sum, 1, MPI_LONG_LONG, MPI_SUM, node.comm), "MPI_Allreduce");
-  checkMpi(MPI_Allreduce(&mine, &most, 1, MPI_LONG_LONG, MPI_MAX, node.comm), "MPI_Allreduce");
-  std::vector<std::uint64_t> cpus = allowedCpus();
-  checkMpi(MPI_Allreduce(MPI_IN_PLACE, cpus.data(), static_cast<int>(cpus.size()), MPI_UINT64_T,
-                         MPI_BOR, node.comm),
-           "MPI_Allreduce");
-  load.threads = sum;
-  load.mostThreads = static_cast<int>(most);
-  for (const std::uint64_t word : cpus)
-    load.cpus += std::popcount(word);
-  return load;
-}
-
-} // namespace
-
-std::string oversubscription(const NodeLoad& load) {
-  if (load.cpus == 0 || load.mostThreads < 2 || load.threads <= load.cpus)
-    return "";
-  return fmt::format("Tenon: {} with {} in all for {}, on the node of rank 0, will be slow; set "
-                     "OMP_NUM_THREADS={}\n",
-                     counted(load.ranks, "rank"), counted(load.threads, "OpenMP thread"),
-                     counted(load.cpus, "CPU"), std::max(1, load.cpus / load.ranks));
-}
-
-void warnOfOversubscription(const Communicator& comm, const Node& node) {
-  const std::string text = oversubscription(loadOfNode(node));
-  if (comm.rank() == 0 && !text.empty())
-    printError(text);
-}
-
-namespace {
-
-// Of the innermost launcher first: mpiexec inside a job of SLURM inherits its variables, and so
-// does what MPI_Comm_spawn starts.
+// The variables of launchers, the innermost launcher first: mpiexec inside a job of SLURM inherits
+// its variables, and so does what MPI_Comm_spawn starts.
 struct Launcher {
   const char *ranks, *rank;
 };
@@ -65,7 +31,7 @@ constexpr Launcher kLaunchers[] = {
     {"PMI_SIZE", "PMI_RANK"},
     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
 };
-// Set in a job of several components, each of which has its own numbers.
+// The variable that is set in a job of several components, each of which has its own numbers.
 constexpr const char* kSeveralComponents = "SLURM_HET_SIZE";
 
 std::optional<Index> numberIn(const Environment& environment, const char* name) {
@@ -120,6 +86,46 @@ void checkRankCount(Index ranks) {
                             "and program belong to the same MPI (srun --mpi=pmix for Open MPI, "
                             "--mpi=pmi2 for MPICH)",
                             counted(ranks, "rank"), *expected));
+}
+
+namespace {
+
+NodeLoad loadOfNode(const Node& node) {
+  NodeLoad load;
+  load.ranks = node.size;
+  const long long mine = openMpThreads();
+  long long sum = 0, most = 0;
+  checkMpi(MPI_Allreduce(&mine, &sum, 1, MPI_LONG_LONG, MPI_SUM, node.comm), "MPI_Allreduce");
+  checkMpi(MPI_Allreduce(&mine, &most, 1, MPI_LONG_LONG, MPI_MAX, node.comm), "MPI_Allreduce");
+  // Ranks may be bound to the same CPUs or to different ones, so their masks are united before they
+  // are counted.
+  std::vector<std::uint64_t> cpus = allowedCpus();
+  checkMpi(MPI_Allreduce(MPI_IN_PLACE, cpus.data(), static_cast<int>(cpus.size()), MPI_UINT64_T,
+                         MPI_BOR, node.comm),
+           "MPI_Allreduce");
+  load.threads = sum;
+  load.mostThreads = static_cast<int>(most);
+  for (const std::uint64_t word : cpus)
+    load.cpus += std::popcount(word);
+  return load;
+}
+
+} // namespace
+
+std::string oversubscription(const NodeLoad& load) {
+  // Where a number is unknown, nothing is said.
+  if (load.cpus == 0 || load.mostThreads < 2 || load.threads <= load.cpus)
+    return "";
+  return fmt::format("Tenon: {} with {} in all for {}, on the node of rank 0, will be slow; set "
+                     "OMP_NUM_THREADS={}\n",
+                     counted(load.ranks, "rank"), counted(load.threads, "OpenMP thread"),
+                     counted(load.cpus, "CPU"), std::max(1, load.cpus / load.ranks));
+}
+
+void warnOfOversubscription(const Communicator& comm, const Node& node) {
+  const std::string text = oversubscription(loadOfNode(node));
+  if (comm.rank() == 0 && !text.empty())
+    printError(text);
 }
 
 } // namespace tenon

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Collects the texts of all ranks on rank 0, one rank after the other, since together they can have
+// more bytes than the int holds in which MPI counts. Traces are long, so they come in blocks and
+// are written as they come.
 #include "comm/session/log_report.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -20,15 +23,14 @@
 
 namespace tenon {
 
-// Reports of all ranks: each rank's texts arrive at rank 0 one after another, so that no count is that of all
-// ranks together, which int may not hold.
+namespace {
 
-inline void sendText(Communicator& comm, int tag, const std::string& text) {
+void sendText(Communicator& comm, int tag, const std::string& text) {
   checkMpi(MPI_Send(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, tag, comm.mpi()),
            "MPI_Send");
 }
 
-inline std::string receiveText(Communicator& comm, int rank, int tag) {
+std::string receiveText(Communicator& comm, int rank, int tag) {
   MPI_Status status;
   checkMpi(MPI_Probe(rank, tag, comm.mpi(), &status), "MPI_Probe");
   int size = 0;
@@ -39,9 +41,63 @@ inline std::string receiveText(Communicator& comm, int rank, int tag) {
   return text;
 }
 
+// The table.
+
+// The records as text: one line each, with fields separated by tabs, which names cannot contain.
+std::string encode(const std::vector<EventRecord>& records) {
+  std::string text;
+  for (const EventRecord& r : records)
+    text += fmt::format("{}\t{}\t{} {} {} {} {} {}\n", r.stage, r.event, r.count, r.time,
+                        r.selfTime, r.flops, r.messages, r.bytes);
+  return text;
+}
+
+std::vector<EventRecord> decode(const std::string& text) {
+  std::vector<EventRecord> records;
+  std::istringstream lines(text);
+  for (EventRecord r; std::getline(lines, r.stage, '\t') && std::getline(lines, r.event, '\t');) {
+    lines >> r.count >> r.time >> r.selfTime >> r.flops >> r.messages >> r.bytes;
+    lines.ignore(1);
+    records.push_back(r);
+  }
+  return records;
+}
+
+// Gathers records: rank 0 gets those of all ranks, the others none.
+std::vector<std::vector<EventRecord>> gatherRecords(Communicator& comm) {
+  const int tag = comm.nextTag();
+  if (comm.rank() != 0) {
+    sendText(comm, tag, encode(logSnapshot()));
+    return {};
+  }
+  std::vector<std::vector<EventRecord>> ranks = {logSnapshot()};
+  for (int rank = 1; rank < comm.size(); ++rank)
+    ranks.push_back(decode(receiveText(comm, rank, tag)));
+  return ranks;
+}
+
+} // namespace
+
+void printLogView(Communicator& comm) {
+  LogViewHead head{
+      .ranks = comm.size(), .seconds = logElapsed(), .maxHighWater = 0, .totalHighWater = 0};
+  const long long mine = memoryHighWater();
+  long long most = 0, total = 0;
+  checkMpi(MPI_Reduce(&mine, &most, 1, MPI_LONG_LONG, MPI_MAX, 0, comm.mpi()), "MPI_Reduce");
+  checkMpi(MPI_Reduce(&mine, &total, 1, MPI_LONG_LONG, MPI_SUM, 0, comm.mpi()), "MPI_Reduce");
+  head.maxHighWater = most;
+  head.totalHighWater = total;
+  const auto ranks = gatherRecords(comm);
+  if (comm.rank() != 0)
+    return;
+  print(formatLogView(head, reduceLog(ranks)));
+}
+
+// The trace.
+
 namespace {
 
-constexpr Index kBlock = 20000; // events, some three megabytes
+constexpr Index kBlock = 20000; // events of a message, some three megabytes
 
 using Take = std::function<void(const std::string&)>;
 
@@ -52,7 +108,8 @@ void forEachBlock(int rank, const Take& take) {
     take(traceEvents(rank, begin, std::min(begin + kBlock, size)));
 }
 
-// An empty message is the last, also of a rank that fails.
+// Sends the blocks of this rank. An empty message is the last one, also from a rank that fails,
+// since rank 0 waits for it.
 void sendTrace(Communicator& comm, int tag) {
   try {
     forEachBlock(comm.rank(), [&](const std::string& text) { sendText(comm, tag, text); });
@@ -69,7 +126,8 @@ void receiveTraces(Communicator& comm, int tag, const Take& take) {
       take(text);
 }
 
-// Rank 0: whatever fails, the other ranks' messages are received.
+// Rank 0: writes the events of all ranks. Whatever fails, the messages of the other ranks are
+// received, or they would wait, and meet a later receive.
 void receiveAll(Communicator& comm, int tag, const std::string& path,
                 std::optional<NewFile>& file) {
   std::exception_ptr failure;
@@ -106,6 +164,8 @@ void reportDropped(Communicator& comm) {
 
 void startTrace(Communicator& comm, const std::string& path) {
   collectively(comm, [&] {
+    // A file that cannot be written is found out now, and not after hours. The attempt is not
+    // committed, and so leaves nothing.
     if (comm.rank() == 0)
       NewFile attempt(path);
     traceStart(options().getInt("", "log_trace_events"));
@@ -132,58 +192,6 @@ void writeTrace(Communicator& comm, const std::string& path) {
       file->commit();
     return 0;
   });
-}
-
-namespace {
-
-// One line per record, fields separated by tabs, which no name contains.
-std::string encode(const std::vector<EventRecord>& records) {
-  std::string text;
-  for (const EventRecord& r : records)
-    text += fmt::format("{}\t{}\t{} {} {} {} {} {}\n", r.stage, r.event, r.count, r.time,
-                        r.selfTime, r.flops, r.messages, r.bytes);
-  return text;
-}
-
-std::vector<EventRecord> decode(const std::string& text) {
-  std::vector<EventRecord> records;
-  std::istringstream lines(text);
-  for (EventRecord r; std::getline(lines, r.stage, '\t') && std::getline(lines, r.event, '\t');) {
-    lines >> r.count >> r.time >> r.selfTime >> r.flops >> r.messages >> r.bytes;
-    lines.ignore(1);
-    records.push_back(r);
-  }
-  return records;
-}
-
-// Rank 0 gets those of all ranks, the others none.
-std::vector<std::vector<EventRecord>> gatherRecords(Communicator& comm) {
-  const int tag = comm.nextTag();
-  if (comm.rank() != 0) {
-    sendText(comm, tag, encode(logSnapshot()));
-    return {};
-  }
-  std::vector<std::vector<EventRecord>> ranks = {logSnapshot()};
-  for (int rank = 1; rank < comm.size(); ++rank)
-    ranks.push_back(decode(receiveText(comm, rank, tag)));
-  return ranks;
-}
-
-} // namespace
-
-void printLogView(Communicator& comm) {
-  LogViewHead head{
-      .ranks = comm.size(), .seconds = logElapsed(), .maxHighWater = 0, .totalHighWater = 0};
-  const long long mine = memoryHighWater();
-  long long most = 0, total = 0;
-  checkMpi(MPI_Reduce(&mine, &most, 1, MPI_LONG_LONG, MPI_MAX, 0, comm.mpi()), "MPI_Reduce");
-  checkMpi(MPI_Reduce(&mine, &total, 1, MPI_LONG_LONG, MPI_SUM, 0, comm.mpi()), "MPI_Reduce");
-  head.maxHighWater = most;
-  head.totalHighWater = total;
-  const auto ranks = gatherRecords(comm);
-  if (comm.rank() != 0)
-    return;
-  print(formatLogView(head, reduceLog(ranks)));
 }
 
 } // namespace tenon

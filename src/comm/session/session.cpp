@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Begins and ends the library. Order matters here: options are read with the help of a
+// communicator, arenas are made as options say, and at the end the log is printed while there is a
+// communicator, objects are reported, and MPI ends last. A program that finalises MPI first is
+// caught by an attribute of MPI_COMM_SELF.
 #include "comm/session/session.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -28,21 +32,15 @@
 
 namespace tenon {
 
-// Ranks that end the program with the same fatal error print it once. Each tells all others a digest
-// of its error, listens for half a second, or until it has heard all, and the lowest of those that
-// fail alike speaks. Nobody aborts before those that it has heard of could have spoken.
-
-// Not collective.
-FatalShare shareOf(const Communicator& comm, const std::string& text);
-// Between the words and the abort: waits, a second at most, if others are still to speak, as those heard of
-// in shareOf(), or because another rank prints this one's error.
-void awaitLastWords(bool isSpokenFor);
+// Ranks that end the program with the same fatal error print it once. Each tells all others a
+// digest of its error, listens for half a second, or until it has heard all, and the lowest of
+// those that fail alike speaks. Nobody aborts before those that it has heard of could have spoken.
 
 namespace {
 
-constexpr int kTag = 0; // objects have others
+constexpr int kTag = 0; // the tags of objects begin at 1
 constexpr double kSeconds = 0.5;
-constexpr int kMostRanks = 1024; // each sends to each
+constexpr int kMostRanks = 1024; // as each rank sends to each
 
 bool othersSpeak = false;
 
@@ -61,8 +59,7 @@ void listen(std::vector<MPI_Request>& requests) {
         "MPI_Testall");
 }
 
-} // namespace
-
+// Whether this rank prints its error, and for how many ranks. Not collective.
 FatalShare shareOf(const Communicator& comm, const std::string& text) {
   if (comm.size() == 1 || comm.size() > kMostRanks || !mayCallMpi())
     return {};
@@ -72,6 +69,7 @@ FatalShare shareOf(const Communicator& comm, const std::string& text) {
   for (int r = 0; r < comm.size(); ++r) {
     if (r == comm.rank())
       continue;
+    // MPI_Send of a few bytes leaves at once, so a rank that never listens holds nobody up.
     checkMpi(MPI_Irecv(&heard[r], 1, MPI_LONG_LONG, r, kTag, comm.mpi(), &requests[r]),
              "MPI_Irecv");
     checkMpi(MPI_Send(&mine, 1, MPI_LONG_LONG, r, kTag, comm.mpi()), "MPI_Send");
@@ -84,23 +82,26 @@ FatalShare shareOf(const Communicator& comm, const std::string& text) {
     const bool alike = heard[r] == mine;
     share.ranks += alike ? 1 : 0;
     share.speaks = share.speaks && !(alike && r < comm.rank());
+    // Those with another error speak for themselves, and of those with ours the lowest.
     othersSpeak = othersSpeak || !alike || r < comm.rank();
   }
   return share;
 }
 
+// Waits between the words and the abort, a second at most, if others are still to speak: those
+// heard of in shareOf(), or a rank that prints this one's error.
 void awaitLastWords(bool isSpokenFor) {
   const bool waits = othersSpeak || isSpokenFor;
   for (const double end = MPI_Wtime() + 2 * kSeconds; waits && MPI_Wtime() < end;)
     sched_yield();
 }
 
-namespace {
+// The session.
 
 struct Session {
   int depth = 0;
   bool ownsMpi = false;
-  bool mpiEnded = false; // before the session's own end
+  bool mpiEnded = false; // MPI has ended before the session
   CommPtr comm;
 };
 
@@ -133,16 +134,19 @@ void forgetHooks() {
   setAbortHook({});
 }
 
-// MPI_Finalize first deletes the attributes of MPI_COMM_SELF, and MPI still works then: the last
-// moment to free communicators, if the session has not ended.
+// MPI_Finalize first deletes the attributes of MPI_COMM_SELF, and MPI still works then. It is the
+// last moment to free communicators, if the session has not ended.
 int endWithMpi(MPI_Comm, int, void*, void*) noexcept {
   Session& s = session();
   if (s.depth == 0)
     return MPI_SUCCESS;
+  // The program has finalised MPI too early. It is told so by its next call, as nothing can be
+  // returned here.
   s.mpiEnded = true;
   s.comm.reset();
   Communicator::freeAll();
   setFatalShareHook({});
+  // MPI_Abort cannot be called any more.
   setAbortHook(exitProcess);
   return MPI_SUCCESS;
 }
@@ -171,7 +175,8 @@ void readOptions(int argc, const char* const* argv, const std::string& help) {
     print(help + (help.empty() ? "" : "\n") + options().help(*word));
 }
 
-// -help of a program that owns its command line. A process whose MPI is ours ends here.
+// Answers -help of a program that owns its command line. A process whose MPI was initialised here
+// ends with that.
 void answerHelp(const std::string& help) {
   Session& s = session();
   if (!answersHelp() || !options().getFlag(kProgram, "help"))
@@ -202,7 +207,7 @@ void startLog() {
   logEnable(options().getFlag("", "log_view") || !trace.empty());
 }
 
-// What went wrong, which must not keep the session from its end.
+// Writes table and trace. Returns what went wrong, which must not keep the session from its end.
 std::exception_ptr writeLog(Communicator& comm) noexcept {
   std::exception_ptr failure;
   try {
@@ -227,8 +232,9 @@ void reportUnusedOptions() {
   }
 }
 
-// One rank speaks for all: the lowest that has something left. What only the library holds goes with
-// the caller's object that holds it.
+// Reports what was never destroyed. One rank speaks for all: the lowest that has something left.
+// Objects that only the library holds go with the object of the caller that holds them, and are not
+// reported.
 void reportLiveObjects(Communicator& comm) {
   auto objects = liveObjects();
   std::erase_if(objects, [](const LiveObject& object) { return object.handles < 1; });
@@ -247,7 +253,7 @@ void reportLiveObjects(Communicator& comm) {
   printError(text);
 }
 
-// All ranks are waited for, without end; who is out of step learns it here. A rank in another
+// Waits for all ranks, without end; a rank that is out of step learns it here. A rank in another
 // collective call is an error on all of them, and the session goes on.
 void meet(Communicator& comm) {
   if (comm.isOutOfStep())
@@ -260,7 +266,8 @@ void meet(Communicator& comm) {
   }
 }
 
-// Nothing is printed that all ranks would have to gather.
+// Closes the session after the end of MPI. Nothing is printed that would have to be gathered from
+// all ranks.
 void closeWithoutMpi() {
   traceStop();
   forgetOptions();
@@ -275,6 +282,7 @@ void closeWithoutMpi() {
 void close() {
   Session& s = session();
   const std::exception_ptr failure = writeLog(*s.comm);
+  // Options are the same on all ranks in general, so one rank reports those that were not used.
   if (s.comm->rank() == 0)
     reportUnusedOptions();
   reportLiveObjects(*s.comm);
@@ -296,6 +304,7 @@ void abortAllRanks(TenonErrorCode code) noexcept {
   MPI_Initialized(&started);
   MPI_Finalized(&ended);
   if (started && !ended) {
+    // Another rank prints an error that all agreed on, and needs time for it.
     awaitLastWords(lastError().error && lastError().error->isAgreed() &&
                    !lastError().error->speaks());
     MPI_Abort(MPI_COMM_WORLD, code);
@@ -313,6 +322,9 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
     ++s.depth;
     return;
   }
+  // From here on the order is fixed: the copy of the communicator, since errors need ranks; the
+  // hooks, since from now on a fatal error concerns all ranks; options, which are agreed on; and
+  // the arena and the log, which options describe.
   startMpi(argc, argv);
   watchEndOfMpi();
   s.comm = Communicator::copyOf(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The library's life in a process: between the first initialise and the last finalise. Both are
-// counted, and MPI is finalised only by whom it was initialised.
+// The library in a process, from the first initialise to the last finalise. Both are counted, and
+// MPI is finalised by Tenon only if Tenon has initialised it.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -19,8 +19,8 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
 // all that and then throws, on all ranks, if the trace could not be written. After MPI's own end it
 // calls nothing of MPI, forgets the session and throws TENON_ERR_STATE.
 void finalize();
-// Ends the program, on all ranks while MPI runs, whoever initialised it; after MPI's end this process
-// alone, with the code as its status.
+// Ends the program: on all ranks while MPI runs, whoever initialised it, and after the end of MPI
+// this process alone, with the code as its status.
 void abortAllRanks(TenonErrorCode code) noexcept;
 bool isInitialized() noexcept;
 // Throws TENON_ERR_STATE unless initialised, or if MPI has ended since.

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The device of the process: how it is chosen, its copies, and its memory as others see it. Two
+// questions have to be answered without opening a device: why there is none, and whose memory an
+// address is, since a program that uses no device must not get a context by asking.
 #include "sys/device.hpp"
 
 #include "sys/cuda/library.hpp"
@@ -27,7 +30,7 @@ std::string versionText(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-// 0 without a driver.
+// The version of CUDA that the driver supports; 0 without a driver.
 int driverVersion() {
   int version = 0;
   return cudaDriverGetVersion(&version) == cudaSuccess ? version : 0;
@@ -37,11 +40,12 @@ Error noDevice(const std::string& reason) {
   return {TENON_ERR_SUPPORT, fmt::format("there is no device: {}; use the space host", reason)};
 }
 
-// Why there are none; "" if there are.
+// Why there are no devices; "" if there are.
 std::string whyNone(int& count) {
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaSuccess && count > 0)
     return "";
+  // The runtime keeps the error, and the next check of the program would find it.
   cudaGetLastError();
   const std::string built =
       fmt::format("Tenon was built with CUDA {}", versionText(CUDART_VERSION));
@@ -66,7 +70,8 @@ int countDevices() {
   return count;
 }
 
-// The first device is current without anybody's choice.
+// The option comes first, then what the program has made current, then the rank on the node. That
+// device 0 is current does not count as a choice, since it is current without anybody's doing.
 int chooseDevice(int count) {
   const Index wanted = options().getInt("", "device");
   if (wanted >= count)
@@ -101,13 +106,15 @@ Device::Device() : number_(chooseDevice(countDevices())) {
   name_ = fmt::format("CUDA device {} (compute capability {}.{})", number_, major, minor);
   multiprocessors_ = attribute(cudaDevAttrMultiProcessorCount, number_);
   cuda::openDevice(number_);
+  // Without the barrier an event of the log would end when its kernels are queued, and their time
+  // would count for whoever waits for the device next.
   if (options().getFlag("", "log_device_wait"))
     setLogBarrier(
         []() noexcept { cudaDeviceSynchronize(); }); // a failure stays, and the next call tells
 }
 
 Device& Device::get() {
-  static auto* device = new Device; // never destroyed: buffers may outlive main
+  static auto* device = new Device; // never destroyed: buffers can outlive main
   cuda::takeTurn();
   return *device;
 }
@@ -160,6 +167,8 @@ void Device::closeShown(void* memory) noexcept {
 void Device::registerHost(void* memory, Index bytes) {
   cuda::check(cudaHostRegister(memory, static_cast<std::size_t>(bytes), cudaHostRegisterPortable),
               "cudaHostRegister");
+  // On the systems that Tenon runs on both addresses are equal. Others would need a second address
+  // for each array, and are an error.
   if (reaches(memory))
     return;
   unregisterHost(memory);
@@ -194,8 +203,9 @@ int Device::holderOf(const void* address) {
   const cuda::DriverTable* driver = cuda::driver();
   if (!driver)
     return -1;
+  // The driver answers without a context, while the runtime would make one for the question.
   CUmemorytype type{};
-  unsigned isManaged = 0; // which the host reaches too
+  unsigned isManaged = 0; // managed memory counts as the host's, which reaches it too
   int holder = -1;
   CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
                                  CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};

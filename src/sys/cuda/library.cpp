@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Finds functions of shared libraries at run time. All functions of one library have to come from
+// one copy of it: a table that mixed the copy of the program with a second one would pass handles
+// of one to the other.
 #include "sys/cuda/library.hpp"
 
 #include <dlfcn.h>
@@ -13,7 +16,8 @@ namespace tenon::cuda {
 
 namespace {
 
-constexpr std::size_t kLeastDnn = 90800; // of older ones plans are not made for a described device
+// Older versions make no plans for a device that is only described.
+constexpr std::size_t kLeastDnn = 90800;
 
 bool hasAll(void* handle, std::span<const char* const> names) {
   return std::ranges::all_of(names,
@@ -24,7 +28,7 @@ std::string dnnVersionText(std::size_t version) {
   return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 
-// How many libraries the process has loaded so far.
+// How many libraries the process has loaded so far, those that were unloaded since included.
 unsigned long long librariesLoaded() {
   unsigned long long loaded = 0;
   dl_iterate_phdr(
@@ -42,6 +46,7 @@ Library::Library(const char* title, std::string soname, std::span<const char* co
     : title_(title), soname_(std::move(soname)), handle_(RTLD_DEFAULT) {
   if (hasAll(handle_, names))
     return;
+  // Local, so that other libraries that the program loads later do not find this copy.
   handle_ = dlopen(soname_.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle_)
     throw Error(TENON_ERR_SUPPORT,
@@ -105,6 +110,8 @@ const FftTable& fft() {
 
 namespace {
 
+// The driver, if the process has it. It is not opened here (RTLD_NOLOAD): the question whether a
+// program uses a device must not load the driver into one that does not.
 std::optional<DriverTable> findDriver() {
   constexpr const char* names[] = {TENON_DRIVER_TABLE(TENON_NAME)};
   void* handle = RTLD_DEFAULT;
@@ -122,7 +129,8 @@ std::optional<DriverTable> findDriver() {
 
 #undef TENON_NAME
 
-// Looks again only after the process has loaded a library, since a program without CUDA asks often.
+// Looks again only after the process has loaded another library, since a program without CUDA asks
+// often.
 const DriverTable* driver() {
   static std::mutex mutex;
   static std::optional<DriverTable> known;

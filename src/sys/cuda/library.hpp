@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cuBLAS, cuDNN and cuFFT, opened when a kernel first needs them, so that a program that uses no device does not
-// load them; and the driver, if the process has it.
+// cuBLAS, cuDNN and cuFFT, opened when a kernel first needs them, so that a program that uses no
+// device does not load them; and the driver, if the process has it.
 #pragma once
 
 #include "sys/errors/error.hpp"
@@ -51,8 +51,8 @@ namespace tenon::cuda {
   X(cufftSetWorkArea)                                                                              \
   X(cufftXtExec)
 
-// What the runtime has no functions for: what is current for a thread, without a change of it, and whose an address is,
-// without a context that is made for the question.
+// Functions that the runtime lacks: which context is current for a thread, without a change of it,
+// and whose an address is, without making a context for the question.
 #define TENON_DRIVER_TABLE(X)                                                                      \
   X(cuCtxGetCurrent)                                                                               \
   X(cuCtxSetCurrent)                                                                               \
@@ -76,18 +76,20 @@ struct DriverTable {
 };
 #undef TENON_MEMBER
 
-// Opened by the first call. Throw TENON_ERR_SUPPORT with the loader's text, naming the library.
+// The tables of the libraries, each of which is opened by the first call. They throw
+// TENON_ERR_SUPPORT with the text of the loader, naming the library.
 const BlasTable& blas();
 const DnnTable& dnn();
 const FftTable& fft();
 // NULL while the process has not loaded the driver: nothing in it uses a device then.
 const DriverTable* driver();
 
-// A shared library. All functions come from one place: what the process has already if it has them all, so that the
-// caller's copy is shared, or else the library, which is opened.
+// A shared library. All its functions come from one place: from what the process has loaded already
+// if that has them all, so that the copy of the program is shared, or else from the library, which
+// is opened.
 class Library {
 public:
-  // soname: with the version of the headers that Tenon was built with.
+  // `soname` has the version of the headers that Tenon was built with.
   Library(const char* title, std::string soname, std::span<const char* const> names);
 
   template <class Function>
@@ -103,7 +105,8 @@ private:
   void* handle_;
 };
 
-// cuDNN's versions as it numbers them, 90800 for 9.8.0. Throws TENON_ERR_SUPPORT if the library is too old.
+// Checks the version of cuDNN as it numbers them, 90800 for 9.8.0. Throws TENON_ERR_SUPPORT if the
+// library is too old.
 void checkDnnVersion(std::size_t version);
 
 } // namespace tenon::cuda

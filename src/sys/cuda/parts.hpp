@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the device is made of beside its streams: memory for its buffers, and which device is current for a thread.
+// What the device is made of beside its streams: memory for its buffers, and which device is
+// current for a thread.
 #pragma once
 
 #include "sys/device.hpp"
 
 namespace tenon::cuda {
 
-// One pool of the process, which keeps what is given back.
+// Memory from the one pool of the process, which keeps what is given back.
 std::shared_ptr<MemorySource> poolMemory(int device, const Stream& stream);
 std::shared_ptr<MemorySource> unpooledMemory(int device, const Stream& stream);
 std::shared_ptr<MemorySource> pinnedMemory();
 
-// The device is current by the driver's context: the runtime's cudaSetDevice() would make one on the
-// program's device where the program has none yet.
-//
+// The device is current by the driver's context: the runtime's cudaSetDevice() would make one on
+// the program's device where the program has none yet.
+
 // The device that the program has made current for this thread; -1 if it has made none.
 int programsDevice();
 int deviceOfStream(void* stream);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The PCI bus as Linux shows it in files. A container sees the host's, so that a GPU that it has no driver for is found.
+// Reads the PCI bus as Linux shows it in files. A container sees the bus of its host, so a GPU is
+// found that the container has no driver for, and the advice to install a driver is then right.
 #include "sys/cuda/pci.hpp"
 
 #include <filesystem>

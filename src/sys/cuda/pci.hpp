@@ -6,8 +6,9 @@
 
 namespace tenon::cuda {
 
-// Whether the kernel lists devices of the PCI bus, and no GPU of NVIDIA's among them: each has a folder with the files
-// vendor (0x10de) and class (0x03 and more: a display or 3D controller). False where nobody can tell.
+// Whether the kernel lists devices of the PCI bus, and no NVIDIA GPU among them: each device has a
+// folder with the files vendor (0x10de) and class (0x03 and more: a display or 3D controller).
+// False where the bus cannot be read.
 bool isWithoutGpu(const std::string& devices = "/sys/bus/pci/devices");
 
 } // namespace tenon::cuda

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The sources of device memory: a pool in the order of a stream, plain device memory that can be
+// shown to other processes, and pinned host memory. The pool keeps what is given back, so that a
+// time step allocates nothing from the driver.
 #include "sys/cuda/parts.hpp"
 
 #include "sys/cuda/status.hpp"
@@ -9,7 +12,7 @@ namespace tenon::cuda {
 
 namespace {
 
-// A pool of its own, since the default one is the caller's too.
+// A pool apart from the default one, which the program uses too.
 cudaMemPool_t makePool(int device) {
   cudaMemPoolProps wanted{};
   wanted.allocType = cudaMemAllocationTypePinned;
@@ -18,7 +21,7 @@ cudaMemPool_t makePool(int device) {
   wanted.location.id = device;
   cudaMemPool_t pool = nullptr;
   check(cudaMemPoolCreate(&pool, &wanted), "cudaMemPoolCreate");
-  auto keep = UINT64_MAX; // or each synchronisation would return memory to the driver
+  auto keep = UINT64_MAX; // otherwise each synchronisation would return memory to the driver
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep),
         "cudaMemPoolSetAttribute");
   return pool;
@@ -29,7 +32,7 @@ cudaMemPool_t poolOf(int device) {
   return pool;
 }
 
-// What a call gave, NULL if there was no memory left.
+// The memory that a call gave; NULL if there was none left, which is for the caller to report.
 void* taken(void* memory, cudaError_t status, const char* call) {
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
@@ -53,7 +56,9 @@ protected:
   cudaStream_t stream() const { return static_cast<cudaStream_t>(stream_.handle()); }
   cudaMemPool_t pool() const { return pool_; }
 
-  // What allocate() gives; where it gives nothing, once more after all that was given back has left the pool.
+  // Calls allocate(). Where it gives nothing the pool returns what it keeps to the driver, and it
+  // is called once more. A stream that is being recorded must not be waited for, so there it stays
+  // at the first attempt.
   template <class Allocate>
   void* takeBy(const Allocate& allocate) const {
     void* const memory = allocate();
@@ -75,6 +80,7 @@ private:
   Stream stream_;
 };
 
+// Memory of the pool: given out and taken back in the order of the stream, without waiting.
 class PoolMemory : public DeviceMemory {
 public:
   using DeviceMemory::DeviceMemory;
@@ -89,6 +95,8 @@ public:
   void giveBack(void* memory) noexcept override { cudaFreeAsync(memory, stream()); }
 };
 
+// Memory by cudaMalloc(), which CUDA IPC can show to other processes; that of a pool of this kind
+// it cannot.
 class UnpooledMemory : public DeviceMemory {
 public:
   using DeviceMemory::DeviceMemory;

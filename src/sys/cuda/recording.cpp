@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Records the work of a stream as a CUDA graph, and queues it again. A recording has to end even if
+// the work throws, or the stream would stay in the state of recording; so it ends in a destructor.
 #include "sys/cuda/status.hpp"
 #include "sys/device.hpp"
 
@@ -18,10 +20,11 @@ void checkRecorded(cudaError_t status, const char* call) {
                           call, cudaGetErrorString(status)));
 }
 
-// A stream that records, until it is told to end or work on it fails.
+// The recording of a stream, which ends when it is told to, or when the work on it fails.
 class Capture {
 public:
   explicit Capture(cudaStream_t stream) : stream_(stream) {
+    // Thread-local: other threads of the program may go on to call what a recording forbids.
     checkRecorded(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
                   "cudaStreamBeginCapture");
   }
@@ -30,7 +33,7 @@ public:
   ~Capture() {
     if (!ended_) {
       end();
-      cudaGetLastError(); // of a recording that was given up
+      cudaGetLastError(); // the error of a recording that was given up
     }
     if (graph_)
       cudaGraphDestroy(graph_);
@@ -58,7 +61,8 @@ StreamRecording Stream::recording(const std::function<void()>& work) const {
   checkRecorded(cudaGraphInstantiate(&made, capture.graph(), 0), "cudaGraphInstantiate");
   StreamRecording recording;
   recording.handle_.reset(static_cast<void*>(made), [](void* graph) {
-    cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph)); // which lets it end first
+    // CUDA lets a launch that is under way end first.
+    cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph));
   });
   return recording;
 }

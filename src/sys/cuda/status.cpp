@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Turns failures of the CUDA runtime into errors. Kernels fail later than the call that queued
+// them, so a failure that costs the device says how to find the kernel, since the call that reports
+// it is innocent.
 #include "sys/cuda/status.hpp"
 
 #include <fmt/format.h>
@@ -7,7 +10,7 @@ namespace tenon::cuda {
 
 namespace {
 
-// After these every later call of the process fails.
+// Whether the failure is one after which every later call of the process fails.
 bool losesDevice(cudaError_t status) {
   switch (status) {
   case cudaErrorIllegalAddress:
@@ -39,7 +42,7 @@ const char* adviceOn(cudaError_t status) {
 void check(cudaError_t status, const char* what, std::source_location where) {
   if (status == cudaSuccess)
     return;
-  cudaGetLastError(); // or the next call would report it again
+  cudaGetLastError(); // otherwise the next call would report it again
   throw Error(status == cudaErrorMemoryAllocation ? TENON_ERR_MEMORY : TENON_ERR_LIBRARY,
               fmt::format("CUDA failed in {}: {} (error {}){}", what, cudaGetErrorString(status),
                           static_cast<int>(status), adviceOn(status)),

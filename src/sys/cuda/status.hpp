@@ -8,7 +8,8 @@
 
 namespace tenon::cuda {
 
-// Throws TENON_ERR_MEMORY if memory ran out, else TENON_ERR_LIBRARY; `what` is the call that failed.
+// Throws TENON_ERR_MEMORY if memory ran out, else TENON_ERR_LIBRARY; `what` is the call that
+// failed.
 void check(cudaError_t status, const char* what,
            std::source_location where = std::source_location::current());
 

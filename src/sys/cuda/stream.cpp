@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Streams and events of CUDA. Their handles are shared pointers, so that copies are the same stream
+// and the last one destroys it; a stream of the caller's has a handle that destroys nothing.
 #include "sys/cuda/status.hpp"
 #include "sys/device.hpp"
 
@@ -21,7 +23,7 @@ bool Event::isDone() const {
     return true;
   const cudaError_t status = cudaEventQuery(eventOf(handle_));
   if (status == cudaErrorNotReady) {
-    cudaGetLastError(); // or the program's next check would take it for a failure
+    cudaGetLastError(); // otherwise the program's next check would take it for a failure
     return false;
   }
   cuda::check(status, "cudaEventQuery");
@@ -36,6 +38,7 @@ void Event::synchronise() const {
 Stream Stream::make() {
   Device::get();
   cudaStream_t made = nullptr;
+  // Non-blocking: the stream must not wait for the default stream, on which the program works.
   cuda::check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   Stream stream;
   stream.handle_.reset(static_cast<void*>(made),
@@ -59,6 +62,7 @@ Event Stream::record() const {
 void Stream::record(Event& event) const {
   if (!event.handle_) {
     cudaEvent_t made = nullptr;
+    // Without timing an event is cheaper to record, and nobody asks for its time.
     cuda::check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming),
                 "cudaEventCreateWithFlags");
     event.handle_.reset(static_cast<void*>(made),

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Makes the context of the library current while it works, and that of the program otherwise. Turns
+// are exchanged by calls of the driver, which cost little and make no context; until the device is
+// open a turn only notes whose it is.
 #include "sys/cuda/parts.hpp"
 
 #include "sys/cuda/library.hpp"
@@ -12,10 +15,10 @@ namespace tenon {
 
 namespace {
 
-std::atomic<CUcontext> librarys{nullptr};     // of the open device
-const cuda::DriverTable* functions = nullptr; // from when on it is open
+std::atomic<CUcontext> librarys{nullptr};     // the context of the open device
+const cuda::DriverTable* functions = nullptr; // set once it is open
 
-// Of a thread.
+// The turn of one thread.
 struct Turn {
   DeviceTurn::Whose whose = DeviceTurn::Whose::Program;
   CUcontext programs = nullptr;
@@ -23,6 +26,8 @@ struct Turn {
 };
 thread_local Turn turn;
 
+// The context of the program is asked for each time, since it may make another one current between
+// two calls.
 void take(CUcontext context) noexcept {
   functions->cuCtxGetCurrent(&turn.programs);
   if (turn.programs != context)
@@ -73,6 +78,7 @@ int deviceOfStream(void* stream) {
   if (functions->cuStreamGetCtx(static_cast<CUstream>(stream), &streams) != CUDA_SUCCESS)
     throw Error(TENON_ERR_ARG, "the stream is not one of CUDA's, or was destroyed; pass one that "
                                "cudaStreamCreate() made");
+  // The driver tells the device of the current context only.
   functions->cuCtxSetCurrent(streams);
   functions->cuCtxGetDevice(&device);
   functions->cuCtxSetCurrent(current);
@@ -92,9 +98,10 @@ void openDevice(int number) {
   functions->cuCtxGetCurrent(&context);
   if (status != cudaSuccess)
     functions->cuCtxSetCurrent(turn.programs);
+  // This throws, so the context of the program has been made current again.
   check(status, "cudaSetDevice");
   turn.isTaken = true;
-  librarys.store(context, std::memory_order_release);
+  librarys.store(context, std::memory_order_release); // last: turns begin with it
 }
 
 void takeTurn() {

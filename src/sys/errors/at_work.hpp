@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Says of an object that it is at work, as long as this lives: for objects that run functions of the user's, which
-// could call it again.
+// Marks an object as being at work for as long as this lives: for objects that run user functions,
+// which could call the object again.
 #pragma once
 
 namespace tenon {

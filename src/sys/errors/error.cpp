@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Errors that cannot fail themselves. Running out of memory is one of the things to report, so the
+// text for it exists from the start, and whatever is caught becomes an Error without an exception
+// escaping.
 #include "sys/errors/error.hpp"
 
 #include <new>
@@ -6,15 +9,11 @@
 namespace tenon {
 
 namespace {
-// Made when the library is loaded, and never destroyed.
+
+// Made when the library is loaded, while there is memory, and never destroyed.
 const std::string& noMemoryText = *new std::string("an allocation failed");
-} // namespace
 
-const std::string& Error::text() const noexcept {
-  return text_ ? *text_ : noMemoryText;
-}
-
-namespace {
+// An exception that is not the library's, which has no code: keeping its words may need memory.
 Error foreignError(const char* what, std::source_location where) noexcept {
   try {
     return {TENON_ERR_INTERNAL, what, where};
@@ -22,7 +21,12 @@ Error foreignError(const char* what, std::source_location where) noexcept {
     return Error::outOfMemory(where);
   }
 }
+
 } // namespace
+
+const std::string& Error::text() const noexcept {
+  return text_ ? *text_ : noMemoryText;
+}
 
 Error caughtError(std::source_location where) noexcept {
   try {

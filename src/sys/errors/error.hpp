@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Errors travel inside the library as exceptions of this one class; the C boundary turns them into
-// codes. Copies share their text, so that copying one, which exceptions may be at any time, needs no
-// memory; and that there is none left can be said without any.
+// Errors are raised inside the library as exceptions of this one class; the C boundary turns them
+// into codes. Copies share their text, so that copying one, which exceptions may be at any time,
+// needs no memory; and that there is none left can be said without any.
 #pragma once
 
 #include <tenon/error.h>
@@ -18,9 +18,9 @@ public:
   Error(TenonErrorCode code, std::string text,
         std::source_location where = std::source_location::current())
       : code_(code), text_(std::make_shared<const std::string>(std::move(text))), where_(where) {}
-  // The same words, found at another place.
+  // An error with the same words, found at another place.
   Error(const Error& other, std::source_location where) noexcept : Error(other) { where_ = where; }
-  // What becomes of std::bad_alloc.
+  // The error that stands for std::bad_alloc.
   static Error outOfMemory(std::source_location where = std::source_location::current()) noexcept {
     return {where};
   }
@@ -50,8 +50,8 @@ private:
   bool speaks_ = true;
 };
 
-// The exception in flight as an Error, whatever it is: for what must go on to where other ranks wait.
-// `where` serves those that carry no place.
+// The exception in flight as an Error, whatever it is: for a failure that must be carried to a
+// place where other ranks wait. `where` serves exceptions that carry no place.
 Error caughtError(std::source_location where = std::source_location::current()) noexcept;
 
 // The sentence of a code in TENON_ERROR_TABLE, and its name ("TENON_ERR_ARG").

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Keeps the stack of public calls of each thread, and translates the failures of user functions.
+// The point of the stack is that an object stays alive until the last call that works on it has
+// returned, although a user function may destroy its handle in the middle.
 #include "sys/errors/guard.hpp"
 
 #include "sys/errors/object.hpp"
@@ -16,6 +19,11 @@ namespace {
 
 thread_local CallScope* innermostCall = nullptr;
 
+// Throws once more the error that is in the record, so that guard() only adds a frame to it.
+[[noreturn]] void throwRecorded(std::source_location where) {
+  throw RecordedError(*lastError().error, where);
+}
+
 } // namespace
 
 CallScope::CallScope(const char* function) noexcept
@@ -23,7 +31,8 @@ CallScope::CallScope(const char* function) noexcept
   innermost_ = this;
 }
 
-// What ends here may call functions of the user's in turn, and these destroy what this call works on.
+// Objects that end here may call user functions in turn, and these can destroy what this call works
+// on. So it starts again until nothing is left to release.
 CallScope::~CallScope() {
   while (std::exchange(releases_, false)) {
     const auto releaseAll = [](Noted& noted) {
@@ -37,6 +46,7 @@ CallScope::~CallScope() {
 }
 
 void CallScope::note(Object& object) {
+  // Calls with many objects are rare, and a call in a time step allocates nothing.
   if (count_ < kFew)
     few_[count_++] = {&object, 0};
   else
@@ -65,6 +75,8 @@ void noteObject(Object& object) {
 }
 
 void releaseAfterCalls(Object& object) noexcept {
+  // The outermost call that works on the object comes last on the way out, and keeps the reference
+  // the longest.
   CallScope* last = nullptr;
   CallScope::Noted* there = nullptr;
   for (CallScope* scope = innermostCall; scope; scope = scope->outer_)
@@ -86,28 +98,23 @@ std::string currentCall() {
   const std::string function = currentFunction();
   const CallScope* call = innermostCall ? &innermostCall->outermost() : nullptr;
   const Object* object = call && call->count_ > 0 ? call->few_.front().object : nullptr;
+  // The call may have destroyed its object by now.
   return isLiveObject(object) ? fmt::format("{} of {}", function, object->title()) : function;
 }
-
-namespace {
-
-// Once more, the error that is in the record.
-[[noreturn]] void throwRecorded(std::source_location where) {
-  throw RecordedError(*lastError().error, where);
-}
-
-} // namespace
 
 void checkUserCode(TenonErrorCode code, const char* what, long recordedBefore,
                    std::source_location where) {
   if (code == TENON_SUCCESS)
     return;
+  // A new record of the same code is that of a library call that the function made and passed on.
+  // Its words say more than ours could.
   if (errorsRecorded() != recordedBefore && lastError().code() == code)
     throwRecorded(where);
   throw Error(code, fmt::format("{} returned error {}", what, errorName(code)), where);
 }
 
-// The exceptions of tenon.hpp carry the message of the error that Tenon raised.
+// The exceptions of tenon.hpp carry the message of the error that Tenon raised. By it they are
+// recognised, as their class is not known here.
 void throwUserException(const char* what, long recordedBefore, std::source_location where) {
   try {
     throw;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The two walls between C++ and C. Outward, guard() is the body of every public function: no
-// exception passes it. Inward, callUser() calls a function of the user's and turns its code, or what
-// it throws, into an exception of Tenon's, keeping the record of an error that Tenon itself raised
-// further in.
+// exception passes it. Inward, callUser() calls a function of the user's and turns its code, or
+// what it throws, into an exception of Tenon's, keeping the record of an error that Tenon itself
+// raised further in.
 #pragma once
 
 #include "sys/device.hpp"
@@ -15,14 +15,14 @@
 
 namespace tenon {
 
-// The public calls that a thread is in, and the objects that each works on, which live until it returns; for messages
-// about a call that does not come to its end, the outermost one and the object on which it was made.
-//
-// A call holds no references of its own: it notes the objects, and whoever destroys a handle leaves the handle's
-// reference to the outermost call that works on the object.
-
 class Object;
 
+// A public call that a thread is in, and the objects that it works on, which live until it returns.
+// Calls nest, since user functions can call the library again. Messages about a call that does not
+// come to its end name the outermost one, and the object on which it was made.
+//
+// A call holds no references of its own: it notes the objects, and whoever destroys a handle leaves
+// the handle's reference to the outermost call that works on the object.
 class CallScope {
 public:
   // function must never be freed.
@@ -55,11 +55,12 @@ private:
   std::vector<Noted> further_;
 };
 
-// That the innermost call works on an object. The first one that a call looks up counts as that on which it was made.
+// Notes that the innermost call works on an object. The first object that a call looks up counts as
+// the one on which it was made.
 void noteObject(Object& object);
 
-// Gives a reference back when the outermost of the thread's calls that work on the object returns, or at once if there
-// is none.
+// Gives a reference back when the outermost of the calls of this thread that work on the object
+// returns, or at once if there is no such call.
 void releaseAfterCalls(Object& object) noexcept;
 
 // "TenonLayerApply"; outside of a public call "a collective call".
@@ -106,7 +107,7 @@ TenonErrorCode guardApply(const char* function, Body&& body,
 void checkUserCode(TenonErrorCode code, const char* what, long recordedBefore,
                    std::source_location where);
 
-// What a user's function threw, as it is caught: TENON_ERR_USER, or TENON_ERR_MEMORY.
+// Turns what a user's function threw, as it is caught, into TENON_ERR_USER, or TENON_ERR_MEMORY.
 [[noreturn]] void throwUserException(const char* what, long recordedBefore,
                                      std::source_location where);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An error is recorded, handled and returned without allocating where there is no memory left: what
-// cannot be kept or printed in full then is shortened.
+// Records, shows and returns an error without allocating where no memory is left: what cannot be
+// kept or printed in full is shortened then. An exception that a handler throws ends here, and an
+// error that is raised inside a handler is returned without being handled, or it would never end.
 #include "sys/errors/handler.hpp"
 
 #include "sys/errors/guard.hpp"
@@ -20,26 +21,6 @@
 namespace tenon {
 
 namespace {
-std::array<std::atomic<const char*>, kLastCalls> ring{};
-std::atomic<unsigned> entered{0};
-} // namespace
-
-void noteCall(const char* name) noexcept {
-  const unsigned position = entered.load(std::memory_order_relaxed);
-  ring[position % kLastCalls].store(name, std::memory_order_relaxed);
-  entered.store(position + 1, std::memory_order_release);
-}
-
-const char* lastCallName(int back) noexcept {
-  if (back < 0 || back >= kLastCalls)
-    return "";
-  const unsigned position =
-      entered.load(std::memory_order_acquire) - 1U - static_cast<unsigned>(back);
-  const char* name = ring[position % kLastCalls].load(std::memory_order_relaxed);
-  return name ? name : "";
-}
-
-namespace {
 
 struct Handler {
   TenonErrorHandler function;
@@ -54,20 +35,22 @@ struct Handlers {
   FatalShareHook share;
 };
 
-// An error may come while static objects are destroyed.
+// Never destroyed: an error may come while static objects are destroyed.
 Handlers& handlers() noexcept {
   return immortal<Handlers>();
 }
 
 thread_local ErrorRecord record;
 thread_local long recorded = 0;
-// Of the call to come, and of the one under way. The strings live as long as the program.
+// The place of the call to come, as the caller noted it, and that of the call under way. The
+// strings live as long as the program.
 struct Caller {
   const char* function = nullptr;
   const char* file = nullptr;
   int line = 0;
 };
 thread_local Caller noted, caller;
+// Set while a handler runs, in which errors are not handled again.
 thread_local bool handling = false;
 std::atomic<int> rank{0};
 
@@ -81,7 +64,7 @@ const char* shortPath(const char* file) noexcept {
   return root == path.npos ? path.data() : path.data() + root + 1;
 }
 
-// A procedure of Fortran has no file.
+// The line of one frame. A procedure of Fortran has no file.
 std::string frameLine(std::string_view function, std::string_view file, int line, bool first) {
   const std::string place = file.empty() ? "" : fmt::format(" ({}:{})", file, line);
   return fmt::format("[{}]   {} {}{}\n", processRank(), first ? "in" : "called from", function,
@@ -102,13 +85,14 @@ std::string headLines(const ErrorRecord& record) {
                      errorSentence(record.code()), ranksOf(record), record.message());
 }
 
-// For want of memory each part by itself.
+// Prints a shortened report, part by part, so that no text has to be put together.
 void printShortened() noexcept {
   for (const char* part : {record.fatal ? "Fatal error " : "Error ", errorName(record.code()), ": ",
                            record.message().c_str(), " (and no memory is left to say more)\n"})
     printError(part);
 }
 
+// Two of the lines are the head.
 constexpr std::size_t kMaxReportFrames = kMaxReportLines - 2;
 
 Handler currentHandler() {
@@ -117,7 +101,7 @@ Handler currentHandler() {
   return stack.empty() ? Handler{printHandler, nullptr} : stack.back();
 }
 
-// What is the same on two ranks if they fail alike.
+// A text that is the same on two ranks if they fail alike.
 std::string commonText(const ErrorRecord& error) {
   std::string text = fmt::format("{} {}", errorName(error.code()), error.message());
   for (const ErrorFrame& frame : error.frames)
@@ -134,11 +118,11 @@ FatalShare shareOf(const ErrorRecord& error) noexcept {
     }
     return hook ? hook(commonText(error)) : FatalShare{};
   } catch (...) {
-    return {}; // it speaks for itself
+    return {}; // this rank speaks for itself
   }
 }
 
-// Only a fatal error that nobody took over ends here.
+// The default of a fatal error, which ends the program: no handler has taken it over.
 void printAndAbort() noexcept {
   try {
     record.share = shareOf(record);
@@ -153,11 +137,14 @@ void printAndAbort() noexcept {
 void show(const Place& place, int level) noexcept {
   if (handling)
     return;
+  // A fatal error goes past the stack: a handler there that only returns would leave other ranks
+  // waiting.
   Handler handler = currentHandler();
   if (record.fatal) {
     std::lock_guard lock(handlers().mutex);
     handler = handlers().fatal;
   }
+  // The lock is free here, since a handler may push or pop handlers.
   handling = true;
   try {
     if (handler.function)
@@ -171,8 +158,8 @@ void show(const Place& place, int level) noexcept {
   handling = false;
 }
 
-// Names and paths may bring control characters into a text. Without memory printError() still stops
-// them.
+// The error with control characters shown as \x1b, as names and paths may bring some into a text.
+// Where there is no memory for that, printError() still stops them.
 Error withPlainText(const Error& error) noexcept {
   try {
     if (plainLength(error.text(), kLineLayout) == error.text().size())
@@ -188,8 +175,9 @@ Place appendFrame(const char* function, const char* file, int line) noexcept {
   const Place place{function ? function : "", shortPath(file), line};
   ++record.levels;
   try {
+    // The handler sees the frame even if there is no memory to keep it.
     record.frames.push_back({place.function, place.file, place.line});
-  } catch (const std::bad_alloc&) { // the handler sees it all the same
+  } catch (const std::bad_alloc&) {
   }
   return place;
 }
@@ -231,12 +219,14 @@ TenonErrorCode raiseAt(const Error& error, const char* function, const char* fil
                        Severity severity) noexcept {
   if (handling)
     return error.code();
+  // A call inside another one has recorded this error already: only the outer frame is new.
   const bool known = dynamic_cast<const RecordedError*>(&error) && record.levels > 0;
   if (!known) {
     record = {};
     record.error = withPlainText(error);
     ++recorded;
   }
+  // An error that all ranks raise alike leaves nobody waiting, so it is returned even from Apply.
   record.fatal = severity == Severity::Fatal && !record.error->isAgreed();
   const Place place = appendFrame(function, file, line);
   const int level = record.levels - 1;
@@ -268,6 +258,8 @@ void enterCall(const char* function) noexcept {
 }
 
 void addFrame(const char* function, const char* file, int line, TenonErrorCode code) noexcept {
+  // A frame belongs to the record only if the code is passed on: the record may be that of an older
+  // error.
   if (handling || code == TENON_SUCCESS || code != record.code() || record.levels == 0)
     return;
   if (record.fatal && caller.file == file && caller.line == line)
@@ -295,6 +287,7 @@ void popErrorHandler() {
 
 void printHandler(TenonErrorCode, int level, const char*, const char* function, const char* file,
                   int line, void*) noexcept {
+  // A long way out is cut, and ranks that do not speak for the others are silent.
   if (level < 0 || level >= std::min<int>(record.levels, kMaxReportFrames) ||
       !record.error->speaks())
     return;
@@ -340,6 +333,8 @@ void abortProcess(TenonErrorCode code) noexcept {
 }
 
 void exitProcess(TenonErrorCode code) noexcept {
+  // Exit handlers and destructors are left out, as they could call MPI, which has ended. So what
+  // was printed has to be flushed here.
   std::fflush(nullptr);
   std::_Exit(code);
 }
@@ -349,6 +344,32 @@ void setProcessRank(int newRank) noexcept {
 }
 int processRank() noexcept {
   return rank.load(std::memory_order_relaxed);
+}
+
+// The names of the last calls, for a watchdog.
+
+namespace {
+
+std::array<std::atomic<const char*>, kLastCalls> ring{};
+std::atomic<unsigned> entered{0};
+
+} // namespace
+
+void noteCall(const char* name) noexcept {
+  // Two threads that enter at once may write one place, and one name is lost. That is good enough
+  // for a watchdog, and costs no atomic increment.
+  const unsigned position = entered.load(std::memory_order_relaxed);
+  ring[position % kLastCalls].store(name, std::memory_order_relaxed);
+  entered.store(position + 1, std::memory_order_release);
+}
+
+const char* lastCallName(int back) noexcept {
+  if (back < 0 || back >= kLastCalls)
+    return "";
+  const unsigned position =
+      entered.load(std::memory_order_acquire) - 1U - static_cast<unsigned>(back);
+  const char* name = ring[position % kLastCalls].load(std::memory_order_relaxed);
+  return name ? name : "";
 }
 
 } // namespace tenon

@@ -5,7 +5,7 @@
 //
 // An error in Apply that other ranks do not know of cannot be returned, since they wait for this
 // rank: it goes to the fatal handler, by default "print and abort". How a process aborts is a hook,
-// which the room that knows MPI sets.
+// which the module that knows MPI sets.
 #pragma once
 
 #include "sys/errors/error.hpp"
@@ -16,17 +16,6 @@
 #include <vector>
 
 namespace tenon {
-
-// A small ring of the names of the last public calls and log scopes that were entered. A watchdog
-// thread reads it while the main thread hangs, so it is made of atomics and holds only names that
-// live as long as the process.
-
-inline constexpr int kLastCalls = 16;
-
-// name must never be freed.
-void noteCall(const char* name) noexcept;
-// The name entered last, or `back` entries before it (0 <= back < kLastCalls); "" if there is none.
-const char* lastCallName(int back = 0) noexcept;
 
 struct ErrorFrame {
   std::string function;
@@ -40,8 +29,8 @@ struct FatalShare {
   int ranks = 1, of = 1;
 };
 
-// The last error of a thread. The first frame is the public function with the place of the throw. Frames
-// for which there is no memory are counted, and shown to the handler, but not kept.
+// The last error of a thread. The first frame is the public function with the place of the throw.
+// Frames for which there is no memory are counted, and shown to the handler, but not kept.
 struct ErrorRecord {
   std::optional<Error> error;
   bool fatal = false;
@@ -64,10 +53,10 @@ std::string errorReport(const ErrorRecord& record);
 enum class Severity { Returned, Fatal };
 // Records an error, calls the handler (the fatal one if Fatal and not agreed) and returns the code.
 TenonErrorCode raise(const Error& error, const char* function, Severity severity) noexcept;
-// The same for an error that was found at another place than where the exception was made.
+// Raises an error that was found at another place than where the exception was made.
 TenonErrorCode raiseAt(const Error& error, const char* function, const char* file, int line,
                        Severity severity) noexcept;
-// The same for the exception in flight, whatever it is; `where` serves those that carry no place.
+// Raises the exception in flight, whatever it is; `where` serves exceptions that carry no place.
 TenonErrorCode raiseCurrent(const char* function, Severity severity,
                             const std::source_location& where) noexcept;
 // The place of the call that this thread is about to make. Entering it takes the note, so that a
@@ -85,22 +74,32 @@ void printHandler(TenonErrorCode code, int level, const char* message, const cha
 void returnHandler(TenonErrorCode code, int level, const char* message, const char* function,
                    const char* file, int line, void* context) noexcept;
 
-// nullptr restores the default: print the report, then abortProcess. If a fatal handler returns,
-// the code is returned to the caller.
+// Sets the handler of fatal errors. nullptr restores the default, which prints the report and then
+// calls abortProcess(). If a fatal handler returns, the code is returned to the caller.
 void setFatalHandler(TenonErrorHandler handler, void* context);
-using AbortHook = std::function<void(TenonErrorCode)>;
-// Is asked before the default prints a fatal error, with a text that is the same on ranks that fail
-// alike. An empty hook: each rank prints its own.
+// Asked before the default prints a fatal error, with a text that is the same on ranks that fail
+// alike. Without a hook each rank prints its own error.
 using FatalShareHook = std::function<FatalShare(const std::string& text)>;
 void setFatalShareHook(FatalShareHook hook);
-// An empty hook restores std::abort.
+// Sets how a process aborts. An empty hook restores std::abort.
+using AbortHook = std::function<void(TenonErrorCode)>;
 void setAbortHook(AbortHook hook);
 void abortProcess(TenonErrorCode code) noexcept;
 // Ends the process at once with the code as its status.
 [[noreturn]] void exitProcess(TenonErrorCode code) noexcept;
 
-// The rank that messages show: 0 until somebody who knows it tells.
+// The rank that messages show, which is 0 until it is set.
 void setProcessRank(int rank) noexcept;
 int processRank() noexcept;
+
+// A small ring of the names of the last public calls and log scopes that were entered. A watchdog
+// thread reads it while the main thread hangs, so it is made of atomics and holds only names that
+// live as long as the process.
+inline constexpr int kLastCalls = 16;
+
+// name must never be freed.
+void noteCall(const char* name) noexcept;
+// The name entered last, or `back` entries before it (0 <= back < kLastCalls); "" if there is none.
+const char* lastCallName(int back = 0) noexcept;
 
 } // namespace tenon

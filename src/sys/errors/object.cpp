@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Objects, and the list of those that are alive. The list is asked at every public call whether a
+// handle is valid, so a small table in front of it answers for objects that were looked up before,
+// without taking the lock.
 #include "sys/errors/object.hpp"
 
 #include "sys/memory/immortal.hpp"
@@ -22,20 +25,48 @@ struct Live {
   long count = 0;
 };
 
-// Static objects may hold some.
+// Never destroyed: static objects of the program may hold objects of the library.
 Live& live() noexcept {
   return immortal<Live>();
 }
 
-// Objects that were looked up and are alive, each at a place by its address, changed under the lock: a call in a time
-// step so looks its handles up without it.
+// A cache of objects that were looked up and are alive, each at a place given by its address. An
+// entry is written under the lock only, so that it cannot outlive its object, and read without it:
+// a call in a time step looks up its handles here.
 using FoundObject = std::atomic<const void*>;
 constinit std::array<FoundObject, 1024> foundObjects{};
 
 FoundObject& foundAt(const void* pointer) noexcept {
+  // The lowest bits of addresses from the heap are equal; the higher ones are folded in, since
+  // objects of one size lie at regular distances.
   constexpr std::uintptr_t kAlignment = 16;
   const std::uintptr_t number = reinterpret_cast<std::uintptr_t>(pointer) / kAlignment;
   return foundObjects[(number ^ (number / foundObjects.size())) % foundObjects.size()];
+}
+
+void addLiveObject(const Object* object) {
+  std::lock_guard lock(live().mutex);
+  live().born.emplace(object, live().count++);
+}
+
+void removeLiveObject(const Object* object) noexcept {
+  std::lock_guard lock(live().mutex);
+  // The cache is read without the lock, and must not know the object any longer either.
+  if (FoundObject& place = foundAt(object); place.load(std::memory_order_relaxed) == object)
+    place.store(nullptr, std::memory_order_relaxed);
+  live().born.erase(object);
+}
+
+// What sentences call an object of this class.
+std::string nounOf(std::string_view className) {
+  if (className == "DTensor")
+    return "tensor";
+  if (className == "LinearOp")
+    return "operator";
+  std::string noun; // "placement list" of PlacementList
+  for (const char c : className)
+    noun += (c >= 'A' && c <= 'Z' && !noun.empty()) ? std::string(" ") + c : std::string(1, c);
+  return lowered(noun);
 }
 
 } // namespace
@@ -64,34 +95,6 @@ bool isLiveObject(const void* pointer) noexcept {
   place.store(pointer, std::memory_order_release);
   return true;
 }
-
-void addLiveObject(const Object* object) {
-  std::lock_guard lock(live().mutex);
-  live().born.emplace(object, live().count++);
-}
-
-void removeLiveObject(const Object* object) noexcept {
-  std::lock_guard lock(live().mutex);
-  if (FoundObject& place = foundAt(object); place.load(std::memory_order_relaxed) == object)
-    place.store(nullptr, std::memory_order_relaxed);
-  live().born.erase(object);
-}
-
-namespace {
-
-// What sentences call an object of this class.
-std::string nounOf(std::string_view className) {
-  if (className == "DTensor")
-    return "tensor";
-  if (className == "LinearOp")
-    return "operator";
-  std::string noun; // "placement list" of PlacementList
-  for (const char c : className)
-    noun += (c >= 'A' && c <= 'Z' && !noun.empty()) ? std::string(" ") + c : std::string(1, c);
-  return lowered(noun);
-}
-
-} // namespace
 
 Object::Object(const char* className) : className_(className), title_("the " + nounOf(className)) {
   addLiveObject(this);

@@ -11,26 +11,6 @@
 
 namespace tenon {
 
-// The list of objects that are alive: for the report at Finalize of what was never destroyed, and
-// to tell a handle from a stale or foreign pointer without reading what it points to.
-
-class Object;
-
-struct LiveObject {
-  std::string className;
-  std::string name;
-  int references = 0;
-  int handles = 0; // those of the references that callers hold
-};
-
-// In order of creation.
-std::vector<LiveObject> liveObjects();
-bool isLiveObject(const void* pointer) noexcept;
-
-// Called by Object alone.
-void addLiveObject(const Object* object);
-void removeLiveObject(const Object* object) noexcept;
-
 class Object {
 public:
   // className must outlive the object: a string literal such as "LinearOp".
@@ -40,7 +20,8 @@ public:
   Object& operator=(const Object&) = delete;
 
   const char* className() const noexcept { return className_; }
-  // False once destroyed, as far as freed memory can tell; isLiveObject() knows for certain.
+  // False once the object is destroyed, as far as freed memory can tell; isLiveObject() knows for
+  // certain.
   bool isLive() const noexcept { return magic_ == kMagic; }
 
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -116,5 +97,18 @@ template <class T, class... Args>
 Ref<T> makeRef(Args&&... args) {
   return Ref<T>::adopt(new T(std::forward<Args>(args)...));
 }
+
+// The objects that are alive: for the report at Finalize of those that were never destroyed, and to
+// tell a handle from a stale or foreign pointer without reading what it points to.
+struct LiveObject {
+  std::string className;
+  std::string name;
+  int references = 0;
+  int handles = 0; // those of the references that callers hold
+};
+
+// All of them, in order of creation.
+std::vector<LiveObject> liveObjects();
+bool isLiveObject(const void* pointer) noexcept;
 
 } // namespace tenon

@@ -19,7 +19,7 @@ namespace tenon {
 template <class Factory>
 class TypeRegistry {
 public:
-  // what the messages call a type of this registry: "layer type", "optimizer type".
+  // `what` is what messages call a type of this registry: "layer type", "optimizer type".
   explicit TypeRegistry(std::string what) : what_(std::move(what)) {}
 
   void add(const std::string& name, Factory factory) {
@@ -46,7 +46,7 @@ public:
     throw Error(TENON_ERR_TYPE, unknown(name), where);
   }
 
-  // In alphabetical order.
+  // All names, in alphabetical order.
   std::vector<std::string> names() const {
     std::lock_guard lock(mutex_);
     return sortedNames();

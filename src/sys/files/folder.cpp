@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists a folder by readdir(), so that a failed allocation is an exception like any other.
+// Lists a folder by readdir(), so that a failed allocation is an exception like any other. The end
+// of a folder and a failure look alike to its caller, except for errno, which therefore is cleared
+// before each call.
 #include "sys/files/folder.hpp"
 
 #include <dirent.h>

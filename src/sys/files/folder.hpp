@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a folder holds. The iterators of std::filesystem end the program where an allocation fails.
+// Lists what a folder holds. The iterators of std::filesystem end the program where an allocation
+// fails.
 #pragma once
 
 #include <string>
@@ -8,7 +9,8 @@
 
 namespace tenon {
 
-// The names in it, in no order, without "." and ".."; none if it cannot be read, for the reason in `error`.
+// The names in the folder, in no order, without "." and ".."; none if it cannot be read, for the
+// reason in `error`.
 std::vector<std::string> namesIn(const std::string& folder, std::error_code& error);
 
 } // namespace tenon

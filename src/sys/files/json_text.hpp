@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A JSON value that is written; json_tree.hpp reads. It is destroyed without allocating, which those of
-// libraries that flatten a tree for its destruction are not.
+// A JSON value that is written; json_tree.hpp reads. It can be destroyed without allocating, unlike
+// the values of libraries that flatten a tree to destroy it.
 #pragma once
 
 #include "sys/types.hpp"
@@ -32,13 +32,13 @@ public:
   static Json object() { return Json(Kind::Object); }
   static Json array() { return Json(Kind::List); }
 
-  // The value of a key; of a new one null.
+  // The value of a key, which is null for a new key.
   Json& operator[](std::string_view key);
   void push_back(Json item) { items_.push_back(std::move(item)); }
   // Takes the members of another object.
   void update(Json other);
 
-  // In one line, or a line for each value, each level with so many blanks.
+  // The text in one line, or with a line for each value, each level indented by that many blanks.
   std::string dump(int indent = -1) const;
 
 private:
@@ -47,9 +47,9 @@ private:
   void append(std::string& text, int indent, std::size_t level) const;
 
   Kind kind_ = Kind::Plain;
-  std::string text_; // of a plain value
+  std::string text_; // the text of a plain value
   std::vector<std::string> keys_;
-  std::vector<Json> items_; // of a list, or an object's values by key
+  std::vector<Json> items_; // the items of a list, or an object's values by key
 };
 
 } // namespace tenon

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Parses JSON by the tokens of a parser, and keeps where each value stands. The parser does not
+// tell positions, so it reads through an iterator that notes how far it has come, which is where a
+// token ends.
 #include "sys/files/json_tree.hpp"
 
 #include "sys/errors/error.hpp"
@@ -15,15 +18,17 @@
 
 namespace tenon {
 
-// nlohmann's parser calls a Builder for each token. It reads through an iterator that notes how far
-// it has come, which is where the token ends.
-
 namespace {
 
+using Kind = JsonNode::Kind;
+
+// Trees are walked and destroyed by recursion, so their depth has a bound.
 constexpr std::size_t kDeepest = 64;
-// Each takes some fifty times the memory of its shortest text.
+// A value takes some fifty times the memory of its shortest text, so that a small file could take
+// all memory.
 constexpr std::size_t kMostValues = std::size_t(1) << 20;
 
+// An iterator over the text that notes the furthest place that any copy of it has reached.
 class NotingIterator {
 public:
   using iterator_category = std::forward_iterator_tag;
@@ -50,6 +55,7 @@ private:
   const char** furthest_;
 };
 
+// Builds the tree: the parser calls it for each token.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
 public:
   Builder(const std::string& text, const std::string& file)
@@ -63,15 +69,15 @@ public:
   }
 
   bool null() override {
-    put(JsonNode::Kind::Null);
+    put(Kind::Null);
     return true;
   }
   bool boolean(bool value) override {
-    put(JsonNode::Kind::Flag).flag = value;
+    put(Kind::Flag).flag = value;
     return true;
   }
   bool number_integer(number_integer_t value) override {
-    JsonNode& node = put(JsonNode::Kind::Integer);
+    JsonNode& node = put(Kind::Integer);
     node.integer = value;
     node.real = static_cast<double>(value);
     return true;
@@ -79,23 +85,25 @@ public:
   bool number_unsigned(number_unsigned_t value) override {
     if (value <= static_cast<number_unsigned_t>(std::numeric_limits<Index>::max()))
       return number_integer(static_cast<Index>(value));
+    // Larger than an Index: kept as a real number, which a reader of integers refuses by its value.
     return number_float(static_cast<double>(value), "");
   }
   bool number_float(number_float_t value, const string_t&) override {
-    put(JsonNode::Kind::Real).real = value;
+    put(Kind::Real).real = value;
     return true;
   }
   bool string(string_t& value) override {
-    put(JsonNode::Kind::Text).text = value;
+    put(Kind::Text).text = value;
     return true;
   }
   bool binary(binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return open(JsonNode::Kind::Object); }
-  bool start_array(std::size_t) override { return open(JsonNode::Kind::List); }
+  bool start_object(std::size_t) override { return open(Kind::Object); }
+  bool start_array(std::size_t) override { return open(Kind::List); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
 
   bool key(string_t& value) override {
+    // The place of the key serves as that of its value, as a message names both.
     auto& keys = open_.back()->keys;
     keyByte_ = startOfText();
     if (!known_.back().insert(value).second)
@@ -115,7 +123,8 @@ public:
 private:
   std::size_t byte() const { return static_cast<std::size_t>(furthest_ - text_.data()); }
 
-  // Of the text that has just ended: its opening quote is the last one without a backslash.
+  // The byte of the text that has just ended: its opening quote is the last one without a backslash
+  // before it.
   std::size_t startOfText() const {
     std::size_t quote = byte() - 1;
     do
@@ -124,7 +133,7 @@ private:
     return quote + 1;
   }
 
-  JsonNode& put(JsonNode::Kind kind) {
+  JsonNode& put(Kind kind) {
     if (++values_ > kMostValues)
       fail(byte(), fmt::format("more than {} values", kMostValues));
     JsonNode* node = &root_;
@@ -133,11 +142,12 @@ private:
       node = &open_.back()->items.back();
     }
     node->kind = kind;
-    const bool hasKey = !open_.empty() && open_.back()->kind == JsonNode::Kind::Object;
+    const bool hasKey = !open_.empty() && open_.back()->kind == Kind::Object;
     node->byte = hasKey ? keyByte_ : byte();
     return *node;
   }
-  bool open(JsonNode::Kind kind) {
+  bool open(Kind kind) {
+    // Before the value is made, so that the tree is never deeper.
     if (open_.size() == kDeepest)
       fail(byte(), fmt::format("nested more than {} levels deep", kDeepest));
     open_.push_back(&put(kind));
@@ -159,8 +169,9 @@ private:
   const char* furthest_;
   std::size_t keyByte_ = 0;
   JsonNode root_;
-  std::vector<JsonNode*> open_;                        // from the root; only the innermost grows
-  std::vector<std::unordered_set<std::string>> known_; // the keys of each
+  // From the root on. Only the innermost value grows, so the pointers stay valid.
+  std::vector<JsonNode*> open_;
+  std::vector<std::unordered_set<std::string>> known_; // the keys of each of them
   std::size_t values_ = 0;
 };
 
@@ -172,8 +183,7 @@ JsonNode parseJson(const std::string& text, const std::string& file) {
 
 namespace {
 
-using Kind = JsonNode::Kind;
-
+// What messages call a value that is not what was expected.
 std::string found(const JsonNode& node) {
   switch (node.kind) {
   case Kind::Null:

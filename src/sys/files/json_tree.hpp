@@ -18,10 +18,10 @@ struct JsonNode {
   Kind kind = Kind::Null;
   bool flag = false;
   Index integer = 0;
-  double real = 0; // of an integer as well
+  double real = 0; // also set for an integer
   std::string text;
-  std::vector<std::string> keys; // of an object
-  std::vector<JsonNode> items;   // of a list, or an object's values by key
+  std::vector<std::string> keys; // the keys of an object
+  std::vector<JsonNode> items;   // the items of a list, or an object's values by key
   std::size_t byte = 0;          // counted from 1: where the key is written, or the value has ended
 };
 

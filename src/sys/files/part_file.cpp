@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Writes a file under another name in the same folder and renames it, since a rename within a
+// folder is the one change of a file that is made as a whole. The disk is told in this order: the
+// content, the rename, then the folder, which holds the name.
 #include "sys/files/part_file.hpp"
 
 #include "sys/errors/error.hpp"
@@ -18,55 +21,12 @@
 
 namespace tenon {
 
-std::string readWholeFile(const std::string& path, const std::string& kind) {
-  const auto failed = [&](const std::string& reason) {
-    return Error(TENON_ERR_FILE, fmt::format("cannot read {} '{}': {}", kind, path, reason));
-  };
-  const auto close = [](std::FILE* file) { std::fclose(file); };
-  const std::unique_ptr<std::FILE, decltype(close)> file(
-      fdopen(openRegularFile(path, fmt::format("cannot read {}", kind)), "rb"), close);
-  if (!file)
-    throw failed(std::strerror(errno));
-  std::string text;
-  char block[4096];
-  while (const std::size_t got = std::fread(block, 1, sizeof block, file.get())) {
-    text.append(block, got);
-    if (text.size() > kMostFileText)
-      throw failed(fmt::format("it has more than {} bytes", kMostFileText));
-  }
-  if (std::ferror(file.get()))
-    throw failed(std::strerror(errno));
-  return text;
-}
-
-NewFile::NewFile(std::string path)
-    : part_(std::move(path)), file_(fdopen(dup(part_.descriptor()), "wb")) {
-  if (!file_)
-    part_.fail(std::strerror(errno));
-}
-
-NewFile::~NewFile() {
-  std::fclose(file_);
-}
-
-void NewFile::write(std::string_view text) {
-  if (!text.empty() && std::fwrite(text.data(), 1, text.size(), file_) != text.size())
-    part_.fail(std::strerror(errno));
-}
-
-void NewFile::commit() {
-  if (std::fflush(file_) != 0)
-    part_.fail(std::strerror(errno));
-  part_.sync();
-  part_.commit();
-}
-
 namespace {
 
-constexpr int kTries = 16;
-constexpr mode_t kMode = 0666; // less what umask takes
+constexpr int kTries = 16;     // of names that nobody has
+constexpr mode_t kMode = 0666; // of which umask takes some
 constexpr mode_t kPermissions = 0777;
-constexpr std::size_t kMostName = 200; // of the 255 that file systems allow
+constexpr std::size_t kMostName = 200; // of the 255 bytes that file systems allow
 
 const char* kindOf(mode_t mode) {
   switch (mode & S_IFMT) {
@@ -124,6 +84,7 @@ void PartFile::close() noexcept {
 }
 
 std::optional<mode_t> PartFile::checkPlace() const {
+  // lstat(), as a link is to be found, and not what it leads to.
   struct stat there {};
   if (lstat(path_.c_str(), &there) != 0) {
     if (errno == ENOENT && !path_.empty())
@@ -138,12 +99,14 @@ std::optional<mode_t> PartFile::checkPlace() const {
   return there.st_mode & kPermissions;
 }
 
-// With the permissions of the file that is replaced from the first moment on: what it hid stays hidden.
+// Creates the file with the permissions of the file that is replaced from the first moment on, so
+// that what the old file hid stays hidden.
 void PartFile::open(std::optional<mode_t> replaced) {
   std::random_device random;
   const std::string folder = path_.substr(0, path_.rfind('/') + 1);
   for (int i = 0; i < kTries && file_ < 0; ++i) {
     name_ = fmt::format("{}{}{:08x}{:08x}", folder, prefix(path_), random(), random());
+    // Exclusively: a file or a link that somebody put there under this name is not opened.
     file_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                    replaced.value_or(kMode));
     if (file_ < 0 && errno != EEXIST)
@@ -151,7 +114,7 @@ void PartFile::open(std::optional<mode_t> replaced) {
   }
   if (file_ < 0)
     fail(std::strerror(errno));
-  if (replaced && fchmod(file_, *replaced) != 0) { // what umask took
+  if (replaced && fchmod(file_, *replaced) != 0) { // restores what umask took
     const int reason = errno;
     close();
     unlink(name_.c_str());
@@ -160,22 +123,69 @@ void PartFile::open(std::optional<mode_t> replaced) {
 }
 
 void PartFile::sync() {
-  // Some file systems have no fsync, and say so by EINVAL.
+  // File systems without fsync say so by EINVAL.
   if (fsync(file_) != 0 && errno != EINVAL)
     fail(std::strerror(errno));
 }
 
 void PartFile::commit() {
+  // The place may have changed since the file was opened.
   checkPlace();
   if (std::rename(name_.c_str(), path_.c_str()) != 0)
     fail(std::strerror(errno));
   isCommitted_ = true;
   close();
+  // A rename that only memory knows is lost with the power.
   syncToDisk(folderOf(path_));
 }
 
 void PartFile::fail(const std::string& reason) const {
   throw Error(TENON_ERR_FILE, fmt::format("cannot write file '{}': {}", path_, reason));
+}
+
+// The stream has a descriptor of its own, since the stream and the part file both close theirs.
+NewFile::NewFile(std::string path)
+    : part_(std::move(path)), file_(fdopen(dup(part_.descriptor()), "wb")) {
+  if (!file_)
+    part_.fail(std::strerror(errno));
+}
+
+NewFile::~NewFile() {
+  std::fclose(file_);
+}
+
+void NewFile::write(std::string_view text) {
+  if (!text.empty() && std::fwrite(text.data(), 1, text.size(), file_) != text.size())
+    part_.fail(std::strerror(errno));
+}
+
+void NewFile::commit() {
+  if (std::fflush(file_) != 0)
+    part_.fail(std::strerror(errno));
+  part_.sync();
+  part_.commit();
+}
+
+std::string readWholeFile(const std::string& path, const std::string& kind) {
+  const auto failed = [&](const std::string& reason) {
+    return Error(TENON_ERR_FILE, fmt::format("cannot read {} '{}': {}", kind, path, reason));
+  };
+  const auto close = [](std::FILE* file) { std::fclose(file); };
+  const std::unique_ptr<std::FILE, decltype(close)> file(
+      fdopen(openRegularFile(path, fmt::format("cannot read {}", kind)), "rb"), close);
+  if (!file)
+    throw failed(std::strerror(errno));
+  std::string text;
+  // In blocks until there is no more: files of /proc do not tell their size.
+  char block[4096];
+  while (const std::size_t got = std::fread(block, 1, sizeof block, file.get())) {
+    text.append(block, got);
+    if (text.size() > kMostFileText)
+      throw failed(fmt::format("it has more than {} bytes", kMostFileText));
+  }
+  if (std::ferror(file.get()))
+    throw failed(std::strerror(errno));
+  return text;
 }
 
 } // namespace tenon

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A file beside its place, in the same folder, under a name that nobody else has, which takes the
-// place once it is whole: at every moment the place holds what was there before, or all of the new.
-// The place is free or holds a regular file that may be written. Anything else there (a folder, a
-// device, a pipe, a symbolic link, whose target would be meant) is an error that names it.
+// Files that are read or written as a whole.
+//
+// A written file is made beside its place, in the same folder, under a name that nobody else has,
+// and takes the place once it is whole: at every moment the place holds what was there before, or
+// all of the new content. The place is free or holds a regular file that may be written. Anything
+// else there is an error that names it: a folder, a device, a pipe, or a symbolic link, whose
+// target would be meant.
 #pragma once
 
 #include <sys/types.h>
@@ -15,19 +18,12 @@
 
 namespace tenon {
 
-// A small file as one text.
-
-// What is longer is no file of text.
-inline constexpr std::size_t kMostFileText = std::size_t(16) << 20;
-// Throws TENON_ERR_FILE, saying why, if it cannot be read, is no regular file or is longer than that;
-// `kind` ("options file") is what messages call it.
-std::string readWholeFile(const std::string& path, const std::string& kind);
-
+// A file beside its place, by its descriptor.
 class PartFile {
 public:
-  // Creates an empty file .NAME.part.RANDOM with the permissions of the file that it replaces, or else
-  // those that umask gives; what others made is never opened. Throws TENON_ERR_FILE, saying why, as all
-  // calls here do.
+  // Creates an empty file .NAME.part.RANDOM with the permissions of the file that it replaces, or
+  // else those that umask gives; a file that somebody else made is never opened. Throws
+  // TENON_ERR_FILE with the reason, as all calls here do.
   explicit PartFile(std::string path);
   // Removes the file unless it was committed.
   ~PartFile();
@@ -35,7 +31,7 @@ public:
   PartFile& operator=(const PartFile&) = delete;
 
   const std::string& name() const noexcept { return name_; }
-  // Open for writing until it is committed.
+  // The descriptor is open for writing until the file is committed.
   int descriptor() const noexcept { return file_; }
   // What this process has written is on the disk when this returns.
   void sync();
@@ -43,11 +39,11 @@ public:
   void commit();
   [[noreturn]] void fail(const std::string& reason) const;
 
-  // How the names of the files begin that were to take this place, their folder left out.
+  // The beginning of the names of all files that were to take this place, their folder left out.
   static std::string prefix(const std::string& path);
 
 private:
-  // The permissions of the file that is there, if one is.
+  // The permissions of the file that is at the place, if one is.
   std::optional<mode_t> checkPlace() const;
   void open(std::optional<mode_t> replaced);
   void close() noexcept;
@@ -57,18 +53,16 @@ private:
   bool isCommitted_ = false;
 };
 
-// The folder of a path, "." where it names none.
+// The folder of a path; "." where it names none.
 std::string folderOf(const std::string& path);
-// What was written to the file by this process, or is known of the names in the folder, is on the disk
-// when this returns. Throws TENON_ERR_FILE; file systems that cannot do this say so, which is no error.
+// Brings to the disk what this process has written to the file, or the names that a folder holds.
+// Throws TENON_ERR_FILE; that a file system cannot do this is not an error.
 void syncToDisk(const std::string& path);
 
-// A file of text that is written beside its place and renamed into it once it is whole
-// (part_file.hpp): a failure leaves what was there before.
-
+// A PartFile that is written as text. A failure leaves what was there before.
 class NewFile {
 public:
-  // Throws TENON_ERR_FILE, saying why, as all calls here do.
+  // Throws TENON_ERR_FILE with the reason, as all calls here do.
   explicit NewFile(std::string path);
   // Removes what was written, unless it was committed.
   ~NewFile();
@@ -82,5 +76,11 @@ private:
   PartFile part_;
   std::FILE* file_;
 };
+
+// The longest file that is read as one text; what is longer is not a file of text.
+inline constexpr std::size_t kMostFileText = std::size_t(16) << 20;
+// Throws TENON_ERR_FILE with the reason if the file cannot be read, is not a regular file, or is
+// longer than that; `kind` ("options file") is what messages call it.
+std::string readWholeFile(const std::string& path, const std::string& kind);
 
 } // namespace tenon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The file is opened first and asked afterwards what it is, so that nobody can replace it in between.
+// Opens a file first and asks afterwards what it is, so that nobody can replace it in between.
 #include "sys/files/regular_file.hpp"
 
 #include "sys/errors/error.hpp"

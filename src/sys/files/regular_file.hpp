@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opens a file for reading if it is a regular one. A pipe would wait for a writer that may never come,
-// and a device may have no end.
+// Opens a file for reading if it is a regular one. A pipe would wait for a writer that may never
+// come, and a device may have no end.
 #pragma once
 
 #include <string>
 
 namespace tenon {
 
-// A file descriptor that the caller closes. Throws TENON_ERR_FILE, "DOING 'PATH': reason", where `doing`
-// is such as "cannot read options file".
+// Returns a file descriptor, which the caller closes. Throws TENON_ERR_FILE, "DOING 'PATH':
+// reason", where `doing` is such as "cannot read options file".
 int openRegularFile(const std::string& path, const std::string& doing);
 
 } // namespace tenon

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Finds data files beside the library, by the path from which the loader has it. So an installed
+// tree can be moved, and no environment variable is needed.
 #include "sys/files/share_folder.hpp"
 
 #include "sys/errors/error.hpp"
@@ -34,7 +36,8 @@ std::string findDataFile(const std::string& nameOrPath, const std::string& what,
         known.push_back(name.substr(0, name.rfind('.')));
   }
   std::sort(known.begin(), known.end());
-  known.erase(std::unique(known.begin(), known.end()), known.end()); // in several folders
+  // A name can be in several folders.
+  known.erase(std::unique(known.begin(), known.end()), known.end());
   throw Error(TENON_ERR_FILE,
               fmt::format("there is no {} '{}' in {}; known are: {}. Pass one of these, or a path "
                           "that ends with .json",
@@ -44,8 +47,8 @@ std::string findDataFile(const std::string& nameOrPath, const std::string& what,
 
 namespace {
 
-// The file that this code was loaded from. The name of a program is as it was called: without a
-// folder where the shell has found it in PATH.
+// The file that this code was loaded from. The loader knows a program by the name by which it was
+// called, which has no folder where the shell has found it in PATH: then Linux is asked.
 std::filesystem::path ownFile() {
   static const char anchor = 0;
   std::error_code ignored;
@@ -66,12 +69,12 @@ std::vector<std::string> shareFolders() {
     if (std::find(folders.begin(), folders.end(), normal) == folders.end())
       folders.push_back(normal);
   };
-  // As installed, and in the tree where it was built.
+  // As installed, and in the tree where the library was built.
   const std::filesystem::path file = ownFile();
   if (!file.empty())
     for (const char* way : {TENON_SHARE_FROM_LIBRARY, "../share/tenon"})
       add(file.parent_path() / way);
-#ifdef TENON_SHARE_INSTALLED // a static library: programs lie in folders of their own, too
+#ifdef TENON_SHARE_INSTALLED // a static library: programs can be in folders of their own, too
   if (!file.empty())
     add(file.parent_path() / "../../share/tenon");
   add(TENON_SHARE_INSTALLED);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The log keeps one stack of open scopes for each thread and one table of totals for all.
+// Everything that a scope needs exists in advance, at fixed sizes, so that opening and closing one
+// allocates nothing and takes the lock only once, at its end.
 #include "sys/log/log.hpp"
 
 #include "sys/errors/error.hpp"
@@ -59,6 +62,7 @@ double steadySeconds() {
 Log& log() {
   static auto* all = [] {
     auto* made = new Log;
+    // All places at once, since names of stages are read without the lock and must not move.
     made->stages.reserve(kMaxStages);
     made->stages.push_back({"main"});
     made->clock = steadySeconds;
@@ -78,7 +82,7 @@ struct Frame {
 };
 
 thread_local std::array<Frame, kMaxDepth> frames;
-thread_local int depth = 0; // may pass kMaxDepth: what lies deeper counts for the frame there
+thread_local int depth = 0; // can pass kMaxDepth: deeper scopes count for the frame there
 
 Frame* innermost() noexcept {
   if (depth == 0)
@@ -86,6 +90,7 @@ Frame* innermost() noexcept {
   return &frames[static_cast<std::size_t>(std::min(depth, kMaxDepth) - 1)];
 }
 
+// The time, read once the work that was queued on the device is done.
 double nowThatAllIsDone() noexcept {
   if (const LogBarrier barrier = log().barrier.load(std::memory_order_relaxed))
     barrier();
@@ -96,16 +101,20 @@ Totals& totalsOf(int stage, int event) {
   return log().stages[static_cast<std::size_t>(stage)].totals[static_cast<std::size_t>(event)];
 }
 
+// Whether a scope of the event is open further out.
 bool isOpen(int event) noexcept {
   return std::any_of(frames.begin(), frames.begin() + depth,
                      [=](const Frame& frame) { return frame.event == event; });
 }
 
+// Adds a closed frame to the totals. A scope within one of the same event is part of the time of
+// the outer one, and counts for the number and for self time only.
 void addTotals(const Frame& frame, double time, bool nested) noexcept {
   std::lock_guard lock(log().mutex);
   Totals& totals = totalsOf(frame.stage, frame.event);
   ++totals.count;
   totals.selfTime += time - frame.childTime;
+  // The outer scope of this event will count them.
   if (nested)
     return;
   totals.time += time;
@@ -131,6 +140,7 @@ void tellSink(const Frame& frame, double time) noexcept {
 void closeInnermost() noexcept {
   if (depth-- > kMaxDepth)
     return;
+  // A copy, since its place is free from now on, and a barrier or sink may open scopes.
   const Frame frame = frames[static_cast<std::size_t>(depth)];
   const double time = nowThatAllIsDone() - frame.start;
   addTotals(frame, time, isOpen(frame.event));
@@ -198,14 +208,17 @@ void logReset() noexcept {
 bool logBegin(int event) noexcept {
   if (!isEvent(event))
     return false;
+  // The watchdog hears of the scope even while the log is off.
   noteCall(eventName(event));
   if (!logEnabled())
     return false;
+  // A scope that is too deep has no frame, but it has to be closed like the others.
   if (depth++ >= kMaxDepth)
     return true;
   Frame& frame = *innermost();
   frame = Frame{};
   frame.event = event;
+  // A scope counts for the stage in which it begins.
   frame.stage = log().stage.load(std::memory_order_relaxed);
   frame.start = nowThatAllIsDone();
   return true;

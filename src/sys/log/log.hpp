@@ -17,17 +17,8 @@
 
 namespace tenon {
 
-// What the innermost open scope of this thread has taken so far (log.hpp), with those within it; zeros while
-// the log is off.
-
-struct OpenScope {
-  double seconds = 0;
-  Index messages = 0, bytes = 0;
-};
-
-OpenScope logOpenScope() noexcept;
-
-// The number of the event of that name, the same at each call. To be kept in a static variable.
+// The number of the event of that name, which is the same at each call. Callers keep it in a static
+// variable.
 int logEvent(const char* name);
 
 void logEnable(bool on) noexcept;
@@ -35,7 +26,7 @@ bool logEnabled() noexcept;
 // Forgets all totals; events and stages keep their numbers.
 void logReset() noexcept;
 
-// False if nothing was opened: the log is off, or no such event.
+// Returns false if nothing was opened: the log is off, or there is no such event.
 bool logBegin(int event) noexcept;
 // Does nothing while the log is off. The innermost open event of this thread must be this one.
 void logEnd(int event);
@@ -51,10 +42,18 @@ private:
   bool open_;
 };
 
-// Work of the innermost open scope of this thread; none is counted outside a scope.
+// Counts work for the innermost open scope of this thread; outside a scope none is counted.
 void logFlops(double flops) noexcept;
-// One message with this payload.
+// Counts one message with this payload.
 void logMessage(Index bytes) noexcept;
+
+// What the innermost open scope of this thread has taken so far, with the scopes within it; zeros
+// while the log is off.
+struct OpenScope {
+  double seconds = 0;
+  Index messages = 0, bytes = 0;
+};
+OpenScope logOpenScope() noexcept;
 
 // Stages nest; what begins now counts for the innermost, "main" at first.
 void logStagePush(const char* name);
@@ -73,7 +72,7 @@ struct EventRecord {
 
 // What was counted since the log was enabled or reset, by stage and event in order of registration.
 std::vector<EventRecord> logSnapshot();
-// Seconds since then.
+// Seconds since the log was enabled or reset.
 double logElapsed() noexcept;
 
 // One scope that has closed, with the work of those within. The names live as long as the process.
@@ -86,18 +85,19 @@ struct ClosedScope {
   Index messages, bytes;
 };
 
-// Is told of every scope that closes while the log is on; nullptr for none.
+// A function that is told of every scope that closes while the log is on; nullptr for none.
 using LogSink = void (*)(const ClosedScope&) noexcept;
 void setLogSink(LogSink sink) noexcept;
 
-// Called before the clock is read where a scope begins or ends: for work that goes on while the host does, as a device's,
-// which would else count for whoever waits for it. nullptr for none.
+// A function that is called before the clock is read where a scope begins or ends: for work that
+// goes on while the host does, as that of a device, which would otherwise count for whoever waits
+// for it. nullptr for none.
 using LogBarrier = void (*)() noexcept;
 void setLogBarrier(LogBarrier barrier) noexcept;
 
-// The clock's time in seconds.
+// The time of the clock in seconds.
 double logNow() noexcept;
-// The clock in seconds; nullptr restores the steady clock. For tests and simulated time.
+// Sets the clock, in seconds; nullptr restores the steady clock. For tests and simulated time.
 void setLogClock(double (*now)()) noexcept;
 
 } // namespace tenon

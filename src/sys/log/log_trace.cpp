@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Keeps closed scopes in a list of fixed capacity and writes them as text only at the end. When the
+// list is full it drops what is later rather than what is earlier, since that costs nothing in the
+// time step; the number of dropped events is told.
 #include "sys/log/log_trace.hpp"
 
 #include "sys/errors/error.hpp"
@@ -31,6 +34,7 @@ Trace& trace() {
 void keep(const ClosedScope& scope) noexcept {
   std::lock_guard lock(trace().mutex);
   auto& scopes = trace().scopes;
+  // No event may allocate in a time step.
   if (scopes.size() == scopes.capacity())
     ++trace().dropped;
   else
@@ -47,6 +51,7 @@ void traceStart(Index capacity) {
   std::lock_guard lock(trace().mutex);
   trace().scopes.reserve(static_cast<std::size_t>(capacity));
   trace().zero = logNow();
+  // Last, when there is room for events.
   setLogSink(keep);
 }
 

@@ -13,17 +13,17 @@ namespace tenon {
 // From now on keeps the first `capacity` events; the time of this call is the trace's zero. Throws
 // TENON_ERR_ARG for a capacity below 1.
 void traceStart(Index capacity);
-// Forgets everything.
+// Ends the trace and forgets everything.
 void traceStop() noexcept;
 
 Index traceSize() noexcept;
-// Events that came when the trace was full.
+// The number of events that came when the trace was full.
 Index traceDropped() noexcept;
 
-// Objects of the array "traceEvents". First those that name the process; only rank 0's stand at the
-// beginning of the array, all others begin with a comma.
+// Text of the array "traceEvents": first the objects that name the process. The text of rank 0
+// stands at the beginning of the array; that of all other ranks begins with a comma.
 std::string traceHead(int rank);
-// The events [begin, end). Times are in microseconds.
+// Text of the events [begin, end). Times are in microseconds.
 std::string traceEvents(int rank, Index begin, Index end);
 
 } // namespace tenon

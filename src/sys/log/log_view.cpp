@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reduces the snapshots of all ranks to a table. Times are those of the slowest rank and work is
+// summed, and the ratio of slowest to fastest shows imbalance; a rank that never ran an event
+// counts as one that took no time in it.
 #include "sys/log/log_view.hpp"
 
 #include <fmt/format.h>
@@ -40,11 +43,11 @@ Reduction& reductionOf(std::vector<Reduction>& all, const EventRecord& record) {
   return all.back();
 }
 
-// Four characters or so of a large number: 0, 87, 1.2k, 45.1M.
+// A large number in four characters or so: 0, 87, 1.2k, 45.1M.
 std::string brief(double value) {
   static constexpr const char* kUnits[] = {"", "k", "M", "G", "T", "P", "E"};
   std::size_t unit = 0;
-  // 999.95 would be rounded to 1000.0.
+  // From 999.95 on a number would be printed as 1000.0.
   while (value >= (unit == 0 ? 1000.0 : 999.95) && unit + 1 < std::size(kUnits)) {
     value /= 1000.0;
     ++unit;
@@ -83,6 +86,7 @@ std::vector<LogViewRow> reduceLog(std::span<const std::vector<EventRecord>> rank
       addRecord(reductionOf(sums, record), record);
   std::vector<LogViewRow> rows;
   for (auto& sum : sums) {
+    // A rank without the event took no time in it, so its ratio is without bound and shown as none.
     const bool everywhere = static_cast<std::size_t>(sum.ranks) == ranks.size();
     const double least = everywhere ? sum.minTime : 0.0;
     if (sum.row.maxTime > 0)
@@ -101,7 +105,8 @@ std::string formatLogView(const LogViewHead& head, std::span<const LogViewRow> r
       "Messages", "Bytes");
   if (rows.empty())
     text += "no event of the library or of the program ran while the log was on\n";
-  // Rows of one stage stand together, stages in the order in which they were first seen.
+  // The rows of one stage are printed together, and stages in the order in which they were first
+  // seen.
   std::vector<std::string> stages;
   for (const auto& row : rows)
     if (std::find(stages.begin(), stages.end(), row.stage) == stages.end())

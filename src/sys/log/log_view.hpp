@@ -14,8 +14,8 @@ namespace tenon {
 struct LogViewRow {
   std::string stage;
   std::string event;
-  Index count = 0;    // the largest of all ranks
-  double maxTime = 0; // of the slowest rank
+  Index count = 0;    // the largest count of all ranks
+  double maxTime = 0; // time of the slowest rank
   double ratio = 1;   // slowest over fastest; 0 if some rank took no time at all
   double maxSelfTime = 0;
   double flops = 0; // sums over ranks
@@ -25,9 +25,9 @@ struct LogViewRow {
 
 struct LogViewHead {
   int ranks = 1;
-  double seconds = 0;       // of the whole run
+  double seconds = 0;       // duration of the whole run
   Index maxHighWater = 0;   // memory of the rank that used most
-  Index totalHighWater = 0; // of all ranks
+  Index totalHighWater = 0; // memory of all ranks
 };
 
 // One snapshot per rank; a rank without an event took no time in it. Order: first seen first.

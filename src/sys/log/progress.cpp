@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Turns reports about long work into lines, at most one in a second. The first report of a work
+// only sets its beginning, so that the rate leaves out what was done before, as by a run that is
+// continued.
 #include "sys/log/progress.hpp"
 
 #include "sys/errors/error.hpp"
@@ -45,6 +48,7 @@ std::string Progress::report(const std::string& what, Index done, Index total,
   }
   work.last = done;
   const double seconds = now - work.begin;
+  // The last step always has its line.
   if (seconds <= 0 || (now - work.shown < kPause && done != total))
     return "";
   work.shown = now;
@@ -63,6 +67,7 @@ std::string Progress::report(const std::string& what, Index done, Index total,
 void showProgress(const std::string& what, Index done, Index total, const std::string& valueName,
                   double value) {
   static std::mutex mutex;
+  // Never destroyed: work can be reported while static objects are destroyed.
   static auto* progress = new Progress;
   if (processRank() != 0 || !options().getFlag("", "progress"))
     return;

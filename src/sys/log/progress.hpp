@@ -12,8 +12,9 @@ namespace tenon {
 
 class Progress {
 public:
-  // The line to print now, or "". `what` names the work; `total` 0: unknown; valueName "": none.
-  // Work whose `done` goes back has begun anew. Time is the log's clock.
+  // The line to print now, or "". `what` names the work; a `total` of 0 means that it is not known,
+  // and valueName "" that there is no value. Work whose `done` goes back has begun again. Time is
+  // that of the clock of the log.
   std::string report(const std::string& what, Index done, Index total, const std::string& valueName,
                      double value);
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// A stopwatch by the steady clock.
 #pragma once
 
 #include <chrono>
 
 namespace tenon {
 
-// Seconds since it was made; 0 from one that does not run, which costs nothing.
+// Measures seconds since it was made. One that does not run measures 0 and costs nothing.
 class Stopwatch {
 public:
   explicit Stopwatch(bool runs = true) : runs_(runs) {

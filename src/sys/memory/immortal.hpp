@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The one object of a class that is made where it is first asked for, in memory that the program has
-// from its beginning, and never destroyed: it is there while static objects are destroyed, and when no
-// memory is left.
+// The one object of a class that is made where it is first asked for, in memory that the program
+// has from its beginning, and never destroyed: it is there while static objects are destroyed, and
+// when no memory is left.
 #pragma once
 
 #include <cstddef>

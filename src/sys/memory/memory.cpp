@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Buffers, the counters of their bytes, and places within a range. The counters are relaxed
+// atomics, as they are read for reports only. FirstFit gives places back by moving the nodes of its
+// maps, since that happens in destructors, where no memory may be left.
 #include "sys/memory/memory.hpp"
 
 #include "sys/errors/error.hpp"
@@ -12,55 +15,6 @@
 #include <utility>
 
 namespace tenon {
-
-FirstFit::FirstFit(Index bytes) {
-  if (bytes > 0)
-    gaps_.emplace(0, bytes);
-}
-
-std::optional<Index> FirstFit::take(Index bytes, Index alignment) {
-  for (const auto& [begin, end] : gaps_) {
-    const Index place = roundedUp(begin, alignment);
-    if (place > end || end - place < bytes)
-      continue;
-    Ranges made; // nothing has changed if there is no memory for them
-    made.emplace(place, place + bytes);
-    if (begin < place)
-      made.emplace(begin, place);
-    auto after = gaps_.extract(begin);
-    after.key() = place + bytes;
-    if (after.key() < after.mapped())
-      gaps_.insert(std::move(after));
-    places_.insert(made.extract(place));
-    gaps_.merge(made);
-    taken_ += bytes;
-    return place;
-  }
-  return std::nullopt;
-}
-
-Index FirstFit::giveBack(Index place) {
-  const auto known = places_.find(place);
-  if (known == places_.end())
-    throw Error(TENON_ERR_INTERNAL, fmt::format("place {} was given back, but not taken", place));
-  Index begin = place, end = known->second;
-  const Index bytes = end - begin;
-  auto gap = places_.extract(known);
-  taken_ -= bytes;
-  auto after = gaps_.lower_bound(begin);
-  if (after != gaps_.begin() && std::prev(after)->second == begin) {
-    begin = std::prev(after)->first;
-    gaps_.erase(std::prev(after));
-  }
-  if (after != gaps_.end() && after->first == end) {
-    end = after->second;
-    gaps_.erase(after);
-  }
-  gap.key() = begin;
-  gap.mapped() = end;
-  gaps_.insert(std::move(gap));
-  return bytes;
-}
 
 namespace {
 
@@ -81,6 +35,7 @@ void countUp(Count& count, Index bytes) {
   count.taken.fetch_add(1, std::memory_order_relaxed);
   const Index now = count.alive.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   Index seen = count.highest.load(std::memory_order_relaxed);
+  // Another thread may have raised the high water in the meantime, and higher.
   while (seen < now && !count.highest.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
   }
 }
@@ -111,6 +66,8 @@ void Buffer::take(const std::source_location& where) {
   const auto size = static_cast<std::size_t>(bytes_);
   data_ = source_ ? source_->take(bytes_) : nullptr;
   if (!data_ && space() == Space::Host) {
+    // Shared memory that is used up is no failure: the heap serves, and conversions are packed
+    // then.
     source_.reset();
     data_ = ::operator new (size, std::align_val_t{kAlignment}, std::nothrow);
   }
@@ -130,6 +87,7 @@ Buffer::Buffer(Buffer&& other) noexcept
       label_(std::move(other.label_)), source_(std::move(other.source_)) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  // The old memory goes with the temporary.
   Buffer taken(std::move(other));
   std::swap(data_, taken.data_);
   std::swap(bytes_, taken.bytes_);
@@ -157,6 +115,7 @@ void Buffer::fill(unsigned char byte) {
 
 Index Buffer::bytesOf(Index count, std::size_t size, const std::string& label,
                       const std::source_location& where) {
+  // By division, as the product could overflow.
   const auto each = static_cast<Index>(size);
   if (count < 0 || count > std::numeric_limits<Index>::max() / each)
     throw Error(
@@ -175,6 +134,56 @@ Index memoryHighWater(Space space) noexcept {
 }
 Index buffersTaken(Space space) noexcept {
   return countOf(space).taken.load(std::memory_order_relaxed);
+}
+
+FirstFit::FirstFit(Index bytes) {
+  if (bytes > 0)
+    gaps_.emplace(0, bytes);
+}
+
+std::optional<Index> FirstFit::take(Index bytes, Index alignment) {
+  for (const auto& [begin, end] : gaps_) {
+    const Index place = roundedUp(begin, alignment);
+    if (place > end || end - place < bytes)
+      continue;
+    Ranges made; // first, so that nothing has changed if there is no memory for its nodes
+    made.emplace(place, place + bytes);
+    if (begin < place)
+      made.emplace(begin, place);
+    auto after = gaps_.extract(begin);
+    after.key() = place + bytes;
+    if (after.key() < after.mapped())
+      gaps_.insert(std::move(after));
+    places_.insert(made.extract(place));
+    gaps_.merge(made);
+    taken_ += bytes;
+    return place;
+  }
+  return std::nullopt;
+}
+
+Index FirstFit::giveBack(Index place) {
+  const auto known = places_.find(place);
+  if (known == places_.end())
+    throw Error(TENON_ERR_INTERNAL, fmt::format("place {} was given back, but not taken", place));
+  Index begin = place, end = known->second;
+  const Index bytes = end - begin;
+  // The node of the place becomes that of the gap, grown by the gaps that touch it on either side.
+  auto gap = places_.extract(known);
+  taken_ -= bytes;
+  auto after = gaps_.lower_bound(begin);
+  if (after != gaps_.begin() && std::prev(after)->second == begin) {
+    begin = std::prev(after)->first;
+    gaps_.erase(std::prev(after));
+  }
+  if (after != gaps_.end() && after->first == end) {
+    end = after->second;
+    gaps_.erase(after);
+  }
+  gap.key() = begin;
+  gap.mapped() = end;
+  gaps_.insert(std::move(gap));
+  return bytes;
 }
 
 } // namespace tenon

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Counted memory: every array of the library is a Buffer, aligned for vector instructions, so that
-// what is alive and the high water of the process are known. A buffer comes from the heap, or from a
-// source that another room offers, such as memory that a node's processes share.
+// the memory in use and the high water of the process are known. A buffer comes from the heap, or
+// from a source that another module offers, such as memory that the processes of a node share.
+//
+// FirstFit divides a range of bytes, such as that of a source, into places.
 #pragma once
 
 #include "sys/errors/error.hpp"
@@ -15,35 +17,14 @@
 
 namespace tenon {
 
-// Places within a range of bytes: the first gap that is wide enough, and gaps that touch become one
-// again. Places are numbers; the memory behind them is somebody else's.
-
 // The next multiple of a unit.
 inline Index roundedUp(Index value, Index unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-class FirstFit {
-public:
-  explicit FirstFit(Index bytes);
-
-  // The place of that many bytes, more than 0, at a multiple of `alignment`; none if no gap is wide
-  // enough.
-  std::optional<Index> take(Index bytes, Index alignment);
-  // Frees a place that was taken, without allocating; returns its bytes.
-  Index giveBack(Index place);
-  Index bytesTaken() const noexcept { return taken_; }
-
-private:
-  using Ranges = std::map<Index, Index>; // begin to end
-
-  Ranges gaps_, places_;
-  Index taken_ = 0;
-};
-
 inline constexpr std::size_t kAlignment = 64;
 
-// Who may touch it: the host's code, or kernels of the device (device.hpp).
+// The code that can use the memory: that of the host, or kernels of the device (device.hpp).
 enum class Space { Host, Device };
 
 constexpr const char* spaceName(Space space) {
@@ -53,7 +34,7 @@ constexpr const char* spaceName(Space space) {
 class MemorySource {
 public:
   virtual ~MemorySource() = default;
-  // Memory aligned to kAlignment, NULL if it has none left.
+  // Memory aligned to kAlignment; NULL if the source has none left.
   virtual void* take(Index bytes) = 0;
   virtual void giveBack(void* memory) noexcept = 0;
   virtual Space space() const noexcept { return Space::Host; }
@@ -66,8 +47,8 @@ public:
   // Uninitialised bytes; label says whose they are in messages: "Layer 'conv1' weights".
   Buffer(Index bytes, std::string label,
          std::source_location where = std::source_location::current());
-  // The same from a source, which lives as long as the buffer; from the heap if the source is NULL, or
-  // is the host's and has none left.
+  // Uninitialised bytes from a source, which lives as long as the buffer; from the heap if the
+  // source is NULL, or is one of host memory that has none left.
   Buffer(Index bytes, std::string label, std::shared_ptr<MemorySource> source,
          std::source_location where = std::source_location::current());
   // Room for count elements of T.
@@ -94,7 +75,7 @@ public:
     return static_cast<const T*>(data_);
   }
   void setZero() { fill(0); }
-  // Every byte.
+  // Sets every byte to this value.
   void fill(unsigned char byte);
 
 private:
@@ -108,10 +89,30 @@ private:
   std::shared_ptr<MemorySource> source_; // NULL: the heap
 };
 
-// Of all buffers of the process in a space, now and at most so far.
+// Bytes of all buffers of the process in a space, now and at most so far.
 Index bytesAlive(Space space = Space::Host) noexcept;
 Index memoryHighWater(Space space = Space::Host) noexcept;
-// How often any of them has taken memory so far.
+// How often any buffer has taken memory so far.
 Index buffersTaken(Space space = Space::Host) noexcept;
+
+// Places within a range of bytes: the first gap that is wide enough, and gaps that touch become one
+// again. Places are numbers; the memory behind them is somebody else's.
+class FirstFit {
+public:
+  explicit FirstFit(Index bytes);
+
+  // Takes that many bytes, more than 0, and returns their place, a multiple of `alignment`; none if
+  // no gap is wide enough.
+  std::optional<Index> take(Index bytes, Index alignment);
+  // Frees a place that was taken, without allocating; returns its bytes.
+  Index giveBack(Index place);
+  Index bytesTaken() const noexcept { return taken_; }
+
+private:
+  using Ranges = std::map<Index, Index>; // begin to end
+
+  Ranges gaps_, places_;
+  Index taken_ = 0;
+};
 
 } // namespace tenon

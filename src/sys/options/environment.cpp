@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reads environment variables. An empty variable is set, and differs from one that is not.
 #include "sys/options/environment.hpp"
 
 #include <cstdlib>

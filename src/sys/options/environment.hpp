@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The only door to the environment.
+// The only place that reads environment variables.
 #pragma once
 
 #include <optional>

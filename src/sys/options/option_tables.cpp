@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The list of declared options, and the questions that it answers about a key. A key is matched
+// from its end, since its prefix is any name that the program gives an object: -tenon_conv1_backend
+// is the option `backend` of the object conv1. So a key can fit several names, and the longest
+// comes first.
 #include "sys/options/option_tables.hpp"
 
 #include "sys/errors/error.hpp"
@@ -16,7 +20,7 @@ namespace tenon {
 
 namespace {
 
-// Options of the library as a whole. They are read without a prefix.
+// Options of the library as a whole, which are read without a prefix.
 constexpr OptionSpec kGlobalOptions[] = {
     {"help", OptionSpec::Word, "", "list the options that contain this word, or all"},
     {"options_file", OptionSpec::String, "", "read options from this file, one per line"},
@@ -78,7 +82,7 @@ constexpr OptionSpec kHelpOption[] = {
 
 struct Tables {
   std::mutex mutex;
-  std::deque<OptionDeclaration> list;
+  std::deque<OptionDeclaration> list; // a deque, as others keep pointers to its entries
   bool ownsCommandLine = false, answersHelp = false;
 };
 
@@ -111,7 +115,8 @@ bool isNameCharacter(char c) {
          c == '-' || c == '.';
 }
 
-// Written behind a dash it must read as one key, and a program's not as one of the library's.
+// Checks a name: after a dash it must read as one key, and the key of a program not as one of the
+// library.
 void checkName(const OptionDeclaration& made) {
   const std::string& name = made.name;
   const bool isWord = std::all_of(name.begin(), name.end(), isNameCharacter);
@@ -149,7 +154,8 @@ bool isSame(const OptionDeclaration& a, const OptionDeclaration& b) {
          a.choices == b.choices;
 }
 
-// What another declaration of the same name leaves open.
+// Checks that two declarations of one name agree: always on the type, and on more if they have one
+// owner or belong to the program, whose options have no other prefix to tell them apart.
 void checkAgainst(const OptionDeclaration& made, const OptionDeclaration& other) {
   if (other.type != made.type)
     throw Error(TENON_ERR_OPTION,
@@ -183,6 +189,7 @@ bool isDeclared(const OptionDeclaration& made) {
 
 void declare(const OptionTable& table, bool isProgram) {
   std::lock_guard lock(tables().mutex);
+  // All are checked before any is added, so that a table with an error declares nothing.
   for (const auto& spec : table.specs)
     checkDeclaration(declarationOf(table.owner, spec, isProgram));
   for (const auto& spec : table.specs) {
@@ -192,7 +199,8 @@ void declare(const OptionTable& table, bool isProgram) {
   }
 }
 
-// The part of a library key after -tenon_ that stands before and with the name: does it end so?
+// Whether the part of a library key after -tenon_, which is a prefix and a name, ends with this
+// name.
 bool endsWithName(std::string_view body, std::string_view name) {
   if (!body.ends_with(name))
     return false;
@@ -205,6 +213,7 @@ bool matches(const OptionDeclaration& declared, std::string_view key) {
   return key.starts_with(kKeyStart) && endsWithName(key.substr(kKeyStart.size()), declared.name);
 }
 
+// The declared key that is nearest to what was written so far.
 struct Candidate {
   int distance = std::numeric_limits<int>::max();
   std::string key;
@@ -218,7 +227,7 @@ struct Candidate {
   }
 };
 
-// Whole numbers without an exponent.
+// The text of a bound: whole numbers are printed without an exponent.
 std::string numberText(double value) {
   constexpr double kExact = 1e15;
   return std::abs(value) < kExact && value == std::floor(value) ? fmt::format("{:.0f}", value)
@@ -313,6 +322,7 @@ std::vector<const OptionDeclaration*> optionDeclarations() {
 }
 
 void ownCommandLine() {
+  // A program that has declared -help answers it itself.
   const bool isOurs = declarationsNamed("help", true).empty();
   if (isOurs)
     declareProgramOptions({"program", kHelpOption});
@@ -334,6 +344,7 @@ bool answersHelp() {
 std::vector<const OptionDeclaration*> declarationsOf(std::string_view key) {
   auto found = optionDeclarations();
   std::erase_if(found, [&](const auto* declared) { return !matches(*declared, key); });
+  // The longest name has the shortest prefix, and is meant more likely.
   std::stable_sort(found.begin(), found.end(),
                    [](const auto* a, const auto* b) { return a->name.size() > b->name.size(); });
   return found;
@@ -353,7 +364,7 @@ std::string nearestKey(std::string_view key) {
     best.improve(key, declared->key, declared->key);
     if (declared->isProgram || !key.starts_with(kKeyStart))
       continue;
-    // Whatever stands before an underscore may be a prefix.
+    // Each part before an underscore may be a prefix.
     for (auto at = key.find('_', kKeyStart.size()); at != key.npos; at = key.find('_', at + 1))
       best.improve(key.substr(at + 1), declared->name,
                    fmt::format("{}{}", key.substr(0, at + 1), declared->name));

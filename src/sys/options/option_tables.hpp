@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What options there are: static tables beside the code that reads them, collected in one list for
-// the process. The library's options are written -tenon_[prefix_]name, so a key is known by its
+// The options that there are: static tables beside the code that reads them, collected in one list
+// for the process. The library's options are written -tenon_[prefix_]name, so a key is known by its
 // ending; the calling program may add its own, written -name.
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace tenon {
 
-// The numbers that an option takes. An open end is excluded; infinity is taken only without bounds.
+// The numbers that an option takes. An open end is excluded; infinity is accepted only without
+// bounds.
 struct OptionBounds {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
@@ -36,14 +37,14 @@ struct OptionSpec {
   enum Type { Flag, Int, Real, String, Choice, Word, Ints };
   const char* name;
   Type type;
-  const char* defaultValue; // nullptr for none: then a value is asked for by find alone
+  const char* defaultValue; // nullptr for none: then only find can ask for a value
   const char* help;
   const char* choices = nullptr; // "a|b|c", for Choice
   OptionBounds bounds{};         // for Int, Ints and Real
 };
 
 struct OptionTable {
-  const char* owner; // a room or type: "conv", "comm"
+  const char* owner; // a module or type: "conv", "comm"
   std::span<const OptionSpec> specs;
 };
 
@@ -69,11 +70,11 @@ struct OptionDeclaration {
 
 // Two owners may declare one name only with the same type; the same table twice counts once.
 void registerOptions(const OptionTable& table);
-// To be called before the command line is read. All owners of a program's option give it the same
-// default.
+// Declares options of the program, before the command line is read. All owners of one of its
+// options give it the same default.
 void declareProgramOptions(const OptionTable& table);
-// From now on every key on the command line must be declared. -help is one, and the library's to
-// answer unless the program has declared it before.
+// From now on every key on the command line must be declared. -help is declared too, and the
+// library answers it unless the program has declared it before.
 void ownCommandLine();
 bool ownsCommandLine();
 bool answersHelp();
@@ -87,7 +88,7 @@ struct OptionRegistration {
 std::vector<const OptionDeclaration*> optionDeclarations();
 // The declarations that a key as written may mean, the longest name first; none if it is unknown.
 std::vector<const OptionDeclaration*> declarationsOf(std::string_view key);
-// Of an exact name, in order of registration.
+// The declarations of an exact name, in order of registration.
 std::vector<const OptionDeclaration*> declarationsNamed(std::string_view name, bool isProgram);
 // The key that was probably meant; "" if nothing is declared.
 std::string nearestKey(std::string_view key);

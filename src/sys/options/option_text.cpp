@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Decides which words of a source are keys and which are values. That needs the declarations: a
+// word after a flag belongs to it only if it reads as a truth value, and words of a host program,
+// which Tenon does not know, have to pass untouched.
 #include "sys/options/option_text.hpp"
 
 #include "sys/errors/error.hpp"
@@ -31,21 +34,23 @@ bool accepted(const Declarations& declared, std::string_view value) {
                      [&](const auto* one) { return one->accepts(value); });
 }
 
-// Whether the word after a key belongs to it. What follows a flag does only if it reads as one: it
-// may be a word of the host program's.
+// Whether the word after a key belongs to it. The word after a flag does only if it reads as a
+// truth value: otherwise it may be a word of the host program.
 bool takesNext(const Declarations& declared, std::string_view next) {
   if (looksLikeKey(next))
     return false;
   return declared.front()->type != OptionSpec::Flag || accepted(declared, next);
 }
 
-// A host program's own keys are none of ours, but those that it declared.
+// Whether a key is one to read. Keys of a host program are left to it, except for those that it
+// declared.
 bool isOurs(const std::string& key) {
   return key.starts_with(kKeyStart) ||
          (looksLikeKey(key) && (ownsCommandLine() || !declarationsOf(key).empty()));
 }
 
-// Other ways to write -help, unless the program has such options.
+// The key that a word means: -h and --help are other ways to write -help, unless the program has
+// such options.
 std::string meantKey(const std::string& word) {
   const bool asksHelp = answersHelp() && (word == "-h" || word == "--help");
   return asksHelp && declarationsOf(word).empty() ? "-help" : word;
@@ -69,6 +74,45 @@ OptionReading readWords(const std::vector<std::string>& words, OptionSource sour
   return reading;
 }
 
+// Words and numbers.
+
+constexpr std::string_view kBlanks = " \t\r\n";
+
+template <class Number>
+std::optional<Number> parseNumber(std::string_view text) {
+  // from_chars() takes no plus sign, which people write.
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-')
+    text.remove_prefix(1);
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size())
+    return std::nullopt;
+  return number;
+}
+
+bool isBlank(char c) {
+  return kBlanks.find(c) != kBlanks.npos;
+}
+
+// Reads one word from position on, quoted pieces included, and moves position past it.
+std::string readWord(std::string_view line, std::size_t& position, std::string_view place) {
+  std::string word;
+  while (position < line.size() && !isBlank(line[position])) {
+    const char c = line[position++];
+    if (c != '"' && c != '\'') {
+      word += c;
+      continue;
+    }
+    const auto end = line.find(c, position);
+    if (end == line.npos)
+      throw Error(TENON_ERR_OPTION,
+                  fmt::format("{}: the quote {} in '{}' is not closed; close it", place, c, line));
+    word += line.substr(position, end - position);
+    position = end + 1;
+  }
+  return word;
+}
+
 } // namespace
 
 OptionValue checkedValue(const std::string& key, const std::optional<std::string>& value,
@@ -78,6 +122,7 @@ OptionValue checkedValue(const std::string& key, const std::optional<std::string
   if (!value && first.type != OptionSpec::Flag && first.type != OptionSpec::Word)
     throw Error(TENON_ERR_OPTION, fmt::format("option '{}' ({}) has no value; expected {}", key,
                                               place, first.expected()));
+  // A flag that stands alone is true, and a word that stands alone is empty.
   const std::string text = value.value_or(first.type == OptionSpec::Flag ? "true" : "");
   if (!accepted(declared, text))
     throw Error(TENON_ERR_OPTION, fmt::format("option '{}' has value '{}' ({}); expected {}", key,
@@ -119,6 +164,7 @@ std::vector<OptionValue> readFileText(std::string_view text, const std::string& 
     if (words.size() == 2)
       value = words[1];
     values.push_back(checkedValue(words[0], value, OptionSource::File, place));
+    // One file only, so that it is plain which of two values holds.
     if (words[0] == "-tenon_options_file")
       throw Error(
           TENON_ERR_OPTION,
@@ -126,46 +172,6 @@ std::vector<OptionValue> readFileText(std::string_view text, const std::string& 
   }
   return values;
 }
-
-namespace {
-
-constexpr std::string_view kBlanks = " \t\r\n";
-
-template <class Number>
-std::optional<Number> parseNumber(std::string_view text) {
-  if (text.size() > 1 && text[0] == '+' && text[1] != '-')
-    text.remove_prefix(1);
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size())
-    return std::nullopt;
-  return number;
-}
-
-bool isBlank(char c) {
-  return kBlanks.find(c) != kBlanks.npos;
-}
-
-// Reads one word from position on, quoted pieces included, and moves position past it.
-std::string readWord(std::string_view line, std::size_t& position, std::string_view place) {
-  std::string word;
-  while (position < line.size() && !isBlank(line[position])) {
-    const char c = line[position++];
-    if (c != '"' && c != '\'') {
-      word += c;
-      continue;
-    }
-    const auto end = line.find(c, position);
-    if (end == line.npos)
-      throw Error(TENON_ERR_OPTION,
-                  fmt::format("{}: the quote {} in '{}' is not closed; close it", place, c, line));
-    word += line.substr(position, end - position);
-    position = end + 1;
-  }
-  return word;
-}
-
-} // namespace
 
 std::optional<bool> parseFlag(std::string_view text) {
   static constexpr std::array<std::string_view, 4> kTrue{"true", "1", "yes", "on"};
@@ -211,6 +217,7 @@ std::vector<std::string> tokenize(std::string_view line, std::string_view place)
       ++position;
       continue;
     }
+    // Only at the beginning of a word, so that a path may have the character.
     if (line[position] == '#')
       break;
     words.push_back(readWord(line, position, place));

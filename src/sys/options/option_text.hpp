@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How options are written: words, quotes and comments, and the values of each type.
+// How options are written. The first part turns the words of a source into checked values; the
+// second reads words, quotes and comments, and the values of each type.
 #pragma once
 
 #include "sys/options/options.hpp"
@@ -12,24 +13,23 @@
 
 namespace tenon {
 
-// From a source's words to checked values: which words are keys, which the values that follow them.
-
+// The options among the words of a source.
 struct OptionReading {
   std::vector<OptionValue> values;
-  std::vector<std::string> rest; // words that are no options
+  std::vector<std::string> rest; // words that are not options
 };
 
 OptionReading readCommandLine(int argc, const char* const* argv);
 std::vector<OptionValue> readEnvironment(std::string_view text);
 std::vector<OptionValue> readFileText(std::string_view text, const std::string& path);
-// Checks a key and its value, if one is written, and fills in what a missing one means.
+// Checks a key and its value, if one is written, and fills in what a missing value means.
 OptionValue checkedValue(const std::string& key, const std::optional<std::string>& value,
                          OptionSource source, const std::string& place);
 
-// true for true, 1, yes, on; false for false, 0, no, off; in any case.
+// True for true, 1, yes, on; false for false, 0, no, off; in upper or lower case.
 std::optional<bool> parseFlag(std::string_view text);
 std::optional<Index> parseInt(std::string_view text);
-// "3" or "3,4,5"; at least one.
+// Integers such as "3" or "3,4,5"; at least one.
 std::optional<std::vector<Index>> parseInts(std::string_view text);
 // Any finite or infinite number.
 std::optional<double> parseReal(std::string_view text);

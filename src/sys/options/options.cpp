@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The database of options: five sources, ranked whatever the order in which they are read, and
+// look-ups from the most specific key to the least. Every look-up notes the key that was asked for,
+// so that at the end the options that nobody asked for can be told, with what was probably meant.
 #include "sys/options/options.hpp"
 
 #include "sys/errors/error.hpp"
@@ -13,70 +16,9 @@
 
 namespace tenon {
 
-// The text of -tenon_help: the declared options grouped by owner, with default, values and sources.
-
 namespace {
 
-bool contains(const std::string& text, const std::string& loweredWord) {
-  return lowered(text).find(loweredWord) != std::string::npos;
-}
-
-bool isAbout(const OptionDeclaration& declared, const std::string& loweredWord) {
-  return contains(declared.name, loweredWord) || contains(declared.owner, loweredWord) ||
-         contains(declared.help, loweredWord);
-}
-
-bool concerns(const OptionValue& value, const OptionDeclaration& declared) {
-  const auto meant = declarationsOf(value.key);
-  return std::find(meant.begin(), meant.end(), &declared) != meant.end();
-}
-
-std::string helpOf(const OptionDeclaration& declared, const std::vector<OptionValue>& values) {
-  std::string text = fmt::format("  {}\n      {} (default: {})\n", declared.usage(), declared.help,
-                                 declared.defaultValue.empty() ? "none" : declared.defaultValue);
-  for (const auto& value : values)
-    if (concerns(value, declared))
-      text += fmt::format("      now: {} {} ({})\n", value.key, value.text, value.place);
-  return text;
-}
-
-} // namespace
-
-std::string OptionDatabase::programHelp() const {
-  const auto given = values();
-  std::string text;
-  for (const auto* one : optionDeclarations())
-    if (one->isProgram)
-      text += helpOf(*one, given);
-  return text + "The options of Tenon are listed by -tenon_help, those about a word by "
-                "-tenon_help word.\n";
-}
-
-std::string OptionDatabase::help(std::string_view word) const {
-  auto declared = optionDeclarations();
-  const std::string loweredWord = lowered(word);
-  std::erase_if(declared, [&](const auto* one) { return !isAbout(*one, loweredWord); });
-  if (declared.empty())
-    return fmt::format("No option contains '{}'.\n", word);
-  std::stable_sort(declared.begin(), declared.end(), [](const auto* a, const auto* b) {
-    if (a->isProgram != b->isProgram)
-      return a->isProgram;
-    return a->owner < b->owner;
-  });
-  const auto given = values();
-  std::string text;
-  std::string owner;
-  for (const auto* one : declared) {
-    if (one->owner != owner)
-      text += one->owner + "\n";
-    owner = one->owner;
-    text += helpOf(*one, given);
-  }
-  return text;
-}
-
-namespace {
-
+// The key under which an option is written for an object with this prefix.
 std::string keyOf(std::string_view prefix, std::string_view name) {
   if (prefix == kProgram)
     return fmt::format("-{}", name);
@@ -84,6 +26,9 @@ std::string keyOf(std::string_view prefix, std::string_view name) {
   return fmt::format("{}{}{}{}", kKeyStart, prefix, joint ? "_" : "", name);
 }
 
+// The declarations of a name. An option that is read without a declaration, or as another type, is
+// an error of the code that reads it, and it is found at the first reading whether or not a value
+// is given.
 std::vector<const OptionDeclaration*> declaredAs(std::string_view prefix, std::string_view name,
                                                  std::initializer_list<OptionSpec::Type> types) {
   auto declared = declarationsNamed(name, prefix == kProgram);
@@ -98,6 +43,7 @@ std::vector<const OptionDeclaration*> declaredAs(std::string_view prefix, std::s
   return declared;
 }
 
+// The default of an option. Several owners may declare different ones, and then none of them holds.
 std::string defaultOf(std::string_view prefix, std::string_view name) {
   const auto declared = declaredAs(prefix, name, {});
   for (const auto* one : declared)
@@ -116,8 +62,9 @@ std::string defaultOf(std::string_view prefix, std::string_view name) {
   return declared.front()->defaultValue;
 }
 
-// A key may end in several declared names of different types or bounds; only here is it known which
-// is meant.
+// The value of an option in its type. A key can end in several declared names of different types or
+// bounds, and only here, where it is read, is it known which is meant; so it was enough that one of
+// them accepted the value when it came in, and this one has to accept it now.
 template <class T>
 T parsed(const OptionValue& value, std::optional<T> result,
          const std::vector<const OptionDeclaration*>& declared) {
@@ -143,6 +90,7 @@ T parsedDefault(std::string_view name, const std::string& text, std::optional<T>
 } // namespace
 
 OptionDatabase& options() {
+  // Never destroyed, since objects that static objects hold can still ask for options.
   static auto* database = new OptionDatabase;
   return *database;
 }
@@ -151,6 +99,7 @@ std::vector<std::string> OptionDatabase::load(int argc, const char* const* argv)
   auto values = readEnvironment(environment("TENON_OPTIONS").value_or(""));
   auto line = readCommandLine(argc, argv);
   values.insert(values.end(), line.values.begin(), line.values.end());
+  // The last one that was written counts, as for any other option.
   const auto file = std::find_if(values.rbegin(), values.rend(), [](const auto& value) {
     return value.key == "-tenon_options_file";
   });
@@ -159,8 +108,10 @@ std::vector<std::string> OptionDatabase::load(int argc, const char* const* argv)
     const auto fromFile = readFileText(readWholeFile(path, "options file"), path);
     values.insert(values.end(), fromFile.begin(), fromFile.end());
   }
+  // All sources are read and checked before any value is taken over, so that an error changes
+  // nothing.
   commit(values);
-  // Asked for above.
+  // The option was used above, and must not be reported as unused.
   lookup("", "options_file");
   return line.rest;
 }
@@ -191,6 +142,7 @@ void OptionDatabase::commit(const std::vector<OptionValue>& values) {
   for (const auto& value : values) {
     Entry& entry = entries_[value.key];
     const bool fresh = entry.value.key.empty();
+    // Of two values from one source the later one holds.
     if (fresh || entry.value.source <= value.source)
       entry = {value, entry.used};
   }
@@ -203,6 +155,7 @@ std::optional<OptionValue> OptionDatabase::lookup(std::string_view prefix,
   std::lock_guard lock(mutex_);
   asked_.emplace(key, name);
   auto found = entries_.find(key);
+  // Without a value for this object, the value for all objects holds.
   if (found == entries_.end() && prefix != kProgram)
     found = entries_.find(keyOf("", name));
   if (found == entries_.end())
@@ -326,6 +279,69 @@ std::vector<OptionValue> OptionDatabase::values() const {
   for (const auto& [key, entry] : entries_)
     all.push_back(entry.value);
   return all;
+}
+
+// The texts of -help and -tenon_help: the declared options, grouped by owner, with their defaults,
+// values and sources.
+
+namespace {
+
+bool contains(const std::string& text, const std::string& loweredWord) {
+  return lowered(text).find(loweredWord) != std::string::npos;
+}
+
+bool isAbout(const OptionDeclaration& declared, const std::string& loweredWord) {
+  return contains(declared.name, loweredWord) || contains(declared.owner, loweredWord) ||
+         contains(declared.help, loweredWord);
+}
+
+bool concerns(const OptionValue& value, const OptionDeclaration& declared) {
+  const auto meant = declarationsOf(value.key);
+  return std::find(meant.begin(), meant.end(), &declared) != meant.end();
+}
+
+std::string helpOf(const OptionDeclaration& declared, const std::vector<OptionValue>& values) {
+  std::string text = fmt::format("  {}\n      {} (default: {})\n", declared.usage(), declared.help,
+                                 declared.defaultValue.empty() ? "none" : declared.defaultValue);
+  for (const auto& value : values)
+    if (concerns(value, declared))
+      text += fmt::format("      now: {} {} ({})\n", value.key, value.text, value.place);
+  return text;
+}
+
+} // namespace
+
+std::string OptionDatabase::programHelp() const {
+  const auto given = values();
+  std::string text;
+  for (const auto* one : optionDeclarations())
+    if (one->isProgram)
+      text += helpOf(*one, given);
+  return text + "The options of Tenon are listed by -tenon_help, those about a word by "
+                "-tenon_help word.\n";
+}
+
+std::string OptionDatabase::help(std::string_view word) const {
+  auto declared = optionDeclarations();
+  const std::string loweredWord = lowered(word);
+  std::erase_if(declared, [&](const auto* one) { return !isAbout(*one, loweredWord); });
+  if (declared.empty())
+    return fmt::format("No option contains '{}'.\n", word);
+  std::stable_sort(declared.begin(), declared.end(), [](const auto* a, const auto* b) {
+    if (a->isProgram != b->isProgram)
+      return a->isProgram;
+    return a->owner < b->owner;
+  });
+  const auto given = values();
+  std::string text;
+  std::string owner;
+  for (const auto* one : declared) {
+    if (one->owner != owner)
+      text += one->owner + "\n";
+    owner = one->owner;
+    text += helpOf(*one, given);
+  }
+  return text;
 }
 
 } // namespace tenon

@@ -33,13 +33,14 @@ inline constexpr std::string_view kProgram = "-";
 class OptionDatabase {
 public:
   // Reads TENON_OPTIONS, the command line (argv[0] is skipped) and the options file that one of
-  // them names. Returns the words that are no options. Keys that do not begin with -tenon_ are looked
-  // at only if they are declared, unless the program owns the command line: then all must be.
+  // them names. Returns the words that are not options. Keys that do not begin with -tenon_ are
+  // read only if they are declared, unless the program owns the command line: then all must be.
   std::vector<std::string> load(int argc, const char* const* argv);
   void insertFile(const std::string& path);
-  // The same with the file's content at hand.
+  // Inserts the content of a file, which is at hand.
   void insertFileText(std::string_view text, const std::string& path);
-  // key with its dash; no value for a flag or word that stands alone.
+  // Sets one option, as by a call: the key with its dash, and no value for a flag or a word that
+  // stands alone.
   void set(const std::string& key, const std::optional<std::string>& value);
   void clear();
 
@@ -49,12 +50,12 @@ public:
   std::optional<Index> findInt(std::string_view prefix, std::string_view name) const;
   std::optional<std::vector<Index>> findInts(std::string_view prefix, std::string_view name) const;
   std::optional<double> findReal(std::string_view prefix, std::string_view name) const;
-  // For String, Choice and Word.
+  // For the types String, Choice and Word.
   std::optional<std::string> findString(std::string_view prefix, std::string_view name) const;
   std::optional<std::string> findChoice(std::string_view prefix, std::string_view name) const;
 
-  // The same with the table's default in place of none; TENON_ERR_OPTION where there is neither. An
-  // option whose owners declare different defaults has no default of its own: use find.
+  // The value, or else the default of the table; TENON_ERR_OPTION where there is neither. An option
+  // whose owners declare different defaults has no default of its own: use find for it.
   bool getFlag(std::string_view prefix, std::string_view name) const;
   Index getInt(std::string_view prefix, std::string_view name) const;
   std::vector<Index> getInts(std::string_view prefix, std::string_view name) const;
@@ -64,14 +65,14 @@ public:
 
   // Values that no look-up has asked for.
   std::vector<OptionValue> unused() const;
-  // What was probably meant by one of them: the nearest of the keys that were looked up whose name
-  // the key's may be; "" if there was none.
+  // What was probably meant by an unused key: the nearest of the keys that were looked up and whose
+  // name the key can have; "" if there is none.
   std::string nearestAsked(std::string_view key) const;
   // All values, by key.
   std::vector<OptionValue> values() const;
   // Each option whose name, owner or help contains the word: usage, help, default, values, sources.
   std::string help(std::string_view word) const;
-  // The same for the program's own options, as -help prints them.
+  // The help of the options of the program, as -help prints it.
   std::string programHelp() const;
 
 private:

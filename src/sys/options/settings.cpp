@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Checks and keeps the values of settings. All ways to set a value end in set(), which first
+// converts it to the kind that is declared, so a value has one representation whichever way it
+// came.
 #include "sys/options/settings.hpp"
 
 #include "sys/errors/error.hpp"
@@ -33,7 +36,7 @@ const char* kindText(OptionSpec::Type type) {
   }
 }
 
-// None where the text is no value of that kind.
+// The value that a text stands for; none where it is not a value of that kind.
 std::optional<SettingValue> parsed(OptionSpec::Type type, std::string_view text) {
   const auto asValue = [](auto&& found) {
     return found ? std::optional<SettingValue>(*found) : std::nullopt;
@@ -52,6 +55,7 @@ std::optional<SettingValue> parsed(OptionSpec::Type type, std::string_view text)
   }
 }
 
+// The alternative of SettingValue that holds values of this kind; their order is that of its types.
 std::size_t alternativeOf(OptionSpec::Type type) {
   switch (type) {
   case OptionSpec::Flag:
@@ -67,6 +71,8 @@ std::size_t alternativeOf(OptionSpec::Type type) {
   }
 }
 
+// The value as the declared kind, where nothing is lost: C has calls for integers, lists and real
+// numbers, and whoever writes 3 for a list or for a real number means it.
 SettingValue widened(OptionSpec::Type type, SettingValue value) {
   const auto* integer = std::get_if<Index>(&value);
   const auto* list = std::get_if<std::vector<Index>>(&value);
@@ -217,6 +223,7 @@ bool Settings::readOptions(const std::string& prefix, const Owner& owner) {
     try {
       setText(entry.spec->name, given->text, owner);
     } catch (const Error& error) {
+      // The user has written an option, so the message begins with it and its place.
       throw Error(TENON_ERR_OPTION,
                   fmt::format("option '{}' ({}): {}", given->key, given->place, error.text()));
     }
@@ -226,6 +233,7 @@ bool Settings::readOptions(const std::string& prefix, const Owner& owner) {
 
 void Settings::inherit(std::string_view name, SettingValue value) {
   Entry* entry = findEntry(name);
+  // What was set here, by a call or an option, holds against the container.
   if (!entry || entry->value)
     return;
   entry->value = std::move(value);
@@ -240,6 +248,7 @@ void Settings::inherit(std::string_view name, const Settings& other) {
 
 std::optional<SettingValue> Settings::find(std::string_view name) const {
   const Entry* entry = findEntry(name);
+  // Defaults stay text until they are asked for: so isSet() is whether there is a value.
   if (!entry || entry->value || !entry->spec->defaultValue)
     return entry ? entry->value : std::nullopt;
   return parsed(entry->spec->type, entry->spec->defaultValue);

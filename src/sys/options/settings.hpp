@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The settings of an object, declared once in tables: a name, what kind of value it takes, default,
-// bounds and help. Setters, options and files all write here, and here a value knows whether anybody
-// has set it: a container fills only what was left open.
+// The settings of an object, declared once in tables: a name, the kind of value that it takes,
+// default, bounds and help. Setters, options and files all write here, and a setting knows whether
+// anybody has set it, so that a container fills only those that were left open.
+//
+// FailedSets remembers failures of setters for the next SetUp.
 #pragma once
 
 #include "sys/errors/error.hpp"
@@ -20,13 +22,73 @@
 
 namespace tenon {
 
-// What the setters of an object remember of their failures. A Set is local and may fail on one rank
-// alone; the caller may overlook that. So the object keeps the error, and its next SetUp, which all
-// ranks agree on, fails with it, unless the same Set has succeeded since.
+// A value, by kind: Flag, Int, Ints, Real, and one for String, Choice and Word.
+using SettingValue = OneOf<bool, Index, std::vector<Index>, double, std::string>;
 
+class Settings {
+public:
+  // The object in messages: `layer "conv1"`, of type "conv".
+  struct Owner {
+    std::string title, type;
+  };
+
+  // The tables live as long as the settings.
+  explicit Settings(const std::vector<std::span<const OptionSpec>>& tables);
+
+  bool has(std::string_view name) const noexcept;
+  bool isSet(std::string_view name) const;
+  // Whether a setting was set; TENON_ERR_TYPE where there is no such setting.
+  bool isSet(std::string_view name, const Owner& owner) const;
+  // Sets a value. A whole number serves as a real one, and one integer as a list. Throws
+  // TENON_ERR_TYPE if there is no such setting, naming the nearest, or if it is of another kind,
+  // and TENON_ERR_ARG if the value is out of bounds.
+  void set(std::string_view name, SettingValue value, const Owner& owner);
+  // Sets a value from text, as it is written in an option.
+  void setText(std::string_view name, std::string_view text, const Owner& owner);
+  // Sets each setting for which the database has a value under this prefix. Returns whether there
+  // was one.
+  bool readOptions(const std::string& prefix, const Owner& owner);
+  // Takes over a value where none was set here; from other settings, only a value that was set
+  // there.
+  void inherit(std::string_view name, SettingValue value);
+  void inherit(std::string_view name, const Settings& other);
+
+  // The value, or the default; TENON_ERR_STATE where there is neither.
+  SettingValue get(std::string_view name, const Owner& owner) const;
+  // The value, or the default, without an owner for messages; none where there is neither.
+  std::optional<SettingValue> find(std::string_view name) const;
+  template <class T>
+  T value(std::string_view name, const Owner& owner) const {
+    return std::get<T>(get(name, owner));
+  }
+
+  struct Entry {
+    const OptionSpec* spec;
+    std::optional<SettingValue> value; // as it was set
+    bool isInherited = false;
+  };
+  const std::vector<Entry>& entries() const noexcept { return entries_; }
+  // All settings that have a value, defaults included: "in_channels 3, kernel 3,3".
+  std::string describe() const;
+
+private:
+  Entry* findEntry(std::string_view name) noexcept;
+  const Entry* findEntry(std::string_view name) const noexcept;
+  [[noreturn]] void throwUnknown(std::string_view name, const Owner& owner) const;
+
+  std::vector<Entry> entries_;
+};
+
+// The text of a value, as it is written in options and files.
+std::string settingText(const SettingValue& value);
+
+// The failures of the setters of an object. A Set is local and can fail on one rank alone, and its
+// caller may overlook that. So the object keeps the error, and its next SetUp, on which all ranks
+// agree, fails with it, unless the same Set has succeeded since.
 class FailedSets {
 public:
-  // `what` names the setter, and what it sets where there are several: "TenonLayoutSetCuts(0)".
+  // `what` names the setter, and the thing that it sets where there are several:
+  // "TenonLayoutSetCuts(0)".
   template <class Body>
   void run(std::string_view what, Body&& body) {
     try {
@@ -55,7 +117,7 @@ private:
   void note(std::string_view what, const Error& error) noexcept {
     try {
       failures_.insert_or_assign(std::string(what), error);
-    } catch (...) { // without memory for its name
+    } catch (...) { // no memory is left for its name
       unnamed_ = error;
     }
   }
@@ -63,63 +125,5 @@ private:
   std::map<std::string, Error, std::less<>> failures_;
   std::optional<Error> unnamed_;
 };
-
-// By kind: Flag, Int, Ints, Real, and String, Choice or Word.
-using SettingValue = OneOf<bool, Index, std::vector<Index>, double, std::string>;
-
-class Settings {
-public:
-  // `who` is the object in messages: `layer "conv1"`, of type "conv".
-  struct Owner {
-    std::string title, type;
-  };
-
-  // The tables live as long as the settings.
-  explicit Settings(const std::vector<std::span<const OptionSpec>>& tables);
-
-  bool has(std::string_view name) const noexcept;
-  bool isSet(std::string_view name) const;
-  // The same; TENON_ERR_TYPE where there is no such setting.
-  bool isSet(std::string_view name, const Owner& owner) const;
-  // A whole number serves as a real one, and one integer as a list. Throws TENON_ERR_TYPE if the type
-  // has no such setting, naming the nearest, or if it is of another kind, and TENON_ERR_ARG if the
-  // value is out of bounds.
-  void set(std::string_view name, SettingValue value, const Owner& owner);
-  // The same from text, as in an option.
-  void setText(std::string_view name, std::string_view text, const Owner& owner);
-  // Each setting for which the database has a value for this prefix. Returns whether there was one.
-  bool readOptions(const std::string& prefix, const Owner& owner);
-  // Takes the value where none was set here, and another's value where it was set there.
-  void inherit(std::string_view name, SettingValue value);
-  void inherit(std::string_view name, const Settings& other);
-
-  // The value, or the default; TENON_ERR_STATE where there is neither.
-  SettingValue get(std::string_view name, const Owner& owner) const;
-  // The same without one; none where there is neither.
-  std::optional<SettingValue> find(std::string_view name) const;
-  template <class T>
-  T value(std::string_view name, const Owner& owner) const {
-    return std::get<T>(get(name, owner));
-  }
-
-  struct Entry {
-    const OptionSpec* spec;
-    std::optional<SettingValue> value; // as set
-    bool isInherited = false;
-  };
-  const std::vector<Entry>& entries() const noexcept { return entries_; }
-  // "in_channels 3, kernel 3,3": all that have a value, defaults included.
-  std::string describe() const;
-
-private:
-  Entry* findEntry(std::string_view name) noexcept;
-  const Entry* findEntry(std::string_view name) const noexcept;
-  [[noreturn]] void throwUnknown(std::string_view name, const Owner& owner) const;
-
-  std::vector<Entry> entries_;
-};
-
-// As it is written in options and files.
-std::string settingText(const SettingValue& value);
 
 } // namespace tenon

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Prints all text of the library. A text is written in pieces, the plain ones as they are and each
+// other byte as \x1b, without building it again, as the text may be about missing memory.
 #include "sys/text/output.hpp"
 
 #include "sys/memory/immortal.hpp"
@@ -13,13 +15,13 @@ namespace tenon {
 namespace {
 
 struct Sinks {
-  // Recursive: a sink may print.
+  // Recursive, since a sink may print.
   std::recursive_mutex mutex;
   TextSink output;
   TextSink error;
 };
 
-// Errors are printed while static objects are destroyed.
+// Never destroyed: errors are printed while static objects are destroyed.
 Sinks& sinks() noexcept {
   return immortal<Sinks>();
 }
@@ -30,7 +32,7 @@ void put(const TextSink& sink, std::FILE* stream, std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stream);
 }
 
-// As printable(), but without memory, which an error may be about.
+// Writes a text as printable() shows it, but without memory, which an error may be about.
 void write(const TextSink& sink, std::FILE* stream, std::string_view text) {
   std::size_t plain = plainLength(text, kLineLayout);
   for (; plain < text.size(); plain = plainLength(text, kLineLayout)) {

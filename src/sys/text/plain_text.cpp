@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A control character is one of ASCII or one of U+0080 to U+009F, by which terminals know the same
-// commands as by ESC.
+// Tells plain text from what a terminal would obey. A control character is one of ASCII, or one of
+// U+0080 to U+009F, by which terminals know the same commands as by ESC; bytes that are not UTF-8
+// are not plain either.
 #include "sys/text/plain_text.hpp"
 
 #include "sys/errors/error.hpp"
@@ -20,7 +21,8 @@ bool isControl(std::string_view text) noexcept {
   return first < 0x20 || first == 0x7f || (first == 0xc2 && byteAt(text, 1) < 0xa0);
 }
 
-// The bytes of the UTF-8 character at the beginning; 0 if there is none.
+// The length of the UTF-8 character at the beginning; 0 if there is none. Longer forms than needed,
+// surrogates and numbers above U+10FFFF are not UTF-8, so that each character has one form.
 std::size_t utf8Length(std::string_view text) noexcept {
   const unsigned first = byteAt(text, 0);
   const std::size_t length = text.empty()                    ? 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Names and texts come from programs and files, and a terminal obeys some of what they may hold, as
-// a JSON or HDF5 file cannot hold all of it. Names are checked where they are set; messages and what
-// is printed show as \x1b what is not plain.
+// a JSON or HDF5 file cannot hold all of it. Names are checked where they are set; messages and
+// what is printed show as \x1b what is not plain.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace tenon {
 
-// The line ends and tabs of the library's own texts.
+// The control characters that the library's own texts have: line ends and tabs.
 inline constexpr std::string_view kLineLayout = "\n\t";
 
-// The bytes at the beginning that are printed as they are: no control characters but those that are
-// kept, and UTF-8.
+// The length of the beginning that is printed as it is: UTF-8 without control characters, except
+// for those in `kept`.
 std::size_t plainLength(std::string_view text, std::string_view kept) noexcept;
 
-// The text with each byte that is not plain as \x and two digits.
+// The text, with each byte that is not plain shown as \x and two digits.
 std::string printable(std::string_view text, std::string_view kept = "");
 
 // Throws TENON_ERR_ARG unless the text is UTF-8, which JSON and HDF5 files are.

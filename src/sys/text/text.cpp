@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Small functions on words. Letters are lowered as those of ASCII, since options, settings and
+// types are named by them, and the locale of the program must not change what a name means.
 #include "sys/text/text.hpp"
 
 #include "sys/errors/error.hpp"
@@ -10,13 +12,9 @@
 
 namespace tenon {
 
-void refuseSize(const char* what, Index a, const char* sign, Index b) {
-  throw Error(TENON_ERR_SHAPE,
-              fmt::format("{} is {} {} {}, which no 64-bit integer holds", what, a, sign, b));
-}
-
 int editDistance(std::string_view a, std::string_view b) {
-  // Dynamic programming over prefixes: row[j] is the distance of a's first i and b's first j.
+  // Dynamic programming over prefixes, with one row of the table: row[j] is the distance of the
+  // first i characters of a and the first j of b.
   std::vector<int> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -72,6 +70,11 @@ std::vector<std::string> split(std::string_view text, char separator) {
     begin = end + 1;
   }
   return pieces;
+}
+
+void refuseSize(const char* what, Index a, const char* sign, Index b) {
+  throw Error(TENON_ERR_SHAPE,
+              fmt::format("{} is {} {} {}, which no 64-bit integer holds", what, a, sign, b));
 }
 
 } // namespace tenon

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small questions about words, for messages that say what was probably meant.
+// Words and sizes, as messages need them: what was probably meant, lists and counts in words, and
+// sums of sizes that do not overflow without an error.
 #pragma once
 
 #include "sys/types.hpp"
@@ -10,12 +11,24 @@
 
 namespace tenon {
 
-// Sums and products of sizes that come from a caller: TENON_ERR_SHAPE instead of an overflow.
+// The distance of two words: the least number of insertions, deletions and replacements of one
+// character that turn a into b.
+int editDistance(std::string_view a, std::string_view b);
+// The word that is nearest to this one, the first of several; "" if there are none.
+std::string nearest(std::string_view word, const std::vector<std::string>& words);
+// The words as one text: "a, b, c".
+std::string joined(const std::vector<std::string>& words, std::string_view separator = ", ");
+std::string lowered(std::string_view text);
+// A count with its noun: "1 axis", "3 axes". The plural is the noun with an s unless it is given.
+std::string counted(Index count, std::string_view noun, std::string_view plural = {});
+// The pieces between separators, empty ones included; none for an empty text.
+std::vector<std::string> split(std::string_view text, char separator);
 
-// Throws TENON_ERR_SHAPE: "... is 3 x 6148914691236517206, which no 64-bit integer holds".
+// Sums, differences and products of sizes that come from a caller: TENON_ERR_SHAPE instead of an
+// overflow. `what` names the result in the message: "... is 3 x 6148914691236517206, which no
+// 64-bit integer holds".
 [[noreturn]] void refuseSize(const char* what, Index a, const char* sign, Index b);
 
-// `what` names the result in the message.
 inline Index checkedSum(Index a, Index b, const char* what) {
   Index sum = 0;
   if (__builtin_add_overflow(a, b, &sum))
@@ -36,17 +49,5 @@ inline Index checkedProduct(Index a, Index b, const char* what) {
     refuseSize(what, a, "x", b);
   return product;
 }
-
-// The least number of insertions, deletions and replacements of one character that turn a into b.
-int editDistance(std::string_view a, std::string_view b);
-// The first of the words at the least distance; "" if there are none.
-std::string nearest(std::string_view word, const std::vector<std::string>& words);
-// "a, b, c".
-std::string joined(const std::vector<std::string>& words, std::string_view separator = ", ");
-std::string lowered(std::string_view text);
-// "1 axis", "3 axes": the plural is the noun with an s unless it is given.
-std::string counted(Index count, std::string_view noun, std::string_view plural = {});
-// The pieces between separators, empty ones included; none for an empty text.
-std::vector<std::string> split(std::string_view text, char separator);
 
 } // namespace tenon

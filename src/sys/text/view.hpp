@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the views of objects have in common: the object's name first, units, lines of at most 100
+// The common parts of the views of objects: the object's name first, units, lines of at most 100
 // columns, and -tenon_view_detail for what only a reader of the manual asks for.
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace tenon {
 
-// `Layer "conv1"`, or "Layer" without a name.
+// The heading of a view: `Layer "conv1"`, or "Layer" without a name.
 std::string headingOf(const Object& object);
-// "768 B", "37.4 KiB", "1.5 MiB".
+// A size with its unit: "768 B", "37.4 KiB", "1.5 MiB".
 std::string sizeText(Index bytes);
-// -tenon_view_detail: exact layouts and every setting.
+// Whether -tenon_view_detail asks for exact layouts and every setting.
 bool viewsInDetail();
 // The text with its long lines broken after a comma, colon or semicolon, else at a blank; what
 // follows is indented by four more columns.
