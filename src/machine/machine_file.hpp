@@ -5,9 +5,9 @@
 //   levels        from the outermost: name, size
 //   links         name, level, bandwidth (B/s), latency (s), rules; units may be left out (then 1)
 //   messages      can be left out: overhead (s), copy_bandwidth (B/s)
-//   arrays        can be left out: host or device, the space of the arrays that these rates hold for
-//   kernels       can be left out: flops (1/s), memory (B/s), call (s), and measured, a list of kind,
-//                 pass (apply, adjoint, parameters), data_type, source, and the seconds of one flop,
+//   arrays        can be left out: host or device, the space of the arrays with these rates
+//   kernels       can be left out: flops (1/s), memory (B/s), call (s), measured: a list of kind,
+//                 pass (apply, adjoint, parameters), data_type, source, seconds of one flop,
 //                 byte, row and column
 //   rules         groups: touching, filling, leaving or crossing; between, for crossing: level and
 //                 units; unless: the name of a link before this one; each: true
