@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// States of devices as matrices of bits, and the rules of the collectives as operations on sets.
+// The mask of the rows that are held comes first in a state, and its rows follow: comparing rows or
+// contributions is comparing one of these ranges of words.
 #include "reduction/collective_rule.hpp"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Carries out programs on the states of all devices. The groups of an instruction act at once: all
+// read the states before it, which are replaced only when no group has refused.
 #include "reduction/execution.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Forms the groups of an instruction. Each form lets a run of digits vary, so that the members of a
+// group are equally far apart (`stride`) within a block of consecutive devices.
 #include "reduction/grouping.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Converts between devices and coordinates by their digits. Both directions read the digits from
+// the last level and axis to the first, and must do so in the same order.
 #include "reduction/placement.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Writes and reads programs as text. The reader keeps the byte at which it is, since a message must
+// say where the text departs from what was expected.
 #include "reduction/program.hpp"
 
 #include "reduction/collective_rule.hpp"

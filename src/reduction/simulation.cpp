@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Adds up the loads of all groups on each instance of a link. The loads are kept between steps and
+// only those that a step has touched are cleared: a machine can have many more links than a group
+// uses.
 #include "reduction/simulation.hpp"
 
 #include "sys/errors/error.hpp"
