@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Bytes of a file or of memory. A file is read by pread, so that readers share no position; what
+// has become shorter since it was opened is an error and not a short read.
 #include "weights/byte_source.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Streams of one tensor or member, stored or deflated, through a fixed buffer. The sizes that an
+// archive gives are claims: unpacking stops at them, and finish() checks that the member ends
+// there.
 #include "weights/byte_stream.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reads npz directories and npy headers, and writes headers. The header is a Python literal of
+// three keys, read by a parser for just these: anything else numpy could evaluate is damage here.
 #include "weights/npy.hpp"
 
 #include "weights/byte_stream.hpp"

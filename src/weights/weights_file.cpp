@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Opens a file of either format and reads blocks of its tensors. A block is read in the order in
+// which it is stored, from one stream and without seeking back, because a packed member has no
+// other order.
 #include "weights/weights_file.hpp"
 
 #include "sys/errors/error.hpp"

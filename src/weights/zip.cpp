@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reads and writes directories of zip archives. Records are found from the end of the file; each
+// number that leads elsewhere is compared with the file's size first, and entries with the members'
+// headers.
 #include "weights/zip.hpp"
 
 #include <fmt/format.h>
