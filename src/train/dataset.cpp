@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What all data sets share: checks, the order of an epoch, and tensors on a device. Every rank
+// computes the same permutation from seed and epoch, so that a batch is agreed on without
+// communication.
 #include "train/dataset.hpp"
 
 #include "comm/agreement/agreement.hpp"

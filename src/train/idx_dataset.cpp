@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Images and labels from IDX files, kept in memory as bytes. A rank keeps its rows and columns of
+// all images rather than whole images of some: shuffling draws any image into any batch.
 #include "train/idx_dataset.hpp"
 
 #include "comm/agreement/agreement.hpp"

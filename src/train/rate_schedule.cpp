@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Factors of the learning rate by steps, and what reports of losses do to it. Reports must be equal
+// on all ranks: each rank keeps its own count of them, without communication.
 #include "train/rate_schedule.hpp"
 
 #include "layer/networks/state.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The loop over batches and steps. Where it is follows from the optimizer's number of steps alone,
+// which a checkpoint restores: no counter of its own can disagree with it.
 #include "train/trainer.hpp"
 
 #include "comm/agreement/agreement.hpp"
