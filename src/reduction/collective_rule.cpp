@@ -162,6 +162,7 @@ Refusal whyNoBroadcast(GroupStates group) {
       return Refusal::FirstKnowsLess;
     someoneLearns |= *state != first;
   }
+  // A step must bring the reduction further: a broadcast from which nobody learns is none.
   if (someoneLearns)
     return Refusal::None;
   return first.isEmpty() ? Refusal::NobodyHolds : Refusal::NothingToBroadcast;

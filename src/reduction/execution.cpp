@@ -66,6 +66,7 @@ DeviceStates goalStates(int devices, const DeviceGroups& reductionGroups) {
 }
 
 Refusal applyToGroups(CollectiveKind kind, const DeviceGroups& groups, DeviceStates& states) {
+  // The copy is what makes the groups act at once, and leaves the states alone if one refuses.
   DeviceStates after = states;
   std::vector<const DeviceState*> members;
   for (const std::vector<int>& group : groups) {

@@ -66,6 +66,7 @@ DeviceGroups groupsOf(const Hierarchy& hierarchy, const Instruction& instruction
   DeviceGroups groups;
   if (block == stride)
     return groups;
+  // Master is Parallel with the first of its groups in each block only.
   const int acting = instruction.form == GroupForm::Master ? 1 : stride;
   for (int begin = 0; begin < devices; begin += block)
     for (int offset = 0; offset < acting; ++offset) {

@@ -132,6 +132,7 @@ std::string describe(const Program& program) {
 Program parseProgram(std::string_view text) {
   Program program;
   Reader reader(text);
+  // A text without instructions is the empty program.
   if (reader.atEnd())
     return program;
   program.push_back(readInstruction(reader));

@@ -111,6 +111,7 @@ double Simulation::stepTime(CollectiveKind kind, const std::vector<Traffic>& ste
   }
   for (const Traffic& group : step)
     for (const LinkShare& share : group.shares)
+      // Only what this step has touched is cleared, for the next one.
       loads_[share.link][share.instance] = 0;
   return longest + latency;
 }

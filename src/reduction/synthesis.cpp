@@ -92,6 +92,7 @@ std::pair<int, bool> SequenceTable::insert(Sequence sequence) {
   std::size_t slot = slotOf(sequence);
   if (slots_[slot] >= 0)
     return {slots_[slot], false};
+  // At most half of the slots are taken, so that a search for a free one stays short and ends.
   if (2 * ends_.size() > slots_.size()) {
     grow();
     slot = slotOf(sequence);
@@ -265,6 +266,8 @@ Index ProgramSet::pathsFrom(int node, int size) const {
 
 // Lengths beyond the longest path have no column, whatever the limit.
 void ProgramSet::countPaths() {
+  // Paths of one length are counted from those of the length before: each edge is added once a
+  // length.
   for (int size = 1; size <= sizeLimit_; ++size) {
     Index all = 0;
     for (Node& node : nodes_) {
@@ -311,6 +314,7 @@ Program ProgramSet::program(Index index) const {
 std::shared_ptr<const ProgramSet> reductionPrograms(int levels, int sizeLimit) {
   static std::mutex mutex;
   static std::map<std::pair<int, int>, std::shared_ptr<const ProgramSet>> kept;
+  // The lock is held while a set is made, so that two threads do not make the same one.
   const std::lock_guard lock(mutex);
   std::shared_ptr<const ProgramSet>& set = kept[{levels, sizeLimit}];
   if (!set) {
