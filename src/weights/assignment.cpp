@@ -193,6 +193,7 @@ private:
   void takeFrom(std::size_t i, const std::string& module, const std::string& parameter) {
     const std::string start = module.empty() ? "" : module + ".";
     const std::string other = parameter == "scale" ? "weight" : parameter == "shift" ? "bias" : "";
+    // The own name comes first, so that a file that has both is read as it says.
     const bool isOther = find(start + parameter) == kNone && !other.empty();
     take(i, start + (isOther ? other : parameter));
   }
@@ -263,6 +264,8 @@ private:
   }
   void byPosition() {
     std::vector<Module> taken = modules();
+    // Position means nothing where neither the file nor the numbers in its names tell an order: a
+    // wrong guess would load weights into the wrong layers.
     if (!file_.isOrdered() && !sortByNumbers(taken))
       throw Error(TENON_ERR_FORMAT,
                   fmt::format("weights file '{}' does not tell the order of its modules, and not "

@@ -34,6 +34,7 @@ public:
   void read(Index offset, std::byte* to, Index count) const override {
     while (count > 0) {
       const ssize_t got = pread(file_, to, static_cast<std::size_t>(count), offset);
+      // A signal, of a batch system for example, is no reason to give up.
       if (got < 0 && errno == EINTR)
         continue;
       if (got <= 0)

@@ -85,6 +85,7 @@ public:
     }
   }
   void finish() final {
+    // The checksum is that of the whole member: what was not asked for is unpacked too.
     skip(member_.bytes - done_);
     checkEnd();
     if (crc_ != member_.crc)
@@ -151,6 +152,8 @@ private:
       zlib_.next_in = reinterpret_cast<Bytef*>(block_->data());
       zlib_.avail_in = static_cast<uInt>(part);
     }
+    // The end can have come with the last bytes asked for: it is a fault only when more are asked
+    // for.
     if (ended_)
       fail(ifEnded);
     const int result = inflate(&zlib_, Z_NO_FLUSH);

@@ -75,6 +75,7 @@ void checkNoOverlap(const ByteSource& source, const std::vector<StoredTensor>& t
   for (const StoredTensor& tensor : tensors)
     byPlace.push_back(&tensor);
   std::sort(byPlace.begin(), byPlace.end(), [](const auto* a, const auto* b) {
+    // Tensors without elements come before the one that begins at the same byte.
     return std::pair(a->begin, a->bytes) < std::pair(b->begin, b->bytes);
   });
   for (const StoredTensor* tensor : byPlace) {
