@@ -105,6 +105,7 @@ Dataset::BatchTensors Dataset::makeTensors(TenonDataType real, Space space) cons
 }
 
 const std::vector<Index>& Dataset::orderOf(Index epoch) {
+  // A permutation is made once an epoch and not once a batch.
   if (epochOfOrder_ == epoch)
     return order_;
   order_.resize(static_cast<std::size_t>(samples()));

@@ -46,6 +46,7 @@ IdxDataset::IdxDataset(CommPtr comm, const std::string& images, const std::strin
 void IdxDataset::open(const Layout& x, const Layout* labels) {
   const int rank = comm()->rank();
   const Box box = x.boxOfRank(rank);
+  // A rank without elements does not read the files at all.
   crop_ = {box[2], box[3]};
   pixels_ = cells(box) > 0 ? IdxFile(imagesPath_).readCrop(crop_) : std::vector<std::uint8_t>();
   classes_ = labels && cells(labels->boxOfRank(rank)) > 0 ? IdxFile(labelsPath_).readCrop({})

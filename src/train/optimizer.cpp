@@ -173,6 +173,7 @@ double Optimizer::stepWith(const Closure& closure) {
 }
 
 double Optimizer::updateWith(const Closure& closure) {
+  // The closure accumulates: what an earlier adjoint left behind would be part of the step.
   for (const Ref<Parameter>& p : parameters_)
     p->zeroGradient();
   const double loss = valueOfFirstRank(*comm(), closure());
@@ -207,6 +208,8 @@ bool Optimizer::isFinite(const Directions& directions, std::optional<double> los
   double squares = 0;
   for (const DTensor* direction : directions)
     if (direction)
+      // The norm of all ranks is NaN or infinite as soon as one element is, so that one sum checks
+      // all.
       squares += localSquares(*direction);
   const double norm = std::sqrt(sumOfRanks(*comm(), squares));
   if (std::isfinite(norm) && std::isfinite(loss.value_or(0))) {
