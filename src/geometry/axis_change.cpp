@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Changes the property of one grid axis, and merges axes that a conversion treats alike. All of it
+// is work on lists: the pieces along a dimension's minor axis are consecutive in its list of cuts,
+// so they are joined by leaving cuts out and made by putting cuts in, and no other axis is touched.
 #include "geometry/axis_change.hpp"
 
 #include "geometry/cuts.hpp"
@@ -10,93 +13,7 @@ namespace tenon {
 
 namespace {
 
-// Whether b comes right after a in the order of the dimension that they split, if they do.
-bool follows(const Layout& layout, int a, int b) {
-  if (!layout.property(a).isShard())
-    return true;
-  const std::vector<int>& order = layout.splitAxes(layout.property(a).dim);
-  const auto next = std::find(order.begin(), order.end(), a) + 1;
-  return next != order.end() && *next == b;
-}
-
-bool mayJoin(const Layout& layout, int a, int b) {
-  return layout.property(a) == layout.property(b) && follows(layout, a, b);
-}
-
-using Groups = std::vector<std::vector<int>>;
-
-// Joins a group to one that it follows; false if there is none.
-bool joinTwo(Groups& groups, const Layout& from, const Layout& to) {
-  for (std::size_t i = 0; i < groups.size(); ++i)
-    for (std::size_t j = 0; j < groups.size(); ++j) {
-      const int last = groups[i].back(), first = groups[j].front();
-      if (i == j || !mayJoin(from, last, first) || !mayJoin(to, last, first))
-        continue;
-      groups[i].insert(groups[i].end(), groups[j].begin(), groups[j].end());
-      groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(j));
-      return true;
-    }
-  return false;
-}
-
-GridPtr gridOf(const Grid& grid, const Groups& groups) {
-  std::vector<int> extents, ranks(grid.size());
-  for (const std::vector<int>& axes : groups)
-    extents.push_back(grid.extentOf(axes));
-  for (int position = 0; position < grid.size(); ++position) {
-    int there = 0;
-    for (std::size_t i = 0; i < groups.size(); ++i)
-      there = there * extents[i] + grid.coordinateOn(position, groups[i]);
-    ranks[there] = grid.rank(position);
-  }
-  return Grid::make(std::move(extents), std::move(ranks));
-}
-
-} // namespace
-
-AxisMerge::AxisMerge(const Layout& from, const Layout& to) : old_(from.gridPtr()) {
-  for (int axis = 0; axis < old_->axes(); ++axis)
-    if (!old_->isTrivial(axis))
-      groups_.push_back({axis});
-  while (joinTwo(groups_, from, to)) {
-  }
-  merged_ = gridOf(*old_, groups_);
-}
-
-Layout AxisMerge::merged(const Layout& layout) const {
-  LayoutSpec spec = layout.spec();
-  spec.grid = merged_;
-  spec.properties.clear();
-  for (std::vector<int>& order : spec.splitAxes)
-    order.clear();
-  for (const std::vector<int>& axes : groups_)
-    spec.properties.push_back(layout.property(axes.front()));
-  for (int d = 0; d < layout.rank(); ++d)
-    for (int axis : layout.splitAxes(d))
-      for (std::size_t i = 0; i < groups_.size(); ++i)
-        if (groups_[i].front() == axis)
-          spec.splitAxes[d].push_back(static_cast<int>(i));
-  return Layout(std::move(spec));
-}
-
-Layout AxisMerge::unmerged(const Layout& layout) const {
-  LayoutSpec spec = layout.spec();
-  spec.grid = old_;
-  spec.properties.resize(old_->axes());
-  for (std::size_t i = 0; i < groups_.size(); ++i)
-    for (int axis : groups_[i])
-      spec.properties[axis] = layout.property(static_cast<int>(i));
-  for (int d = 0; d < layout.rank(); ++d) {
-    spec.splitAxes[d].clear();
-    for (int one : layout.splitAxes(d))
-      spec.splitAxes[d].insert(spec.splitAxes[d].end(), groups_[one].begin(), groups_[one].end());
-  }
-  return Layout(std::move(spec));
-}
-
-namespace {
-
-// How `goal` cuts a dimension along the first `axes` of those that split it.
+// How `goal` cuts a dimension along the first `axes` axes of those that split it.
 std::vector<Index> goalCuts(const Layout& goal, int dim, std::size_t axes) {
   std::vector<Index> cuts = goal.cuts(dim);
   const std::vector<int>& order = goal.splitAxes(dim);
@@ -111,6 +28,8 @@ void enterDimension(LayoutSpec& spec, int axis, int dim, const Layout* goal) {
   const std::vector<Index> coarse = spec.cuts[dim];
   const int pieces = spec.grid->extent(axis);
   spec.cuts[dim] = dividedCuts(coarse, pieces);
+  // The goal's own cuts are taken where they divide the parts that are there: the last step of a
+  // path then reaches the goal itself, and not a layout that is balanced where the goal is not.
   if (!goal || order.size() > goal->splitAxes(dim).size() ||
       !std::equal(order.begin(), order.end(), goal->splitAxes(dim).begin()))
     return;
@@ -119,8 +38,8 @@ void enterDimension(LayoutSpec& spec, int axis, int dim, const Layout* goal) {
     spec.cuts[dim] = wanted;
 }
 
-// Whether the dimension of one layout is that of the other divided further, by axes that split the
-// other's not.
+// Whether the dimension of `fine` is that of `coarse` divided further, by axes that do not split it
+// in `coarse`.
 bool dividesFurther(const Layout& fine, const Layout& coarse, int dim) {
   const std::vector<int>& order = fine.splitAxes(dim);
   const std::vector<int>& outer = coarse.splitAxes(dim);
@@ -169,12 +88,14 @@ std::optional<Layout> withProperty(const Layout& layout, int axis, Property prop
                                    const Layout* goal) {
   LayoutSpec spec = layout.spec();
   const Property now = layout.property(axis);
+  // An axis of one process splits nothing, whatever its property: neither orders nor cuts change.
   if (spec.grid->isTrivial(axis)) {
     spec.properties[axis] = property;
     return Layout(std::move(spec));
   }
   if (now.isShard()) {
     std::vector<int>& order = spec.splitAxes[now.dim];
+    // Pieces along an axis that others divide further are not consecutive, and cannot be joined.
     if (order.back() != axis)
       return std::nullopt;
     order.pop_back();
@@ -196,6 +117,7 @@ std::vector<int> changedAxes(const Layout& from, const Layout& to) {
   const auto first = std::ranges::find_if(all, changes);
   if (first == all.end())
     return {};
+  // The first axis that changes stands for all: the others must change as it does.
   const int one = *first;
   const auto differs = [&](int axis) {
     return changes(axis) &&
@@ -215,6 +137,94 @@ std::vector<int> changedAxes(const Layout& from, const Layout& to) {
   if (before.isShard())
     return minorAxes(from, before.dim, axes.size());
   return after.isShard() ? minorAxes(to, after.dim, axes.size()) : axes;
+}
+
+namespace {
+
+// Whether b comes right after a in the order of the dimension that both split; true if they split
+// none.
+bool follows(const Layout& layout, int a, int b) {
+  if (!layout.property(a).isShard())
+    return true;
+  const std::vector<int>& order = layout.splitAxes(layout.property(a).dim);
+  const auto next = std::find(order.begin(), order.end(), a) + 1;
+  return next != order.end() && *next == b;
+}
+
+bool mayJoin(const Layout& layout, int a, int b) {
+  return layout.property(a) == layout.property(b) && follows(layout, a, b);
+}
+
+using Groups = std::vector<std::vector<int>>;
+
+// Joins a group to one that it follows; false if there is none.
+bool joinTwo(Groups& groups, const Layout& from, const Layout& to) {
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    for (std::size_t j = 0; j < groups.size(); ++j) {
+      const int last = groups[i].back(), first = groups[j].front();
+      if (i == j || !mayJoin(from, last, first) || !mayJoin(to, last, first))
+        continue;
+      groups[i].insert(groups[i].end(), groups[j].begin(), groups[j].end());
+      groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(j));
+      return true;
+    }
+  return false;
+}
+
+GridPtr gridOf(const Grid& grid, const Groups& groups) {
+  std::vector<int> extents, ranks(grid.size());
+  for (const std::vector<int>& axes : groups)
+    extents.push_back(grid.extentOf(axes));
+  for (int position = 0; position < grid.size(); ++position) {
+    int there = 0;
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      there = there * extents[i] + grid.coordinateOn(position, groups[i]);
+    ranks[there] = grid.rank(position);
+  }
+  return Grid::make(std::move(extents), std::move(ranks));
+}
+
+} // namespace
+
+AxisMerge::AxisMerge(const Layout& from, const Layout& to) : old_(from.gridPtr()) {
+  for (int axis = 0; axis < old_->axes(); ++axis)
+    if (!old_->isTrivial(axis))
+      groups_.push_back({axis});
+  // A group grows at its ends only, so that joining two at a time until none fit finds all.
+  while (joinTwo(groups_, from, to)) {
+  }
+  merged_ = gridOf(*old_, groups_);
+}
+
+Layout AxisMerge::merged(const Layout& layout) const {
+  LayoutSpec spec = layout.spec();
+  spec.grid = merged_;
+  spec.properties.clear();
+  for (std::vector<int>& order : spec.splitAxes)
+    order.clear();
+  for (const std::vector<int>& axes : groups_)
+    spec.properties.push_back(layout.property(axes.front()));
+  for (int d = 0; d < layout.rank(); ++d)
+    for (int axis : layout.splitAxes(d))
+      for (std::size_t i = 0; i < groups_.size(); ++i)
+        if (groups_[i].front() == axis)
+          spec.splitAxes[d].push_back(static_cast<int>(i));
+  return Layout(std::move(spec));
+}
+
+Layout AxisMerge::unmerged(const Layout& layout) const {
+  LayoutSpec spec = layout.spec();
+  spec.grid = old_;
+  spec.properties.resize(old_->axes());
+  for (std::size_t i = 0; i < groups_.size(); ++i)
+    for (int axis : groups_[i])
+      spec.properties[axis] = layout.property(static_cast<int>(i));
+  for (int d = 0; d < layout.rank(); ++d) {
+    spec.splitAxes[d].clear();
+    for (int one : layout.splitAxes(d))
+      spec.splitAxes[d].insert(spec.splitAxes[d].end(), groups_[one].begin(), groups_[one].end());
+  }
+  return Layout(std::move(spec));
 }
 
 } // namespace tenon

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts that differ in the property of one grid axis. An axis that comes to split a dimension
-// becomes its minor axis and divides each part; one that ceases to split a dimension must be its
-// minor axis, and its pieces are joined. So the ranks that exchange data differ on this axis alone,
-// and the caller's own cuts stay.
+// Layouts that differ on grid axes, and axes that a conversion treats alike.
+//
+// An axis that comes to split a dimension becomes its minor axis and divides each part; one that
+// ceases to split a dimension must be its minor axis, and its pieces are joined. So the ranks that
+// exchange data differ on this axis alone, and the user's own cuts stay.
 #pragma once
 
 #include "geometry/layout.hpp"
@@ -11,45 +12,46 @@
 
 namespace tenon {
 
-// Layouts on a grid of fewer axes and the same ranks. Two axes are one to a conversion if both of its
-// layouts have equal properties on them and, where they split a dimension, one follows the other in its
-// order. The one axis has a coordinate for each pair of theirs, the first axis slowest; so every rank
-// keeps its box, and its peers. Axes of one process are left out.
+// The cuts of a dimension with the pieces along its minor axis, of the given extent, joined.
+std::vector<Index> joinedCuts(const std::vector<Index>& fine, int extent);
+// The cuts with each part divided in balanced pieces.
+std::vector<Index> dividedCuts(const std::vector<Index>& coarse, int pieces);
 
+// The layout with another property on one axis; none if the axis would have to leave a dimension
+// that another axis divides further. Pieces are balanced, unless `goal`, a layout on the same grid,
+// has other cuts: where the dimension is then split by the first axes that split it in `goal`, and
+// the goal's cuts divide the parts, they are cut as there.
+std::optional<Layout> withProperty(const Layout& layout, int axis, Property property,
+                                   const Layout* goal = nullptr);
+
+// The axes on which the properties differ, the slowest first, if one step of withProperty() with
+// the cuts of `to` leads from one layout to the other once these axes are taken as one: they change
+// alike and, where they split a dimension, are its minor ones. None if there is no such step, or
+// with halos.
+std::vector<int> changedAxes(const Layout& from, const Layout& to);
+
+// Two layouts on a grid of fewer axes and the same ranks. Two axes are one to a conversion if both
+// of its layouts have equal properties on them and, where they split a dimension, one follows the
+// other in its order. The one axis has a coordinate for each pair of theirs, the first axis
+// slowest; so every rank keeps its box, and its peers. Axes of one process are left out.
 class AxisMerge {
 public:
   // Merges as many axes as both layouts, on one grid and without halos, allow.
   AxisMerge(const Layout& from, const Layout& to);
 
   const Grid& grid() const noexcept { return *merged_; }
-  // Those that an axis of that grid is made of, the slowest first.
+  // The axes of the old grid that an axis of the new one is made of, the slowest first.
   const std::vector<int>& axesOf(int axis) const { return groups_[axis]; }
 
-  // A layout on the old grid whose properties and orders fit, such as the two, on the new one.
+  // Brings a layout of the old grid whose properties and orders fit, such as the two, to the new
+  // one.
   Layout merged(const Layout& layout) const;
-  // And any layout on the new grid on the old one.
+  // Brings any layout of the new grid to the old one.
   Layout unmerged(const Layout& layout) const;
 
 private:
   GridPtr old_, merged_;
   std::vector<std::vector<int>> groups_;
 };
-
-// The cuts of a dimension with the pieces along its minor axis, of the given extent, joined.
-std::vector<Index> joinedCuts(const std::vector<Index>& fine, int extent);
-// The cuts with each part divided in balanced pieces.
-std::vector<Index> dividedCuts(const std::vector<Index>& coarse, int pieces);
-
-// The layout with another property on one axis; none if it would have to leave a dimension that
-// another axis divides further. Pieces are balanced; but where the dimension is then split by the
-// first axes that split it in `goal`, a layout on the same grid, and the goal's cuts divide the
-// parts, they are cut as there.
-std::optional<Layout> withProperty(const Layout& layout, int axis, Property property,
-                                   const Layout* goal = nullptr);
-
-// The axes on which the properties differ, if one step as above with the cuts of `to` leads from one
-// layout to the other once these axes are one: they change alike and, where they split a dimension, are
-// its minor ones. The slowest first; none if there is no such step, or with halos.
-std::vector<int> changedAxes(const Layout& from, const Layout& to);
 
 } // namespace tenon

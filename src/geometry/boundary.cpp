@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Folds indices outside a dimension back into it, and lists what a box holds as runs. A run of one
+// element has no direction yet: its second element fixes the step, so that a reflection becomes one
+// run with step -1 rather than a run for each element.
 #include "geometry/boundary.hpp"
 
 #include "sys/errors/error.hpp"
@@ -14,6 +17,7 @@ Index floorMod(Index a, Index n) {
 }
 
 Index reflected(Index index, Index extent) {
+  // The pattern 0 1 ... n-1 n-2 ... 1 repeats: the ends are not doubled. One element has no period.
   if (extent == 1)
     return 0;
   const Index period = 2 * (extent - 1);
@@ -21,7 +25,8 @@ Index reflected(Index index, Index extent) {
   return folded < extent ? folded : period - folded;
 }
 
-// Whether the run can be continued by a cell that holds `global`; fixes the step of a run of one.
+// Continues the run by an element that holds `global`, if it can; a run of one takes its step from
+// it.
 bool extend(Segment& run, Index global) {
   if (run.length == 1 && (global == run.global + 1 || global == run.global - 1))
     run.step = static_cast<int>(global - run.global);
@@ -63,6 +68,7 @@ Boundary parseBoundary(std::string_view word) {
 }
 
 std::optional<Index> extensionSource(Index index, Index extent, Boundary low, Boundary high) {
+  // An empty dimension has nothing to copy from, and no period to fold by.
   if (extent == 0)
     return std::nullopt;
   if (index >= 0 && index < extent)
@@ -86,6 +92,8 @@ std::vector<Segment> extensionSegments(Interval box, Index extent, Boundary low,
   std::vector<Segment> runs;
   bool open = false;
   for (Index index = box.begin; index < box.end;) {
+    // The part inside the domain is one run at once, so that the work grows with the width of the
+    // halo and not with the box. It is closed: elements outside begin runs of their own.
     const Interval inside = intersect({index, box.end}, {0, extent});
     if (!inside.empty() && inside.begin == index) {
       runs.push_back({index - box.begin, index, inside.size(), 1});

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The linear extension E of a dimension beyond its ends: which global index a cell outside the
-// domain copies. Its adjoint adds the cell's value to that index.
+// The linear extension E of a dimension beyond its ends: which global index an element outside the
+// domain copies. The adjoint of E adds the element's value to that index.
 //
-// What a caller supplies outside the domain is no function of the tensor inside: E gives zero there,
-// and the caller's values v are a second input, E x + M v with M the mask of those cells. Where a
-// cell lies outside in several dimensions (a corner), each of them says where its own index goes;
-// one that gives zero makes the cell zero, and one on the caller's side makes it the caller's.
+// Values that the user supplies outside the domain are not a function of the tensor inside: E gives
+// zero there, and the user's values v are a second input, E x + M v, where M is the mask of those
+// elements. In a corner, where an element is outside in several dimensions, each of them says where
+// its own index goes; one that gives zero makes the element zero, and one on a side of mode Values
+// makes it the user's.
 #pragma once
 
 #include "geometry/box.hpp"
@@ -17,28 +18,29 @@ namespace tenon {
 
 enum class Boundary {
   None,      // boxes are clipped to the domain
-  Zero,      // cells outside are zero
+  Zero,      // elements outside are zero
   Periodic,  // ... n-2 n-1 | 0 1 ... n-1 | 0 1 ...
   Reflect,   // ... 2 1     | 0 1 ... n-1 | n-2 n-3 ...
   Replicate, // ... 0 0     | 0 1 ... n-1 | n-1 n-1 ...
-  Values,    // the caller's; zero as far as E is concerned
+  Values,    // supplied by the user; zero as far as E is concerned
 };
 
 inline constexpr int kBoundaries = 6;
 
 const char* boundaryName(Boundary mode);
-// Throws TENON_ERR_ARG with the word.
+// Throws TENON_ERR_ARG, naming the word, if it is not a mode.
 Boundary parseBoundary(std::string_view word);
 
-// Whether cells outside are the caller's: whoever fills a halo in place leaves them untouched.
+// Whether the user supplies the elements beyond such a side. Code that fills a halo in place must
+// leave them untouched.
 inline bool isCallers(Boundary mode) {
   return mode == Boundary::Values;
 }
 
-// The domain index whose value the cell at `index` holds, or nothing for a zero.
+// The domain index whose value the element at `index` holds, or nothing for a zero.
 std::optional<Index> extensionSource(Index index, Index extent, Boundary low, Boundary high);
 
-// A run of local cells local, local+1, ... that hold global indices global, global+step, ...
+// A run of local elements local, local+1, ... that hold the global indices global, global+step, ...
 struct Segment {
   Index local;
   Index global;
@@ -46,7 +48,7 @@ struct Segment {
   int step; // +1 or -1
 };
 
-// The cells of `box` that hold some domain index, as runs in local order.
+// The elements of `box` that hold a domain index, as runs in local order.
 std::vector<Segment> extensionSegments(Interval box, Index extent, Boundary low, Boundary high);
 
 } // namespace tenon

@@ -13,7 +13,8 @@ namespace tenon {
 using Shape = std::vector<Index>;
 
 constexpr int kMaxRank = 8;
-// Cells of the widest type whose bytes can be counted. No layout has more, nor boxes with more.
+// The most elements of the widest type whose bytes a 64-bit integer counts. No layout has more, nor
+// has any of its boxes.
 inline constexpr Index kMostCells = std::numeric_limits<Index>::max() / 8;
 
 struct Interval {
@@ -39,7 +40,7 @@ inline Shape extents(const Box& box) {
   return shape;
 }
 
-// Throws TENON_ERR_SHAPE if they cannot be counted.
+// The number of elements. Throws TENON_ERR_SHAPE if a 64-bit integer cannot count them.
 inline Index cells(const Shape& shape) {
   if (std::find(shape.begin(), shape.end(), 0) != shape.end())
     return 0;
@@ -50,10 +51,11 @@ inline Index cells(const Shape& shape) {
 }
 
 inline Index cells(const Box& box) {
-  Index n = 1;
+  // An empty side comes first, so that the widths of the others do not matter.
   for (const Interval& side : box)
     if (side.empty())
       return 0;
+  Index n = 1;
   for (const Interval& side : box)
     n = checkedProduct(n, checkedDifference(side.end, side.begin, "the width of a box"),
                        "the number of elements");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cells of a halo that are the caller's: those beyond a side of mode Values in at least one
-// dimension, corners included.
+// The halo elements whose values the user supplies: those beyond a side of mode Values in at least
+// one dimension, corners included.
 #pragma once
 
 #include "geometry/coverage.hpp"
@@ -8,17 +8,19 @@
 
 namespace tenon {
 
-// Whether a side of some dimension is the caller's.
+// Whether some dimension has a side of mode Values.
 bool hasCallersSide(const Layout& layout);
 
-// Of one dimension's box: covered are the cells that are not the caller's, gaps those that are.
+// Divides the box of one dimension: covered are the elements that are not the user's, gaps those
+// that are.
 Coverage besideCallers(const Halo& halo, Index extent, Interval box);
 
-// The caller's cells in the array of a grid position as disjoint boxes, none of them empty.
+// The user's elements in the array of a grid position as disjoint boxes, none of them empty.
 std::vector<CellBox> callersCells(const Layout& layout, int position);
 
-// One number on the layout's grid so that each rank has what it adds to its cells: a copy along the
-// axes that split the layout, along the others as the layout itself.
+// The layout of one number that is to be put into the user's elements of `layout`: it is replicated
+// along the axes that split `layout` and has the property of `layout` along the others, so that
+// each rank has what its own elements take.
 Layout boundaryScalar(const Layout& layout);
 
 } // namespace tenon

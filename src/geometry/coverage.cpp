@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Complements of products of intervals. An element outside a product can be in gaps of several
+// dimensions; it is listed for the first of them only, which is what makes the boxes disjoint.
 #include "geometry/coverage.hpp"
 
 #include <algorithm>
@@ -9,6 +11,8 @@ Coverage coverage(std::vector<Interval> runs, Interval range) {
   std::erase_if(runs, [](const Interval& run) { return run.empty(); });
   std::sort(runs.begin(), runs.end(),
             [](const Interval& x, const Interval& y) { return x.begin < y.begin; });
+  // In the order of their beginnings, one pass finds what is covered up to `at`, and the gaps
+  // behind it.
   Coverage result;
   Index at = range.begin;
   for (const Interval& run : runs) {
@@ -50,6 +54,8 @@ std::vector<CellBox> gapsOf(const std::vector<Coverage>& dims) {
   for (std::size_t d = 0; d < dims.size(); ++d) {
     std::vector<std::vector<Interval>> choices;
     for (std::size_t e = 0; e < dims.size(); ++e) {
+      // Dimensions after d are not restricted: their covered runs and their gaps are taken
+      // together.
       choices.push_back(e == d ? dims[e].gaps : dims[e].covered);
       if (e > d)
         choices.back().insert(choices.back().end(), dims[e].gaps.begin(), dims[e].gaps.end());

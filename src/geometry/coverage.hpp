@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a set of boxes leaves uncovered of a local array, as boxes.
+// The elements of a local array that a product of intervals leaves uncovered, as boxes.
 #pragma once
 
 #include "geometry/box.hpp"
 
 namespace tenon {
 
-// A box of cells of a local array.
+// A box of elements of a local array.
 struct CellBox {
   std::vector<Index> begin;
   Shape extent;
   bool operator==(const CellBox&) const = default;
 };
 
-// Of one dimension: the runs that cover it, joined where they touch, and what the range has besides.
+// One dimension of an array: the runs that cover it, joined where they touch, and the gaps that
+// they leave in a range.
 struct Coverage {
   std::vector<Interval> covered, gaps;
 };
 Coverage coverage(std::vector<Interval> runs, Interval range);
 
-// The cells outside the product of what is covered of each dimension, as disjoint boxes: those that
-// lie in a gap of dimension d and in covered runs of all before it, for every d.
+// The elements outside the product of the covered runs, as disjoint boxes: for every dimension d
+// those in a gap of d that are in covered runs of all dimensions before it.
 std::vector<CellBox> gapsOf(const std::vector<Coverage>& dims);
 
 } // namespace tenon

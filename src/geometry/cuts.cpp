@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Balanced and nested cuts. Nested cuts are balanced level by level and not as a whole: 10 by 2 and
+// 2 is 3, 2, 3, 2, where 10 by 4 would be 3, 3, 2, 2. All ranks compute them alike, in integers.
 #include "geometry/cuts.hpp"
 
 #include "sys/errors/error.hpp"
@@ -24,6 +26,7 @@ std::vector<Index> nestedCuts(Index extent, const std::vector<int>& parts) {
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
       for (int j = 1; j <= n; ++j) {
         const Index extent = cuts[i + 1] - cuts[i];
+        // The first `extent mod n` pieces are longer by one, as in balancedCuts().
         finer.push_back(cuts[i] + extent / n * j + std::min<Index>(j, extent % n));
       }
     cuts = std::move(finer);

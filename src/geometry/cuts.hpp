@@ -9,8 +9,9 @@ namespace tenon {
 // Balanced parts: the first (extent mod parts) are longer by one.
 std::vector<Index> balancedCuts(Index extent, int parts);
 
-// Balanced by the major axis, then each part by the next: a collective along the minor axis stays
-// inside one part of the major axis. parts: numbers of parts, major first; none gives one part.
+// Divides the extent in balanced parts by the major axis, then each part by the next axis: a
+// collective along the minor axis stays inside one part of the major axis. parts: numbers of parts,
+// major first; none gives one part.
 std::vector<Index> nestedCuts(Index extent, const std::vector<int>& parts);
 
 // Throws TENON_ERR_LAYOUT unless cuts are monotone from 0 to extent in the given number of parts.

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Counts flows as products of one factor for each dimension, and keeps the factors of many layouts.
+// A factor is found by a key of 64 bits, into which everything that it depends on is packed: hence
+// the limits of canHold(), and the refusal of more than 2^18 different dimensions.
 #include "geometry/flow_table.hpp"
 
 #include "sys/errors/error.hpp"
@@ -10,8 +13,9 @@ namespace tenon {
 
 namespace {
 
-// The parts of a dimension without a halo that share cells with an interval, and those cells. Such
-// parts are one after the other, so that those on consecutive coordinates are counted at once.
+// Counts the parts of a dimension without a halo that share elements with an interval, and those
+// elements. Such parts follow each other, so that those on consecutive coordinates are counted at
+// once.
 class TileCount {
 public:
   TileCount(const Layout& layout, int dim, Interval run, const std::vector<int>& coordinates)
@@ -37,6 +41,7 @@ private:
     if (last <= first_ || last_ <= first)
       return;
     if (i == chosenAxes_)
+      // No coordinate is fixed from here on, so every part of the range counts.
       return addAll(std::max(first, first_), std::min(last, last_));
     const int axis = layout_.splitAxes(dim_)[i], extent = layout_.grid().extent(axis);
     const int each = (last - first) / extent, fixed = coordinates_[axis];
@@ -57,7 +62,7 @@ private:
   const Interval run_;
   const std::vector<int>& coordinates_;
   std::ptrdiff_t chosenAxes_ = 0; // up to the last whose coordinate is fixed
-  int first_ = 0, last_ = 0;      // the parts that share cells with the run
+  int first_ = 0, last_ = 0;      // the parts that share elements with the run
   Traffic sum_;
 };
 
@@ -131,6 +136,8 @@ std::size_t levelBetween(int rank, int other, const std::vector<Index>& unitRank
 LevelFlow FlowCount::byLevel(const std::vector<Index>& unitRanks) const {
   const Flow sum = flow();
   LevelFlow flow{std::vector<Traffic>(unitRanks.size() + 1), sum.keptCells};
+  // Everything is taken to cross the outermost level at first. Only what stays within the rank's
+  // own outermost unit is then counted rank by rank, and moved to the level that it crosses.
   Traffic& outermost = flow.others.front();
   outermost = sum.others;
   if (outermost.messages > 0 && !unitRanks.empty())
@@ -165,10 +172,11 @@ Traffic FlowCount::all() const {
   return product;
 }
 
-// The parts of one dimension with shared cells, and those cells.
+// The parts of one dimension that share elements with the rank, and those elements.
 Traffic FlowCount::partsAlong(int dim) const {
   if (!hasHalo(dim))
     return TileCount(theirs_, dim, run_[dim], *coordinates_).count();
+  // A halo whose box is one run is an interval to a side without a halo, and is counted as one.
   if (!theirs_.halo(dim) && own_[dim].size() == 1)
     return TileCount(theirs_, dim, globalRange(own_[dim].front()), *coordinates_).count();
   Traffic sum;
@@ -183,7 +191,7 @@ Index FlowCount::sharedAlong(int dim, int part) const {
   return sharedCells(own_[dim], partSegments(theirs_, dim, part, otherRole(role_)));
 }
 
-// Those shared with one position of the other side.
+// The elements shared with one position of the other side.
 Index FlowCount::cellsWith(int other) const {
   if (!theirs_.isHolder(other))
     return 0;
@@ -203,7 +211,8 @@ Index FlowCount::sharedAt(int dim, int part) const {
                       : intersect(run_[dim], theirs_.owned(dim, part)).size();
 }
 
-// The ranks of the other side that are in the own unit of a level.
+// The ranks of the other side that are in the rank's own unit of `size` ranks. A unit larger than
+// the grid is not listed itself: it can have any number of ranks that the grid does not have.
 std::vector<int> FlowCount::ranksOfUnit(Index size) const {
   const Grid& grid = theirs_.grid();
   std::vector<int> ranks;
@@ -220,9 +229,12 @@ std::vector<int> FlowCount::ranksOfUnit(Index size) const {
 
 namespace {
 
-constexpr int kMaskBits = 24, kNumberBits = 18, kPlaceBits = 3; // of the keys of factors
+// A key has a mask of axes, the numbers of two dimensions, a place and one bit for the role: 64
+// bits.
+constexpr int kMaskBits = 24, kNumberBits = 18, kPlaceBits = 3;
 
-// How far apart ranks are that are neighbours on each axis; none if that depends on where they are.
+// For each axis, the difference between the ranks of neighbours along it; none if that depends on
+// where they are.
 std::optional<std::vector<int>> rankStrides(const Grid& grid) {
   std::vector<int> strides;
   for (int axis = 0; axis < grid.axes(); ++axis) {
@@ -242,8 +254,10 @@ std::optional<std::vector<int>> rankStrides(const Grid& grid) {
 
 } // namespace
 
-// Along an axis ranks either share a unit or are all in units of their own. A carry from the axes within a unit
-// would leave it.
+// Along an axis either all ranks share a unit or each is in a unit of its own: the latter if the
+// unit's size divides the axis's stride. The ranks along all other axes together must not leave the
+// unit in which rank(0) is, as they would by a carry; `within` is the place of the last of them in
+// it.
 std::optional<UnitAxes> UnitAxes::of(const Grid& grid, const std::vector<Index>& unitRanks) {
   UnitAxes units;
   if (unitRanks.empty())
@@ -274,6 +288,7 @@ LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
   LevelFlow flow{std::vector<Traffic>(units.apart.size() + 1), 0};
   const FlowCount whole(from, to, rank, role);
   flow.keptCells = whole.keptCells();
+  // Units are nested, so that the traffic which crosses a level is the difference of two counts.
   Traffic around = whole.all();
   for (std::size_t level = 0; level < units.apart.size(); ++level) {
     const Traffic inside = FlowCount(from, to, rank, role, units.apart[level]).all();
@@ -308,6 +323,7 @@ int FlowTable::placeOf(int position) const {
 }
 
 int FlowTable::numberOf(DimKey key) {
+  // What is cheap to compare finds the few candidates, which are then compared whole.
   std::vector<int>& alike =
       dimsLike_[{key.extent, key.axes, key.cuts.size(), key.halo.has_value()}];
   for (const int number : alike)
@@ -344,7 +360,9 @@ const FlowTable::Known& FlowTable::known(const Layout& layout) {
   return made;
 }
 
-// A peer's coordinates on axes that split its dimension are the position's own, or any.
+// On an axis that splits the dimension a peer's coordinate is the position's own, or any: one bit
+// for each such axis says which. So the mask, both dimensions, the place and the role determine the
+// factor.
 const AlongDim& FlowTable::along(const View& view, int dim, AxisMask apart) {
   std::uint64_t key = (view.fixed | apart) & view.theirs.splitBy[dim];
   for (const Known* one : {&view.mine, &view.theirs})
@@ -389,7 +407,8 @@ AlongDim FlowTable::among(const View& view, AxisMask apart) {
       kept};
 }
 
-// By the rule of peerCoordinates().
+// The rule of peerCoordinates() in masks: there are no peers where the coordinate must be 0 and is
+// not.
 FlowTable::TableFlow FlowTable::flow(const Layout& from, const Layout& to, int place, Role role) {
   const bool isSource = role == Role::Source;
   const Known &source = known(from), &target = known(to);
@@ -401,6 +420,7 @@ FlowTable::TableFlow FlowTable::flow(const Layout& from, const Layout& to, int p
       view.mine.root | (source.broadcast & target.partial) | (view.theirs.root & view.fixed);
   if ((none & beyond) != 0)
     return flow;
+  // The flow of each level is the difference of two nested counts, as in countFlow() by UnitAxes.
   const AlongDim whole = among(view, 0);
   flow.keptCells = whole.kept;
   Traffic around = whole.others;

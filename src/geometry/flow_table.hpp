@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Flows between many layouts on one grid. A flow is a product over dimensions (traffic.hpp), and layouts of one
-// grid differ in few of their dimensions: so its factors recur, and each is counted once.
+// Flows as products over dimensions (traffic.hpp), from one conversion to many:
 //
-// Units of a machine whose ranks have the same coordinates on some axes, as on a grid that follows the machine's
-// levels, need no look at single ranks: what stays within a unit is what goes to others with these coordinates.
+//   FlowCount   what one rank shares with others in one conversion, dimension by dimension.
+//   UnitAxes    units of a machine whose ranks have the same coordinates on some axes, as on a grid
+//               that follows the machine's levels. No single rank has to be looked at there: what
+//               stays within a unit is what goes to others with these coordinates.
+//   FlowTable   flows between many layouts on one grid. Such layouts differ in few of their
+//               dimensions, so the factors of their flows recur, and each is counted once.
 #pragma once
 
 #include "geometry/segments.hpp"
@@ -17,9 +20,6 @@
 #include <unordered_map>
 
 namespace tenon {
-
-// What one rank shares with others in a conversion, dimension by dimension: messages and cells of others are
-// products over dimensions, times the extents of axes that neither split nor choose.
 
 // A bit for each axis of a grid.
 using AxisMask = std::uint64_t;
@@ -35,18 +35,22 @@ struct AlongDim {
   }
 };
 
+// What one rank shares with others in a conversion. Messages and elements are products over
+// dimensions, times the extents of the axes that split nothing and on which peers can have any
+// coordinate.
 class FlowCount {
 public:
-  // apart: axes of the grid, on which both layouts are then, whose coordinates the others share with the rank.
+  // apart: axes on which only peers with the rank's own coordinates count. Both layouts must then
+  // be on one grid.
   FlowCount(const Layout& from, const Layout& to, int rank, Role role, AxisMask apart = 0);
 
   bool hasPeers() const noexcept { return coordinates_.has_value(); }
   Flow flow() const;
-  // The same with what the rank gives to itself.
+  // Messages and elements, with what the rank gives to itself.
   Traffic all() const;
   Index keptCells() const { return coordinates_ ? cellsWith(theirs_.grid().position(rank_)) : 0; }
   LevelFlow byLevel(const std::vector<Index>& unitRanks) const;
-  // There must be peers.
+  // The factors of one dimension; there must be peers.
   AlongDim along(int dim) const;
 
 private:
@@ -63,38 +67,37 @@ private:
   const Role role_;
   const int rank_, position_;
   std::optional<std::vector<int>> coordinates_;
-  // Per dimension, with a halo on either side and without.
+  // What the rank has of each dimension: runs where either side has a halo, else one interval.
   std::vector<std::vector<Segment>> own_;
   std::array<Interval, kMaxRank> run_;
 };
 
-// Of each level, from the outermost: the axes on whose coordinates the ranks of a unit agree, and no others have
-// the same.
+// For each level, from the outermost, the axes that tell its units apart: all ranks of a unit have
+// the same coordinates on them, and no other ranks have these.
 struct UnitAxes {
   std::vector<AxisMask> apart = {};
   bool operator==(const UnitAxes&) const = default;
 
-  // None unless that is so on this grid.
+  // None if no axes tell the units of this grid apart.
   static std::optional<UnitAxes> of(const Grid& grid, const std::vector<Index>& unitRanks);
 };
 
-// As countFlow() by level.
+// countFlow() of traffic.hpp by level, for units that axes tell apart.
 LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
                     const UnitAxes& units);
-// As without units, and alike in all levels.
+// unlikePositions() of traffic.hpp, for positions that are alike on all levels too.
 std::vector<int> unlikePositions(const Layout& from, const Layout& to, const UnitAxes& units);
 
 class FlowTable {
 public:
   static constexpr int kMostLevels = 7, kMostPositions = 8;
-  // A LevelFlow without memory of its own.
+  // A LevelFlow that allocates nothing.
   struct TableFlow {
     std::array<Traffic, kMostLevels + 1> others;
     Index keptCells = 0;
   };
 
-  // Of a few positions of the grid. Throws TENON_ERR_INTERNAL for more of them, or more levels or axes, than it
-  // can hold; see canHold().
+  // A table for a few positions of the grid. Throws TENON_ERR_INTERNAL unless it canHold() them.
   FlowTable(GridPtr grid, UnitAxes units, std::vector<int> positions);
   static bool canHold(const Grid& grid, const UnitAxes& units, const std::vector<int>& positions);
 
@@ -103,16 +106,16 @@ public:
   const std::vector<int>& positions() const noexcept { return positions_; }
   // The place of a position in positions(); -1 if it is not among them.
   int placeOf(int position) const;
-  // Of the position at a place, between layouts on this grid.
+  // The flow of the position at a place, between layouts on this grid.
   TableFlow flow(const Layout& from, const Layout& to, int place, Role role);
 
 private:
   // A layout, as far as flows can tell.
   struct Known {
-    std::optional<Layout> layout; // so that its address is not another's
+    std::optional<Layout> layout; // kept, so that no other layout comes to have its address
     AxisMask broadcast = 0, partial = 0, root = 0, shard = 0;
     std::array<AxisMask, kMaxRank> splitBy{};
-    std::array<int, kMaxRank> dims{}; // numbers
+    std::array<int, kMaxRank> dims{}; // the numbers of its dimensions in dims_
   };
   struct DimKey {
     Index extent;
@@ -133,7 +136,7 @@ private:
   };
   const AlongDim& along(const View& view, int dim, AxisMask apart);
   Index extentsOf(AxisMask axes) const;
-  // Of all dimensions, the position itself among the others.
+  // The product over all dimensions, with the position itself among its peers.
   AlongDim among(const View& view, AxisMask apart);
 
   GridPtr grid_;

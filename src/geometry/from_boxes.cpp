@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Finds the grid and the cuts that the boxes of all ranks make: the ends of the boxes are the cuts,
+// and each cell of the grid that they form must be one box. That costs a sort; what is wrong with
+// boxes that fail is searched for only then, pair by pair and range by range, to name the ranks at
+// fault.
 #include "geometry/from_boxes.hpp"
 
 #include "geometry/box.hpp"
@@ -17,22 +21,13 @@
 
 namespace tenon {
 
-// Why the boxes of the ranks are not the cells of a grid over a domain: a box leaves the domain, two
-// boxes overlap, a range has no holder, or all is held once but the boxes are laid like bricks.
-
-bool isEmpty(const Box& box);
-
-// The shape, or without one the least that has all boxes. Throws TENON_ERR_LAYOUT, naming rank and
-// dimension, if all boxes are empty, or one is not within it.
-Shape checkedDomain(const std::vector<Box>& boxes, const std::optional<Shape>& shape);
-
-// For boxes in the domain that are not the cells of a grid over it: throws TENON_ERR_LAYOUT naming
-// the ranks and boxes at fault.
-[[noreturn]] void throwBoxFault(const std::vector<Box>& boxes, const Shape& domain);
-
 namespace {
 
 using Boxes = std::vector<Box>;
+
+bool isEmpty(const Box& box) {
+  return std::any_of(box.begin(), box.end(), [](const Interval& side) { return side.empty(); });
+}
 
 std::string textOf(const Box& box) {
   std::string text;
@@ -79,6 +74,8 @@ void checkOverlaps(const Boxes& boxes) {
   for (std::size_t i = 0; i < order.size(); ++i)
     for (std::size_t j = i + 1; j < order.size(); ++j) {
       const auto [a, b] = std::minmax(order[i], order[j]);
+      // Boxes are in the order of their beginnings in dimension 0, so all further ones begin later
+      // still.
       if (boxes[order[j]][0].begin >= boxes[order[i]][0].end)
         break;
       if (const Box common = intersect(boxes[a], boxes[b]); !isEmpty(common))
@@ -87,7 +84,7 @@ void checkOverlaps(const Boxes& boxes) {
     }
 }
 
-// Some range that no box has, found by cutting one box after the other out of what is left.
+// A range that no box has, found by cutting one box after the other out of what is left.
 std::optional<Box> uncovered(const Boxes& boxes, const Shape& domain) {
   std::vector<std::pair<Box, std::size_t>> left(1); // and the first box that is not cut out yet
   for (Index extent : domain)
@@ -112,7 +109,7 @@ std::optional<Box> uncovered(const Boxes& boxes, const Shape& domain) {
   return {};
 }
 
-// Cells between a range and a box, and in how many dimensions their sides differ.
+// The elements between a range and a box, and in how many dimensions their sides differ.
 std::pair<Index, int> distance(const Box& range, const Box& box) {
   Index cells = 0;
   int different = 0;
@@ -133,18 +130,19 @@ void checkCovered(const Boxes& boxes, const Shape& domain) {
                    textOf(*range), fmt::join(domain, ","), textOf(boxes[near]), near));
 }
 
-// A box with an end of another one between its own ends.
+// Throws if a box begins between the ends of another one, in any dimension. Ends need no check of
+// their own: where all is held once, each box ends where another one begins, or with the domain.
 void checkBricks(const Boxes& boxes) {
   for (std::size_t d = 0; d < boxes.front().size(); ++d) {
-    std::vector<std::pair<Index, std::size_t>> ends; // each box ends where another begins
+    std::vector<std::pair<Index, std::size_t>> begins;
     for (std::size_t r = 0; r < boxes.size(); ++r)
       if (!isEmpty(boxes[r]))
-        ends.emplace_back(boxes[r][d].begin, r);
-    std::sort(ends.begin(), ends.end());
+        begins.emplace_back(boxes[r][d].begin, r);
+    std::sort(begins.begin(), begins.end());
     for (std::size_t r = 0; r < boxes.size(); ++r) {
-      const auto cut =
-          std::upper_bound(ends.begin(), ends.end(), std::pair(boxes[r][d].begin, boxes.size()));
-      if (!isEmpty(boxes[r]) && cut != ends.end() && cut->first < boxes[r][d].end)
+      const auto cut = std::upper_bound(begins.begin(), begins.end(),
+                                        std::pair(boxes[r][d].begin, boxes.size()));
+      if (!isEmpty(boxes[r]) && cut != begins.end() && cut->first < boxes[r][d].end)
         fail(fmt::format("the boxes do not form a Cartesian grid: in dimension {} the box "
                          "of rank {}, {}, begins at {}, inside the box of rank {}, {}",
                          d, cut->second, textOf(boxes[cut->second]), cut->first, r,
@@ -153,12 +151,8 @@ void checkBricks(const Boxes& boxes) {
   }
 }
 
-} // namespace
-
-bool isEmpty(const Box& box) {
-  return std::any_of(box.begin(), box.end(), [](const Interval& side) { return side.empty(); });
-}
-
+// The shape, or without one the smallest that has all boxes. Throws TENON_ERR_LAYOUT, naming rank
+// and dimension, if all boxes are empty or one is not within it.
 Shape checkedDomain(const Boxes& boxes, const std::optional<Shape>& shape) {
   if (std::all_of(boxes.begin(), boxes.end(), isEmpty))
     fail("every rank's box is empty, so there is no tensor");
@@ -179,14 +173,15 @@ Shape checkedDomain(const Boxes& boxes, const std::optional<Shape>& shape) {
   return domain;
 }
 
-void throwBoxFault(const Boxes& boxes, const Shape& domain) {
+// Says why boxes in the domain are not the cells of a grid over it: throws TENON_ERR_LAYOUT naming
+// the ranks and boxes at fault. Two boxes overlap, a range has no holder, or every element is held
+// once but the boxes are laid like bricks; each check relies on those before it.
+[[noreturn]] void throwBoxFault(const Boxes& boxes, const Shape& domain) {
   checkOverlaps(boxes);
   checkCovered(boxes, domain);
   checkBricks(boxes);
   throw Error(TENON_ERR_INTERNAL, "boxes without a fault are not a grid");
 }
-
-namespace {
 
 using Cuts = std::vector<std::vector<Index>>;
 
@@ -228,6 +223,7 @@ std::optional<std::vector<int>> holdersOf(const std::vector<Box>& boxes, const C
       return {};
     held.emplace_back(std::move(*cell), r);
   }
+  // The product stops as soon as there are more cells than boxes, and so cannot overflow.
   std::size_t size = 1;
   for (const auto& points : cuts)
     if (size *= points.size() - 1; size > held.size())

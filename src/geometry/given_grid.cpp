@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A grid lists the ranks of its positions, so that one of 2^31 - 1 would take 8 GiB before anybody could refuse it. The
-// product of the extents is therefore compared first.
+// Makes a grid whose extents come from outside. A grid lists the ranks of its positions, so that
+// one of 2^31 - 1 would take 8 GiB before anybody could refuse it: the product of the extents is
+// compared first.
 #include "geometry/given_grid.hpp"
 
 #include "sys/errors/error.hpp"

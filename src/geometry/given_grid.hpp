@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Process grids whose extents somebody gave, in a call or a file.
+// Process grids whose extents come from outside, by a call or a file.
 #pragma once
 
 #include "geometry/grid.hpp"
@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-// As Grid::make(). Throws TENON_ERR_SHAPE for a grid of more processes than there are, before it lists their ranks.
+// Makes a grid as Grid::make() does. Throws TENON_ERR_SHAPE, before any rank is listed, if the grid
+// needs more processes than there are.
 GridPtr gridWithin(const std::vector<int>& extents, Index processes);
 
 } // namespace tenon

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Positions, coordinates and ranks of a process grid. Nearly all grids have consecutive ranks, for
+// which a rank's position is a subtraction; only others keep a list of positions sorted by rank.
 #include "geometry/grid.hpp"
 
 #include "sys/errors/error.hpp"
@@ -37,6 +39,8 @@ Grid::Grid(std::vector<int> extents, std::vector<int> ranks)
     throw Error(TENON_ERR_ARG,
                 fmt::format("position {} of the process grid has rank {}; ranks must be >= 0",
                             negative - ranks_.begin(), *negative));
+  // Consecutive ranks can contain no duplicate, so that only the sorted list has to be searched for
+  // one.
   const auto isGap = [](int a, int b) { return b - 1 != a; };
   if (std::ranges::adjacent_find(ranks_, isGap) != ranks_.end())
     sortByRank();
@@ -61,7 +65,8 @@ GridPtr Grid::make(std::vector<int> extents) {
   long long size = 1;
   for (int extent : extents)
     size = std::min(size * std::max(extent, 0), kMost + 1);
-  std::vector<int> ranks(size > kMost ? 0 : size); // the constructor says why not
+  // A grid with more positions than an int counts gets no list: the constructor refuses it by name.
+  std::vector<int> ranks(size > kMost ? 0 : size);
   std::iota(ranks.begin(), ranks.end(), 0);
   return make(std::move(extents), std::move(ranks));
 }

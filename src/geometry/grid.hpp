@@ -18,13 +18,14 @@ public:
   // of ranks is not the product of the extents.
   Grid(std::vector<int> extents, std::vector<int> ranks);
 
-  // Ranks 0, 1, ... in order.
+  // A grid of the ranks 0, 1, ... in order.
   static GridPtr make(std::vector<int> extents);
   static GridPtr make(std::vector<int> extents, std::vector<int> ranks);
 
   int axes() const noexcept { return static_cast<int>(extents_.size()); }
   int extent(int axis) const { return extents_[axis]; }
-  // One process: along such an axis a shard, a copy, an addend and the root's tensor are one thing.
+  // Whether the axis has one process. Along such an axis a shard, a copy, an addend and the root's
+  // tensor are one thing.
   bool isTrivial(int axis) const { return extents_[axis] == 1; }
   const std::vector<int>& extents() const noexcept { return extents_; }
   int size() const noexcept { return static_cast<int>(ranks_.size()); }
@@ -36,7 +37,7 @@ public:
     return position / strides_[axis] % extents_[axis];
   }
   std::vector<int> coordinates(int position) const;
-  // Of several axes taken as one, the first slowest.
+  // The extent of several axes taken as one, the first slowest, and a position's coordinate on it.
   int extentOf(const std::vector<int>& axes) const;
   int coordinateOn(int position, const std::vector<int>& axes) const;
   int positionAt(const std::vector<int>& coordinates) const;

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Completes and checks the specification of a layout, and answers from it. All that is derived is
+// derived in the constructor and shared by all copies, since layouts are copied often and asked
+// often; what is compared (`Spread`, cuts, halos) is less than what was given, so that equal
+// layouts can differ in text.
 #include "geometry/layout.hpp"
 
 #include "geometry/cuts.hpp"
@@ -12,56 +16,6 @@
 
 namespace tenon {
 
-// Which layouts are one in memory. Layouts compare without axes of one process already; here halos that add nothing to
-// what a rank owns do not count either.
-
-namespace {
-
-bool addsNothing(const Layout& layout, int dim) {
-  if (!layout.halo(dim))
-    return true;
-  for (int part = 0; part < layout.parts(dim); ++part) {
-    const Interval box = layout.box(dim, part), owned = layout.owned(dim, part);
-    if (!(box == owned) && !(box.empty() && owned.empty()))
-      return false;
-  }
-  return true;
-}
-
-Layout withoutIdleHalos(const Layout& layout) {
-  if (!layout.hasHalos())
-    return layout;
-  LayoutSpec spec = layout.spec();
-  for (int d = 0; d < layout.rank(); ++d)
-    if (addsNothing(layout, d))
-      spec.halos[d].reset();
-  return Layout(std::move(spec));
-}
-
-} // namespace
-
-bool sameHolding(const Layout& a, const Layout& b) {
-  return a == b || ((a.hasHalos() || b.hasHalos()) && a.shape() == b.shape() &&
-                    withoutIdleHalos(a) == withoutIdleHalos(b));
-}
-
-std::vector<Layout> stopsBetween(const Layout& from, const Layout& to) {
-  if (sameHolding(from, to))
-    return {};
-  std::vector<Layout> stops;
-  const auto stopAt = [&](const Layout& next) {
-    const Layout& last = stops.empty() ? from : stops.back();
-    if (!sameHolding(last, next) || !(last.grid() == next.grid()))
-      stops.push_back(next);
-  };
-  if (!(from.grid() == to.grid())) {
-    stopAt(from.withoutHalos());
-    stopAt(to.withoutHalos());
-  }
-  stopAt(to);
-  return stops;
-}
-
 namespace {
 
 std::vector<int> axesThatSplit(const LayoutSpec& spec, int dim) {
@@ -72,12 +26,13 @@ std::vector<int> axesThatSplit(const LayoutSpec& spec, int dim) {
   return axes;
 }
 
-// An axis that a split order names may not exist.
+// Whether the axis exists and has one process: a split order can name any number.
 bool isTrivial(const Grid& grid, int axis) {
   return axis >= 0 && axis < grid.axes() && grid.isTrivial(axis);
 }
 
-// What fits 64 bits as a number of bytes; extents of 0 count as 1, since parts have the others.
+// Throws unless a 64-bit integer counts the bytes of so many elements. An extent of 0 counts as 1,
+// so that the product of the other extents is bounded too.
 void checkCount(const Shape& extents, const char* what) {
   Index product = 1;
   for (Index extent : extents) {
@@ -127,6 +82,7 @@ void checkShapeAndProperties(const LayoutSpec& spec) {
 void completeSplit(LayoutSpec& spec, int dim) {
   const std::vector<int> axes = axesThatSplit(spec, dim);
   std::vector<int>& order = spec.splitAxes[dim];
+  // An axis of one process may be named in an order, but splits nothing.
   std::erase_if(order, [&](int axis) { return isTrivial(*spec.grid, axis); });
   if (order.empty())
     order = axes;
@@ -157,6 +113,8 @@ void completeHalo(LayoutSpec& spec, int dim) {
                                               dim, spec.cuts[dim].size() - 1, halo.boxes.size()));
   const Index extent = spec.shape[dim];
   for (Interval& box : halo.boxes) {
+    // A side without values has nothing beyond the domain. All empty boxes become one, so that
+    // layouts compare equal; the bound keeps sums and differences of indices within 64 bits.
     if (halo.low == Boundary::None)
       box.begin = std::max<Index>(box.begin, 0);
     if (halo.high == Boundary::None)
@@ -179,7 +137,7 @@ Shape widestParts(const LayoutSpec& spec) {
   return widest;
 }
 
-// The widest box of each dimension's parts.
+// The widest box of each dimension: what local arrays have at most, halos included.
 Shape widestBoxes(const LayoutSpec& spec, Shape widest) {
   for (std::size_t d = 0; d < widest.size(); ++d)
     if (spec.halos[d]) {
@@ -197,6 +155,8 @@ bool rises(const std::vector<Interval>& boxes) {
   return true;
 }
 
+// How many parts before each one own nothing; an empty list if every part owns something, as is
+// usual.
 std::vector<int> emptyBefore(const std::vector<Index>& cuts) {
   if (std::ranges::adjacent_find(cuts) == cuts.end())
     return {};
@@ -234,6 +194,7 @@ Layout::Layout(LayoutSpec spec) {
   spec.cuts.resize(rank);
   spec.halos.resize(rank);
   for (std::size_t d = 0; d < rank; ++d) {
+    // Splits come first: a halo has one box for each part.
     completeSplit(spec, static_cast<int>(d));
     completeHalo(spec, static_cast<int>(d));
   }
@@ -262,6 +223,7 @@ Layout::Spread Layout::spreadOf(const LayoutSpec& spec) {
   }
   spread.splitOrders = spec.splitAxes;
   for (std::vector<int>& order : spread.splitOrders)
+    // The completed orders have no axes of one process, so that every axis has a number.
     for (int& axis : order)
       axis = number[axis];
   return spread;
@@ -355,6 +317,56 @@ bool Layout::operator==(const Layout& other) const {
   return &a == &b || (data_->spread == other.data_->spread && a.shape == b.shape &&
                       (a.grid == b.grid || a.grid->ranks() == b.grid->ranks()) &&
                       a.cuts == b.cuts && a.halos == b.halos);
+}
+
+// Which layouts are the same in memory. Comparison leaves out axes of one process already; here
+// halos that add nothing to what a rank owns do not count either.
+
+namespace {
+
+bool addsNothing(const Layout& layout, int dim) {
+  if (!layout.halo(dim))
+    return true;
+  for (int part = 0; part < layout.parts(dim); ++part) {
+    const Interval box = layout.box(dim, part), owned = layout.owned(dim, part);
+    if (!(box == owned) && !(box.empty() && owned.empty()))
+      return false;
+  }
+  return true;
+}
+
+Layout withoutIdleHalos(const Layout& layout) {
+  if (!layout.hasHalos())
+    return layout;
+  LayoutSpec spec = layout.spec();
+  for (int d = 0; d < layout.rank(); ++d)
+    if (addsNothing(layout, d))
+      spec.halos[d].reset();
+  return Layout(std::move(spec));
+}
+
+} // namespace
+
+bool sameHolding(const Layout& a, const Layout& b) {
+  return a == b || ((a.hasHalos() || b.hasHalos()) && a.shape() == b.shape() &&
+                    withoutIdleHalos(a) == withoutIdleHalos(b));
+}
+
+std::vector<Layout> stopsBetween(const Layout& from, const Layout& to) {
+  if (sameHolding(from, to))
+    return {};
+  std::vector<Layout> stops;
+  const auto stopAt = [&](const Layout& next) {
+    const Layout& last = stops.empty() ? from : stops.back();
+    if (!sameHolding(last, next) || !(last.grid() == next.grid()))
+      stops.push_back(next);
+  };
+  if (!(from.grid() == to.grid())) {
+    stopAt(from.withoutHalos());
+    stopAt(to.withoutHalos());
+  }
+  stopAt(to);
+  return stops;
 }
 
 } // namespace tenon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How a tensor lies on a grid: an immutable value.
+// How a tensor is distributed over a process grid: an immutable value.
 //
 // Along each grid axis the tensor has one property: S(d) sharded along tensor dimension d, B
 // broadcast (a full copy each), P partial (addends of full size), R root (on coordinate 0 only).
@@ -7,9 +7,10 @@
 // combined index divides the dimension. A dimension may carry a halo, G(d): the parts' boxes then
 // overlap, leave gaps or leave the domain; its dual G*(d) has the same boxes holding addends.
 //
-// Along an axis of one process S(d), B, P and R are one thing. A layout remembers the property that it was
-// given there, for its text, but such an axis splits nothing, holds no addends, and does not count when layouts
-// are compared; so a solver's boxes, which name an axis for every dimension, equal what a layer makes of them.
+// Along an axis of one process S(d), B, P and R are one thing. A layout remembers the property that
+// it was given there, for its text, but such an axis splits nothing, holds no addends, and does not
+// count when layouts are compared; so a solver's boxes, which name an axis for every dimension,
+// equal what a layer makes of them.
 #pragma once
 
 #include "geometry/boundary.hpp"
@@ -25,7 +26,7 @@ enum class PropertyKind { Shard, Broadcast, Partial, Root };
 
 struct Property {
   PropertyKind kind = PropertyKind::Broadcast;
-  int dim = -1; // of Shard
+  int dim = -1; // the dimension that a Shard splits
 
   static Property shard(int dim) { return {PropertyKind::Shard, dim}; }
   static Property broadcast() { return {PropertyKind::Broadcast, -1}; }
@@ -47,7 +48,7 @@ using Properties = std::vector<Property>;
 Properties parseProperties(std::string_view text);
 std::string describe(const Properties& properties);
 
-// The boxes of a dimension's parts, where they are not the parts themselves.
+// The boxes in which the parts of a dimension are stored, where these are not the parts themselves.
 struct Halo {
   std::vector<Interval> boxes; // one for each part, in global indices that may leave the domain
   Boundary low = Boundary::None;
@@ -78,7 +79,7 @@ public:
   const GridPtr& gridPtr() const noexcept { return data_->grid; }
   Property property(int axis) const { return data_->properties[axis]; }
   const Properties& properties() const noexcept { return data_->properties; }
-  // Axes of one process are not among them.
+  // The axes that split a dimension, major first. Axes of one process are not among them.
   const std::vector<int>& splitAxes(int dim) const { return data_->splitAxes[dim]; }
   const std::vector<Index>& cuts(int dim) const { return data_->cuts[dim]; }
   const std::optional<Halo>& halo(int dim) const { return data_->halos[dim]; }
@@ -93,14 +94,15 @@ public:
   std::vector<int> partCoordinates(int dim, int part) const;
   Interval owned(int dim, int part) const;
   Interval box(int dim, int part) const;
-  // How many of a run of parts own a cell.
+  // How many of the parts from `first` up to `last` own an element.
   int ownersAmong(int dim, int first, int last) const;
-  // At most, of any position, halos not counted.
+  // The most elements that any position owns, halos not counted.
   Index mostOwnedCells() const noexcept { return data_->mostOwnedCells; }
-  // Whether neither end of the boxes of a dimension's halo falls from part to part.
+  // Whether both ends of the boxes of a dimension's halo are non-decreasing from part to part.
   bool boxesRise(int dim) const { return data_->boxesRise[dim]; }
 
-  // False outside the grid (position -1) and off coordinate 0 of an R axis.
+  // Whether a position holds anything: not outside the grid (position -1), nor off coordinate 0 of
+  // an R axis.
   bool isHolder(int position) const;
   // What a grid position holds, halos included; empty in every dimension where nothing is held.
   Box box(int position) const;
@@ -110,23 +112,25 @@ public:
   // The layout of the cotangent: B and P swap, G and G* swap.
   Layout dual() const;
   Layout withoutHalos() const;
-  // What this layout was made from, for making a changed one.
+  // What this layout was made from, with all defaults filled in; a changed layout is made from a
+  // copy.
   const LayoutSpec& spec() const noexcept { return *data_; }
 
   // "[256,1,28,28] S2,S3 on process grid 2x2", with split points and halos where they are not the
-  // default: equal texts are equal layouts. Equal layouts can differ in what is said of an axis of one process.
+  // default: equal texts are equal layouts. Equal layouts can differ in what is said of an axis of
+  // one process.
   std::string describe() const;
-  // For views, beside the name of a process grid: "[256,1,28,28] S2,S3 + halo of 1 in dim 2".
-  // Another grid than that one is named.
+  // The text of views, which name a process grid once: "[256,1,28,28] S2,S3 + halo of 1 in dim 2".
+  // A layout on another grid than `named` says so.
   std::string summary(const Grid& named) const;
 
-  // Whether every rank holds the same part of the same tensor, with the same halos: on one process grid, or on two
-  // that differ in axes of one process.
+  // Whether every rank holds the same part of the same tensor, with the same halos: on one process
+  // grid, or on two that differ in axes of one process.
   bool operator==(const Layout& other) const;
 
 private:
-  // What is compared of the grid and its properties: numbers of processes, properties and split orders without
-  // the axes of one process.
+  // What is compared of the grid and its properties: numbers of processes, properties and split
+  // orders without the axes of one process.
   struct Spread {
     std::vector<int> extents;
     Properties properties;
@@ -143,14 +147,13 @@ private:
   std::shared_ptr<const Data> data_;
 };
 
-// Layouts that hold the same memory on every rank, and those on the way between two that do not.
-
 // True if the conversion from a to b leaves every rank's memory as it is, so that both layouts may
 // share one array: they are equal but for halos that add nothing.
 bool sameHolding(const Layout& a, const Layout& b);
 
-// Where a tensor stops on its way, `to` last; none if both hold the same. One stop, but between two grids halos
-// are left before, and filled behind, by conversions on their own grid.
+// The layouts that a tensor passes through on its way from one layout to the other, `to` last; none
+// if both hold the same memory. That is `to` alone, except between two grids: there halos are
+// dropped before and filled after the change of grid, by conversions on one grid each.
 std::vector<Layout> stopsBetween(const Layout& from, const Layout& to);
 
 } // namespace tenon

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Keeps the pieces of a layout until all are there. Widths of a halo are kept beside the
+// specification, which knows only boxes: the boxes depend on the parts, so that build() first makes
+// the layout without halos to learn where its parts end.
 #include "geometry/layout_draft.hpp"
 
 #include "sys/errors/error.hpp"
@@ -19,6 +22,7 @@ bool splitsAlike(const Grid* grid, const Properties& a, const Properties& b, std
   if (a.size() != b.size())
     return false;
   for (std::size_t axis = 0; axis < a.size(); ++axis) {
+    // An axis of one process splits nothing, so that its property can change without any loss.
     const bool mayDiffer = grid && axis < grid->extents().size() && grid->extents()[axis] == 1;
     if (!mayDiffer && (a[axis] == shard) != (b[axis] == shard))
       return false;
@@ -36,6 +40,7 @@ LayoutDraft::LayoutDraft(const Layout& model)
     : spec_(model.spec()), widths_(model.shape().size()), hasProperties_(true) {}
 
 void LayoutDraft::setShape(Shape shape) {
+  // Layout checks the same, but later: an error should come from the call that set the shape.
   const std::size_t rank = shape.size();
   if (rank < 1 || rank > kMaxRank)
     throw Error(
@@ -53,6 +58,7 @@ void LayoutDraft::setShape(Shape shape) {
     widths_.assign(rank, {});
   }
   for (std::size_t d = 0; d < spec_.shape.size() && d < rank; ++d) {
+    // The order of the splitting axes stays, since it does not depend on the extent.
     if (spec_.shape[d] == shape[d])
       continue;
     spec_.cuts[d].clear();
@@ -65,6 +71,7 @@ void LayoutDraft::setShape(Shape shape) {
 void LayoutDraft::forgetParts(std::size_t dim) {
   spec_.splitAxes[dim].clear();
   spec_.cuts[dim].clear();
+  // Widths fit any parts; boxes were given for those that are gone.
   if (!widths_[dim])
     spec_.halos[dim].reset();
 }

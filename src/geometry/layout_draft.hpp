@@ -16,10 +16,11 @@ public:
   // A dimension whose extent changes forgets its cuts and its halo; if the number of dimensions
   // changes, all do.
   void setShape(Shape shape);
-  // A dimension that other axes split than before forgets their order, its cuts and the boxes of its
-  // halo.
+  // If other axes split a dimension than before, it forgets their order, its cuts and the boxes of
+  // its halo; the widths of a halo stay.
   void setProperties(Properties properties);
-  // The rest throws TENON_ERR_STATE before the shape is set, TENON_ERR_ARG for no such dimension.
+  // The functions that follow throw TENON_ERR_STATE before the shape is set, and TENON_ERR_ARG if
+  // there is no such dimension.
   int rank() const;
   void setSplitOrder(int dim, std::vector<int> axes);
   void setCuts(int dim, std::vector<Index> cuts);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts as text: the shorthand "S0,B,R" and the description in messages and views.
+// Layouts as text: the shorthand "S0,B,R", and the texts of messages and views. describe() says all
+// that is not the default, since ranks agree on layouts by comparing that text; summary() is for
+// readers, and gives only the width and the modes of a halo.
 #include "geometry/cuts.hpp"
 #include "geometry/layout.hpp"
 #include "sys/errors/error.hpp"
@@ -45,6 +47,7 @@ HaloWidth widthOf(const Layout& layout, int dim) {
   HaloWidth width{kNone, kNone};
   for (int part = 0; part < layout.parts(dim); ++part) {
     const Interval owned = layout.owned(dim, part), box = layout.box(dim, part);
+    // A part that owns nothing, or holds nothing, has no width to compare with.
     if (owned.empty() || box.empty())
       continue;
     width.low = std::max(width.low, owned.begin - box.begin);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Finds the peers of one rank, and the boxes that it exchanges with each. One search serves both
+// roles, and lists the boxes of a message in the same order from either side: so sender and
+// receiver agree on what a message contains without talking.
 #include "geometry/schedule.hpp"
 
 #include "geometry/callers_cells.hpp"
@@ -16,14 +19,14 @@ namespace tenon {
 
 namespace {
 
-// The property that holds a copy or an addend which only one of several peers may use: B at the
-// source, P at the target.
+// Whether the ranks along an axis hold, in this role, copies or addends of which every peer uses
+// only one: B at the source, P at the target.
 bool repeats(const Layout& layout, int axis, Role role) {
   return role == Role::Source ? layout.property(axis).isBroadcast()
                               : layout.property(axis).isPartial();
 }
 
-// Between two grids.
+// Between two grids coordinate 0 of an axis stands for all ranks that repeat along it.
 bool takesPart(const Layout& mine, int position, Role role) {
   for (int axis = 0; axis < mine.grid().axes(); ++axis)
     if (repeats(mine, axis, role) && mine.grid().coordinate(position, axis) != 0)
@@ -31,7 +34,9 @@ bool takesPart(const Layout& mine, int position, Role role) {
   return true;
 }
 
-// The coordinate on one axis of the same grid; none if the own one is excluded.
+// The coordinate of the peers on one axis, where both sides are on one grid; none if the position's
+// own coordinate excludes it. If either side repeats, a rank exchanges data with its own coordinate
+// only; if both do, coordinate 0 alone acts, as any other would send the same once more.
 std::optional<int> ownCoordinate(const Layout& mine, int position, const Layout& theirs, int axis,
                                  Role role) {
   const int own = mine.grid().coordinate(position, axis);
@@ -84,13 +89,13 @@ bool liesOn(const Layout& layout, int dim, int part, const std::vector<int>& coo
 
 namespace {
 
-// P gives addends, and so does B in the transpose, where it stands for its dual.
+// P gives addends; so does B in the transpose, where it stands for its dual.
 bool holdsAddends(const Layout& layout, int axis, Role role) {
   return role == Role::Source ? layout.property(axis).isPartial()
                               : layout.property(axis).isBroadcast();
 }
 
-// All boxes of cells that two positions share: the product of the overlaps of every dimension.
+// All boxes of elements that two positions share: the product of the overlaps of every dimension.
 std::vector<CellBlock> productBlocks(const std::vector<const std::vector<Overlap>*>& perDim) {
   std::vector<CellBlock> blocks(1);
   for (const auto* choices : perDim) {
@@ -117,9 +122,9 @@ Index cellsOf(const std::vector<CellBlock>& blocks) {
   return sum;
 }
 
-// Finds the peers of one rank: in the role of the source the targets it sends to, in the role of
-// the target the sources it receives from. The work grows with the peers and with the parts of each
-// single dimension, not with the number of ranks.
+// Finds the peers of one rank: as a source the targets that it sends to, as a target the sources
+// that it receives from. The work grows with the peers and with the parts of each single dimension,
+// not with the number of ranks.
 class PeerSearch {
 public:
   PeerSearch(const Layout& from, const Layout& to, int rank, Role role)
@@ -139,14 +144,16 @@ public:
         return;
     chosen_.resize(theirs_.rank());
     chooseParts(0);
+    // The parts of dimensions are found in their own order; sums are made in that of positions.
     const auto positionOf = [this](const Transfer& t) { return theirs_.grid().position(t.peer); };
     std::ranges::sort(transfers_, {}, positionOf);
   }
 
   std::vector<Transfer> takeTransfers() { return std::move(transfers_); }
 
-  // The cells of the own array that no transfer touches. Peers are free to be combined across
-  // dimensions, so what they touch is a product; so is what is not the caller's.
+  // The elements of the rank's own array that no transfer touches. Parts of different dimensions
+  // combine freely, so what transfers touch is a product over dimensions; so is what is not the
+  // user's.
   Gaps gaps() const {
     const Box box = mine_.box(position_);
     std::vector<Coverage> touched, ours;
@@ -156,6 +163,7 @@ public:
       for (const Candidate& candidate : candidates_[d])
         for (const Overlap& o : candidate.overlaps)
           runs.push_back(ownRun(o));
+      // Gaps are looked for only in the interval that is not the user's: the user's elements stay.
       const auto& range = ours.back().covered;
       touched.push_back(coverage(std::move(runs), range.empty() ? Interval{} : range.front()));
     }
@@ -168,7 +176,7 @@ private:
     std::vector<Overlap> overlaps;
   };
 
-  // The cells along one dimension but those beyond a side whose values the caller supplies.
+  // The elements along one dimension but those beyond a side whose values the user supplies.
   Coverage notCallers(int dim, Interval box) const {
     const auto& halo = mine_.halo(dim);
     if (halo && isExtended(*halo, role_))
@@ -240,8 +248,8 @@ private:
   std::vector<Transfer> transfers_;
 };
 
-// Whether a cell on the other side may get several contributions from this one in its role, or from
-// its dual: P on the way to P stays where it is.
+// Whether an element of the side that takes can get several contributions from the side that gives
+// in its role. Addends that stay addends, from P to P on one grid, are not added up on the way.
 bool addsUp(const Layout& giving, const Layout& taking, Role role) {
   const bool sameGrid = giving.grid() == taking.grid();
   for (int axis = 0; axis < giving.grid().axes(); ++axis)

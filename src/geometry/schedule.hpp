@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who sends which cells to whom, as data, for one rank of any number, without MPI.
+// The messages of a conversion: which elements one rank sends to whom and receives from whom, as
+// data, for any number of ranks and without MPI.
 //
 // Converting layout a to layout b, rank r sends the intersection of its box in a with s's box in b
 // to rank s if and only if r and s have the same coordinate on every axis whose source is B or
@@ -11,10 +12,10 @@
 // The definition is symmetric under (a, b, r, s) -> (b*, a*, s, r), so the conversion's transpose
 // is the same schedule with both sides exchanged: C(a -> b)^T = C(b* -> a*).
 //
-// A rank's peers are listed by their position in their own side's grid, not by their number. Those that
-// give to one cell and to its copies have the same coordinates but on axes where each copy has its own
-// giver; so copies add the same addends in the same order, and have the same bits, wherever the grid
-// has which rank.
+// A rank's peers are listed by their position in their own side's grid, not by their number. The
+// peers that contribute to an element and those that contribute to a copy of it differ only on axes
+// where each copy has a contributor of its own. So copies add the same addends in the same order
+// and are bitwise identical, whichever rank is where in the grid.
 #pragma once
 
 #include "geometry/coverage.hpp"
@@ -24,8 +25,8 @@
 
 namespace tenon {
 
-// The rule of a conversion (schedule.hpp), seen from one grid position: on which coordinates of the
-// other side's grid its peers are.
+// The rule above, seen from one grid position: on which coordinates of the other side's grid its
+// peers are.
 
 enum class Role { Source, Target };
 
@@ -35,17 +36,17 @@ inline Role otherRole(Role role) {
 
 inline constexpr int kAnyCoordinate = -1;
 
-// For a position of `mine`, in its role: the only coordinate that its peers in `theirs` may have on
-// each axis, or kAnyCoordinate; none if there cannot be a peer.
+// For a position of `mine` in its role, the only coordinate that its peers in `theirs` can have on
+// each axis, or kAnyCoordinate. None if the position cannot have a peer.
 std::optional<std::vector<int>> peerCoordinates(const Layout& mine, int position,
                                                 const Layout& theirs, Role role);
 
-// Whether a part lies on such coordinates of the axes that split its dimension.
+// Whether a part has these coordinates on the axes that split its dimension.
 bool liesOn(const Layout& layout, int dim, int part, const std::vector<int>& coordinates);
 
-// One box of cells that moves. Its cells are counted in rising global order in every dimension;
-// begin and step say where they lie in the local arrays of source and target. A reflection runs
-// backwards (step -1).
+// A box of elements that is sent. Its elements are counted in rising global order in every
+// dimension; begin and step say where they are in the local arrays of source and target. A
+// reflection runs backwards (step -1).
 struct CellBlock {
   Shape extent;
   std::vector<Index> sourceBegin, targetBegin;
@@ -58,7 +59,8 @@ struct Transfer {
   std::vector<CellBlock> blocks;
 };
 
-// Cells that get nothing, as disjoint boxes: zeros, and those whose values are the caller's.
+// The elements that nobody sends, as disjoint boxes: zeros, and those whose values the user
+// supplies.
 struct Gaps {
   std::vector<CellBox> zeros, callers;
 };
@@ -69,15 +71,15 @@ struct Schedule {
   std::vector<Transfer> receives; // by the peer's position in the source's grid
   Shape sourceExtent;             // of the local arrays
   Shape targetExtent;
-  Gaps targetGaps;              // target cells that nobody contributes to
-  Gaps sourceGaps;              // source cells that the transpose contributes nothing to
-  bool sumsOnReceipt = false;   // a target cell may get several addends
-  bool sumsOnTranspose = false; // likewise for the source cells of the transpose
+  Gaps targetGaps;              // target elements that nobody contributes to
+  Gaps sourceGaps;              // source elements that the transpose contributes nothing to
+  bool sumsOnReceipt = false;   // a target element can get several addends
+  bool sumsOnTranspose = false; // likewise for the source elements of the transpose
 };
 
 Schedule makeSchedule(const Layout& from, const Layout& to, int rank);
 
-// Cells and messages that a rank sends to others.
+// Messages and elements that a rank sends to others, or receives from them.
 struct Traffic {
   Index messages = 0;
   Index cells = 0;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Runs, overlaps and neighbouring parts along one dimension. Bisection over the parts is what keeps
+// the work independent of the size of the grid; it can find too many parts, whose overlaps are then
+// empty, but never too few.
 #include "geometry/segments.hpp"
 
 #include <algorithm>
@@ -50,6 +53,7 @@ std::vector<Overlap> overlaps(const std::vector<Segment>& sources,
                           localOf(t, shared.begin), s.step, t.step});
     }
   std::sort(result.begin(), result.end(), [](const Overlap& x, const Overlap& y) {
+    // Both sides of a message list their overlaps in one order, so that ties are broken too.
     return std::tie(x.global, x.source, x.target) < std::tie(y.global, y.source, y.target);
   });
   return result;
@@ -73,6 +77,7 @@ std::vector<int> partsNear(const std::vector<Segment>& runs, const Layout& layou
     for (int part = first; part < last; ++part)
       near.push_back(part);
   };
+  // Boxes of a user in any order cannot be bisected: every part is a candidate.
   if (extended && !layout.boxesRise(dim)) {
     addParts(0, parts);
     return near;
@@ -91,7 +96,9 @@ std::vector<int> partsNear(const std::vector<Segment>& runs, const Layout& layou
     addParts(countWhile([&](Interval i) { return i.end <= range.begin; }),
              countWhile([&](Interval i) { return i.begin < range.end; }));
   }
-  if (extended) { // boxes that leave the domain may hold anything
+  // A box that leaves the domain can hold any index, by the extension of its boundary. Such boxes
+  // are the first and the last ones.
+  if (extended) {
     addParts(0, countWhile([](Interval i) { return i.begin < 0; }));
     addParts(countWhile([&](Interval i) { return i.end <= layout.shape()[dim]; }), parts);
   }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Counts the traffic of a rank, and finds the positions that differ in it. What a position does
+// along a dimension depends on its coordinates on the axes that split this dimension; so every
+// combination of these is counted once, and positions are then compared by numbers of classes only.
 #include "geometry/traffic.hpp"
 
 #include "geometry/flow_table.hpp"
@@ -11,7 +14,8 @@ namespace tenon {
 
 namespace {
 
-// Which positions do the same, as far as some axes tell: a number for each combination of their coordinates.
+// Numbers positions by what they do, as far as some axes tell: every combination of coordinates on
+// these axes belongs to a class.
 class PositionClasses {
 public:
   PositionClasses(const Grid& grid, std::vector<int> axes) : grid_(grid), axes_(std::move(axes)) {}
@@ -19,7 +23,8 @@ public:
   int combinations() const { return grid_.extentOf(axes_); }
   int classOf(int position) const { return classes_[grid_.coordinateOn(position, axes_)]; }
 
-  // `key` of the positions that are 0 on all other axes.
+  // Combinations with equal keys are one class; `key` is asked of the position that is 0 on all
+  // other axes.
   template <class Key>
   void make(Key&& key) {
     std::map<decltype(key(0)), int> known;
@@ -88,6 +93,7 @@ std::vector<int> unlikePositions(const Layout& from, const Layout& to, const Uni
       std::vector<AlongDim> key;
       const auto add = [&](AxisMask apart) {
         for (const Role role : {Role::Source, Role::Target}) {
+          // A position without peers has a key that no flow has.
           const FlowCount count(from, to, rank, role, apart);
           key.push_back(count.hasPeers() ? count.along(dim) : AlongDim{{-1, -1}, -1});
         }
@@ -98,6 +104,8 @@ std::vector<int> unlikePositions(const Layout& from, const Layout& to, const Uni
     });
   }
   std::vector<int> positions;
+  // The classes of a position are joined one by one to a single number: a pair that was not seen
+  // before gets the next one. Whether the last pair is new says whether the position is.
   std::vector<std::unordered_map<Index, int>> known(all.size());
   for (int position = 0; position < grid.size(); ++position) {
     int id = 0;

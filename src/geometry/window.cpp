@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The arithmetic of sliding windows. A range of outputs reads one interval of inputs here, whatever
+// its stride and dilation leave out in between, because a halo is an interval too.
 #include "geometry/window.hpp"
 
 #include "sys/errors/error.hpp"
@@ -38,6 +40,8 @@ Index windowOutput(const Window& window, Index extent, int dim) {
                             dim, window.reach(), window.kernel, window.dilation, extent,
                             window.padLow, window.padHigh, padded));
   const Index outputs = (padded + beyond - window.reach()) / window.stride + 1;
+  // With ceil, a window that is cut off counts as an output; but one that would begin beyond the
+  // domain would read padding alone, and is left out.
   const Index domainEnd = extent + std::min<Index>(window.padHigh, 0);
   const bool lastBeginsBeyond = (outputs - 1) * window.stride >= domainEnd + window.padLow;
   return window.ceil && outputs > 1 && lastBeginsBeyond ? outputs - 1 : outputs;
@@ -63,6 +67,7 @@ Interval windowBox(const Window& window, Index extent, Interval outputs) {
 
 Interval interiorOutputs(const Window& window, Index extent, Interval owned, Interval outputs) {
   const auto reads = [&](Index output) { return windowBox(window, extent, {output, output + 1}); };
+  // An output that reads padding alone needs nothing of others, and so ends the search.
   while (!outputs.empty() && !reads(outputs.begin).empty() &&
          reads(outputs.begin).begin < owned.begin)
     ++outputs.begin;
@@ -77,6 +82,9 @@ Interval interiorOutputs(const Window& window, Index extent, Interval owned, Int
 std::vector<Index> windowCuts(const Window& window, const std::vector<Index>& inputCuts,
                               Index outputs) {
   std::vector<Index> cuts;
+  // An output belongs after a cut from the first one on whose centre is not before the cut. The
+  // outer cuts are set: outputs whose centre is outside the domain go to the first and to the last
+  // part.
   const Index centre = (window.reach() - 1) / 2 - window.padLow;
   for (Index cut : inputCuts)
     cuts.push_back(std::clamp<Index>(ceilDivide(cut - centre, window.stride), 0, outputs));

@@ -3,8 +3,8 @@
 // inputs o*stride - padLow + t*dilation for t = 0 ... kernel-1.
 //
 // The padding says how far windows may leave the domain on either side; negative, how much of the
-// domain they leave out. The boundary mode of a side says what lies there: with none it is padding
-// of the kernel's (zero, or absent), with another the extension of the domain, which ends where the
+// domain they leave out. The boundary mode of a side says what is there: with None it is padding of
+// the kernel (zero, or absent), with another mode the extension of the domain, which ends where the
 // padding ends.
 #pragma once
 
@@ -18,7 +18,7 @@ struct Window {
   Index dilation = 1;
   Index padLow = 0;
   Index padHigh = 0;
-  bool ceil = false; // a last window may reach beyond the padding, but not begin there
+  bool ceil = false; // a last window can reach beyond the padding, but not begin there
   Boundary lowMode = Boundary::None;
   Boundary highMode = Boundary::None;
 
@@ -32,14 +32,14 @@ struct Window {
 // Throws TENON_ERR_ARG naming the value that is out of range, TENON_ERR_SHAPE if no output fits.
 Index windowOutput(const Window& window, Index extent, int dim);
 
-// The inputs that a range of outputs reads; may leave the domain.
+// The inputs that a range of outputs reads; they can leave the domain.
 Interval windowInput(const Window& window, Interval outputs);
 
-// Of these the ones that exist in the domain or its extension: [0, 0) if there are none.
+// The part of windowInput() that exists in the domain or its extension: [0, 0) if there is none.
 Interval windowBox(const Window& window, Index extent, Interval outputs);
 
-// Of a part's outputs those that read nothing but its own inputs; at their place an empty interval if
-// there are none.
+// The outputs of a part that read nothing but its own inputs; an empty interval where they would
+// begin if there are none.
 Interval interiorOutputs(const Window& window, Index extent, Interval owned, Interval outputs);
 
 // Cuts of the output that follow the input's: an output belongs to the part that owns the input at

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Walks over the links in their order, and for each over the instances that have devices of the
+// group below them. The order matters: a rule with `unless` asks what an earlier link is loaded
+// with, so the shares of all earlier links must be there, sorted by instance.
 #include "machine/group_load.hpp"
 
 #include <algorithm>
@@ -9,7 +12,7 @@ namespace {
 
 using Devices = std::span<const int>;
 
-// The number of blocks of `size` devices that increasing devices lie in.
+// The number of blocks of `size` devices that have any of these increasing devices.
 Index blocksOf(Devices devices, Index size) {
   Index blocks = 0, last = -1;
   for (const int device : devices) {
@@ -39,7 +42,9 @@ public:
   }
 
 private:
-  // The devices `here` are the group's below this instance.
+  // Adds a share if a rule of the link holds; `here` are the group's devices below this instance.
+  // The
+  // first rule that holds decides, so that an instance is loaded once.
   void addIfLoaded(int l, Index instance, Devices here, Index blocks) {
     const Link& link = machine_.links()[l];
     for (const LinkRule& rule : link.rules) {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Predicts how long a kernel takes: by the measured times of its kind and pass where there are any,
+// by the roofline otherwise. A scale corrects the whole prediction, the overhead of the call
+// included.
 #include "machine/kernel_rates.hpp"
 
 #include <algorithm>

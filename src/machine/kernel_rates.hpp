@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the kernels of layers take. A kernel makes so many floating-point operations on so many bytes, of which
-// each is counted once. By the roofline (Williams, Waterman and Patterson 2009) it takes
+// How long the kernels of layers take. A kernel makes a number of floating-point operations on a
+// number of bytes, each counted once. By the roofline (Williams, Waterman and Patterson 2009) it
+// takes
 //
 //     call + max(operations / flops, bytes / memory)
 //
@@ -8,9 +9,9 @@
 //
 //     call + operations x a + bytes x b + rows x r + columns x c
 //
-// where rows are the operations, or the columns where there are none, over the length of the output's rows: loops
-// over rows begin and end, and short rows fill no vectors. Columns are the cells that windows read: gathering them
-// takes its time where few channels share them.
+// where rows are the operations, or the columns where there are none, over the length of the
+// output's rows: loops over rows begin and end, and short rows fill no vectors. Columns are the
+// elements that windows read: gathering them takes its time where few channels share them.
 #pragma once
 
 #include "sys/types.hpp"
@@ -21,7 +22,8 @@
 
 namespace tenon {
 
-// The adjoint of inputs and parameters together, or that of parameters where no cotangent of inputs is wanted.
+// Adjoint is with respect to inputs and parameters together, Parameters with respect to parameters
+// only, where no cotangent of the inputs is wanted.
 enum class KernelPass { Apply, Adjoint, Parameters };
 const char* kernelPassName(KernelPass pass);
 
@@ -30,7 +32,8 @@ struct KernelWork {
   double flops = 0, bytes = 0, rows = 0, columns = 0;
 };
 
-// Of a kind of kernels in one pass: seconds of each operation, byte, row and column.
+// The measured times of a kind of kernels in one pass: seconds for each operation, byte, row and
+// column.
 struct KernelTimes {
   std::string kind;
   KernelPass pass = KernelPass::Apply;
@@ -51,9 +54,9 @@ struct KernelRates {
   // How many times as long kernels of a kind took as the rates above say.
   std::map<std::pair<std::string, KernelPass>, double> scales = {};
 
-  // In place of the defaults, which are those of a core.
+  // The rates of a device; the defaults are those of a core.
   static KernelRates ofDevice() { return {.flops = 1e13, .memory = 1e12, .call = 5e-6}; }
-  // 0 for no work.
+  // How long a kernel takes; 0 for no work.
   double seconds(const std::string& kind, Index cellBytes, const KernelWork& work) const;
   bool operator==(const KernelRates&) const = default;
 };

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Rates between ranks, from options and from the description of a machine. Levels are regular, so
+// one pair of ranks stands for all that communicate across a level; the innermost level becomes the
+// plain latency and bandwidth, and only the levels around it are listed.
 #include "machine/link.hpp"
 
 #include "machine/group_load.hpp"
@@ -13,7 +16,8 @@ namespace tenon {
 
 namespace {
 
-// Between the first and the last unit of a level, in the first unit of the level above.
+// The rates between the first and the last unit of a level, within the first unit of the level
+// above.
 LevelRates ratesAcross(const Machine& machine, int level, const LinkRates& base) {
   const Index ranks = machine.devicesIn(level);
   const std::array<int, 2> pair{0, static_cast<int>(machine.devicesIn(level - 1) - ranks)};
@@ -44,6 +48,7 @@ LinkRates ratesOf(const Machine& machine, const LinkRates& base) {
     return rates;
   rates.latency = rates.levels.back().latency;
   rates.bandwidth = rates.levels.back().bandwidth;
+  // The innermost level is what the plain latency and bandwidth say.
   rates.levels.pop_back();
   return rates;
 }

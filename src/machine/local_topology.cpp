@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reads this computer by hwloc. All functions are written twice, with the library and without:
+// without it nothing is guessed but the number of processors, and a note says what is missing.
 #include "machine/local_topology.hpp"
 
 #include "sys/errors/error.hpp"
@@ -78,6 +80,7 @@ private:
 };
 
 LocalTopology::LocalTopology() : impl_(std::make_unique<Impl>(nullptr)) {
+  // A process whose binding cannot be read counts as bound to the whole computer.
   if (hwloc_get_cpubind(impl_->topology, impl_->own, HWLOC_CPUBIND_PROCESS) != 0)
     hwloc_bitmap_copy(impl_->own, hwloc_topology_get_topology_cpuset(impl_->topology));
   hwloc_bitmap_and(impl_->own, impl_->own, hwloc_topology_get_topology_cpuset(impl_->topology));
@@ -114,6 +117,7 @@ std::vector<std::vector<Index>> LocalTopology::corePlaces() const {
   hwloc_obj_t core = nullptr;
   while ((core = hwloc_get_next_obj_by_type(impl_->topology, type, core))) {
     places.push_back(impl_->placeOf(core->cpuset));
+    // A processor stands for the core where hwloc sees no cores: its number is set either way.
     places.back().back() = static_cast<Index>(core->logical_index);
   }
   return places;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Checks machines and counts their devices. A machine never changes: every changed one is made by
+// make(), so that none exists that was not checked as a whole.
 #include "machine/machine.hpp"
 
 #include "sys/errors/error.hpp"
@@ -47,6 +49,7 @@ Machine Machine::make(std::string name, std::vector<Level> levels, std::vector<L
   made.levels_ = std::move(levels);
   made.links_ = std::move(links);
   made.rates_ = std::move(rates);
+  // Links are checked by numbers of devices, which must be counted before.
   made.countDevices();
   checkNames(made.levels_, "level");
   checkNames(made.links_, "link");

@@ -2,10 +2,10 @@
 // A machine as nested levels: node of socket of core, node of GPU. Level 0 is the outermost, a unit
 // of the innermost level is a device, and devices are numbered with the innermost level fastest.
 //
-// A link is what groups of devices load when they communicate. There is one instance of it for every
-// `units` neighbouring units of a level, shared by all devices below them: one NIC for a node, one
-// port for a device, one bus for two of four cores. Its rules say which groups load an instance, as
-// data, so that no machine needs code of its own:
+// A link is what groups of devices load when they communicate. There is one instance of it for
+// every `units` neighbouring units of a level, shared by all devices below them: one NIC for a
+// node, one port for a device, one bus for two of four cores. Its rules say which groups load an
+// instance, as data, so that no machine needs code of its own:
 //
 //   touching           some device of the group is below it
 //   filling            all devices below it are the group's
@@ -16,7 +16,8 @@
 // A rule with `unless` does not hold for a group whose devices there use an instance of that link.
 // What a group brings is a through load (touching, filling) or a trunk load (leaving, crossing),
 // which depends on how many domains the group joins: instances of the link itself, or the rule's.
-// It brings it once, or with `each` once for each of its devices there, as to a memory that all use.
+// It brings it once, or with `each` once for each of its devices there, as to a memory that all
+// use.
 #pragma once
 
 #include "machine/kernel_rates.hpp"
@@ -41,7 +42,7 @@ struct LinkRule {
   When when = Touching;
   int unless = kNone; // a link before this one
   bool each = false;  // the load counts for each device of the group
-  int level = kNone;  // of Crossing, its domains
+  int level = kNone;  // the level of the domains of Crossing
   Index units = 1;
   bool operator==(const LinkRule&) const = default;
 };
@@ -59,7 +60,7 @@ struct Link {
   bool operator==(const Link&) const = default;
 };
 
-// What a description says of devices beside their links: none where it says nothing.
+// What a description says of devices besides their links; none where it says nothing.
 struct MachineRates {
   std::optional<double> overhead;      // seconds that a device spends on each message
   std::optional<double> copyBandwidth; // bytes a second that it copies in its memory
@@ -82,10 +83,10 @@ public:
   const MachineRates& rates() const noexcept { return rates_; }
   std::vector<Index> sizes() const; // of the levels
   Index devices() const noexcept { return devicesIn(-1); }
-  // Below one unit of a level; -1 stands for the whole.
+  // The devices below one unit of a level; -1 stands for the whole machine.
   Index devicesIn(int level) const { return below_[level + 1]; }
   Index devicesOf(const LinkRule& rule) const { return rule.units * devicesIn(rule.level); }
-  // Below one instance of a link.
+  // The devices below one instance of a link.
   Index devicesOf(const Link& link) const { return link.units * devicesIn(link.level); }
   Index instances(const Link& link) const { return devices() / devicesOf(link); }
   // The first link or level of a name; -1 if there is none.

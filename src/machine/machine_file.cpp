@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reads descriptions of machines. What a key must look like is checked here; what only the whole
+// machine can tell is left to Machine, which is made anew after each link, so that a fault is
+// reported with the place in the file that caused it.
 #include "machine/machine_file.hpp"
 
 #include "sys/errors/error.hpp"
@@ -166,7 +169,8 @@ KernelRates readKernels(const JsonView& kernels) {
   return made;
 }
 
-// What only the whole can tell is refused with the place of the part that completes it.
+// Makes a machine, and reports what only the whole can tell at the place of the part that completes
+// it.
 template <class Make>
 auto madeAt(const JsonView& place, Make&& make) {
   try {

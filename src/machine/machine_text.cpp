@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Descriptions as machine_file.cpp reads them.
+// Writes descriptions that machine_file.cpp reads. The reader wants a unit and a source for each
+// number, and overhead and copy bandwidth together: a machine that has only one of the two is
+// written without.
 #include "machine/machine_file.hpp"
 
 #include "sys/files/json_text.hpp"

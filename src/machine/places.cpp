@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Finds the levels of a machine in the places of its devices. A unit is known by its number and the
+// numbers of all units around it, since numbers can begin again in each unit of the level above.
 #include "machine/places.hpp"
 
 #include "sys/errors/error.hpp"
@@ -14,7 +16,7 @@ namespace tenon {
 
 namespace {
 
-// How launchers are told, for notes.
+// How to tell launchers, for notes.
 constexpr const char* kEqualNodes =
     "; start as many on each node to keep it (srun --ntasks-per-node=N, "
     "mpiexec --map-by ppr:N:node)";
@@ -25,7 +27,7 @@ struct Count {
   Index units = 0, least = 0, most = 0; // devices in the emptiest and in the fullest unit
 };
 
-// Of the units of a level; a unit is known by the numbers of all that it is in.
+// Counts the units of a level and their devices.
 Count countUnits(const std::vector<Place>& places, std::size_t level) {
   std::map<Place, Index> devices;
   for (const Place& place : places)
@@ -46,7 +48,7 @@ Index unboundDevice(const std::vector<Place>& places, std::size_t level) {
   return -1;
 }
 
-// What becomes of the levels of a place.
+// The levels of a machine, and what became of those of the places.
 struct Sorted {
   std::vector<Level> levels;
   std::vector<std::size_t> kept; // of the places' levels
@@ -77,6 +79,8 @@ Sorted sortLevels(const PlacedDevices& placed) {
       sorted.notes.push_back(fmt::format(
           "level '{}' is left out: its units hold from {} to {} {}s{}", placed.levels[l],
           count.least, count.most, placed.device, placed.levels[l] == "node" ? kEqualNodes : ""));
+      // A level with as many units as the one above divides nothing; with one for each device it
+      // joins none.
     } else if (count.units > units && count.units < devices) {
       sorted.levels.push_back({placed.levels[l], count.units / units});
       sorted.kept.push_back(l);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From where each device stands to the levels of a machine. A place is a list of unit numbers, one
-// for each level from the outermost. Levels are regular: each unit of one holds as many devices as
-// another. So a level whose units do not, as of nodes with 3 ranks and with 1, is left out, and a note
-// says so; a level that joins or parts nothing is left out in silence.
+// Makes the levels of a machine from the place of each device. A place is a list of unit numbers,
+// one for each level from the outermost. Levels are regular: each unit of one holds as many devices
+// as another. So a level whose units do not, such as nodes with 3 ranks and with 1, is left out,
+// and a note says so; a level that joins or divides nothing is left out without a note.
 #pragma once
 
 #include "machine/machine.hpp"

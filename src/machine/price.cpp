@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Prices exchanges and collectives, and takes the cheaper. The flows behind a price come from a
+// table, from counts by level or from one count, whichever is there; all three count the same, so
+// that the choice changes how long a price takes and never what it is.
 #include "machine/price.hpp"
 
 #include "geometry/axis_change.hpp"
@@ -94,10 +97,12 @@ private:
   FlowTable* const table_;
   const Index written_; // at least, zeros included
   Index messages_ = 0;
-  double latency_ = 0, perByte_ = 0, packed_ = 0, received_ = 0; // but bytes, in cells
+  double latency_ = 0;               // seconds
+  double perByte_ = 0;               // elements over bandwidth: seconds if an element had one byte
+  double packed_ = 0, received_ = 0; // elements
 };
 
-// The steps of which collectives are made, for n ranks and t bytes.
+// The steps that collectives are made of, for n ranks and t bytes.
 struct Steps {
   double n, t;
   const LinkRates& rates;
@@ -122,7 +127,7 @@ struct Steps {
   double summedByParts() const { return reduceScatter() + allGather(); }
 };
 
-// The ranks that have their other coordinates from a position.
+// The ranks that differ from a position on these axes only.
 std::vector<int> lineOf(const Grid& grid, const std::vector<int>& axes, int position) {
   std::vector<int> coordinates = grid.coordinates(position), ranks(grid.extentOf(axes));
   for (int member = 0; member < static_cast<int>(ranks.size()); ++member) {
@@ -134,7 +139,8 @@ std::vector<int> lineOf(const Grid& grid, const std::vector<int>& axes, int posi
   return ranks;
 }
 
-// Those of the outermost level that a line crosses; all lines along the same axes cross the same.
+// The rates of the outermost level that a line of ranks crosses; all lines along the same axes
+// cross the same.
 LinkRates dearestLinks(const std::vector<int>& axes, const LinkRates& rates,
                        const UnitAxes& units) {
   AxisMask along = 0;
@@ -157,11 +163,8 @@ LinkRates dearestLinks(const Grid& grid, const std::vector<int>& axes, const Lin
   return rates.onLevel(outermost);
 }
 
-} // namespace
-
-namespace {
-
-// Any two axes differ in one of them.
+// Position 0, and for each bit the position halfway along the axes whose number has this bit: any
+// two axes differ in one of these positions.
 std::vector<int> fewPositions(const Grid& grid) {
   std::vector<int> positions = {0};
   for (int bit = 1; bit <= grid.axes(); bit *= 2) {
@@ -189,7 +192,8 @@ std::vector<int> positionsLookedAt(const Grid& grid, Looks looks) {
 
 namespace {
 
-// Positions of which each other one moves as much as one of them; none if all would have to be looked at.
+// Positions of which each other one moves as much as one of them; none if all would have to be
+// looked at.
 std::optional<std::vector<int>> alikePositions(const Layout& from, const Layout& to,
                                                const LinkRates& rates, const FlowTable* table) {
   if (table)
@@ -213,6 +217,7 @@ ExchangePrice exchange(const Layout& from, const Layout& to, Index cellBytes,
                                     .by(rates, static_cast<double>(cellBytes));
       most.seconds = std::max(most.seconds, one.seconds);
       most.local = most.local && one.local;
+      // The price is a maximum: once it is enough to lose, its exact value does not matter.
       if (most.seconds >= enough)
         return most;
     }
@@ -268,8 +273,8 @@ bool sumsByTree(CollectiveKind kind, int ranks, Index wholeBytes, const LinkRate
 
 namespace {
 
-// Whether int counts the whole and, in a sum, which is the collective or its adjoint, all ranks' addends of the
-// largest piece: of uneven cuts they are more than the whole.
+// Whether int counts the whole and, in a sum, which is the collective or its adjoint, all ranks'
+// addends of the largest piece: of uneven cuts they are more than the whole.
 bool isCountedInInt(const Layout& from, const Layout& to, CollectiveKind kind, int ranks) {
   constexpr Index kMost = std::numeric_limits<int>::max();
   const Index one = from.mostOwnedCells(), other = to.mostOwnedCells();
@@ -316,6 +321,7 @@ MovePrice priceOfMove(const Layout& from, const Layout& to, Index cellBytes, con
 
 MovePrice priceOfMove(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates,
                       Looks looks, FlowTable* table) {
+  // The collective is priced first, since it is cheap: an exchange need not be priced beyond it.
   FlowTable* const own = serves(table, from, to) ? table : nullptr;
   const auto collective = asCollective(from, to, cellBytes, rates, looks, own);
   const double enough = collective ? collective->seconds : std::numeric_limits<double>::infinity();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a movement of data costs, by the rates of the links: a number that is the same on all ranks,
-// found without communication and without MPI.
+// The price of a movement of data by the rates of the links: a number that is the same on all
+// ranks, found without communication and without MPI.
 //
 // One exchange, halos and their adjoints included, costs a rank
 //     latency + messages overhead + bytes / bandwidth + (packed + written) / copyBandwidth,
 // messages and bytes being the larger of what it sends and what it receives; zeros are written too.
-// Where the rates have levels, bytes are those of each level by its own bandwidth, added up, and the
-// latency is the largest of the levels that messages cross. The price is that of the dearest position of
-// both grids, of those that are looked at.
+// Where the rates have levels, bytes are those of each level by its own bandwidth, added up, and
+// the latency is the largest of the levels that messages cross. The price is that of the dearest
+// position of both grids, of those that are looked at.
 //
 // A collective of n ranks along one axis costs a round (latency + overhead) for each message that
 // must wait for another (Thakur, Rabenseifner and Gropp 2005, Section 4; |T| are the bytes of the
@@ -45,7 +45,8 @@ struct ExchangePrice {
   bool local = true; // nobody sends anything
 };
 
-// cellBytes is the size of an element. No further position is looked at once one costs `enough` seconds.
+// cellBytes is the size of an element. No further position is looked at once one costs `enough`
+// seconds.
 ExchangePrice priceOfExchange(const Layout& from, const Layout& to, Index cellBytes,
                               const LinkRates& rates, Looks looks,
                               double enough = std::numeric_limits<double>::infinity());
@@ -55,8 +56,8 @@ enum class CollectiveKind { AllGather, ReduceScatter, AllReduce, Broadcast, Redu
 // The collective that leads from one layout to the other along an axis, if there is one.
 std::optional<CollectiveKind> collectiveBetween(const Layout& from, const Layout& to, int axis);
 
-// Seconds. Along an axis of `ranks`, where no rank holds more than wholeBytes of what all have together;
-// by one kind of link.
+// The seconds of a collective along an axis of `ranks`, where no rank holds more than wholeBytes of
+// what all have together, by one kind of link.
 double priceOfCollective(CollectiveKind kind, int ranks, Index wholeBytes, const LinkRates& rates);
 // Whether Reduce and AllReduce take the tree rather than the reduce-scatter.
 bool sumsByTree(CollectiveKind kind, int ranks, Index wholeBytes, const LinkRates& rates);
@@ -68,7 +69,8 @@ struct CollectivePrice {
   double seconds = 0;
 };
 
-// Of the collective that is the conversion, if there is one; MPI counts its cells in int.
+// The price of the collective that is the conversion, if there is one; MPI counts its elements in
+// int.
 std::optional<CollectivePrice> priceAsCollective(const Layout& from, const Layout& to,
                                                  Index cellBytes, const LinkRates& rates,
                                                  Looks looks);
@@ -82,9 +84,8 @@ struct MovePrice {
 MovePrice priceOfMove(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates,
                       Looks looks);
 
-// The prices of machine/price.hpp of many moves on one grid, with flows from a table.
-
-// Of the positions of Looks::Few, for rates whose units are as UnitAxes says; none if a table cannot hold them.
+// A table of flows, for the prices of many moves on one grid. It has the positions of Looks::Few;
+// none if axes do not tell the units of the rates apart (UnitAxes), or a table cannot hold them.
 std::unique_ptr<FlowTable> makeFlowTable(const GridPtr& grid, const LinkRates& rates);
 
 // The table must be of these rates; it serves moves on its own grid.

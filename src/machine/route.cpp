@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Routes from end to end, the share of each rank in a collective, and what it sends. The search
+// sees few axes: those that both ends treat alike are merged before it, and its steps are
+// translated back to the grids as they are, where one step can be along several axes.
 #include "machine/route.hpp"
 
 #include "geometry/axis_change.hpp"
@@ -34,7 +37,7 @@ bool isActive(const Layout& layout, int position, const std::vector<int>& axes) 
   return true;
 }
 
-// The cuts of the pieces of a position's part, counted from the part's first cell.
+// The cuts of the pieces of a position's part, counted from the part's first element.
 std::vector<Index> pieceCuts(const Layout& split, int position, int dim, int pieces) {
   const int first = split.part(position, dim) / pieces * pieces;
   std::vector<Index> cuts;
@@ -142,7 +145,7 @@ public:
   bool areShort() const { return isShort_; }
   const Layout& from() const { return from_; }
   const Layout& to() const { return to_; }
-  // On the grids as they are.
+  // Translates a step to the grids as they are.
   RouteStep told(RouteStep step) const {
     const auto& merge = mergeOn(step.from);
     if (merge && step.collective)

@@ -3,19 +3,19 @@
 // step one exchange or one collective along one grid axis. Routes agree on valid tensors, not on
 // raw memory; the adjoint of a route is the route of the duals in reverse order.
 //
-// findRoute() looks for the shortest path (A*, route_search.hpp). Nodes are layouts reached from a by changing
-// one axis at a time, to S of any dimension, to B, or to what a or b have there; an axis leaves or
-// enters a dimension as its minor one. Edges are those changes, as an exchange or as a collective,
-// and the direct exchange from each node to b; between two grids also the exchange from a to each
-// layout that is one change before b. (The "or" and division expressions of DistPar, Appendix A.2,
-// are several edges into one node, and a path through another.) Any conversion keeps the value of a
-// valid tensor, so that any path does.
+// findRoute() looks for the shortest path (A*, route_search.hpp). Nodes are layouts reached from a
+// by changing one axis at a time, to S of any dimension, to B, or to what a or b have there; an
+// axis leaves or enters a dimension as its minor one. Edges are those changes, as an exchange or as
+// a collective, and the direct exchange from each node to b; between two grids also the exchange
+// from a to each layout that is one change before b. (The "or" and division expressions of DistPar,
+// Appendix A.2, are several edges into one node, and a path through another.) Any conversion keeps
+// the value of a valid tensor, so that any path does.
 //
-// On a grid of more than 4 axes those that both ends treat alike are merged (geometry/axis_change.hpp)
-// before the search; its steps are told on the grid as it is, where a collective may be along several axes
-// at once. The search is bounded: layouts with halos, and grids of more than 4 axes that cannot be
-// merged, take the direct exchange, and so does what has not been found after 96 nodes; a tensor of no
-// cells too.
+// On a grid of more than 4 axes those that both ends treat alike are merged
+// (geometry/axis_change.hpp) before the search; its steps are told on the grid as it is, where a
+// collective may be along several axes at once. The search is bounded: layouts with halos, and
+// grids of more than 4 axes that cannot be merged, take the direct exchange, and so does what has
+// not been found after 96 nodes; a tensor without elements too.
 #pragma once
 
 #include "geometry/schedule.hpp"
@@ -32,15 +32,15 @@ enum class RouteMode {
   Collective // the cheapest of collectives and local steps alone, if there is one
 };
 
-// What all ranks must mean alike.
+// How routes are chosen; all ranks must have the same policy.
 struct RoutePolicy {
   RouteMode mode = RouteMode::Auto;
   LinkRates rates;
 
-  // As -tenon_conversion_route and -tenon_machine_... say.
+  // The policy that -tenon_conversion_route and -tenon_machine_... give.
   static RoutePolicy fromOptions();
   static RoutePolicy exchange() { return {.mode = RouteMode::Exchange, .rates = {}}; }
-  // For texts that ranks agree on: "" for the defaults, else what differs.
+  // The part of a text that ranks agree on: "" for the defaults, else what differs.
   std::string agreedText() const;
 };
 
@@ -56,31 +56,34 @@ struct RouteStep {
 
 using Route = std::vector<RouteStep>;
 
-// Without communication, and the same on all ranks. Throws TENON_ERR_SHAPE if the shapes differ.
+// Finds the route without communication, the same on all ranks. Throws TENON_ERR_SHAPE if the
+// shapes differ.
 Route findRoute(const Layout& from, const Layout& to, Index cellBytes, const RoutePolicy& policy);
 
-// From the dual of the route's end to that of its beginning, through the duals of what lies between.
+// The route from the dual of the end to that of the beginning, through the duals of what is
+// between.
 Route adjointOf(const Route& route);
 CollectiveKind adjointOf(CollectiveKind kind);
 
-// Why no route of several steps is looked for, where axes are too many; "" where it is, or where there are
-// halos.
+// Why no route of several steps is looked for, where axes are too many; "" where it is, or where
+// there are halos.
 std::string whyNotSearched(const Layout& from, const Layout& to);
 
-// How a collective cuts what its ranks hold together: along the dimension that the axis splits on one
-// side, else in balanced runs of cells.
+// How a collective cuts what its ranks hold together: along the dimension that the axis splits on
+// one side, else in balanced runs of elements.
 struct CollectivePieces {
   bool takesPart = false;            // else the rank has nothing to do
   int coordinate = -1;               // of the rank on the axes
   Layout whole;                      // the side on which a rank holds all
   Index cells = 0;                   // of the whole
-  int dim = -1;                      // that is cut; -1: runs of cells
-  std::vector<Index> cuts;           // in cells of `dim` or in cells, from 0
-  Index piece(int coordinate) const; // its cells
+  int dim = -1;                      // that is cut; -1: runs of elements
+  std::vector<Index> cuts;           // in indices of `dim` or in elements, from 0
+  Index piece(int coordinate) const; // its elements
 };
 CollectivePieces collectivePieces(const RouteStep& step, int rank);
 
-// What a rank sends in a step: of a collective, the calls of MPI that it gives cells to, and those.
+// What a rank sends in a step. For a collective, messages are the calls of MPI to which it gives
+// elements.
 Traffic sentInStep(const RouteStep& step, int rank);
 Traffic sentOnRoute(const Route& route, int rank);
 

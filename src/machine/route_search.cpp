@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// A* with prices that are made exact as late as possible. An edge can come out of the queue twice,
+// first with a lower bound and then with its price; ties are broken by the number of steps and by
+// the order in which edges were made, so that all ranks find the same route.
 #include "machine/route_search.hpp"
 
 #include "geometry/axis_change.hpp"
@@ -134,6 +137,7 @@ void RouteSearch::addEdge(int from, const Layout& to) {
             .before = nodes_[from].cost,
             .exchange = exchangeCost(here, to, Looks::First, kUnknown),
             .collective = priceAsCollective(here, to, cellBytes_, policy_.rates, Looks::Sampled)};
+  // A step changes one axis: what several axes do at once is found where they have been merged.
   if (edge.collective && edge.collective->axes.size() > 1)
     edge.collective.reset();
   edge.exact = edge.collective && costOf(*edge.collective) < edge.exchange;
@@ -151,7 +155,7 @@ bool RouteSearch::isBetter(const Edge& edge) const {
   return std::tuple(costOf(edge), edge.steps) < std::tuple(node.cost, node.steps);
 }
 
-// As far as it matters: an edge that turns out to be of no use may cost more.
+// Finds the price as far as it matters: that of an edge that turns out to be useless can be higher.
 void RouteSearch::makeExact(Edge& edge) const {
   if (edge.exact)
     return;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The shortest path of findRoute(); see route.hpp for nodes and edges.
 //
-// A* on prices that are found as late as possible. An edge is first held back by what the properties of its
-// ends say that it costs at least (route_search.hpp), then by its price at one position; only one that
-// still leads the queue is priced at all positions. So the path is the shortest, and most edges are
-// dropped before their layout is made.
+// A* on prices that are found as late as possible. An edge is first held back by what the
+// properties of its ends say that it costs at least (LeastPrice), then by its price at one
+// position; only one that still leads the queue is priced at all positions. So the path is the
+// shortest, and most edges are dropped before their layout is made.
 #pragma once
 
 #include "geometry/layout.hpp"
@@ -13,26 +13,25 @@
 
 namespace tenon {
 
-// What any steps that lead from one layout to another cost at least, by their properties alone: a bound
+// The least that any steps from one layout to another cost, by their properties alone: a bound
 // that holds for every route, whatever the cuts, and costs a few additions.
 //
-// The price of steps is that of the dearest rank in each, and so at least the mean of all ranks over all
-// steps. A rank must receive each cell of its target that it does not hold; and where the source's addends
-// are summed, each cell, since the others' addends are elsewhere. Of copies in a P target one must come. The
-// dual counts what is sent: each addend of a rank that is not to end there; and where the target has
-// copies, each. As much is sent as is received.
-
+// The price of steps is that of the dearest rank in each, and so at least the mean of all ranks
+// over all steps. A rank must receive each element of its target that it does not hold; and where
+// the source's addends are summed, each element, since the others' addends are elsewhere. One of
+// the copies in a P target must come. The dual counts what is sent: each addend of a rank that is
+// not to end there; and where the target has copies, each. As much is sent as is received.
 class LeastPrice {
 public:
   // Between layouts on these grids, without halos.
   LeastPrice(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates);
 
-  // How often the cells of a tensor are held by all ranks together.
+  // How often the elements of a tensor are held by all ranks together.
   struct Spread {
     double held = 1, addends = 1, copies = 1;
   };
   static Spread spreadOf(const Layout& layout);
-  // With another property on one axis.
+  // The spread of the layout with another property on one axis.
   static Spread spreadOf(const Layout& layout, int axis, Property property);
 
   double seconds(const Spread& from, const Spread& to) const;

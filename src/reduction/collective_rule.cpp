@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// States of devices as matrices of bits, and the rules of the collectives as operations on sets.
+// The mask of the rows that are held comes first in a state, and its rows follow: comparing rows or
+// contributions is comparing one of these ranges of words.
 #include "reduction/collective_rule.hpp"
 
 #include <algorithm>
@@ -159,6 +162,7 @@ Refusal whyNoBroadcast(GroupStates group) {
       return Refusal::FirstKnowsLess;
     someoneLearns |= *state != first;
   }
+  // A step must bring the reduction further: a broadcast from which nobody learns is none.
   if (someoneLearns)
     return Refusal::None;
   return first.isEmpty() ? Refusal::NobodyHolds : Refusal::NothingToBroadcast;

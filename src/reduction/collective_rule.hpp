@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rules of the collectives (Figure 8 of the paper named in collective_rule.hpp): what a group of
-// devices must hold before, and holds after. With s_i the state of member i and rows(s) the rows
+// The rules of the collectives (Figure 8 of the paper that DeviceState names below): what a group
+// of devices must hold before, and holds after. With s_i the state of member i and rows(s) the rows
 // that s holds:
 //
 //   AllReduce      rows(s_i) alike, and in each row no contributor twice  ->  all hold the union

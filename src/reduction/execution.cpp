@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Carries out programs on the states of all devices. The groups of an instruction act at once: all
+// read the states before it, which are replaced only when no group has refused.
 #include "reduction/execution.hpp"
 
 #include "sys/errors/error.hpp"
@@ -64,6 +66,7 @@ DeviceStates goalStates(int devices, const DeviceGroups& reductionGroups) {
 }
 
 Refusal applyToGroups(CollectiveKind kind, const DeviceGroups& groups, DeviceStates& states) {
+  // The copy is what makes the groups act at once, and leaves the states alone if one refuses.
   DeviceStates after = states;
   std::vector<const DeviceState*> members;
   for (const std::vector<int>& group : groups) {

@@ -8,11 +8,11 @@
 
 namespace tenon {
 
-// So many levels of two devices each. Throws TENON_ERR_ARG above 8 levels: the states of all devices
-// grow eightfold with each.
+// A hierarchy of `levels` levels of two devices each. Throws TENON_ERR_ARG above 8 levels: the
+// states of all devices grow eightfold with each.
 Hierarchy levelsOfTwo(int levels);
 
-// One for each device.
+// The state of each device.
 using DeviceStates = std::vector<DeviceState>;
 
 // Device i holds all rows, with its own contribution.

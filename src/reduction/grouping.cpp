@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Forms the groups of an instruction. Each form lets a run of digits vary, so that the members of a
+// group are equally far apart (`stride`) within a block of consecutive devices.
 #include "reduction/grouping.hpp"
 
 #include "sys/errors/error.hpp"
@@ -64,6 +66,7 @@ DeviceGroups groupsOf(const Hierarchy& hierarchy, const Instruction& instruction
   DeviceGroups groups;
   if (block == stride)
     return groups;
+  // Master is Parallel with the first of its groups in each block only.
   const int acting = instruction.form == GroupForm::Master ? 1 : stride;
   for (int begin = 0; begin < devices; begin += block)
     for (int offset = 0; offset < acting; ++offset) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From an instruction to the groups of devices that act. Devices are numbered by their digits in the
-// hierarchy x_1 ... x_L, level 1 the slowest. Each form lets a run of digits a ... b vary:
+// From an instruction to the groups of devices that act. Devices are numbered by their digits in
+// the hierarchy x_1 ... x_L, level 1 the slowest. Each form lets a run of digits a ... b vary:
 // InsideGroup at i the digits i+1 ... L, Parallel(e) and Master(e) the digits e+1 ... i.
 //
 // Two instructions of the same collective that form the same groups are the same step, and groups
@@ -23,8 +23,8 @@ using DeviceGroups = std::vector<std::vector<int>>;
 // an int can count.
 int deviceCount(const Hierarchy& hierarchy);
 
-// The groups that the instruction's slice and form make; none if they are of one device each. Throws
-// TENON_ERR_ARG if the hierarchy has no such level, or `ancestor` is not above the slice.
+// The groups that the instruction's slice and form make; none if they are of one device each.
+// Throws TENON_ERR_ARG if the hierarchy has no such level, or `ancestor` is not above the slice.
 DeviceGroups groupsOf(const Hierarchy& hierarchy, const Instruction& instruction);
 
 struct Grouping {

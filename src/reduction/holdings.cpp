@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Follows the rows that each device holds from step to step, as few sorted ranges. Who has
+// contributed is not followed, so these steps are right only for programs that checkReduces()
+// accepts.
 #include "reduction/holdings.hpp"
 
 #include <algorithm>
@@ -22,7 +25,7 @@ RowSet joined(const Holdings& held, const std::vector<int>& group) {
   return merged;
 }
 
-// The rows that stand at the places begin ... end-1 among those held.
+// The rows at the places begin ... end-1 among those held.
 RowSet cut(const RowSet& rows, int begin, int end) {
   RowSet kept;
   int place = 0;

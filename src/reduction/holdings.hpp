@@ -23,11 +23,11 @@ using RowSet = std::vector<RowRange>;
 
 int rowsIn(const RowSet& rows);
 
-// For each device.
+// The rows of each device.
 using Holdings = std::vector<RowSet>;
 
 Holdings initialHoldings(int devices);
-// After a collective of each of the groups, the first member being its root.
+// What devices hold after a collective of each of the groups, whose first member is the root.
 Holdings holdingsAfter(CollectiveKind kind, const DeviceGroups& groups, const Holdings& before);
 
 } // namespace tenon

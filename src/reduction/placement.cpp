@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Converts between devices and coordinates by their digits. Both directions read the digits from
+// the last level and axis to the first, and must do so in the same order.
 #include "reduction/placement.hpp"
 
 #include "sys/errors/error.hpp"
@@ -22,6 +24,7 @@ Hierarchy columnProducts(const std::vector<std::vector<Index>>& matrix) {
       throw Error(TENON_ERR_ARG, fmt::format("the parallelism matrix has rows of {} and {} levels; "
                                              "all rows must have the same length",
                                              system.size(), row.size()));
+    // Every product is checked as it grows, before the next factor could make it overflow.
     deviceCount(row);
     for (std::size_t level = 0; level < system.size(); ++level)
       system[level] *= row[level];
@@ -89,6 +92,7 @@ Hierarchy Placement::reductionHierarchy(const std::vector<int>& axes) const {
     Index size = 1;
     for (int axis = 0; axis < this->axes(); ++axis)
       size *= reduced[axis] ? matrix_[axis][level] : 1;
+    // A level of size 1 forms no groups, and programs are written without such levels.
     if (size > 1)
       hierarchy.push_back(size);
   }

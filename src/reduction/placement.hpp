@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parallelism matrices (Section 3.1 of the paper named in collective_rule.hpp). A system has levels of
-// h_1 ... h_n devices each below one of the level above; a job has axes of p_1 ... p_m processes. A
-// matrix of integers x[axis][level] says into how many parts each level splits each axis:
+// Parallelism matrices (Section 3.1 of the paper named in collective_rule.hpp). A system has levels
+// of h_1 ... h_n devices each below one of the level above; a job has axes of p_1 ... p_m
+// processes. A matrix of integers x[axis][level] says into how many parts each level splits each
+// axis:
 //
 //   product over axes   x[.][level] = h_level      product over levels x[axis][.] = p_axis
 //
@@ -12,8 +13,9 @@
 // Of a reduction over some axes, the members of a group differ in these axes' digits alone. On each
 // level their factors are multiplied, and levels of 1 are left out: this is the hierarchy (d) on
 // which programs are synthesised. Members are numbered level first, in the order of their device
-// numbers, so that what is inside a group of the hierarchy is inside a level of the machine. (Within
-// a group numbered axis by axis the same programs reduce, but steps cross levels that need not.)
+// numbers, so that what is inside a group of the hierarchy is inside a level of the machine.
+// (Within a group numbered axis by axis the same programs reduce, but steps cross levels that need
+// not.)
 #pragma once
 
 #include "reduction/grouping.hpp"

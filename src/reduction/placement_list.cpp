@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Lists all parallelism matrices of a system, entry by entry. A factor is tried only if the rest of
+// its axis can still be placed; then every beginning has an end, and no time is lost in dead ends.
 #include "reduction/placement_list.hpp"
 
 #include "sys/errors/error.hpp"
@@ -16,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostPlacements = 100'000;
 
-// Ascending.
+// All divisors, in ascending order.
 std::vector<Index> divisors(Index number) {
   std::vector<Index> low, high;
   for (Index d = 1; d * d <= number; ++d)

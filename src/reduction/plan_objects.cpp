@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Checks the numbers by which callers ask for placements and steps. Programs are not stored: each
+// call finds its program by number in the graph that all programs share.
 #include "reduction/plan_objects.hpp"
 
 #include "sys/errors/error.hpp"

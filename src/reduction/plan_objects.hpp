@@ -39,7 +39,7 @@ public:
   const ProgramSet& set() const noexcept { return *set_; }
   // Throws TENON_ERR_ARG if the program has no such step.
   Instruction step(Index index, int step) const;
-  // Of the system's devices.
+  // The groups of the system's devices that act in a step.
   DeviceGroups groups(Index index, int step) const {
     return placement_.lowered(axes_, groupsOf(hierarchy_, this->step(index, step)));
   }

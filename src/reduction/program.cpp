@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Writes and reads programs as text. The reader keeps the byte at which it is, since a message must
+// say where the text departs from what was expected.
 #include "reduction/program.hpp"
 
 #include "reduction/collective_rule.hpp"
@@ -130,6 +132,7 @@ std::string describe(const Program& program) {
 Program parseProgram(std::string_view text) {
   Program program;
   Reader reader(text);
+  // A text without instructions is the empty program.
   if (reader.atEnd())
     return program;
   program.push_back(readInstruction(reader));

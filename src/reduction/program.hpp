@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The reduction language (Section 3.3 of the paper named in collective_rule.hpp). A program is a list
-// of instructions (slice, form, collective) over a hierarchy x_1 ... x_L with a root, level 0 of
-// size 1, in front:
+// The reduction language (Section 3.3 of the paper named in collective_rule.hpp). A program is a
+// list of instructions (slice, form, collective) over a hierarchy x_1 ... x_L with a root, level 0
+// of size 1, in front:
 //
 //   slice       a level 0 <= i <= L; it cuts the devices into groups that share the digits 1 ... i
 //   form        InsideGroup   each of these groups acts (digits i+1 ... L vary)
@@ -27,7 +27,7 @@ enum class GroupForm { InsideGroup, Parallel, Master };
 struct Instruction {
   int slice = 0;
   GroupForm form = GroupForm::InsideGroup;
-  int ancestor = 0; // of Parallel and Master
+  int ancestor = 0; // the level e of Parallel and Master
   CollectiveKind collective = CollectiveKind::AllReduce;
 
   std::string describe() const;

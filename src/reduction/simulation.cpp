@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Adds up the loads of all groups on each instance of a link. The loads are kept between steps and
+// only those that a step has touched are cleared: a machine can have many more links than a group
+// uses.
 #include "reduction/simulation.hpp"
 
 #include "sys/errors/error.hpp"
@@ -108,6 +111,7 @@ double Simulation::stepTime(CollectiveKind kind, const std::vector<Traffic>& ste
   }
   for (const Traffic& group : step)
     for (const LinkShare& share : group.shares)
+      // Only what this step has touched is cleared, for the next one.
       loads_[share.link][share.instance] = 0;
   return longest + latency;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How long a program takes on a machine. A step is as long as its busiest link: the loads of all
-// groups that use an instance are added and divided by its bandwidth. With S the bytes that a device
-// of a group of n holds before the step (after it, for AllGather and Broadcast), S = bytes x rows held
-// / k, the group brings to each link that it loads (machine/group_load.hpp)
+// groups that use an instance are added and divided by its bandwidth. With S the bytes that a
+// device of a group of n holds before the step (after it, for AllGather and Broadcast), S = bytes x
+// rows held / k, the group brings to each link that it loads (machine/group_load.hpp)
 //
 //                            through load     trunk load between m domains
 //   AllReduce, ring          2 (n-1)/n S      2 (n-1)/n S
@@ -10,10 +10,11 @@
 //   ReduceScatter, AllGather   (n-1)/n S        (n-1)/n S            (a ring)
 //   Reduce, Broadcast        S                S                      (a pipelined chain)
 //
-// and to the step its rounds, 2 (n-1), 2 ceil(log2 n), n-1 and n-1, of the largest latency on its way.
-// The step's time is the largest load plus the largest latency, the program's the sum of its steps. A
-// group that holds nothing costs nothing. Section 5 of the paper named in collective_rule.hpp, which has
-// no latency; the loads are ours, chosen by the times of its appendix (tests/bench/p2_simulator).
+// and to the step its rounds, 2 (n-1), 2 ceil(log2 n), n-1 and n-1, of the largest latency on its
+// way. The step's time is the largest load plus the largest latency, the program's the sum of its
+// steps. A group that holds nothing costs nothing. Section 5 of the paper named in
+// collective_rule.hpp, which has no latency; the loads are ours, chosen by the times of its
+// appendix (tests/bench/p2_simulator).
 #pragma once
 
 #include "machine/group_load.hpp"
@@ -30,12 +31,13 @@ enum class ReductionAlgorithm { Ring, Tree }; // of AllReduce
 
 class Simulation {
 public:
-  // Of reductions of so many bytes on each device over some axes. Throws TENON_ERR_SHAPE unless the
-  // placement is on the machine's levels, and TENON_ERR_ARG for an axis that is not there or bytes
-  // below 0.
+  // Simulates reductions of `bytes` bytes on each device over some axes. Throws TENON_ERR_SHAPE
+  // unless the placement is on the machine's levels, and TENON_ERR_ARG for an axis that is not
+  // there or bytes below 0.
   Simulation(const Machine& machine, const Placement& placement, const std::vector<int>& axes,
              ReductionAlgorithm algorithm, double bytes);
-  // Of groups of devices that are alike: their members are numbered level first on the hierarchy.
+  // Simulates reductions in groups of devices that are alike: their members are numbered level
+  // first on the hierarchy.
   Simulation(Machine machine, Hierarchy hierarchy, DeviceGroups groups,
              ReductionAlgorithm algorithm, double bytes);
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Finds all programs by a search over the states of all devices, breadth first. States and their
+// lists are replaced by numbers and each outcome is remembered: almost all the work of a search is
+// to recognise what was met before.
 #include "reduction/synthesis.hpp"
 
 #include "reduction/collective_rule.hpp"
@@ -19,12 +22,7 @@
 
 namespace tenon {
 
-// Device states known by number, and what each collective makes of a group of them, found once: in a
-// synthesis the same groups return thousands of times. (Refusals are not kept: they are many, and found
-// as fast as looked up.)
-
 // Sequences of small numbers, each kept once and known by its index, in order of arrival.
-
 class SequenceTable {
 public:
   using Sequence = std::span<const std::uint32_t>;
@@ -35,18 +33,22 @@ public:
   Sequence operator[](int index) const {
     return {items_.data() + ends_[index], ends_[index + 1] - ends_[index]};
   }
-  // The index, and whether the sequence is new. It must not lie in the table itself.
+  // The index, and whether the sequence is new. It must not be part of the table itself, which can
+  // move.
   std::pair<int, bool> insert(Sequence sequence);
 
 private:
   void grow();
-  std::size_t slotOf(Sequence sequence) const; // where it stands or would stand
+  std::size_t slotOf(Sequence sequence) const; // where it is or would be
 
   std::vector<std::uint32_t> items_;
   std::vector<std::size_t> ends_;
   std::vector<int> slots_; // -1: free
 };
 
+// Device states known by number, and what each collective makes of a group of them, found once: in
+// a synthesis the same groups return thousands of times. Refusals are not kept: they are many, and
+// found as fast as looked up.
 class StateTable {
 public:
   using Numbers = SequenceTable::Sequence;
@@ -90,6 +92,7 @@ std::pair<int, bool> SequenceTable::insert(Sequence sequence) {
   std::size_t slot = slotOf(sequence);
   if (slots_[slot] >= 0)
     return {slots_[slot], false};
+  // At most half of the slots are taken, so that a search for a free one stays short and ends.
   if (2 * ends_.size() > slots_.size()) {
     grow();
     slot = slotOf(sequence);
@@ -263,6 +266,8 @@ Index ProgramSet::pathsFrom(int node, int size) const {
 
 // Lengths beyond the longest path have no column, whatever the limit.
 void ProgramSet::countPaths() {
+  // Paths of one length are counted from those of the length before: each edge is added once a
+  // length.
   for (int size = 1; size <= sizeLimit_; ++size) {
     Index all = 0;
     for (Node& node : nodes_) {
@@ -309,6 +314,7 @@ Program ProgramSet::program(Index index) const {
 std::shared_ptr<const ProgramSet> reductionPrograms(int levels, int sizeLimit) {
   static std::mutex mutex;
   static std::map<std::pair<int, int>, std::shared_ptr<const ProgramSet>> kept;
+  // The lock is held while a set is made, so that two threads do not make the same one.
   const std::lock_guard lock(mutex);
   std::shared_ptr<const ProgramSet>& set = kept[{levels, sizeLimit}];
   if (!set) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // All programs that reduce, in increasing size (Section 3.4 of the paper named in
-// collective_rule.hpp): from the initial states every instruction that the rules allow is tried, up to
-// a limit of instructions. A program ends where the goal is reached. Two instructions that form the
-// same groups count once.
+// collective_rule.hpp): from the initial states every instruction that the rules allow is tried, up
+// to a limit of instructions. A program ends where the goal is reached. Two instructions that form
+// the same groups count once.
 //
 // Programs that agree in the states they have come to share them, so what is kept is a graph of
 // states, in which a program is a path to the goal, and the number of paths of each length is known
@@ -13,9 +13,9 @@
 // reduce, depends on L alone (the tests compare with real sizes). So one synthesis on L levels of
 // two devices serves them all; only forming the groups asks for the sizes.
 //
-// Master(e) is used with AllReduce alone, which is the only use that the paper shows; so the numbers
-// for two levels, 1 4 20 22, are those printed there. For three levels and more (1 6 50 205 ...) the
-// paper has no numbers, and this reading is ours.
+// Master(e) is used with AllReduce alone, which is the only use that the paper shows; so the
+// numbers for two levels, 1 4 20 22, are those printed there. For three levels and more (1 6 50 205
+// ...) the paper has no numbers, and this reading is ours.
 #pragma once
 
 #include "reduction/grouping.hpp"
@@ -30,7 +30,7 @@ struct Move {
   DeviceGroups groups;
 };
 
-// All that a hierarchy allows, each once; devices are numbered by its digits.
+// All moves that a hierarchy allows, each once; devices are numbered by its digits.
 std::vector<Move> movesOf(const Hierarchy& hierarchy);
 
 class ProgramSet {
@@ -43,9 +43,10 @@ public:
 
   int sizeLimit() const noexcept { return sizeLimit_; }
   Index count() const noexcept { return count_; }
-  // Of exactly `size` instructions.
+  // The number of programs of exactly `size` instructions.
   Index countOfSize(int size) const;
-  // From 0, in order of size. Throws TENON_ERR_ARG if there is no such program.
+  // The program of a number, from 0, in order of size. Throws TENON_ERR_ARG if there is no such
+  // program.
   Program program(Index index) const;
   // The states of the graph: a measure of work and memory.
   int states() const noexcept { return static_cast<int>(nodes_.size()); }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Settings and state of Adam and AdamW; the arithmetic is in kernels/elementwise/update. Updates
+// are counted for each parameter, since a parameter that was frozen has had fewer and is corrected
+// for its own.
 #include "train/adam.hpp"
 
 #include "kernels/elementwise/update.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adam (Kingma & Ba 2015, Algorithm 1; the form of update.hpp), and AdamW, whose weight decay is apart
-// from the gradient (Loshchilov & Hutter 2019, Algorithm 2).
+// Adam (Kingma & Ba 2015, Algorithm 1; the form of update.hpp), and AdamW, whose weight decay is
+// apart from the gradient (Loshchilov & Hutter 2019, Algorithm 2).
 #pragma once
 
 #include "train/optimizer.hpp"
@@ -28,7 +28,7 @@ private:
   Decay decay_;
   double beta1_ = 0.9, beta2_ = 0.999, epsilon_ = 1e-8;
   StateTensors mean_, square_;
-  // Of each parameter, which the bias correction takes: a frozen parameter has none.
+  // The updates of each parameter, for the bias correction: a frozen parameter has none.
   std::vector<std::uint64_t> updates_;
 };
 

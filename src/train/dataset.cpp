@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What all data sets share: checks, the order of an epoch, and tensors on a device. Every rank
+// computes the same permutation from seed and epoch, so that a batch is agreed on without
+// communication.
 #include "train/dataset.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -102,6 +105,7 @@ Dataset::BatchTensors Dataset::makeTensors(TenonDataType real, Space space) cons
 }
 
 const std::vector<Index>& Dataset::orderOf(Index epoch) {
+  // A permutation is made once an epoch and not once a batch.
   if (epochOfOrder_ == epoch)
     return order_;
   order_.resize(static_cast<std::size_t>(samples()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Samples served in distributed batches: what all kinds of datasets share. Every rank knows the order of
-// the samples, and of a batch it gets its box alone.
+// Samples served in distributed batches: what all kinds of datasets share. Every rank knows the
+// order of the samples, and of a batch it gets its box alone.
 #pragma once
 
 #include "dtensor/dtensor.hpp"
@@ -24,10 +24,11 @@ public:
   void setScaling(double scale, double shift) noexcept;
   // Shuffled by (seed, epoch); otherwise in the files' order.
   void setShuffle(bool shuffle, std::uint64_t seed) noexcept;
-  // Collective. Batches will be x [batch, ...] and labels [batch, ...], in any layouts without addends
-  // and halos; NULL for no labels.
+  // Collective. Batches will be x [batch, ...] and labels [batch, ...], in any layouts without
+  // addends and halos; NULL for no labels.
   void setUp(const Layout& x, const Layout* labels);
-  // Tensors for a batch in a space, the samples of that type; labels are null if it is set up without them.
+  // Tensors for a batch in a space, the samples of that type; labels are null if it is set up
+  // without them.
   struct BatchTensors {
     Ref<DTensor> x, labels;
   };

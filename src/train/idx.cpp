@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reads boxes of IDX files. The length of the file is compared with its header when it is opened,
+// so that a truncated file is refused before training and not in the middle of an epoch.
 #include "train/idx.hpp"
 
 #include "sys/errors/error.hpp"
@@ -111,7 +113,7 @@ Index payload(const std::string& path, const Shape& shape, Index elementBytes) {
   return bytes;
 }
 
-// Copies the cells of `box` out of items stored whole at `from`, `box[0]` counting from there.
+// Copies the elements of `box` out of items stored whole at `from`, `box[0]` counting from there.
 // Appends row after row, the rows being contiguous along the last dimension.
 void copyRows(const std::uint8_t* from, const Shape& strides, const Box& box, std::size_t dim,
               std::uint8_t*& to) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Images and labels from IDX files, kept in memory as bytes. A rank keeps its rows and columns of
+// all images rather than whole images of some: shuffling draws any image into any batch.
 #include "train/idx_dataset.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -44,6 +46,7 @@ IdxDataset::IdxDataset(CommPtr comm, const std::string& images, const std::strin
 void IdxDataset::open(const Layout& x, const Layout* labels) {
   const int rank = comm()->rank();
   const Box box = x.boxOfRank(rank);
+  // A rank without elements does not read the files at all.
   crop_ = {box[2], box[3]};
   pixels_ = cells(box) > 0 ? IdxFile(imagesPath_).readCrop(crop_) : std::vector<std::uint8_t>();
   classes_ = labels && cells(labels->boxOfRank(rank)) > 0 ? IdxFile(labelsPath_).readCrop({})

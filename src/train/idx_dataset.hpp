@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Labelled images in two IDX files. Every rank keeps of the images the part of space that its batches
-// hold; a rank without a part keeps nothing.
+// Labelled images in two IDX files. Every rank keeps of the images the part of space that its
+// batches hold; a rank without a part keeps nothing.
 #pragma once
 
 #include "train/dataset.hpp"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// L-BFGS by the two loops, and the line search along its direction. A pair is kept only if its
+// curvature is above rounding; the products of a pair are not saved, but computed again at the
+// beginning of each step.
 #include "train/lbfgs.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -17,7 +20,7 @@ namespace tenon {
 
 namespace {
 
-// Of the parameters' coarsest type.
+// The rounding of the parameters' coarsest type.
 double roundingOf(const std::vector<Ref<Parameter>>& parameters) {
   const bool isSingle =
       std::ranges::any_of(parameters, [](const auto& p) { return p->dataType() == TENON_FLOAT32; });
@@ -225,11 +228,12 @@ bool Lbfgs::iterate(const Closure& closure, double& loss, double gradientNorm) {
     moveTo(t);
     last = t;
     const double value = evaluate(closure);
-    // One of -inf would be the lowest.
+    // A loss of -inf would otherwise be the lowest.
     return LinePoint{t, std::isfinite(value) ? value : HUGE_VAL, dot(gradient_, direction_)};
   };
   const double length = std::sqrt(dot(direction_, direction_));
-  // With pairs the direction has the length of the move that it expects, which is superlinear if taken.
+  // With pairs the direction has the length of the move that it expects, which is superlinear if
+  // taken.
   const double first = count_ == 0 ? currentRate() * std::min(1.0, 1 / gradientNorm) : 1;
   const LineResult found =
       searchLine(at, start, first,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// L-BFGS (Nocedal and Wright, Numerical Optimization, Algorithms 7.4 and 7.5). A direction is -H g, with
-// H of the last pairs s = w' - w, y = g' - g and gamma = s.y / y.y of the newest; the step along it
-// fulfils the strong Wolfe conditions, of which 1 is tried first. Dots run over all parameters, each element once.
+// L-BFGS (Nocedal and Wright, Numerical Optimization, Algorithms 7.4 and 7.5). A direction is -H g,
+// with H of the last pairs s = w' - w, y = g' - g and gamma = s.y / y.y of the newest; the step
+// along it fulfils the strong Wolfe conditions, of which 1 is tried first. Dots run over all
+// parameters, each element once.
 #pragma once
 
 #include "train/line_search.hpp"
@@ -18,8 +19,8 @@ public:
   void setHistory(Index pairs);
   // At most so many directions in one step.
   void setIterations(Index iterations);
-  // A step ends where the gradient's norm is not above the first, or the length of the last move or its change of
-  // the loss is below the second.
+  // A step ends where the gradient's norm is not above the first, or the length of the last move or
+  // its change of the loss is below the second.
   void setTolerances(double gradient, double change);
 
 private:

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Brackets a step length and zooms into the bracket. Values that differ by less than their rounding
+// count as equal, and slopes decide: without that, no step near a minimum would fulfil the first
+// condition.
 #include "train/line_search.hpp"
 
 #include <algorithm>
@@ -56,7 +59,7 @@ private:
     ++count_;
     return f_(at);
   }
-  // NaN does.
+  // A value that is NaN exceeds every other.
   bool exceeds(const LinePoint& p, const LinePoint& q) const {
     return !(p.value <= q.value + rounding_);
   }
@@ -92,14 +95,15 @@ private:
     return {low, false};
   }
 
-  // The minimum that is expected; one that is near an end for the second time in a row is moved a tenth inside.
+  // The minimum that is expected; one that is near an end for the second time in a row is moved a
+  // tenth inside.
   double between(const LinePoint& low, const LinePoint& high, bool& wasNearEnd) const {
     const double left = std::min(low.at, high.at), right = std::max(low.at, high.at);
-    const double halo = 0.1 * (right - left);
+    const double inset = 0.1 * (right - left);
     double at = std::isfinite(high.value) ? minimum(low, high, left, right) : (left + right) / 2;
-    const bool isNearEnd = std::min(right - at, at - left) < halo;
+    const bool isNearEnd = std::min(right - at, at - left) < inset;
     if (isNearEnd && (wasNearEnd || at >= right || at <= left)) {
-      at = right - at < at - left ? right - halo : left + halo;
+      at = right - at < at - left ? right - inset : left + inset;
       wasNearEnd = false;
     } else {
       wasNearEnd = isNearEnd;

@@ -3,13 +3,13 @@
 //
 //   f(t) <= f(0) + c1 t f'(0),   |f'(t)| <= c2 |f'(0)|,
 //
-// by bracketing and zooming (Nocedal and Wright, Numerical Optimization, Algorithms 3.5 and 3.6), with
-// the minimum of the cubic through two points (3.59), kept away from the ends of the bracket.
+// by bracketing and zooming (Nocedal and Wright, Numerical Optimization, Algorithms 3.5 and 3.6),
+// with the minimum of the cubic through two points (3.59), kept away from the ends of the bracket.
 //
-// Near a minimum the values differ by less than they are rounded, at slopes of the root of that rounding. Such
-// values count as equal, and slopes decide: the first condition is then f'(t) <= (2 c1 - 1) f'(0), which it
-// is for a quadratic f (Hager and Zhang, SIAM Journal on Optimization 16, 2005), and the secant of the slopes
-// takes the place of the cubic.
+// Near a minimum the values differ by less than they are rounded, at slopes of the root of that
+// rounding. Such values count as equal, and slopes decide: the first condition is then f'(t) <= (2
+// c1 - 1) f'(0), which it is for a quadratic f (Hager and Zhang, SIAM Journal on Optimization 16,
+// 2005), and the secant of the slopes takes the place of the cubic.
 #pragma once
 
 #include <functional>
@@ -37,8 +37,8 @@ struct LineResult {
 LineResult searchLine(const LineFunction& f, const LinePoint& start, double first,
                       const LineSearchSettings& settings);
 
-// The minimum of the cubic with these values and slopes, within [low, high]; its middle if the cubic has
-// none.
+// The minimum of the cubic with these values and slopes, within [low, high]; its middle if the
+// cubic has none.
 double cubicMinimum(const LinePoint& a, const LinePoint& b, double low, double high);
 // The same for the quadratic with these slopes.
 double secantMinimum(const LinePoint& a, const LinePoint& b, double low, double high);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What all optimizers share: a step, its check for numbers that are not finite, clipping and state.
+// Whether a step is taken is decided from sums over all ranks, so that all take it or none does.
 #include "train/optimizer.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -171,6 +173,7 @@ double Optimizer::stepWith(const Closure& closure) {
 }
 
 double Optimizer::updateWith(const Closure& closure) {
+  // The closure accumulates: what an earlier adjoint left behind would be part of the step.
   for (const Ref<Parameter>& p : parameters_)
     p->zeroGradient();
   const double loss = valueOfFirstRank(*comm(), closure());
@@ -178,7 +181,8 @@ double Optimizer::updateWith(const Closure& closure) {
   return loss;
 }
 
-// All directions are taken before the first parameter is stepped, so that a step is taken whole or not at all.
+// All directions are taken before the first parameter is stepped, so that a step is taken whole or
+// not at all.
 void Optimizer::update(std::optional<double> loss) {
   static const int event = logEvent("OptimizerStep");
   const LogScope scope(event);
@@ -204,6 +208,8 @@ bool Optimizer::isFinite(const Directions& directions, std::optional<double> los
   double squares = 0;
   for (const DTensor* direction : directions)
     if (direction)
+      // The norm of all ranks is NaN or infinite as soon as one element is, so that one sum checks
+      // all.
       squares += localSquares(*direction);
   const double norm = std::sqrt(sumOfRanks(*comm(), squares));
   if (std::isfinite(norm) && std::isfinite(loss.value_or(0))) {
@@ -233,8 +239,9 @@ bool Optimizer::isFinite(const Directions& directions, std::optional<double> los
   return false;
 }
 
-// An adjoint runs from the loss to the input, so that what is not finite spreads to the parameters before it: the last
-// one in the network's order is nearest to where it arose. The addends of each rank, not their sum, tell the rank.
+// An adjoint runs from the loss to the input, so that what is not finite spreads to the parameters
+// before it: the last one in the network's order is nearest to where it arose. The addends of each
+// rank, not their sum, tell the rank.
 std::string Optimizer::placeOfNotFinite() const {
   const std::vector<NamedParameter> named = namedParameters(*layer_);
   const int count = static_cast<int>(named.size()), none = 2 * count;
@@ -258,7 +265,8 @@ std::string Optimizer::placeOfNotFinite() const {
                      first.rank);
 }
 
-// The squared norm of a direction d = C g is that of the tensor's value, in which a copy counts once.
+// The squared norm of a direction d = C g is that of the tensor's value, in which a copy counts
+// once.
 double Optimizer::clipGradientNorm(double maximum) {
   if (!(maximum > 0))
     throw Error(

@@ -35,9 +35,10 @@ public:
   // Converts the gradients, steps every parameter that is not frozen and clears the gradients.
   // Collective.
   void step();
-  // The same with the gradients that the closure accumulates beside the loss that it returns, of which
-  // rank 0's counts. It is called once, by some types more often, with other parameters each time.
-  // Returns the loss of the first call. Collective. The closure takes no steps: TENON_ERR_STATE.
+  // The same with the gradients that the closure accumulates beside the loss that it returns, of
+  // which rank 0's counts. It is called once, by some types more often, with other parameters each
+  // time. Returns the loss of the first call. Collective. The closure takes no steps:
+  // TENON_ERR_STATE.
   using Closure = std::function<double()>;
   double stepWith(const Closure& closure);
   // The norm of the gradients of all parameters that are not frozen, taken together. Where it is
@@ -68,8 +69,8 @@ protected:
   virtual double updateWith(const Closure& closure);
   // The directions of parameters, null for one that is frozen.
   using Directions = std::vector<const DTensor*>;
-  // Whether a step can be taken along them: not where they or the loss are not finite and a warning is
-  // enough. Throws the same error on all ranks where it is not. Collective.
+  // Whether a step can be taken along them: not where they or the loss are not finite and a warning
+  // is enough. Throws the same error on all ranks where it is not. Collective.
   bool isFinite(const Directions& directions, std::optional<double> loss);
   // Clears the gradients and counts a step.
   void endStep();
@@ -90,8 +91,8 @@ private:
   bool atWork_ = false;
 };
 
-// A new optimizer of the type "sgd", "adam", "adamw" or "lbfgs" for a layer that is set up. Throws TENON_ERR_TYPE
-// naming the known ones.
+// A new optimizer of the type "sgd", "adam", "adamw" or "lbfgs" for a layer that is set up. Throws
+// TENON_ERR_TYPE naming the known ones.
 Ref<Optimizer> makeOptimizer(const std::string& type, Ref<Layer> layer);
 
 } // namespace tenon

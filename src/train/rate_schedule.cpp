@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Factors of the learning rate by steps, and what reports of losses do to it. Reports must be equal
+// on all ranks: each rank keeps its own count of them, without communication.
 #include "train/rate_schedule.hpp"
 
 #include "layer/networks/state.hpp"
@@ -72,6 +74,7 @@ double RateSchedule::factor(Index stepsDone) const {
 
 bool RateSchedule::report(double loss) {
   const bool isBetter =
+      // The first report is compared with infinity, of which no fraction can be taken.
       std::isinf(best_) ? loss < best_ : loss < best_ - settings_.improvement * std::abs(best_);
   if (isBetter) {
     best_ = loss;
@@ -90,6 +93,7 @@ bool RateSchedule::report(double loss) {
 void RateSchedule::visitState(const std::string& path, StateVisitor& visitor) {
   if (!watches())
     return;
+  // A checkpoint has integers: the bits bring back the very same number.
   auto bits = std::bit_cast<std::uint64_t>(best_);
   visitor.number(path + "/best", bits);
   best_ = std::bit_cast<double>(bits);

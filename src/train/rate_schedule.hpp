@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the learning rate changes from step to step, and what is made of the losses that a run reports:
-// when to reduce the rate, and when to stop. With s steps done and w steps of warm-up, n = max(0, s - w):
+// How the learning rate changes from step to step, and what is made of the losses that a run
+// reports: when to reduce the rate, and when to stop. With s steps done and w steps of warm-up, n =
+// max(0, s - w):
 //
 //   factor  min(1, (s + 1) / w) times
 //     constant  1

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Settings and state of stochastic gradient descent; the arithmetic is in
+// kernels/elementwise/update. The velocity is stored as the parameters are, so that each rank steps
+// its own part.
 #include "train/sgd.hpp"
 
 #include "kernels/elementwise/update.hpp"

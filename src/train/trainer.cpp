@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The loop over batches and steps. Where it is follows from the optimizer's number of steps alone,
+// which a checkpoint restores: no counter of its own can disagree with it.
 #include "train/trainer.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -155,6 +157,7 @@ double Trainer::evaluate(Index epoch, Index first, Index end) {
   double sum = 0;
   for (Index batch = first; batch < end; ++batch) {
     applyTo(training_, epoch, batch);
+    // The gradients of the batches add up to the mean by the cotangent of each loss.
     fillConstant(*training_.dvalue, 1 / double(end - first));
     criterion_->applyAdjoint(*training_.dvalue, training_.dy.get());
     network_->applyAdjoint(*training_.dy, nullptr);
@@ -232,6 +235,8 @@ void Trainer::run(Index epochs) {
     }
     if (endsEpoch)
       tell(Event::Epoch);
+    // Ranks agree after every step, since one rank that stopped alone would leave the others
+    // waiting.
     stops = agreeOnStop();
     if (save_ && (stops || steps() == last || steps() % saveEvery_ == 0))
       save_(steps());

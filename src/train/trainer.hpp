@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The training loop: batches in, steps of an optimizer, validation, early stop, and whoever wants to know
-// of them. Where it stands is the optimizer's number of steps, so that whoever restores network and
-// optimizer goes on from there.
+// The training loop: batches in, steps of an optimizer, validation, early stop, and whoever wants
+// to know of them. Where it stands is the optimizer's number of steps, so that whoever restores
+// network and optimizer goes on from there.
 #pragma once
 
 #include "linop/linear_op.hpp"
@@ -30,7 +30,7 @@ public:
     Ref<DTensor> x = {}, target = {};
     Fill fill = {};
   };
-  // Those of a dataset that is set up, in tensors of the network's type.
+  // The batches of a dataset that is set up, in tensors of the network's type.
   Batches batchesOf(const Ref<Dataset>& dataset) const;
   void setBatches(Batches batches) { training_ = Feed{std::move(batches)}; }
   // Every so many steps; 0: after each epoch.
@@ -53,8 +53,8 @@ public:
   Index steps() const noexcept { return optimizer_->steps(); }
   // Complete ones.
   Index epochs() const;
-  // Of the last step; the mean of the epoch's so far, or of the last complete one; of the last validation. NaN before
-  // the first.
+  // Losses: that of the last step; the mean of the epoch's so far, or of the last complete one; of
+  // the last validation. NaN before the first.
   double loss() const noexcept { return loss_; }
   double epochLoss() const noexcept { return epochLoss_; }
   double validationLoss() const noexcept { return validationLoss_; }

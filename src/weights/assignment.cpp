@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Decides which tensor each parameter takes: by a map, else by names, else by position. All faults
+// are collected before anything is refused, since a user who converts a network needs the whole
+// list at once.
 #include "weights/assignment.hpp"
 
 #include "sys/errors/error.hpp"
@@ -73,8 +76,8 @@ struct Module {
   std::vector<std::size_t> tensors;
 };
 
-// Parameters of one layer that belong together, by number of the wanted one, and their names without
-// the unit's number.
+// Parameters of one layer that belong together, by number of the wanted one, and their names
+// without the unit's number.
 struct Unit {
   std::string layer, number;
   std::vector<std::pair<std::size_t, std::string>> parameters;
@@ -98,8 +101,8 @@ std::vector<std::string> pieces(const std::string& name) {
   return found;
 }
 
-// Whether each two of the names first differ in a number: then the numbers tell their order, into which
-// they are brought.
+// Whether each two of the names first differ in a number: then the numbers tell their order, into
+// which they are brought.
 bool sortByNumbers(std::vector<Module>& modules) {
   bool isTold = true;
   const auto isLess = [&](const Module& a, const Module& b) {
@@ -190,6 +193,7 @@ private:
   void takeFrom(std::size_t i, const std::string& module, const std::string& parameter) {
     const std::string start = module.empty() ? "" : module + ".";
     const std::string other = parameter == "scale" ? "weight" : parameter == "shift" ? "bias" : "";
+    // The own name comes first, so that a file that has both is read as it says.
     const bool isOther = find(start + parameter) == kNone && !other.empty();
     take(i, start + (isOther ? other : parameter));
   }
@@ -260,6 +264,8 @@ private:
   }
   void byPosition() {
     std::vector<Module> taken = modules();
+    // Position means nothing where neither the file nor the numbers in its names tell an order: a
+    // wrong guess would load weights into the wrong layers.
     if (!file_.isOrdered() && !sortByNumbers(taken))
       throw Error(TENON_ERR_FORMAT,
                   fmt::format("weights file '{}' does not tell the order of its modules, and not "

@@ -10,8 +10,8 @@
 //
 // A counter "num_batches_tracked" beside a "running_mean" that is taken may be left over.
 //
-// The order of a file's modules is that of its tensors where the file tells it, or that of the numbers
-// in their names where these differ in numbers only.
+// The order of a file's modules is that of its tensors where the file tells it, or that of the
+// numbers in their names where these differ in numbers only.
 #pragma once
 
 #include "weights/weights_file.hpp"
@@ -28,10 +28,10 @@ namespace tenon {
 //                   "dense/weight": {"name": "dense.kernel", "transpose": [1, 0]}},
 //    "unused": ["features.1.num_batches_tracked"]}
 //
-// A key is the path of a layer or of a parameter in the network. A layer takes a module of the file: its
-// weight the tensor "features.0.weight". "transpose" names for each dimension of the parameter the
-// dimension of the tensor that it is, as numpy's transpose does. Tensors of the file that no parameter
-// takes must be named as unused.
+// A key is the path of a layer or of a parameter in the network. A layer takes a module of the
+// file: its weight the tensor "features.0.weight". "transpose" names for each dimension of the
+// parameter the dimension of the tensor that it is, as numpy's transpose does. Tensors of the file
+// that no parameter takes must be named as unused.
 
 struct WeightsMap {
   struct Rule {

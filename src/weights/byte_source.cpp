@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Bytes of a file or of memory. A file is read by pread, so that readers share no position; what
+// has become shorter since it was opened is an error and not a short read.
 #include "weights/byte_source.hpp"
 
 #include "sys/errors/error.hpp"
@@ -32,6 +34,7 @@ public:
   void read(Index offset, std::byte* to, Index count) const override {
     while (count > 0) {
       const ssize_t got = pread(file_, to, static_cast<std::size_t>(count), offset);
+      // A signal, of a batch system for example, is no reason to give up.
       if (got < 0 && errno == EINTR)
         continue;
       if (got <= 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bytes of a file of known length, read where they lie, and a name for messages.
+// The bytes of a file of known length, read in place, and a name for messages.
 #pragma once
 
 #include "sys/types.hpp"
@@ -20,7 +20,7 @@ public:
 
   const std::string& name() const noexcept { return name_; }
   virtual Index size() const noexcept = 0;
-  // All of them, or TENON_ERR_FILE; `offset` and `count` lie within the size.
+  // Reads all of them or throws TENON_ERR_FILE; `offset` and `count` are within the size.
   virtual void read(Index offset, std::byte* to, Index count) const = 0;
 
   // Throws TENON_ERR_FORMAT unless the bytes lie within the size; `what` names them.
@@ -34,7 +34,7 @@ private:
 
 // A regular file, open while the source lives. Throws TENON_ERR_FILE.
 std::unique_ptr<ByteSource> openBytes(const std::string& path);
-// The bytes that another keeps.
+// Bytes in memory, which must outlive the source.
 std::unique_ptr<ByteSource> bytesAt(const std::byte* first, Index count, std::string name);
 
 // A little-endian number of `count` <= 8 bytes.

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Streams of one tensor or member, stored or deflated, through a fixed buffer. The sizes that an
+// archive gives are claims: unpacking stops at them, and finish() checks that the member ends
+// there.
 #include "weights/byte_stream.hpp"
 
 #include "sys/errors/error.hpp"
@@ -82,6 +85,7 @@ public:
     }
   }
   void finish() final {
+    // The checksum is that of the whole member: what was not asked for is unpacked too.
     skip(member_.bytes - done_);
     checkEnd();
     if (crc_ != member_.crc)
@@ -148,6 +152,8 @@ private:
       zlib_.next_in = reinterpret_cast<Bytef*>(block_->data());
       zlib_.avail_in = static_cast<uInt>(part);
     }
+    // The end can have come with the last bytes asked for: it is a fault only when more are asked
+    // for.
     if (ended_)
       fail(ifEnded);
     const int result = inflate(&zlib_, Z_NO_FLUSH);

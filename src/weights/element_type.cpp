@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Types of elements and their conversion to float or double. Every value goes through double, which
+// holds each of the real types exactly, so that only the last conversion can round or overflow.
 #include "weights/element_type.hpp"
 
 #include "sys/errors/error.hpp"

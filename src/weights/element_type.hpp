@@ -34,8 +34,8 @@ Index elementSize(ElementType type);
 // Whether a parameter can be read from it: F16, BF16, F32, F64.
 bool isReal(ElementType type);
 
-// to[i stride] = element i, for each of `count`. The type is real. Returns false if a finite number is
-// too large for T.
+// to[i stride] = element i, for each of `count`. The type is real. Returns false if a finite number
+// is too large for T.
 template <class T>
 bool convertElements(ElementType type, const std::byte* from, Index count, T* to, Index stride);
 

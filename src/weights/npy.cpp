@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reads npz directories and npy headers, and writes headers. The header is a Python literal of
+// three keys, read by a parser for just these: anything else numpy could evaluate is damage here.
 #include "weights/npy.hpp"
 
 #include "weights/byte_stream.hpp"
@@ -27,6 +29,7 @@ StoredTensor readMember(const ByteSource& source, const ZipMember& member) {
   // The text begins within what is read already.
   std::string text(reinterpret_cast<const char*>(start.data()) + npy.textBegin,
                    static_cast<std::size_t>(kNpyStart - npy.textBegin));
+  // In version 1 the text begins two bytes earlier, which were read with the start.
   if (npy.textBytes < static_cast<Index>(text.size()))
     source.fail(member.name, "its header is damaged");
   const std::size_t known = text.size();
@@ -236,6 +239,7 @@ std::string npyHeader(ElementType type, const std::vector<Index>& shape) {
     extents += fmt::format("{},", extent);
   std::string text = fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}), }}",
                                  elementSize(type), extents);
+  // The elements then begin at a multiple of 64, as numpy aligns them.
   text.append(kAlignment - (kStart + text.size() + 1) % kAlignment, ' ');
   text += '\n';
   return fmt::format("{}{}{}{}{}{}", kMagic, '\1', '\0', static_cast<char>(text.size() & 255),

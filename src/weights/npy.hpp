@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The header of numpy's npy format: "\x93NUMPY", a version of two bytes, the length of the text that
-// follows (2 bytes in version 1, 4 after it), and the text, a Python literal
+// The header of numpy's npy format: "\x93NUMPY", a version of two bytes, the length of the text
+// that follows (2 bytes in version 1, 4 after it), and the text, a Python literal
 //   {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
 // The elements follow.
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace tenon {
 
-// numpy's npz format: a zip archive with one npy file for each array, "name.npy", in the order in which
-// they were saved.
+// numpy's npz format: a zip archive with one npy file for each array, "name.npy", in the order in
+// which they were saved.
 
 // Throws TENON_ERR_FORMAT.
 WeightsDirectory readNpz(const ByteSource& source);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reads and writes headers of safetensors. Each byte after the header must belong to one tensor: a
+// file with overlaps or holes can be read in two ways, and is refused.
 #include "weights/safetensors.hpp"
 
 #include "sys/files/json_tree.hpp"
@@ -18,8 +20,8 @@ namespace {
 constexpr const char* kMetadata = "__metadata__";
 constexpr Index kLengthBytes = 8;
 
-// The length and the JSON, with spaces for the length: then the bytes that messages name are those of
-// the file.
+// The length and the JSON, with spaces for the length: then the bytes that messages name are those
+// of the file.
 std::string headerText(const ByteSource& source) {
   const std::vector<std::byte> length = source.readPart(0, kLengthBytes, "the header's length");
   const std::uint64_t bytes = littleEndian(length.data(), kLengthBytes);
@@ -73,6 +75,7 @@ void checkNoOverlap(const ByteSource& source, const std::vector<StoredTensor>& t
   for (const StoredTensor& tensor : tensors)
     byPlace.push_back(&tensor);
   std::sort(byPlace.begin(), byPlace.end(), [](const auto* a, const auto* b) {
+    // Tensors without elements come before the one that begins at the same byte.
     return std::pair(a->begin, a->bytes) < std::pair(b->begin, b->bytes);
   });
   for (const StoredTensor* tensor : byPlace) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Checks on what a file says of its tensors. The file is not trusted: sizes are multiplied with a
+// check for overflow, and names are bounded before they come into a message.
 #include "weights/stored_tensor.hpp"
 
 #include <fmt/format.h>

@@ -24,7 +24,7 @@ struct StoredTensor {
   ElementType type = ElementType::F32;
   std::vector<Index> shape = {};
   bool isFortranOrder = false; // the first dimension varies fastest
-  // Of safetensors: in the file. Of npz: in the unpacked member, after the header.
+  // Where the bytes begin: in the file for safetensors, in the unpacked member for npz.
   Index begin = 0;
   Index bytes = 0;
   std::optional<ZipMember> member = {};
@@ -42,8 +42,8 @@ inline constexpr Index kMostDirectoryBytes = Index(16) << 20;
 
 // The bytes of so many elements; none if no 64-bit integer holds them.
 std::optional<Index> bytesOf(const std::vector<Index>& shape, ElementType type);
-// Names come from a file and go into messages: not empty, at most 1,024 bytes, no control characters.
-// Throws TENON_ERR_FORMAT.
+// Names come from a file and go into messages: not empty, at most 1,024 bytes, no control
+// characters. Throws TENON_ERR_FORMAT.
 void checkName(const ByteSource& source, const std::string& name);
 // Throws TENON_ERR_FORMAT if a name is given twice.
 void checkDistinct(const ByteSource& source, const std::vector<StoredTensor>& tensors);

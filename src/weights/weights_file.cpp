@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Opens a file of either format and reads blocks of its tensors. A block is read in the order in
+// which it is stored, from one stream and without seeking back, because a packed member has no
+// other order.
 #include "weights/weights_file.hpp"
 
 #include "sys/errors/error.hpp"
@@ -105,6 +108,7 @@ std::string WeightsFile::describe() const {
 template <class T>
 void WeightsFile::read(const StoredTensor& tensor, const std::vector<Part>& parts, T* to) const {
   checkParts(tensor, parts);
+  // A rank without a part reads nothing, and so does not unpack a member either.
   if (std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.begin >= p.end; }))
     return;
   const auto stream = tensor.member ? streamMember(*source_, *tensor.member)

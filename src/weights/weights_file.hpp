@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A file of named tensors, safetensors or npz: opened, it is checked as a whole but for the tensors'
-// own bytes; then any block of a tensor is read, the rest only where it is packed. Memory is bounded by
-// the directory and a buffer, whatever the file says. All errors name the file, and the tensor.
+// A file of named tensors, safetensors or npz: opened, it is checked as a whole but for the
+// tensors' own bytes; then any block of a tensor is read, the rest only where it is packed. Memory
+// is bounded by the directory and a buffer, whatever the file says. All errors name the file, and
+// the tensor.
 #pragma once
 
 #include "weights/stored_tensor.hpp"
@@ -23,8 +24,9 @@ public:
   struct Part {
     Index begin, end, stride;
   };
-  // One part for each dimension. Reads the real numbers of a block; a member of an archive is read to its
-  // end and its checksum compared. Throws TENON_ERR_FORMAT, also where a number is too large for T.
+  // One part for each dimension. Reads the real numbers of a block; a member of an archive is read
+  // to its end and its checksum compared. Throws TENON_ERR_FORMAT, also where a number is too large
+  // for T.
   template <class T>
   void read(const StoredTensor& tensor, const std::vector<Part>& parts, T* to) const;
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Writes files of either format, tensor after tensor. All sizes are known before the first byte is
+// written, so that what npz cannot hold is refused at once and not after hours of writing.
 #include "weights/weights_writer.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writing a weights file: first what it will hold is said, then the tensors' bytes are given in that
-// order. The file takes its place when it is whole.
+// Writes a weights file: its tensors are named first, and their bytes are then given in that order.
+// The file takes its place when it is whole.
 #pragma once
 
 #include "sys/files/part_file.hpp"
@@ -17,9 +17,9 @@ public:
   virtual void commit() = 0;
 };
 
-// The path ends with .safetensors or .npz. Throws TENON_ERR_ARG where it does not or a name is given
-// twice, TENON_ERR_SUPPORT for more than npz holds without its extensions, TENON_ERR_FILE where it
-// cannot be written.
+// The path ends with .safetensors or .npz. Throws TENON_ERR_ARG where it does not or a name is
+// given twice, TENON_ERR_SUPPORT for more than npz holds without its extensions, TENON_ERR_FILE
+// where it cannot be written.
 std::unique_ptr<WeightsWriter> makeWeightsWriter(const std::string& path,
                                                  std::vector<StoredTensor> tensors);
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reads and writes directories of zip archives. Records are found from the end of the file; each
+// number that leads elsewhere is compared with the file's size first, and entries with the members'
+// headers.
 #include "weights/zip.hpp"
 
 #include <fmt/format.h>
@@ -40,6 +43,7 @@ Index findEnd(const ByteSource& source) {
       source.readPart(source.size() - most, most, "the archive's end");
   for (Index i = most - kEndBytes; i >= 0; --i) {
     const Record record(tail.data() + i);
+    // The mark alone can occur in a comment: the comment must also end with the file.
     if (record.at(0, 4) == kEnd && record.index(20, 2) == most - kEndBytes - i)
       return source.size() - most + i;
   }
@@ -120,6 +124,7 @@ void checkMember(const ByteSource& source, const ZipMember& member, std::uint64_
     source.fail(member.name, fmt::format("its {} bytes at {} lie beyond the file's {}: the file is "
                                          "truncated or damaged",
                                          member.stored, member.header, source.size()));
+  // A size that no packing can reach is refused before anything of that size is allocated.
   const bool isPossible =
       member.deflated ? member.bytes / kMostRatio <= member.stored : member.bytes == member.stored;
   if (!isPossible)
@@ -202,6 +207,7 @@ void checkPlaces(const ByteSource& source, const std::vector<ZipMember>& members
                                             member->header, end,
                                             member->header < end ? "overlap" : "leave a hole"));
     end = member->begin + member->stored;
+    // A descriptor follows the bytes of a member in one of four forms, of at most 24 bytes.
     slack = member->hasDescriptor ? kMostDescriptor : 0;
   }
   if (directory < end || directory > end + slack)
