@@ -23,13 +23,13 @@ void axpbyTyped(double alpha, const DTensor& x, double beta, DTensor& y) {
     return run(y.context(), x.data<S>(), y.mutableData<T>());
   // Between the spaces on the host.
   T* const to = y.mutableData<T>();
-  if (x.localCells() == 0)
+  if (x.localElements() == 0)
     return;
   if constexpr (std::is_same_v<S, T>)
     if (alpha == 1 && beta == 0 && x.isContiguous() && y.isContiguous())
       return (y.space() == Space::Host ? x : y)
           .context()
-          .fetch(to, x.data<S>(), x.localCells() * Index(sizeof(T)));
+          .fetch(to, x.data<S>(), x.localElements() * Index(sizeof(T)));
   if (y.space() == Space::Host) {
     const HostCopy values(x);
     return run(y.context(), static_cast<const S*>(values.first()), to);
@@ -49,7 +49,7 @@ const void* arrayOf(const DTensor& x) {
 ByteSpan spanOf(const DTensor& x) {
   const auto* first = static_cast<const std::byte*>(arrayOf(x));
   const Index size = dataTypeSize(x.dataType());
-  if (x.localCells() == 0)
+  if (x.localElements() == 0)
     return {.begin = first, .bytes = 0, .toFirst = 0};
   Index below = 0, above = size;
   for (int d = 0; d < x.rank(); ++d) {

@@ -6,7 +6,7 @@
 
 namespace tenon {
 
-// The address of the first cell; throws TENON_ERR_STATE while the array is lent for writing.
+// The address of the first element; throws TENON_ERR_STATE while the array is lent for writing.
 const void* arrayOf(const DTensor& x);
 
 ByteSpan spanOf(const DTensor& x);

@@ -19,7 +19,7 @@ using Strides = std::array<Index, kMaxRank>;
 
 struct ArrayList {
   int dim = 0;
-  std::vector<std::byte*> first; // of each array, its first cell in the tensor's box
+  std::vector<std::byte*> first; // of each array, its first element in the tensor's box
   Strides strides{};             // of the arrays; that of dim is not used
 };
 

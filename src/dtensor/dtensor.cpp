@@ -45,7 +45,7 @@ void checkEachOnce(const std::vector<void*>& arrays) {
 DTensor::DTensor(CommPtr comm, Layout layout, TenonDataType type, Space space)
     : Object(kClass), comm_(std::move(comm)), layout_(std::move(layout)), type_(type),
       context_(contextOf(comm_, space)), position_(layout_.grid().position(comm_->rank())),
-      box_(layout_.box(position_)), extent_(extents(box_)), localCells_(cells(extent_)),
+      box_(layout_.box(position_)), extent_(extents(box_)), localElements_(cells(extent_)),
       strides_(ownStrides(extent_)) {
   checkDataType(type);
 }
@@ -91,7 +91,7 @@ void DTensor::checkGhosts(const std::vector<Index>& strides, const std::vector<I
   checkLength("low ghost widths", ghostsLow.size(), rank());
   checkLength("high ghost widths", ghostsHigh.size(), rank());
   const Box owned = layout_.ownedBox(position_);
-  for (int d = 0; d < rank() && localCells_ > 0; ++d) {
+  for (int d = 0; d < rank() && localElements_ > 0; ++d) {
     const Index low = owned[d].begin - box_[d].begin, high = box_[d].end - owned[d].end;
     if (low > ghostsLow[d] || high > ghostsHigh[d])
       throw Error(TENON_ERR_SHAPE,
@@ -101,7 +101,7 @@ void DTensor::checkGhosts(const std::vector<Index>& strides, const std::vector<I
   }
 }
 
-Index DTensor::cellsBeforeOwned(const Strides& strides) const {
+Index DTensor::elementsBeforeOwned(const Strides& strides) const {
   Index offset = 0;
   const Box owned = layout_.ownedBox(position_);
   for (int d = 0; d < rank(); ++d)
@@ -122,23 +122,23 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
                          bool readOnly, Index length) {
   checkNotLent();
   checkGhosts(strides, ghostsLow, ghostsHigh);
-  if (localCells_ > 0 && firstOwned == nullptr)
+  if (localElements_ > 0 && firstOwned == nullptr)
     throw Error(TENON_ERR_NULL,
-                fmt::format("firstOwned is NULL, but this rank holds {} elements", localCells_));
-  if (localCells_ > 0)
+                fmt::format("firstOwned is NULL, but this rank holds {} elements", localElements_));
+  if (localElements_ > 0)
     checkPlaced(firstOwned);
   Strides given{};
   std::copy(strides.begin(), strides.end(), given.begin());
-  if (localCells_ > 0) {
+  if (localElements_ > 0) {
     checkSpan(extentWithGhosts(ghostsLow, ghostsHigh), given, length, dataTypeSize(type_));
     checkDistinct(extent_, given, readOnly);
   }
   awaitCallersArray();
   isCallers_ = true;
-  placedEmpty_ = localCells_ == 0;
+  placedEmpty_ = localElements_ == 0;
   placed_ = placedEmpty_ ? nullptr
                          : static_cast<std::byte*>(firstOwned) -
-                               cellsBeforeOwned(given) * dataTypeSize(type_);
+                               elementsBeforeOwned(given) * dataTypeSize(type_);
   arrays_.reset();
   strides_ = given;
   readOnly_ = readOnly;
@@ -149,7 +149,7 @@ void DTensor::placeBox(void* first, bool readOnly) {
   checkNotLent();
   awaitCallersArray();
   isCallers_ = false;
-  placedEmpty_ = localCells_ == 0;
+  placedEmpty_ = localElements_ == 0;
   placed_ = placedEmpty_ ? nullptr : first;
   arrays_.reset();
   strides_ = ownStrides(extent_);
@@ -163,7 +163,7 @@ void DTensor::checkArrayCount(int dim, const std::vector<void*>& arrays) const {
                 fmt::format("arrays were given along dimension {}; it must be in 0 to {}", dim,
                             rank() - 1));
   const Interval owned = layout_.ownedBox(position_)[dim];
-  if (localCells_ == 0)
+  if (localElements_ == 0)
     return;
   if (owned.begin != box_[dim].begin || owned.end != box_[dim].end)
     throw Error(TENON_ERR_SHAPE,
@@ -181,7 +181,7 @@ void DTensor::checkArrayCount(int dim, const std::vector<void*>& arrays) const {
     if (!arrays[i])
       throw Error(TENON_ERR_NULL,
                   fmt::format("array {} is NULL, but this rank holds {} elements of it", i,
-                              localCells_ / owned.size()));
+                              localElements_ / owned.size()));
 }
 
 void DTensor::placeArrays(int dim, const std::vector<void*>& firstOwned,
@@ -194,17 +194,17 @@ void DTensor::placeArrays(int dim, const std::vector<void*>& firstOwned,
     checkPlaced(array);
   ArrayList list{.dim = dim, .first = {}, .strides = {}};
   std::copy(strides.begin(), strides.end(), list.strides.begin());
-  if (localCells_ > 0) {
-    Shape cells = extent_, span = extentWithGhosts(ghostsLow, ghostsHigh);
-    cells[dim] = span[dim] = 1;
+  if (localElements_ > 0) {
+    Shape elements = extent_, span = extentWithGhosts(ghostsLow, ghostsHigh);
+    elements[dim] = span[dim] = 1;
     checkSpan(span, list.strides, length, dataTypeSize(type_));
-    checkDistinct(cells, list.strides, readOnly);
+    checkDistinct(elements, list.strides, readOnly);
     if (!readOnly)
       checkEachOnce(firstOwned);
   }
-  for (std::size_t i = 0; localCells_ > 0 && i < firstOwned.size(); ++i)
+  for (std::size_t i = 0; localElements_ > 0 && i < firstOwned.size(); ++i)
     list.first.push_back(static_cast<std::byte*>(firstOwned[i]) -
-                         cellsBeforeOwned(list.strides) * dataTypeSize(type_));
+                         elementsBeforeOwned(list.strides) * dataTypeSize(type_));
   resetArray();
   allocate();
   arrays_ = std::move(list);
@@ -251,7 +251,7 @@ bool DTensor::isContiguous() const noexcept {
   Index rowMajor = 1;
   for (std::size_t d = extent_.size(); d-- > 0;) {
     if (extent_[d] > 1 && strides_[d] != rowMajor)
-      return localCells_ == 0;
+      return localElements_ == 0;
     rowMajor *= extent_[d];
   }
   return true;
@@ -268,7 +268,7 @@ const void* DTensor::address(TenonDataType asked) const {
 }
 
 void DTensor::allocate() const {
-  if (own_.bytes() > 0 || localCells_ == 0)
+  if (own_.bytes() > 0 || localElements_ == 0)
     return;
   own_ = newArray();
   own_.setZero();
@@ -281,7 +281,7 @@ Buffer readableBuffer(const Communicator& comm, const KernelContext& context, In
 }
 
 Buffer DTensor::newArray() const {
-  const Index bytes = localCells_ * dataTypeSize(type_);
+  const Index bytes = localElements_ * dataTypeSize(type_);
   return private_ && space() == Space::Host ? Buffer(bytes, title())
                                             : readableBuffer(*comm_, *context_, bytes, title());
 }
@@ -335,7 +335,7 @@ void DTensor::lendForWriting() {
 void* DTensor::hostValues(TenonDataType asked) {
   checkReadable();
   void* first = const_cast<void*>(address(asked));
-  if (space() == Space::Host || localCells_ == 0)
+  if (space() == Space::Host || localElements_ == 0)
     return first;
   if (!hostCopy_)
     hostCopy_ = std::make_unique<HostCopy>(*this);

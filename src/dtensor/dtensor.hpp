@@ -34,13 +34,13 @@ public:
   int position() const noexcept { return position_; }
   const Box& box() const noexcept { return box_; }
   const Shape& extent() const noexcept { return extent_; }
-  Index localCells() const noexcept { return localCells_; }
+  Index localElements() const noexcept { return localElements_; }
 
-  // Uses the caller's memory. `firstOwned` is the first owned cell (first cell of the part, without
-  // ghosts), strides count elements, ghosts say how many cells of memory lie around the owned ones.
+  // Uses the caller's memory. `firstOwned` is the first owned element (first element of the part, without
+  // ghosts), strides count elements, ghosts say how many elements of memory lie around the owned ones.
   // `length` is the number of elements that the caller allocated, 0 if it is not known. Throws
   // TENON_ERR_SHAPE if the layout's halo is wider than the ghosts, or the array too short;
-  // TENON_ERR_ARG if two cells are one element. Until another array takes its place kernels may use it; then they are
+  // TENON_ERR_ARG if two elements are one element. Until another array takes its place kernels may use it; then they are
   // done, or, on the caller's own stream, in order with the caller's later work there.
   void placeArray(void* firstOwned, const std::vector<Index>& strides,
                   const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
@@ -49,7 +49,7 @@ public:
   // waits for kernels itself.
   void placeBox(void* first, bool readOnly);
   // The caller's memory is one array for each index of dimension `dim` on this rank, and each
-  // firstOwned[i] the first owned cell of one. Strides and ghosts are those of all arrays, and of
+  // firstOwned[i] the first owned element of one. Strides and ghosts are those of all arrays, and of
   // `dim` they are not looked at. The library's array, which keeps its value, is what the tensor
   // works on; gatherArrays copies into it and scatterArrays out of it. Throws TENON_ERR_SHAPE for
   // another number of arrays and for a halo in `dim`. `length` is that of each array.
@@ -75,7 +75,7 @@ public:
 
   const Strides& strides() const noexcept { return strides_; }
   bool isContiguous() const noexcept;
-  // The first cell of the box. The mutable form marks the tensor as changed.
+  // The first element of the box. The mutable form marks the tensor as changed.
   template <class T>
   const T* data() const {
     checkReadable();
@@ -114,8 +114,8 @@ private:
   Buffer newArray() const;
   void checkGhosts(const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
                    const std::vector<Index>& ghostsHigh) const;
-  // From the first cell of the box to the first owned one.
-  Index cellsBeforeOwned(const Strides& strides) const;
+  // From the first element of the box to the first owned one.
+  Index elementsBeforeOwned(const Strides& strides) const;
   Shape extentWithGhosts(const std::vector<Index>& ghostsLow,
                          const std::vector<Index>& ghostsHigh) const;
   const ArrayList& placedArrays() const;
@@ -133,7 +133,7 @@ private:
   int position_;
   Box box_;
   Shape extent_;
-  Index localCells_;
+  Index localElements_;
   Strides strides_{};
   mutable Buffer own_;
   bool private_ = false;

@@ -12,7 +12,7 @@ namespace tenon {
 
 namespace {
 
-// For one dimension of this rank's box: the global index that each cell stands for, or -1.
+// For one dimension of this rank's box: the global index that each element stands for, or -1.
 std::vector<Index> globalIndices(const DTensor& x, int dim) {
   const Layout& layout = x.layout();
   const auto& halo = layout.halo(dim);
@@ -37,9 +37,9 @@ bool carriesValue(const DTensor& x) {
   return true;
 }
 
-// The local cells that carry the value: those that do not are at the ends of a dimension.
+// The local elements that carry the value: those that do not are at the ends of a dimension.
 Box carrierBox(const DTensor& x) {
-  if (x.localCells() == 0 || !carriesValue(x))
+  if (x.localElements() == 0 || !carriesValue(x))
     return Box(x.rank());
   Box box;
   for (int d = 0; d < x.rank(); ++d) {
@@ -51,11 +51,11 @@ Box carrierBox(const DTensor& x) {
   return box;
 }
 
-// Calls f(offset in the local array, local index) for every cell.
+// Calls f(offset in the local array, local index) for every element.
 template <class F>
-void forEachCell(const DTensor& x, F f) {
+void forEachElement(const DTensor& x, F f) {
   std::array<Index, kMaxRank> index{};
-  for (Index n = x.localCells(); n > 0; --n) {
+  for (Index n = x.localElements(); n > 0; --n) {
     Index offset = 0;
     for (int d = 0; d < x.rank(); ++d)
       offset += index[d] * x.strides()[d];
@@ -77,13 +77,13 @@ T converted(double value) {
 void fillByIndex(DTensor& x, const std::function<double(Index)>& f) {
   visitDataType(x.dataType(), [&]<class T>(T) {
     const HostView<T> data(x);
-    if (x.localCells() == 0)
+    if (x.localElements() == 0)
       return;
     std::vector<std::vector<Index>> global;
     for (int d = 0; d < x.rank(); ++d)
       global.push_back(globalIndices(x, d));
     const bool carries = carriesValue(x);
-    forEachCell(x, [&](Index offset, const std::array<Index, kMaxRank>& index) {
+    forEachElement(x, [&](Index offset, const std::array<Index, kMaxRank>& index) {
       Index at = 0;
       bool inside = carries;
       for (int d = 0; d < x.rank(); ++d) {
@@ -123,7 +123,7 @@ void fillRaw(DTensor& x, std::uint64_t seed, bool integers) {
   visitDataType(x.dataType(), [&]<class T>(T) {
     const HostView<T> data(x);
     Index counter = 0;
-    forEachCell(x, [&](Index offset, const auto&) {
+    forEachElement(x, [&](Index offset, const auto&) {
       const double u =
           2 * uniformAt(seed, static_cast<std::uint64_t>(x.comm()->rank()), counter++) - 1;
       data[offset] = integers ? converted<T>(std::floor(8 * u)) : converted<T>(u);

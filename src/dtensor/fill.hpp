@@ -20,7 +20,7 @@ void fillUniform(DTensor& x, std::uint64_t seed, std::uint64_t stream, double lo
 void fillNormal(DTensor& x, std::uint64_t seed, std::uint64_t stream, double mean,
                 double deviation);
 
-// Independent numbers in every cell of every rank, copies and halos too: raw memory for adjoint
+// Independent numbers in every element of every rank, copies and halos too: raw memory for adjoint
 // tests, no valid tensor. With `integers` small integers, else uniform in [-1, 1).
 void fillRaw(DTensor& x, std::uint64_t seed, bool integers);
 

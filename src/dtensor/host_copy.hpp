@@ -11,7 +11,7 @@ namespace tenon {
 
 // The bytes of a strided array.
 
-// From the lowest to the highest cell, and from the lowest to the first.
+// From the lowest to the highest element, and from the lowest to the first.
 struct ByteSpan {
   const std::byte* begin = nullptr;
   Index bytes = 0, toFirst = 0;
@@ -28,9 +28,9 @@ public:
   HostCopy(const HostCopy&) = delete;
   HostCopy& operator=(const HostCopy&) = delete;
   ~HostCopy();
-  // Where the array's first cell is; the others have the tensor's strides.
+  // Where the array's first element is; the others have the tensor's strides.
   void* first() const { return const_cast<std::byte*>(values_.data<std::byte>()) + array_.toFirst; }
-  // The tensor's cells, and nothing between them.
+  // The tensor's elements, and nothing between them.
   void putBack() const;
 
 private:

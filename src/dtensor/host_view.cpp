@@ -31,16 +31,16 @@ DTensor& likeInSpace(DTensor& x, const CommPtr& comm, Space space, Ref<DTensor>&
 
 double numberOf(const DTensor& x) {
   return visitFloating(x.dataType(), [&]<class T>(T) {
-    const HostView<const T> cells(x);
-    return x.localCells() > 0 ? static_cast<double>(cells[0]) : 0.0;
+    const HostView<const T> elements(x);
+    return x.localElements() > 0 ? static_cast<double>(elements[0]) : 0.0;
   });
 }
 
 void setNumber(DTensor& x, double value) {
   visitFloating(x.dataType(), [&]<class T>(T) {
-    const HostView<T> cells(x);
-    if (x.localCells() > 0)
-      cells[0] = static_cast<T>(value);
+    const HostView<T> elements(x);
+    if (x.localElements() > 0)
+      elements[0] = static_cast<T>(value);
   });
 }
 

@@ -25,11 +25,11 @@ template <class T>
 class HostView {
 public:
   using Tensor = std::conditional_t<std::is_const_v<T>, const DTensor, DTensor>;
-  explicit HostView(Tensor& x) : cells_(cellsOf(x)) {
-    if (x.space() == Space::Host || x.localCells() == 0)
+  explicit HostView(Tensor& x) : elements_(elementsOf(x)) {
+    if (x.space() == Space::Host || x.localElements() == 0)
       return;
     copy_.emplace(x);
-    cells_ = static_cast<T*>(copy_->first());
+    elements_ = static_cast<T*>(copy_->first());
   }
   HostView(const HostView&) = delete;
   HostView& operator=(const HostView&) = delete;
@@ -37,21 +37,21 @@ public:
     if (!std::is_const_v<T> && copy_ && std::uncaught_exceptions() == thrown_)
       copy_->putBack();
   }
-  T& operator[](Index offset) const { return cells_[offset]; }
+  T& operator[](Index offset) const { return elements_[offset]; }
 
 private:
-  static T* cellsOf(Tensor& x) {
+  static T* elementsOf(Tensor& x) {
     if constexpr (std::is_const_v<T>)
       return x.template data<std::remove_const_t<T>>();
     else
       return x.template mutableData<T>();
   }
-  T* cells_;
+  T* elements_;
   std::optional<HostCopy> copy_;
   int thrown_ = std::uncaught_exceptions();
 };
 
-// The number in a tensor of one cell: 0 on ranks that do not hold it, where setNumber does nothing.
+// The number in a tensor of one element: 0 on ranks that do not hold it, where setNumber does nothing.
 double numberOf(const DTensor& x);
 void setNumber(DTensor& x, double value);
 

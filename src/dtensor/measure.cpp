@@ -39,14 +39,14 @@ double localDot(const DTensor& x, const DTensor& y) {
   });
 }
 
-Index offsetOf(const std::vector<Index>& cell, const DTensor& x) {
+Index offsetOf(const std::vector<Index>& element, const DTensor& x) {
   Index offset = 0;
   for (int d = 0; d < x.rank(); ++d)
-    offset += cell[d] * x.strides()[d];
+    offset += element[d] * x.strides()[d];
   return offset;
 }
 
-// The dot product of the cells that this rank alone counts: owned, on coordinate 0 of B axes.
+// The dot product of the elements that this rank alone counts: owned, on coordinate 0 of B axes.
 double ownedDot(const DTensor& x, const DTensor& y) {
   const Layout& layout = x.layout();
   for (int axis = 0; axis < layout.grid().axes() && x.position() >= 0; ++axis)

@@ -38,9 +38,9 @@ double sumOfRanks(Communicator& comm, double value);
 // The sum of squares of all local memory, copies included. Not collective.
 double localSquares(const DTensor& x);
 
-// The largest absolute value of any cell of any rank; NaN if there is one.
+// The largest absolute value of any element of any rank; NaN if there is one.
 double maxAbsolute(const DTensor& x);
-// Of this rank's cells. Not collective.
+// Of this rank's elements. Not collective.
 double localMaxAbsolute(const DTensor& x);
 
 } // namespace tenon

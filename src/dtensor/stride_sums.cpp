@@ -13,13 +13,13 @@
 
 namespace tenon {
 
-// Byte p of cell i of x is byte q of cell j of y if  i . stepsX + p - j . stepsY - q  is the distance of the arrays:
+// Byte p of element i of x is byte q of element j of y if  i . stepsX + p - j . stepsY - q  is the distance of the arrays:
 // a sum of strides with numbers within bounds, as stride_sums.hpp finds it.
 
 namespace {
 
 bool hasArray(const DTensor& x) {
-  return x.localCells() > 0 && (x.isPlaced() || x.arrayBytes() > 0);
+  return x.localElements() > 0 && (x.isPlaced() || x.arrayBytes() > 0);
 }
 
 bool isWithinReach(const ByteSpan& x, const ByteSpan& y) {
@@ -27,7 +27,7 @@ bool isWithinReach(const ByteSpan& x, const ByteSpan& y) {
   return before(x.begin, y.begin + y.bytes) && before(y.begin, x.begin + x.bytes);
 }
 
-// The bytes from a cell of x to others of it, or, with `from`, to it from others.
+// The bytes from an element of x to others of it, or, with `from`, to it from others.
 void addSteps(const DTensor& x, bool from, Lags& lags) {
   const Index size = dataTypeSize(x.dataType());
   const auto add = [&](Index stride, Index most) {
@@ -42,7 +42,7 @@ void addSteps(const DTensor& x, bool from, Lags& lags) {
 
 } // namespace
 
-bool shareCells(const DTensor& x, const DTensor& y) {
+bool shareElements(const DTensor& x, const DTensor& y) {
   if (!hasArray(x) || !hasArray(y) || x.space() != y.space() ||
       !isWithinReach(spanOf(x), spanOf(y)))
     return false;
@@ -53,7 +53,7 @@ bool shareCells(const DTensor& x, const DTensor& y) {
                     static_cast<const std::byte*>(arrayOf(x)));
 }
 
-bool areSameCells(const DTensor& x, const DTensor& y) {
+bool areSameElements(const DTensor& x, const DTensor& y) {
   if (x.extent() != y.extent() || x.dataType() != y.dataType() || arrayOf(x) != arrayOf(y))
     return false;
   for (int d = 0; d < x.rank(); ++d)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Distances that the strides of an array make: sums of k[d] stride[d] with every k[d] within bounds.
-// They say whether two arrays share a cell, and whether two cells of an array are one.
+// They say whether two arrays share an element, and whether two elements of an array are one.
 #pragma once
 
 #include "dtensor/array_list.hpp"
@@ -12,22 +12,22 @@ namespace tenon {
 
 // Whether the local arrays of two tensors have memory in common.
 
-// Whether a byte belongs to a cell of both: exact for any strides and types. Two components of an interleaved array, or
+// Whether a byte belongs to an element of both: exact for any strides and types. Two components of an interleaved array, or
 // two of its boxes, share none. Nothing is allocated.
-bool shareCells(const DTensor& x, const DTensor& y);
+bool shareElements(const DTensor& x, const DTensor& y);
 
-// Whether each cell of x is the same cell of y.
-bool areSameCells(const DTensor& x, const DTensor& y);
+// Whether each element of x is the same element of y.
+bool areSameElements(const DTensor& x, const DTensor& y);
 
-// Checks of what a caller says about his array: that it is long enough for the cells that strides and
-// extents reach, and that no two of the tensor's cells are one element of it.
+// Checks of what a caller says about his array: that it is long enough for the elements that strides and
+// extents reach, and that no two of the tensor's elements are one element of it.
 
-// `extent` counts the owned cells with the ghosts. Throws TENON_ERR_SHAPE if the elements from the
+// `extent` counts the owned elements with the ghosts. Throws TENON_ERR_SHAPE if the elements from the
 // lowest to the highest of them are more than `length`, which is 0 where it is not known, or more
 // than memory can have; TENON_ERR_ARG if the length is negative.
 void checkSpan(const Shape& extent, const Strides& strides, Index length, Index elementSize);
 
-// `extent` counts the tensor's cells. Throws TENON_ERR_ARG if two of them are one element; only an
+// `extent` counts the tensor's elements. Throws TENON_ERR_ARG if two of them are one element; only an
 // array that is never written may have strides of 0.
 void checkDistinct(const Shape& extent, const Strides& strides, bool readOnly);
 
@@ -57,13 +57,14 @@ private:
   Index highest(int from) const;
   Index lowest(int from) const;
 
-  static constexpr int kMost = 2 * kMaxRank + 1; // those of two arrays, and of the bytes of a cell
+  static constexpr int kMost =
+      2 * kMaxRank + 1; // those of two arrays, and of the bytes of an element
   std::array<Lag, kMost> lags_{};
   int count_ = 0;
 };
 
-// Two cells of an array that are one element of memory, by their indices in the extent; nothing if all
-// cells are distinct. A stride of 0 repeats cells and is not looked at.
+// Two elements of an array that are one element of memory, by their indices in the extent; nothing if all
+// elements are distinct. A stride of 0 repeats elements and is not looked at.
 struct SameElement {
   std::vector<Index> first, second;
 };

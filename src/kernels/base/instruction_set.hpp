@@ -51,7 +51,7 @@ __attribute__((flatten, target("arch=x86-64-v3"))) void runAvx2(const Body& body
 }
 #endif
 
-// With no set wider than kWidest: loops over cells that lie apart are slower in the widest.
+// With no set wider than kWidest: loops over elements that lie apart are slower in the widest.
 template <InstructionSet kWidest = InstructionSet::Avx512, class Body>
 void vectorised(const Body& body) {
 #ifdef TENON_HAS_AVX512

@@ -95,13 +95,13 @@ private:
     const auto [rows, cols] = tile.outputs;
     const Index length = denseInSpace_ ? tile.pixels() : cols.end - cols.begin;
     const Index end = denseInSpace_ ? rows.begin + 1 : rows.end;
-    T* cells = packed() + k * tile.width();
+    T* elements = packed() + k * tile.width();
     for (Index n = 0; n < tile.images; ++n) {
       Element* channel = y + (tile.image + n) * y_.batch + k * y_.channel;
-      for (Index r = rows.begin; r < end; ++r, cells += length)
+      for (Index r = rows.begin; r < end; ++r, elements += length)
         visit(channel + r / window_.out[1] * y_.space[0] + r % window_.out[1] * y_.space[1] +
                   cols.begin * y_.space[2],
-              cells, length);
+              elements, length);
     }
   }
 
@@ -110,9 +110,9 @@ private:
 
   void pack(const Tile& tile, const T* dy) override {
     forEachOutputChannel(tile, [=, this, step = columnStep()](Index k) {
-      forEachPackedRow(tile, k, dy, [=](const T* row, T* cells, Index length) {
+      forEachPackedRow(tile, k, dy, [=](const T* row, T* elements, Index length) {
         for (Index o = 0; o < length; ++o)
-          cells[o] = row[o * step];
+          elements[o] = row[o * step];
       });
     });
   }
@@ -120,9 +120,9 @@ private:
   void unpack(const Tile& tile, const T* b, T* y, bool accumulate) override {
     forEachOutputChannel(tile, [=, this, step = columnStep()](Index k) {
       const T value = b ? b[k] : T(0);
-      forEachPackedRow(tile, k, y, [=](T* row, const T* cells, Index length) {
+      forEachPackedRow(tile, k, y, [=](T* row, const T* elements, Index length) {
         for (Index o = 0; o < length; ++o)
-          row[o * step] = accumulate ? row[o * step] + (cells[o] + value) : cells[o] + value;
+          row[o * step] = accumulate ? row[o * step] + (elements[o] + value) : elements[o] + value;
       });
     });
   }

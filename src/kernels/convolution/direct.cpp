@@ -72,7 +72,7 @@ DirectWeights<T>::DirectWeights(const DirectSum& forward, const DirectKernels<T>
   }
   ScratchPlan plan;
   sums_ = plan.add<T>(parts_ * sumsOfPart());
-  padded_ = plan.addForThreads<T>(context.threads(), bands_.cells());
+  padded_ = plan.addForThreads<T>(context.threads(), bands_.elements());
   gathered_ = plan.addForThreads<T>(context.threads(),
                                     sum_.outChannels * Index(mostVectors) * kernels.lanes);
   context.reserve(plan);
@@ -204,7 +204,7 @@ DirectOutputs<T>::DirectOutputs(const DirectSum& sum, const DirectKernels<T>& ke
       bands_(sum, kernels.lanes, kOutputBandBytes / Index(sizeof(T))) {
   ScratchPlan plan;
   packed_ = plan.add<T>(sum_.groups * sum_.outChannels * columns());
-  padded_ = plan.addForThreads<T>(context.threads(), bands_.cells());
+  padded_ = plan.addForThreads<T>(context.threads(), bands_.elements());
   context.reserve(plan);
 }
 
@@ -347,8 +347,8 @@ public:
     forward_.run(*context_, x, w, b, y, accumulate);
   }
   void adjointData(const T* w, const T* dy, T* dx) override {
-    for (const DirectOutputs<T>& cells : data_)
-      cells.run(*context_, dy, w, nullptr, dx, false);
+    for (const DirectOutputs<T>& residue : data_)
+      residue.run(*context_, dy, w, nullptr, dx, false);
   }
   void adjointWeights(const T* x, const T* dy, T* dw, T* db) override {
     weights_.run(*context_, x, dy, dw, db);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What direct convolution computes, whichever way it is read:
 //     out[k,o] = b[k] + sum over c and taps t of  w(k,c,t) in[c, o step + shift_t],
-// where cells outside `in` are zero. Forward is one such sum. The adjoint in the data is one for each
-// residue of the input's position modulo the stride: these cells are read by the same taps.
+// where elements outside `in` are zero. Forward is one such sum. The adjoint in the data is one for each
+// residue of the input's position modulo the stride: these elements are read by the same taps.
 #pragma once
 
 #include "kernels/convolution/convolution.hpp"
@@ -13,10 +13,10 @@
 namespace tenon {
 
 // How an array of three spatial dimensions lies.
-struct Cells {
+struct ImageView {
   std::array<Index, kMaxSpatial> extent;
   ImageStrides strides;
-  Index first = 0; // the cell at which it begins
+  Index first = 0; // the element at which it begins
 };
 
 struct DirectSum {
@@ -25,7 +25,7 @@ struct DirectSum {
     Index weight; // where it is among the weights of a pair of channels
   };
   Index batch, groups, inChannels, outChannels; // channels of a group
-  Cells in, out;
+  ImageView in, out;
   std::array<Index, kMaxSpatial> step; // 1 in the last dimension
   std::vector<Tap> taps;
   Index weightIn, weightOut, weightGroup; // steps between the weights of channels and groups
@@ -40,8 +40,8 @@ std::vector<DirectSum> adjointSums(const ConvolutionShape& shape);
 
 class Bands {
 public:
-  // For vectors of `lanes` outputs; the padded input of a band has about `cells` cells at most.
-  Bands(const DirectSum& sum, int lanes, Index cells);
+  // For vectors of `lanes` outputs; the padded input of a band has about `elements` elements at most.
+  Bands(const DirectSum& sum, int lanes, Index elements);
 
   // One image of one group in one band.
   struct Band {
@@ -57,8 +57,8 @@ public:
   Band band(Index image, Index group, Index piece) const;
   const std::vector<OutputVector>& vectors(int shape) const { return vectors_[shape]; }
 
-  // The padded input: its cells, and where its column (c, t) begins.
-  Index cells() const { return sum_.inChannels * channel_; }
+  // The padded input: its elements, and where its column (c, t) begins.
+  Index elements() const { return sum_.inChannels * channel_; }
   const std::vector<Index>& offsets() const { return offsets_; }
   template <class T>
   void load(const Band& band, const T* in, T* padded) const;
@@ -67,7 +67,7 @@ public:
   Index firstOutput(const Band& band, Index k) const;
 
 private:
-  void planExtents(Index cells);
+  void planExtents(Index elements);
   void planInput();
   void planVectors();
   Position extentOf(int shape) const;

@@ -5,7 +5,7 @@
 // group by group: a group's channels are consecutive rows of X and Y.
 // The outputs are cut into tiles: several whole images where an image is small (one product is then
 // worth its call), a piece of an image where it is large. A kernel of one tap that only copies needs
-// no columns: X is x. What is done cell by cell is left to the class of each space.
+// no columns: X is x. What is done element by element is left to the class of each space.
 #pragma once
 
 #include "kernels/convolution/backends.hpp"

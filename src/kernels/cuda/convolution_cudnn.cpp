@@ -51,7 +51,7 @@ cuda::ArrayBox arrayBox(Index a, Index b, const Index* space, const ImageStrides
     box.extent.push_back(space[d]);
     box.strides.push_back(strides.space[d]);
   }
-  // Where there is one cell its stride is not said, but the library takes dense arrays for the faster.
+  // Where there is one element its stride is not said, but the library takes dense arrays for the faster.
   for (std::size_t d = box.extent.size(); d-- > 2;)
     if (box.extent[d] == 1)
       box.strides[d] = d + 1 < box.extent.size() ? box.strides[d + 1] * box.extent[d + 1] : 1;

@@ -6,8 +6,8 @@
 #include "kernels/functors/im2col.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/products/gemm.hpp"
-#include "kernels/walks/cells.hpp"
 #include "kernels/walks/each.hpp"
+#include "kernels/walks/element_offsets.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -28,12 +28,12 @@ public:
     prepareGemm(*context_);
     const Index columns = copies_ ? 0 : depth_ * images_ * rows_ * cols_;
     const Index most = std::max(columns, copies_ ? 0 : images_ * in_ * inVolume_);
-    if (most > kMostWalkedCells)
+    if (most > kMostWalkedElements)
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("backend 'gemm' supports up to {} inputs and columns at a time, but "
                               "this convolution of {} channels has {}; use 'cudnn', or split "
                               "the tensor over more ranks",
-                              kMostWalkedCells, in_, most));
+                              kMostWalkedElements, in_, most));
   }
   Backend backend() const override { return Backend::Gemm; }
 

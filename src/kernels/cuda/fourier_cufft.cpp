@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transforms of single dimensions by cuFFT, of lines in scratch memory: a box may have a part of the cells, the modes
-// are a part of all, and a line's cells may lie apart. Plans are made with the stage, and work in its scratch.
+// Transforms of single dimensions by cuFFT, of lines in scratch memory: a box may have a part of the elements, the modes
+// are a part of all, and a line's elements may lie apart. Plans are made with the stage, and work in its scratch.
 #include "kernels/cuda/handles.hpp"
 #include "kernels/fourier/stage.hpp"
 #include "kernels/functors/fourier.hpp"
-#include "kernels/walks/cells.hpp"
 #include "kernels/walks/each.hpp"
+#include "kernels/walks/element_offsets.hpp"
 
 #include <fmt/format.h>
 
@@ -57,21 +57,21 @@ private:
   std::size_t workBytes_ = 0;
 };
 
-template <class T, int W> // W: numbers for a cell
+template <class T, int W> // W: numbers for an element
 class CufftStage final : public FourierStage<T> {
 public:
   CufftStage(KernelContext& context, const FourierStageShape& shape, ScratchPlan& plan)
       : context_(context),
-        shape_(shape), cells_{shape.dim.extent, shape.dim.begin, shape.dim.count, 0},
+        shape_(shape), elements_{shape.dim.extent, shape.dim.begin, shape.dim.count, 0},
         modes_{kIsReal ? shape.dim.extent / 2 + 1 : shape.dim.extent, 0, shape.dim.modes,
                kIsReal ? 0 : shape.dim.modes},
         block_(std::clamp<Index>(kBlock / (shape.inner * modes_.extent), 1,
                                  std::max<Index>(shape.outer, 1))),
         analysis_(kIsReal ? (kIsDouble ? CUFFT_D2Z : CUFFT_R2C) : kComplex, shape.dim.extent,
                   block_ * shape.inner, context.stream()),
-        cellLines_(plan.add<T>(W * block_ * shape.inner * cells_.extent)),
+        elementLines_(plan.add<T>(W * block_ * shape.inner * elements_.extent)),
         modeLines_(plan.add<T>(2 * block_ * shape.inner * modes_.extent)) {
-    checkCells(block_ * shape.inner * cells_.extent, "a Fourier transform");
+    checkElementCount(block_ * shape.inner * elements_.extent, "a Fourier transform");
     if constexpr (kIsReal)
       synthesis_.emplace(kIsDouble ? CUFFT_Z2D : CUFFT_C2R, shape.dim.extent, block_ * shape.inner,
                          context.stream());
@@ -79,22 +79,22 @@ public:
   }
 
   void analyse(Index outer, const T* x, T* y) override {
-    eachBlock(outer, [=, this](Index first, Index lines, T* cells, T* modes, void* work) {
-      intoLines<W>(lines, cells_, x + first * W * cells_.packed(), cells);
-      analysis_.run(cells, modes, CUFFT_FORWARD, work);
+    eachBlock(outer, [=, this](Index first, Index lines, T* elements, T* modes, void* work) {
+      intoLines<W>(lines, elements_, x + first * W * elements_.packed(), elements);
+      analysis_.run(elements, modes, CUFFT_FORWARD, work);
       fromLines<2>(lines, modes_, modes, y + first * 2 * modes_.packed());
     });
   }
   void adjoint(Index outer, const T* y, T* x) override {
-    eachBlock(outer, [=, this](Index first, Index lines, T* cells, T* modes, void* work) {
+    eachBlock(outer, [=, this](Index first, Index lines, T* elements, T* modes, void* work) {
       const T* from = y + first * 2 * modes_.packed();
       if constexpr (kIsReal)
         walk(lines * modes_.extent,
              functors::HalvedLines<T>{{modes_, shape_.inner, from, modes}, shape_.dim.extent});
       else
         intoLines<2>(lines, modes_, from, modes);
-      synthesis().run(modes, cells, CUFFT_INVERSE, work);
-      fromLines<W>(lines, cells_, cells, x + first * W * cells_.packed());
+      synthesis().run(modes, elements, CUFFT_INVERSE, work);
+      fromLines<W>(lines, elements_, elements, x + first * W * elements_.packed());
     });
   }
   const char* method() const noexcept override { return "cuFFT"; }
@@ -125,17 +125,17 @@ private:
   void eachBlock(Index outer, const Body& body) {
     for (Index begin = 0; begin < outer; begin += block_)
       body(begin * shape_.inner, std::min(block_, outer - begin) * shape_.inner,
-           context_.template scratch<T>(cellLines_), context_.template scratch<T>(modeLines_),
+           context_.template scratch<T>(elementLines_), context_.template scratch<T>(modeLines_),
            context_.template scratch<std::byte>(work_));
   }
 
   KernelContext& context_;
   FourierStageShape shape_;
-  functors::PackedLine cells_, modes_;
+  functors::PackedLine elements_, modes_;
   Index block_; // outer indices
   CufftPlan analysis_;
-  std::optional<CufftPlan> synthesis_; // of real cells
-  Index cellLines_, modeLines_, work_ = 0;
+  std::optional<CufftPlan> synthesis_; // of real elements
+  Index elementLines_, modeLines_, work_ = 0;
 };
 
 } // namespace

@@ -5,7 +5,7 @@
 // kernel is launched, how the host runs it: the same object code, place by place.
 #pragma once
 
-#include "kernels/walks/cells.hpp"
+#include "kernels/walks/element_offsets.hpp"
 #include "kernels/walks/walks.hpp"
 #include "sys/cuda/status.hpp"
 
@@ -112,8 +112,8 @@ void eachBlock(const Stream& stream, Index blocks, const F& f) {
 }
 
 template <class F>
-struct CellWalk {
-  Cells<2> cells;
+struct BlockWalk {
+  ElementOffsets<2> offsets;
   Index from, to;
   F f;
 
@@ -122,45 +122,45 @@ struct CellWalk {
     decltype(f.read(from, to)) value;
   };
   TENON_DEVICE Pending read(Index i) const {
-    const auto cell = cells(i);
-    const Index at = to + cell.of[1];
-    return {at, f.read(from + cell.of[0], at)};
+    const auto offset = offsets(i);
+    const Index at = to + offset.of[1];
+    return {at, f.read(from + offset.of[0], at)};
   }
   TENON_DEVICE void write(Index, const Pending& pending) const {
     f.write(pending.to, pending.value);
   }
 };
 
-// A cell of `free` and, in order, those of `repeated`, which write the same element.
+// An element of `free` and, in order, those of `repeated`, which write the same element.
 template <class F>
 struct RepeatedWalk {
-  CellWalk<F> free;
-  Cells<2> repeated;
+  BlockWalk<F> free;
+  ElementOffsets<2> repeated;
 
   TENON_DEVICE void operator()(Index i) const {
-    const auto cell = free.cells(i);
-    const Index to = free.to + cell.of[1];
+    const auto offset = free.offsets(i);
+    const Index to = free.to + offset.of[1];
     for (Index r = 0; r < repeated.count(); ++r)
-      free.f.write(to, free.f.read(free.from + cell.of[0] + repeated(r).of[0], to));
+      free.f.write(to, free.f.read(free.from + offset.of[0] + repeated(r).of[0], to));
   }
 };
 
-inline Cells<2> cellsOf(const Block& block) {
+inline ElementOffsets<2> offsetsOf(const Block& block) {
   return {block.rank, block.extent, {block.a, block.b}};
 }
 
 template <class F>
-void eachCell(const Stream& stream, const Block& block, const F& f) {
+void eachOfBlock(const Stream& stream, const Block& block, const F& f) {
   if (block.empty)
     return;
   const WriteOrder order = writeOrder(block);
-  const Cells<2> repeated = cellsOf(order.repeated);
-  forEachSlice(order.free, kMostWalkedCells, [&](const Block& slice, Index from, Index to) {
-    const CellWalk<F> free{cellsOf(slice), from, to, f};
+  const ElementOffsets<2> repeated = offsetsOf(order.repeated);
+  forEachSlice(order.free, kMostWalkedElements, [&](const Block& slice, Index from, Index to) {
+    const BlockWalk<F> free{offsetsOf(slice), from, to, f};
     if (repeated.count() == 1)
-      eachElement(stream, free.cells.count(), free);
+      eachElement(stream, free.offsets.count(), free);
     else
-      eachElement(stream, free.cells.count(), RepeatedWalk<F>{free, repeated});
+      eachElement(stream, free.offsets.count(), RepeatedWalk<F>{free, repeated});
   });
 }
 

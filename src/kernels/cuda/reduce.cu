@@ -6,9 +6,9 @@ namespace tenon::device {
 using namespace functors;
 
 #define TENON_PRODUCTS(T, Wide)                                                                    \
-  TENON_ELEMENTS(MultiplyAddCells<T>)                                                              \
+  TENON_ELEMENTS(MultiplyAddElements<T>)                                                           \
   TENON_GROUPS(AddTo, ProductTerm<T>)                                                              \
-  TENON_ENDS(AddTo, Wide, AddToCell<T, Wide>)
+  TENON_ENDS(AddTo, Wide, AddToElement<T, Wide>)
 TENON_GROUPS(AddTo, DotTerm<float>)
 TENON_GROUPS(AddTo, DotTerm<double>)
 TENON_GROUPS(MaxTo, SizeTerm<float>)

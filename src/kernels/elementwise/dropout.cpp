@@ -19,13 +19,13 @@ void applyOnDevice(KernelContext& context, const DropoutMask& mask, const std::u
   if constexpr (kHasDevice) {
     if (std::find(extent, extent + rank, 0) != extent + rank)
       return;
-    const Cells<1> cells(rank, extent, {strides});
-    if (cells.count() > kMostWalkedCells)
+    const ElementOffsets<1> offsets(rank, extent, {strides});
+    if (offsets.count() > kMostWalkedElements)
       throw Error(TENON_ERR_SUPPORT, "dropout on the device has more than 2^31 - 1 local elements; "
                                      "divide the tensor among more processes");
-    device::eachElement(context.stream(), cells.count(),
+    device::eachElement(context.stream(), offsets.count(),
                         functors::Dropout<T>{mask.seed, mask.stream, mask.rate,
-                                             static_cast<T>(1 / (1 - mask.rate)), counter, cells,
+                                             static_cast<T>(1 / (1 - mask.rate)), counter, offsets,
                                              first, x, y});
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The random mask of dropout. A cell's number is drawn by (seed, stream, global index), so a mask does
+// The random mask of dropout. An element's number is drawn by (seed, stream, global index), so a mask does
 // not depend on the partition, and the derivatives draw it again instead of keeping it.
 #pragma once
 
@@ -12,7 +12,7 @@ struct DropoutMask {
   double rate;
 };
 
-// y = 0 where the cell's number is below the rate, else x / (1 - rate), for a contiguous box: the cell
+// y = 0 where the element's number is below the rate, else x / (1 - rate), for a contiguous box: the element
 // i lies at the global index first + i . strides, the last stride 1. The stream of the mask is that of
 // the draw *counter behind the mask's.
 template <class T>

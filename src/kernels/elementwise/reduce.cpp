@@ -40,9 +40,9 @@ template <class Op, class T, class Of>
 double reduceBlock(KernelContext& context, const Block& block, const Of& of) {
   double all = 0;
   if (!block.empty)
-    forEachSlice(block, kMostWalkedCells, [&](const Block& slice, Index x, Index y) {
-      const Cells<2> cells{slice.rank, slice.extent, {slice.a, slice.b}};
-      all = Op{}(all, device::reduceAll<Op>(context, cells.count(), of(cells, x, y), 0));
+    forEachSlice(block, kMostWalkedElements, [&](const Block& slice, Index x, Index y) {
+      const ElementOffsets<2> offsets{slice.rank, slice.extent, {slice.a, slice.b}};
+      all = Op{}(all, device::reduceAll<Op>(context, offsets.count(), of(offsets, x, y), 0));
     });
   return all;
 }
@@ -51,8 +51,8 @@ template <class T>
 double dotOnDevice(KernelContext& context, const Block& block, const T* x, const T* y) {
   if constexpr (kHasDevice)
     return reduceBlock<functors::AddTo, T>(
-        context, block, [=](const Cells<2>& cells, Index a, Index b) {
-          return functors::DotTerm<T>{cells, x + a, y ? y + b : nullptr};
+        context, block, [=](const ElementOffsets<2>& offsets, Index a, Index b) {
+          return functors::DotTerm<T>{offsets, x + a, y ? y + b : nullptr};
         });
   return 0;
 }
@@ -61,8 +61,8 @@ template <class T>
 double maxAbsOnDevice(KernelContext& context, const Block& block, const T* x) {
   if constexpr (kHasDevice)
     return reduceBlock<functors::MaxTo, T>(context, block,
-                                           [=](const Cells<2>& cells, Index a, Index) {
-                                             return functors::SizeTerm<T>{cells, x + a};
+                                           [=](const ElementOffsets<2>& offsets, Index a, Index) {
+                                             return functors::SizeTerm<T>{offsets, x + a};
                                            });
   return 0;
 }
@@ -146,7 +146,7 @@ double maxAbsBlock(KernelContext& context, int rank, const Index* extent, const 
 template <class T>
 void fillBlock(KernelContext& context, int rank, const Index* extent, T value, T* y,
                const Index* ys) {
-  eachCell(context, normaliseBlock(rank, extent, ys, ys), functors::FillCells<T>{value, y});
+  eachOfBlock(context, normaliseBlock(rank, extent, ys, ys), functors::FillElements<T>{value, y});
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

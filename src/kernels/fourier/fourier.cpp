@@ -15,11 +15,11 @@ namespace {
 constexpr const char* kWhat = "a spectral convolution";
 
 // Nanoseconds of a processor with AVX-512, as tests/bench/fourier measured them. Of a matrix: of a product, and of
-// what the calls for one outer index cost besides. Of a fast transform: of a cell, and what each prime factor
+// what the calls for one outer index cost besides. Of a fast transform: of an element, and what each prime factor
 // beyond those with code of their own adds to it, times the prime. (Not measured in each run, so that the
 // arithmetic of all runs is the same.)
 struct FourierTimes {
-  double product, calls, lastCell, cell;
+  double product, calls, lastElement, element;
 };
 template <class T>
 constexpr FourierTimes kTimes = {0.09, 140, 1.55, 1.6};
@@ -47,12 +47,12 @@ double matrixTime(const FourierStageShape& shape) {
 
 template <class T>
 double fftTime(const FourierStageShape& shape) {
-  const Index cells = shape.dim.extent * shape.inner;
+  const Index elements = shape.dim.extent * shape.inner;
   const double primes = double(sumOfLargePrimes(shape.dim.extent));
   if (shape.isReal)
-    return double(cells) * (kTimes<T>.lastCell + kLastPrime * primes);
-  const bool isNear = 4 * cells * static_cast<Index>(sizeof(T)) <= kNearestCache;
-  return double(cells) * (kTimes<T>.cell * (isNear ? 1 : kBeyondCache) + kPrime * primes);
+    return double(elements) * (kTimes<T>.lastElement + kLastPrime * primes);
+  const bool isNear = 4 * elements * static_cast<Index>(sizeof(T)) <= kNearestCache;
+  return double(elements) * (kTimes<T>.element * (isNear ? 1 : kBeyondCache) + kPrime * primes);
 }
 
 // On a device, in bytes moved: of what is read and written, or of the arithmetic if that takes longer.
@@ -65,20 +65,21 @@ double onDevice(double elements, double flops) {
 
 template <class T>
 double matrixBytes(const FourierStageShape& shape) {
-  const double cells = double(shape.dim.count * shape.inner),
-               kept = double(shape.kept() * shape.inner), products = double(shape.kept()) * cells;
-  return shape.isReal ? onDevice<T>(cells + 2 * kept, 4 * products)
-                      : onDevice<T>(8 * cells + 6 * kept, 8 * products);
+  const double elements = double(shape.dim.count * shape.inner),
+               kept = double(shape.kept() * shape.inner),
+               products = double(shape.kept()) * elements;
+  return shape.isReal ? onDevice<T>(elements + 2 * kept, 4 * products)
+                      : onDevice<T>(8 * elements + 6 * kept, 8 * products);
 }
 
 // Into lines, the transform, and out of them.
 template <class T>
 double fftBytes(const FourierStageShape& shape) {
-  const double cells = double(shape.dim.count * shape.inner),
+  const double elements = double(shape.dim.count * shape.inner),
                all = double(shape.dim.extent * shape.inner),
                kept = double(shape.kept() * shape.inner), steps = std::log2(shape.dim.extent);
-  return shape.isReal ? onDevice<T>(cells + 3 * all + 4 * kept, 2.5 * all * steps)
-                      : onDevice<T>(2 * cells + 6 * all + 4 * kept, 5 * all * steps);
+  return shape.isReal ? onDevice<T>(elements + 3 * all + 4 * kept, 2.5 * all * steps)
+                      : onDevice<T>(2 * elements + 6 * all + 4 * kept, 5 * all * steps);
 }
 
 template <class T>
@@ -214,12 +215,12 @@ void multiplyOnDevice(KernelContext& context, const ModeProducts& of, T sign, co
   const Index m = of.modes, extent[] = {of.extent[0], of.extent[1], m};
   const Index as[] = {of.a[0] * m, of.a[1] * m, 1}, bs[] = {of.b[0] * m, of.b[1] * m, 1},
               cs[] = {of.c[0] * m, of.c[1] * m, 1};
-  const Index cells = extent[0] * extent[1] * m;
-  checkCells(cells, kWhat);
+  const Index elements = extent[0] * extent[1] * m;
+  checkElementCount(elements, kWhat);
   if constexpr (kHasDevice)
-    if (cells > 0)
+    if (elements > 0)
       device::eachElement(
-          context.stream(), cells,
+          context.stream(), elements,
           functors::ComplexSums<T>{
               {3, extent, {as, bs, cs}}, of.extent[2], of.a[2] * m, of.b[2] * m, sign, a, b, c});
 }

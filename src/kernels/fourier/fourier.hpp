@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The Fourier coefficients of a real field that a spectral convolution keeps, from a box of the field:
 //
-//   X[k] = sum over the cells j of the box of exp(-2 pi i k.j / N) x[j],
+//   X[k] = sum over the elements j of the box of exp(-2 pi i k.j / N) x[j],
 //
 // in the last dimension k = 0 .. m-1, in the others k = 0 .. m-1 and -m .. -1, in this order. It is linear,
 // so boxes that make up the field give addends. Coefficients are pairs of real and imaginary part.
@@ -12,8 +12,8 @@
 //
 // so that what is synthesised is the inverse real transform of the coefficients, the others being zero.
 // Each dimension is a product with a dense matrix, of few coefficients less work for a processor than a fast
-// transform, or a transform of whole lines by FFTW, on the device by cuFFT, the cells of other ranks being zero.
-// A box needs no other cells.
+// transform, or a transform of whole lines by FFTW, on the device by cuFFT, the elements of other ranks being zero.
+// A box needs no other elements.
 #pragma once
 
 #include "kernels/base/backend.hpp"
@@ -25,7 +25,7 @@
 
 namespace tenon {
 
-// One dimension: `count` cells from `begin`, of `extent` in the field; `modes` is m.
+// One dimension: `count` elements from `begin`, of `extent` in the field; `modes` is m.
 struct FourierDim {
   Index extent, begin, count, modes;
 };
@@ -42,7 +42,7 @@ public:
                    Index rows);
   ~TruncatedFourier();
 
-  // x is [rows, cells of the box], X [rows, coefficients, 2].
+  // x is [rows, elements of the box], X [rows, coefficients, 2].
   void analyse(Index rows, const T* x, T* coefficients);
   void analyseAdjoint(Index rows, const T* coefficients, T* x);
   void synthesise(Index rows, const T* coefficients, T* x);
@@ -62,7 +62,7 @@ private:
   std::vector<Index> lines_;                             // outer indices of each for one row
   ReadList<T> weights_;                                  // D, by k of the last dimension
   Index modesOfLast_ = 0;
-  bool isEmpty_ = false;         // has no cell of the field
+  bool isEmpty_ = false;         // has no element of the field
   Index pieces_ = 1;             // coefficients in all
   Index first_ = 0, second_ = 0; // scratch
 };

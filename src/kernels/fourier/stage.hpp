@@ -10,7 +10,7 @@ namespace tenon {
 
 struct FourierStageShape {
   FourierDim dim;
-  bool isReal; // the last dimension: cells to pairs, of nonnegative modes alone
+  bool isReal; // the last dimension: elements to pairs, of nonnegative modes alone
   Index outer; // at most
   Index inner; // pairs behind the dimension; 1 in the last
 
@@ -33,11 +33,11 @@ template <class T>
 std::unique_ptr<FourierStage<T>> makeDenseFourierStage(KernelContext& context, Backend backend,
                                                        const FourierStageShape& shape,
                                                        ScratchPlan& plan);
-// Zeros where the box has no cells. Without FFTW this is TENON_ERR_SUPPORT.
+// Zeros where the box has no elements. Without FFTW this is TENON_ERR_SUPPORT.
 template <class T>
 std::unique_ptr<FourierStage<T>> makeFftwStage(KernelContext& context,
                                                const FourierStageShape& shape, ScratchPlan& plan);
-// For a context of the device, and boxes that have cells.
+// For a context of the device, and boxes that have elements.
 template <class T>
 std::unique_ptr<FourierStage<T>> makeCufftStage(KernelContext& context,
                                                 const FourierStageShape& shape, ScratchPlan& plan);

@@ -7,7 +7,7 @@
 namespace tenon::functors {
 
 template <class T>
-struct RoundCells {
+struct RoundElements {
   const T* x;
   BFloat16* y;
   TENON_DEVICE BFloat16 read(Index from, Index) const { return toBFloat16(x[from]); }

@@ -2,7 +2,7 @@
 // What is done to pairs of real and imaginary part, by pair.
 #pragma once
 
-#include "kernels/walks/cells.hpp"
+#include "kernels/walks/element_offsets.hpp"
 
 namespace tenon::functors {
 
@@ -58,13 +58,13 @@ struct ComplexMultiplyAdd {
 // The same for `count` pairs of a and b, one after the other.
 template <class T>
 struct ComplexSums {
-  Cells<3> cells; // pairs of a, b and c
+  ElementOffsets<3> offsets; // pairs of a, b and c
   Index count, stepA, stepB;
   T sign;
   const T *a, *b;
   T* c;
   TENON_DEVICE void operator()(Index i) const {
-    const auto at = cells(i);
+    const auto at = offsets(i);
     T* const to = c + 2 * at.of[2];
     T re = to[0], im = to[1];
     for (Index r = 0; r < count; ++r)
@@ -106,30 +106,30 @@ struct ToLines {
   TENON_DEVICE void operator()(Index i) const {
     auto outer = static_cast<std::uint32_t>(i);
     const Index at = line.toPacked(extent.divide(outer)), inside = inner.divide(outer);
-    const T* cell = from + W * ((outer * line.packed() + at) * width + inside);
+    const T* element = from + W * ((outer * line.packed() + at) * width + inside);
     for (int w = 0; w < W; ++w)
-      lines[W * i + w] = at < 0 ? T(0) : cell[w];
+      lines[W * i + w] = at < 0 ? T(0) : element[w];
   }
 };
 
-// Pairs of nonnegative modes for a transform to real cells, which adds the mirror image of each that is not its own.
+// Pairs of nonnegative modes for a transform to real elements, which adds the mirror image of each that is not its own.
 template <class T>
 struct HalvedLines {
   ToLines<T, 2> lines;
-  Index cells; // of a line
+  Index elements; // of a line
 
   TENON_DEVICE void operator()(Index i) const {
     lines(i);
     T* pair = lines.lines + 2 * i;
     auto rest = static_cast<std::uint32_t>(i);
     const Index k = lines.extent.divide(rest);
-    const bool isOwnImage = k == 0 || 2 * k == cells;
+    const bool isOwnImage = k == 0 || 2 * k == elements;
     pair[0] *= isOwnImage ? T(1) : T(0.5);
     pair[1] *= isOwnImage ? T(0) : T(0.5);
   }
 };
 
-// Back, by packed cell.
+// Back, by packed element.
 template <class T, int W>
 struct FromLines {
   PackedLine line;
@@ -145,9 +145,9 @@ struct FromLines {
   TENON_DEVICE void operator()(Index i) const {
     auto outer = static_cast<std::uint32_t>(i);
     const Index inside = inner.divide(outer), position = line.toLine(packed.divide(outer));
-    const T* cell = lines + W * ((outer * width + inside) * line.extent + position);
+    const T* element = lines + W * ((outer * width + inside) * line.extent + position);
     for (int w = 0; w < W; ++w)
-      to[W * i + w] = cell[w];
+      to[W * i + w] = element[w];
   }
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The columns of a tile of outputs (convolution/im2col.hpp) element by element, for walks in any order. A tile has at
-// most kMostWalkedCells columns, and inputs that they read.
+// most kMostWalkedElements columns, and inputs that they read.
 #pragma once
 
 #include "kernels/convolution/im2col.hpp"
-#include "kernels/walks/cells.hpp"
+#include "kernels/walks/element_offsets.hpp"
 #include "sys/device_code.hpp"
 #include "sys/types.hpp"
 

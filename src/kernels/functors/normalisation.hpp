@@ -2,7 +2,7 @@
 // The steps of rows/normalisation.hpp, by element, by group, and by term of the sums of groups.
 #pragma once
 
-#include "kernels/walks/cells.hpp"
+#include "kernels/walks/element_offsets.hpp"
 #include "sys/types.hpp"
 
 #include <cmath>

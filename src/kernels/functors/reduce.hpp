@@ -9,7 +9,7 @@
 #pragma once
 
 #include "kernels/functors/operations.hpp"
-#include "kernels/walks/cells.hpp"
+#include "kernels/walks/element_offsets.hpp"
 #include "kernels/walks/walks.hpp"
 
 #include <bit>
@@ -122,10 +122,10 @@ struct StoreGroup {
 template <class T>
 struct DotTerm {
   using Wide = double;
-  Cells<2> cells;
+  ElementOffsets<2> offsets;
   const T *x, *y;
   TENON_DEVICE double operator()(Index, Index i) const {
-    const auto at = cells(i);
+    const auto at = offsets(i);
     return double(x[at.of[0]]) * (y ? double(y[at.of[1]]) : 1.0);
   }
 };
@@ -133,19 +133,19 @@ struct DotTerm {
 template <class T>
 struct SizeTerm {
   using Wide = double;
-  Cells<2> cells;
+  ElementOffsets<2> offsets;
   const T* x;
   TENON_DEVICE double operator()(Index, Index i) const {
-    return std::abs(double(x[cells(i).of[0]]));
+    return std::abs(double(x[offsets(i).of[0]]));
   }
 };
 
-// a x of a box of y's cells and, for each, of the cells that are summed; a null: x.
+// a x of a box of y's elements and, for each, of the elements that are summed; a null: x.
 template <class T>
 struct ProductTerm {
   using Wide = std::conditional_t<std::is_integral_v<T>, T, double>;
-  Cells<2> written, summed; // offsets in a and x
-  Index areColumns;         // 1 if the closest cells of the box are of different y
+  ElementOffsets<2> written, summed; // offsets in a and x
+  Index areColumns;                  // 1 if the closest elements of the box are of different y
   const T *a, *x;
   bool groupsAreCloser() const { return areColumns == 1; }
   TENON_DEVICE Wide operator()(Index group, Index i) const {
@@ -154,26 +154,26 @@ struct ProductTerm {
     return a ? Wide(a[at.of[0] + more.of[0]]) * value : value;
   }
 };
-// y[cell] += alpha value
+// y[element] += alpha value
 template <class T, class Wide>
-struct AddToCell {
-  Cells<1> cells;
+struct AddToElement {
+  ElementOffsets<1> offsets;
   T alpha;
   T* y;
   TENON_DEVICE void operator()(Index group, Wide value) const {
-    y[cells(group).of[0]] += T(alpha * T(value));
+    y[offsets(group).of[0]] += T(alpha * T(value));
   }
 };
 
 // y += alpha a x, of three boxes; a null: ones.
 template <class T>
-struct MultiplyAddCells {
-  Cells<3> cells;
+struct MultiplyAddElements {
+  ElementOffsets<3> offsets;
   T alpha;
   const T *a, *x;
   T* y;
   TENON_DEVICE void operator()(Index i) const {
-    const auto at = cells(i);
+    const auto at = offsets(i);
     y[at.of[2]] += alpha * (a ? a[at.of[0]] : T(1)) * x[at.of[1]];
   }
 };

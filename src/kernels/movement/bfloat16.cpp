@@ -14,7 +14,7 @@ void roundToBFloat16(KernelContext& context, int rank, const Index* extent, cons
     ys[d] = step;
     step *= extent[d];
   }
-  eachCell(context, normaliseBlock(rank, extent, xs, ys), functors::RoundCells<T>{x, y});
+  eachOfBlock(context, normaliseBlock(rank, extent, xs, ys), functors::RoundElements<T>{x, y});
 }
 
 template <class T>

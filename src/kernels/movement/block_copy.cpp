@@ -80,7 +80,7 @@ Chosen chosen(const Walk& walk, bool moving) {
   return to;
 }
 
-// How far apart the closest of these cells lie, in whichever of a and x moves on.
+// How far apart the closest of these elements lie, in whichever of a and x moves on.
 Index closest(const Chosen& c) {
   Index distance = std::numeric_limits<Index>::max();
   for (int d = 0; d < c.rank; ++d)
@@ -92,16 +92,17 @@ template <class T>
 void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T* a, const T* x,
                       T* y) {
   const Chosen w = chosen(walk, true), s = chosen(walk, false);
-  const Cells<2> written{w.rank, w.extent, {w.steps[0], w.steps[1]}};
-  const Cells<2> summed{s.rank, s.extent, {s.steps[0], s.steps[1]}};
-  checkCells(std::max(written.count(), summed.count()), "a product of boxes");
+  const ElementOffsets<2> written{w.rank, w.extent, {w.steps[0], w.steps[1]}};
+  const ElementOffsets<2> summed{s.rank, s.extent, {s.steps[0], s.steps[1]}};
+  checkElementCount(std::max(written.count(), summed.count()), "a product of boxes");
   if (summed.count() == 1) {
-    const Cells<3> cells{w.rank, w.extent, {w.steps[0], w.steps[1], w.steps[2]}};
-    return device::eachElement(context.stream(), cells.count(),
-                               functors::MultiplyAddCells<T>{cells, alpha, a, x, y});
+    const ElementOffsets<3> offsets{w.rank, w.extent, {w.steps[0], w.steps[1], w.steps[2]}};
+    return device::eachElement(context.stream(), offsets.count(),
+                               functors::MultiplyAddElements<T>{offsets, alpha, a, x, y});
   }
   using Term = functors::ProductTerm<T>;
-  const functors::AddToCell<T, typename Term::Wide> use{{w.rank, w.extent, {w.steps[2]}}, alpha, y};
+  const functors::AddToElement<T, typename Term::Wide> use{
+      {w.rank, w.extent, {w.steps[2]}}, alpha, y};
   device::reduceEach<functors::AddTo>(context, written.count(), summed.count(),
                                       Term{written, summed, closest(w) < closest(s) ? 1 : 0, a, x},
                                       0, use);
@@ -123,15 +124,15 @@ void blockMultiplyAdd(KernelContext& context, int rank, const Index* extent, T a
                       const Index* as, const T* x, const Index* xs, T* y, const Index* ys) {
   const T one = 1;
   Walk walk;
-  Index cells = 1;
+  Index elements = 1;
   for (int d = 0; d < rank; ++d) {
-    cells *= extent[d];
+    elements *= extent[d];
     if (extent[d] == 1)
       continue;
     walk.extent[walk.rank] = extent[d];
     walk.steps[walk.rank++] = {a ? as[d] : 0, xs[d], ys[d]};
   }
-  if (cells == 0)
+  if (elements == 0)
     return;
   if constexpr (kHasDevice)
     if (isOnDevice(context))
@@ -141,7 +142,7 @@ void blockMultiplyAdd(KernelContext& context, int rank, const Index* extent, T a
   const int d = divided(walk);
   if (d < 0)
     return addRows(context, walk, 0, alpha, a, x, y);
-  parallelRanges(context.threads(), walk.extent[d], cells / walk.extent[d],
+  parallelRanges(context.threads(), walk.extent[d], elements / walk.extent[d],
                  [=, &context](Index begin, Index end) {
                    Walk part = walk;
                    part.extent[d] = end - begin;
@@ -169,9 +170,9 @@ void blockAxpby(KernelContext& context, int rank, const Index* extent,
                           ys);
   const Block block = normaliseBlock(rank, extent, xs, ys);
   if (beta == 0)
-    eachCell(context, block, functors::ScaleCells<S, T>{alpha, x, y});
+    eachOfBlock(context, block, functors::ScaleElements<S, T>{alpha, x, y});
   else
-    eachCell(context, block, functors::AxpbyCells<S, T>{alpha, x, beta, y});
+    eachOfBlock(context, block, functors::AxpbyElements<S, T>{alpha, x, beta, y});
 }
 
 template <class T>
@@ -181,7 +182,8 @@ void blockScale(KernelContext& context, int rank, const Index* extent, T factor,
     return;
   if (factor == 0)
     return fillBlock(context, rank, extent, T(0), y, ys);
-  eachCell(context, normaliseBlock(rank, extent, ys, ys), functors::MultiplyCells<T>{factor, y});
+  eachOfBlock(context, normaliseBlock(rank, extent, ys, ys),
+              functors::MultiplyElements<T>{factor, y});
 }
 
 #define TENON_INSTANTIATE(S, T)                                                                    \
@@ -205,11 +207,11 @@ void blockCombine(KernelContext& context, Combine op, int rank, const Index* ext
   const Block block = normaliseBlock(rank, extent, xs, ys);
   switch (op) {
   case Combine::Copy:
-    return eachCell(context, block, functors::CombineCells<T, functors::CopyTo>{x, y});
+    return eachOfBlock(context, block, functors::CombineElements<T, functors::CopyTo>{x, y});
   case Combine::Add:
-    return eachCell(context, block, functors::CombineCells<T, functors::AddTo>{x, y});
+    return eachOfBlock(context, block, functors::CombineElements<T, functors::AddTo>{x, y});
   case Combine::Max:
-    return eachCell(context, block, functors::CombineCells<T, functors::MaxTo>{x, y});
+    return eachOfBlock(context, block, functors::CombineElements<T, functors::MaxTo>{x, y});
   }
 }
 

@@ -23,10 +23,11 @@ PoolingPlanes planesOf(const WindowShape& w) {
   const auto number = [](Index i) { return static_cast<PoolingPlanes::Number>(i); };
   for (int d = 0; d < kMaxSpatial; ++d) {
     // The one is not read with a single output, the other not with a single tap.
-    const Index stride = std::min(w.stride[d], kMostWalkedCells);
-    const Index dilation = std::min(w.dilation[d], kMostWalkedCells);
+    const Index stride = std::min(w.stride[d], kMostWalkedElements);
+    const Index dilation = std::min(w.dilation[d], kMostWalkedElements);
     const Index end = (w.out[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] + 1;
-    checkCells(std::max(w.in[d], end) + std::abs(w.padLow[d]), "the padded input of a pooling");
+    checkElementCount(std::max(w.in[d], end) + std::abs(w.padLow[d]),
+                      "the padded input of a pooling");
     p.in[d] = number(w.in[d]);
     p.out[d] = number(w.out[d]);
     p.kernel[d] = number(w.kernel[d]);
@@ -34,8 +35,8 @@ PoolingPlanes planesOf(const WindowShape& w) {
     p.dilation[d] = number(dilation);
     p.padLow[d] = number(w.padLow[d]);
     p.padEnd[d] = number(std::max(std::min(w.padEnd[d], end - w.padLow[d]), -w.padLow[d]));
-    p.inCells[d] = divisorOf(w.in[d]);
-    p.outCells[d] = divisorOf(w.out[d]);
+    p.perIn[d] = divisorOf(w.in[d]);
+    p.perOut[d] = divisorOf(w.out[d]);
     p.perStride[d] = divisorOf(stride);
     p.perDilation[d] = divisorOf(dilation);
   }
@@ -51,7 +52,7 @@ public:
       : context_(std::move(context)), planes_(planesOf(embedWindow(shape.window))),
         mode_(shape.mode), inputs_(shape.planes * planes_.inVolume),
         outputs_(shape.planes * planes_.outVolume) {
-    checkCells(std::max(inputs_, outputs_), "pooling");
+    checkElementCount(std::max(inputs_, outputs_), "pooling");
   }
 
   Index workspaceBytes() const override {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The maximum over windows that tile the input: as far apart as they are large, neither padded nor
-// dilated. Every input cell then belongs to one window at most, so that the workspace is the number
-// of the winning tap, and the adjoint writes each cell once instead of clearing and scattering.
+// dilated. Every input element then belongs to one window at most, so that the workspace is the number
+// of the winning tap, and the adjoint writes each element once instead of clearing and scattering.
 // One pass over a row of outputs takes all taps of one input row; the loops are free of branches.
 #include "kernels/base/instruction_set.hpp"
 #include "kernels/base/maximum.hpp"
@@ -52,7 +52,7 @@ void combineRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __
   }
 }
 
-// The transpose: the row's cells get the cotangent where their tap has won.
+// The transpose: the row's elements get the cotangent where their tap has won.
 template <class Count, class T, int... kTaps>
 void spreadRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __restrict dy,
                const Tap* __restrict taps, Tap firstTap, T* __restrict dx) {
@@ -94,7 +94,7 @@ Index wholeVectors(Index outputs) {
   return (outputs + kLanes - 1) / kLanes * kLanes;
 }
 
-// visit(first cell of the windows, first output) for these rows of outputs, counted over all planes.
+// visit(first element of the windows, first output) for these rows of outputs, counted over all planes.
 template <class Visit>
 void forEachRow(const Tiles& tiles, Range rows, Visit visit) {
   const WindowShape& w = tiles.window;
@@ -238,7 +238,7 @@ private:
                    w.out[2] * kernelVolume(w), body);
   }
 
-  // Where a tap lies from the window's first cell.
+  // Where a tap lies from the window's first element.
   Index offsetOf(Tap tap) const {
     const WindowShape& w = tiles_.window;
     const Index row = tap / w.kernel[2];

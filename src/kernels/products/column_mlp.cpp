@@ -92,9 +92,9 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
     return;
   }
   const Index widest = *std::max_element(widths_.begin(), widths_.end());
-  Index cells = 0;
+  Index elements = 0;
   const auto take = [&](Index channels) {
-    return std::exchange(cells, cells + channels * points_);
+    return std::exchange(elements, elements + channels * points_);
   };
   for (Index width : widths_) {
     valueAt_.push_back(take(width));
@@ -105,7 +105,7 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
   for (int l = 0; l < layers(); ++l)
     sumsAt_.push_back(std::exchange(sums_, sums_ + (in(l) + 1) * out(l)));
   ScratchPlan plan;
-  space_ = plan.addForThreads<T>(context_->threads(), cells);
+  space_ = plan.addForThreads<T>(context_->threads(), elements);
   indices_ = plan.addForThreads<Index>(context_->threads(), points_);
   partsAt_ = plan.add<T>(kMostParts * sums_);
   context_->reserve(plan);

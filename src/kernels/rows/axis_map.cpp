@@ -56,11 +56,11 @@ template <class T>
 void gatherOnDevice(KernelContext& context, const AxisMap::OnDevice::Lists& lists, Index outer,
                     Index inner, Index from, Index to, const T* x, T* y) {
   const Index extent[] = {outer, to, inner}, inX[] = {from * inner, 0, 1}, lines[] = {0, 1, 0};
-  const Index cells = outer * to * inner;
-  checkCells(cells, "a map along a dimension");
+  const Index elements = outer * to * inner;
+  checkElementCount(elements, "a map along a dimension");
   if constexpr (kHasDevice)
-    if (cells > 0)
-      device::eachElement(context.stream(), cells,
+    if (elements > 0)
+      device::eachElement(context.stream(), elements,
                           functors::AxisGather<T>{{3, extent, {inX, lines}},
                                                   lists.begin.data(),
                                                   lists.index.data(),

@@ -33,7 +33,7 @@ void withTerm(ErrorTerm term, double delta, const Visit& visit) {
   }
 }
 
-// body(r) for each row, of cols cells.
+// body(r) for each row, of cols elements.
 template <class Body>
 void forEachSample(KernelContext& context, Index rows, Index cols, const Body& body) {
   parallelRanges(context.threads(), rows, 2 * cols, [=](Index begin, Index end) {
@@ -60,7 +60,7 @@ void sumRowTerms(KernelContext& context, Index rows, Index cols, const Term& ter
 
 template <class T, class U>
 void errorTerms(KernelContext& context, ErrorTerm term, double delta, Index n, const T* x,
-                const U* t, const CellWeights<T>& weights, double scale, T* g, T* sum) {
+                const U* t, const ElementWeights<T>& weights, double scale, T* g, T* sum) {
   withTerm(term, delta, [&]<class Of>(Of of) {
     sumTerms(context, n, functors::WeightedError<Of, T, U>{of, x, t, weights, scale, g}, scale,
              sum);
@@ -76,13 +76,13 @@ void relativeSums(KernelContext& context, Index rows, Index cols, const T* x, co
 
 template <class T, class U>
 void relativeTerms(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
-                   const T* cellWeights, const T* rowWeights, const T* e, const T* s,
+                   const T* elementWeights, const T* rowWeights, const T* e, const T* s,
                    const RelativeScale& scale, T* g, T* sum) {
   const functors::RelativeError<T> error{rowWeights, e, s, scale.scale, scale.epsilon};
   sumTerms(context, rows, error, scale.isCounted ? 1 : 0, sum);
   if (!g)
     return;
-  functors::RelativeGradient<T, U> gradient{nullptr, x, t, cellWeights, g};
+  functors::RelativeGradient<T, U> gradient{nullptr, x, t, elementWeights, g};
   if constexpr (kHasDevice)
     if (isOnDevice(context)) {
       double* const slopes = context.parts<double>(rows);
@@ -101,8 +101,8 @@ namespace {
 
 using Extents = std::array<Index, kMaxBlockRank>;
 
-// Cells of a box of two arrays, row by row: visit(offset in the array of `outer` extents, offset in
-// that of `inner` ones) for the begin of each row of `count` cells.
+// Elements of a box of two arrays, row by row: visit(offset in the array of `outer` extents, offset in
+// that of `inner` ones) for the begin of each row of `count` elements.
 template <class Visit>
 void forEachLowRow(int rank, const Extents& count, const Index* outer, const Index* inner,
                    Visit visit) {
@@ -127,7 +127,7 @@ void forEachLowRow(int rank, const Extents& count, const Index* outer, const Ind
 
 template <class T, class U>
 double differencesOfHost(KernelContext& context, const DifferenceBox& box, const T* x, const U* t,
-                         const CellWeights<T>& weights, double scale, T* g) {
+                         const ElementWeights<T>& weights, double scale, T* g) {
   Index all = 1;
   for (int d = 0; d < box.rank; ++d)
     all *= box.extent[d];
@@ -163,13 +163,14 @@ double differencesOfHost(KernelContext& context, const DifferenceBox& box, const
 
 template <class T, class U>
 functors::DifferenceTerm<T, U> differenceTerm(const DifferenceBox& box, const T* x, const U* t,
-                                              const CellWeights<T>& weights, double scale, T* g) {
+                                              const ElementWeights<T>& weights, double scale,
+                                              T* g) {
   functors::DifferenceTerm<T, U> term{};
   term.rank = box.rank;
   term.first = box.first;
   Index step = 1, ownedStep = 1;
   for (int d = box.rank - 1; d >= 0; --d) {
-    term.cells[d] = divisorOf(box.extent[d]);
+    term.perExtent[d] = divisorOf(box.extent[d]);
     term.extent[d] = box.extent[d];
     term.owned[d] = box.owned[d];
     term.step[d] = std::exchange(step, step * box.extent[d]);
@@ -188,13 +189,13 @@ functors::DifferenceTerm<T, U> differenceTerm(const DifferenceBox& box, const T*
 
 template <class T, class U>
 void differenceTerms(KernelContext& context, const DifferenceBox& box, const T* x, const U* t,
-                     const CellWeights<T>& weights, double scale, T* g, T* sum) {
+                     const ElementWeights<T>& weights, double scale, T* g, T* sum) {
   if constexpr (kHasDevice)
     if (isOnDevice(context)) {
-      const Index cells =
+      const Index elements =
           std::accumulate(box.extent, box.extent + box.rank, Index(1), std::multiplies<>());
-      checkCells(cells, "a gradient penalty");
-      return sumTerms(context, cells, differenceTerm(box, x, t, weights, scale, g), scale, sum);
+      checkElementCount(elements, "a gradient penalty");
+      return sumTerms(context, elements, differenceTerm(box, x, t, weights, scale, g), scale, sum);
     }
   functors::StoreScaled<T>{scale, sum}(0, differencesOfHost(context, box, x, t, weights, scale, g));
 }
@@ -219,13 +220,13 @@ void scaleByNumber(KernelContext& context, Index n, const T* factor, const T* x,
 
 #define TENON_INSTANTIATE(T, U)                                                                    \
   template void errorTerms<T, U>(KernelContext&, ErrorTerm, double, Index, const T*, const U*,     \
-                                 const CellWeights<T>&, double, T*, T*);                           \
+                                 const ElementWeights<T>&, double, T*, T*);                        \
   template void relativeSums<T, U>(KernelContext&, Index, Index, const T*, const U*, const T*, T*, \
                                    T*);                                                            \
   template void relativeTerms<T, U>(KernelContext&, Index, Index, const T*, const U*, const T*,    \
                                     const T*, const T*, const T*, const RelativeScale&, T*, T*);   \
   template void differenceTerms<T, U>(KernelContext&, const DifferenceBox&, const T*, const U*,    \
-                                      const CellWeights<T>&, double, T*, T*);
+                                      const ElementWeights<T>&, double, T*, T*);
 TENON_INSTANTIATE(float, float)
 TENON_INSTANTIATE(float, double)
 TENON_INSTANTIATE(double, float)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What losses compute on one rank, of an input x and a target t: the sum of weighted terms, times a
-// scale, and the derivative by x of that, from one sweep over the cells. Sums are pairwise in double, and left
+// scale, and the derivative by x of that, from one sweep over the elements. Sums are pairwise in double, and left
 // in *sum, where the kernels work, so that nobody waits for them; nowhere if sum is null.
 #pragma once
 
@@ -13,28 +13,28 @@ namespace tenon {
 // delta (|d| - delta / 2).
 enum class ErrorTerm { Squared, Absolute, Huber };
 
-// One weight for so many cells in a row: 1, or those of a sample. Null: ones.
+// One weight for so many elements in a row: 1, or those of a sample. Null: ones.
 template <class T>
-struct CellWeights {
+struct ElementWeights {
   const T* values = nullptr;
-  Index cellsEach = 1;
+  Index elementsEach = 1;
 
-  TENON_DEVICE double of(Index cell) const {
-    return values ? double(values[cellsEach == 1 ? cell : cell / cellsEach]) : 1.0;
+  TENON_DEVICE double of(Index element) const {
+    return values ? double(values[elementsEach == 1 ? element : element / elementsEach]) : 1.0;
   }
 };
 
 // *sum = scale sum over i of w_i l(x_i - t_i), and g_i = scale w_i l'(x_i - t_i), unless g is null.
 template <class T, class U>
 void errorTerms(KernelContext& context, ErrorTerm term, double delta, Index n, const T* x,
-                const U* t, const CellWeights<T>& weights, double scale, T* g, T* sum);
+                const U* t, const ElementWeights<T>& weights, double scale, T* g, T* sum);
 
-// e[r] = sum over c of w (x[r,c] - t[r,c])^2 and s[r] = sum over c of w t[r,c]^2, with weights of cells.
+// e[r] = sum over c of w (x[r,c] - t[r,c])^2 and s[r] = sum over c of w t[r,c]^2, with weights of elements.
 template <class T, class U>
 void relativeSums(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
                   const T* weights, T* e, T* s);
 
-// Of those sums over whole samples, with weights of cells, of samples, or null:
+// Of those sums over whole samples, with weights of elements, of samples, or null:
 //     scale sum over r of w_r sqrt(e_r) / (sqrt(s_r) + epsilon),
 // or 0 where another rank counts them, and its derivative by x, in g unless that is null; 0 in samples without
 // error.
@@ -44,11 +44,11 @@ struct RelativeScale {
 };
 template <class T, class U>
 void relativeTerms(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
-                   const T* cellWeights, const T* rowWeights, const T* e, const T* s,
+                   const T* elementWeights, const T* rowWeights, const T* e, const T* s,
                    const RelativeScale& scale, T* g, T* sum);
 
-// A box of cells whose first differences are summed along the dimensions from `first` on. The array
-// holds `extent` cells; the low end of each difference is among the first `owned` of them.
+// A box of elements whose first differences are summed along the dimensions from `first` on. The array
+// holds `extent` elements; the low end of each difference is among the first `owned` of them.
 struct DifferenceBox {
   int rank, first; // rank at most 8
   const Index *extent, *owned;
@@ -56,10 +56,10 @@ struct DifferenceBox {
 };
 
 // *sum = scale sum over differences of w (D e / spacing)^2, of e = x - t, or x where t is null; w is the
-// weight of the low end, an array of the owned cells, or of the first index. One thread on the host.
+// weight of the low end, an array of the owned elements, or of the first index. One thread on the host.
 template <class T, class U>
 void differenceTerms(KernelContext& context, const DifferenceBox& box, const T* x, const U* t,
-                     const CellWeights<T>& weights, double scale, T* g, T* sum);
+                     const ElementWeights<T>& weights, double scale, T* g, T* sum);
 
 // The first weight that is not a finite number of at least 0; -1 if there is none. Waits for the answer.
 template <class T>

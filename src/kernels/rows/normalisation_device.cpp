@@ -19,7 +19,7 @@ std::vector<double> inverse(std::vector<double> counts) {
 
 template <class Op, class Term, class Use>
 void reduceLists(KernelContext& context, Index lists, Index n, const Term& term, const Use& use) {
-  checkCells(n, kWhat);
+  checkElementCount(n, kWhat);
   if constexpr (kHasDevice)
     device::reduceEach<Op>(context, lists, n, term, typename Term::Wide{}, use);
 }

@@ -22,23 +22,23 @@ struct Block {
 Block normaliseBlock(int rank, const Index* extent, const Index* a, const Index* b);
 
 // A block in which nothing is written twice, and the one that is gone through in order for each of its
-// cells: the dimensions whose written stride is 0. TENON_ERR_SUPPORT if others write an element twice.
+// elements: the dimensions whose written stride is 0. TENON_ERR_SUPPORT if others write an element twice.
 struct WriteOrder {
   Block free, repeated;
 };
 WriteOrder writeOrder(const Block& block);
 
-// visit(slice, offset in a, offset in b) for slices that make up the block, of at most `most` cells.
+// visit(slice, offset in a, offset in b) for slices that make up the block, of at most `most` elements.
 template <class Visit>
 void forEachSlice(const Block& block, Index most, const Visit& visit, Index a = 0, Index b = 0) {
-  Index cells = 1;
+  Index elements = 1;
   int longest = 0;
   for (int d = 0; d < block.rank; ++d) {
-    cells *= block.extent[d];
+    elements *= block.extent[d];
     if (block.extent[d] > block.extent[longest])
       longest = d;
   }
-  if (cells <= most)
+  if (elements <= most)
     return visit(block, a, b);
   Block low = block, high = block;
   const Index half = low.extent[longest] /= 2;

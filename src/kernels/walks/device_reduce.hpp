@@ -90,14 +90,14 @@ namespace tenon {
 
 namespace device {
 
-// `what` as in checkCells().
+// `what` as in checkElementCount().
 template <class F>
 void eachAlongAxis(KernelContext& context, const AxisShape& shape, const char* what, const F& f) {
   const Index extent[] = {shape.outer, shape.n, shape.inner}, steps[] = {shape.inner, 0, 1};
-  const Index cells = shape.outer * shape.n * shape.inner;
-  checkCells(cells, what);
-  if (cells > 0)
-    eachElement(context.stream(), cells, functors::AlongAxis<F>{{3, extent, {steps}}, f});
+  const Index elements = shape.outer * shape.n * shape.inner;
+  checkElementCount(elements, what);
+  if (elements > 0)
+    eachElement(context.stream(), elements, functors::AlongAxis<F>{{3, extent, {steps}}, f});
 }
 
 // use(place in [outer, inner], Op of its terms)
@@ -106,7 +106,7 @@ void reduceAlongAxis(KernelContext& context, const AxisShape& shape, const char*
                      const Term& term, Wide neutral, const Use& use) {
   const Index extent[] = {shape.outer, shape.inner}, steps[] = {shape.n * shape.inner, 1};
   const Index groups = shape.outer * shape.inner;
-  checkCells(groups, what);
+  checkElementCount(groups, what);
   if (groups > 0)
     reduceEach<Op>(context, groups, shape.n,
                    functors::AxisTerm<Wide, Term>{{2, extent, {steps}}, shape.inner, term}, neutral,

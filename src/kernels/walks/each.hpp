@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors (walks.hpp) for elements and cells, where the context says: on the host in vectors and on several
+// Functors (walks.hpp) for elements and elements, where the context says: on the host in vectors and on several
 // threads, on the device by its walks.
 #pragma once
 
 #include "kernels/base/context.hpp"
 #include "kernels/base/instruction_set.hpp"
-#include "kernels/walks/cells.hpp"
+#include "kernels/walks/element_offsets.hpp"
 #include "kernels/walks/walks.hpp"
 
 #include "sys/errors/error.hpp"
@@ -20,8 +20,8 @@ inline bool isOnDevice(const KernelContext& context) {
 }
 
 // What one walk of the device covers; `what` is the text of who asks for more: TENON_ERR_SUPPORT.
-inline void checkCells(Index cells, const char* what) {
-  if (cells > kMostWalkedCells)
+inline void checkElementCount(Index elements, const char* what) {
+  if (elements > kMostWalkedElements)
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("{} on the device has more than 2^31 - 1 local elements; divide the "
                             "tensor among more processes",
@@ -52,13 +52,13 @@ void eachElement(KernelContext& context, Index n, Index cost, const F& f) {
   eachElementOfHost(context, n, cost, f);
 }
 
-// f.write(offset written, f.read(offset read, offset written)) for each cell of the block; on the host f.row(n, offset
+// f.write(offset written, f.read(offset read, offset written)) for each element of the block; on the host f.row(n, offset
 // read, step, offset written, step) for its rows, if f has that.
 template <class F>
-void eachCell(KernelContext& context, const Block& block, const F& f) {
+void eachOfBlock(KernelContext& context, const Block& block, const F& f) {
   if constexpr (kHasDevice)
     if (isOnDevice(context))
-      return device::eachCell(context.stream(), block, f);
+      return device::eachOfBlock(context.stream(), block, f);
   forEachRowInParts(context, block, [f](Index n, Index a, Index stepA, Index b, Index stepB) {
     if constexpr (requires { f.row(n, a, stepA, b, stepB); })
       f.row(n, a, stepA, b, stepB);

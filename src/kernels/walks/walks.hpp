@@ -44,10 +44,10 @@ constexpr unsigned kThreads = 256; // of a block
 template <class F>
 void eachElement(const Stream& stream, Index n, const F& f);
 
-// f.write(offset written, f.read(offset read, offset written)) for each cell of the block. Where the block writes an
+// f.write(offset written, f.read(offset read, offset written)) for each element of the block. Where the block writes an
 // element twice, along dimensions whose written stride is 0, one thread does these in order.
 template <class F>
-void eachCell(const Stream& stream, const Block& block, const F& f);
+void eachOfBlock(const Stream& stream, const Block& block, const F& f);
 
 // For each block of the grid f(phase, place, shared) for all its places, phase by phase from 0 to
 // f.phases() - 1: what a phase leaves in F::Shared, all places of the next one see.

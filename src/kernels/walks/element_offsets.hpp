@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the number of a cell of a box to its offsets in several arrays, as device code needs it, which has
+// From the number of an element of a box to its offsets in several arrays, as device code needs it, which has
 // no loops over rows.
 #pragma once
 
@@ -41,21 +41,21 @@ private:
 };
 
 // Where there is nothing to walk, it divides by 1. A walk with an extent that is not among these numbers is refused
-// (checkCells); until then it divides by the largest.
+// (checkElementCount); until then it divides by the largest.
 inline Divisor divisorOf(Index extent) {
   return Divisor(static_cast<std::uint32_t>(std::clamp<Index>(extent, 1, Index(1) << 31)));
 }
 
-// The most cells that one such walk covers.
-inline constexpr Index kMostWalkedCells = std::numeric_limits<std::int32_t>::max();
+// The most elements that one such walk covers.
+inline constexpr Index kMostWalkedElements = std::numeric_limits<std::int32_t>::max();
 
-// Of a box of at most so many cells and K arrays. Unit dimensions are dropped, and the outermost needs no division: a
+// Of a box of at most so many elements and K arrays. Unit dimensions are dropped, and the outermost needs no division: a
 // row is a product for each array.
 template <int K>
-class Cells {
+class ElementOffsets {
 public:
   // strides[k] are those of array k.
-  Cells(int rank, const Index* extent, const Index* const (&strides)[K]) {
+  ElementOffsets(int rank, const Index* extent, const Index* const (&strides)[K]) {
     int outermost = 0;
     while (outermost < rank && extent[outermost] == 1)
       ++outermost;
@@ -75,9 +75,9 @@ public:
   struct Offsets {
     Index of[K];
   };
-  TENON_DEVICE Offsets operator()(Index cell) const {
+  TENON_DEVICE Offsets operator()(Index element) const {
     Offsets offsets{};
-    auto rest = static_cast<std::uint32_t>(cell);
+    auto rest = static_cast<std::uint32_t>(element);
     for (int d = 0; d < divided_; ++d)
       add(extent_[d].divide(rest), stride_[d], offsets);
     add(rest, outermost_, offsets);
