@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Hands local arrays to the kernels that scale and add blocks. All is computed in the wider of the two types
+// and rounded once; arrays in different spaces meet on the host, so that no kernel ever sees addresses of
+// both.
 #include "dtensor/arithmetic.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -21,7 +24,8 @@ void axpbyTyped(double alpha, const DTensor& x, double beta, DTensor& y) {
   };
   if (x.space() == y.space())
     return run(y.context(), x.data<S>(), y.mutableData<T>());
-  // Between the spaces on the host.
+  // Between the spaces the host computes, on a copy of whichever array is on the device. Contiguous arrays that
+  // are only copied need none: one transfer brings the values to their place.
   T* const to = y.mutableData<T>();
   if (x.localElements() == 0)
     return;
@@ -49,6 +53,7 @@ const void* arrayOf(const DTensor& x) {
 ByteSpan spanOf(const DTensor& x) {
   const auto* first = static_cast<const std::byte*>(arrayOf(x));
   const Index size = dataTypeSize(x.dataType());
+  // Negative strides reach below the first element, so that the span begins there.
   if (x.localElements() == 0)
     return {.begin = first, .bytes = 0, .toFirst = 0};
   Index below = 0, above = size;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Placing, lending and checking of a tensor's array. The order of checks matters: nothing of the tensor
+// changes before all of them have passed, and memory of the user's is given up only after the kernels that
+// use it are done.
 #include "dtensor/dtensor.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -14,6 +17,7 @@ namespace tenon {
 
 namespace {
 
+// The library's arrays are row-major without gaps.
 Strides ownStrides(const Shape& extent) {
   Strides strides{};
   Index stride = 1;
@@ -30,7 +34,7 @@ void checkLength(const char* what, std::size_t given, int rank) {
                     given, what, rank));
 }
 
-// Arrays that are written are different ones.
+// Arrays that will be written must be distinct.
 void checkEachOnce(const std::vector<void*>& arrays) {
   for (std::size_t i = 0; i < arrays.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
@@ -53,10 +57,12 @@ DTensor::DTensor(CommPtr comm, Layout layout, TenonDataType type, Space space)
 DTensor::~DTensor() {
   try {
     awaitCallersArray();
-  } catch (...) { // whoever uses the device next is told
+  } catch (...) { // a destructor cannot throw; the next call on the device reports the failure
   }
 }
 
+// After this the user may free or read the array that was placed. On a stream of the user's no waiting is needed:
+// the user's later work there comes after the kernels.
 void DTensor::awaitCallersArray() const {
   if (isCallers_ && space() == Space::Device && !isOnCallersStream(comm_))
     context_->stream().synchronise();
@@ -85,6 +91,7 @@ void DTensor::checkPlaced(const void* memory) const {
                             title(), spaceName(space()), isOnHost ? "device" : "host"));
 }
 
+// The ghosts may be wider than the halo: what lies outside the box is not touched.
 void DTensor::checkGhosts(const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
                           const std::vector<Index>& ghostsHigh) const {
   checkLength("strides", strides.size(), rank());
@@ -133,9 +140,13 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
     checkSpan(extentWithGhosts(ghostsLow, ghostsHigh), given, length, dataTypeSize(type_));
     checkDistinct(extent_, given, readOnly);
   }
+  // All checks come before the first change, so that an error leaves the tensor as it was. The array that gives way
+  // goes back to the user only when no kernel uses it any more.
   awaitCallersArray();
   isCallers_ = true;
+  // A rank without elements may place NULL, and yet it counts as placed.
   placedEmpty_ = localElements_ == 0;
+  // Kernels count from the first element of the box, halo included, and the user from the first owned one.
   placed_ = placedEmpty_ ? nullptr
                          : static_cast<std::byte*>(firstOwned) -
                                elementsBeforeOwned(given) * dataTypeSize(type_);
@@ -148,7 +159,7 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
 void DTensor::placeBox(void* first, bool readOnly) {
   checkNotLent();
   awaitCallersArray();
-  isCallers_ = false;
+  isCallers_ = false; // the library waits for its kernels itself
   placedEmpty_ = localElements_ == 0;
   placed_ = placedEmpty_ ? nullptr : first;
   arrays_.reset();
@@ -195,6 +206,7 @@ void DTensor::placeArrays(int dim, const std::vector<void*>& firstOwned,
   ArrayList list{.dim = dim, .first = {}, .strides = {}};
   std::copy(strides.begin(), strides.end(), list.strides.begin());
   if (localElements_ > 0) {
+    // One array at a time: along `dim` each holds one index of the tensor.
     Shape elements = extent_, span = extentWithGhosts(ghostsLow, ghostsHigh);
     elements[dim] = span[dim] = 1;
     checkSpan(span, list.strides, length, dataTypeSize(type_));
@@ -205,6 +217,7 @@ void DTensor::placeArrays(int dim, const std::vector<void*>& firstOwned,
   for (std::size_t i = 0; localElements_ > 0 && i < firstOwned.size(); ++i)
     list.first.push_back(static_cast<std::byte*>(firstOwned[i]) -
                          elementsBeforeOwned(list.strides) * dataTypeSize(type_));
+  // The tensor works on the library's array; the list is only what values are gathered from and scattered to.
   resetArray();
   allocate();
   arrays_ = std::move(list);
@@ -247,6 +260,7 @@ void DTensor::resetArray() {
   changed();
 }
 
+// The stride of a dimension with one element plays no role, and a tensor without elements is contiguous.
 bool DTensor::isContiguous() const noexcept {
   Index rowMajor = 1;
   for (std::size_t d = extent_.size(); d-- > 0;) {
@@ -267,6 +281,7 @@ const void* DTensor::address(TenonDataType asked) const {
   return own_.data<void>();
 }
 
+// Logically const: a tensor that was never written has zeros, whether they are stored yet or not.
 void DTensor::allocate() const {
   if (own_.bytes() > 0 || localElements_ == 0)
     return;
@@ -274,6 +289,8 @@ void DTensor::allocate() const {
   own_.setZero();
 }
 
+// On the host, memory from the communicator's arena is shared with the ranks of the node, which then read halos in
+// place instead of receiving messages.
 Buffer readableBuffer(const Communicator& comm, const KernelContext& context, Index bytes,
                       std::string label) {
   return {bytes, std::move(label),
@@ -291,6 +308,8 @@ void DTensor::setPrivate(bool isPrivate) {
   if (isPrivate == private_)
     return;
   private_ = isPrivate;
+  // Without an array there is nothing to move: newArray() will look at private_. On the
+  // device it ignores private_.
   if (own_.bytes() == 0 || space() == Space::Device)
     return;
   Buffer moved = newArray();
@@ -349,7 +368,8 @@ void* DTensor::deviceValues(TenonDataType asked) const {
                             "or TenonDTensorGetArray()",
                             title()));
   checkReadable();
-  void* const first = const_cast<void*>(address(asked)); // whose zeros may be queued
+  void* const first = const_cast<void*>(address(asked));
+  // Kernels that write it may be queued still, as the zeros of a new array are.
   context_->stream().synchronise();
   return first;
 }
@@ -368,6 +388,7 @@ void DTensor::checkLoan(bool exists, const char* what, const void* array) const 
 
 void DTensor::endReading(const void* array) {
   checkLoan(readers_ > 0, "reading", array);
+  // All readers share one copy.
   if (--readers_ == 0)
     hostCopy_.reset();
 }
@@ -375,6 +396,7 @@ void DTensor::endReading(const void* array) {
 void DTensor::endWriting(const void* array) {
   checkLoan(writer_, "writing", array);
   writer_ = false;
+  // Only what was lent as a copy has to go back to the device; deviceValues() lent the array itself.
   if (hostCopy_)
     hostCopy_->putBack();
   hostCopy_.reset();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The values of a tensor on the host, one by one. Everything else hands a tensor's array to a kernel.
+// The values of a tensor on the host, one by one, or a whole tensor in another space. Everything else hands a
+// tensor's array to a kernel.
 #pragma once
 
 #include "dtensor/arithmetic.hpp"
@@ -11,16 +12,8 @@
 
 namespace tenon {
 
-// A tensor's values where somebody needs them who works in one space alone.
-
-// x, or where it is in another space a copy of it in this one, for which `copy` is used or made. The host waits for
-// it. On the device kernels of the communicator may use it.
-const DTensor& inSpace(const DTensor& x, const CommPtr& comm, Space space, Ref<DTensor>& copy);
-// Such a copy without the values, to be written.
-DTensor& likeInSpace(DTensor& x, const CommPtr& comm, Space space, Ref<DTensor>& copy);
-
-// HostView<T> writes, HostView<const T> reads; offsets are those of the tensor's strides. Of a tensor on the
-// device it is a copy, put back as the view ends.
+// HostView<T> writes, HostView<const T> reads; offsets are those of the tensor's strides. The view of a tensor on
+// the device is a copy, which is put back as the view ends, unless an exception ends it.
 template <class T>
 class HostView {
 public:
@@ -54,5 +47,11 @@ private:
 // The number in a tensor of one element: 0 on ranks that do not hold it, where setNumber does nothing.
 double numberOf(const DTensor& x);
 void setNumber(DTensor& x, double value);
+
+// x itself if it is in this space, and otherwise a copy of x there, for which `copy` is used or made. The
+// host waits for the values to be copied; kernels of the communicator may use the copy.
+const DTensor& inSpace(const DTensor& x, const CommPtr& comm, Space space, Ref<DTensor>& copy);
+// The same for a tensor that will be written: a copy is made without the values.
+DTensor& likeInSpace(DTensor& x, const CommPtr& comm, Space space, Ref<DTensor>& copy);
 
 } // namespace tenon
