@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the number of an element of a box to its offsets in several arrays, as device code needs it, which has
-// no loops over rows.
+// From the number of an element of a box, counted row by row, to its offsets in several arrays. Device code needs
+// this, since its threads take elements by number and have no loops over rows.
 #pragma once
 
 #include "kernels/walks/block.hpp"
@@ -16,7 +16,6 @@ namespace tenon {
 
 // Division of 32-bit numbers by one that is known before: a product and shifts, where a device's division
 // of 64-bit numbers is a call. (Granlund and Montgomery, PLDI 1994, figure 4.1.)
-
 class Divisor {
 public:
   Divisor() = default;
@@ -40,17 +39,18 @@ private:
   std::uint32_t divisor_ = 1, factor_ = 1, first_ = 0, second_ = 0;
 };
 
-// Where there is nothing to walk, it divides by 1. A walk with an extent that is not among these numbers is refused
-// (checkElementCount); until then it divides by the largest.
+// The divisor of an extent. An extent of 0 gives 1, since nothing will be divided; an extent above 2^31 gives
+// the largest divisor, since checkElementCount() refuses the walk before it divides.
 inline Divisor divisorOf(Index extent) {
   return Divisor(static_cast<std::uint32_t>(std::clamp<Index>(extent, 1, Index(1) << 31)));
 }
 
-// The most elements that one such walk covers.
+// The most elements that one walk by number covers.
 inline constexpr Index kMostWalkedElements = std::numeric_limits<std::int32_t>::max();
 
-// Of a box of at most so many elements and K arrays. Unit dimensions are dropped, and the outermost needs no division: a
-// row is a product for each array.
+// The offsets in K arrays of the elements of a box, which has at most kMostWalkedElements. Unit dimensions
+// are dropped, and the outermost dimension needs no division, so that a single row costs one product for each
+// array.
 template <int K>
 class ElementOffsets {
 public:
