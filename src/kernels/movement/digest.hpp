@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-// Of the elements of a box: element i lies at x[i . xs] and has the global index first + i . strides. Rank
+// The digest of a box, whose element i is at x[i . xs] and has the global index first + i . strides. Rank
 // 0 to 8. For float, double and std::int64_t.
 template <class T>
 std::uint64_t digestBlock(KernelContext& context, int rank, const Index* extent, const T* x,
