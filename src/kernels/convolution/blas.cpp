@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The tiles of tiles.hpp on the processor: their columns stay in the cache. The products
-// run on BLAS's threads; gathering and the like are split by channels.
+// run on BLAS's threads; gathering and the other loops divide channels among Tenon's, so that no sum is cut.
 #include "kernels/convolution/tiles.hpp"
 
 namespace tenon {
 
 namespace {
 
-// 1 MiB of float64.
+// The columns of a tile are 1 MiB of float64, for the second-level cache; the numbers of outputs are those
+// from which a product of BLAS is efficient.
 constexpr TileLimits kLimits{
     .columnElements = Index(1) << 17, .leastOutputs = 256, .enoughOutputs = 512};
 
@@ -105,7 +106,7 @@ private:
     }
   }
 
-  // Between the outputs of a packed row in y.
+  // The distance in y between the outputs of a packed row.
   Index columnStep() const { return denseInSpace_ ? 1 : y_.space[2]; }
 
   void pack(const Tile& tile, const T* dy) override {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Writes convolution and its adjoint in the data as direct sums, and cuts sums into bands whose padded input
+// fits a cache. The adjoint of a strided window is one sum for each residue, so that no loop meets outputs
+// that do not read.
 #include "kernels/convolution/direct_sum.hpp"
 
 #include "kernels/convolution/backends.hpp"
@@ -20,7 +23,8 @@ Bands::Bands(const DirectSum& sum, int lanes, Index elements) : sum_(sum), lanes
   planVectors();
 }
 
-// Dimensions are halved, the one whose input grows least by it first, until a band is small enough.
+// Dimensions are halved until a band is small enough, first the one whose halves together read the least more
+// input. A row keeps at least 8 vectors, if it has them.
 void Bands::planExtents(Index elements) {
   const Index channels = std::max<Index>(1, sum_.inChannels);
   const Position least{1, 1, 8 * Index(lanes_)};
@@ -73,6 +77,8 @@ Position Bands::extentOf(int shape) const {
   return extent;
 }
 
+// Bands are alike but for the last in each dimension, which may be smaller: eight shapes, whose vectors are
+// listed once.
 void Bands::planVectors() {
   if (perImage() == 0)
     return;
@@ -110,7 +116,8 @@ Index Bands::firstOutput(const Band& band, Index k) const {
   return at;
 }
 
-// `length` elements of a row from `begin`, zeros where the row has none and behind.
+// Copies `length` elements of a row from `begin`, with zeros where the row has none and up to the end of the
+// padded row.
 template <class T>
 void Bands::loadRow(const T* in, Index begin, Index length, T* row) const {
   const Index extent = sum_.in.extent[2], step = sum_.in.strides.space[2];
@@ -170,7 +177,7 @@ void forEachTap(const WindowShape& w, Visit visit) {
         visit(t, index++);
 }
 
-// The elements whose positions leave the residue r; where each step of the window has one.
+// The elements whose positions leave the residue r modulo the stride: one for each step of the window.
 ImageView everyStep(ImageView view, const WindowShape& w, const Position& r) {
   for (int d = 0; d < kMaxSpatial; ++d) {
     view.extent[d] = std::max<Index>(0, ceilDivide(view.extent[d] - r[d], w.stride[d]));
@@ -180,8 +187,10 @@ ImageView everyStep(ImageView view, const WindowShape& w, const Position& r) {
   return view;
 }
 
-// The sum over the outputs that read an input of the residue r: tap t of output o reads the input
-// o stride - padLow + t dilation.
+// The sum, for inputs of the residue r, over the outputs that read them. Tap t of output o reads the input
+//     o stride - padLow + t dilation,
+// so only taps that fit the residue take part, and for them the distance of
+// input and output, in steps of the window, is constant.
 DirectSum adjointSum(const ConvolutionShape& s, const WindowShape& w, const Position& r) {
   const Index in = s.inChannels / s.groups, out = s.outChannels / s.groups;
   const Index taps = kernelVolume(w);
@@ -223,7 +232,7 @@ std::vector<DirectSum> adjointSums(const ConvolutionShape& s) {
   std::vector<DirectSum> sums;
   Position r{};
   for (r[0] = 0; r[0] < std::min(w.stride[0], w.in[0]); ++r[0])
-    for (r[1] = 0; r[1] < std::min(w.stride[1], w.in[1]); ++r[1])
+    for (r[1] = 0; r[1] < std::min(w.stride[1], w.in[1]); ++r[1]) // the last dimension has stride 1
       sums.push_back(adjointSum(s, w, r));
   return sums;
 }
