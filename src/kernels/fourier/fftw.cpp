@@ -40,7 +40,8 @@ TENON_FFTW(float, FFTW_MANGLE_FLOAT)
 TENON_FFTW(double, FFTW_MANGLE_DOUBLE)
 #undef TENON_FFTW
 
-// The planner has one state for the whole process.
+// FFTW's planner has one state for the whole process, so making and destroying of plans is locked. Executing
+// needs no lock.
 std::mutex& planner() {
   static std::mutex mutex;
   return mutex;
@@ -51,7 +52,8 @@ auto pairs(T* x) {
   return reinterpret_cast<typename Fftw<T>::Complex*>(x);
 }
 
-// A plan for arrays as aligned as scratch memory, of these numbers of elements.
+// A plan for arrays of these numbers of elements that are aligned as scratch memory is. Planning may overwrite the
+// arrays, so it is given new ones.
 template <class T>
 class FftwPlan {
 public:
@@ -78,7 +80,7 @@ private:
 
 constexpr unsigned kPlanFlags = FFTW_ESTIMATE | FFTW_DESTROY_INPUT;
 
-// Of `lines` lines of elements, one after the other, and their pairs.
+// Plans for `lines` contiguous lines of real elements and their pairs.
 template <class T>
 struct RealPlans {
   RealPlans(Index extent, Index lines)
@@ -98,7 +100,7 @@ struct RealPlans {
   FftwPlan<T> analysis, synthesis;
 };
 
-// By blocks of lines that stay in the nearest cache.
+// The last dimension, in blocks of lines that stay in the nearest cache.
 template <class T>
 class FftwRealStage final : public FourierStage<T> {
 public:
@@ -122,7 +124,8 @@ public:
     });
   }
 
-  // The transform back adds the mirror images of all modes that are not their own: hence the halves.
+  // The real part of the conjugate transpose counts each mode once, but FFTW's transform to reals adds the
+  // mirror image of every mode that is not its own image (k = 0 and N/2): hence the halves.
   void adjoint(Index outer, const T* y, T* x) override {
     eachBlock(outer, [=, this](T* elements, T* all, Index first, Index lines) {
       const Index kept = 2 * dim_.modes;
@@ -145,8 +148,9 @@ public:
   const char* method() const noexcept override { return "FFTW"; }
 
 private:
-  static constexpr Index kBlock = 2048; // elements
+  static constexpr Index kBlock = 2048; // elements of a block's lines, 16 KiB of float64
 
+  // Blocks have a plan, and so have single lines, which are what is left over after the last whole block.
   const RealPlans<T>& plansFor(Index lines) const { return lines == block_ ? blocks_ : single_; }
   // body(elements, pairs, first line, lines) for whole blocks, and for each of the lines left over.
   template <class Body>
@@ -169,7 +173,7 @@ private:
   RealPlans<T> blocks_, single_;
 };
 
-// All pairs behind the dimension at once.
+// The other dimensions: one plan transforms all pairs of an outer index.
 template <class T>
 class FftwComplexStage final : public FourierStage<T> {
 public:

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "kernels/functors/fourier.hpp"
+// Chooses for each dimension between a matrix and a fast transform, and runs the dimensions one after the
+// other. Both maps are made of one: synthesis is the adjoint of analysis with the weights D between.
+#include "kernels/fourier/fourier.hpp"
+
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/fourier/stage.hpp"
+#include "kernels/functors/fourier.hpp"
 #include "kernels/products/gemm.hpp"
 #include "kernels/walks/device_reduce.hpp"
 
@@ -14,10 +18,10 @@ namespace {
 
 constexpr const char* kWhat = "a spectral convolution";
 
-// Nanoseconds of a processor with AVX-512, as tests/bench/fourier measured them. Of a matrix: of a product, and of
-// what the calls for one outer index cost besides. Of a fast transform: of an element, and what each prime factor
-// beyond those with code of their own adds to it, times the prime. (Not measured in each run, so that the
-// arithmetic of all runs is the same.)
+// Nanoseconds of a processor with AVX-512, as tests/bench/fourier measured them. A matrix costs `product` for each
+// product and `calls` for each outer index; a fast transform costs `lastElement` (last dimension) or `element` for
+// each element, and more for each prime factor for which FFTW has no code of its own, in proportion to the prime.
+// They are constants and not measured in each run, so that the arithmetic of all runs is the same.
 struct FourierTimes {
   double product, calls, lastElement, element;
 };
@@ -55,8 +59,9 @@ double fftTime(const FourierStageShape& shape) {
   return double(elements) * (kTimes<T>.element * (isNear ? 1 : kBeyondCache) + kPrime * primes);
 }
 
-// On a device, in bytes moved: of what is read and written, or of the arithmetic if that takes longer.
-constexpr double kFlopsForAByte = 10; // about as many as A100 and H200 do meanwhile
+// Costs on a device are counted in bytes moved: the bytes read and written, or the arithmetic expressed as bytes if
+// that takes longer.
+constexpr double kFlopsForAByte = 10; // what A100 and H200 compute while they move a byte, about
 
 template <class T>
 double onDevice(double elements, double flops) {
@@ -72,7 +77,7 @@ double matrixBytes(const FourierStageShape& shape) {
                       : onDevice<T>(8 * elements + 6 * kept, 8 * products);
 }
 
-// Into lines, the transform, and out of them.
+// The bytes of copying into lines, of the transform, and of copying out of them.
 template <class T>
 double fftBytes(const FourierStageShape& shape) {
   const double elements = double(shape.dim.count * shape.inner),
@@ -84,6 +89,7 @@ double fftBytes(const FourierStageShape& shape) {
 
 template <class T>
 bool isFastTransform(Backend backend, Space space, const FourierStageShape& shape) {
+  // A box without elements has nothing to transform.
   if (shape.dim.count == 0)
     return false;
   if (space == Space::Device)
@@ -133,6 +139,8 @@ void TruncatedFourier<T>::addStages(Backend backend, const std::vector<FourierDi
   const Backend products = resolveBackend<T>(backend, context_->space());
   if (isOnDevice(*context_))
     prepareGemm(*context_);
+  // From the last dimension, where real elements become few pairs, to the first: each stage makes the next one
+  // smaller. Results go back and forth between two pieces of scratch.
   Index most = 0;
   for (std::size_t d = dims.size(); d-- > 0;) {
     Index lines = 1;
@@ -150,6 +158,7 @@ void TruncatedFourier<T>::addStages(Backend backend, const std::vector<FourierDi
   second_ = plan.add<T>(2 * most);
 }
 
+// Multiplies by D. The modes are the last dimension of the array.
 template <class T>
 void TruncatedFourier<T>::scale(Index rows, const T* from, T* to) const {
   const Index modes = modesOfLast_, lines = rows * pieces_ / modes;
