@@ -13,8 +13,8 @@ struct DropoutMask {
 };
 
 // y = 0 where the element's number is below the rate, else x / (1 - rate), for a contiguous box: the element
-// i lies at the global index first + i . strides, the last stride 1. The stream of the mask is that of
-// the draw *counter behind the mask's.
+// i has the global index first + i . strides, where the last stride is 1. The stream of the mask is
+// mask.stream + *counter, so that each draw has its own.
 template <class T>
 void applyDropout(KernelContext& context, const DropoutMask& mask, const std::uint64_t* counter,
                   int rank, const Index* extent, Index first, const Index* strides, const T* x,

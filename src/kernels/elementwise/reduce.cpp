@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Sums in runs of 256 terms, each in eight lanes, and adds the runs pairwise (walks/pairwise_sum.hpp). The
+// order follows from the shape alone, which makes sums repeatable for any number of threads.
 #include "kernels/elementwise/reduce.hpp"
 
 #include "kernels/functors/block.hpp"
@@ -13,7 +15,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int kLanes = 8;
+constexpr int kLanes = 8; // partial sums of a run, as many as vectors of AVX-512 hold
 
 template <class T>
 double dotRun(Index n, const T* x, Index xs, const T* y, Index ys) {
@@ -24,6 +26,7 @@ double dotRun(Index n, const T* x, Index xs, const T* y, Index ys) {
       for (int l = 0; l < kLanes; ++l)
         lane[l] += double(x[i + l]) * double(y[i + l]);
   }
+  // Strided rows go the same way, so that the lanes, and with them the bits, do not depend on the strides.
   for (; i < n; ++i)
     lane[i % kLanes] += double(x[i * xs]) * double(y[i * ys]);
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
@@ -35,7 +38,8 @@ void addDot(PairwiseSum& sum, Index n, const T* x, Index xs, const T* y, Index y
     sum.add(dotRun(std::min(kRun, n - i), x + i * xs, xs, y + i * ys, ys));
 }
 
-// of(slice, offset in x, offset in y) for slices of the block, together.
+// Reduces a block of any size on the device, in slices that one walk covers; of(offsets, offset in x, offset in y)
+// gives the terms of a slice.
 template <class Op, class T, class Of>
 double reduceBlock(KernelContext& context, const Block& block, const Of& of) {
   double all = 0;
@@ -67,7 +71,7 @@ double maxAbsOnDevice(KernelContext& context, const Block& block, const T* x) {
   return 0;
 }
 
-// The sum of x y, of rows.
+// The sum of x y over one row, on several threads where it is long.
 template <class T>
 double dotOfRow(KernelContext& context, Index n, const T* x, Index xs, const T* y, Index ys) {
   if (isOnDevice(context))
@@ -100,6 +104,7 @@ double sumSquares(KernelContext& context, Index n, const T* x) {
 
 template <class T>
 double sum(KernelContext& context, Index n, const T* x) {
+  // A dot product with ones, of which one is read with stride 0; on the device a null array stands for them.
   static constexpr T kOne = 1;
   const Index step = 1, still = 0;
   if (isOnDevice(context))
@@ -121,6 +126,7 @@ double dotBlock(KernelContext& context, int rank, const Index* extent, const T* 
   const Block block = normaliseBlock(rank, extent, xs, ys);
   if (isOnDevice(context))
     return dotOnDevice(context, block, x, y);
+  // A single row is divided among threads; several rows are added one after the other by one thread.
   if (!block.empty && block.rank == 2 && block.extent[0] == 1)
     return dotOfRow(context, block.extent[1], x, block.a[1], y, block.b[1]);
   PairwiseSum sum;
