@@ -25,7 +25,7 @@ struct AxisTerm {
   ElementOffsets<1> groups; // in [outer, n, inner]
   Index step;
   Term term;
-  // Where a sector of memory, of 32 bytes, holds but one float of a line.
+  // True if a sector of memory, of 32 bytes, holds only one float of a line.
   bool groupsAreCloser() const { return step >= 8; }
   TENON_DEVICE Wide operator()(Index group, Index k) const {
     return Wide(term(groups(group).of[0] + k * step, group));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Rounding to bfloat16 by element of a box, or by row on the host; and expanding by element.
 #pragma once
 
 #include "sys/bfloat16.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is done to pairs of real and imaginary part, by pair.
+// Functors of pairs of real and imaginary part, by pair or by element of a line.
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
 
 namespace tenon::functors {
 
-// i times each.
+// Multiplies each pair by i.
 template <class T>
 struct Turned {
   const T* x;
@@ -17,7 +17,7 @@ struct Turned {
   }
 };
 
-// Times the weight of its mode, of lines of so many.
+// Multiplies each pair by the weight of its mode, in lines of `modes`.
 template <class T>
 struct WeightedModes {
   const T *weights, *from;
@@ -55,7 +55,7 @@ struct ComplexMultiplyAdd {
   }
 };
 
-// The same for `count` pairs of a and b, one after the other.
+// c += the sum of a b over `count` pairs of a and b, in order.
 template <class T>
 struct ComplexSums {
   ElementOffsets<3> offsets; // pairs of a, b and c
@@ -74,8 +74,8 @@ struct ComplexSums {
   }
 };
 
-// Which positions of a line are in a packed array, in two runs: [first, first + count) and then, from the line's end,
-// the last `atEnd`.
+// The positions of a line that a packed array holds, in two runs: [first, first + count), and then the last
+// `atEnd` of the line.
 struct PackedLine {
   Index extent, first, count, atEnd;
 
@@ -90,7 +90,8 @@ struct PackedLine {
   }
 };
 
-// From [outer, packed, inner] to lines [outer, inner, extent], zero elsewhere, of W numbers each.
+// Copies [outer, packed, inner] to lines [outer, inner, extent], with zeros at the other positions; elements have W
+// numbers each.
 template <class T, int W>
 struct ToLines {
   PackedLine line;
@@ -112,11 +113,12 @@ struct ToLines {
   }
 };
 
-// Pairs of nonnegative modes for a transform to real elements, which adds the mirror image of each that is not its own.
+// Pairs of nonnegative modes for a transform to real elements, which adds the mirror image of each that is
+// not its own.
 template <class T>
 struct HalvedLines {
   ToLines<T, 2> lines;
-  Index elements; // of a line
+  Index elements; // of a line of real elements
 
   TENON_DEVICE void operator()(Index i) const {
     lines(i);
@@ -129,7 +131,7 @@ struct HalvedLines {
   }
 };
 
-// Back, by packed element.
+// Copies lines back, by packed element.
 template <class T, int W>
 struct FromLines {
   PackedLine line;

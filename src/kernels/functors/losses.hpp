@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The terms of rows/losses.hpp; those that are given a gradient write the term's part of it as well.
+// The terms of rows/losses.hpp; terms that are given a gradient write their part of it as well.
 #pragma once
 
 #include "kernels/rows/losses.hpp"
@@ -47,7 +47,7 @@ struct WeightedError : Of {
   }
 };
 
-// n - i for a weight that is none: the largest is that of the first.
+// n - i for a weight that is not a finite number of at least 0, else 0, so that the maximum finds the first.
 template <class T>
 struct BadWeight {
   using Wide = Index;
@@ -65,7 +65,7 @@ TENON_DEVICE double weightAt(const T* weights, Index i) {
   return weights ? double(weights[i]) : 1.0;
 }
 
-// w (x - t)^2 and w t^2 of a sample's elements.
+// w (x - t)^2 and w t^2 by element of a sample.
 template <class T, class U>
 struct RowError {
   using Wide = double;
@@ -91,7 +91,7 @@ struct RowTarget {
   }
 };
 
-// Of samples whose squared norms of error and target are e and s.
+// The relative error by sample, whose squared norms of error and target are e and s.
 template <class T>
 struct RelativeError {
   using Wide = double;
@@ -103,7 +103,7 @@ struct RelativeError {
   TENON_DEVICE double operator()(Index, Index r) const {
     return factor(r) * std::sqrt(double(e[r]));
   }
-  // What the derivative by a sample's elements has in common.
+  // The factor that the derivatives with respect to all elements of a sample share.
   TENON_DEVICE double slope(Index r) const {
     const double error = std::sqrt(double(e[r]));
     return error == 0 ? 0 : factor(r) / error;
@@ -129,8 +129,9 @@ struct RelativeGradient {
   TENON_DEVICE void write(Index i, T value) const { g[i] = value; }
 };
 
-// By element of a box of fewer than 2^31: the squares of its differences to the next elements. Its gradient is
-// gathered, also from the differences whose high end it is.
+// The squares of the differences of an element to its next neighbours, by element of a box. Its gradient is
+// gathered from these differences and from those whose high end it is, so that no two threads add to one
+// element.
 template <class T, class U>
 struct DifferenceTerm {
   using Wide = double;

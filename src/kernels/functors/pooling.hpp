@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling by element: of the outputs forward, of the inputs in the adjoint, where each gathers from the
+// Pooling by element: by output forward, and by input in the adjoint, where each input gathers from the
 // windows that read it, so that no two threads write one element.
 #pragma once
 
@@ -25,7 +25,7 @@ struct PoolingPlanes {
   struct Taps {
     Number begin, end;
   };
-  // a / divisor, rounded up, within 0 and most.
+  // a / divisor, rounded up, and limited to [0, most].
   TENON_DEVICE static Number ceilOf(Number a, Number divisor, const Divisor& by, Number most) {
     if (a <= 0)
       return 0;
@@ -37,7 +37,7 @@ struct PoolingPlanes {
   TENON_DEVICE Number tapsBefore(int d, Number distance) const {
     return ceilOf(distance, dilation[d], perDilation[d], kernel[d]);
   }
-  // As tapsInside and tapsBeforeEnd of convolution/window.hpp.
+  // See tapsInside() and tapsBeforeEnd() of convolution/window.hpp.
   TENON_DEVICE Taps tapsOf(int d, Number o) const {
     const Number first = firstOf(d, o);
     return {tapsBefore(d, -first), tapsBefore(d, in[d] - first)};
@@ -48,13 +48,13 @@ struct PoolingPlanes {
     const Taps taps = tapsOf(d, o);
     return taps.end - taps.begin;
   }
-  // The outputs whose windows reach over input i,
+  // The outputs whose windows reach over input i.
   TENON_DEVICE Taps outputsOver(int d, Number i) const {
     const Number place = i + padLow[d], last = (kernel[d] - 1) * dilation[d];
     return {ceilOf(place - last, stride[d], perStride[d], out[d]),
             ceilOf(place + 1, stride[d], perStride[d], out[d])};
   }
-  // and whether one of these has a tap there.
+  // Whether one of these outputs has a tap at input i.
   TENON_DEVICE bool reads(int d, Number o, Number i) const {
     auto distance = std::uint32_t(i - firstOf(d, o));
     return perDilation[d].divide(distance) == 0;
