@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transforms of single dimensions by cuFFT, of lines in scratch memory: a box may have a part of the elements, the modes
-// are a part of all, and a line's elements may lie apart. Plans are made with the stage, and work in its scratch.
+// Transforms of single dimensions by cuFFT, of lines in scratch memory: a box may have a part of the
+// elements, the modes are a part of all, and a line's elements may not be contiguous. Plans are made with the
+// stage, and work in its scratch.
 #include "kernels/cuda/handles.hpp"
 #include "kernels/fourier/stage.hpp"
 #include "kernels/functors/fourier.hpp"
@@ -23,7 +24,7 @@ void checkFft(cufftResult status, const char* call) {
                             int(status)));
 }
 
-// Of so many lines, one after the other.
+// A plan for contiguous lines. Its work area is scratch of the context, given at each run.
 class CufftPlan {
 public:
   CufftPlan(cufftType type, Index extent, Index lines, const Stream& stream) {
@@ -46,7 +47,7 @@ public:
   CufftPlan& operator=(const CufftPlan&) = delete;
 
   Index workBytes() const noexcept { return static_cast<Index>(workBytes_); }
-  // What is in `from` may be lost.
+  // May destroy the values in `from`.
   void run(void* from, void* to, int direction, void* work) const {
     checkFft(cuda::fft().cufftSetWorkArea(plan_, work), "cufftSetWorkArea");
     checkFft(cuda::fft().cufftXtExec(plan_, from, to, direction), "cufftXtExec");
@@ -57,7 +58,8 @@ private:
   std::size_t workBytes_ = 0;
 };
 
-template <class T, int W> // W: numbers for an element
+// W: numbers of an element, 1 for real ones (the last dimension) and 2 for pairs.
+template <class T, int W>
 class CufftStage final : public FourierStage<T> {
 public:
   CufftStage(KernelContext& context, const FourierStageShape& shape, ScratchPlan& plan)
@@ -102,7 +104,7 @@ public:
 private:
   static constexpr bool kIsReal = W == 1, kIsDouble = std::is_same_v<T, double>;
   static constexpr cufftType kComplex = kIsDouble ? CUFFT_Z2Z : CUFFT_C2C;
-  static constexpr Index kBlock = Index(1) << 20; // pairs
+  static constexpr Index kBlock = Index(1) << 20; // pairs of a block: 16 MiB of float64
 
   const CufftPlan& synthesis() const { return synthesis_ ? *synthesis_ : analysis_; }
 
@@ -119,8 +121,8 @@ private:
     walk(lines * of.packed(), functors::FromLines<T, Width>(of, shape_.inner, from, to));
   }
 
-  // body(first line, lines, scratch...) for blocks of outer indices; the plan transforms whole ones, whatever is in
-  // the lines behind the last.
+  // body(first line, lines, scratch...) for blocks of outer indices; the plan always transforms a
+  // whole block, whatever the lines after the last hold.
   template <class Body>
   void eachBlock(Index outer, const Body& body) {
     for (Index begin = 0; begin < outer; begin += block_)
@@ -134,7 +136,7 @@ private:
   functors::PackedLine elements_, modes_;
   Index block_; // outer indices
   CufftPlan analysis_;
-  std::optional<CufftPlan> synthesis_; // of real elements
+  std::optional<CufftPlan> synthesis_; // only for real elements; pairs use one plan both ways
   Index elementLines_, modeLines_, work_ = 0;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks of walks/walks.hpp as kernels. Only lists of instances include this.
+// The walks of walks/walks.hpp as kernels. Only the .cu files, which list instances, include this.
 //
-// Where the tests' stand-in for the CUDA runtime is linked, tenonHostTwin() is there and learns, before a
-// kernel is launched, how the host runs it: the same object code, place by place.
+// If the tests' stand-in for the CUDA runtime is linked, tenonHostTwin() exists and learns, before a
+// kernel is launched, how the host runs it: the same functor, compiled for the host, place by place.
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
@@ -24,6 +24,7 @@ namespace tenon::device {
 
 template <class F>
 struct EachElement {
+  // Elements that a thread reads before it writes them, so that their loads are waited for together.
   static constexpr int kTogether = ReadsFirst<F> ? 4 : 1;
   F f;
   Index n;
@@ -84,7 +85,7 @@ void launch(const Stream& stream, Index blocks, const Kernel& kernel) {
   static_assert(std::is_trivially_copyable_v<Kernel>);
   static_assert(sizeof(Kernel) <= 4096, "the parameters of a kernel");
   const auto* function = reinterpret_cast<const void*>(&entry<Kernel>);
-  if (tenonHostTwin)
+  if (tenonHostTwin) // a weak symbol: null where the stand-in is not linked
     tenonHostTwin(function, sizeof(Kernel),
                   [](const void* k, unsigned count, unsigned threads, const unsigned* order) {
                     for (unsigned b = 0; b < count; ++b)
@@ -111,12 +112,14 @@ void eachBlock(const Stream& stream, Index blocks, const F& f) {
     launch(stream, blocks, EachBlock<F>{f});
 }
 
+// A block as a walk by element: the functor gets offsets instead of numbers.
 template <class F>
 struct BlockWalk {
   ElementOffsets<2> offsets;
   Index from, to;
   F f;
 
+  // A value between reading and writing, with the offset at which it is written.
   struct Pending {
     Index to;
     decltype(f.read(from, to)) value;
@@ -131,7 +134,7 @@ struct BlockWalk {
   }
 };
 
-// An element of `free` and, in order, those of `repeated`, which write the same element.
+// One thread does an element of `free` and, in order, all of `repeated`, which write to the same place.
 template <class F>
 struct RepeatedWalk {
   BlockWalk<F> free;
