@@ -13,7 +13,7 @@ namespace {
 
 TEST(ElementOffsets, FollowTheNumbersRowByRow) {
   const Index extent[] = {3, 1, 4, 5}, strides[] = {100, 7, -20, 3};
-  const Cells<1> offsets(4, extent, {strides});
+  const ElementOffsets<1> offsets(4, extent, {strides});
   ASSERT_EQ(offsets.count(), 60);
   Index number = 0;
   for (Index i = 0; i < 3; ++i)
@@ -25,7 +25,7 @@ TEST(ElementOffsets, FollowTheNumbersRowByRow) {
 TEST(ElementOffsets, OfAnyExtentAreCountedAndRefused) {
   for (const Index most : {Index(1) << 32, Index(3) << 32, (Index(1) << 32) + 1, Index(1) << 40}) {
     const Index extent[] = {2, most}, strides[] = {0, 0};
-    const Cells<1> offsets(2, extent, {strides});
+    const ElementOffsets<1> offsets(2, extent, {strides});
     EXPECT_EQ(offsets.count(), 2 * most);
     expectError(TENON_ERR_SUPPORT, {"a walk", "2^31 - 1"},
                 [&] { checkElementCount(offsets.count(), "a walk"); });
