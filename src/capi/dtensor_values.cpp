@@ -51,13 +51,13 @@ void checkAlike(const DTensor& x, const DTensor& y) {
               "tensor y");
   if (!integers)
     checkFloating(y.dataType(), "arithmetic with a floating x");
-  if (shareCells(x, y) && !areSameCells(x, y))
+  if (shareElements(x, y) && !areSameElements(x, y))
     throw Error(TENON_ERR_ARG, "the arrays of x and y overlap; pass separate arrays, or the same "
                                "array with the same strides for both");
 }
 
 std::string memoryText(const DTensor& x) {
-  const Index bytes = x.localCells() * dataTypeSize(x.dataType());
+  const Index bytes = x.localElements() * dataTypeSize(x.dataType());
   if (const auto& arrays = x.arrays())
     return fmt::format("{} user arrays{} along dim {} on rank {}, copied to and from a library "
                        "array of {} B",
@@ -205,7 +205,7 @@ TenonErrorCode TenonDTensorGetBox(TenonDTensor x, TenonInt low[], TenonInt high[
 }
 
 TenonErrorCode TenonDTensorGetLocalSize(TenonDTensor x, TenonInt* elements) noexcept {
-  return guard(__func__, [&] { required(elements, "elements") = deref(x, "x").localCells(); });
+  return guard(__func__, [&] { required(elements, "elements") = deref(x, "x").localElements(); });
 }
 
 TenonErrorCode TenonDTensorView(TenonDTensor x) noexcept {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Hands local arrays to the kernels that scale and add blocks. All is computed in the wider of the two types
+// and rounded once; arrays in different spaces meet on the host, so that no kernel ever sees addresses of
+// both.
 #include "dtensor/arithmetic.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -21,15 +24,16 @@ void axpbyTyped(double alpha, const DTensor& x, double beta, DTensor& y) {
   };
   if (x.space() == y.space())
     return run(y.context(), x.data<S>(), y.mutableData<T>());
-  // Between the spaces on the host.
+  // Between the spaces the host computes, on a copy of whichever array is on the device. Contiguous arrays that
+  // are only copied need none: one transfer brings the values to their place.
   T* const to = y.mutableData<T>();
-  if (x.localCells() == 0)
+  if (x.localElements() == 0)
     return;
   if constexpr (std::is_same_v<S, T>)
     if (alpha == 1 && beta == 0 && x.isContiguous() && y.isContiguous())
       return (y.space() == Space::Host ? x : y)
           .context()
-          .fetch(to, x.data<S>(), x.localCells() * Index(sizeof(T)));
+          .fetch(to, x.data<S>(), x.localElements() * Index(sizeof(T)));
   if (y.space() == Space::Host) {
     const HostCopy values(x);
     return run(y.context(), static_cast<const S*>(values.first()), to);
@@ -49,7 +53,8 @@ const void* arrayOf(const DTensor& x) {
 ByteSpan spanOf(const DTensor& x) {
   const auto* first = static_cast<const std::byte*>(arrayOf(x));
   const Index size = dataTypeSize(x.dataType());
-  if (x.localCells() == 0)
+  // Negative strides reach below the first element, so that the span begins there.
+  if (x.localElements() == 0)
     return {.begin = first, .bytes = 0, .toFirst = 0};
   Index below = 0, above = size;
   for (int d = 0; d < x.rank(); ++d) {

@@ -6,9 +6,10 @@
 
 namespace tenon {
 
-// The address of the first cell; throws TENON_ERR_STATE while the array is lent for writing.
+// The address of the first element of the box; throws TENON_ERR_STATE while the array is lent for writing.
 const void* arrayOf(const DTensor& x);
 
+// The bytes from the lowest to the highest element of the local array.
 ByteSpan spanOf(const DTensor& x);
 
 // y <- alpha x + beta y, where both have the same local extents; x may be float32 and y float64, or

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A field that the caller keeps in one array for each index of a dimension, as solvers do with
-// species or velocity components. Kernels want one strided block, so such a tensor works on an
-// array of the library's, and the caller says when values pass: gather copies his arrays into the
-// block, scatter copies the block back. Nothing else touches his arrays.
+// A field that the user keeps in one array for each index of a dimension, as solvers do with
+// species or velocity components. Kernels need one strided block, so such a tensor works on an
+// array of the library's, and the user says when values pass: gather copies the user's arrays into
+// the block, scatter copies the block back. Nothing else touches the user's arrays.
 #pragma once
 
 #include "dtensor/data_type.hpp"
@@ -19,8 +19,8 @@ using Strides = std::array<Index, kMaxRank>;
 
 struct ArrayList {
   int dim = 0;
-  std::vector<std::byte*> first; // of each array, its first cell in the tensor's box
-  Strides strides{};             // of the arrays; that of dim is not used
+  std::vector<std::byte*> first; // the first element of each array in the tensor's box
+  Strides strides{};             // of all arrays; the entry of dim is not used
 };
 
 // Copies between the arrays and the block of the extent, which begins at `block`.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the run-time data type to code for its C++ type.
+// From the run-time data type of a tensor to code for its C++ type: f is compiled for every type, and called for
+// one.
 #pragma once
 
 #include "sys/errors/error.hpp"
@@ -13,7 +14,7 @@ namespace tenon {
 
 Index dataTypeSize(TenonDataType type);
 const char* dataTypeName(TenonDataType type);
-// Throws TENON_ERR_DATATYPE unless the type is one of the enum's.
+// Throws TENON_ERR_DATATYPE unless the type is one of TenonDataType.
 void checkDataType(TenonDataType type);
 // Throws TENON_ERR_DATATYPE unless the type is float32 or float64; `what` needs it.
 void checkFloating(TenonDataType type, const char* what);
@@ -41,6 +42,7 @@ decltype(auto) visitDataType(TenonDataType type, F&& f) {
   }
 }
 
+// visitDataType() for float32 and float64 only; throws TENON_ERR_DATATYPE for an integer type.
 template <class F>
 decltype(auto) visitFloating(TenonDataType type, F&& f) {
   checkFloating(type, "this operation");

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Placing, lending and checking of a tensor's array. The order of checks matters: nothing of the tensor
+// changes before all of them have passed, and memory of the user's is given up only after the kernels that
+// use it are done.
 #include "dtensor/dtensor.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -14,6 +17,7 @@ namespace tenon {
 
 namespace {
 
+// The library's arrays are row-major without gaps.
 Strides ownStrides(const Shape& extent) {
   Strides strides{};
   Index stride = 1;
@@ -30,7 +34,7 @@ void checkLength(const char* what, std::size_t given, int rank) {
                     given, what, rank));
 }
 
-// Arrays that are written are different ones.
+// Arrays that will be written must be distinct.
 void checkEachOnce(const std::vector<void*>& arrays) {
   for (std::size_t i = 0; i < arrays.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
@@ -45,7 +49,7 @@ void checkEachOnce(const std::vector<void*>& arrays) {
 DTensor::DTensor(CommPtr comm, Layout layout, TenonDataType type, Space space)
     : Object(kClass), comm_(std::move(comm)), layout_(std::move(layout)), type_(type),
       context_(contextOf(comm_, space)), position_(layout_.grid().position(comm_->rank())),
-      box_(layout_.box(position_)), extent_(extents(box_)), localCells_(cells(extent_)),
+      box_(layout_.box(position_)), extent_(extents(box_)), localElements_(cells(extent_)),
       strides_(ownStrides(extent_)) {
   checkDataType(type);
 }
@@ -53,10 +57,12 @@ DTensor::DTensor(CommPtr comm, Layout layout, TenonDataType type, Space space)
 DTensor::~DTensor() {
   try {
     awaitCallersArray();
-  } catch (...) { // whoever uses the device next is told
+  } catch (...) { // a destructor cannot throw; the next call on the device reports the failure
   }
 }
 
+// After this the user may free or read the array that was placed. On a stream of the user's no waiting is needed:
+// the user's later work there comes after the kernels.
 void DTensor::awaitCallersArray() const {
   if (isCallers_ && space() == Space::Device && !isOnCallersStream(comm_))
     context_->stream().synchronise();
@@ -85,13 +91,14 @@ void DTensor::checkPlaced(const void* memory) const {
                             title(), spaceName(space()), isOnHost ? "device" : "host"));
 }
 
+// The ghosts may be wider than the halo: what lies outside the box is not touched.
 void DTensor::checkGhosts(const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
                           const std::vector<Index>& ghostsHigh) const {
   checkLength("strides", strides.size(), rank());
   checkLength("low ghost widths", ghostsLow.size(), rank());
   checkLength("high ghost widths", ghostsHigh.size(), rank());
   const Box owned = layout_.ownedBox(position_);
-  for (int d = 0; d < rank() && localCells_ > 0; ++d) {
+  for (int d = 0; d < rank() && localElements_ > 0; ++d) {
     const Index low = owned[d].begin - box_[d].begin, high = box_[d].end - owned[d].end;
     if (low > ghostsLow[d] || high > ghostsHigh[d])
       throw Error(TENON_ERR_SHAPE,
@@ -101,7 +108,7 @@ void DTensor::checkGhosts(const std::vector<Index>& strides, const std::vector<I
   }
 }
 
-Index DTensor::cellsBeforeOwned(const Strides& strides) const {
+Index DTensor::elementsBeforeOwned(const Strides& strides) const {
   Index offset = 0;
   const Box owned = layout_.ownedBox(position_);
   for (int d = 0; d < rank(); ++d)
@@ -122,23 +129,27 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
                          bool readOnly, Index length) {
   checkNotLent();
   checkGhosts(strides, ghostsLow, ghostsHigh);
-  if (localCells_ > 0 && firstOwned == nullptr)
+  if (localElements_ > 0 && firstOwned == nullptr)
     throw Error(TENON_ERR_NULL,
-                fmt::format("firstOwned is NULL, but this rank holds {} elements", localCells_));
-  if (localCells_ > 0)
+                fmt::format("firstOwned is NULL, but this rank holds {} elements", localElements_));
+  if (localElements_ > 0)
     checkPlaced(firstOwned);
   Strides given{};
   std::copy(strides.begin(), strides.end(), given.begin());
-  if (localCells_ > 0) {
+  if (localElements_ > 0) {
     checkSpan(extentWithGhosts(ghostsLow, ghostsHigh), given, length, dataTypeSize(type_));
     checkDistinct(extent_, given, readOnly);
   }
+  // All checks come before the first change, so that an error leaves the tensor as it was. The array that gives way
+  // goes back to the user only when no kernel uses it any more.
   awaitCallersArray();
   isCallers_ = true;
-  placedEmpty_ = localCells_ == 0;
+  // A rank without elements may place NULL, and yet it counts as placed.
+  placedEmpty_ = localElements_ == 0;
+  // Kernels count from the first element of the box, halo included, and the user from the first owned one.
   placed_ = placedEmpty_ ? nullptr
                          : static_cast<std::byte*>(firstOwned) -
-                               cellsBeforeOwned(given) * dataTypeSize(type_);
+                               elementsBeforeOwned(given) * dataTypeSize(type_);
   arrays_.reset();
   strides_ = given;
   readOnly_ = readOnly;
@@ -148,8 +159,8 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
 void DTensor::placeBox(void* first, bool readOnly) {
   checkNotLent();
   awaitCallersArray();
-  isCallers_ = false;
-  placedEmpty_ = localCells_ == 0;
+  isCallers_ = false; // the library waits for its kernels itself
+  placedEmpty_ = localElements_ == 0;
   placed_ = placedEmpty_ ? nullptr : first;
   arrays_.reset();
   strides_ = ownStrides(extent_);
@@ -163,7 +174,7 @@ void DTensor::checkArrayCount(int dim, const std::vector<void*>& arrays) const {
                 fmt::format("arrays were given along dimension {}; it must be in 0 to {}", dim,
                             rank() - 1));
   const Interval owned = layout_.ownedBox(position_)[dim];
-  if (localCells_ == 0)
+  if (localElements_ == 0)
     return;
   if (owned.begin != box_[dim].begin || owned.end != box_[dim].end)
     throw Error(TENON_ERR_SHAPE,
@@ -181,7 +192,7 @@ void DTensor::checkArrayCount(int dim, const std::vector<void*>& arrays) const {
     if (!arrays[i])
       throw Error(TENON_ERR_NULL,
                   fmt::format("array {} is NULL, but this rank holds {} elements of it", i,
-                              localCells_ / owned.size()));
+                              localElements_ / owned.size()));
 }
 
 void DTensor::placeArrays(int dim, const std::vector<void*>& firstOwned,
@@ -194,17 +205,19 @@ void DTensor::placeArrays(int dim, const std::vector<void*>& firstOwned,
     checkPlaced(array);
   ArrayList list{.dim = dim, .first = {}, .strides = {}};
   std::copy(strides.begin(), strides.end(), list.strides.begin());
-  if (localCells_ > 0) {
-    Shape cells = extent_, span = extentWithGhosts(ghostsLow, ghostsHigh);
-    cells[dim] = span[dim] = 1;
+  if (localElements_ > 0) {
+    // One array at a time: along `dim` each holds one index of the tensor.
+    Shape elements = extent_, span = extentWithGhosts(ghostsLow, ghostsHigh);
+    elements[dim] = span[dim] = 1;
     checkSpan(span, list.strides, length, dataTypeSize(type_));
-    checkDistinct(cells, list.strides, readOnly);
+    checkDistinct(elements, list.strides, readOnly);
     if (!readOnly)
       checkEachOnce(firstOwned);
   }
-  for (std::size_t i = 0; localCells_ > 0 && i < firstOwned.size(); ++i)
+  for (std::size_t i = 0; localElements_ > 0 && i < firstOwned.size(); ++i)
     list.first.push_back(static_cast<std::byte*>(firstOwned[i]) -
-                         cellsBeforeOwned(list.strides) * dataTypeSize(type_));
+                         elementsBeforeOwned(list.strides) * dataTypeSize(type_));
+  // The tensor works on the library's array; the list is only what values are gathered from and scattered to.
   resetArray();
   allocate();
   arrays_ = std::move(list);
@@ -247,11 +260,12 @@ void DTensor::resetArray() {
   changed();
 }
 
+// The stride of a dimension with one element plays no role, and a tensor without elements is contiguous.
 bool DTensor::isContiguous() const noexcept {
   Index rowMajor = 1;
   for (std::size_t d = extent_.size(); d-- > 0;) {
     if (extent_[d] > 1 && strides_[d] != rowMajor)
-      return localCells_ == 0;
+      return localElements_ == 0;
     rowMajor *= extent_[d];
   }
   return true;
@@ -267,13 +281,16 @@ const void* DTensor::address(TenonDataType asked) const {
   return own_.data<void>();
 }
 
+// Logically const: a tensor that was never written has zeros, whether they are stored yet or not.
 void DTensor::allocate() const {
-  if (own_.bytes() > 0 || localCells_ == 0)
+  if (own_.bytes() > 0 || localElements_ == 0)
     return;
   own_ = newArray();
   own_.setZero();
 }
 
+// On the host, memory from the communicator's arena is shared with the ranks of the node, which then read halos in
+// place instead of receiving messages.
 Buffer readableBuffer(const Communicator& comm, const KernelContext& context, Index bytes,
                       std::string label) {
   return {bytes, std::move(label),
@@ -281,7 +298,7 @@ Buffer readableBuffer(const Communicator& comm, const KernelContext& context, In
 }
 
 Buffer DTensor::newArray() const {
-  const Index bytes = localCells_ * dataTypeSize(type_);
+  const Index bytes = localElements_ * dataTypeSize(type_);
   return private_ && space() == Space::Host ? Buffer(bytes, title())
                                             : readableBuffer(*comm_, *context_, bytes, title());
 }
@@ -291,6 +308,8 @@ void DTensor::setPrivate(bool isPrivate) {
   if (isPrivate == private_)
     return;
   private_ = isPrivate;
+  // Without an array there is nothing to move: newArray() will look at private_. On the
+  // device it ignores private_.
   if (own_.bytes() == 0 || space() == Space::Device)
     return;
   Buffer moved = newArray();
@@ -335,7 +354,7 @@ void DTensor::lendForWriting() {
 void* DTensor::hostValues(TenonDataType asked) {
   checkReadable();
   void* first = const_cast<void*>(address(asked));
-  if (space() == Space::Host || localCells_ == 0)
+  if (space() == Space::Host || localElements_ == 0)
     return first;
   if (!hostCopy_)
     hostCopy_ = std::make_unique<HostCopy>(*this);
@@ -349,7 +368,8 @@ void* DTensor::deviceValues(TenonDataType asked) const {
                             "or TenonDTensorGetArray()",
                             title()));
   checkReadable();
-  void* const first = const_cast<void*>(address(asked)); // whose zeros may be queued
+  void* const first = const_cast<void*>(address(asked));
+  // Kernels that write it may be queued still, as the zeros of a new array are.
   context_->stream().synchronise();
   return first;
 }
@@ -368,6 +388,7 @@ void DTensor::checkLoan(bool exists, const char* what, const void* array) const 
 
 void DTensor::endReading(const void* array) {
   checkLoan(readers_ > 0, "reading", array);
+  // All readers share one copy.
   if (--readers_ == 0)
     hostCopy_.reset();
 }
@@ -375,6 +396,7 @@ void DTensor::endReading(const void* array) {
 void DTensor::endWriting(const void* array) {
   checkLoan(writer_, "writing", array);
   writer_ = false;
+  // Only what was lent as a copy has to go back to the device; deviceValues() lent the array itself.
   if (hostCopy_)
     hostCopy_->putBack();
   hostCopy_.reset();

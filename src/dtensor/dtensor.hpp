@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A distributed tensor: a layout, a data type and this rank's array, the library's own or the
-// caller's. The local array covers the rank's box, halos included; any strides are allowed.
+// user's. The local array covers the rank's box, halos included; any strides are allowed.
 #pragma once
 
 #include "comm/layout_object.hpp"
@@ -17,14 +17,14 @@ namespace tenon {
 class DTensor : public Object {
 public:
   static constexpr const char* kClass = "DTensor";
-  // Local; the array is allocated, zeroed, at its first use, unless the caller places his own.
+  // Local. The array is allocated, filled with zeros, at its first use, unless the user places one before.
   DTensor(CommPtr comm, Layout layout, TenonDataType type, Space space = Space::Host);
   ~DTensor() override;
 
   const CommPtr& comm() const noexcept { return comm_; }
   const Layout& layout() const noexcept { return layout_; }
   TenonDataType dataType() const noexcept { return type_; }
-  // Where kernels work on its array.
+  // The context whose kernels work on the array.
   KernelContext& context() const noexcept { return *context_; }
   Space space() const noexcept { return context_->space(); }
   // Throws TENON_ERR_STATE once the tensor has an array, TENON_ERR_SUPPORT if there is no device.
@@ -34,24 +34,24 @@ public:
   int position() const noexcept { return position_; }
   const Box& box() const noexcept { return box_; }
   const Shape& extent() const noexcept { return extent_; }
-  Index localCells() const noexcept { return localCells_; }
+  Index localElements() const noexcept { return localElements_; }
 
-  // Uses the caller's memory. `firstOwned` is the first owned cell (first cell of the part, without
-  // ghosts), strides count elements, ghosts say how many cells of memory lie around the owned ones.
-  // `length` is the number of elements that the caller allocated, 0 if it is not known. Throws
+  // Uses the user's memory. `firstOwned` is the first owned element (that of the local block without
+  // ghosts), strides count elements, and ghosts say how many ghost cells surround the owned elements.
+  // `length` is the number of elements that the user allocated, 0 if it is not known. Throws
   // TENON_ERR_SHAPE if the layout's halo is wider than the ghosts, or the array too short;
-  // TENON_ERR_ARG if two cells are one element. Until another array takes its place kernels may use it; then they are
-  // done, or, on the caller's own stream, in order with the caller's later work there.
+  // TENON_ERR_ARG if two indices are the same element. Kernels may use the array until another one takes its place;
+  // then they are done or, on a stream of the user's, come before the user's later work there.
   void placeArray(void* firstOwned, const std::vector<Index>& strides,
                   const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
                   bool readOnly, Index length = 0);
-  // The same for an array of exactly the box, row-major; nothing is allocated. The memory is the library's, which
-  // waits for kernels itself.
+  // Uses memory of the library's for exactly the box, row-major, and allocates nothing. The owner of that
+  // memory waits for kernels before it frees it.
   void placeBox(void* first, bool readOnly);
-  // The caller's memory is one array for each index of dimension `dim` on this rank, and each
-  // firstOwned[i] the first owned cell of one. Strides and ghosts are those of all arrays, and of
-  // `dim` they are not looked at. The library's array, which keeps its value, is what the tensor
-  // works on; gatherArrays copies into it and scatterArrays out of it. Throws TENON_ERR_SHAPE for
+  // The user's memory is one array for each index of dimension `dim` on this rank, and firstOwned[i] is
+  // the first owned element of array i. All arrays have the same strides and ghosts, whose entries for
+  // `dim` are not looked at. The tensor works on the library's array, which keeps its value;
+  // gatherArrays copies into it and scatterArrays out of it. Throws TENON_ERR_SHAPE for
   // another number of arrays and for a halo in `dim`. `length` is that of each array.
   void placeArrays(int dim, const std::vector<void*>& firstOwned, const std::vector<Index>& strides,
                    const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
@@ -59,7 +59,7 @@ public:
   void gatherArrays();
   void scatterArrays();
   const std::optional<ArrayList>& arrays() const noexcept { return arrays_; }
-  // Back to the library's own array.
+  // Returns to the library's own array.
   void resetArray();
   // Whether the library's own array is memory of this process alone, as a child made by fork() needs it,
   // instead of memory that the node's ranks share. The value stays.
@@ -67,15 +67,15 @@ public:
   bool isPrivate() const noexcept { return private_; }
   // Allocates the library's own array now instead of at its first use.
   void allocate() const;
-  // Of the library's own array, once it is allocated.
+  // The size of the library's own array, 0 until it is allocated.
   Index arrayBytes() const noexcept { return own_.bytes(); }
-  // Whether the caller's memory is the tensor's, in one array or several.
+  // Whether the tensor has placed memory, in one array or several.
   bool isPlaced() const noexcept { return placed_ != nullptr || placedEmpty_ || arrays_; }
   bool isReadOnly() const noexcept { return readOnly_; }
 
   const Strides& strides() const noexcept { return strides_; }
   bool isContiguous() const noexcept;
-  // The first cell of the box. The mutable form marks the tensor as changed.
+  // The first element of the box. The mutable form marks the tensor as changed.
   template <class T>
   const T* data() const {
     checkReadable();
@@ -88,19 +88,19 @@ public:
     return const_cast<T*>(static_cast<const T*>(address(dataTypeOf<T>())));
   }
 
-  // The same whatever the type: for those who look at the address alone.
+  // data() and mutableData() whatever the type, for a caller that needs the address alone.
   const void* readAddress() const { return checkReadable(), address(type_); }
   void* writeAddress() { return checkWritable(), changed(), const_cast<void*>(address(type_)); }
 
-  // Loans of the array to the caller, who gets its address before: one for writing, or any number
-  // for reading. Meanwhile everything else that would read or write against that is
-  // TENON_ERR_STATE.
+  // Loans of the array to the user, who gets its address before: one for writing, or any number
+  // for reading. Until the loan ends, an access that conflicts with it is TENON_ERR_STATE.
   void lendForReading();
   void lendForWriting();
   // The address for a loan of the values on the host: that of the array, or on the device that of a copy,
   // which the end of the loan puts back.
   void* hostValues(TenonDataType asked);
-  // And that of the array itself, whose values are there; TENON_ERR_STATE unless it is on the device.
+  // The address of the array itself on the device, once its values are there; TENON_ERR_STATE for a tensor on
+  // the host.
   void* deviceValues(TenonDataType asked) const;
   // Throw TENON_ERR_STATE if there is no such loan, TENON_ERR_ARG if it is of another address.
   void endReading(const void* array);
@@ -114,8 +114,8 @@ private:
   Buffer newArray() const;
   void checkGhosts(const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
                    const std::vector<Index>& ghostsHigh) const;
-  // From the first cell of the box to the first owned one.
-  Index cellsBeforeOwned(const Strides& strides) const;
+  // The distance from the first element of the box to the first owned one.
+  Index elementsBeforeOwned(const Strides& strides) const;
   Shape extentWithGhosts(const std::vector<Index>& ghostsLow,
                          const std::vector<Index>& ghostsHigh) const;
   const ArrayList& placedArrays() const;
@@ -123,7 +123,7 @@ private:
   void checkNotLent() const;
   void checkLoan(bool exists, const char* what, const void* array) const;
   void checkPlaced(const void* memory) const;
-  // Kernels that use memory of the caller's are done, unless they run on a stream of the caller's.
+  // Waits for kernels that use memory of the user's, unless they run on a stream of the user's.
   void awaitCallersArray() const;
 
   CommPtr comm_;
@@ -133,13 +133,13 @@ private:
   int position_;
   Box box_;
   Shape extent_;
-  Index localCells_;
+  Index localElements_;
   Strides strides_{};
   mutable Buffer own_;
   bool private_ = false;
   void* placed_ = nullptr;
   bool placedEmpty_ = false;
-  bool isCallers_ = false; // what is placed, or arrays_
+  bool isCallers_ = false; // the placed memory, or that of arrays_, is the user's
   std::optional<ArrayList> arrays_;
   bool readOnly_ = false;
   int readers_ = 0;
@@ -152,7 +152,7 @@ private:
 void checkTensor(const DTensor& tensor, const Layout& layout, TenonDataType type,
                  const std::string& who, const char* role, const char* remedy = "");
 
-// In the space of the context; on the host where the ranks of the node can read it.
+// A buffer in the space of the context; on the host its memory can be read by the other ranks of the node.
 Buffer readableBuffer(const Communicator& comm, const KernelContext& context, Index bytes,
                       std::string label);
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Fills tensors by global index, on the host and element by element except for constants. Random numbers are
+// counter-based, so that a value depends on its index and the seed alone, and any partition, halo or copy
+// gets the same one.
 #include "dtensor/fill.hpp"
 
 #include "dtensor/host_view.hpp"
@@ -12,7 +15,8 @@ namespace tenon {
 
 namespace {
 
-// For one dimension of this rank's box: the global index that each cell stands for, or -1.
+// For one dimension of this rank's box: the global index whose value each element holds, or -1 for an element that
+// holds none (beyond a boundary that copies nothing, or in a halo of partial sums).
 std::vector<Index> globalIndices(const DTensor& x, int dim) {
   const Layout& layout = x.layout();
   const auto& halo = layout.halo(dim);
@@ -28,7 +32,7 @@ std::vector<Index> globalIndices(const DTensor& x, int dim) {
   return result;
 }
 
-// On a P axis coordinate 0 carries the value.
+// Of the partial sums along a P axis, the one on coordinate 0 carries the value.
 bool carriesValue(const DTensor& x) {
   const Layout& layout = x.layout();
   for (int axis = 0; axis < layout.grid().axes(); ++axis)
@@ -37,9 +41,9 @@ bool carriesValue(const DTensor& x) {
   return true;
 }
 
-// The local cells that carry the value: those that do not are at the ends of a dimension.
+// The local elements that carry the value are a box, since those that do not are at the ends of a dimension.
 Box carrierBox(const DTensor& x) {
-  if (x.localCells() == 0 || !carriesValue(x))
+  if (x.localElements() == 0 || !carriesValue(x))
     return Box(x.rank());
   Box box;
   for (int d = 0; d < x.rank(); ++d) {
@@ -51,11 +55,11 @@ Box carrierBox(const DTensor& x) {
   return box;
 }
 
-// Calls f(offset in the local array, local index) for every cell.
+// Calls f(offset in the local array, local index) for every element.
 template <class F>
-void forEachCell(const DTensor& x, F f) {
+void forEachElement(const DTensor& x, F f) {
   std::array<Index, kMaxRank> index{};
-  for (Index n = x.localCells(); n > 0; --n) {
+  for (Index n = x.localElements(); n > 0; --n) {
     Index offset = 0;
     for (int d = 0; d < x.rank(); ++d)
       offset += index[d] * x.strides()[d];
@@ -77,13 +81,13 @@ T converted(double value) {
 void fillByIndex(DTensor& x, const std::function<double(Index)>& f) {
   visitDataType(x.dataType(), [&]<class T>(T) {
     const HostView<T> data(x);
-    if (x.localCells() == 0)
-      return;
+    if (x.localElements() == 0)
+      return; // this rank may have no position, of which to ask for indices
     std::vector<std::vector<Index>> global;
     for (int d = 0; d < x.rank(); ++d)
       global.push_back(globalIndices(x, d));
     const bool carries = carriesValue(x);
-    forEachCell(x, [&](Index offset, const std::array<Index, kMaxRank>& index) {
+    forEachElement(x, [&](Index offset, const std::array<Index, kMaxRank>& index) {
       Index at = 0;
       bool inside = carries;
       for (int d = 0; d < x.rank(); ++d) {
@@ -102,6 +106,7 @@ void fillConstant(DTensor& x, double value) {
   Index offset = 0;
   for (int d = 0; d < x.rank(); ++d)
     offset += carriers[d].begin * x.strides()[d];
+  // A kernel fills the box, on the device too; where some elements carry nothing they are cleared before.
   if (extent != x.extent())
     scaleArray(0, x);
   visitDataType(x.dataType(), [&]<class T>(T) {
@@ -123,7 +128,7 @@ void fillRaw(DTensor& x, std::uint64_t seed, bool integers) {
   visitDataType(x.dataType(), [&]<class T>(T) {
     const HostView<T> data(x);
     Index counter = 0;
-    forEachCell(x, [&](Index offset, const auto&) {
+    forEachElement(x, [&](Index offset, const auto&) {
       const double u =
           2 * uniformAt(seed, static_cast<std::uint64_t>(x.comm()->rank()), counter++) - 1;
       data[offset] = integers ? converted<T>(std::floor(8 * u)) : converted<T>(u);

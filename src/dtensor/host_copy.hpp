@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The values of a tensor's array on the device, brought to the host and back.
+// The values of a tensor's array on the device, brought to the host and back. The copy includes what lies between
+// the tensor's elements, since one contiguous transfer is faster than many small ones.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -9,9 +10,8 @@
 
 namespace tenon {
 
-// The bytes of a strided array.
-
-// From the lowest to the highest cell, and from the lowest to the first.
+// The bytes of a strided array from its lowest to its highest element. `toFirst` leads from the lowest element to
+// the one with all indices 0, which is another where a stride is negative.
 struct ByteSpan {
   const std::byte* begin = nullptr;
   Index bytes = 0, toFirst = 0;
@@ -21,16 +21,16 @@ class DTensor;
 
 class HostCopy {
 public:
-  // Unset where the host writes every element of an array before it reads any.
+  // Unset is for a host that writes every element before it reads any.
   enum class Values { Fetched, Unset };
-  // Waits for them. The tensor outlives the copy.
+  // Waits for the values if they are fetched. The tensor must outlive the copy.
   explicit HostCopy(const DTensor& x, Values values = Values::Fetched);
   HostCopy(const HostCopy&) = delete;
   HostCopy& operator=(const HostCopy&) = delete;
   ~HostCopy();
-  // Where the array's first cell is; the others have the tensor's strides.
+  // The copy of the tensor's first element; the others follow with the tensor's strides.
   void* first() const { return const_cast<std::byte*>(values_.data<std::byte>()) + array_.toFirst; }
-  // The tensor's cells, and nothing between them.
+  // Writes the tensor's elements back, and leaves what lies between them on the device unchanged.
   void putBack() const;
 
 private:

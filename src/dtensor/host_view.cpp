@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Brings whole tensors or single numbers to the space in which somebody works. A tensor that is there already
+// is used in place; the others are copied, and whoever asks keeps the copy for the next time.
 #include "dtensor/host_view.hpp"
-
-#include "dtensor/arithmetic.hpp"
 
 namespace tenon {
 
 namespace {
 
+// The copy is made once and kept by its user, so that calls in a time step allocate nothing.
 void makeLike(const DTensor& x, const CommPtr& comm, Space space, Ref<DTensor>& copy) {
   if (!copy || !(copy->layout() == x.layout()) || copy->dataType() != x.dataType())
     copy = makeRef<DTensor>(comm, x.layout(), x.dataType(), space);
@@ -31,16 +32,17 @@ DTensor& likeInSpace(DTensor& x, const CommPtr& comm, Space space, Ref<DTensor>&
 
 double numberOf(const DTensor& x) {
   return visitFloating(x.dataType(), [&]<class T>(T) {
-    const HostView<const T> cells(x);
-    return x.localCells() > 0 ? static_cast<double>(cells[0]) : 0.0;
+    // The view is made on ranks without the number too, since it checks that x may be read.
+    const HostView<const T> elements(x);
+    return x.localElements() > 0 ? static_cast<double>(elements[0]) : 0.0;
   });
 }
 
 void setNumber(DTensor& x, double value) {
   visitFloating(x.dataType(), [&]<class T>(T) {
-    const HostView<T> cells(x);
-    if (x.localCells() > 0)
-      cells[0] = static_cast<T>(value);
+    const HostView<T> elements(x);
+    if (x.localElements() > 0)
+      elements[0] = static_cast<T>(value);
   });
 }
 

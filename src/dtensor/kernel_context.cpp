@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Keeps one context for each communicator and space, as long as a tensor, layer or operator uses it. The
+// contexts are held weakly: with the last user the scratch memory goes, and a stream may be set again.
 #include "dtensor/kernel_context.hpp"
 
 #include <map>
@@ -10,15 +12,17 @@ namespace {
 
 struct Contexts {
   std::weak_ptr<KernelContext> known[2]; // by space
-  void* stream = nullptr;                // of the caller, for the device
+  void* stream = nullptr;                // the user's, for the device
 };
 
-// To be locked while contexts are looked up and changed.
+// Guards contextsOf(): communicators may be used in distinct threads, but the table of all contexts is one.
 std::mutex& contextsMutex() {
   static std::mutex mutex;
   return mutex;
 }
 
+// The key is weak, so that the table keeps no communicator alive, and is ordered by ownership, so that a new
+// communicator at the address of an old one is not taken for it.
 Contexts& contextsOf(const CommPtr& comm) {
   static std::map<std::weak_ptr<Communicator>, Contexts, std::owner_less<>> all;
   std::erase_if(all, [](const auto& entry) { return entry.first.expired(); });
@@ -43,7 +47,7 @@ KernelContextPtr contextOf(const CommPtr& comm, Space space) {
 }
 
 void setStream(const CommPtr& comm, void* stream) {
-  Device::get();
+  Device::get(); // throws where there is no device
   const std::scoped_lock lock(contextsMutex());
   Contexts& contexts = contextsOf(comm);
   if (!contexts.known[static_cast<std::size_t>(Space::Device)].expired())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels' context that all tensors and layers of one communicator in one space share: what is done on one
-// communicator is done one after the other, on distinct ones it may be done in distinct threads.
+// The kernels' context that all tensors and layers of one communicator in one space share. Calls on one
+// communicator follow each other; calls on distinct communicators may come from distinct threads.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -8,13 +8,15 @@
 
 namespace tenon {
 
-// It lives as long as a kernel uses it. Throws TENON_ERR_SUPPORT for a device that is not there.
+// The context lives as long as somebody holds it. Throws TENON_ERR_SUPPORT for a device that is not there.
 KernelContextPtr contextOf(const CommPtr& comm, Space space = Space::Host);
 
-// The stream of the device's context (a cudaStream_t), which has to outlive it; NULL for one of the library's. Throws
-// TENON_ERR_STATE while there is a context, TENON_ERR_SUPPORT for a device that is not there.
+// Sets the stream (a cudaStream_t) on which the device's context works and which must outlive it; NULL stands
+// for a stream of the library's. Throws TENON_ERR_STATE while there is a context, TENON_ERR_SUPPORT if there
+// is no device.
 void setStream(const CommPtr& comm, void* stream);
-// Whether the device's context has it: what the caller queues there later runs after the kernels.
+// Whether the device's context works on a stream of the user's: what the user queues there later runs after the
+// kernels, without waiting.
 bool isOnCallersStream(const CommPtr& comm);
 
 } // namespace tenon

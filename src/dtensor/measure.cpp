@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Adds local sums of kernels over the ranks. The local numbers are gathered and added in rank order on every
+// rank, because decisions such as a stopping criterion must come out alike everywhere.
 #include "dtensor/measure.hpp"
 
 #include "comm/agreement/patience.hpp"
@@ -21,10 +23,13 @@ std::vector<double> gathered(Communicator& comm, double local) {
            "MPI_Iallgather");
   if (comm.size() > 1)
     logMessage(sizeof local);
+  // waitFor() instead of MPI_Wait gives the core away while it waits, and names the ranks that are missing.
   waitFor(comm, &request, 1, [&] { return someOfText(othersOf(comm)); });
   return all;
 }
 
+// Every rank gets all local sums and adds them in the same order, so that all have the same bits: an all-reduce
+// promises this neither for all ranks nor for two runs.
 double sumInRankOrder(Communicator& comm, double local) {
   double sum = 0;
   for (double part : gathered(comm, local))
@@ -39,14 +44,15 @@ double localDot(const DTensor& x, const DTensor& y) {
   });
 }
 
-Index offsetOf(const std::vector<Index>& cell, const DTensor& x) {
+Index offsetOf(const std::vector<Index>& element, const DTensor& x) {
   Index offset = 0;
   for (int d = 0; d < x.rank(); ++d)
-    offset += cell[d] * x.strides()[d];
+    offset += element[d] * x.strides()[d];
   return offset;
 }
 
-// The dot product of the cells that this rank alone counts: owned, on coordinate 0 of B axes.
+// The dot product of the elements that this rank counts, so that all ranks count each element once: the owned ones,
+// on ranks with coordinate 0 along every B axis.
 double ownedDot(const DTensor& x, const DTensor& y) {
   const Layout& layout = x.layout();
   for (int axis = 0; axis < layout.grid().axes() && x.position() >= 0; ++axis)
@@ -140,6 +146,7 @@ double localMaxAbsolute(const DTensor& x) {
 double maxAbsolute(const DTensor& x) {
   double largest = 0;
   for (double part : gathered(*x.comm(), localMaxAbsolute(x)))
+    // Not greater-than, which is false for NaN; a NaN that has been found stays.
     if (!(part <= largest))
       largest = std::isnan(largest) ? largest : part;
   return largest;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sums over a distributed tensor. Local sums run pairwise in double, the ranks' sums are added in
-// rank order, so every rank gets the same bits. All are collective.
+// rank order, so every rank gets the same bits. All calls are collective unless they say otherwise.
 #pragma once
 
 #include "dtensor/dtensor.hpp"
@@ -10,37 +10,38 @@
 
 namespace tenon {
 
-// What would make pairing() or norm() fail, without communication.
+// Throw what pairing() or norm() would throw, without communication.
 void checkPaired(const DTensor& x, const DTensor& y);
 void checkNormed(const DTensor& x);
 
 // The pairing of x in a layout with y in its dual: the sum over all ranks of local dot products.
 double pairing(const DTensor& x, const DTensor& y);
 
-// The Euclidean norm of the tensor's value: each copy counts once. Throws TENON_ERR_SUPPORT where
-// the layout holds addends: their value is known only once they are summed by a conversion.
+// The Euclidean norm of the tensor's value, where copies of an element count once. Throws TENON_ERR_SUPPORT if
+// the layout holds partial sums, whose value is known only once a conversion has summed them.
 double norm(const DTensor& x);
 
-// The sum over the pairs of tensors in one layout each of the inner products of their values, each copy
-// counted once, in one exchange. As for norm(), addends are refused.
+// The sum of the inner products of pairs of tensors in one exchange. The tensors of a pair have the same layout;
+// copies of an element count once, and partial sums are an error as for norm().
 using TensorPair = std::pair<const DTensor*, const DTensor*>;
 double innerProduct(Communicator& comm, const std::vector<TensorPair>& pairs);
 
-// What rank 0 has.
+// The value on rank 0, for all ranks.
 double valueOfFirstRank(Communicator& comm, double value);
 
 // The Euclidean norm of all local memory, copies included.
 double rawNorm(const DTensor& x);
 
-// The sum of what all ranks have, in no order of ours: for what is only asked whether it is finite. Allocates nothing.
+// The sum of all ranks' values in an order that MPI chooses, which is enough to ask whether the sum is finite.
+// Allocates nothing.
 double sumOfRanks(Communicator& comm, double value);
 
 // The sum of squares of all local memory, copies included. Not collective.
 double localSquares(const DTensor& x);
 
-// The largest absolute value of any cell of any rank; NaN if there is one.
+// The largest absolute value of any element of any rank; NaN if there is one.
 double maxAbsolute(const DTensor& x);
-// Of this rank's cells. Not collective.
+// The largest absolute value of this rank's elements. Not collective.
 double localMaxAbsolute(const DTensor& x);
 
 } // namespace tenon

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Decides whether strides make a distance, by a search over the dimensions from the largest stride to the
+// smallest, and answers with it whether arrays overlap and whether a user's strides fit. The bounds of an
+// array alone would not do: the components of interleaved arrays lie within each other and share nothing.
 #include "dtensor/stride_sums.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -13,56 +16,11 @@
 
 namespace tenon {
 
-// Byte p of cell i of x is byte q of cell j of y if  i . stepsX + p - j . stepsY - q  is the distance of the arrays:
-// a sum of strides with numbers within bounds, as stride_sums.hpp finds it.
-
 namespace {
 
-bool hasArray(const DTensor& x) {
-  return x.localCells() > 0 && (x.isPlaced() || x.arrayBytes() > 0);
+Index floorDivide(Index a, Index b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
-
-bool isWithinReach(const ByteSpan& x, const ByteSpan& y) {
-  const std::less<const std::byte*> before;
-  return before(x.begin, y.begin + y.bytes) && before(y.begin, x.begin + x.bytes);
-}
-
-// The bytes from a cell of x to others of it, or, with `from`, to it from others.
-void addSteps(const DTensor& x, bool from, Lags& lags) {
-  const Index size = dataTypeSize(x.dataType());
-  const auto add = [&](Index stride, Index most) {
-    const bool ahead = (stride > 0) != from;
-    lags.merge({std::abs(stride), ahead ? 0 : most, ahead ? most : 0, 0});
-  };
-  for (int d = 0; d < x.rank(); ++d)
-    if (x.strides()[d] != 0 && x.extent()[d] > 1)
-      add(x.strides()[d] * size, x.extent()[d] - 1);
-  add(1, size - 1);
-}
-
-} // namespace
-
-bool shareCells(const DTensor& x, const DTensor& y) {
-  if (!hasArray(x) || !hasArray(y) || x.space() != y.space() ||
-      !isWithinReach(spanOf(x), spanOf(y)))
-    return false;
-  Lags lags;
-  addSteps(x, false, lags);
-  addSteps(y, true, lags);
-  return lags.reach(static_cast<const std::byte*>(arrayOf(y)) -
-                    static_cast<const std::byte*>(arrayOf(x)));
-}
-
-bool areSameCells(const DTensor& x, const DTensor& y) {
-  if (x.extent() != y.extent() || x.dataType() != y.dataType() || arrayOf(x) != arrayOf(y))
-    return false;
-  for (int d = 0; d < x.rank(); ++d)
-    if (x.extent()[d] > 1 && x.strides()[d] != y.strides()[d])
-      return false;
-  return true;
-}
-
-namespace {
 
 constexpr std::uint64_t kMostBytes = std::numeric_limits<Index>::max();
 
@@ -70,8 +28,7 @@ std::uint64_t magnitude(Index stride) {
   return stride < 0 ? 0 - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
 }
 
-// The elements from the lowest to the highest, with strides divided by `by`; kMostBytes if there are
-// more than that.
+// The number of elements from the lowest to the highest, with strides divided by `by`; at most kMostBytes.
 std::uint64_t spanOf(const Shape& extent, const Strides& strides, std::uint64_t by = 1) {
   std::uint64_t span = 1;
   for (std::size_t d = 0; d < extent.size(); ++d) {
@@ -90,6 +47,7 @@ std::string textOf(const Shape& extent, const Strides& strides) {
                      fmt::join(extent, ","));
 }
 
+// Whether the user seems to have counted strides in bytes: divided by the element's size they fit the array.
 bool countBytes(const Shape& extent, const Strides& strides, std::uint64_t length,
                 std::uint64_t elementSize) {
   bool divisible = true;
@@ -98,7 +56,113 @@ bool countBytes(const Shape& extent, const Strides& strides, std::uint64_t lengt
   return divisible && spanOf(extent, strides, elementSize) <= length;
 }
 
+// The array of a tensor that has none yet must not be looked for, since asking for its address allocates it.
+bool hasArray(const DTensor& x) {
+  return x.localElements() > 0 && (x.isPlaced() || x.arrayBytes() > 0);
+}
+
+bool isWithinReach(const ByteSpan& x, const ByteSpan& y) {
+  const std::less<const std::byte*> before;
+  return before(x.begin, y.begin + y.bytes) && before(y.begin, x.begin + x.bytes);
+}
+
+// Adds the distances in bytes from the first element of x to its other bytes or, with `from`, the distances from
+// those back to the first.
+void addSteps(const DTensor& x, bool from, Lags& lags) {
+  const Index size = dataTypeSize(x.dataType());
+  const auto add = [&](Index stride, Index most) {
+    const bool ahead = (stride > 0) != from;
+    lags.merge({std::abs(stride), ahead ? 0 : most, ahead ? most : 0, 0});
+  };
+  for (int d = 0; d < x.rank(); ++d)
+    if (x.strides()[d] != 0 && x.extent()[d] > 1)
+      add(x.strides()[d] * size, x.extent()[d] - 1);
+  add(1, size - 1);
+}
+
 } // namespace
+
+void Lags::add(const Lag& lag) {
+  int at = count_++;
+  for (; at > 0 && lags_[at - 1].stride < lag.stride; --at)
+    lags_[at] = lags_[at - 1];
+  lags_[at] = lag;
+}
+
+void Lags::merge(const Lag& lag) {
+  for (int at = 0; at < count_; ++at)
+    if (lags_[at].stride == lag.stride) {
+      lags_[at].below += lag.below;
+      lags_[at].above += lag.above;
+      return;
+    }
+  add(lag);
+}
+
+Index Lags::highest(int from) const {
+  Index sum = 0;
+  for (; from < count_; ++from)
+    sum += lags_[from].above * lags_[from].stride;
+  return sum;
+}
+
+Index Lags::lowest(int from) const {
+  Index sum = 0;
+  for (; from < count_; ++from)
+    sum -= lags_[from].below * lags_[from].stride;
+  return sum;
+}
+
+bool Lags::reach(Index distance) {
+  return reach(distance, 0);
+}
+
+// Only a few k of each dimension leave a distance that the dimensions with smaller strides can bridge, so that
+// the search ends soon although it is exponential in the worst case.
+bool Lags::reach(Index distance, int from) {
+  if (from == count_)
+    return distance == 0;
+  Lag& lag = lags_[from];
+  const Index first = std::max(-lag.below, -floorDivide(highest(from + 1) - distance, lag.stride));
+  const Index last = std::min(lag.above, floorDivide(distance - lowest(from + 1), lag.stride));
+  for (lag.k = first; lag.k <= last; ++lag.k)
+    if (reach(distance - lag.k * lag.stride, from + 1))
+      return true;
+  return false;
+}
+
+bool Lags::returnToZero() {
+  // d is the first dimension whose k is not 0. It is enough to try positive k, since a sum of 0 stays one with
+  // all signs turned.
+  for (int d = count_ - 1; d >= 0; --d) {
+    Lag& lag = lags_[d];
+    const Index last = std::min(lag.above, -floorDivide(lowest(d + 1), lag.stride));
+    for (lag.k = 1; lag.k <= last; ++lag.k)
+      if (reach(-lag.k * lag.stride, d + 1)) {
+        for (int outer = 0; outer < d; ++outer)
+          lags_[outer].k = 0;
+        return true;
+      }
+  }
+  return false;
+}
+
+std::optional<SameElement> sameElement(const Shape& extent, const Strides& strides) {
+  Lags lags;
+  for (std::size_t d = 0; d < extent.size(); ++d)
+    if (extent[d] > 1 && strides[d] != 0)
+      lags.add({std::abs(strides[d]), extent[d] - 1, extent[d] - 1, static_cast<int>(d)});
+  if (!lags.returnToZero())
+    return {};
+  // The k are differences of two indices: those that go up belong to the first index, those that go down to the
+  // second, and every other entry is 0.
+  SameElement same{std::vector<Index>(extent.size()), std::vector<Index>(extent.size())};
+  for (const Lag& lag : lags) {
+    const Index k = strides[lag.dim] < 0 ? -lag.k : lag.k;
+    (k > 0 ? same.first : same.second)[lag.dim] = std::abs(k);
+  }
+  return same;
+}
 
 void checkSpan(const Shape& extent, const Strides& strides, Index length, Index elementSize) {
   if (length < 0)
@@ -140,90 +204,27 @@ void checkDistinct(const Shape& extent, const Strides& strides, bool readOnly) {
                     fmt::join(same->second, ",")));
 }
 
-namespace {
-
-Index floorDivide(Index a, Index b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-}
-
-} // namespace
-
-void Lags::add(const Lag& lag) {
-  int at = count_++;
-  for (; at > 0 && lags_[at - 1].stride < lag.stride; --at)
-    lags_[at] = lags_[at - 1];
-  lags_[at] = lag;
-}
-
-void Lags::merge(const Lag& lag) {
-  for (int at = 0; at < count_; ++at)
-    if (lags_[at].stride == lag.stride) {
-      lags_[at].below += lag.below;
-      lags_[at].above += lag.above;
-      return;
-    }
-  add(lag);
-}
-
-Index Lags::highest(int from) const {
-  Index sum = 0;
-  for (; from < count_; ++from)
-    sum += lags_[from].above * lags_[from].stride;
-  return sum;
-}
-
-Index Lags::lowest(int from) const {
-  Index sum = 0;
-  for (; from < count_; ++from)
-    sum -= lags_[from].below * lags_[from].stride;
-  return sum;
-}
-
-bool Lags::reach(Index distance) {
-  return reach(distance, 0);
-}
-
-// Only a few k of each dimension leave a distance that the inner ones, with smaller strides, can
-// bridge.
-bool Lags::reach(Index distance, int from) {
-  if (from == count_)
-    return distance == 0;
-  Lag& lag = lags_[from];
-  const Index first = std::max(-lag.below, -floorDivide(highest(from + 1) - distance, lag.stride));
-  const Index last = std::min(lag.above, floorDivide(distance - lowest(from + 1), lag.stride));
-  for (lag.k = first; lag.k <= last; ++lag.k)
-    if (reach(distance - lag.k * lag.stride, from + 1))
-      return true;
-  return false;
-}
-
-bool Lags::returnToZero() {
-  for (int d = count_ - 1; d >= 0; --d) { // the first dimension whose k is not 0
-    Lag& lag = lags_[d];
-    const Index last = std::min(lag.above, -floorDivide(lowest(d + 1), lag.stride));
-    for (lag.k = 1; lag.k <= last; ++lag.k)
-      if (reach(-lag.k * lag.stride, d + 1)) {
-        for (int outer = 0; outer < d; ++outer)
-          lags_[outer].k = 0;
-        return true;
-      }
-  }
-  return false;
-}
-
-std::optional<SameElement> sameElement(const Shape& extent, const Strides& strides) {
+// Byte p of element i of x is byte q of element j of y if  i . stepsX + p - j . stepsY - q  is the distance
+// from the first element of x to that of y. This is a sum of strides with bounded factors, which Lags
+// decides.
+bool shareElements(const DTensor& x, const DTensor& y) {
+  if (!hasArray(x) || !hasArray(y) || x.space() != y.space() ||
+      !isWithinReach(spanOf(x), spanOf(y)))
+    return false;
   Lags lags;
-  for (std::size_t d = 0; d < extent.size(); ++d)
-    if (extent[d] > 1 && strides[d] != 0)
-      lags.add({std::abs(strides[d]), extent[d] - 1, extent[d] - 1, static_cast<int>(d)});
-  if (!lags.returnToZero())
-    return {};
-  SameElement same{std::vector<Index>(extent.size()), std::vector<Index>(extent.size())};
-  for (const Lag& lag : lags) {
-    const Index k = strides[lag.dim] < 0 ? -lag.k : lag.k;
-    (k > 0 ? same.first : same.second)[lag.dim] = std::abs(k);
-  }
-  return same;
+  addSteps(x, false, lags);
+  addSteps(y, true, lags);
+  return lags.reach(static_cast<const std::byte*>(arrayOf(y)) -
+                    static_cast<const std::byte*>(arrayOf(x)));
+}
+
+bool areSameElements(const DTensor& x, const DTensor& y) {
+  if (x.extent() != y.extent() || x.dataType() != y.dataType() || arrayOf(x) != arrayOf(y))
+    return false;
+  for (int d = 0; d < x.rank(); ++d)
+    if (x.extent()[d] > 1 && x.strides()[d] != y.strides()[d])
+      return false;
+  return true;
 }
 
 } // namespace tenon

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Distances that the strides of an array make: sums of k[d] stride[d] with every k[d] within bounds.
-// They say whether two arrays share a cell, and whether two cells of an array are one.
+// Such sums answer, exactly and for any strides, whether two arrays share memory and whether two indices of
+// a tensor are the same element of its array.
 #pragma once
 
 #include "dtensor/array_list.hpp"
@@ -9,27 +10,6 @@
 #include <optional>
 
 namespace tenon {
-
-// Whether the local arrays of two tensors have memory in common.
-
-// Whether a byte belongs to a cell of both: exact for any strides and types. Two components of an interleaved array, or
-// two of its boxes, share none. Nothing is allocated.
-bool shareCells(const DTensor& x, const DTensor& y);
-
-// Whether each cell of x is the same cell of y.
-bool areSameCells(const DTensor& x, const DTensor& y);
-
-// Checks of what a caller says about his array: that it is long enough for the cells that strides and
-// extents reach, and that no two of the tensor's cells are one element of it.
-
-// `extent` counts the owned cells with the ghosts. Throws TENON_ERR_SHAPE if the elements from the
-// lowest to the highest of them are more than `length`, which is 0 where it is not known, or more
-// than memory can have; TENON_ERR_ARG if the length is negative.
-void checkSpan(const Shape& extent, const Strides& strides, Index length, Index elementSize);
-
-// `extent` counts the tensor's cells. Throws TENON_ERR_ARG if two of them are one element; only an
-// array that is never written may have strides of 0.
-void checkDistinct(const Shape& extent, const Strides& strides, bool readOnly);
 
 // A dimension with its positive stride, in which k runs from -below to above.
 struct Lag {
@@ -42,31 +22,52 @@ struct Lag {
 class Lags {
 public:
   void add(const Lag& lag);
-  // The same, but lags of one stride become one, whose dimension is the first's.
+  // Adds a lag, but unites it with one of the same stride, if there is one; the dimension of that one stays.
   void merge(const Lag& lag);
-  // Whether a distance is such a sum. The lags' k are then those of one.
+  // Whether a distance is such a sum. If so, the lags' k are those of one such sum.
   bool reach(Index distance);
-  // Whether the distance 0 is one without all k being 0.
+  // Whether the distance 0 is such a sum without all k being 0.
   bool returnToZero();
   const Lag* begin() const noexcept { return lags_.data(); }
   const Lag* end() const noexcept { return lags_.data() + count_; }
 
 private:
   bool reach(Index distance, int from);
-  // The largest sum of the lags from one on, where every k is `above`.
+  // The largest and the smallest sum of the lags from `from` on.
   Index highest(int from) const;
   Index lowest(int from) const;
 
-  static constexpr int kMost = 2 * kMaxRank + 1; // those of two arrays, and of the bytes of a cell
+  // The dimensions of two arrays, and the bytes of an element.
+  static constexpr int kMost = 2 * kMaxRank + 1;
   std::array<Lag, kMost> lags_{};
   int count_ = 0;
 };
 
-// Two cells of an array that are one element of memory, by their indices in the extent; nothing if all
-// cells are distinct. A stride of 0 repeats cells and is not looked at.
+// Two indices in the extent that are the same element of the array; nothing if all are distinct. A stride
+// of 0 repeats elements by intention and is not looked at.
 struct SameElement {
   std::vector<Index> first, second;
 };
 std::optional<SameElement> sameElement(const Shape& extent, const Strides& strides);
+
+// Checks of what a user says about an array: that it is long enough for what extents and strides reach, and
+// that no two indices are the same element of it.
+
+// `extent` counts the owned elements and the ghosts. Throws TENON_ERR_SHAPE if the array spans more than
+// `length` elements from its lowest to its highest, where 0 stands for an unknown length, or more than memory can
+// have; TENON_ERR_ARG if the length is negative.
+void checkSpan(const Shape& extent, const Strides& strides, Index length, Index elementSize);
+
+// `extent` counts the tensor's elements. Throws TENON_ERR_ARG if two indices are the same element; a stride of 0
+// is allowed for an array that is never written.
+void checkDistinct(const Shape& extent, const Strides& strides, bool readOnly);
+
+// Whether the local arrays of two tensors share memory: whether some byte belongs to an element of both, exactly
+// for any strides and types. Two components of an interleaved array share none, nor do two separate boxes of an
+// array. Nothing is allocated.
+bool shareElements(const DTensor& x, const DTensor& y);
+
+// Whether x and y have the same elements at the same indices.
+bool areSameElements(const DTensor& x, const DTensor& y);
 
 } // namespace tenon

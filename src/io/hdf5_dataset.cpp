@@ -215,7 +215,7 @@ void giveReals(const Buffer& cells, double scale, double shift, DTensor& to) {
 }
 
 void give(const BatchReader& reader, const Buffer& cells, double scale, double shift, DTensor& to) {
-  if (to.localCells() == 0)
+  if (to.localElements() == 0)
     return;
   if (reader.type() == TENON_FLOAT32)
     return giveReals<float>(cells, scale, shift, to);

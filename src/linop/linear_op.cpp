@@ -91,7 +91,7 @@ void LinearOp::check(const Action& action) const {
   // Before any message leaves.
   action.x->checkReadable();
   action.y->checkWritable();
-  if (shareCells(*action.x, *action.y) && !worksInPlace(action))
+  if (shareElements(*action.x, *action.y) && !worksInPlace(action))
     throw Error(
         TENON_ERR_ARG,
         fmt::format("{} cannot work in place, but the input and output arrays overlap; pass "

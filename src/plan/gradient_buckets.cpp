@@ -105,7 +105,7 @@ void GradientBuckets::add(const Layer& layer, const Members& members) {
   bucket.sums = makeRef<DTensor>(comm, layout, type, space);
   bucket.sum =
       makeConversion(comm, layout.dual(), layout, type, MovementPolicy::fromOptions(space));
-  const Index each = bucket.sums->localCells() * dataTypeSize(type);
+  const Index each = bucket.sums->localElements() * dataTypeSize(type);
   bucket.memory = std::make_shared<Buffer>(
       readableBuffer(*comm, bucket.sums->context(), 2 * each, "gradients"));
   bucket.memory->setZero();

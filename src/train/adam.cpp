@@ -66,7 +66,7 @@ void Adam::visitNumbers(const std::string& path, StateVisitor& visitor) {
 void Adam::stepParameter(std::size_t number, const DTensor& direction, DTensor& value) {
   ++updates_[number];
   visitFloating(value.dataType(), [&]<class T>(T) {
-    adamStep<T>(value.context(), value.localCells(),
+    adamStep<T>(value.context(), value.localElements(),
                 {.rate = currentRate(),
                  .beta1 = beta1_,
                  .beta2 = beta2_,

@@ -60,14 +60,14 @@ void IdxDataset::fill(Index epoch, Index batch, DTensor& x, DTensor* labels) {
   if (!labels)
     return;
   const HostView<std::int64_t> label(*labels);
-  for (Index n = 0; n < labels->localCells(); ++n)
+  for (Index n = 0; n < labels->localElements(); ++n)
     label[n * labels->strides()[0]] = classes_[order[first + labels->box()[0].begin + n]];
 }
 
 template <class T>
 void IdxDataset::fillImages(const std::vector<Index>& order, Index first, DTensor& x) const {
   const HostView<T> data(x);
-  if (x.localCells() == 0)
+  if (x.localElements() == 0)
     return;
   const Index rows = crop_[0].size(), columns = crop_[1].size();
   const T factor = static_cast<T>(scale() / 255), offset = static_cast<T>(shift());

@@ -44,7 +44,7 @@ void Sgd::setFromOptions() {
 
 void Sgd::stepParameter(std::size_t number, const DTensor& direction, DTensor& value) {
   visitFloating(value.dataType(), [&]<class T>(T) {
-    sgdStep<T>(value.context(), value.localCells(), currentRate(), momentum_, weightDecay(),
+    sgdStep<T>(value.context(), value.localElements(), currentRate(), momentum_, weightDecay(),
                nesterov_, direction.data<T>(), velocity_[number]->mutableData<T>(),
                value.mutableData<T>());
   });

@@ -50,7 +50,7 @@ void printTime(const std::string& name, double seconds) {
 
 // The host draws a million numbers at most, 20 ns each, and the device repeats them.
 void fillRandomly(DTensor& x) {
-  const Index cells = x.localCells(), some = std::min(cells, sized(1 << 20, 1 << 4));
+  const Index cells = x.localElements(), some = std::min(cells, sized(1 << 20, 1 << 4));
   if (cells == 0)
     return;
   const auto few = makeRef<DTensor>(world(), alone({some}), x.dataType(), Space::Device);

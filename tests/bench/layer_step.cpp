@@ -54,7 +54,7 @@ struct TenonStep {
 };
 
 std::vector<float> valuesOf(const DTensor& x) {
-  return {x.data<float>(), x.data<float>() + x.localCells()};
+  return {x.data<float>(), x.data<float>() + x.localElements()};
 }
 
 // The same values for the peer, and room for its results.

@@ -108,7 +108,7 @@ public:
   }
   double loss() const {
     const DTensor& value = *value_;
-    return value.localCells() > 0 ? static_cast<double>(value.data<float>()[0]) : 0;
+    return value.localElements() > 0 ? static_cast<double>(value.data<float>()[0]) : 0;
   }
 
 private:

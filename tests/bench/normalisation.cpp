@@ -119,7 +119,7 @@ void measure(const char* type, const Shape& shape) {
       dx(comm, layout.dual(), kType);
   fillUniform(x, 1, 1, -1, 1);
   fillUniform(dy, 1, 2, -1, 1);
-  const Index n = x.localCells();
+  const Index n = x.localElements();
   const T *in = std::as_const(x).data<T>(), *dOut = std::as_const(dy).data<T>();
   const int calls = static_cast<int>(std::max<Index>(1, (Index(1) << 23) / n));
   const bool hasPlaces = layer->parameters().front()->storage().shape().size() > 1;

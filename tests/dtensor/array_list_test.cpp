@@ -71,7 +71,7 @@ TYPED_TEST(ArrayListOf, GatheringCopiesTheBox) {
   const auto before = x.state();
   x.gatherArrays();
   EXPECT_GT(x.state(), before);
-  for (Index i = 0; i < x.localCells(); ++i) // cells are visited in row-major order
+  for (Index i = 0; i < x.localElements(); ++i) // cells are visited in row-major order
     EXPECT_EQ(x.template data<TypeParam>()[i], static_cast<TypeParam>(i + 1));
 }
 
@@ -80,7 +80,7 @@ TYPED_TEST(ArrayListOf, ScatteringWritesTheBoxAndNoOtherCell) {
   Arrays<TypeParam> arrays(x);
   arrays.placeIn(x, false);
   std::iota(x.template mutableData<TypeParam>(),
-            x.template mutableData<TypeParam>() + x.localCells(), TypeParam(1));
+            x.template mutableData<TypeParam>() + x.localElements(), TypeParam(1));
   x.scatterArrays();
   TypeParam count = 0;
   test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
@@ -133,7 +133,7 @@ TEST(ArrayList, IsLeftByAnotherPlaceAndByReset) {
   x.resetArray();
   EXPECT_FALSE(x.isPlaced());
   EXPECT_EQ(*x.data<double>(), -1); // the value stays
-  std::vector<double> memory(x.localCells(), 5);
+  std::vector<double> memory(x.localElements(), 5);
   arrays.placeIn(x, false);
   x.placeArray(memory.data(), {4 * arrays.owned, 4, 1}, {0, 0, 0}, {0, 0, 0}, false);
   expectError(TENON_ERR_STATE, {"no list of arrays"}, [&] { x.gatherArrays(); });

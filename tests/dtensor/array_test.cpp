@@ -33,7 +33,7 @@ TEST(DTensorArray, IsZeroedRowMajorMemoryOfTheBox) {
   EXPECT_EQ(x.strides()[0], 4);
   EXPECT_EQ(x.strides()[1], 1);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(x.data<float>()) % kAlignment, 0U);
-  EXPECT_TRUE(std::all_of(x.data<float>(), x.data<float>() + x.localCells(),
+  EXPECT_TRUE(std::all_of(x.data<float>(), x.data<float>() + x.localElements(),
                           [](float value) { return value == 0; }));
 }
 
@@ -60,13 +60,13 @@ TEST(DTensorArray, OfTheCallerIsUsedInPlace) {
     EXPECT_EQ(memory[1 + cell[0] + leading * (1 + cell[1])], inside ? 4 * row + cell[1] : 0);
   });
   EXPECT_EQ(std::count(memory.begin(), memory.end(), -1.0),
-            static_cast<Index>(memory.size()) - x.localCells());
+            static_cast<Index>(memory.size()) - x.localElements());
 }
 
 TEST(DTensorArray, OfTheLibraryKeepsItsValueMeanwhile) {
   DTensor x(world(), rows(false), TENON_FLOAT64);
   fillConstant(x, 3);
-  std::vector<double> memory(x.localCells(), 5);
+  std::vector<double> memory(x.localElements(), 5);
   x.placeArray(memory.data(), {4, 1}, {0, 0}, {0, 0}, false);
   EXPECT_EQ(*x.data<double>(), 5);
   x.resetArray();
@@ -108,7 +108,7 @@ TEST(DTensorArray, MayShareGhostsThatAreNotItsOwn) {
   std::vector<double> memory(length, 0);
   x.placeArray(&memory[1], {5, 1}, {0, 1}, {0, 1}, false, length);
   fillConstant(x, 1);
-  EXPECT_EQ(std::count(memory.begin(), memory.end(), 1.0), x.localCells());
+  EXPECT_EQ(std::count(memory.begin(), memory.end(), 1.0), x.localElements());
 }
 
 TEST(DTensorArray, MayRepeatACellIfItIsConstant) {
@@ -133,7 +133,7 @@ TEST(DTensorArray, MayBeNullWhereARankHoldsNothing) {
 
 TEST(DTensorArray, OfConstantsIsReadAndNeverWritten) {
   DTensor x(world(), rows(false), TENON_FLOAT64);
-  const std::vector<double> memory(x.localCells(), 5);
+  const std::vector<double> memory(x.localElements(), 5);
   x.placeArray(const_cast<double*>(memory.data()), {4, 1}, {0, 0}, {0, 0}, true);
   EXPECT_EQ(*x.data<double>(), 5);
   expectError(TENON_ERR_STATE, {"constant"}, [&] { x.mutableData<double>(); });

@@ -80,8 +80,8 @@ TEST(Overlap, IsExactForAnyStridesAndTypes) {
     const auto x = draw.tensor(strides, memory), y = draw.tensor(others, memory);
     if (!x || !y)
       continue;
-    ASSERT_EQ(shareCells(*x, *y), meet(*x, *y)) << "trial " << trial;
-    ASSERT_EQ(shareCells(*y, *x), meet(*x, *y)) << "trial " << trial;
+    ASSERT_EQ(shareElements(*x, *y), meet(*x, *y)) << "trial " << trial;
+    ASSERT_EQ(shareElements(*y, *x), meet(*x, *y)) << "trial " << trial;
     ++(meet(*x, *y) ? shared : apart);
   }
   EXPECT_GT(shared, 200);
@@ -92,18 +92,18 @@ TEST(Overlap, SeesNoneInTheLibrarysArraysAndInEmptyOnes) {
   const Layout layout = single({4});
   DTensor x(world(), layout, TENON_FLOAT64), y(world(), layout, TENON_FLOAT64);
   DTensor empty(world(), single({0}), TENON_FLOAT64);
-  EXPECT_FALSE(shareCells(x, y));
+  EXPECT_FALSE(shareElements(x, y));
   EXPECT_EQ(x.arrayBytes(), 0);
   empty.placeArray(x.mutableData<double>(), {1}, {0}, {0}, false);
-  EXPECT_FALSE(shareCells(x, empty));
-  EXPECT_FALSE(shareCells(x, y));
+  EXPECT_FALSE(shareElements(x, empty));
+  EXPECT_FALSE(shareElements(x, y));
 }
 
 TEST(Overlap, SeesALibrarysArrayThatAnotherTensorUses) {
   DTensor x(world(), single({4}), TENON_FLOAT64), y(world(), single({2}), TENON_FLOAT64);
   y.placeArray(x.mutableData<double>() + 3, {-1}, {0}, {0}, false);
-  EXPECT_TRUE(shareCells(x, y));
-  EXPECT_TRUE(shareCells(y, x));
+  EXPECT_TRUE(shareElements(x, y));
+  EXPECT_TRUE(shareElements(y, x));
 }
 
 TEST(Overlap, TheSameCellsHaveOneArrayAndTheSameStrides) {
@@ -114,11 +114,11 @@ TEST(Overlap, TheSameCellsHaveOneArrayAndTheSameStrides) {
   };
   place(x, &memory[4], 2, 1);
   place(y, &memory[4], 2, 5);
-  EXPECT_TRUE(areSameCells(x, y));
+  EXPECT_TRUE(areSameElements(x, y));
   place(y, &memory[4], 1, 1);
-  EXPECT_FALSE(areSameCells(x, y));
+  EXPECT_FALSE(areSameElements(x, y));
   place(y, &memory[6], 2, 1);
-  EXPECT_FALSE(areSameCells(x, y));
+  EXPECT_FALSE(areSameElements(x, y));
 }
 
 } // namespace

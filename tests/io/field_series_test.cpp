@@ -98,7 +98,7 @@ TEST(FieldSeries, GoesOnAfterARestartAndLeavesOutDamagedFiles) {
   checkpoint.read(folder / "a-000002.h5");
   EXPECT_EQ(std::get<double>(checkpoint.value("time")), 2);
   const HostView<const double> view(*u);
-  for (Index i = 0; i < u->localCells(); ++i)
+  for (Index i = 0; i < u->localElements(); ++i)
     EXPECT_EQ(view[i], 2);
   FieldSeries series(world(), folder / "a", 2);
   series.addTensor(u, "u", "");

@@ -93,7 +93,7 @@ void expectVolumes(const DTensor& x, const std::vector<Index>& numbers, double s
   visitFloating(x.dataType(), [&]<class T>(T) {
     const HostView<const T> view(x);
     const Shape within = rowMajorStrides(extent);
-    for (Index i = 0; i < x.localCells(); ++i) {
+    for (Index i = 0; i < x.localElements(); ++i) {
       Index inSample = 0, local = 0, n = 0;
       for (std::size_t d = 0; d < extent.size(); ++d) {
         const Index at = i / within[d] % extent[d];
@@ -164,7 +164,7 @@ TEST_F(VolumeFile, LabelsCanBeFieldsOrMissing) {
   bytes.setUp(xLayout, &classLayout);
   bytes.getBatch(0, 0, x, &classes);
   const HostView<const std::int64_t> label(classes);
-  for (Index n = 0; n < classes.localCells(); ++n)
+  for (Index n = 0; n < classes.localElements(); ++n)
     EXPECT_EQ(label[n], (classes.box()[0].begin + n) * 1000);
   Hdf5Dataset alone(world(), path_, "float32", "");
   alone.setUp(xLayout, nullptr);

@@ -96,7 +96,7 @@ public:
     net_->apply(*x_, *y_);
     net_->applyAdjoint(*seed_, nullptr);
     optimizer_->step();
-    double loss = y_->localCells() > 0 ? numberOf(*y_) : -1;
+    double loss = y_->localElements() > 0 ? numberOf(*y_) : -1;
     MPI_Allreduce(MPI_IN_PLACE, &loss, 1, MPI_DOUBLE, MPI_MAX, comm_->mpi());
     return loss;
   }

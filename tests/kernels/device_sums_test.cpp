@@ -203,8 +203,8 @@ TYPED_TEST(DeviceSums, OfErrors) {
       const float* target = on.put(t);
       T *g = on.room(n), *sum = on.room(1), *e = on.room(2 * rows);
       for (const ErrorTerm term : {ErrorTerm::Squared, ErrorTerm::Absolute, ErrorTerm::Huber})
-        for (const CellWeights<T>& each :
-             {CellWeights<T>{}, CellWeights<T>{weights, 1}, CellWeights<T>{weights, cols}}) {
+        for (const ElementWeights<T>& each : {ElementWeights<T>{}, ElementWeights<T>{weights, 1},
+                                              ElementWeights<T>{weights, cols}}) {
           errorTerms(on.at(), term, 0.3, n, in, target, each, 0.5, g, sum);
           on.give(g, n);
           on.give(sum, 1);
@@ -242,7 +242,7 @@ TYPED_TEST(DeviceSums, OfDifferencesInSpace) {
       const T *in = on.put(x), *target = on.put(t), *weights = on.put(w);
       T *g = on.room(cells), *sum = on.room(1);
       for (const T* of : {target, static_cast<const T*>(nullptr)}) {
-        differenceTerms(on.at(), box, in, of, CellWeights<T>{weights, 1}, 0.5, g, sum);
+        differenceTerms(on.at(), box, in, of, ElementWeights<T>{weights, 1}, 0.5, g, sum);
         on.give(g, cells);
         on.give(sum, 1);
       }

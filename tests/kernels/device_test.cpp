@@ -10,7 +10,7 @@
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/on_device.hpp"
 #include "kernels/pooling/pooling.hpp"
-#include "kernels/walks/cells.hpp"
+#include "kernels/walks/element_offsets.hpp"
 #include "sys/log/log.hpp"
 
 #include <cmath>

@@ -26,7 +26,7 @@ Ref<Layer> smoothNet(TenonDataType type) {
 Ref<Layer> square(double tangent, double adjoint) {
   auto layer = test::newLayer(world(), "shell");
   const auto times = [](const DTensor& x, double factor, const DTensor& v, DTensor& out) {
-    for (Index i = 0; i < x.localCells(); ++i)
+    for (Index i = 0; i < x.localElements(); ++i)
       out.mutableData<double>()[i] = factor * x.data<double>()[i] * v.data<double>()[i];
   };
   ShellFunctions& f = shellOf(*layer).functions();

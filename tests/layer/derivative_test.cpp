@@ -45,7 +45,7 @@ protected:
 
 void addScaled(DTensor& y, double a, const DTensor& x) {
   double* out = y.mutableData<double>();
-  for (Index i = 0; i < x.localCells(); ++i)
+  for (Index i = 0; i < x.localElements(); ++i)
     out[i] += a * x.data<double>()[i];
 }
 

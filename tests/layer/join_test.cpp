@@ -152,7 +152,7 @@ TEST(Join, TakesATensorTwiceAndNothing) {
 
   const DTensor* none[] = {nullptr, nullptr};
   add->applyTangent(Inputs(none), *y);
-  EXPECT_EQ(test::localCells(*y), std::vector<double>(y->localCells(), 0.0));
+  EXPECT_EQ(test::localCells(*y), std::vector<double>(y->localElements(), 0.0));
   DTensor* second[] = {nullptr, dx.get()};
   add->applyAdjoint(*x, InputCotangents(second));
   EXPECT_EQ(test::localCells(*dx), test::localCells(*x));

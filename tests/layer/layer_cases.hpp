@@ -99,7 +99,7 @@ inline Ref<Layer> shell(CommPtr comm) {
   ShellFunctions& f = shellOf(*layer).functions();
   const auto each = [](const DTensor& x, auto&& visit) { // visit(c, index in x, index in y)
     const Index columns = x.extent()[1];
-    for (Index i = 0; i < x.localCells(); ++i)
+    for (Index i = 0; i < x.localElements(); ++i)
       for (Index c = 0; c < 2; ++c)
         visit(c, i, (2 * (i / columns) + c) * columns + i % columns);
   };

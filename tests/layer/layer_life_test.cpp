@@ -179,7 +179,7 @@ TEST(LayerStack, StepsBackInTime) {
     layer->applyAdjoint(*cotangents[0], cotangents[1].get());
     std::swap(cotangents[0], cotangents[1]);
   }
-  std::vector<double> want(states[0]->localCells(), 1);
+  std::vector<double> want(states[0]->localElements(), 1);
   for (int t = 1; t <= kSteps; ++t)
     for (std::size_t i = 0; i < want.size(); ++i)
       want[i] *= 1 - std::pow(localCells(*states[t])[i], 2);
@@ -300,7 +300,7 @@ TEST(LayerKeeping, CopiesTheCallersArrays) {
     test::fillParameters(*step.layer);
     want.apply();
     want.adjoint();
-    std::vector<double> x = localCells(*step.x), y(step.y->localCells());
+    std::vector<double> x = localCells(*step.x), y(step.y->localElements());
     const Shape xs = rowMajorStrides(step.x->extent()), ys = rowMajorStrides(step.y->extent());
     step.x->placeArray(x.data(), xs, {0, 0}, {0, 0}, true);
     step.y->placeArray(y.data(), ys, {0, 0}, {0, 0}, false);

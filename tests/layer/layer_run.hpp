@@ -50,7 +50,7 @@ inline std::vector<double> gathered(const DTensor& x) {
     const Ref<DTensor> all = tensor(onWorld(x.layout().shape(), "B"), x.dataType());
     makeConversion(world(), x.layout(), all->layout(), x.dataType())->apply(x, *all);
     const DTensor& everywhere = *all;
-    return std::vector<double>(everywhere.data<T>(), everywhere.data<T>() + all->localCells());
+    return std::vector<double>(everywhere.data<T>(), everywhere.data<T>() + all->localElements());
   });
 }
 
@@ -60,7 +60,7 @@ inline std::vector<double> localCells(const DTensor& x) {
   copyLocal(x, *packed);
   return visitFloating(x.dataType(), [&]<class T>(T) {
     const DTensor& y = *packed;
-    return std::vector<double>(y.data<T>(), y.data<T>() + y.localCells());
+    return std::vector<double>(y.data<T>(), y.data<T>() + y.localElements());
   });
 }
 

@@ -199,7 +199,7 @@ TEST(Overlap, EndsWhatItHasBegunWhenAKernelFails) {
   test::fillValid(*step.x, 1);
   test::fillValid(*step.dy, 2);
   DTensor& weight = layer->parameters()[0]->value();
-  std::vector<double> strided(2 * weight.localCells());
+  std::vector<double> strided(2 * weight.localElements());
   weight.placeArray(strided.data(), {36, 18, 6, 2}, {0, 0, 0, 0}, {0, 0, 0, 0}, false);
   EXPECT_THROW(step.apply(), Error);
   weight.resetArray();

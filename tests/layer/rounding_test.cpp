@@ -29,7 +29,7 @@ double rounded(double value) {
 Ref<DTensor> roundedCopy(const DTensor& x) {
   const Ref<DTensor> copy = tensor(x.layout(), x.dataType());
   visitFloating(x.dataType(), [&]<class T>(T) {
-    for (Index i = 0; i < x.localCells(); ++i)
+    for (Index i = 0; i < x.localElements(); ++i)
       copy->mutableData<T>()[i] = static_cast<T>(rounded(double(x.data<T>()[i])));
   });
   return copy;
@@ -140,7 +140,7 @@ TEST(Rounding, ArrayOfTheProgramIsCopiedRounded) {
   for (const Layout& input : inputs()) {
     const Ref<Layer> net = networkOfThree(input, TENON_FLOAT64);
     test::Step step(net, input);
-    std::vector<double> array(std::size_t(step.x->localCells()));
+    std::vector<double> array(std::size_t(step.x->localElements()));
     step.x->placeBox(array.data(), false);
     test::fillValid(*step.x, 1);
     test::fillValid(*step.dy, 2);

@@ -71,7 +71,7 @@ Ref<Layer> countingByState() {
     DTensor& count = *shell.call().states.at(0);
     copyLocal(x, y);
     const double before = *count.data<double>();
-    for (Index i = 0; i < y.localCells(); ++i)
+    for (Index i = 0; i < y.localElements(); ++i)
       y.mutableData<double>()[i] += before;
     fillConstant(count, before + 1);
   };

@@ -62,7 +62,7 @@ LinearOpRef allGather() {
 int messagesOf(const DTensor& part) {
   const int others = world()->size() - 1;
   const int holders = std::min<int>(world()->size(), 10);
-  const bool holds = part.localCells() > 0;
+  const bool holds = part.localElements() > 0;
   return (holds ? others : 0) + holders - (holds ? 1 : 0);
 }
 
@@ -93,7 +93,7 @@ TEST(Bind, SendsFromAndReceivesIntoContiguousArrays) {
   op->bind(Sense::Forward, *ends.x, *ends.y);
   const auto lies = [](const void* address, const DTensor& tensor) {
     const auto* first = tensor.data<double>();
-    return address >= first && address < first + tensor.localCells();
+    return address >= first && address < first + tensor.localElements();
   };
   for (const void* address : requests.fixed)
     EXPECT_TRUE(lies(address, *ends.x) || lies(address, *ends.y));

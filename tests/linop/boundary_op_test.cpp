@@ -96,7 +96,7 @@ TEST(BoundaryOp, AConstantFillsTheCallersCellsAndGetsTheirSum) {
       ASSERT_EQ(after[cell], before[cell] + (mask[cell] ? cellsOf(*c).at(0) : 0));
       sum += mask[cell] ? cotangent[cell] : 0;
     }
-    ASSERT_EQ(cellsOf(*dc), std::vector<double>(c->localCells(), sum));
+    ASSERT_EQ(cellsOf(*dc), std::vector<double>(c->localElements(), sum));
   }
 }
 

@@ -54,7 +54,7 @@ TEST(AdjointView, ExchangesBothDirections) {
   fillRaw(p, 2, true);
   view->apply(p, byView);
   gather->applyAdjoint(p, byOp);
-  EXPECT_TRUE(std::equal(byView.data<double>(), byView.data<double>() + byView.localCells(),
+  EXPECT_TRUE(std::equal(byView.data<double>(), byView.data<double>() + byView.localElements(),
                          byOp.data<double>()));
 }
 

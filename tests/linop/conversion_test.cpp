@@ -90,7 +90,7 @@ TYPED_TEST(ConversionDraws, MultiplyAndAddInHalvesAndBound) {
     Conversion op(world(), c.from, c.to, type, CarrierPolicy::fromOptions());
     fillRaw(x, seed, true);
     fillRaw(y, seed + 1, true);
-    const std::vector<TypeParam> old(y.data<TypeParam>(), y.data<TypeParam>() + y.localCells());
+    const std::vector<TypeParam> old(y.data<TypeParam>(), y.data<TypeParam>() + y.localElements());
     op.begin(Sense::Forward, -2, x, 3, y);
     op.end(Sense::Forward);
     auto check = [&](double alpha, double beta) {
@@ -169,7 +169,7 @@ TEST(Conversion, WorksOnArraysOfAnyStride) {
               5 * (y.box()[0].begin + cell[0]) + y.box()[1].begin + cell[1]);
   });
   EXPECT_EQ(std::count(memory.begin(), memory.end(), -1.0),
-            static_cast<Index>(memory.size()) - x.localCells());
+            static_cast<Index>(memory.size()) - x.localElements());
 }
 
 TEST(Conversion, TheLargestReplacesTheSum) {

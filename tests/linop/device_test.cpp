@@ -147,8 +147,9 @@ TEST(DeviceHalo, IsExchangedInPlace) {
   halo->apply(*host.x, *host.y);
   const auto inner = makeRef<DTensor>(world(), plain, TENON_FLOAT64, Space::Device),
              whole = makeRef<DTensor>(world(), wide, TENON_FLOAT64, Space::Device);
-  Buffer field(whole->localCells() * Index(sizeof(double)), "a field", whole->context().memory());
-  double* owned = field.data<double>() + (whole->localCells() > 0 ? 4 : 0);
+  Buffer field(whole->localElements() * Index(sizeof(double)), "a field",
+               whole->context().memory());
+  double* owned = field.data<double>() + (whole->localElements() > 0 ? 4 : 0);
   inner->placeArray(owned, {2, 1}, {2, 0}, {2, 0}, false);
   whole->placeArray(owned, {2, 1}, {2, 0}, {2, 0}, false);
   copyLocal(*host.x, *inner);

@@ -71,7 +71,7 @@ TEST_P(EveryOperator, DoesNotReadWhatItMultipliesByZero) {
     const std::vector<double> tripled = cellsOf(*ends.y);
     for (std::size_t i = 0; i < tripled.size(); ++i)
       ASSERT_EQ(tripled[i], 3 * plain[i]);
-    test::setCells(*ends.x, std::vector<double>(ends.x->localCells(), kNan));
+    test::setCells(*ends.x, std::vector<double>(ends.x->localElements(), kNan));
     test::setCells(*ends.y, before);
     act(op, sense, 0, *ends.x, 2, *ends.y);
     const std::vector<double> kept = cellsOf(*ends.y);

@@ -105,7 +105,7 @@ void expectSameInPlace(LinearOp& op, Sense sense, const Layout& halos, unsigned 
   const std::string where = "seed " + std::to_string(seed) + ": " + op.describe();
   test::act(op, sense, 1, *apart.x, 0, *apart.y);
   test::act(op, sense, 1, *together.x, 0, *together.y);
-  const bool shared = shareCells(*together.x, *together.y);
+  const bool shared = shareElements(*together.x, *together.y);
   const std::vector<double> values = valuesOf(*apart.y);
   ASSERT_EQ(valuesOf(*together.y), shared ? inPlace(values, *together.y) : values) << where;
 }

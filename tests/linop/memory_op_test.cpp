@@ -23,8 +23,8 @@ Layout memory(Index more = 0) {
 Matrix matrixOf(LinearOp& op, Sense sense = Sense::Forward) {
   const test::Ends ends(op, sense, 1);
   Matrix columns;
-  for (Index i = 0; i < ends.x->localCells(); ++i) {
-    std::vector<double> unit(ends.x->localCells(), 0);
+  for (Index i = 0; i < ends.x->localElements(); ++i) {
+    std::vector<double> unit(ends.x->localElements(), 0);
     unit[i] = 1;
     test::setCells(*ends.x, unit);
     test::act(op, sense, 1, *ends.x, 0, *ends.y);

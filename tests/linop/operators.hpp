@@ -59,7 +59,7 @@ inline MovementPolicy by(const RoutePolicy& route) {
 
 // The cells of a library-owned array, row-major.
 inline std::vector<double> cellsOf(const DTensor& x) {
-  std::vector<double> cells(x.localCells());
+  std::vector<double> cells(x.localElements());
   visitDataType(x.dataType(),
                 [&]<class T>(T) { std::copy_n(x.data<T>(), cells.size(), cells.begin()); });
   return cells;

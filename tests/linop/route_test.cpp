@@ -85,7 +85,7 @@ void forEachCell(const DTensor& x, F f) {
 }
 
 void fillValid(DTensor& x) {
-  std::vector<double> values(x.localCells());
+  std::vector<double> values(x.localElements());
   forEachCell(x, [&](Index local, Index global) {
     values[local] =
         addendAt(x.layout(), numberAlong(x.layout(), x.position(), PropertyKind::Partial), global);
@@ -215,7 +215,7 @@ TEST_P(Routes, MakeCopiesThatAreEqualBitByBit) {
     DTensor x(world(), from, TENON_FLOAT32), y(world(), to, TENON_FLOAT32);
     fillRaw(x, 5, false);
     op->apply(x, y);
-    const int length = static_cast<int>(y.localCells());
+    const int length = static_cast<int>(y.localElements());
     std::vector<float> first(y.data<float>(), y.data<float>() + length);
     MPI_Bcast(first.data(), length, MPI_FLOAT, 0, MPI_COMM_WORLD);
     EXPECT_TRUE(std::equal(first.begin(), first.end(), y.data<float>())) << op->describe();
@@ -248,7 +248,7 @@ TEST_P(Routes, ReadAndWriteArraysOfAnyStride) {
       const auto op = make(a, b, TENON_FLOAT64);
       DTensor x(world(), a, TENON_FLOAT64), y(world(), b, TENON_FLOAT64),
           z(world(), b, TENON_FLOAT64);
-      std::vector<double> memory(2 * y.localCells() + 1), source(3 * x.localCells() + 1);
+      std::vector<double> memory(2 * y.localElements() + 1), source(3 * x.localElements() + 1);
       y.placeArray(memory.data(), {2, 2 * y.extent()[0]}, {0, 0}, {0, 0}, false);
       x.placeArray(source.data(), {3, 3 * x.extent()[0]}, {0, 0}, {0, 0}, false);
       test::forEach(x.extent(), [&](const std::vector<Index>& cell) {

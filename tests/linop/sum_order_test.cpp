@@ -38,7 +38,7 @@ GridPtr shuffledGrid(unsigned seed) {
 void fillAddends(DTensor& x) {
   const int position = x.position();
   if (position >= 0)
-    test::setCells(x, std::vector<double>(x.localCells(),
+    test::setCells(x, std::vector<double>(x.localElements(),
                                           kAddends[x.layout().grid().coordinate(position, 0)]));
 }
 

@@ -53,7 +53,7 @@ public:
     const Box owned = tensor.layout().ownedBox(tensor.position());
     Index stride = 1, first = 0;
     for (int d = 0; d < tensor.rank(); ++d) {
-      if (tensor.localCells() > 0) {
+      if (tensor.localElements() > 0) {
         ghosts[d] += std::max<Index>(0, owned[d].begin - tensor.box()[d].begin);
         high[d] += std::max<Index>(0, tensor.box()[d].end - owned[d].end);
       }

@@ -117,7 +117,7 @@ inline std::vector<double> trained(Layer& network, const CommPtr& comm, const La
     });
     network.apply(*x, *y);
     loss->apply(*y, *value);
-    if (value->localCells() > 0)
+    if (value->localElements() > 0)
       losses.push_back(HostView<const double>(*value)[0]);
     loss->applyAdjoint(*seed, dy.get());
     network.applyAdjoint(*dy, nullptr);

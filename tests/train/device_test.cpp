@@ -78,7 +78,7 @@ Vector train(const Ref<Layer>& network, const std::string& loss, const std::stri
     DTensor copy(world(), p->storage(), TENON_FLOAT64);
     copyLocal(p->value(), copy);
     const DTensor& cells = copy;
-    found.insert(found.end(), cells.data<double>(), cells.data<double>() + cells.localCells());
+    found.insert(found.end(), cells.data<double>(), cells.data<double>() + cells.localElements());
   }
   return found;
 }
@@ -148,7 +148,7 @@ Vector trainOperator(Space space) {
     optimizer->step();
     for (const DTensor* result : {&value, &dx})
       found.insert(found.end(), result->data<double>(),
-                   result->data<double>() + result->localCells());
+                   result->data<double>() + result->localElements());
   }
   return found;
 }

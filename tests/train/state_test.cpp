@@ -86,7 +86,7 @@ std::vector<float> valuesOf(const Layer& net) {
   std::vector<float> all;
   for (const auto& p : net.parameters()) {
     const DTensor& value = p->value();
-    all.insert(all.end(), value.data<float>(), value.data<float>() + value.localCells());
+    all.insert(all.end(), value.data<float>(), value.data<float>() + value.localElements());
   }
   return all;
 }

@@ -89,7 +89,7 @@ std::vector<double> losses(const CommPtr& comm, const Distribution& d) {
     net.layers->apply(x, y);
     net.layers->applyAdjoint(seed, nullptr);
     optimizer->step();
-    result.push_back(y.localCells() > 0 ? y.data<double>()[0] : NAN);
+    result.push_back(y.localElements() > 0 ? y.data<double>()[0] : NAN);
   }
   return result;
 }

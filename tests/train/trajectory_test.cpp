@@ -77,7 +77,7 @@ Vector unknownsOf(const Layer& layer) {
     const auto copy = makeRef<DTensor>(world(), everywhere, TENON_FLOAT64);
     makeConversion(world(), p->storage(), everywhere, TENON_FLOAT64)->apply(p->value(), *copy);
     const DTensor& cells = *copy;
-    all.insert(all.end(), cells.data<double>(), cells.data<double>() + cells.localCells());
+    all.insert(all.end(), cells.data<double>(), cells.data<double>() + cells.localElements());
   }
   return all;
 }
@@ -124,7 +124,7 @@ public:
     net->apply(*x_, *y_);
     fillConstant(*seed_, factor);
     net->applyAdjoint(*seed_, nullptr);
-    return y_->localCells() > 0 ? y_->data<double>()[0] : NAN;
+    return y_->localElements() > 0 ? y_->data<double>()[0] : NAN;
   }
   Vector unknowns() const { return unknownsOf(*net); }
 
@@ -227,7 +227,7 @@ TEST(Trajectory, ShardedStorageDividesTheState) {
   OneLayer network(kDistributions[1]);
   double cells = 0;
   for (const auto& p : network.net->parameters()) {
-    const double own = static_cast<double>(p->value().localCells());
+    const double own = static_cast<double>(p->value().localElements());
     double all = 0;
     MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, world()->mpi());
     cells += all;

@@ -91,7 +91,7 @@ std::vector<double> losses(const Kind& kind, const CommPtr& comm, const std::vec
     net.apply(x, y);
     net.applyAdjoint(seed, nullptr);
     optimizer->step();
-    if (y.localCells() > 0)
+    if (y.localElements() > 0)
       result.push_back(std::as_const(y).data<double>()[0]);
   }
   return result;

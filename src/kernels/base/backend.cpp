@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Turns the user's choice of a backend into one that can do the work, or says why none can. Convolutions and
+// Fourier transforms look at the user's choice themselves before they ask here, since only they have the
+// special backends.
 #include "kernels/base/backend.hpp"
 
 #include "sys/errors/error.hpp"
@@ -12,6 +15,7 @@ namespace tenon {
 
 namespace {
 
+// In the order in which an error lists them.
 constexpr std::array kBackends{Backend::Auto,   Backend::Reference, Backend::Blas,
                                Backend::OneDnn, Backend::Direct,    Backend::Fftw,
                                Backend::Cudnn,  Backend::Cufft,     Backend::Gemm};
@@ -73,6 +77,7 @@ bool isOfDevice(Backend backend) {
 template <class T>
 Backend resolveBackend(Backend backend, Space space) {
   checkSpace(backend, space);
+  // Where cuDNN or cuFFT computes, the kernel has taken it by the user's choice.
   if (space == Space::Device)
     return Backend::Gemm;
   constexpr bool isDouble = std::is_same_v<T, double>;

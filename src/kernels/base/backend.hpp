@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who does the arithmetic of a kernel: plain loops that read like the mathematics (Reference, for
-// tests), BLAS with own loops around it (Blas), oneDNN (OneDnn, float32 only), Tenon's direct convolution
-// (Direct), or FFTW's fast Fourier transforms (Fftw); with these two all other kernels compute as with Blas.
-// Auto is the default for the data type: oneDNN, if there is one, for float32, BLAS for float64, and for convolutions and
-// Fourier transforms the special one where that is faster.
-// On the device it is cuBLAS (Gemm; convolutions as columns and matrix products), cuDNN (Cudnn) or cuFFT's
-// Fourier transforms (Cufft); with these two all other kernels compute as with Gemm. Auto is cuDNN there, and for
-// Fourier transforms cuFFT where that should be faster.
+// The backend that does the arithmetic of a kernel: plain loops that read like the mathematics (Reference,
+// for tests), BLAS with own loops around it (Blas), oneDNN (OneDnn, float32 only), Tenon's direct convolution
+// (Direct), or FFTW's fast Fourier transforms (Fftw); with Direct and Fftw all other kernels compute as with
+// Blas. Auto is the default for the data type: oneDNN, if there is one, for float32, BLAS for float64, and
+// for convolutions and Fourier transforms the special one where that is faster. On the device it is cuBLAS
+// (Gemm; convolutions as columns and matrix products), cuDNN (Cudnn) or cuFFT's Fourier transforms (Cufft);
+// with Cudnn and Cufft all other kernels compute as with Gemm. Auto is cuDNN there, and for Fourier
+// transforms cuFFT where that should be faster.
 #pragma once
 
 #include "sys/memory/memory.hpp"
@@ -27,8 +27,9 @@ bool isOfDevice(Backend backend); // Cudnn, Cufft or Gemm
 bool hasOneDnn() noexcept;
 bool hasFftw() noexcept;
 
-// For all that has no special kernel: Auto becomes the default for T in the space, Direct and Fftw become Blas, and
-// Cudnn and Cufft Gemm. TENON_ERR_SUPPORT for OneDnn with double, OneDnn and Fftw without their libraries, and a backend of the other space.
+// The backend of kernels that have no special one: Auto becomes the default for T in the space, Direct and
+// Fftw become Blas, and Cudnn and Cufft become Gemm. TENON_ERR_SUPPORT for OneDnn with double, OneDnn and
+// Fftw without their libraries, and a backend of the other space.
 template <class T>
 Backend resolveBackend(Backend backend, Space space = Space::Host);
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Scratch memory, staging buffers and streams of a context. Memory only grows: a kernel plans its scratch
+// once, and a time step must not allocate, so that after the first step a context has all that its kernels
+// need.
 #include "kernels/base/context.hpp"
 
 #include "sys/memory/memory.hpp"
@@ -9,6 +12,7 @@ namespace tenon {
 
 namespace {
 
+// Small copies share sizes, so that a spare buffer fits the next one.
 constexpr Index kLeastStaged = Index(4) << 10;
 constexpr Index kMostStaged = Index(64) << 20; // page-locking more takes longer than its copy
 
@@ -43,6 +47,7 @@ Buffer KernelContext::takeStaging(Index bytes) {
   return {roundedUp(bytes, kLeastStaged), kLabel, Device::get().pinned()};
 }
 
+// The largest buffers are kept, since they serve every smaller copy as well.
 void KernelContext::giveStaging(Buffer staging) noexcept {
   Buffer& least = *std::ranges::min_element(spareStaging_, {}, &Buffer::bytes);
   if (staging.bytes() <= kMostStaged && staging.bytes() > least.bytes())
@@ -62,8 +67,8 @@ void KernelContext::reserveParts(Index bytes) {
   enlarge(parts_, bytes, "parts of reductions");
 }
 
-// The old memory goes first, so that both need not fit. Where the new one does not, kernels that were made before go on
-// with memory of the old size.
+// The old memory is freed first, so that both need not fit at a time. If the new memory does not fit, the old
+// size is allocated again, so that kernels that were made before go on working.
 void KernelContext::enlarge(Buffer& buffer, Index bytes, const char* label) {
   const Index before = buffer.bytes();
   if (bytes <= before)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the kernels of a rank share: one piece of scratch memory, as large as the greediest of them
+// The context that the kernels of a rank share: one piece of scratch memory, as large as the greediest of them
 // needs, since only one of them runs at a time. What a kernel leaves there is lost with the next
 // call of another. A kernel plans its scratch when it is made, and looks the memory up at each call,
 // because it moves when a later kernel needs more. The context also says where the kernels work: on the
-// host, with so many threads, or on the device, whose kernels run in order on the context's stream.
+// host, with a number of threads, or on the device, whose kernels run in order on the context's stream.
 #pragma once
 
 #include "kernels/base/parallel.hpp"
@@ -49,27 +49,27 @@ private:
 class KernelStream;  // onednn.hpp
 class DeviceHandles; // kernels/cuda/handles.hpp
 
-// To be used by one caller at a time.
+// A context must be used by one caller at a time.
 class KernelContext {
 public:
   KernelContext() = default; // of the host
   // Throws TENON_ERR_SUPPORT if there is no device.
   explicit KernelContext(Space space);
-  // Of the device, with a stream of the caller's.
+  // A context of the device with this stream.
   explicit KernelContext(Stream stream);
 
   Space space() const noexcept { return stream_ ? Space::Device : Space::Host; }
   // Memory that its kernels may touch, for a Buffer; NULL on the host.
   const std::shared_ptr<MemorySource>& memory() const noexcept { return memory_; }
-  // On the device alone:
+  // Only for a context of the device.
   const Stream& stream() const { return *stream_; }
-  // For copies between the spaces that run beside kernels. What is queued there and on stream() is in no order but by
-  // events.
+  // A second stream for copies between the spaces that run beside kernels. Only events order what is queued there
+  // and on stream().
   const Stream& transfers();
   // Brings values to the host, which waits for them.
   void fetch(void* to, const void* from, Index bytes) const;
-  // Host memory for such a copy, which comes back when nobody waits for it any more: page-locked and kept for the
-  // next one, unless it is large.
+  // Host memory for a copy between the spaces, to be given back when the copy is done. It is page-locked and
+  // kept for the next copy, unless it is large.
   Buffer takeStaging(Index bytes);
   void giveStaging(Buffer staging) noexcept;
 
@@ -83,32 +83,32 @@ public:
   T* scratch(const ThreadScratch& pieces, int thread) noexcept {
     return scratch<T>(pieces.offset + thread * pieces.distance);
   }
-  // How many threads a kernel may use that is called now,
+  // How many threads a kernel may use that is called now.
   int threads() const {
     if (stream_)
       refuseHostKernel();
     return kernelThreads();
   }
-  // and one that works in these pieces, which were planned when it was made.
+  // The same for a kernel that works in these pieces, which were planned when it was made.
   int threads(const ThreadScratch& pieces) const { return std::min(pieces.threads, threads()); }
-  // For the parts of a reduction, whose terms may lie in the scratch: room for count elements of T, until the next
-  // reduction.
+  // Room for the parts of a reduction, count elements of T, until the next reduction. It is not in the
+  // scratch, where the terms may be.
   template <class T>
   T* parts(Index count) {
     reserveParts(count * static_cast<Index>(sizeof(T)));
     return parts_.data<T>();
   }
   Index scratchBytes() const noexcept { return scratch_.bytes() + parts_.bytes(); }
-  // Where both lie, until a later kernel needs more.
+  // The addresses of the scratch and of the parts, until a later kernel needs more.
   std::array<const void*, 2> scratchAddresses() const noexcept {
     return {scratch_.data<void>(), parts_.data<void>()};
   }
-  // Made by the first kernel that needs them.
+  // What libraries need in this context, made by the first kernel that uses them.
   std::shared_ptr<KernelStream>& oneDnn() noexcept { return oneDnn_; }
   std::shared_ptr<DeviceHandles>& handles() noexcept { return handles_; }
 
 private:
-  // Loops of the host cannot run here: TENON_ERR_SUPPORT.
+  // Throws TENON_ERR_SUPPORT, since loops of the host cannot work on arrays of the device.
   [[noreturn]] static void refuseHostKernel();
   void reserveParts(Index bytes);
   void enlarge(Buffer& buffer, Index bytes, const char* label);
@@ -126,8 +126,7 @@ using KernelContextPtr = std::shared_ptr<KernelContext>;
 // The context itself, or a new one of the host where there is none.
 KernelContextPtr contextOrOwn(KernelContextPtr context);
 
-// Numbers that kernels read at each call, where the kernels of a context work.
-
+// A list of numbers that kernels read at each call, stored where the kernels of the context work.
 template <class T>
 class ReadList {
 public:
@@ -141,7 +140,7 @@ public:
     if (!values.empty())
       context.fetch(there_.data<T>(), values.data(), there_.bytes());
   }
-  // Null for none.
+  // Null if the list is empty.
   const T* data() const {
     return here_.empty() ? static_cast<const Buffer&>(there_).data<T>() : here_.data();
   }

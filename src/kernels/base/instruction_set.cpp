@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Asks the processor once which of the compiled sets of instructions it has. A set counts only with all
+// features that the compiler takes for granted when it compiles for it; a virtual machine may hide some of
+// them.
 #include "kernels/base/instruction_set.hpp"
 
 #include <algorithm>
@@ -7,6 +10,7 @@ namespace tenon {
 
 namespace {
 
+// The set is not atomic: only tests and benchmarks change it, while no kernel runs.
 InstructionSet& chosen() {
   static InstructionSet set = instructionSets().back();
   return set;
@@ -23,6 +27,7 @@ const std::vector<InstructionSet>& instructionSets() {
   static const std::vector<InstructionSet> sets = [] {
     std::vector<InstructionSet> found = {InstructionSet::Baseline};
 #ifdef TENON_HAS_AVX2
+    // All features of x86-64-v3 and v4 that the compiler uses for them, not AVX alone.
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
         __builtin_cpu_supports("bmi2")) {
       found.push_back(InstructionSet::Avx2);

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-// Of an x86-64 the build can leave the widest sets out (TENON_INSTRUCTIONS).
+// A build for x86-64 can leave the widest sets out (TENON_INSTRUCTIONS).
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(TENON_WITHOUT_AVX2)
 #define TENON_HAS_AVX2
 #ifndef TENON_WITHOUT_AVX512
@@ -21,17 +21,13 @@ enum class InstructionSet { Baseline, Avx2, Avx512 };
 // "baseline", "avx2" or "avx512".
 const char* instructionSetName(InstructionSet set);
 
-// Those that are compiled and that this processor has, the widest last.
+// The sets that are compiled and that this processor has, the widest last.
 const std::vector<InstructionSet>& instructionSets();
 
-// The one that kernels use: the widest, unless it is limited.
+// The set that kernels use: the widest, unless it is limited.
 InstructionSet instructionSet() noexcept;
-// For tests and benchmarks: none above `most` is used. Not while a kernel runs.
+// Limits the set to `most`, for tests and benchmarks. Must not be called while a kernel runs.
 void limitInstructionSet(InstructionSet most) noexcept;
-
-} // namespace tenon
-
-namespace tenon {
 
 // Plain loops compiled for each set of vector instructions, with all that they call inlined, and run with
 // the set that kernels use.
@@ -51,7 +47,8 @@ __attribute__((flatten, target("arch=x86-64-v3"))) void runAvx2(const Body& body
 }
 #endif
 
-// With no set wider than kWidest: loops over cells that lie apart are slower in the widest.
+// Runs the body with the set that kernels use, but with none wider than kWidest: loops over elements that are not
+// adjacent are slower in the widest.
 template <InstructionSet kWidest = InstructionSet::Avx512, class Body>
 void vectorised(const Body& body) {
 #ifdef TENON_HAS_AVX512

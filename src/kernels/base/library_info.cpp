@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Asks the loaded libraries for their versions, by name at run time, since the same program may run with
+// another BLAS than it was linked with. Advice is given only where OpenBLAS is known to use an older kernel
+// than the processor allows.
 #include "kernels/base/library_info.hpp"
 
 #include "kernels/base/backend.hpp"
@@ -17,7 +20,7 @@ namespace tenon {
 
 namespace {
 
-// A function that is there only if a certain library is loaded.
+// A function of that name if a loaded library has it, else null: another BLAS than OpenBLAS is not an error.
 template <class Function>
 Function* loaded(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
@@ -39,6 +42,7 @@ bool hasFlags(std::string_view flags, std::initializer_list<const char*> wanted)
 enum Level { kOld, kAvx2, kAvx512, kUnknown };
 
 Level levelOfKernel(std::string_view kernel) {
+  // Names that a future OpenBLAS adds give kUnknown, and so no advice instead of a wrong one.
   static constexpr std::array kAvx512Kernels{"skylakex", "cooperlake", "sapphirerapids"};
   static constexpr std::array kAvx2Kernels{"haswell", "zen"};
   static constexpr std::array kOldKernels{
@@ -66,7 +70,7 @@ Level levelOfProcessor(std::string_view flags) {
 
 } // namespace
 
-// Of libraries with FFTW's interface not all have this text.
+// Not all libraries with FFTW's interface have this text.
 std::string fftwVersion() {
   const void* text = hasFftw() ? dlsym(RTLD_DEFAULT, "fftw_version") : nullptr;
   return text ? static_cast<const char*>(text) : hasFftw() ? "unknown" : "none";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What all kernels by oneDNN use: one engine, streams, and the reorders around primitives. Everything that differs
-// between oneDNN 2 and 3 is in onednn.hpp and here, and what stands in for it in builds without is onednn_missing.cpp.
+// The common part of all kernels by oneDNN: one engine, streams, and the reorders around primitives.
+// Everything that differs between oneDNN 2 and 3 is in onednn.hpp and here; builds without oneDNN compile
+// onednn_missing.cpp instead.
 #include "kernels/base/onednn.hpp"
 
 #include "kernels/base/backend.hpp"
@@ -79,6 +80,7 @@ memory::desc plainDescription(Index first, Index second,
   return {dims, memory::data_type::f32, strides};
 }
 
+// Reorders are made once, and only where the primitive prefers another layout than the plain one.
 Port::Port(const memory::desc& plain, const memory::desc& wanted)
     : copies_(plain != wanted), plain_(plain, engine(), DNNL_MEMORY_NONE) {
   if (!copies_)

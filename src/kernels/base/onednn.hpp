@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the oneDNN kernels share: the CPU engine, oneDNN's exceptions as Tenon's, ports between
+// The common part of the oneDNN kernels: the CPU engine, oneDNN's exceptions as Tenon's, ports between
 // plain row-major arrays and the layout that a primitive prefers, and what oneDNN 2 and 3 write differently.
 #pragma once
 
@@ -36,8 +36,8 @@ dnnl::memory::desc plainDescription(Index first, Index second,
 // The first `rank` extents, each minus `less`, as oneDNN counts.
 dnnl::memory::dims toDims(const std::array<Index, kMaxSpatial>& extents, int rank, Index less = 0);
 
-// The description of a primitive by its arguments, in which oneDNN 2 has an object of its own between. A `hint` of
-// an adjoint is its forward description, or there is none.
+// The description of a primitive by its arguments; oneDNN 2 makes it of an intermediate object. The `hint` of an
+// adjoint is the description of its forward primitive.
 template <class Primitive, class... Arguments>
 typename Primitive::primitive_desc described(const dnnl::primitive_attr& attributes,
                                              const Arguments&... arguments) {
@@ -58,7 +58,7 @@ typename Primitive::primitive_desc describedBeside(const Hint& hint,
 #endif
 }
 
-// With gaps between a window's elements.
+// Pooling of windows that may have gaps between their elements.
 #if DNNL_VERSION_MAJOR >= 3
 using PoolingForward = dnnl::pooling_forward;
 using PoolingAdjoint = dnnl::pooling_backward;
@@ -93,14 +93,15 @@ auto guarded(const char* what, Body body) {
 class Port {
 public:
   Port(const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted);
-  // Bytes that place() must be given; 0 where nothing is copied.
+  // The size of the memory that place() takes; 0 where nothing is copied.
   size_t bytes() const;
   void place(void* scratch);
 
-  // Before execution. load() also brings the array's values over; attach() is enough for an output.
+  // One of these two comes before execution. load() also brings the array's values over; attach() is enough for an
+  // output.
   void load(const dnnl::stream& stream, const float* user);
   void attach(float* user);
-  // After execution: brings an output back to the attached array.
+  // Brings an output back to the attached array after execution.
   void store(const dnnl::stream& stream);
 
   const dnnl::memory& memory() const { return copies_ ? inner_ : plain_; }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The only OpenMP regions of the kernels. Everything else is written against runPieces(), so that a build
+// without OpenMP differs in this file alone.
 #include "kernels/base/parallel.hpp"
 
 #include "sys/threads.hpp"
@@ -19,8 +21,9 @@ bool hasThreads() noexcept {
   return true;
 }
 
-// The team is always of the size that the kernel may use: GCC's runtime makes and ends threads when
-// the size changes. It may give fewer than asked.
+// The team always has the size that the kernel may use, even for fewer pieces, because GCC's runtime creates
+// and ends threads whenever the size changes. OpenMP may give fewer threads than asked, which changes no
+// result.
 void runPieces(int threads, Index pieces, PieceBody call, const void* body) {
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (Index piece = 0; piece < pieces; ++piece)

@@ -2,7 +2,7 @@
 // Loops of the kernels on several threads. What is split are independent outputs, in contiguous
 // ranges, and no sum changes its order: the results are the same bit by bit for any number of
 // threads. The threads are OpenMP's, as in oneDNN and OpenBLAS, so that all three use one team; the
-// library only asks how many there are and never sets it.
+// library only asks how many there are and never sets the number.
 #pragma once
 
 #include "sys/types.hpp"
@@ -48,7 +48,7 @@ void parallelPieces(int threads, Index count, Index cost, const Body& body) {
       [](const void* f, Index piece) { (*static_cast<const decltype(one)*>(f))(piece); }, &one);
 }
 
-// The same for a body(begin, end) that needs no scratch.
+// parallelPieces() for a body(begin, end) that needs no scratch memory per thread.
 template <class Body>
 void parallelRanges(int threads, Index count, Index cost, const Body& body) {
   parallelPieces(threads, count, cost, [body](int, Index begin, Index end) { body(begin, end); });

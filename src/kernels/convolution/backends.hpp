@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The makers behind makeConvolution; their shapes are checked already.
+// The makers that makeConvolution() chooses among. The shapes that they get are checked already.
 #pragma once
 
 #include "kernels/base/instruction_set.hpp"
@@ -10,37 +10,36 @@
 
 namespace tenon {
 
-// How y lies, as said or by default.
+// The strides of y: those that the shape gives, or those of a contiguous array.
 ImageStrides outputStrides(const ConvolutionShape& shape);
-// The same with three spatial dimensions, as embedWindow has them.
+// The strides with three spatial dimensions, as embedWindow() has them.
 ImageStrides embedStrides(const ImageStrides& strides, int rank);
 
-template <class T>
-std::unique_ptr<Convolution<T>> makeReferenceConvolution(const ConvolutionShape& shape);
 template <class T>
 std::unique_ptr<Convolution<T>> makeBlasConvolution(const ConvolutionShape& shape,
                                                     KernelContextPtr context);
 std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape& shape,
                                                           KernelContextPtr context);
-// On the device; a context of it.
+// The two of the device take a context of the device.
 template <class T>
 std::unique_ptr<Convolution<T>> makeCudnnConvolution(const ConvolutionShape& shape,
                                                      KernelContextPtr context);
 template <class T>
 std::unique_ptr<Convolution<T>> makeGemmConvolution(const ConvolutionShape& shape,
                                                     KernelContextPtr context);
-// For a window that the direct convolution supports, and instructions that the processor has.
+// The window must be one that the direct convolution supports, and the processor must have the instructions.
 template <class T>
 std::unique_ptr<Convolution<T>> makeDirectConvolution(const ConvolutionShape& shape,
                                                       KernelContextPtr context, InstructionSet set);
 // The sets for which it is compiled and that may be used, the widest last.
 std::vector<InstructionSet> directInstructionSets();
-// Why it cannot compute this one; "" if it can.
+// Why the direct convolution does not support this window; "" if it does.
 std::string whyNotDirect(const WindowShape& window);
-// The widest vectors that the processor has, or narrower ones into which a row of outputs fits.
+// The set with the widest vectors that the processor has, or with narrower ones into which a row of outputs fits.
 template <class T>
 InstructionSet directInstructions(const WindowShape& window);
-// Whether it is faster than BLAS in float64, or oneDNN in float32, in its three products together.
+// Whether the direct convolution is faster than BLAS in float64, or oneDNN in float32, in its three products
+// together.
 template <class T>
 bool isDirectFaster(const ConvolutionShape& shape);
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The tiles of tiles.hpp on the processor: their columns stay in the cache. The products
-// run on BLAS's threads; gathering and the like are split by channels.
+// run on BLAS's threads; gathering and the other loops divide channels among Tenon's, so that no sum is cut.
 #include "kernels/convolution/tiles.hpp"
 
 namespace tenon {
 
 namespace {
 
-// 1 MiB of float64.
+// The columns of a tile are 1 MiB of float64, for the second-level cache; the numbers of outputs are those
+// from which a product of BLAS is efficient.
 constexpr TileLimits kLimits{
     .columnElements = Index(1) << 17, .leastOutputs = 256, .enoughOutputs = 512};
 
@@ -95,24 +96,24 @@ private:
     const auto [rows, cols] = tile.outputs;
     const Index length = denseInSpace_ ? tile.pixels() : cols.end - cols.begin;
     const Index end = denseInSpace_ ? rows.begin + 1 : rows.end;
-    T* cells = packed() + k * tile.width();
+    T* elements = packed() + k * tile.width();
     for (Index n = 0; n < tile.images; ++n) {
       Element* channel = y + (tile.image + n) * y_.batch + k * y_.channel;
-      for (Index r = rows.begin; r < end; ++r, cells += length)
+      for (Index r = rows.begin; r < end; ++r, elements += length)
         visit(channel + r / window_.out[1] * y_.space[0] + r % window_.out[1] * y_.space[1] +
                   cols.begin * y_.space[2],
-              cells, length);
+              elements, length);
     }
   }
 
-  // Between the outputs of a packed row in y.
+  // The distance in y between the outputs of a packed row.
   Index columnStep() const { return denseInSpace_ ? 1 : y_.space[2]; }
 
   void pack(const Tile& tile, const T* dy) override {
     forEachOutputChannel(tile, [=, this, step = columnStep()](Index k) {
-      forEachPackedRow(tile, k, dy, [=](const T* row, T* cells, Index length) {
+      forEachPackedRow(tile, k, dy, [=](const T* row, T* elements, Index length) {
         for (Index o = 0; o < length; ++o)
-          cells[o] = row[o * step];
+          elements[o] = row[o * step];
       });
     });
   }
@@ -120,9 +121,9 @@ private:
   void unpack(const Tile& tile, const T* b, T* y, bool accumulate) override {
     forEachOutputChannel(tile, [=, this, step = columnStep()](Index k) {
       const T value = b ? b[k] : T(0);
-      forEachPackedRow(tile, k, y, [=](T* row, const T* cells, Index length) {
+      forEachPackedRow(tile, k, y, [=](T* row, const T* elements, Index length) {
         for (Index o = 0; o < length; ++o)
-          row[o * step] = accumulate ? row[o * step] + (cells[o] + value) : cells[o] + value;
+          row[o * step] = accumulate ? row[o * step] + (elements[o] + value) : elements[o] + value;
       });
     });
   }

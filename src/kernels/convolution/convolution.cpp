@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Chooses the backend of a convolution by what was asked for, the data type, the shape and the space. The
+// reference is here as well: plain loops over the definition.
 #include "kernels/convolution/convolution.hpp"
 
 #include "kernels/convolution/backends.hpp"
@@ -12,10 +14,10 @@
 
 namespace tenon {
 
-// Convolution as it is written in convolution.hpp: one loop per letter.
-
 namespace {
 
+// Convolution as it is written in convolution.hpp: one loop per index, and the measure of all other backends
+// in tests.
 template <class T>
 class ReferenceConvolution final : public Convolution<T> {
 public:
@@ -71,7 +73,8 @@ public:
   const char* implementation() const override { return "loops"; }
 
 private:
-  // Where the taps of output channel k and the c-th input of its group begin, and that input.
+  // Offsets: of the taps of output channel k and the c-th input of its group, of an output, and of that input
+  // channel.
   Index weight(Index k, Index c) const { return (k * inOfGroup_ + c) * taps_; }
   Index output(Index n, Index k, const Position& o) const {
     return n * y_.batch + k * y_.channel + o[0] * y_.space[0] + o[1] * y_.space[1] +
@@ -86,20 +89,6 @@ private:
   ImageStrides y_;
   Index inVolume_, taps_;
 };
-
-} // namespace
-
-template <class T>
-std::unique_ptr<Convolution<T>> makeReferenceConvolution(const ConvolutionShape& shape) {
-  return std::make_unique<ReferenceConvolution<T>>(shape);
-}
-
-template std::unique_ptr<Convolution<float>>
-makeReferenceConvolution<float>(const ConvolutionShape&);
-template std::unique_ptr<Convolution<double>>
-makeReferenceConvolution<double>(const ConvolutionShape&);
-
-namespace {
 
 void checkShape(const ConvolutionShape& shape) {
   if (shape.batch < 0 || shape.inChannels < 0 || shape.outChannels < 0)
@@ -116,12 +105,14 @@ void checkShape(const ConvolutionShape& shape) {
   checkWindow(shape.window);
 }
 
+// Whether any array has no elements.
 bool isEmpty(const ConvolutionShape& shape) {
   return shape.batch * shape.inChannels * shape.outChannels * inputVolume(shape.window) *
              outputVolume(shape.window) ==
          0;
 }
 
+// Only a user who asks for direct convolution by name gets this error; Auto asks whether it is possible first.
 template <class T>
 std::unique_ptr<Convolution<T>> makeDirect(const ConvolutionShape& shape,
                                            KernelContextPtr context) {
@@ -137,12 +128,12 @@ std::unique_ptr<Convolution<T>> makeDirect(const ConvolutionShape& shape,
 template <class T>
 std::unique_ptr<Convolution<T>> makeOnDevice(const ConvolutionShape& shape, Backend backend,
                                              KernelContextPtr context) {
-  resolveBackend<T>(backend, Space::Device);
+  resolveBackend<T>(backend, Space::Device); // throws for a backend of the host
   if constexpr (kHasDevice)
     return backend == Backend::Gemm || backend == Backend::Cufft
                ? makeGemmConvolution<T>(shape, std::move(context))
                : makeCudnnConvolution<T>(shape, std::move(context));
-  return nullptr; // without it there is no such context
+  return nullptr; // a build without the device has no such context
 }
 
 } // namespace
@@ -176,13 +167,14 @@ std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, B
   checkShape(shape);
   if (context && context->space() == Space::Device)
     return makeOnDevice<T>(shape, backend, std::move(context));
+  // Empty shapes go to BLAS's loops: oneDNN does not support them, and there is nothing to be faster at.
   const bool isDirect = backend == Backend::Direct ||
                         (backend == Backend::Auto && !isEmpty(shape) && isDirectFaster<T>(shape));
   if (isDirect)
     return makeDirect<T>(shape, contextOrOwn(std::move(context)));
   const Backend chosen = resolveBackend<T>(backend);
   if (chosen == Backend::Reference)
-    return makeReferenceConvolution<T>(shape);
+    return std::make_unique<ReferenceConvolution<T>>(shape);
   if constexpr (std::is_same_v<T, float>)
     if (chosen == Backend::OneDnn && !isEmpty(shape))
       return makeOneDnnConvolution(shape, contextOrOwn(std::move(context)));

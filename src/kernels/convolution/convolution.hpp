@@ -4,8 +4,8 @@
 //     dx[n,c,i]  = sum over k and all (o, t) that read i of  w[k,c,t] dy[n,k,o],
 //     dw[k,c,t] += sum over n, o of  dy[n,k,o] x[n,c, o stride - padLow + t dilation],
 //     db[k]     += sum over n, o of  dy[n,k,o].
-// Input outside the held extents counts as zero. With groups the channels fall into as many parts,
-// each convolved for itself: the sums over c, k run over the channels of one group.
+// Input outside the held extents counts as zero. With groups the channels are divided into that many parts,
+// each convolved independently: the sums over c, k run over the channels of one group.
 #pragma once
 
 #include "kernels/base/backend.hpp"
@@ -25,14 +25,14 @@ struct ImageStrides {
   bool operator==(const ImageStrides&) const = default;
 };
 
-// Of a contiguous row-major array.
+// The strides of a contiguous row-major array.
 ImageStrides denseStrides(Index channels, const std::array<Index, kMaxSpatial>& space, int rank);
 
 struct ConvolutionShape {
   Index batch, inChannels, outChannels;
   WindowShape window;
   Index groups = 1;                   // divides both numbers of channels
-  std::optional<ImageStrides> y = {}; // of y and dy where they are a box of a larger array
+  std::optional<ImageStrides> y = {}; // strides of y and dy where they are a box of a larger array
 };
 
 // All arrays are contiguous and row-major unless the shape says otherwise: x [batch, inChannels,
@@ -46,11 +46,11 @@ public:
   virtual void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) = 0;
   // dx is overwritten, with zeros where no output reads.
   virtual void adjointData(const T* w, const T* dy, T* dx) = 0;
-  // Added to dw and db. db may be null.
+  // Adds to dw and db. db may be null.
   virtual void adjointWeights(const T* x, const T* dy, T* dw, T* db) = 0;
-  // Who computes: never Auto, and Blas where oneDNN was asked for but the shape is empty.
+  // The backend that computes: never Auto, and Blas where oneDNN was asked for but the shape is empty.
   virtual Backend backend() const = 0;
-  // What computes, for a view: "im2col+gemm", the vector instructions of the direct convolution, or
+  // The implementation, for a view: "im2col+gemm", the vector instructions of the direct convolution, or
   // oneDNN's names of its implementations.
   virtual const char* implementation() const = 0;
 };

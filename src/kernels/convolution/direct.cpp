@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Direct convolution: sums over columns that are read in place, in loops of vectors for the processor's
-// instructions (direct_kernels.hpp). Outputs of a row must read consecutive inputs.
+// instructions (direct_kernels.hpp). Outputs of a row must read consecutive inputs, hence the stride of 1 in
+// the last dimension. Below: the adjoint in the weights, the sums of outputs, the class of both, and where it
+// is the faster choice.
 #include "kernels/base/backend.hpp"
 #include "kernels/base/context.hpp"
 #include "kernels/convolution/backends.hpp"
@@ -14,20 +16,27 @@
 
 namespace tenon {
 
-// The adjoint of a direct sum in its weights and biases. The images' bands fall into a number of parts
-// that does not depend on the threads; each part has sums of its own, which are added in order.
+namespace {
+
+// The adjoint of a direct sum in its weights and biases.
+
+constexpr Index kWeightBandBytes = Index(1) << 19; // of the padded input of a band
+// The bands fall into a number of parts that does not depend on the threads; each part has sums of its own,
+// which are added in order. More parts cost memory and time for the addition.
+constexpr Index kMostParts = 16;
+constexpr Index kOutputsOfPart = 1024; // fewer are not worth sums of their own
 
 template <class T>
 class DirectWeights {
 public:
   DirectWeights(const DirectSum& forward, const DirectKernels<T>& kernels, KernelContext& context);
-  // Added to dw and db; db may be null.
+  // Adds to dw and db; db may be null.
   void run(KernelContext& context, const T* x, const T* dy, T* dw, T* db) const;
 
 private:
   Index columns() const { return static_cast<Index>(bands_.offsets().size()); }
   Index allOutputs() const { return sum_.groups * sum_.outChannels; }
-  // Of a part: the weights as dw has them, and the biases.
+  // The number of sums of a part: the weights as dw has them, then the biases.
   Index sumsOfPart() const { return allOutputs() * (columns() + 1); }
   // `padded` holds the band's input.
   void runBand(const Bands::Band& band, const T* padded, const T* dy, T* gathered, T* sums) const;
@@ -39,17 +48,9 @@ private:
   bool gathers_; // unless dy can be read where it is, its rows being whole vectors
   std::array<std::vector<OutputVector>, Bands::kShapes> gatheredVectors_;
   Index parts_;
-  Index sums_; // in the scratch
+  Index sums_; // their offset in the scratch
   ThreadScratch padded_, gathered_;
 };
-
-namespace {
-
-constexpr Index kWeightBandBytes = Index(1) << 19; // of the padded input
-constexpr Index kMostParts = 16;
-constexpr Index kOutputsOfPart = 1024; // fewer are not worth sums of their own
-
-} // namespace
 
 template <class T>
 DirectWeights<T>::DirectWeights(const DirectSum& forward, const DirectKernels<T>& kernels,
@@ -72,7 +73,7 @@ DirectWeights<T>::DirectWeights(const DirectSum& forward, const DirectKernels<T>
   }
   ScratchPlan plan;
   sums_ = plan.add<T>(parts_ * sumsOfPart());
-  padded_ = plan.addForThreads<T>(context.threads(), bands_.cells());
+  padded_ = plan.addForThreads<T>(context.threads(), bands_.elements());
   gathered_ = plan.addForThreads<T>(context.threads(),
                                     sum_.outChannels * Index(mostVectors) * kernels.lanes);
   context.reserve(plan);
@@ -135,7 +136,7 @@ void DirectWeights<T>::runBand(const Bands::Band& band, const T* padded, const T
   }
 }
 
-// dy of the band by channels, in whole vectors with zeros behind the outputs.
+// Copies dy of the band by channels, in whole vectors with zeros after the outputs of a row.
 template <class T>
 void DirectWeights<T>::gather(const Bands::Band& band, const T* dy, T* gathered) const {
   const Index lanes = kernels_->lanes, step = sum_.out.strides.space[2];
@@ -150,10 +151,15 @@ void DirectWeights<T>::gather(const Bands::Band& band, const T* dy, T* gathered)
   }
 }
 
-template class DirectWeights<float>;
-template class DirectWeights<double>;
+// A direct sum over arrays, band by band, on several threads: forward and the adjoint in the data. The
+// weights are packed at each call, as the blocks of channels read them, so that no change of them can be
+// missed: this takes 1 ns for each weight, as the sums do for each weight and 25 outputs.
 
-// A direct sum over arrays, band by band, on several threads: forward and the adjoint in the data.
+// Bytes of a band's padded input: a part of the second-level cache.
+constexpr Index kOutputBandBytes = Index(1) << 18;
+// Vectors for which the blocks of channels take turns, so that what a strip reads stays in the nearest cache;
+// a multiple of all tiles.
+constexpr Index kStrip = 24;
 
 template <class T>
 class DirectOutputs {
@@ -183,19 +189,8 @@ private:
   const DirectKernels<T>* kernels_;
   Bands bands_;
   ThreadScratch padded_;
-  Index packed_; // in the scratch
+  Index packed_; // their offset in the scratch
 };
-
-// The weights are packed at each call, as the blocks of channels read them, so that no change of them can
-// be missed: 1 ns for each, as the sums take for each weight and 25 outputs.
-
-namespace {
-
-constexpr Index kOutputBandBytes = Index(1)
-                                   << 18; // of the padded input: a part of the second-level cache
-constexpr Index kStrip = 24; // vectors for which the blocks of channels take turns, in whole tiles
-
-} // namespace
 
 template <class T>
 DirectOutputs<T>::DirectOutputs(const DirectSum& sum, const DirectKernels<T>& kernels,
@@ -204,7 +199,7 @@ DirectOutputs<T>::DirectOutputs(const DirectSum& sum, const DirectKernels<T>& ke
       bands_(sum, kernels.lanes, kOutputBandBytes / Index(sizeof(T))) {
   ScratchPlan plan;
   packed_ = plan.add<T>(sum_.groups * sum_.outChannels * columns());
-  padded_ = plan.addForThreads<T>(context.threads(), bands_.cells());
+  padded_ = plan.addForThreads<T>(context.threads(), bands_.elements());
   context.reserve(plan);
 }
 
@@ -237,7 +232,7 @@ void DirectOutputs<T>::run(KernelContext& context, const T* in, const T* w, cons
                            bool accumulate) const {
   const Index bands = sum_.batch * sum_.groups * bands_.perImage();
   if (bands == 0)
-    return; // nor has the scratch room for the weights
+    return; // the plan of an empty sum has no room for packed weights either
   T* packed = context.scratch<T>(packed_);
   pack(context, w, packed);
   const Call call{packed, b, out, accumulate};
@@ -274,10 +269,43 @@ void DirectOutputs<T>::runBand(const Call& call, const Bands::Band& band, const 
     }
 }
 
-template class DirectOutputs<float>;
-template class DirectOutputs<double>;
+template <class T>
+class DirectConvolution final : public Convolution<T> {
+public:
+  DirectConvolution(const ConvolutionShape& shape, KernelContextPtr context, InstructionSet set)
+      : context_(std::move(context)), set_(set),
+        forward_(forwardSum(shape), directKernels<T>(set), *context_),
+        weights_(forwardSum(shape), directKernels<T>(set), *context_) {
+    for (const DirectSum& sum : adjointSums(shape))
+      data_.emplace_back(sum, directKernels<T>(set), *context_);
+  }
 
-// Where direct convolution is possible, and where it is faster than the library that would take its place.
+  void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) override {
+    forward_.run(*context_, x, w, b, y, accumulate);
+  }
+  void adjointData(const T* w, const T* dy, T* dx) override {
+    for (const DirectOutputs<T>& residue : data_)
+      residue.run(*context_, dy, w, nullptr, dx, false);
+  }
+  void adjointWeights(const T* x, const T* dy, T* dw, T* db) override {
+    weights_.run(*context_, x, dy, dw, db);
+  }
+
+  Backend backend() const override { return Backend::Direct; }
+  const char* implementation() const override { return instructionSetName(set_); }
+
+private:
+  KernelContextPtr context_;
+  InstructionSet set_;
+  DirectOutputs<T> forward_;
+  DirectWeights<T> weights_;
+  std::vector<DirectOutputs<T>> data_; // for each residue of the stride
+};
+
+} // namespace
+
+// The choice: where direct convolution is possible, and where it is faster than the library that would take
+// its place.
 
 std::vector<InstructionSet> directInstructionSets() {
   std::vector<InstructionSet> sets;
@@ -298,19 +326,20 @@ std::string whyNotDirect(const WindowShape& window) {
 template <class T>
 InstructionSet directInstructions(const WindowShape& window) {
   const std::vector<InstructionSet> sets = directInstructionSets();
+  // A row that fits a narrower vector would leave lanes of the wider one unused.
   for (InstructionSet set : sets)
     if (window.out[window.rank - 1] <= directKernels<T>(set).lanes)
       return set;
   return sets.back();
 }
 
-// As tests/bench/convolution measures it on a processor with AVX-512. What would take the place is BLAS for double, and for
-// float where there is no oneDNN.
+// The bounds are those that tests/bench/convolution shows on a processor with AVX-512. The alternative is
+// BLAS for double, and for float where there is no oneDNN.
 template <class T>
 bool isDirectFaster(const ConvolutionShape& shape) {
-  constexpr Index kManyChannels = 128,
-                  kSmallImage = 1024; // beyond them BLAS reads weights less often
-  constexpr Index kFewChannels = 16;  // fewer are padded by oneDNN
+  // With more channels and fewer outputs BLAS reads the weights less often.
+  constexpr Index kManyChannels = 128, kSmallImage = 1024;
+  constexpr Index kFewChannels = 16;  // oneDNN pads fewer to this number
   constexpr Index kSomeChannels = 32; // above them oneDNN is as fast
   const WindowShape& w = shape.window;
   if (!whyNotDirect(w).empty() || kernelVolume(w) == 1)
@@ -329,43 +358,6 @@ template InstructionSet directInstructions<float>(const WindowShape&);
 template InstructionSet directInstructions<double>(const WindowShape&);
 template bool isDirectFaster<float>(const ConvolutionShape&);
 template bool isDirectFaster<double>(const ConvolutionShape&);
-
-namespace {
-
-template <class T>
-class DirectConvolution final : public Convolution<T> {
-public:
-  DirectConvolution(const ConvolutionShape& shape, KernelContextPtr context, InstructionSet set)
-      : context_(std::move(context)), set_(set),
-        forward_(forwardSum(shape), directKernels<T>(set), *context_),
-        weights_(forwardSum(shape), directKernels<T>(set), *context_) {
-    for (const DirectSum& sum : adjointSums(shape))
-      data_.emplace_back(sum, directKernels<T>(set), *context_);
-  }
-
-  void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) override {
-    forward_.run(*context_, x, w, b, y, accumulate);
-  }
-  void adjointData(const T* w, const T* dy, T* dx) override {
-    for (const DirectOutputs<T>& cells : data_)
-      cells.run(*context_, dy, w, nullptr, dx, false);
-  }
-  void adjointWeights(const T* x, const T* dy, T* dw, T* db) override {
-    weights_.run(*context_, x, dy, dw, db);
-  }
-
-  Backend backend() const override { return Backend::Direct; }
-  const char* implementation() const override { return instructionSetName(set_); }
-
-private:
-  KernelContextPtr context_;
-  InstructionSet set_;
-  DirectOutputs<T> forward_;
-  DirectWeights<T> weights_;
-  std::vector<DirectOutputs<T>> data_; // for each residue of the stride
-};
-
-} // namespace
 
 template <class T>
 std::unique_ptr<Convolution<T>>

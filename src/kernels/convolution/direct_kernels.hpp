@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The innermost loops of direct convolution, compiled once for each set of vector instructions. A
-// column is a pair (input channel, tap): im2col's matrix is read in place, its column j for an output
-// lies offsets[j] behind where the output begins to read. Outputs are taken as vectors: consecutive ones
+// The innermost loops of direct convolution, compiled once for each set of vector instructions. A column is a
+// pair (input channel, tap): im2col's matrix is read in place, its column j for an output is stored
+// offsets[j] after the place where the output begins to read. Outputs are taken as vectors: consecutive ones
 // of a row, sums of which stay in registers for a few channels at a time.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-// Where a vector of outputs begins to read the input, and where it lies in the output; `count` of its
+// A vector of outputs: the offsets x and y at which it begins in the input and in the output; `count` of its
 // lanes are outputs.
 struct OutputVector {
   Index x, y, count;
@@ -35,7 +35,7 @@ struct WeightSums {
   const T* x;
   const Index* offsets;
   Index columns;
-  const T* dy; // whole vectors, with zeros in lanes that are no outputs
+  const T* dy; // whole vectors, with zeros in lanes that are not outputs
   Index dyChannel;
   T* dw;
   Index dwChannel;
@@ -45,7 +45,7 @@ struct WeightSums {
 template <class T>
 struct DirectKernels {
   int lanes;
-  int mostChannels; // of a block: this, or 1 to 4
+  int mostChannels; // a block has this number of channels, or 1 to 4
   void (*outputs)(int channels, const OutputSums<T>& sums, const OutputVector* vectors,
                   Index count);
   void (*weights)(int channels, const WeightSums<T>& sums, const OutputVector* vectors,
@@ -55,11 +55,11 @@ struct DirectKernels {
                  Index count, T* db);
 };
 
-// For a set above the baseline that the processor has.
+// The loops for a set above the baseline, which the processor must have.
 template <class T>
 const DirectKernels<T>& directKernels(InstructionSet set);
 
-// The same, each in its file.
+// The loops of each set, compiled in a file of their own.
 template <class T>
 const DirectKernels<T>& directKernelsAvx2();
 template <class T>

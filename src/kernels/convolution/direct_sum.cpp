@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Writes convolution and its adjoint in the data as direct sums, and cuts sums into bands whose padded input
+// fits a cache. The adjoint of a strided window is one sum for each residue, so that no loop meets outputs
+// that do not read.
 #include "kernels/convolution/direct_sum.hpp"
 
 #include "kernels/convolution/backends.hpp"
@@ -7,7 +10,7 @@
 
 namespace tenon {
 
-Bands::Bands(const DirectSum& sum, int lanes, Index cells) : sum_(sum), lanes_(lanes) {
+Bands::Bands(const DirectSum& sum, int lanes, Index elements) : sum_(sum), lanes_(lanes) {
   if (!sum_.taps.empty())
     low_ = high_ = sum_.taps.front().shift;
   for (const DirectSum::Tap& tap : sum_.taps)
@@ -15,13 +18,14 @@ Bands::Bands(const DirectSum& sum, int lanes, Index cells) : sum_(sum), lanes_(l
       low_[d] = std::min(low_[d], tap.shift[d]);
       high_[d] = std::max(high_[d], tap.shift[d]);
     }
-  planExtents(cells);
+  planExtents(elements);
   planInput();
   planVectors();
 }
 
-// Dimensions are halved, the one whose input grows least by it first, until a band is small enough.
-void Bands::planExtents(Index cells) {
+// Dimensions are halved until a band is small enough, first the one whose halves together read the least more
+// input. A row keeps at least 8 vectors, if it has them.
+void Bands::planExtents(Index elements) {
   const Index channels = std::max<Index>(1, sum_.inChannels);
   const Position least{1, 1, 8 * Index(lanes_)};
   extent_ = sum_.out.extent;
@@ -31,7 +35,7 @@ void Bands::planExtents(Index cells) {
     return d == 2 ? ceilDivide(even, lanes_) * lanes_ : even;
   };
   while (channels * lengthOf(0, extent_[0]) * lengthOf(1, extent_[1]) * rowLength(extent_[2]) >
-         cells) {
+         elements) {
     int cut = -1;
     double leastGrowth = 0;
     for (int d = 0; d < kMaxSpatial; ++d) {
@@ -73,6 +77,8 @@ Position Bands::extentOf(int shape) const {
   return extent;
 }
 
+// Bands are alike but for the last in each dimension, which may be smaller: eight shapes, whose vectors are
+// listed once.
 void Bands::planVectors() {
   if (perImage() == 0)
     return;
@@ -110,7 +116,8 @@ Index Bands::firstOutput(const Band& band, Index k) const {
   return at;
 }
 
-// `length` cells of a row from `begin`, zeros where the row has none and behind.
+// Copies `length` elements of a row from `begin`, with zeros where the row has none and up to the end of the
+// padded row.
 template <class T>
 void Bands::loadRow(const T* in, Index begin, Index length, T* row) const {
   const Index extent = sum_.in.extent[2], step = sum_.in.strides.space[2];
@@ -151,11 +158,11 @@ template void Bands::load<double>(const Band&, const double*, double*) const;
 
 namespace {
 
-Cells inputCells(const ConvolutionShape& s, const WindowShape& w) {
+ImageView inputView(const ConvolutionShape& s, const WindowShape& w) {
   return {w.in, denseStrides(s.inChannels, w.in, kMaxSpatial)};
 }
 
-Cells outputCells(const ConvolutionShape& s, const WindowShape& w) {
+ImageView outputView(const ConvolutionShape& s, const WindowShape& w) {
   return {w.out, embedStrides(outputStrides(s), s.window.rank)};
 }
 
@@ -170,23 +177,25 @@ void forEachTap(const WindowShape& w, Visit visit) {
         visit(t, index++);
 }
 
-// The cells whose positions leave the residue r; where each step of the window has one.
-Cells everyStep(Cells cells, const WindowShape& w, const Position& r) {
+// The elements whose positions leave the residue r modulo the stride: one for each step of the window.
+ImageView everyStep(ImageView view, const WindowShape& w, const Position& r) {
   for (int d = 0; d < kMaxSpatial; ++d) {
-    cells.extent[d] = std::max<Index>(0, ceilDivide(cells.extent[d] - r[d], w.stride[d]));
-    cells.first += r[d] * cells.strides.space[d];
-    cells.strides.space[d] *= w.stride[d];
+    view.extent[d] = std::max<Index>(0, ceilDivide(view.extent[d] - r[d], w.stride[d]));
+    view.first += r[d] * view.strides.space[d];
+    view.strides.space[d] *= w.stride[d];
   }
-  return cells;
+  return view;
 }
 
-// The sum over the outputs that read an input of the residue r: tap t of output o reads the input
-// o stride - padLow + t dilation.
+// The sum, for inputs of the residue r, over the outputs that read them. Tap t of output o reads the input
+//     o stride - padLow + t dilation,
+// so only taps that fit the residue take part, and for them the distance of
+// input and output, in steps of the window, is constant.
 DirectSum adjointSum(const ConvolutionShape& s, const WindowShape& w, const Position& r) {
   const Index in = s.inChannels / s.groups, out = s.outChannels / s.groups;
   const Index taps = kernelVolume(w);
   DirectSum sum{
-      s.batch,   s.groups, out,       in,   outputCells(s, w), everyStep(inputCells(s, w), w, r),
+      s.batch,   s.groups, out,       in,   outputView(s, w), everyStep(inputView(s, w), w, r),
       {1, 1, 1}, {},       in * taps, taps, in * out * taps};
   forEachTap(w, [&](const Position& t, Index index) {
     DirectSum::Tap tap{{}, index};
@@ -207,7 +216,7 @@ DirectSum forwardSum(const ConvolutionShape& s) {
   const WindowShape w = embedWindow(s.window);
   const Index in = s.inChannels / s.groups, out = s.outChannels / s.groups;
   const Index taps = kernelVolume(w);
-  DirectSum sum{s.batch,  s.groups, in,   out,       inputCells(s, w), outputCells(s, w),
+  DirectSum sum{s.batch,  s.groups, in,   out,       inputView(s, w), outputView(s, w),
                 w.stride, {},       taps, in * taps, in * out * taps};
   forEachTap(w, [&](const Position& t, Index index) {
     DirectSum::Tap tap{{}, index};
@@ -223,7 +232,7 @@ std::vector<DirectSum> adjointSums(const ConvolutionShape& s) {
   std::vector<DirectSum> sums;
   Position r{};
   for (r[0] = 0; r[0] < std::min(w.stride[0], w.in[0]); ++r[0])
-    for (r[1] = 0; r[1] < std::min(w.stride[1], w.in[1]); ++r[1])
+    for (r[1] = 0; r[1] < std::min(w.stride[1], w.in[1]); ++r[1]) // the last dimension has stride 1
       sums.push_back(adjointSum(s, w, r));
   return sums;
 }

@@ -16,9 +16,9 @@ struct OutputTile {
   Range cols; // of the outputs o2
 };
 
-// visit(matrix row, offset of the run in it, length, x offset, inside): the columns run by run. The
-// tile's outputs [inside.begin, inside.end) of the run read x at the x offset plus stride times
-// their number in the run; the others lie on padding.
+// visit(matrix row, offset of the run in it, length, x offset, inside) for the columns, run by run. The
+// outputs [inside.begin, inside.end) of a run read x at the x offset plus stride times
+// their number in the run; the others fall on padding.
 template <class Visit>
 void forEachRun(const WindowShape& w, const OutputTile& tile, Visit visit) {
   const Index length = tile.cols.end - tile.cols.begin;
@@ -40,7 +40,7 @@ void forEachRun(const WindowShape& w, const OutputTile& tile, Visit visit) {
       }
 }
 
-// columns[t, o] for the tile, x being one channel; the matrix's rows lie `distance` apart.
+// Fills columns[t, o] for the tile from x, which is one channel; the matrix's rows are `distance` apart.
 template <class T>
 void gatherColumns(const WindowShape& w, const OutputTile& tile, const T* x, T* columns,
                    Index distance) {

@@ -24,8 +24,8 @@ using AdjointData = dnnl::convolution_backward_data;
 using AdjointWeights = dnnl::convolution_backward_weights;
 using onednn::Port;
 
-// oneDNN knows no unread input; and with AVX-512 the weight adjoint of 2.6.3 is wrong, and writes
-// outside its arrays, for some paddings of the first of three dimensions.
+// Whether the input must be copied first: oneDNN knows no unread input, and with AVX-512 the weight adjoint
+// of 2.6.3 is wrong, and writes outside its arrays, for some paddings of the first of three dimensions.
 bool needsStage(const WindowShape& w) {
   if (w.rank == 3 && (w.padLow[0] != 0 || padHigh(w, 0) != 0))
     return true;
@@ -75,7 +75,7 @@ struct Problem {
     for (int d = 0; d < w.rank; ++d)
       padHigh.push_back(tenon::padHigh(w, d));
   }
-  // The product, and what it adds to what the output holds, are described alike.
+  // The attributes alone say whether the product is added to what the output holds.
   Forward::primitive_desc forward(const dnnl::primitive_attr& how, const Desc& src,
                                   const Desc& weights, const Desc& dst) const {
     return onednn::described<Forward>(how, dnnl::prop_kind::forward_training,
@@ -97,12 +97,12 @@ struct Problem {
   }
 
   Desc x, w, b, y;
-  Desc userY; // y as it lies in the caller's array
+  Desc userY; // y with the strides of the caller's array
   memory::dims strides, dilates, padLow, padHigh;
   bool fewChannels;
 };
 
-// The scratchpad is the caller's; `sum` adds the product to what the output holds.
+// The attributes of a primitive whose scratchpad Tenon provides; `sum` adds the product to what the output holds.
 dnnl::primitive_attr attributes(bool sum) {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -118,7 +118,7 @@ Desc rawBytes(size_t bytes) {
   return {{memory::dim(std::max<size_t>(bytes, 1))}, memory::data_type::u8, memory::format_tag::a};
 }
 
-// What oneDNN chose for each product; `sum` is forward into what the output holds.
+// The primitives that oneDNN chose for the products; `sum` is forward added to what the output holds.
 struct Chosen {
   explicit Chosen(const Problem& p)
       : forward(p.forward(attributes(false), anyLayout(p.x), anyLayout(p.w), anyLayout(p.y))),
@@ -190,6 +190,7 @@ public:
       Product& p = forward_;
       p.x.load(stream_, staged(x));
       p.w.load(stream_, w);
+      // The primitive always adds a bias, so that one serves both cases.
       bias_.set_data_handle(b ? const_cast<float*>(b) : zeroBias_.data());
       if (accumulate) {
         p.y.load(stream_, y);
@@ -273,11 +274,11 @@ private:
     context_->reserve(plan);
   }
 
-  // The scratch moves when another kernel of the context needs more.
+  // Tells oneDNN where the scratch is, which moves when another kernel of the context needs more.
   void takeScratch() {
     char* scratch = context_->scratch<char>(0);
     if (scratch == taken_)
-      return;
+      return; // all handles are set already
     taken_ = scratch;
     scratchpad_.set_data_handle(scratch + scratchpadAt_);
     for (int role = 0; role < 3; ++role)
@@ -315,11 +316,11 @@ private:
 
   dnnl::stream stream_;
   Product forward_, adjointData_, adjointWeights_;
-  dnnl::primitive forwardSum_; // forward into what y holds
+  dnnl::primitive forwardSum_; // forward added to what y holds
   std::string implementation_;
   memory bias_, scratchpad_;
   std::vector<float> zeroBias_;
-  Index weights_; // how many there are
+  Index weights_; // the number of weights
   std::optional<InputStage<float>> stage_;
   KernelContextPtr context_;
   Index scratchpadAt_, biasAt_, weightsAt_, stagedAt_; // in the scratch

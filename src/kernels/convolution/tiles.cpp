@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The matrix products of a convolution, tile by tile. Tiles bound the scratch memory and keep the columns in
+// the cache; their order is fixed, so that gradients of weights are always added in the same order.
 #include "kernels/convolution/tiles.hpp"
 
 namespace tenon {
 
 namespace {
 
+// Whether the columns would be the input itself, so that no copy is needed.
 bool onlyCopies(const WindowShape& w) {
   for (int d = 0; d < kMaxSpatial; ++d)
     if (w.kernel[d] != 1 || w.stride[d] != 1 || w.padLow[d] != 0 || w.in[d] != w.out[d])
@@ -25,8 +28,10 @@ TiledConvolution<T>::TiledConvolution(const ConvolutionShape& shape, KernelConte
       depthEach_(depth_ / groups_), weightsEach_(outEach_ * depthEach_) {
   planTiles(limits);
   denseInSpace_ = isDenseInSpace();
-  if (out_ == 1) // BLAS wants a distance between rows even of one row
+  if (out_ == 1) // BLAS checks the distance between rows even of a single row
     y_.channel = std::max(y_.channel, outVolume_);
+  // The product writes a matrix with one row for each channel. Several images, or outputs that are not
+  // contiguous, do not form such a matrix in y.
   packs_ = images_ > 1 || !denseInSpace_;
   const Index outputs = images_ * rows_ * cols_;
   ScratchPlan plan;
@@ -35,14 +40,14 @@ TiledConvolution<T>::TiledConvolution(const ConvolutionShape& shape, KernelConte
   context_->reserve(plan);
 }
 
-// Sets the largest tile: images_ whole images, or rows_ x cols_ outputs of one.
+// Sets the largest tile: images_ whole images, or rows_ x cols_ outputs of one image.
 template <class T>
 void TiledConvolution<T>::planTiles(const TileLimits& limits) {
   images_ = 1;
   rows_ = window_.out[0] * window_.out[1];
   cols_ = window_.out[2];
   if (copies_)
-    return;
+    return; // without columns an image needs no scratch, whatever its size
   const Index depth = std::max<Index>(1, depth_);
   const Index budget = std::max(limits.leastOutputs, limits.columnElements / depth);
   if (outVolume_ > budget) {
@@ -54,7 +59,7 @@ void TiledConvolution<T>::planTiles(const TileLimits& limits) {
   }
 }
 
-// Whether the outputs of a channel lie one after the other.
+// Whether the outputs of a channel are contiguous.
 template <class T>
 bool TiledConvolution<T>::isDenseInSpace() const {
   Index dense = 1;
@@ -80,6 +85,7 @@ void TiledConvolution<T>::forEachTile(Visit visit) {
                    {{r, std::min(r + rows_, allRows)}, {o, std::min(o + cols_, allCols)}}});
 }
 
+// Only asked for where outputs are contiguous in space, so that rows and columns count as one dimension.
 template <class T>
 Index TiledConvolution<T>::firstOutput(const Tile& tile) const {
   return tile.image * y_.batch + tile.outputs.rows.begin * window_.out[2] + tile.outputs.cols.begin;
@@ -116,6 +122,7 @@ void TiledConvolution<T>::forward(const T* x, const T* w, const T* b, T* y, bool
     const T* in = gathered(tile, x);
     const Index distance = inputDistance(width), targetDistance = outputDistance(width);
     T* target = packs_ ? packed() : y + firstOutput(tile);
+    // Where the product writes y itself, the bias is there before it; where it is unpacked, the bias is added then.
     const T beta = packs_ ? T(0) : beginOutputs(tile, b, y, accumulate);
     multiply({weightsEach_, depthEach_ * distance, outEach_ * targetDistance}, false, false,
              outEach_, width, depthEach_, w, depthEach_, in, distance, beta, target,
@@ -127,6 +134,7 @@ void TiledConvolution<T>::forward(const T* x, const T* w, const T* b, T* y, bool
 
 template <class T>
 void TiledConvolution<T>::adjointData(const T* w, const T* dy, T* dx) {
+  // Tiles overlap in the inputs that they reach, so that they add to dx.
   clear(dx);
   forEachTile([&](const Tile& tile) {
     const Index width = tile.width();

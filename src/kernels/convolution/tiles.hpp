@@ -5,7 +5,7 @@
 // group by group: a group's channels are consecutive rows of X and Y.
 // The outputs are cut into tiles: several whole images where an image is small (one product is then
 // worth its call), a piece of an image where it is large. A kernel of one tap that only copies needs
-// no columns: X is x. What is done cell by cell is left to the class of each space.
+// no columns: X is x. Loops over elements are left to the class of each space.
 #pragma once
 
 #include "kernels/convolution/backends.hpp"
@@ -16,7 +16,7 @@ namespace tenon {
 
 struct Tile {
   Index image, images;
-  OutputTile outputs; // the whole image where images > 1
+  OutputTile outputs; // all outputs of an image where images > 1
 
   Index pixels() const {
     return (outputs.rows.end - outputs.rows.begin) * (outputs.cols.end - outputs.cols.begin);
@@ -26,9 +26,9 @@ struct Tile {
 
 // How large a tile becomes.
 struct TileLimits {
-  Index columnElements; // of its columns
-  Index leastOutputs;   // even if the columns become larger: reading W again costs more
-  Index enoughOutputs;  // that make a product worth its call
+  Index columnElements; // the most elements of its columns
+  Index leastOutputs;   // taken even if the columns become larger: reading W again costs more
+  Index enoughOutputs;  // make a product worth its call
 };
 
 template <class T>
@@ -43,17 +43,17 @@ protected:
   TiledConvolution(const ConvolutionShape& shape, KernelContextPtr context,
                    const TileLimits& limits);
 
-  // dx of the whole batch becomes 0.
+  // Clears dx of the whole batch.
   virtual void clear(T* dx) = 0;
-  // columns() of the tile's part of x, and the transpose, which adds.
+  // gather() fills columns() from the tile's part of x; scatter() is its transpose, which adds to dx.
   virtual void gather(const Tile& tile, const T* x) = 0;
   virtual void scatter(const Tile& tile, T* dx) = 0;
   // Prepares y for a product that is added to beta times what is there; gives beta.
   virtual T beginOutputs(const Tile& tile, const T* b, T* y, bool accumulate) = 0;
-  // dy of the tile as the matrix packed() [outChannels, outputs], and that to y.
+  // pack() copies dy of the tile to the matrix packed() [outChannels, outputs]; unpack() copies that matrix to y.
   virtual void pack(const Tile& tile, const T* dy) = 0;
   virtual void unpack(const Tile& tile, const T* b, T* y, bool accumulate) = 0;
-  // db[k] += sum over the tile's outputs of dy[k], whose rows lie `distance` apart.
+  // db[k] += sum over the tile's outputs of dy[k], whose rows are `distance` apart.
   virtual void sumOutputs(const Tile& tile, const T* dy, Index distance, T* db) = 0;
   virtual Backend productBackend() const = 0;
 
@@ -68,7 +68,7 @@ protected:
   Index depth_; // rows of the columns: channels times taps
   bool denseInSpace_ = false;
   bool copies_;
-  Index images_, rows_, cols_; // of a tile, at most
+  Index images_, rows_, cols_; // the most of a tile
 
 private:
   void planTiles(const TileLimits& limits);
@@ -78,10 +78,10 @@ private:
   Index firstOutput(const Tile& tile) const;
   const T* gathered(const Tile& tile, const T* x);
   const T* outputs(const Tile& tile, const T* dy);
-  // The products of all groups.
+  // Computes the products of all groups.
   void multiply(const BatchStrides& strides, bool transA, bool transB, Index m, Index n, Index k,
                 const T* a, Index lda, const T* b, Index ldb, T beta, T* c, Index ldc);
-  // Between the channels of the product's matrix of columns, and of outputs.
+  // The distances between the rows of the product's matrices: of the columns, and of the outputs.
   Index inputDistance(Index width) const { return copies_ ? inVolume_ : width; }
   Index outputDistance(Index width) const { return packs_ ? width : y_.channel; }
 

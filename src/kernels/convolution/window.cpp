@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Checks of windows, and the staged copy for libraries that know only some paddings. Everything is computed
+// in three spatial dimensions: an embedded window has unit dimensions in front, which change no offset.
 #include "kernels/convolution/window.hpp"
 
 #include "kernels/base/parallel.hpp"
@@ -10,58 +12,6 @@
 #include <algorithm>
 
 namespace tenon {
-
-Index effectiveKernel(const WindowShape& w, int d) {
-  return (w.kernel[d] - 1) * w.dilation[d] + 1;
-}
-
-Index padHigh(const WindowShape& w, int d) {
-  return (w.out[d] - 1) * w.stride[d] + effectiveKernel(w, d) - w.in[d] - w.padLow[d];
-}
-
-template <class T>
-InputStage<T>::InputStage(Index planes, const WindowShape& window)
-    : planes_(planes), staged_(window), inVolume_(inputVolume(window)) {
-  for (int d = 0; d < window.rank; ++d) {
-    staged_.in[d] = (window.out[d] - 1) * window.stride[d] + effectiveKernel(window, d);
-    staged_.padLow[d] = 0;
-  }
-  const WindowShape from = embedWindow(window), to = embedWindow(staged_);
-  Index volumeX = 1, volumeStaged = 1;
-  for (int d = kMaxSpatial - 1; d >= 0; --d) {
-    const Index begin = std::max<Index>(0, from.padLow[d]);
-    const Index end = std::min(to.in[d], from.in[d] + from.padLow[d]);
-    extent_[d + 1] = std::max<Index>(0, end - begin);
-    strideX_[d + 1] = volumeX;
-    strideStaged_[d + 1] = volumeStaged;
-    offsetX_ += (begin - from.padLow[d]) * volumeX;
-    offsetStaged_ += begin * volumeStaged;
-    volumeX *= from.in[d];
-    volumeStaged *= to.in[d];
-  }
-  extent_[0] = planes;
-  strideX_[0] = volumeX;
-  strideStaged_[0] = volumeStaged;
-  if (std::find(extent_.begin(), extent_.end(), 0) != extent_.end())
-    offsetX_ = offsetStaged_ = 0;
-}
-
-template <class T>
-void InputStage<T>::stage(KernelContext& context, const T* x, T* staged) const {
-  parallelFill(context.threads(), volume(), T(0), staged);
-  blockCombine(context, Combine::Copy, kMaxSpatial + 1, extent_.data(), x + offsetX_,
-               strideX_.data(), staged + offsetStaged_, strideStaged_.data());
-}
-
-template <class T>
-void InputStage<T>::unstage(KernelContext& context, const T* staged, T* x) const {
-  parallelFill(context.threads(), planes_ * inVolume_, T(0), x);
-  blockCombine(context, Combine::Copy, kMaxSpatial + 1, extent_.data(), staged + offsetStaged_,
-               strideStaged_.data(), x + offsetX_, strideX_.data());
-}
-
-template class InputStage<float>;
-template class InputStage<double>;
 
 namespace {
 
@@ -118,5 +68,61 @@ Index outputVolume(const WindowShape& window) {
 Index kernelVolume(const WindowShape& window) {
   return product(window.kernel, window.rank);
 }
+
+Index effectiveKernel(const WindowShape& w, int d) {
+  return (w.kernel[d] - 1) * w.dilation[d] + 1;
+}
+
+Index padHigh(const WindowShape& w, int d) {
+  return (w.out[d] - 1) * w.stride[d] + effectiveKernel(w, d) - w.in[d] - w.padLow[d];
+}
+
+// The staged array begins with the first tap of the first output and ends with the last tap of the last one,
+// so that its window has no padding. What it has in common with x is a box in both.
+template <class T>
+InputStage<T>::InputStage(Index planes, const WindowShape& window)
+    : planes_(planes), staged_(window), inVolume_(inputVolume(window)) {
+  for (int d = 0; d < window.rank; ++d) {
+    staged_.in[d] = (window.out[d] - 1) * window.stride[d] + effectiveKernel(window, d);
+    staged_.padLow[d] = 0;
+  }
+  const WindowShape from = embedWindow(window), to = embedWindow(staged_);
+  Index volumeX = 1, volumeStaged = 1;
+  for (int d = kMaxSpatial - 1; d >= 0; --d) {
+    const Index begin = std::max<Index>(0, from.padLow[d]);
+    const Index end = std::min(to.in[d], from.in[d] + from.padLow[d]);
+    extent_[d + 1] = std::max<Index>(0, end - begin);
+    strideX_[d + 1] = volumeX;
+    strideStaged_[d + 1] = volumeStaged;
+    offsetX_ += (begin - from.padLow[d]) * volumeX;
+    offsetStaged_ += begin * volumeStaged;
+    volumeX *= from.in[d];
+    volumeStaged *= to.in[d];
+  }
+  extent_[0] = planes;
+  strideX_[0] = volumeX;
+  strideStaged_[0] = volumeStaged;
+  // If the two arrays have nothing in common, the offsets could lie outside the arrays, and adding them to an
+  // address would be undefined.
+  if (std::find(extent_.begin(), extent_.end(), 0) != extent_.end())
+    offsetX_ = offsetStaged_ = 0;
+}
+
+template <class T>
+void InputStage<T>::stage(KernelContext& context, const T* x, T* staged) const {
+  parallelFill(context.threads(), volume(), T(0), staged);
+  blockCombine(context, Combine::Copy, kMaxSpatial + 1, extent_.data(), x + offsetX_,
+               strideX_.data(), staged + offsetStaged_, strideStaged_.data());
+}
+
+template <class T>
+void InputStage<T>::unstage(KernelContext& context, const T* staged, T* x) const {
+  parallelFill(context.threads(), planes_ * inVolume_, T(0), x);
+  blockCombine(context, Combine::Copy, kMaxSpatial + 1, extent_.data(), staged + offsetStaged_,
+               strideStaged_.data(), x + offsetX_, strideX_.data());
+}
+
+template class InputStage<float>;
+template class InputStage<double>;
 
 } // namespace tenon

@@ -4,7 +4,7 @@
 //     i = o stride - padLow + t dilation,
 // and taps with i outside [0, in) fall on padding. padLow < 0 skips leading input; the padding at
 // the upper end follows from `out`, and where it is negative, input stays unread. Taps from padEnd on
-// lie beyond the padding that a mean counts.
+// fall beyond the padding that a mean counts.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -45,9 +45,10 @@ struct Range {
   Index begin, end; // empty where end <= begin
 };
 
+// Rounds up, also for negative a; b > 0.
 constexpr Index ceilDivide(Index a, Index b) {
   return a / b + (a % b > 0 ? 1 : 0);
-} // for b > 0
+}
 
 // The taps of output o along dimension d that read input.
 inline Range tapsInside(const WindowShape& w, int d, Index o) {
@@ -56,7 +57,7 @@ inline Range tapsInside(const WindowShape& w, int d, Index o) {
           std::min(w.kernel[d], ceilDivide(w.in[d] - first, w.dilation[d]))};
 }
 
-// How many taps of output o along dimension d lie before padEnd.
+// How many taps of output o along dimension d come before padEnd.
 inline Index tapsBeforeEnd(const WindowShape& w, int d, Index o) {
   const Index first = o * w.stride[d] - w.padLow[d];
   return std::clamp<Index>(ceilDivide(w.padEnd[d] - first, w.dilation[d]), 0, w.kernel[d]);
@@ -69,8 +70,9 @@ inline Range outputsInside(const WindowShape& w, int d, Index t) {
           std::min(w.out[d], ceilDivide(w.in[d] + shift, w.stride[d]))};
 }
 
-// The outputs along dimension d between whose first and last tap held input lies, whether a tap reads it
-// or not. It is empty where there is none, and so are the inputs of an empty range.
+// The outputs along dimension d whose span, from the first tap to the last, contains held input, whether a
+// tap reads it or not. The range is empty if there is no such output, and the inputs of an empty range are
+// empty too.
 inline Range outputsReaching(const WindowShape& w, int d) {
   if (w.in[d] == 0)
     return {0, 0};
@@ -117,14 +119,13 @@ void forEachRead(const WindowShape& w, const Position& o, Visit visit) {
       }
 }
 
-// A copy of the input cut and padded to exactly the extents that the windows span, so that a
-// library that does not know some padding can compute on it without any:
-//     staged[plane, j] = x[plane, j - padLow],  0 where that is outside.
-
 // Padding at the upper end of dimension d: negative where input stays unread.
 Index padHigh(const WindowShape& window, int d);
 Index effectiveKernel(const WindowShape& window, int d); // (kernel - 1) dilation + 1
 
+// A copy of the input cut and padded to exactly the extents that the windows span, so that a
+// library that does not know some padding can compute on it without any:
+//     staged[plane, j] = x[plane, j - padLow],  0 where that is outside.
 template <class T>
 class InputStage {
 public:
@@ -132,7 +133,7 @@ public:
 
   // The window over the staged array.
   const WindowShape& window() const { return staged_; }
-  // Elements of the staged array.
+  // The number of elements of the staged array.
   Index volume() const { return planes_ * inputVolume(staged_); }
   void stage(KernelContext& context, const T* x, T* staged) const;
   // The transpose: x is overwritten, with zeros where the staged array has no such element.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The walks of movement/: blocks that are combined, scaled, filled or rounded. The lists must name every
+// functor and type that the host's code instantiates; a missing one is an error of the linker.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/bfloat16.hpp"
 #include "kernels/functors/block.hpp"
@@ -7,23 +9,24 @@ namespace tenon::device {
 
 using namespace functors;
 
-#define TENON_CELLS(...) template void eachCell(const Stream&, const Block&, const __VA_ARGS__&);
+#define TENON_OF_BLOCK(...)                                                                        \
+  template void eachOfBlock(const Stream&, const Block&, const __VA_ARGS__&);
 #define TENON_ALL(T)                                                                               \
-  TENON_CELLS(CombineCells<T, CopyTo>)                                                             \
-  TENON_CELLS(CombineCells<T, AddTo>)                                                              \
-  TENON_CELLS(CombineCells<T, MaxTo>)                                                              \
-  TENON_CELLS(ScaleCells<T, T>)                                                                    \
-  TENON_CELLS(AxpbyCells<T, T>)                                                                    \
-  TENON_CELLS(MultiplyCells<T>)                                                                    \
-  TENON_CELLS(FillCells<T>)
+  TENON_OF_BLOCK(CombineElements<T, CopyTo>)                                                       \
+  TENON_OF_BLOCK(CombineElements<T, AddTo>)                                                        \
+  TENON_OF_BLOCK(CombineElements<T, MaxTo>)                                                        \
+  TENON_OF_BLOCK(ScaleElements<T, T>)                                                              \
+  TENON_OF_BLOCK(AxpbyElements<T, T>)                                                              \
+  TENON_OF_BLOCK(MultiplyElements<T>)                                                              \
+  TENON_OF_BLOCK(FillElements<T>)
 TENON_ALL(float)
 TENON_ALL(double)
 TENON_ALL(std::int64_t)
-TENON_CELLS(RoundCells<float>)
-TENON_CELLS(RoundCells<double>)
-TENON_CELLS(ScaleCells<float, double>)
-TENON_CELLS(ScaleCells<double, float>)
-TENON_CELLS(AxpbyCells<float, double>)
-TENON_CELLS(AxpbyCells<double, float>)
+TENON_OF_BLOCK(RoundElements<float>)
+TENON_OF_BLOCK(RoundElements<double>)
+TENON_OF_BLOCK(ScaleElements<float, double>)
+TENON_OF_BLOCK(ScaleElements<double, float>)
+TENON_OF_BLOCK(AxpbyElements<float, double>)
+TENON_OF_BLOCK(AxpbyElements<double, float>)
 
 } // namespace tenon::device

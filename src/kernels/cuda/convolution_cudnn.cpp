@@ -13,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-// Where the library works.
+// The part of the window on which the library works.
 struct WindowPart {
   Range in[kMaxSpatial], out[kMaxSpatial];
   Index padLow[kMaxSpatial], padHigh[kMaxSpatial];
@@ -43,7 +43,7 @@ WindowPart partOf(const WindowShape& w) {
 constexpr int kDims = kMaxSpatial + 2;
 constexpr Index kPerChannel[kDims] = {0, 1, 0, 0, 0};
 
-// An array as the library has it: [a, b, space...], its space cut to a part.
+// An array as the library describes it: [a, b, space...], where the space is cut to a part.
 cuda::ArrayBox arrayBox(Index a, Index b, const Index* space, const ImageStrides& strides,
                         int front) {
   cuda::ArrayBox box{{a, b}, {strides.batch, strides.channel}};
@@ -51,7 +51,7 @@ cuda::ArrayBox arrayBox(Index a, Index b, const Index* space, const ImageStrides
     box.extent.push_back(space[d]);
     box.strides.push_back(strides.space[d]);
   }
-  // Where there is one cell its stride is not said, but the library takes dense arrays for the faster.
+  // The stride of a dimension with one element plays no role, but the library has faster engines for dense arrays.
   for (std::size_t d = box.extent.size(); d-- > 2;)
     if (box.extent[d] == 1)
       box.strides[d] = d + 1 < box.extent.size() ? box.strides[d + 1] * box.extent[d + 1] : 1;
@@ -80,6 +80,7 @@ public:
   }
 
   void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) override {
+    // Where the part does not have every output, y is cleared and added to.
     const bool adds = accumulate || !plain_;
     if (adds && !accumulate)
       fillBlock(*context_, kDims, outputs_, T(0), y, ofOutputs_);
@@ -165,8 +166,8 @@ private:
   ImageStrides y_, x_;
   Index outputs_[kDims], ofOutputs_[kDims]; // extents and strides of y
   Index inputs_;
-  Index firstX_ = 0, firstY_ = 0; // of the part
-  // y = conv, where the part has every output; y += conv, dx = and dw +=.
+  Index firstX_ = 0, firstY_ = 0; // offsets of the part
+  // The runs of y = conv (made only if the part has every output), y += conv, dx = conv* and dw += conv*.
   std::optional<cuda::ConvolutionRun> plain_, added_, data_, weights_;
   bool hasWorkspace_ = false;
   Index workspaceAt_ = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The tiles of convolution/tiles.hpp on the device: columns are gathered by kernels, cuBLAS multiplies.
-// In float64 these products alone use the tensor cores.
+// In float64 only these products use the tensor cores.
 #include "kernels/convolution/tiles.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/functors/im2col.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/products/gemm.hpp"
-#include "kernels/walks/cells.hpp"
 #include "kernels/walks/each.hpp"
+#include "kernels/walks/element_offsets.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,8 @@ namespace tenon {
 
 namespace {
 
-// Enough outputs for all multiprocessors; 64 MiB of float64, which later kernels use again.
+// Enough outputs for all multiprocessors, and columns of 64 MiB of float64, in scratch that later kernels use
+// again.
 constexpr TileLimits kDeviceLimits{
     .columnElements = Index(1) << 23, .leastOutputs = 256, .enoughOutputs = Index(1) << 23};
 
@@ -28,12 +29,12 @@ public:
     prepareGemm(*context_);
     const Index columns = copies_ ? 0 : depth_ * images_ * rows_ * cols_;
     const Index most = std::max(columns, copies_ ? 0 : images_ * in_ * inVolume_);
-    if (most > kMostWalkedCells)
+    if (most > kMostWalkedElements)
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("backend 'gemm' supports up to {} inputs and columns at a time, but "
                               "this convolution of {} channels has {}; use 'cudnn', or split "
                               "the tensor over more ranks",
-                              kMostWalkedCells, in_, most));
+                              kMostWalkedElements, in_, most));
   }
   Backend backend() const override { return Backend::Gemm; }
 
@@ -65,8 +66,9 @@ private:
     eachElement(*context_, scatter.inputs, kernelVolume(window_), scatter);
   }
 
-  // visit(rank, extents, offset in y, strides in y, offset in the packed matrix, strides there) for up
-  // to three boxes that make up the tile: rows of a plane that begins before the tile or ends behind it, and whole planes.
+  // visit(rank, extents, offset in y, strides in y, offset in the packed matrix, strides there) for up to
+  // three boxes that make up the tile: rows of a plane that begins before the tile or ends after it, and
+  // whole planes.
   template <class Visit>
   void forEachBox(const Tile& tile, Visit visit) const {
     const auto [rows, cols] = tile.outputs;
@@ -106,7 +108,7 @@ private:
   T beginOutputs(const Tile& tile, const T* b, T* y, bool accumulate) override {
     if (b)
       combineBias(accumulate ? Combine::Add : Combine::Copy, tile, b, y);
-    return T(b || accumulate);
+    return T(b || accumulate); // without either the product overwrites y
   }
 
   void combineBias(Combine how, const Tile& tile, const T* b, T* y) {

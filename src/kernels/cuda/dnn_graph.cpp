@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Builds cuDNN's graphs descriptor by descriptor and picks the first engine whose arithmetic is allowed. The
+// library only estimates which is fastest, and some engines fail at their first run: then the next plan of
+// the list takes over.
 #include "kernels/cuda/dnn_graph.hpp"
 
 #include "sys/device.hpp"
@@ -15,10 +18,10 @@ namespace tenon::cuda {
 
 namespace {
 
-// A larger workspace is taken only where every engine wants one.
+// A larger workspace is taken only if every engine needs one.
 constexpr Index kEnoughWorkspace = Index(1) << 30;
 
-// Numbers of the arrays in a graph.
+// The numbers by which a graph names its arrays.
 enum : Index { kX = 1, kW, kY };
 
 struct Names {
@@ -27,6 +30,7 @@ struct Names {
   const char* text;
 };
 
+// cuDNN has a name of its own for each attribute of each kind of convolution.
 const Names& namesOf(ConvolutionKind kind) {
 #define TENON_NAMES(type, prefix, x, w, y, text)                                                   \
   {                                                                                                \
@@ -101,6 +105,7 @@ std::vector<Descriptor> partsOf(const Descriptor& from, cudnnBackendAttributeNam
              "cudnnBackendGetAttribute");
     return count;
   };
+  // The library fills descriptors that exist already, so that they are counted first.
   const Index count = get(0, nullptr);
   std::vector<Descriptor> parts;
   std::vector<cudnnBackendDescriptor_t> handles;
@@ -120,6 +125,7 @@ std::vector<Descriptor> configurations(const Descriptor& graph, cudnnBackendHeur
   return partsOf(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
 }
 
+// Whether all that the library says about an engine's arithmetic is allowed.
 bool isAllowed(const Descriptor& configuration, const ConvolutionGraph& graph) {
   Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t handle = engine.get();
@@ -137,7 +143,7 @@ bool isAllowed(const Descriptor& configuration, const ConvolutionGraph& graph) {
                              [&](cudnnBackendNumericalNote_t note) { return allows(graph, note); });
 }
 
-// Empty if the library cannot run this configuration on the device.
+// The plan of a configuration; empty if the library cannot run it on the device, which only this call shows.
 std::optional<Descriptor> finished(const Descriptor& configuration) {
   Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
   plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration)
@@ -147,7 +153,7 @@ std::optional<Descriptor> finished(const Descriptor& configuration) {
   return plan;
 }
 
-// None of the first mode where it fails, so that the second is tried.
+// The configurations of a mode. The first mode may fail, which gives none, so that the second is tried.
 std::vector<Descriptor> configurationsOf(const Descriptor& graph, cudnnBackendHeurMode_t mode) {
   try {
     return configurations(graph, mode);
@@ -194,8 +200,10 @@ Error noPlan(const ConvolutionGraph& g) {
 
 bool allows(const ConvolutionGraph& graph, cudnnBackendNumericalNote_t note) {
   switch (note) {
-  case CUDNN_NUMERICAL_NOTE_TENSOR_CORE: // in float32 it stands for TF32, in float64 for nothing lost
-  case CUDNN_NUMERICAL_NOTE_FFT:         // and these round more than the definition's sums
+  // In float32 tensor cores mean TF32, while in float64 they lose nothing. The others round more than the
+  // definition's sums.
+  case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
+  case CUDNN_NUMERICAL_NOTE_FFT:
   case CUDNN_NUMERICAL_NOTE_WINOGRAD:
   case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4:
   case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6:
@@ -240,7 +248,8 @@ void Descriptor::finalize(const char* what) {
 }
 
 const Descriptor& deviceDescriptor() {
-  static const auto* device = [] { // the library may be gone when statics are destroyed
+  // Never destroyed, since the library may be gone when statics are.
+  static const auto* device = [] {
     auto* made = new Descriptor(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
     const int number = Device::get().number();
     made->set(CUDNN_ATTR_DEVICEPROP_DEVICE_ID, CUDNN_TYPE_INT32, 1, &number);
@@ -288,8 +297,8 @@ KnownPlans& knownPlans() {
   return known;
 }
 
-// The next plan of the list that needs no more workspace; NULL if there is none. Who asks for the graph from now on
-// gets it too.
+// The next plan of the list that needs no more workspace, since that is planned already; NULL if there is
+// none. It takes the failed plan's place for all who ask for the graph from now on.
 std::shared_ptr<const ConvolutionPlan> planInPlaceOf(const ConvolutionPlan& failed,
                                                      const ConvolutionGraph& graph) {
   for (const auto& plan : allPlans(graph))
@@ -301,7 +310,7 @@ std::shared_ptr<const ConvolutionPlan> planInPlaceOf(const ConvolutionPlan& fail
   return nullptr;
 }
 
-// The library refuses the plan for this device, or could not launch it.
+// Whether the library refuses the plan for this device or could not launch it, so that another plan may do better.
 bool isPlansFault(cudnnStatus_t status) {
   return CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED ||
          CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_EXECUTION_FAILED;
@@ -325,6 +334,7 @@ ConvolutionRun::ConvolutionRun(const ConvolutionGraph& graph)
 
 void ConvolutionRun::run(cudnnHandle_t handle, const void* x, const void* w, const void* y,
                          void* workspace) {
+  // The list of arrays is made again only when one of them has moved.
   const std::array<const void*, 4> arrays{x, w, y, workspace};
   if (arrays != arrays_) {
     Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);

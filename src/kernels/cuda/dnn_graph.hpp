@@ -33,7 +33,7 @@ public:
                   std::size_t count, const void* values);
   Descriptor& set(cudnnBackendAttributeName_t name, const std::vector<Index>& values);
   Descriptor& set(cudnnBackendAttributeName_t name, const Descriptor& other);
-  // `what` is said if it fails.
+  // `what` names the descriptor in the error.
   void finalize(const char* what);
 
 private:
@@ -50,7 +50,8 @@ struct ArrayBox {
 
 enum class ConvolutionKind { Forward, AdjointData, AdjointWeights };
 
-// With at least two dimensions of space. x, w and y are those of the forward convolution.
+// A convolution or an adjoint, in at least two dimensions of space. x, w and y are named as in the forward
+// convolution.
 struct ConvolutionGraph {
   ConvolutionKind kind;
   cudnnDataType_t type;
@@ -58,13 +59,13 @@ struct ConvolutionGraph {
   std::vector<Index> padLow = {}, padHigh = {}, stride = {},
                      dilation = {}; // no padding is negative
   double beta = 0;
-  // What engines may do.
+  // Properties of engines that are allowed.
   bool mayUseTf32 = false, mayBeNondeterministic = false;
 
   auto operator<=>(const ConvolutionGraph&) const = default;
 };
 
-// Whether it lets an engine with this note be taken.
+// Whether the graph allows an engine with this note.
 bool allows(const ConvolutionGraph& graph, cudnnBackendNumericalNote_t note);
 
 class ConvolutionPlan {
@@ -75,7 +76,7 @@ public:
 
   Index workspaceBytes() const noexcept { return workspaceBytes_; }
   cudnnBackendDescriptor_t get() const noexcept { return plan_.get(); }
-  // In the list of all plans of the graph.
+  // The plan's place in the list of all plans of the graph.
   int place() const noexcept { return place_; }
 
 private:
@@ -88,10 +89,10 @@ private:
   int place_ = 0;
 };
 
-// Of all engines that the graph allows, the first by the library's heuristics first: what the one that is taken can be
-// measured by.
+// The plans of all engines that the graph allows, in the order of the library's heuristics: benchmarks
+// compare the one that is taken with them.
 std::vector<std::shared_ptr<const ConvolutionPlan>> allPlans(const ConvolutionGraph& graph);
-// Plans are shared by all who need the same one at a time.
+// The plan of a graph, which is shared while somebody holds it.
 std::shared_ptr<const ConvolutionPlan> planOf(const ConvolutionGraph& graph);
 
 // A plan with the arrays of its last run, which are often those of the next.
@@ -102,8 +103,9 @@ public:
   explicit ConvolutionRun(std::shared_ptr<const ConvolutionPlan> plan) : plan_(std::move(plan)) {}
 
   Index workspaceBytes() const noexcept { return plan_ ? plan_->workspaceBytes() : 0; }
-  // Queued on the handle's stream. The kind says which of the arrays is written. A plan of a graph's that the library
-  // cannot execute, as only a first run shows, gives way to the next one of the list.
+  // Queues the run on the handle's stream. The kind says which of the arrays is written. If the library
+  // cannot execute the plan of a graph, which only a first run shows, the next plan of the list takes its
+  // place.
   void run(cudnnHandle_t handle, const void* x, const void* w, const void* y, void* workspace);
 
 private:

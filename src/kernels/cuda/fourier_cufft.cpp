@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transforms of single dimensions by cuFFT, of lines in scratch memory: a box may have a part of the cells, the modes
-// are a part of all, and a line's cells may lie apart. Plans are made with the stage, and work in its scratch.
+// Transforms of single dimensions by cuFFT, of lines in scratch memory: a box may have a part of the
+// elements, the modes are a part of all, and a line's elements may not be contiguous. Plans are made with the
+// stage, and work in its scratch.
 #include "kernels/cuda/handles.hpp"
 #include "kernels/fourier/stage.hpp"
 #include "kernels/functors/fourier.hpp"
-#include "kernels/walks/cells.hpp"
 #include "kernels/walks/each.hpp"
+#include "kernels/walks/element_offsets.hpp"
 
 #include <fmt/format.h>
 
@@ -23,7 +24,7 @@ void checkFft(cufftResult status, const char* call) {
                             int(status)));
 }
 
-// Of so many lines, one after the other.
+// A plan for contiguous lines. Its work area is scratch of the context, given at each run.
 class CufftPlan {
 public:
   CufftPlan(cufftType type, Index extent, Index lines, const Stream& stream) {
@@ -46,7 +47,7 @@ public:
   CufftPlan& operator=(const CufftPlan&) = delete;
 
   Index workBytes() const noexcept { return static_cast<Index>(workBytes_); }
-  // What is in `from` may be lost.
+  // May destroy the values in `from`.
   void run(void* from, void* to, int direction, void* work) const {
     checkFft(cuda::fft().cufftSetWorkArea(plan_, work), "cufftSetWorkArea");
     checkFft(cuda::fft().cufftXtExec(plan_, from, to, direction), "cufftXtExec");
@@ -57,21 +58,22 @@ private:
   std::size_t workBytes_ = 0;
 };
 
-template <class T, int W> // W: numbers for a cell
+// W: numbers of an element, 1 for real ones (the last dimension) and 2 for pairs.
+template <class T, int W>
 class CufftStage final : public FourierStage<T> {
 public:
   CufftStage(KernelContext& context, const FourierStageShape& shape, ScratchPlan& plan)
       : context_(context),
-        shape_(shape), cells_{shape.dim.extent, shape.dim.begin, shape.dim.count, 0},
+        shape_(shape), elements_{shape.dim.extent, shape.dim.begin, shape.dim.count, 0},
         modes_{kIsReal ? shape.dim.extent / 2 + 1 : shape.dim.extent, 0, shape.dim.modes,
                kIsReal ? 0 : shape.dim.modes},
         block_(std::clamp<Index>(kBlock / (shape.inner * modes_.extent), 1,
                                  std::max<Index>(shape.outer, 1))),
         analysis_(kIsReal ? (kIsDouble ? CUFFT_D2Z : CUFFT_R2C) : kComplex, shape.dim.extent,
                   block_ * shape.inner, context.stream()),
-        cellLines_(plan.add<T>(W * block_ * shape.inner * cells_.extent)),
+        elementLines_(plan.add<T>(W * block_ * shape.inner * elements_.extent)),
         modeLines_(plan.add<T>(2 * block_ * shape.inner * modes_.extent)) {
-    checkCells(block_ * shape.inner * cells_.extent, "a Fourier transform");
+    checkElementCount(block_ * shape.inner * elements_.extent, "a Fourier transform");
     if constexpr (kIsReal)
       synthesis_.emplace(kIsDouble ? CUFFT_Z2D : CUFFT_C2R, shape.dim.extent, block_ * shape.inner,
                          context.stream());
@@ -79,22 +81,22 @@ public:
   }
 
   void analyse(Index outer, const T* x, T* y) override {
-    eachBlock(outer, [=, this](Index first, Index lines, T* cells, T* modes, void* work) {
-      intoLines<W>(lines, cells_, x + first * W * cells_.packed(), cells);
-      analysis_.run(cells, modes, CUFFT_FORWARD, work);
+    eachBlock(outer, [=, this](Index first, Index lines, T* elements, T* modes, void* work) {
+      intoLines<W>(lines, elements_, x + first * W * elements_.packed(), elements);
+      analysis_.run(elements, modes, CUFFT_FORWARD, work);
       fromLines<2>(lines, modes_, modes, y + first * 2 * modes_.packed());
     });
   }
   void adjoint(Index outer, const T* y, T* x) override {
-    eachBlock(outer, [=, this](Index first, Index lines, T* cells, T* modes, void* work) {
+    eachBlock(outer, [=, this](Index first, Index lines, T* elements, T* modes, void* work) {
       const T* from = y + first * 2 * modes_.packed();
       if constexpr (kIsReal)
         walk(lines * modes_.extent,
              functors::HalvedLines<T>{{modes_, shape_.inner, from, modes}, shape_.dim.extent});
       else
         intoLines<2>(lines, modes_, from, modes);
-      synthesis().run(modes, cells, CUFFT_INVERSE, work);
-      fromLines<W>(lines, cells_, cells, x + first * W * cells_.packed());
+      synthesis().run(modes, elements, CUFFT_INVERSE, work);
+      fromLines<W>(lines, elements_, elements, x + first * W * elements_.packed());
     });
   }
   const char* method() const noexcept override { return "cuFFT"; }
@@ -102,7 +104,7 @@ public:
 private:
   static constexpr bool kIsReal = W == 1, kIsDouble = std::is_same_v<T, double>;
   static constexpr cufftType kComplex = kIsDouble ? CUFFT_Z2Z : CUFFT_C2C;
-  static constexpr Index kBlock = Index(1) << 20; // pairs
+  static constexpr Index kBlock = Index(1) << 20; // pairs of a block: 16 MiB of float64
 
   const CufftPlan& synthesis() const { return synthesis_ ? *synthesis_ : analysis_; }
 
@@ -119,23 +121,23 @@ private:
     walk(lines * of.packed(), functors::FromLines<T, Width>(of, shape_.inner, from, to));
   }
 
-  // body(first line, lines, scratch...) for blocks of outer indices; the plan transforms whole ones, whatever is in
-  // the lines behind the last.
+  // body(first line, lines, scratch...) for blocks of outer indices; the plan always transforms a
+  // whole block, whatever the lines after the last hold.
   template <class Body>
   void eachBlock(Index outer, const Body& body) {
     for (Index begin = 0; begin < outer; begin += block_)
       body(begin * shape_.inner, std::min(block_, outer - begin) * shape_.inner,
-           context_.template scratch<T>(cellLines_), context_.template scratch<T>(modeLines_),
+           context_.template scratch<T>(elementLines_), context_.template scratch<T>(modeLines_),
            context_.template scratch<std::byte>(work_));
   }
 
   KernelContext& context_;
   FourierStageShape shape_;
-  functors::PackedLine cells_, modes_;
+  functors::PackedLine elements_, modes_;
   Index block_; // outer indices
   CufftPlan analysis_;
-  std::optional<CufftPlan> synthesis_; // of real cells
-  Index cellLines_, modeLines_, work_ = 0;
+  std::optional<CufftPlan> synthesis_; // only for real elements; pairs use one plan both ways
+  Index elementLines_, modeLines_, work_ = 0;
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cuBLAS stores matrices by columns: it is asked for C^T = alpha op(B)^T op(A)^T + beta C^T.
+// Products by cuBLAS. It stores matrices by columns, and a row-major matrix read by columns is the transpose:
+// so it is asked for C^T = alpha op(B)^T op(A)^T + beta C^T, and nothing is copied.
 #include "kernels/products/gemm.hpp"
 #include "kernels/cuda/handles.hpp"
 

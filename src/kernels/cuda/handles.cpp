@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Opens cuBLAS and cuDNN for a context when the first kernel needs them: opening takes long and memory, which
+// a program that uses neither should not pay. The libraries' functions come from tables, since the libraries
+// are loaded at run time.
 #include "kernels/cuda/handles.hpp"
 
 #include "sys/options/options.hpp"
@@ -9,7 +12,9 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kWorkspaceBytes = Index(32) << 20; // what cuBLAS recommends for Hopper
+// cuBLAS recommends this size for Hopper. Without a workspace of its own a handle may take another algorithm
+// from call to call, and results would not be repeated bit by bit.
+constexpr Index kWorkspaceBytes = Index(32) << 20;
 
 cudaStream_t cudaStreamOf(const Stream& stream) {
   return static_cast<cudaStream_t>(stream.handle());
@@ -42,6 +47,7 @@ cublasHandle_t DeviceHandles::blas() {
                   "cublasSetWorkspace");
   const cublasMath_t mode = cuda::allowsTf32() ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH;
   cuda::checkBlas(library.cublasSetMathMode(made, mode), "cublasSetMathMode");
+  // Kept only once everything has succeeded, so that a failed call can be repeated.
   workspace_ = std::move(workspace);
   blas_ = std::move(handle);
   return made;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a context of the device holds for NVIDIA's libraries, which work on its stream.
+// The handles of NVIDIA's libraries that a context of the device holds. The libraries work on its stream.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -13,7 +13,7 @@ class DeviceHandles {
 public:
   DeviceHandles(Stream stream, std::shared_ptr<MemorySource> memory);
 
-  // Made by the first call. Products have a workspace of their own, so that they are repeated bit by
+  // The handles, made by the first call. Products have a workspace of their own, so that they are repeated bit by
   // bit, and round their factors to TF32 only where -tenon_device_tf32 allows it.
   cublasHandle_t blas();
   cudnnHandle_t dnn();
@@ -26,21 +26,21 @@ private:
 
   Stream stream_;
   std::shared_ptr<MemorySource> memory_;
-  Buffer workspace_; // of cuBLAS, which goes before it
+  Buffer workspace_; // of cuBLAS, whose handle is destroyed before it
   Owned<cublasContext> blas_{nullptr, destroy};
   Owned<cudnnContext> dnn_{nullptr, destroy};
 };
 
 namespace cuda {
 
-// Made by the first kernel of the context that needs them.
+// The handles of a context, made by the first kernel that needs them.
 DeviceHandles& handlesOf(KernelContext& context);
 
 // Throw TENON_ERR_LIBRARY with the library's text; `what` failed.
 void checkBlas(cublasStatus_t status, const char* what);
 void checkDnn(cudnnStatus_t status, const char* what);
 
-// What -tenon_device_tf32 and -tenon_device_nondeterministic say.
+// The options -tenon_device_tf32 and -tenon_device_nondeterministic.
 bool allowsTf32();
 bool allowsNondeterministic();
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks of walks/walks.hpp as kernels. Only lists of instances include this.
+// The walks of walks/walks.hpp as kernels. Only the .cu files, which list instances, include this.
 //
-// Where the tests' stand-in for the CUDA runtime is linked, tenonHostTwin() is there and learns, before a
-// kernel is launched, how the host runs it: the same object code, place by place.
+// If the tests' stand-in for the CUDA runtime is linked, tenonHostTwin() exists and learns, before a
+// kernel is launched, how the host runs it: the same functor, compiled for the host, place by place.
 #pragma once
 
-#include "kernels/walks/cells.hpp"
+#include "kernels/walks/element_offsets.hpp"
 #include "kernels/walks/walks.hpp"
 #include "sys/cuda/status.hpp"
 
@@ -24,6 +24,7 @@ namespace tenon::device {
 
 template <class F>
 struct EachElement {
+  // Elements that a thread reads before it writes them, so that their loads are waited for together.
   static constexpr int kTogether = ReadsFirst<F> ? 4 : 1;
   F f;
   Index n;
@@ -84,7 +85,7 @@ void launch(const Stream& stream, Index blocks, const Kernel& kernel) {
   static_assert(std::is_trivially_copyable_v<Kernel>);
   static_assert(sizeof(Kernel) <= 4096, "the parameters of a kernel");
   const auto* function = reinterpret_cast<const void*>(&entry<Kernel>);
-  if (tenonHostTwin)
+  if (tenonHostTwin) // a weak symbol: null where the stand-in is not linked
     tenonHostTwin(function, sizeof(Kernel),
                   [](const void* k, unsigned count, unsigned threads, const unsigned* order) {
                     for (unsigned b = 0; b < count; ++b)
@@ -111,56 +112,58 @@ void eachBlock(const Stream& stream, Index blocks, const F& f) {
     launch(stream, blocks, EachBlock<F>{f});
 }
 
+// A block as a walk by element: the functor gets offsets instead of numbers.
 template <class F>
-struct CellWalk {
-  Cells<2> cells;
+struct BlockWalk {
+  ElementOffsets<2> offsets;
   Index from, to;
   F f;
 
+  // A value between reading and writing, with the offset at which it is written.
   struct Pending {
     Index to;
     decltype(f.read(from, to)) value;
   };
   TENON_DEVICE Pending read(Index i) const {
-    const auto cell = cells(i);
-    const Index at = to + cell.of[1];
-    return {at, f.read(from + cell.of[0], at)};
+    const auto offset = offsets(i);
+    const Index at = to + offset.of[1];
+    return {at, f.read(from + offset.of[0], at)};
   }
   TENON_DEVICE void write(Index, const Pending& pending) const {
     f.write(pending.to, pending.value);
   }
 };
 
-// A cell of `free` and, in order, those of `repeated`, which write the same element.
+// One thread does an element of `free` and, in order, all of `repeated`, which write to the same place.
 template <class F>
 struct RepeatedWalk {
-  CellWalk<F> free;
-  Cells<2> repeated;
+  BlockWalk<F> free;
+  ElementOffsets<2> repeated;
 
   TENON_DEVICE void operator()(Index i) const {
-    const auto cell = free.cells(i);
-    const Index to = free.to + cell.of[1];
+    const auto offset = free.offsets(i);
+    const Index to = free.to + offset.of[1];
     for (Index r = 0; r < repeated.count(); ++r)
-      free.f.write(to, free.f.read(free.from + cell.of[0] + repeated(r).of[0], to));
+      free.f.write(to, free.f.read(free.from + offset.of[0] + repeated(r).of[0], to));
   }
 };
 
-inline Cells<2> cellsOf(const Block& block) {
+inline ElementOffsets<2> offsetsOf(const Block& block) {
   return {block.rank, block.extent, {block.a, block.b}};
 }
 
 template <class F>
-void eachCell(const Stream& stream, const Block& block, const F& f) {
+void eachOfBlock(const Stream& stream, const Block& block, const F& f) {
   if (block.empty)
     return;
   const WriteOrder order = writeOrder(block);
-  const Cells<2> repeated = cellsOf(order.repeated);
-  forEachSlice(order.free, kMostWalkedCells, [&](const Block& slice, Index from, Index to) {
-    const CellWalk<F> free{cellsOf(slice), from, to, f};
+  const ElementOffsets<2> repeated = offsetsOf(order.repeated);
+  forEachSlice(order.free, kMostWalkedElements, [&](const Block& slice, Index from, Index to) {
+    const BlockWalk<F> free{offsetsOf(slice), from, to, f};
     if (repeated.count() == 1)
-      eachElement(stream, free.cells.count(), free);
+      eachElement(stream, free.offsets.count(), free);
     else
-      eachElement(stream, free.cells.count(), RepeatedWalk<F>{free, repeated});
+      eachElement(stream, free.offsets.count(), RepeatedWalk<F>{free, repeated});
   });
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The walks of pooling and dropout, which have in common that a thread does one element and that none is
+// written twice.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/dropout.hpp"
 #include "kernels/functors/pooling.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The sums and maxima of boxes, and products of boxes that are summed. int64 is summed in int64, since a
+// double would lose digits; the others are summed in double.
 #include "kernels/cuda/reductions.cuh"
 
 namespace tenon::device {
@@ -6,9 +8,9 @@ namespace tenon::device {
 using namespace functors;
 
 #define TENON_PRODUCTS(T, Wide)                                                                    \
-  TENON_ELEMENTS(MultiplyAddCells<T>)                                                              \
+  TENON_ELEMENTS(MultiplyAddElements<T>)                                                           \
   TENON_GROUPS(AddTo, ProductTerm<T>)                                                              \
-  TENON_ENDS(AddTo, Wide, AddToCell<T, Wide>)
+  TENON_ENDS(AddTo, Wide, AddToElement<T, Wide>)
 TENON_GROUPS(AddTo, DotTerm<float>)
 TENON_GROUPS(AddTo, DotTerm<double>)
 TENON_GROUPS(MaxTo, SizeTerm<float>)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists of walks by element and of reductions.
+// The macros by which the .cu files list walks by element and reductions. TENON_GROUPS lists the terms of a
+// reduction, which leave pieces; TENON_ENDS lists what reduces the pieces and uses the result.
 #pragma once
 
 #include "kernels/cuda/launch.cuh"
@@ -7,7 +8,7 @@
 
 namespace tenon::functors {
 
-// Of terms, and of the pieces that these leave.
+// The reductions of terms, in loops of one thread and in trees of a block, which store their pieces.
 template <class Op, class Term>
 using TermLoops = GroupLoops<Op, Term, StoreGroup<typename Term::Wide, typename Term::Wide>>;
 template <class Op, class Term>

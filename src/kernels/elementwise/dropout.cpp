@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Draws the mask and applies it in one pass, without storing it. The number of the draw stays where the
+// kernels work (keepCounter), with an application's saved values, so that its derivatives draw the same mask
+// again.
 #include "kernels/elementwise/dropout.hpp"
 
 #include "kernels/functors/dropout.hpp"
@@ -19,13 +22,13 @@ void applyOnDevice(KernelContext& context, const DropoutMask& mask, const std::u
   if constexpr (kHasDevice) {
     if (std::find(extent, extent + rank, 0) != extent + rank)
       return;
-    const Cells<1> cells(rank, extent, {strides});
-    if (cells.count() > kMostWalkedCells)
+    const ElementOffsets<1> offsets(rank, extent, {strides});
+    if (offsets.count() > kMostWalkedElements)
       throw Error(TENON_ERR_SUPPORT, "dropout on the device has more than 2^31 - 1 local elements; "
                                      "divide the tensor among more processes");
-    device::eachElement(context.stream(), cells.count(),
+    device::eachElement(context.stream(), offsets.count(),
                         functors::Dropout<T>{mask.seed, mask.stream, mask.rate,
-                                             static_cast<T>(1 / (1 - mask.rate)), counter, cells,
+                                             static_cast<T>(1 / (1 - mask.rate)), counter, offsets,
                                              first, x, y});
   }
 }
@@ -36,6 +39,7 @@ template <class T>
 void applyDropout(KernelContext& context, const DropoutMask& mask, const std::uint64_t* counter,
                   int rank, const Index* extent, Index first, const Index* strides, const T* x,
                   T* y) {
+  // Both ways draw by the global index, so that host and device have the same mask.
   if (isOnDevice(context))
     return applyOnDevice(context, mask, counter, rank, extent, first, strides, x, y);
   const std::uint64_t seed = mask.seed, stream = mask.stream + *counter;

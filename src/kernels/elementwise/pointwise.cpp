@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Walks over pointwise functions, each of which is compiled as a loop without branches. The formulas are
+// functors, which the device compiles as well, so that both spaces compute the same.
 #include "kernels/elementwise/pointwise.hpp"
 
 #include "kernels/functors/pointwise.hpp"
@@ -14,7 +16,7 @@ using pointwise::withFunction;
 
 namespace {
 
-// Work of an element of a function that is not a comparison or a product, in elements moved.
+// Work of one element of a function that is more than a comparison or a product, in elements moved.
 constexpr Index kTranscendentalCost = 8;
 
 constexpr Index costOf(Pointwise function) {
@@ -29,10 +31,12 @@ constexpr Index costOf(Pointwise function) {
   }
 }
 
-// Elements that are looked at together for one that the loop without branches cannot do.
+// Elements that are searched together for an argument that the loop without branches cannot handle.
 constexpr Index kTogether = 256;
 
-// of(f) and, where an argument is too large for it, of(F::Anywhere{}), give the functor to be walked.
+// Walks of(f), or of(F::Anywhere{}) over a stretch in which an argument is too large for f. Only few functions have
+// such arguments (the sine of more than kMost); the others are walked at once. On the device every thread decides
+// for its own element.
 template <class F, class T, class Of>
 void eachWithin(KernelContext& context, Index n, const F& f, Index cost, const T* arguments,
                 Of of) {
@@ -79,6 +83,7 @@ template <class T>
 void pointwiseDerivative(KernelContext& context, const PointwiseFunction& function, Index n,
                          const T* x, const T* y, const T* v, T* r) {
   withFunction(function, [=, &context, cost = costOf(function.kind)](auto f) {
+    // The array from which the derivative is computed, in the order of pointwise::Reads; v stands for none.
     const T* points[] = {v, x, y};
     const T* point = points[int(f.kReads)];
     eachWithin(context, n, f, cost, point, [=](auto which) {

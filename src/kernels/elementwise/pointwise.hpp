@@ -28,7 +28,7 @@ enum class Pointwise {
 struct PointwiseFunction {
   PointwiseFunction(Pointwise which, double value = 0) : kind(which), parameter(value) {}
   Pointwise kind;
-  double parameter; // slope of LeakyRelu left of 0, factor of Elu and Scale; the others have none
+  double parameter; // slope of LeakyRelu left of 0, factor of Elu and Scale; not used by the others
 };
 
 // y may be x.
@@ -36,8 +36,8 @@ template <class T>
 void pointwiseForward(KernelContext& context, const PointwiseFunction& function, Index n,
                       const T* x, T* y);
 
-// r = f'(x) v, where y = f(x). r may be v. Of x and y that one may be null which the function's kReads
-// (functors/pointwise.hpp) does not name.
+// r = f'(x) v, where y = f(x). r may be v. x or y may be null if the function's kReads
+// (functors/pointwise.hpp) does not name it.
 template <class T>
 void pointwiseDerivative(KernelContext& context, const PointwiseFunction& function, Index n,
                          const T* x, const T* y, const T* v, T* r);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Sums in runs of 256 terms, each in eight lanes, and adds the runs pairwise (walks/pairwise_sum.hpp). The
+// order follows from the shape alone, which makes sums repeatable for any number of threads.
 #include "kernels/elementwise/reduce.hpp"
 
 #include "kernels/functors/block.hpp"
@@ -13,7 +15,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int kLanes = 8;
+constexpr int kLanes = 8; // partial sums of a run, as many as vectors of AVX-512 hold
 
 template <class T>
 double dotRun(Index n, const T* x, Index xs, const T* y, Index ys) {
@@ -24,6 +26,7 @@ double dotRun(Index n, const T* x, Index xs, const T* y, Index ys) {
       for (int l = 0; l < kLanes; ++l)
         lane[l] += double(x[i + l]) * double(y[i + l]);
   }
+  // Strided rows go the same way, so that the lanes, and with them the bits, do not depend on the strides.
   for (; i < n; ++i)
     lane[i % kLanes] += double(x[i * xs]) * double(y[i * ys]);
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
@@ -35,14 +38,15 @@ void addDot(PairwiseSum& sum, Index n, const T* x, Index xs, const T* y, Index y
     sum.add(dotRun(std::min(kRun, n - i), x + i * xs, xs, y + i * ys, ys));
 }
 
-// of(slice, offset in x, offset in y) for slices of the block, together.
+// Reduces a block of any size on the device, in slices that one walk covers; of(offsets, offset in x, offset in y)
+// gives the terms of a slice.
 template <class Op, class T, class Of>
 double reduceBlock(KernelContext& context, const Block& block, const Of& of) {
   double all = 0;
   if (!block.empty)
-    forEachSlice(block, kMostWalkedCells, [&](const Block& slice, Index x, Index y) {
-      const Cells<2> cells{slice.rank, slice.extent, {slice.a, slice.b}};
-      all = Op{}(all, device::reduceAll<Op>(context, cells.count(), of(cells, x, y), 0));
+    forEachSlice(block, kMostWalkedElements, [&](const Block& slice, Index x, Index y) {
+      const ElementOffsets<2> offsets{slice.rank, slice.extent, {slice.a, slice.b}};
+      all = Op{}(all, device::reduceAll<Op>(context, offsets.count(), of(offsets, x, y), 0));
     });
   return all;
 }
@@ -51,8 +55,8 @@ template <class T>
 double dotOnDevice(KernelContext& context, const Block& block, const T* x, const T* y) {
   if constexpr (kHasDevice)
     return reduceBlock<functors::AddTo, T>(
-        context, block, [=](const Cells<2>& cells, Index a, Index b) {
-          return functors::DotTerm<T>{cells, x + a, y ? y + b : nullptr};
+        context, block, [=](const ElementOffsets<2>& offsets, Index a, Index b) {
+          return functors::DotTerm<T>{offsets, x + a, y ? y + b : nullptr};
         });
   return 0;
 }
@@ -61,13 +65,13 @@ template <class T>
 double maxAbsOnDevice(KernelContext& context, const Block& block, const T* x) {
   if constexpr (kHasDevice)
     return reduceBlock<functors::MaxTo, T>(context, block,
-                                           [=](const Cells<2>& cells, Index a, Index) {
-                                             return functors::SizeTerm<T>{cells, x + a};
+                                           [=](const ElementOffsets<2>& offsets, Index a, Index) {
+                                             return functors::SizeTerm<T>{offsets, x + a};
                                            });
   return 0;
 }
 
-// The sum of x y, of rows.
+// The sum of x y over one row, on several threads where it is long.
 template <class T>
 double dotOfRow(KernelContext& context, Index n, const T* x, Index xs, const T* y, Index ys) {
   if (isOnDevice(context))
@@ -100,6 +104,7 @@ double sumSquares(KernelContext& context, Index n, const T* x) {
 
 template <class T>
 double sum(KernelContext& context, Index n, const T* x) {
+  // A dot product with ones, of which one is read with stride 0; on the device a null array stands for them.
   static constexpr T kOne = 1;
   const Index step = 1, still = 0;
   if (isOnDevice(context))
@@ -121,6 +126,7 @@ double dotBlock(KernelContext& context, int rank, const Index* extent, const T* 
   const Block block = normaliseBlock(rank, extent, xs, ys);
   if (isOnDevice(context))
     return dotOnDevice(context, block, x, y);
+  // A single row is divided among threads; several rows are added one after the other by one thread.
   if (!block.empty && block.rank == 2 && block.extent[0] == 1)
     return dotOfRow(context, block.extent[1], x, block.a[1], y, block.b[1]);
   PairwiseSum sum;
@@ -146,7 +152,7 @@ double maxAbsBlock(KernelContext& context, int rank, const Index* extent, const 
 template <class T>
 void fillBlock(KernelContext& context, int rank, const Index* extent, T value, T* y,
                const Index* ys) {
-  eachCell(context, normaliseBlock(rank, extent, ys, ys), functors::FillCells<T>{value, y});
+  eachOfBlock(context, normaliseBlock(rank, extent, ys, ys), functors::FillElements<T>{value, y});
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Computes the constants of a step and walks a functor over the flat arrays. SGD without momentum is a walk
+// of its own, which saves reading and writing the velocity.
 #include "kernels/elementwise/update.hpp"
 
 #include "kernels/functors/update.hpp"
@@ -13,7 +15,7 @@ namespace tenon {
 
 namespace {
 
-// Work of an element, in elements moved.
+// Work of one element of a step, in elements moved.
 constexpr Index kSgdCost = 2;
 constexpr Index kAdamCost = 4;
 
@@ -35,20 +37,23 @@ void adamStep(KernelContext& context, Index n, const AdamStep& step, const T* g,
     throw Error(TENON_ERR_ARG,
                 fmt::format("the step number of Adam is {}; it must be >= 1", step.number));
   const auto t = double(step.number);
-  eachElement(context, n, kAdamCost,
-              functors::Adam<T>{.rate = T(step.rate / (1 - std::pow(step.beta1, t))),
-                                .decay = T(step.isDecoupled ? 0 : step.decay),
-                                .kept = T(step.isDecoupled ? 1 - step.rate * step.decay : 1),
-                                .b1 = T(step.beta1),
-                                .c1 = T(1 - step.beta1),
-                                .b2 = T(step.beta2),
-                                .c2 = T(1 - step.beta2),
-                                .root = T(std::sqrt(1 - std::pow(step.beta2, t))),
-                                .epsilon = T(step.epsilon),
-                                .g = g,
-                                .m = m,
-                                .v = v,
-                                .w = w});
+  eachElement(
+      context, n, kAdamCost,
+      // All that depends on the step alone is computed here once, in double. The corrections of the
+      // bias move into the rate and the root, and a decoupled decay into the factor that keeps w.
+      functors::Adam<T>{.rate = T(step.rate / (1 - std::pow(step.beta1, t))),
+                        .decay = T(step.isDecoupled ? 0 : step.decay),
+                        .kept = T(step.isDecoupled ? 1 - step.rate * step.decay : 1),
+                        .b1 = T(step.beta1),
+                        .c1 = T(1 - step.beta1),
+                        .b2 = T(step.beta2),
+                        .c2 = T(1 - step.beta2),
+                        .root = T(std::sqrt(1 - std::pow(step.beta2, t))),
+                        .epsilon = T(step.epsilon),
+                        .g = g,
+                        .m = m,
+                        .v = v,
+                        .w = w});
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Transforms of single dimensions as products with dense matrices. For few modes this is less work than a
+// fast transform, and it needs only the box's own elements of a line.
 #include "kernels/base/context.hpp"
 #include "kernels/fourier/stage.hpp"
 #include "kernels/functors/fourier.hpp"
@@ -13,12 +15,12 @@ namespace tenon {
 
 namespace {
 
-// 2 pi k j / N, reduced before it is rounded.
+// 2 pi k j / N, reduced modulo 2 pi in integers, since large angles would lose digits.
 double angle(Index k, Index j, Index extent) {
   return 2 * std::numbers::pi * static_cast<double>(k * j % extent) / static_cast<double>(extent);
 }
 
-// [count, 2 modes], the last dimension.
+// The last dimension, from real elements: a matrix [count, 2 modes] of pairs, so that one product does both parts.
 template <class T>
 class DenseRealStage final : public FourierStage<T> {
 public:
@@ -50,7 +52,8 @@ private:
   ReadList<T> matrix_;
 };
 
-// Real and imaginary part [modes, count] of exp(-i theta).
+// The other dimensions, from pairs: real and imaginary part [modes, count] of exp(-i theta), of which one
+// product each multiplies x and i x.
 template <class T>
 class DenseComplexStage final : public FourierStage<T> {
 public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Transforms of single dimensions by FFTW, or a library with its interface. Lines are copied to scratch memory
-// and back, since a box may have a part of the cells and the modes are a part of all, and since plans hold for
+// and back, since a box may have a part of the elements and the modes are a part of all, and since plans hold for
 // arrays of one alignment. Plans are estimates, so that the arithmetic of all runs is the same.
 #include "kernels/fourier/stage.hpp"
 
@@ -40,7 +40,8 @@ TENON_FFTW(float, FFTW_MANGLE_FLOAT)
 TENON_FFTW(double, FFTW_MANGLE_DOUBLE)
 #undef TENON_FFTW
 
-// The planner has one state for the whole process.
+// FFTW's planner has one state for the whole process, so making and destroying of plans is locked. Executing
+// needs no lock.
 std::mutex& planner() {
   static std::mutex mutex;
   return mutex;
@@ -51,7 +52,8 @@ auto pairs(T* x) {
   return reinterpret_cast<typename Fftw<T>::Complex*>(x);
 }
 
-// A plan for arrays as aligned as scratch memory, of these numbers of elements.
+// A plan for arrays of these numbers of elements that are aligned as scratch memory is. Planning may overwrite the
+// arrays, so it is given new ones.
 template <class T>
 class FftwPlan {
 public:
@@ -78,51 +80,54 @@ private:
 
 constexpr unsigned kPlanFlags = FFTW_ESTIMATE | FFTW_DESTROY_INPUT;
 
-// Of `lines` lines of cells, one after the other, and their pairs.
+// Plans for `lines` contiguous lines of real elements and their pairs.
 template <class T>
 struct RealPlans {
   RealPlans(Index extent, Index lines)
-      : line{extent, 1, 1}, cellLines{lines, extent, extent / 2 + 1}, pairLines{lines,
-                                                                                extent / 2 + 1,
-                                                                                extent},
+      : line{extent, 1, 1}, elementLines{lines, extent, extent / 2 + 1}, pairLines{lines,
+                                                                                   extent / 2 + 1,
+                                                                                   extent},
         analysis(lines * extent, lines * (extent + 2),
                  [&](T* x, T* y) {
-                   return Fftw<T>::analysisPlan(1, &line, 1, &cellLines, x, pairs(y), kPlanFlags);
+                   return Fftw<T>::analysisPlan(1, &line, 1, &elementLines, x, pairs(y),
+                                                kPlanFlags);
                  }),
         synthesis(lines * (extent + 2), lines * extent, [&](T* x, T* y) {
           return Fftw<T>::synthesisPlan(1, &line, 1, &pairLines, pairs(x), y, kPlanFlags);
         }) {}
 
-  typename Fftw<T>::Dim line, cellLines, pairLines;
+  typename Fftw<T>::Dim line, elementLines, pairLines;
   FftwPlan<T> analysis, synthesis;
 };
 
-// By blocks of lines that stay in the nearest cache.
+// The last dimension, in blocks of lines that stay in the nearest cache.
 template <class T>
 class FftwRealStage final : public FourierStage<T> {
 public:
   FftwRealStage(KernelContext& context, const FourierStageShape& shape, ScratchPlan& plan)
       : context_(context), dim_(shape.dim), half_(dim_.extent / 2 + 1),
         block_(std::clamp<Index>(kBlock / dim_.extent, 1, std::max<Index>(shape.outer, 1))),
-        cells_(plan.addForThreads<T>(context.threads(), block_ * dim_.extent)),
+        elements_(plan.addForThreads<T>(context.threads(), block_ * dim_.extent)),
         pairs_(plan.addForThreads<T>(context.threads(), 2 * block_ * half_)),
         blocks_(dim_.extent, block_), single_(dim_.extent, 1) {}
 
   void analyse(Index outer, const T* x, T* y) override {
-    eachBlock(outer, [=, this](T* cells, T* all, Index first, Index lines) {
+    eachBlock(outer, [=, this](T* elements, T* all, Index first, Index lines) {
       if (dim_.count < dim_.extent)
-        std::fill_n(cells, lines * dim_.extent, T(0));
+        std::fill_n(elements, lines * dim_.extent, T(0));
       for (Index i = 0; i < lines; ++i)
-        std::copy_n(x + (first + i) * dim_.count, dim_.count, cells + i * dim_.extent + dim_.begin);
-      Fftw<T>::analyse(plansFor(lines).analysis.get(), cells, pairs(all));
+        std::copy_n(x + (first + i) * dim_.count, dim_.count,
+                    elements + i * dim_.extent + dim_.begin);
+      Fftw<T>::analyse(plansFor(lines).analysis.get(), elements, pairs(all));
       for (Index i = 0; i < lines; ++i)
         std::copy_n(all + 2 * i * half_, 2 * dim_.modes, y + 2 * (first + i) * dim_.modes);
     });
   }
 
-  // The transform back adds the mirror images of all modes that are not their own: hence the halves.
+  // The real part of the conjugate transpose counts each mode once, but FFTW's transform to reals adds the
+  // mirror image of every mode that is not its own image (k = 0 and N/2): hence the halves.
   void adjoint(Index outer, const T* y, T* x) override {
-    eachBlock(outer, [=, this](T* cells, T* all, Index first, Index lines) {
+    eachBlock(outer, [=, this](T* elements, T* all, Index first, Index lines) {
       const Index kept = 2 * dim_.modes;
       for (Index i = 0; i < lines; ++i) {
         const T* from = y + (first + i) * kept;
@@ -134,27 +139,29 @@ public:
           to[dim_.extent] = from[dim_.extent];
         std::fill(to + kept, to + 2 * half_, T(0));
       }
-      Fftw<T>::synthesise(plansFor(lines).synthesis.get(), pairs(all), cells);
+      Fftw<T>::synthesise(plansFor(lines).synthesis.get(), pairs(all), elements);
       for (Index i = 0; i < lines; ++i)
-        std::copy_n(cells + i * dim_.extent + dim_.begin, dim_.count, x + (first + i) * dim_.count);
+        std::copy_n(elements + i * dim_.extent + dim_.begin, dim_.count,
+                    x + (first + i) * dim_.count);
     });
   }
   const char* method() const noexcept override { return "FFTW"; }
 
 private:
-  static constexpr Index kBlock = 2048; // cells
+  static constexpr Index kBlock = 2048; // elements of a block's lines, 16 KiB of float64
 
+  // Blocks have a plan, and so have single lines, which are what is left over after the last whole block.
   const RealPlans<T>& plansFor(Index lines) const { return lines == block_ ? blocks_ : single_; }
-  // body(cells, pairs, first line, lines) for whole blocks, and for each of the lines left over.
+  // body(elements, pairs, first line, lines) for whole blocks, and for each of the lines left over.
   template <class Body>
   void eachBlock(Index outer, const Body& body) {
     const Index blocks = outer / block_;
-    parallelPieces(context_.threads(cells_), blocks + outer % block_, 8 * block_ * dim_.extent,
+    parallelPieces(context_.threads(elements_), blocks + outer % block_, 8 * block_ * dim_.extent,
                    [=, this](int thread, Index begin, Index end) {
-                     T *cells = context_.template scratch<T>(cells_, thread),
+                     T *elements = context_.template scratch<T>(elements_, thread),
                        *all = context_.template scratch<T>(pairs_, thread);
                      for (Index i = begin; i < end; ++i)
-                       body(cells, all, i < blocks ? i * block_ : blocks * block_ + i - blocks,
+                       body(elements, all, i < blocks ? i * block_ : blocks * block_ + i - blocks,
                             i < blocks ? block_ : 1);
                    });
   }
@@ -162,11 +169,11 @@ private:
   KernelContext& context_;
   FourierDim dim_;
   Index half_, block_;
-  ThreadScratch cells_, pairs_;
+  ThreadScratch elements_, pairs_;
   RealPlans<T> blocks_, single_;
 };
 
-// All pairs behind the dimension at once.
+// The other dimensions: one plan transforms all pairs of an outer index.
 template <class T>
 class FftwComplexStage final : public FourierStage<T> {
 public:
@@ -180,10 +187,10 @@ public:
   void analyse(Index outer, const T* x, T* y) override {
     const Index low = dim_.modes * width_, high = (dim_.extent - dim_.modes) * width_;
     eachOuter(outer, [=, this](T* from, T* to, Index o) {
-      const Index cells = dim_.count * width_;
+      const Index elements = dim_.count * width_;
       if (dim_.count < dim_.extent)
         std::fill_n(from, dim_.extent * width_, T(0));
-      std::copy_n(x + o * cells, cells, from + dim_.begin * width_);
+      std::copy_n(x + o * elements, elements, from + dim_.begin * width_);
       Fftw<T>::transform(forward_.get(), pairs(from), pairs(to));
       std::copy_n(to, low, y + 2 * o * low);
       std::copy_n(to + high, low, y + (2 * o + 1) * low);
@@ -196,8 +203,8 @@ public:
       std::fill(from + low, from + high, T(0));
       std::copy_n(y + (2 * o + 1) * low, low, from + high);
       Fftw<T>::transform(backward_.get(), pairs(from), pairs(to));
-      const Index cells = dim_.count * width_;
-      std::copy_n(to + dim_.begin * width_, cells, x + o * cells);
+      const Index elements = dim_.count * width_;
+      std::copy_n(to + dim_.begin * width_, elements, x + o * elements);
     });
   }
   const char* method() const noexcept override { return "FFTW"; }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "kernels/functors/fourier.hpp"
+// Chooses for each dimension between a matrix and a fast transform, and runs the dimensions one after the
+// other. Both maps are made of one: synthesis is the adjoint of analysis with the weights D between.
+#include "kernels/fourier/fourier.hpp"
+
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/fourier/stage.hpp"
+#include "kernels/functors/fourier.hpp"
 #include "kernels/products/gemm.hpp"
 #include "kernels/walks/device_reduce.hpp"
 
@@ -14,12 +18,12 @@ namespace {
 
 constexpr const char* kWhat = "a spectral convolution";
 
-// Nanoseconds of a processor with AVX-512, as tests/bench/fourier measured them. Of a matrix: of a product, and of
-// what the calls for one outer index cost besides. Of a fast transform: of a cell, and what each prime factor
-// beyond those with code of their own adds to it, times the prime. (Not measured in each run, so that the
-// arithmetic of all runs is the same.)
+// Nanoseconds of a processor with AVX-512, as tests/bench/fourier measured them. A matrix costs `product` for each
+// product and `calls` for each outer index; a fast transform costs `lastElement` (last dimension) or `element` for
+// each element, and more for each prime factor for which FFTW has no code of its own, in proportion to the prime.
+// They are constants and not measured in each run, so that the arithmetic of all runs is the same.
 struct FourierTimes {
-  double product, calls, lastCell, cell;
+  double product, calls, lastElement, element;
 };
 template <class T>
 constexpr FourierTimes kTimes = {0.09, 140, 1.55, 1.6};
@@ -47,16 +51,17 @@ double matrixTime(const FourierStageShape& shape) {
 
 template <class T>
 double fftTime(const FourierStageShape& shape) {
-  const Index cells = shape.dim.extent * shape.inner;
+  const Index elements = shape.dim.extent * shape.inner;
   const double primes = double(sumOfLargePrimes(shape.dim.extent));
   if (shape.isReal)
-    return double(cells) * (kTimes<T>.lastCell + kLastPrime * primes);
-  const bool isNear = 4 * cells * static_cast<Index>(sizeof(T)) <= kNearestCache;
-  return double(cells) * (kTimes<T>.cell * (isNear ? 1 : kBeyondCache) + kPrime * primes);
+    return double(elements) * (kTimes<T>.lastElement + kLastPrime * primes);
+  const bool isNear = 4 * elements * static_cast<Index>(sizeof(T)) <= kNearestCache;
+  return double(elements) * (kTimes<T>.element * (isNear ? 1 : kBeyondCache) + kPrime * primes);
 }
 
-// On a device, in bytes moved: of what is read and written, or of the arithmetic if that takes longer.
-constexpr double kFlopsForAByte = 10; // about as many as A100 and H200 do meanwhile
+// Costs on a device are counted in bytes moved: the bytes read and written, or the arithmetic expressed as bytes if
+// that takes longer.
+constexpr double kFlopsForAByte = 10; // what A100 and H200 compute while they move a byte, about
 
 template <class T>
 double onDevice(double elements, double flops) {
@@ -65,24 +70,26 @@ double onDevice(double elements, double flops) {
 
 template <class T>
 double matrixBytes(const FourierStageShape& shape) {
-  const double cells = double(shape.dim.count * shape.inner),
-               kept = double(shape.kept() * shape.inner), products = double(shape.kept()) * cells;
-  return shape.isReal ? onDevice<T>(cells + 2 * kept, 4 * products)
-                      : onDevice<T>(8 * cells + 6 * kept, 8 * products);
+  const double elements = double(shape.dim.count * shape.inner),
+               kept = double(shape.kept() * shape.inner),
+               products = double(shape.kept()) * elements;
+  return shape.isReal ? onDevice<T>(elements + 2 * kept, 4 * products)
+                      : onDevice<T>(8 * elements + 6 * kept, 8 * products);
 }
 
-// Into lines, the transform, and out of them.
+// The bytes of copying into lines, of the transform, and of copying out of them.
 template <class T>
 double fftBytes(const FourierStageShape& shape) {
-  const double cells = double(shape.dim.count * shape.inner),
+  const double elements = double(shape.dim.count * shape.inner),
                all = double(shape.dim.extent * shape.inner),
                kept = double(shape.kept() * shape.inner), steps = std::log2(shape.dim.extent);
-  return shape.isReal ? onDevice<T>(cells + 3 * all + 4 * kept, 2.5 * all * steps)
-                      : onDevice<T>(2 * cells + 6 * all + 4 * kept, 5 * all * steps);
+  return shape.isReal ? onDevice<T>(elements + 3 * all + 4 * kept, 2.5 * all * steps)
+                      : onDevice<T>(2 * elements + 6 * all + 4 * kept, 5 * all * steps);
 }
 
 template <class T>
 bool isFastTransform(Backend backend, Space space, const FourierStageShape& shape) {
+  // A box without elements has nothing to transform.
   if (shape.dim.count == 0)
     return false;
   if (space == Space::Device)
@@ -132,6 +139,8 @@ void TruncatedFourier<T>::addStages(Backend backend, const std::vector<FourierDi
   const Backend products = resolveBackend<T>(backend, context_->space());
   if (isOnDevice(*context_))
     prepareGemm(*context_);
+  // From the last dimension, where real elements become few pairs, to the first: each stage makes the next one
+  // smaller. Results go back and forth between two pieces of scratch.
   Index most = 0;
   for (std::size_t d = dims.size(); d-- > 0;) {
     Index lines = 1;
@@ -149,6 +158,7 @@ void TruncatedFourier<T>::addStages(Backend backend, const std::vector<FourierDi
   second_ = plan.add<T>(2 * most);
 }
 
+// Multiplies by D. The modes are the last dimension of the array.
 template <class T>
 void TruncatedFourier<T>::scale(Index rows, const T* from, T* to) const {
   const Index modes = modesOfLast_, lines = rows * pieces_ / modes;
@@ -214,12 +224,12 @@ void multiplyOnDevice(KernelContext& context, const ModeProducts& of, T sign, co
   const Index m = of.modes, extent[] = {of.extent[0], of.extent[1], m};
   const Index as[] = {of.a[0] * m, of.a[1] * m, 1}, bs[] = {of.b[0] * m, of.b[1] * m, 1},
               cs[] = {of.c[0] * m, of.c[1] * m, 1};
-  const Index cells = extent[0] * extent[1] * m;
-  checkCells(cells, kWhat);
+  const Index elements = extent[0] * extent[1] * m;
+  checkElementCount(elements, kWhat);
   if constexpr (kHasDevice)
-    if (cells > 0)
+    if (elements > 0)
       device::eachElement(
-          context.stream(), cells,
+          context.stream(), elements,
           functors::ComplexSums<T>{
               {3, extent, {as, bs, cs}}, of.extent[2], of.a[2] * m, of.b[2] * m, sign, a, b, c});
 }

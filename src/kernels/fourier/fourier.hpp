@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The Fourier coefficients of a real field that a spectral convolution keeps, from a box of the field:
 //
-//   X[k] = sum over the cells j of the box of exp(-2 pi i k.j / N) x[j],
+//   X[k] = sum over the elements j of the box of exp(-2 pi i k.j / N) x[j],
 //
-// in the last dimension k = 0 .. m-1, in the others k = 0 .. m-1 and -m .. -1, in this order. It is linear,
-// so boxes that make up the field give addends. Coefficients are pairs of real and imaginary part.
+// in the last dimension k = 0 .. m-1, in the others k = 0 .. m-1 and -m .. -1, in this order. The map is linear,
+// so the boxes that make up the field give partial sums. Coefficients are pairs of real and imaginary part.
 //
 //   analyse       X = A x            its adjoint  x = A' X
 //   synthesise    x = A' D X         its adjoint  X = D A x,    D = c / N with c = 1 for k = 0 and
 //                                                               k = N/2 in the last dimension, else 2,
 //
-// so that what is synthesised is the inverse real transform of the coefficients, the others being zero.
-// Each dimension is a product with a dense matrix, of few coefficients less work for a processor than a fast
-// transform, or a transform of whole lines by FFTW, on the device by cuFFT, the cells of other ranks being zero.
-// A box needs no other cells.
+// so that synthesise() is the inverse real transform of the coefficients, where those not kept are zero. Each
+// dimension is a product with a dense matrix, which for few coefficients is less work than a fast transform,
+// or a transform of whole lines by FFTW, on the device by cuFFT, in which the elements of other ranks are
+// zero. So a box needs no elements but its own.
 #pragma once
 
 #include "kernels/base/backend.hpp"
@@ -25,7 +25,7 @@
 
 namespace tenon {
 
-// One dimension: `count` cells from `begin`, of `extent` in the field; `modes` is m.
+// One dimension of a box: `count` elements from `begin`, of `extent` elements of the field; `modes` is m.
 struct FourierDim {
   Index extent, begin, count, modes;
 };
@@ -36,13 +36,14 @@ class FourierStage;
 template <class T>
 class TruncatedFourier {
 public:
-  // For fields of at most `rows` batches and channels. Fftw and Cufft transform all dimensions, Auto those
-  // in which that is faster, the others none. Without the library TENON_ERR_SUPPORT.
+  // `rows` is the largest number of fields, batch times channels. Fftw and Cufft transform all dimensions
+  // fast, Auto those in which that is faster, and the other backends none. Without the library
+  // TENON_ERR_SUPPORT.
   TruncatedFourier(KernelContextPtr context, Backend backend, const std::vector<FourierDim>& dims,
                    Index rows);
   ~TruncatedFourier();
 
-  // x is [rows, cells of the box], X [rows, coefficients, 2].
+  // x is [rows, elements of the box], X [rows, coefficients, 2].
   void analyse(Index rows, const T* x, T* coefficients);
   void analyseAdjoint(Index rows, const T* coefficients, T* x);
   void synthesise(Index rows, const T* coefficients, T* x);
@@ -59,15 +60,16 @@ private:
 
   KernelContextPtr context_;
   std::vector<std::unique_ptr<FourierStage<T>>> stages_; // from the last dimension to the first
-  std::vector<Index> lines_;                             // outer indices of each for one row
+  std::vector<Index> lines_;                             // outer indices of each stage for one row
   ReadList<T> weights_;                                  // D, by k of the last dimension
   Index modesOfLast_ = 0;
-  bool isEmpty_ = false;         // has no cell of the field
+  bool isEmpty_ = false;         // has no element of the field
   Index pieces_ = 1;             // coefficients in all
   Index first_ = 0, second_ = 0; // scratch
 };
 
-// c[p,q,m] += sum over r of op(a[p,q,r,m]) b[p,q,r,m] for complex pairs, op the conjugate where `conjugates`.
+// c[p,q,m] += sum over r of op(a[p,q,r,m]) b[p,q,r,m] for complex pairs, where op is the conjugate if
+// `conjugates` is set and the identity if not.
 struct ModeProducts {
   Index extent[3];        // of p, q and r
   Index a[3], b[3], c[2]; // strides, in lists of modes

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One dimension of a truncated Fourier transform, by a matrix or by a fast transform.
+// One dimension of a truncated Fourier transform, by a matrix or by a fast transform. The makers add the
+// scratch that a stage needs to the plan.
 #pragma once
 
 #include "kernels/fourier/fourier.hpp"
@@ -10,9 +11,9 @@ namespace tenon {
 
 struct FourierStageShape {
   FourierDim dim;
-  bool isReal; // the last dimension: cells to pairs, of nonnegative modes alone
-  Index outer; // at most
-  Index inner; // pairs behind the dimension; 1 in the last
+  bool isReal; // the last dimension: elements to pairs, of nonnegative modes alone
+  Index outer; // the most outer indices of a call
+  Index inner; // pairs for each index of the dimension; 1 in the last
 
   Index kept() const { return isReal ? dim.modes : 2 * dim.modes; }
 };
@@ -28,16 +29,15 @@ public:
   virtual const char* method() const noexcept = 0;
 };
 
-// What they need of the scratch is added to the plan.
 template <class T>
 std::unique_ptr<FourierStage<T>> makeDenseFourierStage(KernelContext& context, Backend backend,
                                                        const FourierStageShape& shape,
                                                        ScratchPlan& plan);
-// Zeros where the box has no cells. Without FFTW this is TENON_ERR_SUPPORT.
+// TENON_ERR_SUPPORT in a build without FFTW.
 template <class T>
 std::unique_ptr<FourierStage<T>> makeFftwStage(KernelContext& context,
                                                const FourierStageShape& shape, ScratchPlan& plan);
-// For a context of the device, and boxes that have cells.
+// For a context of the device, and for boxes that have elements.
 template <class T>
 std::unique_ptr<FourierStage<T>> makeCufftStage(KernelContext& context,
                                                 const FourierStageShape& shape, ScratchPlan& plan);

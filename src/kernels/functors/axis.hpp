@@ -2,14 +2,14 @@
 // Walks and sums along the middle dimension of arrays [outer, n, inner], beside arrays [outer, inner].
 #pragma once
 
-#include "kernels/walks/cells.hpp"
+#include "kernels/walks/element_offsets.hpp"
 
 namespace tenon::functors {
 
 // f.write(place, f.read(place in [outer, n, inner], place in [outer, inner])) by element of the former.
 template <class F>
 struct AlongAxis {
-  Cells<1> places; // in [outer, inner]
+  ElementOffsets<1> places; // in [outer, inner]
   F f;
   TENON_DEVICE auto read(Index i) const { return f.read(i, places(i).of[0]); }
   template <class Value>
@@ -22,10 +22,10 @@ struct AlongAxis {
 template <class T, class Term>
 struct AxisTerm {
   using Wide = T;
-  Cells<1> groups; // in [outer, n, inner]
+  ElementOffsets<1> groups; // in [outer, n, inner]
   Index step;
   Term term;
-  // Where a sector of memory, of 32 bytes, holds but one float of a line.
+  // True if a sector of memory, of 32 bytes, holds only one float of a line.
   bool groupsAreCloser() const { return step >= 8; }
   TENON_DEVICE Wide operator()(Index group, Index k) const {
     return Wide(term(groups(group).of[0] + k * step, group));

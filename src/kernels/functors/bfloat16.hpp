@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Rounding to bfloat16 by element of a box, or by row on the host; and expanding by element.
 #pragma once
 
 #include "sys/bfloat16.hpp"
@@ -7,7 +8,7 @@
 namespace tenon::functors {
 
 template <class T>
-struct RoundCells {
+struct RoundElements {
   const T* x;
   BFloat16* y;
   TENON_DEVICE BFloat16 read(Index from, Index) const { return toBFloat16(x[from]); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is done to a cell of a box that is read at one offset and written at another: write(to, read(from, to)).
+// Functors for an element of a box that is read at one offset and written at another: write(to, read(from, to)).
 #pragma once
 
 #include "kernels/functors/operations.hpp"
@@ -12,15 +12,15 @@
 
 namespace tenon::functors {
 
-// y = op(y, x); the arrays do not overlap. Op is no member: tests look for addresses of the host in all that a
-// kernel is given, and what pads it may look like one.
+// y = op(y, x); the arrays do not overlap. Op is not a member: tests look for addresses of the host in a kernel's
+// parameters, and the padding of an empty member may look like one.
 template <class T, class Op>
-struct CombineCells {
+struct CombineElements {
   const T* x;
   T* y;
   TENON_DEVICE T read(Index from, Index to) const { return Op{}(y[to], x[from]); }
   TENON_DEVICE void write(Index to, T value) const { y[to] = value; }
-  // On the host a whole row.
+  // A whole row on the host, where contiguous rows are copied or vectorised.
   void row(Index n, Index from, Index stepX, Index to, Index stepY) const {
     rowOf(n, x + from, stepX, y + to, stepY);
   }
@@ -42,7 +42,7 @@ private:
 
 // y = alpha x, and y = alpha x + beta y.
 template <class S, class T>
-struct ScaleCells {
+struct ScaleElements {
   using Wide = std::common_type_t<S, T>;
   Wide alpha;
   const S* x;
@@ -51,7 +51,7 @@ struct ScaleCells {
   TENON_DEVICE void write(Index to, T value) const { y[to] = value; }
 };
 template <class S, class T>
-struct AxpbyCells {
+struct AxpbyElements {
   using Wide = std::common_type_t<S, T>;
   Wide alpha;
   const S* x;
@@ -65,7 +65,7 @@ struct AxpbyCells {
 
 // y *= factor
 template <class T>
-struct MultiplyCells {
+struct MultiplyElements {
   T factor;
   T* y;
   TENON_DEVICE T read(Index, Index at) const { return y[at] * factor; }
@@ -73,7 +73,7 @@ struct MultiplyCells {
 };
 
 template <class T>
-struct FillCells {
+struct FillElements {
   T value;
   T* y;
   TENON_DEVICE T read(Index, Index) const { return value; }

@@ -2,7 +2,7 @@
 // The random mask of dropout, by element of a contiguous box; see elementwise/dropout.hpp.
 #pragma once
 
-#include "kernels/walks/cells.hpp"
+#include "kernels/walks/element_offsets.hpp"
 #include "sys/random.hpp"
 
 namespace tenon::functors {
@@ -13,12 +13,12 @@ struct Dropout {
   double rate;
   T scale;
   const std::uint64_t* counter;
-  Cells<1> cells; // offsets in the global array
+  ElementOffsets<1> offsets; // offsets in the global array
   Index first;
   const T* x;
   T* y;
   TENON_DEVICE void operator()(Index i) const {
-    const auto index = static_cast<std::uint64_t>(first + cells(i).of[0]);
+    const auto index = static_cast<std::uint64_t>(first + offsets(i).of[0]);
     y[i] = uniformAt(seed, stream + *counter, index) < rate ? T(0) : scale * x[i];
   }
 };

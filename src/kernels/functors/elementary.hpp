@@ -119,7 +119,7 @@ TENON_DEVICE T exponential(T x, T low = 0, T factor = 1) {
   return (factor + factor * e.p) * first * powerOfTwo(e.n - half);
 }
 
-// exp(x) - 1 for x <= 0; above, whatever.
+// exp(x) - 1 for x <= 0; for positive x the result has no meaning.
 template <class T>
 TENON_DEVICE T exponentialMinusOne(T x) {
   constexpr T kLeast = sizeof(T) == sizeof(double) ? T(-40) : T(-18); // -1 below
@@ -128,7 +128,7 @@ TENON_DEVICE T exponentialMinusOne(T x) {
   return scale * e.p + (scale - T(1));
 }
 
-// By t / (t + 2) with t = exp(2 |x|) - 1.
+// tanh x, by t / (t + 2) with t = exp(2 |x|) - 1.
 template <class T>
 TENON_DEVICE T hyperbolicTangent(T x) {
   constexpr T kMost = sizeof(T) == sizeof(double) ? T(19.1) : T(9.1); // 1 beyond
@@ -278,7 +278,7 @@ TENON_DEVICE T sineOrCosine(T x, double half) {
   }
 }
 
-// For |x| up to kMostAngle.
+// Sine and cosine, for |x| up to kMostAngle.
 template <class T>
 TENON_DEVICE T sine(T x) {
   return sineOrCosine(x, 0);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is done to pairs of real and imaginary part, by pair.
+// Functors of pairs of real and imaginary part, by pair or by element of a line.
 #pragma once
 
-#include "kernels/walks/cells.hpp"
+#include "kernels/walks/element_offsets.hpp"
 
 namespace tenon::functors {
 
-// i times each.
+// Multiplies each pair by i.
 template <class T>
 struct Turned {
   const T* x;
@@ -17,7 +17,7 @@ struct Turned {
   }
 };
 
-// Times the weight of its mode, of lines of so many.
+// Multiplies each pair by the weight of its mode, in lines of `modes`.
 template <class T>
 struct WeightedModes {
   const T *weights, *from;
@@ -55,16 +55,16 @@ struct ComplexMultiplyAdd {
   }
 };
 
-// The same for `count` pairs of a and b, one after the other.
+// c += the sum of a b over `count` pairs of a and b, in order.
 template <class T>
 struct ComplexSums {
-  Cells<3> cells; // pairs of a, b and c
+  ElementOffsets<3> offsets; // pairs of a, b and c
   Index count, stepA, stepB;
   T sign;
   const T *a, *b;
   T* c;
   TENON_DEVICE void operator()(Index i) const {
-    const auto at = cells(i);
+    const auto at = offsets(i);
     T* const to = c + 2 * at.of[2];
     T re = to[0], im = to[1];
     for (Index r = 0; r < count; ++r)
@@ -74,8 +74,8 @@ struct ComplexSums {
   }
 };
 
-// Which positions of a line are in a packed array, in two runs: [first, first + count) and then, from the line's end,
-// the last `atEnd`.
+// The positions of a line that a packed array holds, in two runs: [first, first + count), and then the last
+// `atEnd` of the line.
 struct PackedLine {
   Index extent, first, count, atEnd;
 
@@ -90,7 +90,8 @@ struct PackedLine {
   }
 };
 
-// From [outer, packed, inner] to lines [outer, inner, extent], zero elsewhere, of W numbers each.
+// Copies [outer, packed, inner] to lines [outer, inner, extent], with zeros at the other positions; elements have W
+// numbers each.
 template <class T, int W>
 struct ToLines {
   PackedLine line;
@@ -106,30 +107,31 @@ struct ToLines {
   TENON_DEVICE void operator()(Index i) const {
     auto outer = static_cast<std::uint32_t>(i);
     const Index at = line.toPacked(extent.divide(outer)), inside = inner.divide(outer);
-    const T* cell = from + W * ((outer * line.packed() + at) * width + inside);
+    const T* element = from + W * ((outer * line.packed() + at) * width + inside);
     for (int w = 0; w < W; ++w)
-      lines[W * i + w] = at < 0 ? T(0) : cell[w];
+      lines[W * i + w] = at < 0 ? T(0) : element[w];
   }
 };
 
-// Pairs of nonnegative modes for a transform to real cells, which adds the mirror image of each that is not its own.
+// Pairs of nonnegative modes for a transform to real elements, which adds the mirror image of each that is
+// not its own.
 template <class T>
 struct HalvedLines {
   ToLines<T, 2> lines;
-  Index cells; // of a line
+  Index elements; // of a line of real elements
 
   TENON_DEVICE void operator()(Index i) const {
     lines(i);
     T* pair = lines.lines + 2 * i;
     auto rest = static_cast<std::uint32_t>(i);
     const Index k = lines.extent.divide(rest);
-    const bool isOwnImage = k == 0 || 2 * k == cells;
+    const bool isOwnImage = k == 0 || 2 * k == elements;
     pair[0] *= isOwnImage ? T(1) : T(0.5);
     pair[1] *= isOwnImage ? T(0) : T(0.5);
   }
 };
 
-// Back, by packed cell.
+// Copies lines back, by packed element.
 template <class T, int W>
 struct FromLines {
   PackedLine line;
@@ -145,9 +147,9 @@ struct FromLines {
   TENON_DEVICE void operator()(Index i) const {
     auto outer = static_cast<std::uint32_t>(i);
     const Index inside = inner.divide(outer), position = line.toLine(packed.divide(outer));
-    const T* cell = lines + W * ((outer * width + inside) * line.extent + position);
+    const T* element = lines + W * ((outer * width + inside) * line.extent + position);
     for (int w = 0; w < W; ++w)
-      to[W * i + w] = cell[w];
+      to[W * i + w] = element[w];
   }
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The columns of a tile of outputs (convolution/im2col.hpp) element by element, for walks in any order. A tile has at
-// most kMostWalkedCells columns, and inputs that they read.
+// The columns of a tile of outputs (convolution/im2col.hpp) element by element, for walks in any order. A
+// tile has at most kMostWalkedElements columns, and inputs that they read.
 #pragma once
 
 #include "kernels/convolution/im2col.hpp"
-#include "kernels/walks/cells.hpp"
+#include "kernels/walks/element_offsets.hpp"
 #include "sys/device_code.hpp"
 #include "sys/types.hpp"
 
@@ -36,13 +36,13 @@ struct ColumnTile {
   Index columns() const {
     return channels * kernel[0] * kernel[1] * kernel[2] * images * rows * cols;
   }
-  // Of an input of one of the tile's images.
+  // The offset in x of an input of one of the tile's images.
   TENON_DEVICE Index inputAt(Index number, Index channel, Index i0, Index i1, Index i2) const {
     return ((((image + number) * channels + channel) * in[0] + i0) * in[1] + i1) * in[2] + i2;
   }
 };
 
-// columns[i] = what it reads of x, 0 on padding.
+// columns[i] = the element of x that it reads, or 0 on padding.
 template <class T>
 struct GatherColumns {
   ColumnTile tile;
@@ -74,7 +74,7 @@ private:
   }
 };
 
-// The transpose: to each input that the tile reaches is added what the columns that read it hold.
+// The transpose: each input that the tile reaches adds up the columns that read it.
 // Inputs are [image, channel, i0, i1, i2].
 template <class T>
 struct ScatterColumns {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The terms of rows/losses.hpp; those that are given a gradient write the term's part of it as well.
+// The terms of rows/losses.hpp; terms that are given a gradient write their part of it as well.
 #pragma once
 
 #include "kernels/rows/losses.hpp"
-#include "kernels/walks/cells.hpp"
+#include "kernels/walks/element_offsets.hpp"
 
 #include <cmath>
 
@@ -35,7 +35,7 @@ struct WeightedError : Of {
   using Wide = double;
   const T* x;
   const U* t;
-  CellWeights<T> weights;
+  ElementWeights<T> weights;
   double scale;
   T* g;
   TENON_DEVICE double operator()(Index, Index i) const {
@@ -47,7 +47,7 @@ struct WeightedError : Of {
   }
 };
 
-// n - i for a weight that is none: the largest is that of the first.
+// n - i for a weight that is not a finite number of at least 0, else 0, so that the maximum finds the first.
 template <class T>
 struct BadWeight {
   using Wide = Index;
@@ -65,7 +65,7 @@ TENON_DEVICE double weightAt(const T* weights, Index i) {
   return weights ? double(weights[i]) : 1.0;
 }
 
-// w (x - t)^2 and w t^2 of a sample's cells.
+// w (x - t)^2 and w t^2 by element of a sample.
 template <class T, class U>
 struct RowError {
   using Wide = double;
@@ -91,7 +91,7 @@ struct RowTarget {
   }
 };
 
-// Of samples whose squared norms of error and target are e and s.
+// The relative error by sample, whose squared norms of error and target are e and s.
 template <class T>
 struct RelativeError {
   using Wide = double;
@@ -103,7 +103,7 @@ struct RelativeError {
   TENON_DEVICE double operator()(Index, Index r) const {
     return factor(r) * std::sqrt(double(e[r]));
   }
-  // What the derivative by a sample's cells has in common.
+  // The factor that the derivatives with respect to all elements of a sample share.
   TENON_DEVICE double slope(Index r) const {
     const double error = std::sqrt(double(e[r]));
     return error == 0 ? 0 : factor(r) / error;
@@ -129,19 +129,20 @@ struct RelativeGradient {
   TENON_DEVICE void write(Index i, T value) const { g[i] = value; }
 };
 
-// By cell of a box of fewer than 2^31: the squares of its differences to the next cells. Its gradient is
-// gathered, also from the differences whose high end it is.
+// The squares of the differences of an element to its next neighbours, by element of a box. Its gradient is
+// gathered from these differences and from those whose high end it is, so that no two threads add to one
+// element.
 template <class T, class U>
 struct DifferenceTerm {
   using Wide = double;
   Index rank, first;
-  Divisor cells[kMaxBlockRank];
+  Divisor perExtent[kMaxBlockRank];
   Index extent[kMaxBlockRank], owned[kMaxBlockRank];
-  Index step[kMaxBlockRank], ownedStep[kMaxBlockRank]; // strides of x and of the owned cells
+  Index step[kMaxBlockRank], ownedStep[kMaxBlockRank]; // strides of x and of the owned elements
   double inverse[kMaxBlockRank];                       // of the spacing
   const T* x;
   const U* t;
-  CellWeights<T> weights;
+  ElementWeights<T> weights;
   double scale;
   T* g;
 
@@ -149,29 +150,29 @@ struct DifferenceTerm {
   TENON_DEVICE double slope(Index low, Index d) const {
     return (error(low + step[d]) - error(low)) * inverse[d];
   }
-  TENON_DEVICE double operator()(Index, Index cell) const {
+  TENON_DEVICE double operator()(Index, Index element) const {
     Index at[kMaxBlockRank];
-    auto rest = static_cast<std::uint32_t>(cell);
-    Index beyond = 0, ownedAt = 0; // dimensions in which the cell is not owned
+    auto rest = static_cast<std::uint32_t>(element);
+    Index beyond = 0, ownedAt = 0; // dimensions in which the element is not owned
     for (Index d = rank - 1; d >= 0; --d) {
-      at[d] = cells[d].divide(rest);
+      at[d] = perExtent[d].divide(rest);
       beyond += at[d] >= owned[d];
       ownedAt += at[d] * ownedStep[d];
     }
     double value = 0, gradient = 0;
     for (Index d = first; d < rank; ++d) {
       if (beyond == 0 && at[d] + 1 < extent[d]) {
-        const double w = weights.of(ownedAt), each = slope(cell, d);
+        const double w = weights.of(ownedAt), each = slope(element, d);
         value += w * each * each;
         gradient -= 2 * scale * w * each * inverse[d];
       }
       if (at[d] > 0 && at[d] <= owned[d] && beyond == Index(at[d] == owned[d])) {
         const double w = weights.of(ownedAt - ownedStep[d]);
-        gradient += 2 * scale * w * slope(cell - step[d], d) * inverse[d];
+        gradient += 2 * scale * w * slope(element - step[d], d) * inverse[d];
       }
     }
     if (g)
-      g[cell] = T(gradient);
+      g[element] = T(gradient);
     return value;
   }
 };

@@ -2,7 +2,7 @@
 // The steps of rows/normalisation.hpp, by element, by group, and by term of the sums of groups.
 #pragma once
 
-#include "kernels/walks/cells.hpp"
+#include "kernels/walks/element_offsets.hpp"
 #include "sys/types.hpp"
 
 #include <cmath>
@@ -26,7 +26,7 @@ struct TwoSums {
   double first, second;
 };
 
-// What reductions do with two of them.
+// The operations by which two of them are reduced to one.
 struct AddMoments {
   TENON_DEVICE Partial operator()(Partial all, const Partial& more) const {
     all.add(more);
@@ -101,7 +101,7 @@ struct StoreMomentsTangent {
   }
 };
 
-// By element and row: write(at, read(at, row)).
+// The adjoint of moments, by element and row: write(at, read(at, row)).
 template <class T>
 struct MomentsAdjoint {
   const Index* groupOf;
@@ -129,8 +129,8 @@ struct GroupScale {
   }
 };
 
-// An application, of which derivatives are taken. Weights are those of rows, or of places where weightOf is
-// null; null: ones.
+// A normalisation, and the point at which derivatives are taken. If weightOf is null, the weights belong to
+// places and not to rows; null weights stand for ones.
 template <class T>
 struct RowPoint {
   const Index *groupOf, *weightOf;
@@ -186,7 +186,7 @@ struct NormaliseAdjoint {
   TENON_DEVICE void write(Index at, T value) const { dx[at] = value; }
 };
 
-// The sums of a group from which the cotangents of its moments follow,
+// The sums of a group from which the cotangents of its moments follow.
 template <class T>
 struct GroupSlopes {
   using Wide = TwoSums;
@@ -212,12 +212,12 @@ struct StoreGroupSlopes {
   }
 };
 
-// and those of the weights of rows, in lists, or of places.
+// The sums from which the cotangents of weights and biases follow, for rows in lists or for places.
 template <class T>
 struct WeightSlopes {
   using Wide = TwoSums;
   RowPoint<T> of;
-  RowLists lists; // begin null: each place is a list of all rows
+  RowLists lists; // if begin is null, each place is a list of all rows
   const T* dy;
   bool groupsAreCloser() const { return !lists.begin; }
   TENON_DEVICE TwoSums operator()(Index list, Index i) const {

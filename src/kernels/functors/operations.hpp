@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What combining and reducing do with two values.
+// The operations of two values by which blocks are combined and groups are reduced.
 #pragma once
 
 #include "kernels/base/maximum.hpp"

@@ -195,7 +195,7 @@ struct Exp {
   }
 };
 
-// Where |x| is above kMost only Anywhere is right.
+// For |x| above kMost only Anywhere is right.
 struct Sine {
   static constexpr Reads kReads = Reads::Argument;
   static constexpr double kMost = functors::kMostAngle;
@@ -232,7 +232,7 @@ struct Scale {
   }
 };
 
-// What is done to element i.
+// The functors of element i.
 template <class F, class T>
 struct Value {
   F f;
@@ -251,7 +251,7 @@ struct Derivative {
   TENON_DEVICE void write(Index i, T value) const { r[i] = value; }
 };
 
-// F, or where an argument is too large for it F::Anywhere, for each element by itself.
+// Decides for each element between F and, if an argument is too large for it, F::Anywhere.
 template <class F>
 struct Everywhere {
   template <class T>

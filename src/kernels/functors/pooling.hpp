@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling by element: of the outputs forward, of the inputs in the adjoint, where each gathers from the
+// Pooling by element: by output forward, and by input in the adjoint, where each input gathers from the
 // windows that read it, so that no two threads write one element.
 #pragma once
 
 #include "kernels/base/maximum.hpp"
 #include "kernels/convolution/window.hpp"
-#include "kernels/walks/cells.hpp"
+#include "kernels/walks/element_offsets.hpp"
 #include "sys/device_code.hpp"
 
 namespace tenon::functors {
@@ -19,14 +19,13 @@ struct PoolingPlanes {
 
   Number in[kMaxSpatial], out[kMaxSpatial], kernel[kMaxSpatial], stride[kMaxSpatial];
   Number dilation[kMaxSpatial], padLow[kMaxSpatial], padEnd[kMaxSpatial];
-  Divisor inCells[kMaxSpatial], outCells[kMaxSpatial], perStride[kMaxSpatial],
-      perDilation[kMaxSpatial];
+  Divisor perIn[kMaxSpatial], perOut[kMaxSpatial], perStride[kMaxSpatial], perDilation[kMaxSpatial];
   Number inVolume, outVolume;
 
   struct Taps {
     Number begin, end;
   };
-  // a / divisor, rounded up, within 0 and most.
+  // a / divisor, rounded up, and limited to [0, most].
   TENON_DEVICE static Number ceilOf(Number a, Number divisor, const Divisor& by, Number most) {
     if (a <= 0)
       return 0;
@@ -38,7 +37,7 @@ struct PoolingPlanes {
   TENON_DEVICE Number tapsBefore(int d, Number distance) const {
     return ceilOf(distance, dilation[d], perDilation[d], kernel[d]);
   }
-  // As tapsInside and tapsBeforeEnd of convolution/window.hpp.
+  // See tapsInside() and tapsBeforeEnd() of convolution/window.hpp.
   TENON_DEVICE Taps tapsOf(int d, Number o) const {
     const Number first = firstOf(d, o);
     return {tapsBefore(d, -first), tapsBefore(d, in[d] - first)};
@@ -49,13 +48,13 @@ struct PoolingPlanes {
     const Taps taps = tapsOf(d, o);
     return taps.end - taps.begin;
   }
-  // The outputs whose windows reach over input i,
+  // The outputs whose windows reach over input i.
   TENON_DEVICE Taps outputsOver(int d, Number i) const {
     const Number place = i + padLow[d], last = (kernel[d] - 1) * dilation[d];
     return {ceilOf(place - last, stride[d], perStride[d], out[d]),
             ceilOf(place + 1, stride[d], perStride[d], out[d])};
   }
-  // and whether one of these has a tap there.
+  // Whether one of these outputs has a tap at input i.
   TENON_DEVICE bool reads(int d, Number o, Number i) const {
     auto distance = std::uint32_t(i - firstOf(d, o));
     return perDilation[d].divide(distance) == 0;
@@ -63,16 +62,16 @@ struct PoolingPlanes {
   struct Position {
     Number at[kMaxSpatial], plane;
   };
-  TENON_DEVICE static Position split(Index cell, const Divisor (&cells)[kMaxSpatial]) {
+  TENON_DEVICE static Position split(Index element, const Divisor (&per)[kMaxSpatial]) {
     Position p{};
-    auto rest = static_cast<std::uint32_t>(cell);
+    auto rest = static_cast<std::uint32_t>(element);
     for (int d = kMaxSpatial - 1; d >= 0; --d)
-      p.at[d] = Number(cells[d].divide(rest));
+      p.at[d] = Number(per[d].divide(rest));
     p.plane = Number(rest);
     return p;
   }
-  TENON_DEVICE Position output(Index cell) const { return split(cell, outCells); }
-  TENON_DEVICE Position input(Index cell) const { return split(cell, inCells); }
+  TENON_DEVICE Position output(Index element) const { return split(element, perOut); }
+  TENON_DEVICE Position input(Index element) const { return split(element, perIn); }
 
   // visit(input in the plane) for the inputs of a window, row-major.
   template <class Visit>
@@ -120,12 +119,12 @@ struct AveragePool {
   bool includesPad;
   const T* x;
   T* y;
-  TENON_DEVICE void operator()(Index cell) const {
-    const auto o = planes.output(cell);
+  TENON_DEVICE void operator()(Index element) const {
+    const auto o = planes.output(element);
     const T* plane = x + o.plane * planes.inVolume;
     T sum = 0;
     planes.forEachInput(o, [&](PoolingWinner i) { sum += plane[i]; });
-    y[cell] = sum / T(planes.counted(o, includesPad));
+    y[element] = sum / T(planes.counted(o, includesPad));
   }
 };
 
@@ -135,12 +134,12 @@ struct AveragePoolAdjoint {
   bool includesPad;
   const T* dy;
   T* dx;
-  TENON_DEVICE void operator()(Index cell) const {
+  TENON_DEVICE void operator()(Index element) const {
     T sum = 0;
-    planes.forEachReader(planes.input(cell), [&](const PoolingPlanes::Position& o) {
+    planes.forEachReader(planes.input(element), [&](const PoolingPlanes::Position& o) {
       sum += dy[planes.outputIndex(o)] / T(planes.counted(o, includesPad));
     });
-    dx[cell] = sum;
+    dx[element] = sum;
   }
 };
 
@@ -151,8 +150,8 @@ struct MaxPool {
   const T* x;
   T* y;
   PoolingWinner* winners;
-  TENON_DEVICE void operator()(Index cell) const {
-    const auto o = planes.output(cell);
+  TENON_DEVICE void operator()(Index element) const {
+    const auto o = planes.output(element);
     const T* plane = x + o.plane * planes.inVolume;
     PoolingWinner winner = -1;
     T greatest = 0;
@@ -163,9 +162,9 @@ struct MaxPool {
         greatest = value;
       }
     });
-    y[cell] = greatest;
+    y[element] = greatest;
     if (winners)
-      winners[cell] = winner;
+      winners[element] = winner;
   }
 };
 
@@ -175,8 +174,8 @@ struct MaxPoolTangent {
   const T* dx;
   const PoolingWinner* winners;
   T* dy;
-  TENON_DEVICE void operator()(Index cell) const {
-    dy[cell] = dx[planes.output(cell).plane * planes.inVolume + winners[cell]];
+  TENON_DEVICE void operator()(Index element) const {
+    dy[element] = dx[planes.output(element).plane * planes.inVolume + winners[element]];
   }
 };
 
@@ -186,16 +185,16 @@ struct MaxPoolAdjoint {
   const T* dy;
   const PoolingWinner* winners;
   T* dx;
-  TENON_DEVICE void operator()(Index cell) const {
-    const auto i = planes.input(cell);
-    const PoolingWinner inPlane = PoolingWinner(cell) - i.plane * planes.inVolume;
+  TENON_DEVICE void operator()(Index element) const {
+    const auto i = planes.input(element);
+    const PoolingWinner inPlane = PoolingWinner(element) - i.plane * planes.inVolume;
     T sum = 0;
     planes.forEachReader(i, [&](const PoolingPlanes::Position& o) {
       const PoolingPlanes::Number at = planes.outputIndex(o);
       if (winners[at] == inPlane)
         sum += dy[at];
     });
-    dx[cell] = sum;
+    dx[element] = sum;
   }
 };
 

@@ -3,13 +3,13 @@
 // fixed shape, or where n is small by one thread in order; the number of pieces follows from the sizes
 // alone, so that the bits are the same on every device.
 //
-// A Term has a type Wide in which it is reduced, and f(group, i) gives term i of a group. If it can be that
-// neighbouring groups lie closer in memory than neighbouring terms, f.groupsAreCloser() says whether they do.
-// use(place, value) is what becomes of a value, at first [group, piece].
+// A Term has a type Wide in which it is reduced, and f(group, i) gives term i of a group. If neighbouring
+// groups may be closer in memory than neighbouring terms, f.groupsAreCloser() says whether they are.
+// use(place, value) is what becomes of a value, where the place is first that of [group, piece].
 #pragma once
 
 #include "kernels/functors/operations.hpp"
-#include "kernels/walks/cells.hpp"
+#include "kernels/walks/element_offsets.hpp"
 #include "kernels/walks/walks.hpp"
 
 #include <bit>
@@ -18,8 +18,8 @@
 
 namespace tenon::functors {
 
-// How a block is divided: 2^bits lanes for the terms of each of its groups. Neighbouring threads read what lies
-// closest: terms, or groups where isAcross is 1.
+// How a block is divided: 2^bits lanes for the terms of each of its groups. Neighbouring threads read what is
+// closest in memory: terms, or groups if isAcross is 1.
 struct BlockShape {
   unsigned bits, isAcross;
 
@@ -50,7 +50,7 @@ struct GroupTrees {
   unsigned pieces, groups;
   Index n, length;
 
-  // One that fills the lanes, and others that halve them.
+  // One phase that fills the lanes, and others that halve them.
   TENON_DEVICE int phases() const { return 1 + int(shape.bits); }
   TENON_DEVICE void operator()(int phase, const Place& p, Shared& shared) const {
     const unsigned lane = shape.lane(p.thread);
@@ -85,7 +85,7 @@ private:
   }
 };
 
-// One thread for each group.
+// The reduction of short groups, by one thread each.
 template <class Op, class Term, class Use>
 struct GroupLoops {
   using Wide = typename Term::Wide;
@@ -102,7 +102,7 @@ struct GroupLoops {
   }
 };
 
-// The pieces of groups as terms.
+// The pieces of groups as the terms of a second reduction.
 template <class W>
 struct PieceTerm {
   using Wide = W;
@@ -111,41 +111,42 @@ struct PieceTerm {
   TENON_DEVICE Wide operator()(Index group, Index i) const { return values[group * pieces + i]; }
 };
 
-// What becomes of a group's value: y[group] is it.
+// A use of a group's value: y[group] = value.
 template <class T, class Wide>
 struct StoreGroup {
   T* y;
   TENON_DEVICE void operator()(Index group, Wide value) const { y[group] = T(value); }
 };
 
-// x y of two boxes; y null: x.
+// x y of two boxes; x alone if y is null.
 template <class T>
 struct DotTerm {
   using Wide = double;
-  Cells<2> cells;
+  ElementOffsets<2> offsets;
   const T *x, *y;
   TENON_DEVICE double operator()(Index, Index i) const {
-    const auto at = cells(i);
+    const auto at = offsets(i);
     return double(x[at.of[0]]) * (y ? double(y[at.of[1]]) : 1.0);
   }
 };
 
+// |x| of a box.
 template <class T>
 struct SizeTerm {
   using Wide = double;
-  Cells<2> cells;
+  ElementOffsets<2> offsets;
   const T* x;
   TENON_DEVICE double operator()(Index, Index i) const {
-    return std::abs(double(x[cells(i).of[0]]));
+    return std::abs(double(x[offsets(i).of[0]]));
   }
 };
 
-// a x of a box of y's cells and, for each, of the cells that are summed; a null: x.
+// a x, for a group of y's box `written` and a term of the box `summed`; x alone if a is null.
 template <class T>
 struct ProductTerm {
   using Wide = std::conditional_t<std::is_integral_v<T>, T, double>;
-  Cells<2> written, summed; // offsets in a and x
-  Index areColumns;         // 1 if the closest cells of the box are of different y
+  ElementOffsets<2> written, summed; // offsets in a and x
+  Index areColumns;                  // 1 if the closest elements of the box are of different y
   const T *a, *x;
   bool groupsAreCloser() const { return areColumns == 1; }
   TENON_DEVICE Wide operator()(Index group, Index i) const {
@@ -154,26 +155,26 @@ struct ProductTerm {
     return a ? Wide(a[at.of[0] + more.of[0]]) * value : value;
   }
 };
-// y[cell] += alpha value
+// y[element] += alpha value
 template <class T, class Wide>
-struct AddToCell {
-  Cells<1> cells;
+struct AddToElement {
+  ElementOffsets<1> offsets;
   T alpha;
   T* y;
   TENON_DEVICE void operator()(Index group, Wide value) const {
-    y[cells(group).of[0]] += T(alpha * T(value));
+    y[offsets(group).of[0]] += T(alpha * T(value));
   }
 };
 
-// y += alpha a x, of three boxes; a null: ones.
+// y += alpha a x, of three boxes; a null stands for ones.
 template <class T>
-struct MultiplyAddCells {
-  Cells<3> cells;
+struct MultiplyAddElements {
+  ElementOffsets<3> offsets;
   T alpha;
   const T *a, *x;
   T* y;
   TENON_DEVICE void operator()(Index i) const {
-    const auto at = cells(i);
+    const auto at = offsets(i);
     y[at.of[2]] += alpha * (a ? a[at.of[0]] : T(1)) * x[at.of[1]];
   }
 };

@@ -19,7 +19,7 @@ struct Softmax {
   TENON_DEVICE void operator()(Index i) const { p[i] = exponential(z[i] - shift) * factor; }
 };
 
-// What is done to element `at` of an array [outer, n, inner], to which element `of` of one [outer, inner]
+// Functors for element `at` of an array [outer, n, inner], to which element `of` of an array [outer, inner]
 // belongs: write(at, read(at, of)).
 template <class T>
 struct ShiftedExponential {
@@ -60,7 +60,8 @@ struct QuotientSum {
   TENON_DEVICE void operator()(Index i) const { ds[i] /= -s[i] * s[i]; }
 };
 
-// Of a row of logits, whose labels count from the first class that is here.
+// The derivative of the cross-entropy by row of logits; labels count over all classes, of which firstClass is
+// the first in this array.
 template <class T>
 struct CrossEntropySlope {
   const T *z, *m, *s, *dloss;
@@ -102,7 +103,7 @@ struct ExponentialOf {
   TENON_DEVICE T operator()(Index at, Index of) const { return exponential(x[at] - m[of]); }
 };
 
-// w (log s + m - p) of a row; w null: ones.
+// w (log s + m - p) of a row; w null stands for ones.
 template <class T>
 struct LogLikelihood {
   using Wide = double;
@@ -112,7 +113,7 @@ struct LogLikelihood {
   }
 };
 
-// rows - r for a row whose label is none of the classes, else 0: the maximum is that of the first.
+// rows - r for a row whose label is not one of the classes, else 0, so that the maximum finds the first such row.
 struct BadLabel {
   using Wide = Index;
   const std::int64_t* label;

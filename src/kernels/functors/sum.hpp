@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What becomes of a sum that kernels leave where they work, and what they do with such a number.
+// Uses of a sum that stays where the kernels work, and functors that read such a number.
 #pragma once
 
 #include "sys/device_code.hpp"
@@ -7,7 +7,7 @@
 
 namespace tenon::functors {
 
-// Factor 0 gives 0 whatever the sum is; y may be null.
+// *y = factor times the sum; a factor of 0 gives 0 even if the sum is not finite. y may be null.
 template <class T>
 struct StoreScaled {
   double factor;
@@ -18,7 +18,7 @@ struct StoreScaled {
   }
 };
 
-// y = *factor x; a null factor is 0.
+// y = *factor x; a null factor stands for 0.
 template <class T>
 struct ScaledByNumber {
   const T *factor, *x;

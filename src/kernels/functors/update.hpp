@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What an optimizer's step does to element i; see elementwise/update.hpp.
+// An optimizer's step for element i; see elementwise/update.hpp.
 #pragma once
 
 #include "sys/device_code.hpp"

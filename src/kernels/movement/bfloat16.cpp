@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Rounds to bfloat16 by functors, on the host or on the device. The rounded box is contiguous whatever the
+// strides of x are, since it is kept or sent, and only ever expanded again.
 #include "kernels/movement/bfloat16.hpp"
 
 #include "kernels/functors/bfloat16.hpp"
@@ -14,7 +16,7 @@ void roundToBFloat16(KernelContext& context, int rank, const Index* extent, cons
     ys[d] = step;
     step *= extent[d];
   }
-  eachCell(context, normaliseBlock(rank, extent, xs, ys), functors::RoundCells<T>{x, y});
+  eachOfBlock(context, normaliseBlock(rank, extent, xs, ys), functors::RoundElements<T>{x, y});
 }
 
 template <class T>

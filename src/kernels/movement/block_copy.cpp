@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Moves strided boxes: the walk is brought to its shortest form and a functor does one element, in the space
+// of the context. Products that sum have a walk of their own, since there the order of the dimensions is that
+// of the sum.
 #include "kernels/movement/block_copy.hpp"
 
 #include "kernels/elementwise/reduce.hpp"
@@ -14,7 +17,74 @@
 
 namespace tenon {
 
+template <class T>
+void blockCombine(KernelContext& context, Combine op, int rank, const Index* extent, const T* x,
+                  const Index* xs, T* y, const Index* ys) {
+  const Block block = normaliseBlock(rank, extent, xs, ys);
+  switch (op) {
+  case Combine::Copy:
+    return eachOfBlock(context, block, functors::CombineElements<T, functors::CopyTo>{x, y});
+  case Combine::Add:
+    return eachOfBlock(context, block, functors::CombineElements<T, functors::AddTo>{x, y});
+  case Combine::Max:
+    return eachOfBlock(context, block, functors::CombineElements<T, functors::MaxTo>{x, y});
+  }
+}
+
+template void blockCombine<float>(KernelContext&, Combine, int, const Index*, const float*,
+                                  const Index*, float*, const Index*);
+template void blockCombine<double>(KernelContext&, Combine, int, const Index*, const double*,
+                                   const Index*, double*, const Index*);
+template void blockCombine<std::int64_t>(KernelContext&, Combine, int, const Index*,
+                                         const std::int64_t*, const Index*, std::int64_t*,
+                                         const Index*);
+
+template <class S, class T>
+void blockAxpby(KernelContext& context, int rank, const Index* extent,
+                std::common_type_t<S, T> alpha, const S* x, const Index* xs,
+                std::common_type_t<S, T> beta, T* y, const Index* ys) {
+  if constexpr (std::is_same_v<S, T>)
+    // Bit by bit, without a product that could change a NaN; and whole rows are copied at once.
+    if (alpha == 1 && (beta == 0 || beta == 1))
+      return blockCombine(context, beta == 0 ? Combine::Copy : Combine::Add, rank, extent, x, xs, y,
+                          ys);
+  const Block block = normaliseBlock(rank, extent, xs, ys);
+  if (beta == 0)
+    eachOfBlock(context, block, functors::ScaleElements<S, T>{alpha, x, y});
+  else
+    eachOfBlock(context, block, functors::AxpbyElements<S, T>{alpha, x, beta, y});
+}
+
+template <class T>
+void blockScale(KernelContext& context, int rank, const Index* extent, T factor, T* y,
+                const Index* ys) {
+  if (factor == 1)
+    return;
+  if (factor == 0)
+    return fillBlock(context, rank, extent, T(0), y, ys);
+  eachOfBlock(context, normaliseBlock(rank, extent, ys, ys),
+              functors::MultiplyElements<T>{factor, y});
+}
+
+#define TENON_INSTANTIATE(S, T)                                                                    \
+  template void blockAxpby<S, T>(KernelContext&, int, const Index*, std::common_type_t<S, T>,      \
+                                 const S*, const Index*, std::common_type_t<S, T>, T*,             \
+                                 const Index*);
+TENON_INSTANTIATE(float, float)
+TENON_INSTANTIATE(double, double)
+TENON_INSTANTIATE(float, double)
+TENON_INSTANTIATE(double, float)
+TENON_INSTANTIATE(std::int64_t, std::int64_t)
+#undef TENON_INSTANTIATE
+template void blockScale<float>(KernelContext&, int, const Index*, float, float*, const Index*);
+template void blockScale<double>(KernelContext&, int, const Index*, double, double*, const Index*);
+template void blockScale<std::int64_t>(KernelContext&, int, const Index*, std::int64_t,
+                                       std::int64_t*, const Index*);
+
 namespace {
+
+// What follows is blockMultiplyAdd(): a recursion over the dimensions in the caller's order, which is the order of
+// the sums, so it must not be sorted as other walks are.
 
 // Strides of a, x and y.
 using Steps = std::array<Index, 3>;
@@ -40,6 +110,7 @@ T sumOfRow(KernelContext& context, Index n, const T* a, const T* x, const Steps&
 template <class T>
 void addRow(KernelContext& context, Index n, T alpha, const T* a, const T* x, T* y,
             const Steps& step) {
+  // The row is a sum, a scaled row as by channel, or anything else.
   if (step[2] == 0 && n > 1) {
     *y += alpha * sumOfRow(context, n, a, x, step);
   } else if (step == Steps{0, 1, 1}) {
@@ -62,7 +133,7 @@ void addRows(KernelContext& context, const Walk& walk, int d, T alpha, const T* 
     addRows(context, walk, d + 1, alpha, a + i * step[0], x + i * step[1], y + i * step[2]);
 }
 
-// The strides of one of the arrays, in the dimensions in which y moves on, or in the others.
+// The extents and strides of the dimensions in which y moves on, or of those in which it stands still.
 struct Chosen {
   int rank = 0;
   Index extent[kMaxBlockRank], steps[3][kMaxBlockRank];
@@ -80,7 +151,7 @@ Chosen chosen(const Walk& walk, bool moving) {
   return to;
 }
 
-// How far apart the closest of these cells lie, in whichever of a and x moves on.
+// The least distance between neighbouring elements in these dimensions, in whichever of a and x moves on.
 Index closest(const Chosen& c) {
   Index distance = std::numeric_limits<Index>::max();
   for (int d = 0; d < c.rank; ++d)
@@ -92,22 +163,25 @@ template <class T>
 void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T* a, const T* x,
                       T* y) {
   const Chosen w = chosen(walk, true), s = chosen(walk, false);
-  const Cells<2> written{w.rank, w.extent, {w.steps[0], w.steps[1]}};
-  const Cells<2> summed{s.rank, s.extent, {s.steps[0], s.steps[1]}};
-  checkCells(std::max(written.count(), summed.count()), "a product of boxes");
+  const ElementOffsets<2> written{w.rank, w.extent, {w.steps[0], w.steps[1]}};
+  const ElementOffsets<2> summed{s.rank, s.extent, {s.steps[0], s.steps[1]}};
+  checkElementCount(std::max(written.count(), summed.count()), "a product of boxes");
   if (summed.count() == 1) {
-    const Cells<3> cells{w.rank, w.extent, {w.steps[0], w.steps[1], w.steps[2]}};
-    return device::eachElement(context.stream(), cells.count(),
-                               functors::MultiplyAddCells<T>{cells, alpha, a, x, y});
+    const ElementOffsets<3> offsets{w.rank, w.extent, {w.steps[0], w.steps[1], w.steps[2]}};
+    return device::eachElement(context.stream(), offsets.count(),
+                               functors::MultiplyAddElements<T>{offsets, alpha, a, x, y});
   }
+  // Neighbouring threads should read neighbouring elements: those of one sum, or those of different sums
+  // where these are closer.
   using Term = functors::ProductTerm<T>;
-  const functors::AddToCell<T, typename Term::Wide> use{{w.rank, w.extent, {w.steps[2]}}, alpha, y};
+  const functors::AddToElement<T, typename Term::Wide> use{
+      {w.rank, w.extent, {w.steps[2]}}, alpha, y};
   device::reduceEach<functors::AddTo>(context, written.count(), summed.count(),
                                       Term{written, summed, closest(w) < closest(s) ? 1 : 0, a, x},
                                       0, use);
 }
 
-// The longest dimension in which y moves on, which threads divide; -1 if there is none.
+// The longest dimension in which y moves on, which threads divide, so that no sum is cut; -1 if there is none.
 int divided(const Walk& walk) {
   int best = -1;
   for (int d = 0; d < walk.rank; ++d)
@@ -123,15 +197,15 @@ void blockMultiplyAdd(KernelContext& context, int rank, const Index* extent, T a
                       const Index* as, const T* x, const Index* xs, T* y, const Index* ys) {
   const T one = 1;
   Walk walk;
-  Index cells = 1;
+  Index elements = 1;
   for (int d = 0; d < rank; ++d) {
-    cells *= extent[d];
+    elements *= extent[d];
     if (extent[d] == 1)
       continue;
     walk.extent[walk.rank] = extent[d];
     walk.steps[walk.rank++] = {a ? as[d] : 0, xs[d], ys[d]};
   }
-  if (cells == 0)
+  if (elements == 0)
     return;
   if constexpr (kHasDevice)
     if (isOnDevice(context))
@@ -141,7 +215,7 @@ void blockMultiplyAdd(KernelContext& context, int rank, const Index* extent, T a
   const int d = divided(walk);
   if (d < 0)
     return addRows(context, walk, 0, alpha, a, x, y);
-  parallelRanges(context.threads(), walk.extent[d], cells / walk.extent[d],
+  parallelRanges(context.threads(), walk.extent[d], elements / walk.extent[d],
                  [=, &context](Index begin, Index end) {
                    Walk part = walk;
                    part.extent[d] = end - begin;
@@ -158,67 +232,5 @@ TENON_INSTANTIATE(float)
 TENON_INSTANTIATE(double)
 TENON_INSTANTIATE(std::int64_t)
 #undef TENON_INSTANTIATE
-
-template <class S, class T>
-void blockAxpby(KernelContext& context, int rank, const Index* extent,
-                std::common_type_t<S, T> alpha, const S* x, const Index* xs,
-                std::common_type_t<S, T> beta, T* y, const Index* ys) {
-  if constexpr (std::is_same_v<S, T>)
-    if (alpha == 1 && (beta == 0 || beta == 1))
-      return blockCombine(context, beta == 0 ? Combine::Copy : Combine::Add, rank, extent, x, xs, y,
-                          ys);
-  const Block block = normaliseBlock(rank, extent, xs, ys);
-  if (beta == 0)
-    eachCell(context, block, functors::ScaleCells<S, T>{alpha, x, y});
-  else
-    eachCell(context, block, functors::AxpbyCells<S, T>{alpha, x, beta, y});
-}
-
-template <class T>
-void blockScale(KernelContext& context, int rank, const Index* extent, T factor, T* y,
-                const Index* ys) {
-  if (factor == 1)
-    return;
-  if (factor == 0)
-    return fillBlock(context, rank, extent, T(0), y, ys);
-  eachCell(context, normaliseBlock(rank, extent, ys, ys), functors::MultiplyCells<T>{factor, y});
-}
-
-#define TENON_INSTANTIATE(S, T)                                                                    \
-  template void blockAxpby<S, T>(KernelContext&, int, const Index*, std::common_type_t<S, T>,      \
-                                 const S*, const Index*, std::common_type_t<S, T>, T*,             \
-                                 const Index*);
-TENON_INSTANTIATE(float, float)
-TENON_INSTANTIATE(double, double)
-TENON_INSTANTIATE(float, double)
-TENON_INSTANTIATE(double, float)
-TENON_INSTANTIATE(std::int64_t, std::int64_t)
-#undef TENON_INSTANTIATE
-template void blockScale<float>(KernelContext&, int, const Index*, float, float*, const Index*);
-template void blockScale<double>(KernelContext&, int, const Index*, double, double*, const Index*);
-template void blockScale<std::int64_t>(KernelContext&, int, const Index*, std::int64_t,
-                                       std::int64_t*, const Index*);
-
-template <class T>
-void blockCombine(KernelContext& context, Combine op, int rank, const Index* extent, const T* x,
-                  const Index* xs, T* y, const Index* ys) {
-  const Block block = normaliseBlock(rank, extent, xs, ys);
-  switch (op) {
-  case Combine::Copy:
-    return eachCell(context, block, functors::CombineCells<T, functors::CopyTo>{x, y});
-  case Combine::Add:
-    return eachCell(context, block, functors::CombineCells<T, functors::AddTo>{x, y});
-  case Combine::Max:
-    return eachCell(context, block, functors::CombineCells<T, functors::MaxTo>{x, y});
-  }
-}
-
-template void blockCombine<float>(KernelContext&, Combine, int, const Index*, const float*,
-                                  const Index*, float*, const Index*);
-template void blockCombine<double>(KernelContext&, Combine, int, const Index*, const double*,
-                                   const Index*, double*, const Index*);
-template void blockCombine<std::int64_t>(KernelContext&, Combine, int, const Index*,
-                                         const std::int64_t*, const Index*, std::int64_t*,
-                                         const Index*);
 
 } // namespace tenon

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Packs rows with streaming stores where the processor has them (SSE2). The fence after each row makes a
+// later store, by which another core learns that the data are there, come after the data.
 #include "kernels/movement/block_stream.hpp"
 
 #include "kernels/walks/block.hpp"
@@ -15,13 +17,14 @@ namespace tenon {
 
 namespace {
 
-// Below, a fence costs more than it saves.
+// Bytes of a row below which the fence costs more than the caches save.
 constexpr std::size_t kLeastStreamed = 1024;
 
 void streamBytes(const std::byte* x, std::byte* y, std::size_t bytes) {
 #ifdef __SSE2__
   constexpr std::size_t kVector = sizeof(__m128i);
   if (bytes >= kLeastStreamed) {
+    // Streaming stores need aligned addresses; what comes before and after them is copied as usual.
     const std::size_t head = -reinterpret_cast<std::uintptr_t>(y) % kVector;
     std::memcpy(y, x, head);
     std::size_t i = head;
@@ -29,7 +32,7 @@ void streamBytes(const std::byte* x, std::byte* y, std::size_t bytes) {
       _mm_stream_si128(reinterpret_cast<__m128i*>(y + i),
                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i)));
     std::memcpy(y + i, x + i, bytes - i);
-    _mm_sfence(); // streaming stores are ordered by nothing else
+    _mm_sfence(); // the reader waits for a later store, which alone does not order streaming stores
     return;
   }
 #endif

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Adds up mixed bits of elements, each salted with its global index. Because the sum is of integers modulo
+// 2^64 it has no order, so that neither threads nor the split of the tensor show in it.
 #include "kernels/movement/digest.hpp"
 
 #include "kernels/base/instruction_set.hpp"
@@ -12,6 +14,7 @@ namespace tenon {
 
 namespace {
 
+// The finaliser of splitmix64.
 std::uint64_t mixed(std::uint64_t z) {
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
@@ -24,6 +27,8 @@ std::uint64_t bitsOf(T value) {
   return std::bit_cast<Bits>(value);
 }
 
+// The common case, in vectors: the salt is computed from i instead of being added up, so that no element waits for
+// the one before.
 template <class T>
 std::uint64_t contiguousRow(Index n, const T* x, std::uint64_t salt, std::uint64_t next) {
   std::uint64_t row = 0;
@@ -42,6 +47,7 @@ template <class T>
 std::uint64_t digestBlock(KernelContext& context, int rank, const Index* extent, const T* x,
                           const Index* xs, Index first, const Index* strides) {
   constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15ULL;
+  // Rows may come in any order from any thread: addition modulo 2^64 does not depend on it.
   std::atomic<std::uint64_t> sum = 0;
   const Block block = normaliseBlock(rank, extent, xs, strides);
   forEachRowInParts(context, block, [&](Index n, Index at, Index step, Index global, Index stride) {

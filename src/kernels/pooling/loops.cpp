@@ -4,107 +4,12 @@
 // this way the outputs whose taps along the row are all inside; the few at the row's ends go one by
 // one.
 #include "kernels/base/maximum.hpp"
-#include "kernels/functors/pooling.hpp"
 #include "kernels/pooling/backends.hpp"
-#include "kernels/walks/each.hpp"
 
 #include <algorithm>
 #include <vector>
 
 namespace tenon {
-
-namespace {
-
-using functors::PoolingPlanes;
-using functors::PoolingWinner;
-
-PoolingPlanes planesOf(const WindowShape& w) {
-  PoolingPlanes p;
-  const auto number = [](Index i) { return static_cast<PoolingPlanes::Number>(i); };
-  for (int d = 0; d < kMaxSpatial; ++d) {
-    // The one is not read with a single output, the other not with a single tap.
-    const Index stride = std::min(w.stride[d], kMostWalkedCells);
-    const Index dilation = std::min(w.dilation[d], kMostWalkedCells);
-    const Index end = (w.out[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] + 1;
-    checkCells(std::max(w.in[d], end) + std::abs(w.padLow[d]), "the padded input of a pooling");
-    p.in[d] = number(w.in[d]);
-    p.out[d] = number(w.out[d]);
-    p.kernel[d] = number(w.kernel[d]);
-    p.stride[d] = number(stride);
-    p.dilation[d] = number(dilation);
-    p.padLow[d] = number(w.padLow[d]);
-    p.padEnd[d] = number(std::max(std::min(w.padEnd[d], end - w.padLow[d]), -w.padLow[d]));
-    p.inCells[d] = divisorOf(w.in[d]);
-    p.outCells[d] = divisorOf(w.out[d]);
-    p.perStride[d] = divisorOf(stride);
-    p.perDilation[d] = divisorOf(dilation);
-  }
-  p.inVolume = number(inputVolume(w));
-  p.outVolume = number(outputVolume(w));
-  return p;
-}
-
-template <class T>
-class DevicePooling final : public Pooling<T> {
-public:
-  DevicePooling(const PoolingShape& shape, KernelContextPtr context)
-      : context_(std::move(context)), planes_(planesOf(embedWindow(shape.window))),
-        mode_(shape.mode), inputs_(shape.planes * planes_.inVolume),
-        outputs_(shape.planes * planes_.outVolume) {
-    checkCells(std::max(inputs_, outputs_), "pooling");
-  }
-
-  Index workspaceBytes() const override {
-    return isMax() ? outputs_ * Index(sizeof(PoolingWinner)) : 0;
-  }
-  void forward(const T* x, T* y, void* workspace) override {
-    if (isMax())
-      walk(outputs_, functors::MaxPool<T>{planes_, x, y, static_cast<PoolingWinner*>(workspace)});
-    else
-      walk(outputs_, functors::AveragePool<T>{planes_, includesPad(), x, y});
-  }
-  void adjoint(const T* dy, const void* workspace, T* dx) override {
-    if (isMax())
-      walk(inputs_, functors::MaxPoolAdjoint<T>{planes_, dy,
-                                                static_cast<const PoolingWinner*>(workspace), dx});
-    else
-      walk(inputs_, functors::AveragePoolAdjoint<T>{planes_, includesPad(), dy, dx});
-  }
-  void tangent(const T* dx, const void* workspace, T* dy) override {
-    if (isMax())
-      walk(outputs_, functors::MaxPoolTangent<T>{planes_, dx,
-                                                 static_cast<const PoolingWinner*>(workspace), dy});
-    else
-      walk(outputs_, functors::AveragePool<T>{planes_, includesPad(), dx, dy});
-  }
-  Backend backend() const override { return Backend::Blas; }
-
-private:
-  bool isMax() const { return mode_ == PoolingMode::Max; }
-  bool includesPad() const { return mode_ == PoolingMode::AverageIncludePad; }
-  template <class F>
-  void walk(Index n, const F& f) {
-    if constexpr (kHasDevice)
-      device::eachElement(context_->stream(), n, f);
-  }
-
-  KernelContextPtr context_;
-  PoolingPlanes planes_;
-  PoolingMode mode_;
-  Index inputs_, outputs_;
-};
-
-} // namespace
-
-template <class T>
-std::unique_ptr<Pooling<T>> makeDevicePooling(const PoolingShape& shape, KernelContextPtr context) {
-  return std::make_unique<DevicePooling<T>>(shape, std::move(context));
-}
-
-template std::unique_ptr<Pooling<float>> makeDevicePooling<float>(const PoolingShape&,
-                                                                  KernelContextPtr);
-template std::unique_ptr<Pooling<double>> makeDevicePooling<double>(const PoolingShape&,
-                                                                    KernelContextPtr);
 
 namespace {
 
@@ -118,6 +23,7 @@ struct Row {
   Index first0, first1;
 };
 
+// The outputs whose first and last tap along the row are inside the input; the range may be empty.
 Range interiorOf(const WindowShape& w) {
   const Range first = outputsInside(w, 2, 0), last = outputsInside(w, 2, w.kernel[2] - 1);
   const Index begin = std::min(std::max(first.begin, last.begin), w.out[2]);
@@ -157,7 +63,7 @@ void forEachInputRow(const WindowShape& w, const Row& row, Visit visit) {
             w.in[2]);
 }
 
-// The first tap of a run of outputs: output o reads x[tap + o stride].
+// Takes the first tap of a run of outputs: output o reads x[tap + o stride].
 template <class T>
 void beginTap(Range outputs, const T* x, Index tap, Index stride, T* y, Winner* winners) {
   for (Index o = outputs.begin; o < outputs.end; ++o) {
@@ -166,8 +72,8 @@ void beginTap(Range outputs, const T* x, Index tap, Index stride, T* y, Winner* 
   }
 }
 
-// A later tap. A stride known to the compiler (kStride != 0), and loads that do not depend on the
-// comparison, let it use vector instructions.
+// Combines a later tap into the run. A stride known to the compiler (kStride != 0), and loads that do not
+// depend on the comparison, let it use vector instructions.
 template <int kStride, class T>
 void combineTap(Range outputs, const T* __restrict x, Index tap, Index stride, T* __restrict y,
                 Winner* __restrict winners) {
@@ -206,6 +112,7 @@ public:
     });
   }
 
+  // Windows may overlap, so that threads divide planes and not windows.
   void adjoint(const T* dy, const void* workspace, T* dx) override {
     const auto* winners = static_cast<const Winner*>(workspace);
     parallelRanges(context_->threads(), planes_, inVolume_, [=, this](Index begin, Index end) {
@@ -253,6 +160,7 @@ private:
     });
   }
 
+  // Outputs at the row's ends, whose windows are cut by the input's border, one by one.
   void poolEnds(const T* x, const Row& row, Range outputs, T* y, Winner* winners) const {
     for (Index o = outputs.begin; o < outputs.end; ++o) {
       const Range taps = tapsInside(window_, 2, o);
@@ -274,12 +182,12 @@ private:
   Index planes_;
   WindowShape window_;
   std::vector<Row> rows_;
-  Range interior_; // outputs along the row whose taps are all inside
+  Range interior_; // outputs along the row whose taps are all inside the input
   Index inVolume_, outVolume_;
   ThreadScratch winnersAt_; // of a row
 };
 
-// y[o] += x[tap + o stride] over a run of outputs, and its transpose.
+// y[o] += x[tap + o stride] over a run of outputs; spreadTap() is the transpose.
 template <class T>
 void addTap(Range outputs, const T* __restrict x, Index tap, Index stride, T* __restrict y) {
   if (stride == 1)
@@ -311,6 +219,7 @@ public:
     ScratchPlan plan;
     scaledAt_ = plan.addForThreads<T>(context_->threads(), window_.out[2]);
     context_->reserve(plan);
+    // The number of a window's taps is a product over the dimensions, of which this one is the same for all rows.
     for (Index o = 0; o < window_.out[2]; ++o) {
       const Range taps = tapsInside(window_, 2, o);
       tapsOfColumn_[o] = T(includePad_ ? tapsBeforeEnd(window_, 2, o) : taps.end - taps.begin);

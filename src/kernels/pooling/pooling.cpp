@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Checks the shape of a pooling and chooses who computes it; on the device that is the class below. Maxima
+// never go to a library, since libraries drop NaN.
 #include "kernels/pooling/pooling.hpp"
 
+#include "kernels/functors/pooling.hpp"
 #include "kernels/pooling/backends.hpp"
+#include "kernels/walks/each.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <type_traits>
 
@@ -13,6 +18,7 @@ namespace tenon {
 
 namespace {
 
+// A mean that counts padding must have something to count.
 void checkWindowsCount(const WindowShape& w) {
   for (int d = 0; d < w.rank; ++d)
     if (w.out[d] > 0 && tapsBeforeEnd(w, d, w.out[d] - 1) < 1)
@@ -23,6 +29,7 @@ void checkWindowsCount(const WindowShape& w) {
                               w.out[d] - 1, d, w.padEnd[d]));
 }
 
+// A maximum, or a mean of what is read, needs at least one input in each window.
 void checkWindowsRead(const WindowShape& w) {
   for (int d = 0; d < w.rank; ++d)
     for (Index o = 0; o < w.out[d]; ++o) {
@@ -56,15 +63,100 @@ void checkShape(const PoolingShape& shape) {
             inputVolume(shape.window), std::numeric_limits<std::int32_t>::max()));
 }
 
+// Pooling on the device. In the adjoint each input gathers from the windows that read it, so that no two
+// threads add to the same element.
+
+using functors::PoolingPlanes;
+using functors::PoolingWinner;
+
+PoolingPlanes planesOf(const WindowShape& w) {
+  PoolingPlanes p;
+  const auto number = [](Index i) { return static_cast<PoolingPlanes::Number>(i); };
+  for (int d = 0; d < kMaxSpatial; ++d) {
+    // A stride or dilation may be too large for 32 bits only where it is not read: with a single output or a
+    // single tap.
+    const Index stride = std::min(w.stride[d], kMostWalkedElements);
+    const Index dilation = std::min(w.dilation[d], kMostWalkedElements);
+    const Index end = (w.out[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] + 1;
+    checkElementCount(std::max(w.in[d], end) + std::abs(w.padLow[d]),
+                      "the padded input of a pooling");
+    p.in[d] = number(w.in[d]);
+    p.out[d] = number(w.out[d]);
+    p.kernel[d] = number(w.kernel[d]);
+    p.stride[d] = number(stride);
+    p.dilation[d] = number(dilation);
+    p.padLow[d] = number(w.padLow[d]);
+    p.padEnd[d] = number(std::max(std::min(w.padEnd[d], end - w.padLow[d]), -w.padLow[d]));
+    p.perIn[d] = divisorOf(w.in[d]);
+    p.perOut[d] = divisorOf(w.out[d]);
+    p.perStride[d] = divisorOf(stride);
+    p.perDilation[d] = divisorOf(dilation);
+  }
+  p.inVolume = number(inputVolume(w));
+  p.outVolume = number(outputVolume(w));
+  return p;
+}
+
+template <class T>
+class DevicePooling final : public Pooling<T> {
+public:
+  DevicePooling(const PoolingShape& shape, KernelContextPtr context)
+      : context_(std::move(context)), planes_(planesOf(embedWindow(shape.window))),
+        mode_(shape.mode), inputs_(shape.planes * planes_.inVolume),
+        outputs_(shape.planes * planes_.outVolume) {
+    checkElementCount(std::max(inputs_, outputs_), "pooling");
+  }
+
+  Index workspaceBytes() const override {
+    return isMax() ? outputs_ * Index(sizeof(PoolingWinner)) : 0;
+  }
+  void forward(const T* x, T* y, void* workspace) override {
+    if (isMax())
+      walk(outputs_, functors::MaxPool<T>{planes_, x, y, static_cast<PoolingWinner*>(workspace)});
+    else
+      walk(outputs_, functors::AveragePool<T>{planes_, includesPad(), x, y});
+  }
+  void adjoint(const T* dy, const void* workspace, T* dx) override {
+    if (isMax())
+      walk(inputs_, functors::MaxPoolAdjoint<T>{planes_, dy,
+                                                static_cast<const PoolingWinner*>(workspace), dx});
+    else
+      walk(inputs_, functors::AveragePoolAdjoint<T>{planes_, includesPad(), dy, dx});
+  }
+  void tangent(const T* dx, const void* workspace, T* dy) override {
+    if (isMax())
+      walk(outputs_, functors::MaxPoolTangent<T>{planes_, dx,
+                                                 static_cast<const PoolingWinner*>(workspace), dy});
+    else
+      walk(outputs_, functors::AveragePool<T>{planes_, includesPad(), dx, dy});
+  }
+  Backend backend() const override { return Backend::Blas; }
+
+private:
+  bool isMax() const { return mode_ == PoolingMode::Max; }
+  bool includesPad() const { return mode_ == PoolingMode::AverageIncludePad; }
+  template <class F>
+  void walk(Index n, const F& f) {
+    if constexpr (kHasDevice)
+      device::eachElement(context_->stream(), n, f);
+  }
+
+  KernelContextPtr context_;
+  PoolingPlanes planes_;
+  PoolingMode mode_;
+  Index inputs_, outputs_;
+};
+
 } // namespace
 
 template <class T>
 std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backend,
                                         KernelContextPtr context) {
   checkShape(shape);
+  // The device has one implementation, whichever of its backends is asked for.
   const Backend chosen = resolveBackend<T>(backend, context ? context->space() : Space::Host);
   if (context && context->space() == Space::Device)
-    return makeDevicePooling<T>(shape, std::move(context));
+    return std::make_unique<DevicePooling<T>>(shape, std::move(context));
   if (chosen == Backend::Reference)
     return makeReferencePooling<T>(shape);
   if constexpr (std::is_same_v<T, float>)

@@ -26,7 +26,7 @@ template <class T>
 class Pooling {
 public:
   virtual ~Pooling() = default;
-  // What forward leaves for derivatives; 0 for averages.
+  // The size of what forward leaves for derivatives; 0 for averages.
   virtual Index workspaceBytes() const = 0;
   // The maximum is the first in row-major order of the window; NaN propagates. The workspace may be
   // null where no derivative will follow.
@@ -35,7 +35,7 @@ public:
   virtual void adjoint(const T* dy, const void* workspace, T* dx) = 0;
   // The derivative in the direction dx.
   virtual void tangent(const T* dx, const void* workspace, T* dy) = 0;
-  // Who computes: never Auto, and Blas (own loops) where oneDNN was asked for but means
+  // The backend that computes: never Auto, and Blas (own loops) where oneDNN was asked for but means
   // something else (maxima, cropped or dilated windows, empty shapes).
   virtual Backend backend() const = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The maximum over windows that tile the input: as far apart as they are large, neither padded nor
-// dilated. Every input cell then belongs to one window at most, so that the workspace is the number
-// of the winning tap, and the adjoint writes each cell once instead of clearing and scattering.
+// dilated. Every input element then belongs to one window at most, so that the workspace is the number
+// of the winning tap, and the adjoint writes each element once instead of clearing and scattering.
 // One pass over a row of outputs takes all taps of one input row; the loops are free of branches.
 #include "kernels/base/instruction_set.hpp"
 #include "kernels/base/maximum.hpp"
@@ -21,7 +21,7 @@ using Tap = std::int32_t;
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
-// b if `chosen`, else a: by masks, since a comparison of data is no branch to be foreseen.
+// b if `chosen`, else a: by masks, since a branch on data is hard to predict.
 template <class T>
 inline T choose(bool chosen, T a, T b) {
   const auto from = std::bit_cast<Bits<T>>(a), to = std::bit_cast<Bits<T>>(b);
@@ -29,7 +29,7 @@ inline T choose(bool chosen, T a, T b) {
   return std::bit_cast<T>(Bits<T>(from ^ ((from ^ to) & mask)));
 }
 
-// One tap more of an output.
+// Takes one more tap of an output.
 template <class T>
 inline void take(T value, Tap tap, T& best, Tap& winner) {
   const bool wins = beats(value, best);
@@ -37,8 +37,8 @@ inline void take(T value, Tap tap, T& best, Tap& winner) {
   winner = choose(wins, winner, tap);
 }
 
-// The taps firstTap, firstTap + 1, ... of one input row, one for each of kTaps, combined into a row
-// of outputs, which holds nothing yet if it begins.
+// Combines the taps firstTap, firstTap + 1, ... of one input row, one for each of kTaps, into a row of
+// outputs, which holds nothing yet if kBegins is set.
 template <bool kBegins, class Count, class T, int... kTaps>
 void combineRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __restrict x,
                 Tap firstTap, T* __restrict y, Tap* __restrict taps) {
@@ -52,7 +52,7 @@ void combineRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __
   }
 }
 
-// The transpose: the row's cells get the cotangent where their tap has won.
+// The transpose: each element of the row gets the cotangent if its tap has won, else 0.
 template <class Count, class T, int... kTaps>
 void spreadRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __restrict dy,
                const Tap* __restrict taps, Tap firstTap, T* __restrict dx) {
@@ -64,7 +64,7 @@ void spreadRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __r
   }
 }
 
-// Calls visit with the taps of a row as a constant sequence.
+// Calls visit with the taps of a row as a constant sequence. More than kMostTaps go to the loops of loops.cpp.
 template <class Visit>
 void withTaps(Index width, Visit visit) {
   if (width == 1)
@@ -82,11 +82,12 @@ struct Tiles {
   Index planes;
   WindowShape window;
   Index inVolume, outVolume;
-  bool overrun; // short rows that cover the input one after the other: in whole vectors
+  // Rows are short and cover the input without gaps, so that they are computed in whole vectors.
+  bool overrun;
 };
 
-// A row in whole vectors: what the last one has beyond the row's end belongs to the next row, which
-// comes later and overwrites it. So rows that are no multiple of a vector cost no remainder loop.
+// A row in whole vectors: what the last vector has beyond the row's end belongs to the next row, which
+// comes later and overwrites it. So rows that are not a multiple of a vector need no remainder loop.
 constexpr Index kLanes = 8;
 using Vector = std::integral_constant<Index, kLanes>;
 
@@ -94,7 +95,7 @@ Index wholeVectors(Index outputs) {
   return (outputs + kLanes - 1) / kLanes * kLanes;
 }
 
-// visit(first cell of the windows, first output) for these rows of outputs, counted over all planes.
+// visit(first element of the windows, first output) for these rows of outputs, counted over all planes.
 template <class Visit>
 void forEachRow(const Tiles& tiles, Range rows, Visit visit) {
   const WindowShape& w = tiles.window;
@@ -119,8 +120,8 @@ void forEachRow(const Tiles& tiles, Range rows, Visit visit) {
   }
 }
 
-// visit(count, first output) for the pieces of the row that begins at `output`. What follows the
-// last of the rows is another thread's.
+// visit(count, first output) for the pieces of the row that begins at `output`. The last of the thread's rows
+// may not overrun, since what follows it belongs to another thread.
 template <class Visit>
 void forEachVector(const Tiles& tiles, Range rows, Index output, Visit visit) {
   const Index outputs = tiles.window.out[2];
@@ -139,10 +140,10 @@ void forEachInputRow(const WindowShape& w, Visit visit) {
       visit((t0 * w.in[1] + t1) * w.in[2], first);
 }
 
-// Some outputs of a row: all that is left of it, or a Vector.
+// Pools some outputs of a row: the whole row, or a Vector of it.
 template <class Sequence, class Count, class T>
 void poolSome(Sequence sequence, Count outputs, const WindowShape& w, const T* x, T* y, Tap* taps) {
-  // Apart from the loop, where the compiler would do both kinds of row and blend them.
+  // The first row is outside the loop, where the compiler would compute both kinds of row and blend them.
   combineRow<true>(sequence, outputs, x, 0, y, taps);
   forEachInputRow(w, [&](Index row, Tap first) {
     if (first != 0)
@@ -238,7 +239,7 @@ private:
                    w.out[2] * kernelVolume(w), body);
   }
 
-  // Where a tap lies from the window's first cell.
+  // The offset of a tap from the window's first element.
   Index offsetOf(Tap tap) const {
     const WindowShape& w = tiles_.window;
     const Index row = tap / w.kernel[2];

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Runs blocks of points through all layers at once, so that hidden layers never leave the cache. A block as
+// [channel, point] is to the sums of direct convolution what an image with a kernel of one tap is, so their
+// loops are used.
 #include "kernels/products/column_mlp.hpp"
 
 #include "kernels/products/column_mlp_device.hpp"
@@ -13,11 +16,14 @@ namespace tenon {
 
 namespace {
 
+// Points of a block: whole vectors, few enough for the hidden layers to stay in the first-level cache and
+// enough to fill the tiles of the sums; for BLAS a number that makes a product worth its call.
 constexpr Index kVectorsOfBlock = 6;
 constexpr Index kPointsOfBlas = 64;
-constexpr Index kMostParts = 16; // of the points, for which gradients are summed apart
+// Parts of the points whose gradients are summed separately. The number does not depend on the threads.
+constexpr Index kMostParts = 16;
 
-// Offsets in an array of `count` points of the box from one on; returns whether they follow each other.
+// The offsets in an array of `count` points of the box from `first` on; returns whether the points are contiguous.
 template <class T>
 bool findOffsets(const PointBox& box, const PointArray<T>& array, Index first, Index count,
                  Index* offsets) {
@@ -58,6 +64,7 @@ void load(const PointBox& box, const PointArray<const T>& array, Index first, In
   }
 }
 
+// The reverse of load(): writes the `count` points and leaves the padding out.
 template <class T>
 void store(const T* from, const PointBox& box, const PointArray<T>& array, Index first,
            Index channels, Index count, Index padded, Index* offsets) {
@@ -92,9 +99,9 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
     return;
   }
   const Index widest = *std::max_element(widths_.begin(), widths_.end());
-  Index cells = 0;
+  Index elements = 0;
   const auto take = [&](Index channels) {
-    return std::exchange(cells, cells + channels * points_);
+    return std::exchange(elements, elements + channels * points_);
   };
   for (Index width : widths_) {
     valueAt_.push_back(take(width));
@@ -105,10 +112,12 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
   for (int l = 0; l < layers(); ++l)
     sumsAt_.push_back(std::exchange(sums_, sums_ + (in(l) + 1) * out(l)));
   ScratchPlan plan;
-  space_ = plan.addForThreads<T>(context_->threads(), cells);
+  space_ = plan.addForThreads<T>(context_->threads(), elements);
   indices_ = plan.addForThreads<Index>(context_->threads(), points_);
   partsAt_ = plan.add<T>(kMostParts * sums_);
   context_->reserve(plan);
+  // The sums of direct convolution take lists of vectors and offsets. Here both are regular, so that they are
+  // made once for all layers: vector v begins at v lanes, and channel c at c times the points of a block.
   for (Index v = 0; v < std::max(points_, padded(widest)) / lanes_; ++v)
     vectors_.push_back({v * lanes_, v * lanes_, lanes_});
   for (Index v = 0; v <= points_ / lanes_; ++v) {
@@ -121,6 +130,8 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
 template <class T>
 ColumnMlp<T>::~ColumnMlp() = default;
 
+// Packs a matrix in the order in which the sums of direct convolution read it: block by block of output
+// channels, and in a block input by input.
 template <class T>
 void ColumnMlp<T>::packBlocks(const T* w, Index outputs, Index inputs, Index stepOut, Index stepIn,
                               std::vector<T>& packed) const {
@@ -138,7 +149,7 @@ template <class T>
 void ColumnMlp<T>::pack(int layer, const LayerNumbers<const T>& numbers, Packed& packed) const {
   packed.numbers = numbers;
   if (!kernels_)
-    return;
+    return; // BLAS reads the weights in place
   const Index inputs = in(layer), outputs = out(layer), row = padded(outputs);
   packBlocks(numbers.weights, outputs, inputs, inputs, 1, packed.blocks);
   packBlocks(numbers.weights, inputs, outputs, 1, inputs, packed.transposed);
@@ -159,7 +170,7 @@ void ColumnMlp<T>::setLayer(int layer, const LayerNumbers<const T>& numbers) {
     pack(layer, numbers, packed_[layer]);
 }
 
-// body(the thread's arrays, block)
+// body(the thread's arrays, block) for all blocks of points, on several threads.
 template <class T>
 template <class Body>
 void ColumnMlp<T>::eachBlock(const PointBox& box, const Body& body) {
@@ -213,7 +224,8 @@ void ColumnMlp<T>::applyTransposed(int layer, const T* z, Index points, T* h) {
   }
 }
 
-// sums: of weights [out,in], then of biases.
+// Adds to `sums`, which hold those of the weights [out,in] and then those of the biases. Padded points add nothing,
+// since load() has made their dz zero.
 template <class T>
 void ColumnMlp<T>::addGradients(int layer, const T* dz, const T* h, Index points, T* sums) {
   const Index inputs = in(layer), outputs = out(layer);
@@ -237,7 +249,7 @@ void ColumnMlp<T>::addGradients(int layer, const T* dz, const T* h, Index points
   }
 }
 
-// All levels from the input on.
+// Computes all levels from the input on.
 template <class T>
 void ColumnMlp<T>::compute(const Space& space, Index points) {
   for (int l = 0; l < layers(); ++l) {
@@ -248,7 +260,8 @@ void ColumnMlp<T>::compute(const Space& space, Index points) {
   }
 }
 
-// Lanes are channels of a layer's output, and points are what the sums take for channels.
+// For fewer points than a vector has lanes: the lanes are channels of a layer's output, and the points take
+// the place of channels in the sums.
 template <class T>
 void ColumnMlp<T>::forwardFew(const PointBox& box, const Space& space, const PointArray<const T>& x,
                               const PointArray<T>& y, const Block& all) {
@@ -309,6 +322,7 @@ void ColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>& x,
                            const PointArray<T>& dy) {
   if (device_)
     return device_->tangent(box, x, dx, dLayers, dy);
+  // Directions change from call to call, and are packed before threads begin.
   for (int l = 0; l < layers(); ++l)
     if (dLayers[l].weights)
       pack(l, dLayers[l], dPacked_[l]);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A multilayer perceptron of the channels at each point:  h_l+1 = f(W_l h_l + b_l), the last layer without
 // f. Points are taken in blocks whose hidden layers stay in the first-level cache; arrays are read and
-// written where and as they lie. The adjoint computes the hidden layers again.
+// written in place, with any strides. The adjoint computes the hidden layers again.
 //
-// A block holds a layer as [channel, point], and the sums over channels are those of direct convolution;
-// for fewer points than a vector has lanes the lanes are channels of the output instead. Without vector
-// instructions BLAS multiplies. On the device the layers are matrix products of many points (column_mlp_device.hpp).
+// A block holds a layer as [channel, point], and the sums over channels are those of direct convolution; for
+// fewer points than a vector has lanes the lanes are channels of the output instead. Without vector
+// instructions BLAS multiplies. On the device the layers are matrix products of many points
+// (column_mlp_device.hpp).
 #pragma once
 
 #include "kernels/convolution/direct_kernels.hpp"
@@ -18,14 +19,14 @@
 
 namespace tenon {
 
-// Of dimensions that are not channels.
+// The points of a tensor: a box of the dimensions that are not channels.
 struct PointBox {
   int rank = 0;
   Index extent[kMaxBlockRank];
   Index count() const;
 };
 
-// Where the channels of the points lie.
+// The array of a tensor: the first channel of the first point, and the strides of points and channels.
 template <class T>
 struct PointArray {
   T* first;
@@ -33,7 +34,7 @@ struct PointArray {
   Index channel;
 };
 
-// Of a layer: weights [out,in], and biases [out] or null.
+// The numbers of a layer: weights [out,in], and biases [out] or null.
 template <class T>
 struct LayerNumbers {
   T* weights = nullptr;
@@ -50,27 +51,28 @@ public:
             KernelContextPtr context);
   ~ColumnMlp();
 
-  // Before the first call, and whenever they have changed; the arrays stay where they are.
+  // To be called before the first evaluation, and whenever the numbers have changed; they are used in place,
+  // so the arrays must stay.
   void setLayer(int layer, const LayerNumbers<const T>& numbers);
 
   void forward(const PointBox& box, const PointArray<const T>& x, const PointArray<T>& y);
   // Tangents of x and of layers may be null.
   void tangent(const PointBox& box, const PointArray<const T>& x, const PointArray<const T>& dx,
                const std::vector<LayerNumbers<const T>>& dLayers, const PointArray<T>& dy);
-  // Adds to the layers' gradients, those of null left out; overwrites dx, which may be null.
+  // Adds to the layers' gradients, except those that are null; overwrites dx, which may be null.
   void adjoint(const PointBox& box, const PointArray<const T>& x, const PointArray<const T>& dy,
                const PointArray<T>& dx, const std::vector<LayerNumbers<T>>& gradients);
 
 private:
-  // Weights as the sums read them: blocks of output channels; of input channels, for the adjoint; and
-  // rows of output channels, padded, for few points.
+  // The weights of a layer as the sums read them: in blocks of output channels; in blocks of input channels,
+  // for the adjoint; and as padded rows of output channels, for few points.
   struct Packed {
     LayerNumbers<const T> numbers;
     std::vector<T> blocks, transposed, rows;
     std::vector<Index> rowOffsets;
   };
   struct Block {
-    Index first, count, padded; // points
+    Index first, count, padded; // in points
   };
   // The arrays of one block on one thread.
   struct Space {
@@ -83,7 +85,8 @@ private:
   int layers() const { return static_cast<int>(widths_.size()) - 1; }
   bool isHidden(int layer) const { return layer + 1 < layers(); }
   Index padded(Index count) const { return (count + lanes_ - 1) / lanes_ * lanes_; }
-  // The input of a layer, or the output of all, and what comes before its function; two more arrays.
+  // The arrays of a block: value(l) is the input of layer l, or the output after the last; before(l) is
+  // value(l) before its function; spare() are two more.
   T* value(const Space& space, int level) const { return space.numbers + valueAt_[level]; }
   T* before(const Space& space, int level) const { return space.numbers + beforeAt_[level]; }
   T* spare(const Space& space, int which) const { return space.numbers + spareAt_[which]; }
@@ -101,7 +104,7 @@ private:
   void packBlocks(const T* w, Index outputs, Index inputs, Index stepOut, Index stepIn,
                   std::vector<T>& packed) const;
   void pack(int layer, const LayerNumbers<const T>& numbers, Packed& packed) const;
-  // z = W h + b, or z + W h; and h = W^T z.
+  // z = W h + b, or z += W h with `accumulate`; and h = W^T z.
   void apply(int layer, const Packed& packed, const T* h, Index points, T* z, bool accumulate);
   void applyTransposed(int layer, const T* z, Index points, T* h);
   void addGradients(int layer, const T* dz, const T* h, Index points, T* sums);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The perceptron as a sequence of matrix products and pointwise functions over parts of the box. Values
+// before and after each function are kept in the scratch of one part, so that the adjoint of the part finds
+// them.
 #include "kernels/products/column_mlp_device.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -11,6 +14,7 @@ namespace tenon {
 
 namespace {
 
+// Points of a part: enough for a matrix product to fill the device, within 64 MiB of scratch.
 constexpr Index kMostPoints = Index(1) << 16, kMostBytes = Index(1) << 26;
 
 Index offsetOf(const Index* at, const Index* strides, int rank) {
@@ -20,7 +24,7 @@ Index offsetOf(const Index* at, const Index* strides, int rank) {
   return offset;
 }
 
-// Of an array [channels, points], and of one of a tensor.
+// The box [channels, points] with its strides in the scratch and in a tensor's array.
 struct ChannelBlock {
   Index extent[kMaxBlockRank], packed[kMaxBlockRank], strided[kMaxBlockRank];
 };
@@ -61,6 +65,7 @@ DeviceColumnMlp<T>::DeviceColumnMlp(std::vector<Index> widths, const PointwiseFu
   prepareGemm(context_);
 }
 
+// Halves the longest dimension until a part fits the scratch, so that each part is a box again.
 template <class T>
 template <class Body>
 void DeviceColumnMlp<T>::eachPart(const Part& all, const Body& body) const {
@@ -109,6 +114,7 @@ template <class T>
 void DeviceColumnMlp<T>::apply(int layer, const LayerNumbers<const T>& of, const T* h, Index points,
                                bool adds, T* z) const {
   const Index extent[] = {out(layer), points}, still[] = {1, 0}, rows[] = {points, 1};
+  // The biases are spread over the points first, so that the product adds to them.
   if (of.biases)
     blockCombine(context_, adds ? Combine::Add : Combine::Copy, 2, extent, of.biases, still, z,
                  rows);
@@ -129,7 +135,7 @@ void DeviceColumnMlp<T>::addGradients(int layer, const T* dz, Index points,
                         still);
 }
 
-// All levels from the input on.
+// Computes all levels from the input on.
 template <class T>
 void DeviceColumnMlp<T>::compute(const Part& part, const PointArray<const T>& x) const {
   load(part, x, in(0), value(0));
@@ -162,7 +168,7 @@ void DeviceColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>&
     if (dx.first)
       load(part, dx, in(0), dh);
     else
-      axpby<T>(context_, inputs, T(0), value(0), T(0), dh);
+      axpby<T>(context_, inputs, T(0), value(0), T(0), dh); // zeros
     for (int l = 0; l < layers(); ++l) {
       apply(l, {layers_[l].weights, nullptr}, dh, part.points, false, dz);
       apply(l, dLayers[l], value(l), part.points, true, dz);

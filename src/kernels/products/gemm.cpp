@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Checks a product and hands it to the backend. Only the cases in which BLAS could read what it must not (k =
+// 0, alpha = 0, an empty C) are done here, so that all backends agree on them.
 #include "kernels/products/gemm.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -29,6 +31,7 @@ void checkProduct(const Product<T>& p) {
                                            p.lda, p.ldb, p.ldc, widthA, widthB, p.n));
 }
 
+// The sum comes before alpha and beta, as the definition has it.
 template <class T>
 void gemmReference(const Product<T>& p) {
   for (Index i = 0; i < p.m; ++i)
@@ -44,6 +47,7 @@ void gemmReference(const Product<T>& p) {
     }
 }
 
+// C = beta C, which is the result for k = 0 or alpha = 0. A and B may be null then, and C is not read for beta = 0.
 template <class T>
 void scale(KernelContext& context, const Product<T>& p) {
   const Index extent[] = {p.m, p.n}, strides[] = {p.ldc, 1};
@@ -76,7 +80,7 @@ void gemmBlas(const Product<T>& p) {
                 ldc);
 }
 
-// As many products as every version of cuBLAS takes in one call.
+// The most products that every version of cuBLAS takes in one call.
 [[maybe_unused]] constexpr Index kMostTogether = 65535;
 
 } // namespace
@@ -102,6 +106,8 @@ void gemm(KernelContext& context, Backend backend, bool transA, bool transB, Ind
   gemmBlas(p);
 }
 
+// On the device one call does many products, since each call costs a launch; on the host one product at a
+// time has all threads.
 template <class T>
 void gemmBatch(KernelContext& context, Backend backend, Index count, const BatchStrides& strides,
                bool transA, bool transB, Index m, Index n, Index k, T alpha, const T* a, Index lda,

@@ -14,7 +14,7 @@ template <class T>
 void gemm(KernelContext& context, Backend backend, bool transA, bool transB, Index m, Index n,
           Index k, T alpha, const T* a, Index lda, const T* b, Index ldb, T beta, T* c, Index ldc);
 
-// `count` such products of arrays that lie so far apart; those of A or B may be one array, 0 apart.
+// `count` products whose arrays are these distances apart; with a distance of 0 all products share A or B.
 struct BatchStrides {
   Index a, b, c;
 };
@@ -23,12 +23,11 @@ void gemmBatch(KernelContext& context, Backend backend, Index count, const Batch
                bool transA, bool transB, Index m, Index n, Index k, T alpha, const T* a, Index lda,
                const T* b, Index ldb, T beta, T* c, Index ldc);
 
-// What products in the context need, made beforehand: on the device cuBLAS is opened, and TENON_ERR_SUPPORT
-// says why it cannot be.
+// Prepares the context for products, so that the first one does not wait: on the device cuBLAS is opened, and
+// TENON_ERR_SUPPORT says why it cannot be.
 void prepareGemm(KernelContext& context);
 
-// The arguments of gemm.hpp, checked, for those who compute it.
-
+// The arguments of a product once they are checked, as gemm() hands them to the backends below.
 template <class T>
 struct Product {
   bool transA, transB;
@@ -43,10 +42,10 @@ struct Product {
   Index ldc;
 };
 
-// By oneDNN; m, n and k are at least 1.
+// The product by oneDNN; m, n and k are at least 1.
 void gemmOneDnn(const Product<float>& product);
 
-// By cuBLAS, on the device; m, n, k and the count are at least 1.
+// Products by cuBLAS, on the device; m, n, k and the count are at least 1.
 template <class T>
 void gemmOnDevice(KernelContext& context, const Product<T>& product);
 template <class T>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Applies a sparse map along one dimension. On the host runs of the inner dimension are vectors of the same
+// arithmetic; on the device the adjoint is gathered by a second list, made once, instead of scattered.
 #include "kernels/rows/axis_map.hpp"
 
 #include "kernels/base/context.hpp"
@@ -15,7 +17,8 @@ void AxisMap::add(Index firstInput, const std::vector<double>& its) {
   begin.push_back(static_cast<Index>(weights.size()));
 }
 
-// The weights by output, and by input.
+// The weights by output for the map, and by input for its adjoint: on the device each thread gathers one
+// element, so that no two of them add to the same.
 struct AxisMap::OnDevice {
   struct Lists {
     ReadList<Index> begin, index;
@@ -34,6 +37,8 @@ AxisMap::OnDevice::Lists forwardLists(KernelContext& context, const AxisMap& map
   return {{context, map.begin}, {context, std::move(index)}, {context, map.weights}};
 }
 
+// The transpose of the map. Readers of an input are listed in the order of the outputs, in which the host
+// adds them.
 AxisMap::OnDevice::Lists adjointLists(KernelContext& context, const AxisMap& map) {
   std::vector<std::vector<std::pair<Index, double>>> byInput(static_cast<std::size_t>(map.inputs));
   for (Index o = 0; o < map.outputs(); ++o)
@@ -51,16 +56,16 @@ AxisMap::OnDevice::Lists adjointLists(KernelContext& context, const AxisMap& map
   return {{context, std::move(begin)}, {context, std::move(index)}, {context, std::move(weights)}};
 }
 
-// y [outer, to, inner] from x [outer, from, inner]
+// y [outer, to, inner] from x [outer, from, inner], by the map or its adjoint.
 template <class T>
 void gatherOnDevice(KernelContext& context, const AxisMap::OnDevice::Lists& lists, Index outer,
                     Index inner, Index from, Index to, const T* x, T* y) {
   const Index extent[] = {outer, to, inner}, inX[] = {from * inner, 0, 1}, lines[] = {0, 1, 0};
-  const Index cells = outer * to * inner;
-  checkCells(cells, "a map along a dimension");
+  const Index elements = outer * to * inner;
+  checkElementCount(elements, "a map along a dimension");
   if constexpr (kHasDevice)
-    if (cells > 0)
-      device::eachElement(context.stream(), cells,
+    if (elements > 0)
+      device::eachElement(context.stream(), elements,
                           functors::AxisGather<T>{{3, extent, {inX, lines}},
                                                   lists.begin.data(),
                                                   lists.index.data(),
@@ -70,10 +75,10 @@ void gatherOnDevice(KernelContext& context, const AxisMap::OnDevice::Lists& list
                                                   y});
 }
 
-// Elements of the inner dimension that are done together.
+// Elements of the inner dimension that are handled together, so that a run of all outputs stays in the cache.
 constexpr Index kBlock = 1024;
 
-// body(a, b, count) for runs of the inner dimension.
+// body(outer index, first inner index, count) for runs of the inner dimension, on several threads.
 template <class Body>
 void forEachRun(KernelContext& context, Index outer, Index inner, Index cost, const Body& body) {
   const Index runs = (inner + kBlock - 1) / kBlock;
@@ -104,6 +109,7 @@ void axisMapForward(KernelContext& context, const AxisMap& map, Index outer, Ind
   const Index *first = map.first.data(), *begin = map.begin.data();
   const double* weights = map.weights.data();
   forEachRun(context, outer, inner, inputs + outputs, [=](Index a, Index b, Index count) {
+    // Along the last dimension the sum is the inner loop; otherwise each weight scales a whole run.
     if (inner == 1) {
       for (Index o = 0; o < outputs; ++o) {
         const T* in = x + a * inputs + first[o] - begin[o];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A linear map along one dimension of an array, the same for all others: each output is a weighted sum of
-// inputs one after the other,
+// consecutive inputs,
 //     y[a, o, b] = sum over t of weight[t, o] x[a, first[o] + t, b],    t < count[o].
-// Several dimensions have one such map each. Means over windows and interpolation are such maps.
+// Several dimensions are mapped one after the other. Means over windows and interpolation are such maps.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -14,16 +14,17 @@ namespace tenon {
 
 struct AxisMap {
   Index inputs = 0;
-  std::vector<Index> first;    // of each output
-  std::vector<Index> begin{0}; // of its weights, and the end of all
+  std::vector<Index> first;    // the first input of each output
+  std::vector<Index> begin{0}; // where its weights begin, and the end of all
   std::vector<double> weights;
 
   struct OnDevice;
   std::shared_ptr<const OnDevice> onDevice; // null on the host
 
   Index outputs() const { return static_cast<Index>(first.size()); }
+  // Adds an output with the weights of its inputs.
   void add(Index firstInput, const std::vector<double>& its);
-  // Called once all is added, in the context in which kernels read it.
+  // Called once all outputs are added, in the context whose kernels read them.
   void finish(KernelContext& context);
 };
 

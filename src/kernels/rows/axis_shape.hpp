@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The shape [outer, n, inner] of an array seen from one of its dimensions, the middle one, along which a
+// kernel works.
 #pragma once
 
 #include "sys/types.hpp"
 
 namespace tenon {
 
-// An array [outer, n, inner], of which something is done along the middle dimension.
 struct AxisShape {
   Index outer = 1, n = 1, inner = 1;
 };

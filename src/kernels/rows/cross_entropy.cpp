@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The cross-entropy in pieces between which the caller reduces over the processes that share the classes.
+// Logits are shifted by their maximum before they are exponentiated, so that none overflows.
 #include "kernels/rows/cross_entropy.hpp"
 
 #include "kernels/elementwise/first_bad.hpp"
@@ -23,7 +25,7 @@ void forEachRow(KernelContext& context, Index rows, Index cols, Index cost, Body
   });
 }
 
-// In double, by lanes that are added at the end.
+// The exponentials are made in T, in vectors, and summed in double in lanes that are added at the end.
 template <class T>
 double sumOfExponentials(Index n, const T* z, T shift) {
   constexpr Index kBlock = 64, kLanes = 8;
@@ -91,6 +93,7 @@ void crossEntropyAdjoint(KernelContext& context, Index rows, Index cols, const T
           functors::CrossEntropySlope<T>{z, m, s, dloss, label, cols, firstClass, dz});
   forEachRow(context, rows, cols, kExponentialCost, [=](Index r) {
     walkElements(0, cols, functors::Softmax<T>{m[r], dloss[r] / s[r], z + r * cols, dz + r * cols});
+    // The label's class may be another process's.
     const Index c = label[r] - firstClass;
     if (c >= 0 && c < cols)
       dz[r * cols + c] -= dloss[r];

@@ -28,7 +28,7 @@ void pickLabel(KernelContext& context, Index rows, Index cols, const T* z,
 Index firstBadLabel(KernelContext& context, Index rows, const std::int64_t* label, Index classes);
 
 // *sum = factor times the sum over r of w[r] (log s[r] + m[r] - p[r]), in double; w = null stands for ones.
-// Nothing where sum is null.
+// If sum is null, nothing is stored.
 template <class T>
 void sumOfLosses(KernelContext& context, Index rows, const T* m, const T* s, const T* p, const T* w,
                  double factor, T* sum);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Walks over the elements of losses. A term gives its value to a sum and writes its part of the gradient in
+// the same sweep, so that the arrays are read once; the sum stays where the kernels work.
 #include "kernels/rows/losses.hpp"
 
 #include "kernels/elementwise/first_bad.hpp"
@@ -21,6 +23,7 @@ using functors::AbsoluteTerm;
 using functors::HuberTerm;
 using functors::SquaredTerm;
 
+// Calls visit with the functor of the term, so that each kind of term is a loop of its own.
 template <class Visit>
 void withTerm(ErrorTerm term, double delta, const Visit& visit) {
   switch (term) {
@@ -33,7 +36,7 @@ void withTerm(ErrorTerm term, double delta, const Visit& visit) {
   }
 }
 
-// body(r) for each row, of cols cells.
+// body(r) for each row of cols elements, on several threads.
 template <class Body>
 void forEachSample(KernelContext& context, Index rows, Index cols, const Body& body) {
   parallelRanges(context.threads(), rows, 2 * cols, [=](Index begin, Index end) {
@@ -60,7 +63,7 @@ void sumRowTerms(KernelContext& context, Index rows, Index cols, const Term& ter
 
 template <class T, class U>
 void errorTerms(KernelContext& context, ErrorTerm term, double delta, Index n, const T* x,
-                const U* t, const CellWeights<T>& weights, double scale, T* g, T* sum) {
+                const U* t, const ElementWeights<T>& weights, double scale, T* g, T* sum) {
   withTerm(term, delta, [&]<class Of>(Of of) {
     sumTerms(context, n, functors::WeightedError<Of, T, U>{of, x, t, weights, scale, g}, scale,
              sum);
@@ -70,21 +73,23 @@ void errorTerms(KernelContext& context, ErrorTerm term, double delta, Index n, c
 template <class T, class U>
 void relativeSums(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
                   const T* weights, T* e, T* s) {
+  // The sums are not reduced over the ranks that share a sample yet, so roots and quotients must wait.
   sumRowTerms(context, rows, cols, functors::RowError<T, U>{x, t, weights, cols}, e);
   sumRowTerms(context, rows, cols, functors::RowTarget<T, U>{t, weights, cols}, s);
 }
 
 template <class T, class U>
 void relativeTerms(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
-                   const T* cellWeights, const T* rowWeights, const T* e, const T* s,
+                   const T* elementWeights, const T* rowWeights, const T* e, const T* s,
                    const RelativeScale& scale, T* g, T* sum) {
   const functors::RelativeError<T> error{rowWeights, e, s, scale.scale, scale.epsilon};
   sumTerms(context, rows, error, scale.isCounted ? 1 : 0, sum);
   if (!g)
     return;
-  functors::RelativeGradient<T, U> gradient{nullptr, x, t, cellWeights, g};
+  functors::RelativeGradient<T, U> gradient{nullptr, x, t, elementWeights, g};
   if constexpr (kHasDevice)
     if (isOnDevice(context)) {
+      // What the elements of a sample share is computed once a sample, by a walk of its own.
       double* const slopes = context.parts<double>(rows);
       device::eachElement(context.stream(), rows, functors::RelativeSlopes<T>{error, slopes});
       gradient.slopes = slopes;
@@ -101,8 +106,8 @@ namespace {
 
 using Extents = std::array<Index, kMaxBlockRank>;
 
-// Cells of a box of two arrays, row by row: visit(offset in the array of `outer` extents, offset in
-// that of `inner` ones) for the begin of each row of `count` cells.
+// visit(offset in an array of `outer` extents, offset in one of `inner` extents) for the first element of
+// each row of the box of `count` elements, which begins at index 0 of both arrays.
 template <class Visit>
 void forEachLowRow(int rank, const Extents& count, const Index* outer, const Index* inner,
                    Visit visit) {
@@ -127,13 +132,14 @@ void forEachLowRow(int rank, const Extents& count, const Index* outer, const Ind
 
 template <class T, class U>
 double differencesOfHost(KernelContext& context, const DifferenceBox& box, const T* x, const U* t,
-                         const CellWeights<T>& weights, double scale, T* g) {
+                         const ElementWeights<T>& weights, double scale, T* g) {
   Index all = 1;
   for (int d = 0; d < box.rank; ++d)
     all *= box.extent[d];
   if (g)
     parallelFill(context.threads(), all, T(0), g);
   const auto error = [=](Index i) { return double(x[i]) - (t ? double(t[i]) : 0.0); };
+  // One thread, since neighbouring differences add to the same element of g.
   PairwiseSum sum;
   for (int d = box.first; d < box.rank; ++d) {
     Index step = 1;
@@ -141,6 +147,7 @@ double differencesOfHost(KernelContext& context, const DifferenceBox& box, const
       step *= box.extent[later];
     Extents count;
     std::copy_n(box.owned, box.rank, count.begin());
+    // The last owned element has a difference only if there is a halo element after it.
     count[d] = std::min(box.owned[d], box.extent[d] - 1);
     const double inverse = 1 / box.spacing[d - box.first];
     forEachLowRow(box.rank, count, box.extent, box.owned, [&](Index row, Index ownedRow) {
@@ -161,15 +168,17 @@ double differencesOfHost(KernelContext& context, const DifferenceBox& box, const
   return sum.total();
 }
 
+// The same sum as a term for each element, which the device gathers.
 template <class T, class U>
 functors::DifferenceTerm<T, U> differenceTerm(const DifferenceBox& box, const T* x, const U* t,
-                                              const CellWeights<T>& weights, double scale, T* g) {
+                                              const ElementWeights<T>& weights, double scale,
+                                              T* g) {
   functors::DifferenceTerm<T, U> term{};
   term.rank = box.rank;
   term.first = box.first;
   Index step = 1, ownedStep = 1;
   for (int d = box.rank - 1; d >= 0; --d) {
-    term.cells[d] = divisorOf(box.extent[d]);
+    term.perExtent[d] = divisorOf(box.extent[d]);
     term.extent[d] = box.extent[d];
     term.owned[d] = box.owned[d];
     term.step[d] = std::exchange(step, step * box.extent[d]);
@@ -188,13 +197,13 @@ functors::DifferenceTerm<T, U> differenceTerm(const DifferenceBox& box, const T*
 
 template <class T, class U>
 void differenceTerms(KernelContext& context, const DifferenceBox& box, const T* x, const U* t,
-                     const CellWeights<T>& weights, double scale, T* g, T* sum) {
+                     const ElementWeights<T>& weights, double scale, T* g, T* sum) {
   if constexpr (kHasDevice)
     if (isOnDevice(context)) {
-      const Index cells =
+      const Index elements =
           std::accumulate(box.extent, box.extent + box.rank, Index(1), std::multiplies<>());
-      checkCells(cells, "a gradient penalty");
-      return sumTerms(context, cells, differenceTerm(box, x, t, weights, scale, g), scale, sum);
+      checkElementCount(elements, "a gradient penalty");
+      return sumTerms(context, elements, differenceTerm(box, x, t, weights, scale, g), scale, sum);
     }
   functors::StoreScaled<T>{scale, sum}(0, differencesOfHost(context, box, x, t, weights, scale, g));
 }
@@ -219,13 +228,13 @@ void scaleByNumber(KernelContext& context, Index n, const T* factor, const T* x,
 
 #define TENON_INSTANTIATE(T, U)                                                                    \
   template void errorTerms<T, U>(KernelContext&, ErrorTerm, double, Index, const T*, const U*,     \
-                                 const CellWeights<T>&, double, T*, T*);                           \
+                                 const ElementWeights<T>&, double, T*, T*);                        \
   template void relativeSums<T, U>(KernelContext&, Index, Index, const T*, const U*, const T*, T*, \
                                    T*);                                                            \
   template void relativeTerms<T, U>(KernelContext&, Index, Index, const T*, const U*, const T*,    \
                                     const T*, const T*, const T*, const RelativeScale&, T*, T*);   \
   template void differenceTerms<T, U>(KernelContext&, const DifferenceBox&, const T*, const U*,    \
-                                      const CellWeights<T>&, double, T*, T*);
+                                      const ElementWeights<T>&, double, T*, T*);
 TENON_INSTANTIATE(float, float)
 TENON_INSTANTIATE(float, double)
 TENON_INSTANTIATE(double, float)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Normalisation on the host, row by row; a context of the device hands every call to DeviceRows. Sums of a
+// block are in T, in lanes that make vectors, and sums of blocks, rows and groups in double and in order.
 #include "kernels/rows/normalisation.hpp"
 
 #include "kernels/base/instruction_set.hpp"
@@ -15,7 +17,8 @@ namespace {
 using functors::Partial;
 using functors::TwoSums;
 
-// Elements that stay in the nearest cache between two looks, and enough to make the sums of lanes cheap.
+// Elements of a block, which are read twice: few enough to stay in the nearest cache in between, and enough
+// to make the sums of lanes cheap.
 template <class T>
 constexpr Index kBlock = 4096 / static_cast<Index>(sizeof(T));
 constexpr Index kLanes = 32; // several vectors, whose sums do not wait for each other
@@ -54,7 +57,7 @@ template <class T>
 struct Pair {
   T first, second;
 };
-// Of a row; then(begin, end) follows each block.
+// The sums over a row, block by block; then(begin, end) is called after each block, while it is in the cache.
 template <class T, class Term, class Then>
 TwoSums rowSums(Index length, const Term& term, const Then& then) {
   TwoSums sums{};
@@ -68,6 +71,7 @@ TwoSums rowSums(Index length, const Term& term, const Then& then) {
   return sums;
 }
 
+// The sum of a block in lanes, for the mean of a first block.
 template <class T>
 double blockSum(Index begin, Index end, const T* x) {
   T lane[kLanes] = {};
@@ -81,8 +85,9 @@ double blockSum(Index begin, Index end, const T* x) {
   return sum + sumOfLanes(lane);
 }
 
-// Of a block about the mean of those before, the first about its own. A block whose mean is far from theirs is no
-// less exact: the sum of squares that is taken off again is at most twice that by which their distance adds.
+// Mean and second moment of a row. Each block takes its squares about the mean of the blocks before, so that
+// one pass is enough, and the first block about its own mean. A block whose mean is far from theirs is no
+// less exact: the sum of squares that is subtracted again is at most twice what their distance adds.
 template <class T>
 Partial momentsOfRow(Index length, const T* x) {
   Partial sum{};
@@ -104,7 +109,8 @@ double scaleOf(double variance, double epsilon) {
   return 1 / std::sqrt(variance + epsilon);
 }
 
-// Weights of the places of row r as one number or one each: weight(i).
+// Calls the body with the weights of row r as a function of the place, weight(i). The three kinds are
+// compiled as loops of their own, so that none looks at the kind for each element.
 template <class T, class Body>
 void withWeights(const RowGroups& groups, Index row, const T* weight, const Body& body) {
   switch (weight ? groups.weights : RowWeights::None) {
@@ -117,6 +123,7 @@ void withWeights(const RowGroups& groups, Index row, const T* weight, const Body
   }
 }
 
+// body(r) for each row, on several threads and in vectors.
 template <class Body>
 void forEachRow(KernelContext& context, const RowGroups& groups, const Body& body) {
   parallelRanges(context.threads(), groups.rows, 2 * groups.length, [&](Index begin, Index end) {
@@ -138,6 +145,8 @@ std::vector<double> RowGroups::counts() const {
 
 RowKernels::RowKernels(RowGroups groups, KernelContextPtr context)
     : groups_(std::move(groups)), counts_(groups_.counts()), context_(std::move(context)) {
+  // On the host the scratch holds moments, or two sums, of rows and then of groups; on the device a scale of
+  // each group.
   const bool isThere = isOnDevice(*context_);
   ScratchPlan plan;
   scratch_ =
@@ -149,7 +158,7 @@ RowKernels::RowKernels(RowGroups groups, KernelContextPtr context)
 
 RowKernels::~RowKernels() = default;
 
-// put(group, sums of its rows in scratch, each times factor(row)).
+// put(group, sums of its rows in the scratch, each times factor(row)). Rows are added in order, by one thread.
 template <class Factor, class Put>
 void RowKernels::putByGroup(const Factor& factor, const Put& put) {
   const TwoSums* ofRow = context_->scratch<TwoSums>(scratch_);
@@ -211,6 +220,7 @@ void RowKernels::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, 
   forEachRow(*context_, groups_, [&](Index r) {
     const Index g = groups_.groupOf[r];
     const T m = mean[g], slope = 2 * of.second[g];
+    // d mean / dx = 1 / count, and d second / dx = 2 (x - mean): the derivative of the mean in it sums to 0.
     const T level = static_cast<T>(double(of.mean[g]) / counts_[g]);
     const T* in = x + r * length;
     T* out = dx + r * length;
@@ -260,6 +270,8 @@ void RowKernels::normaliseTangent(const NormalisePoint<T>& at, const T* dx,
     const T dMean = moments.mean ? moments.mean[g] : T(0);
     const T *in = at.x + r * length, *din = dx ? dx + r * length : nullptr;
     T* out = dy + r * length;
+    // Up to three short loops over the row, which is in the cache, instead of one for each combination of
+    // directions.
     const auto each = [&](const T* values, auto add) {
       withWeights(groups_, r, values, [&](auto value) {
         for (Index i = 0; i < length; ++i)
@@ -276,7 +288,8 @@ void RowKernels::normaliseTangent(const NormalisePoint<T>& at, const T* dx,
   });
 }
 
-// With one weight for a row its factor comes after the sums, of which the parameters' are the same.
+// One sweep writes dx and sums what the moments' cotangents need. With one weight for a row, that weight
+// multiplies the sums afterwards, since the parameters' cotangents are the same sums without it.
 template <class T>
 void RowKernels::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
                                   const NormaliseCotangents<T>& d) {
@@ -329,7 +342,8 @@ void RowKernels::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
   }
 }
 
-// The parameters' cotangents where each place has its own.
+// The parameters' cotangents where each place has its own weight. Threads divide the places, not the rows, so
+// that each sum is added in the order of the rows.
 template <class T>
 void RowKernels::addPlaces(const NormalisePoint<T>& at, const T* dy, T* weight, T* bias) {
   const Index length = groups_.length;

@@ -16,8 +16,8 @@ enum class RowWeights { None, OfRow, OfPlace };
 
 struct RowGroups {
   Index rows = 0, length = 0, groups = 0;
-  std::vector<Index> groupOf;  // of each row
-  std::vector<Index> weightOf; // of each row, with RowWeights::OfRow
+  std::vector<Index> groupOf;  // the group of each row
+  std::vector<Index> weightOf; // the weight of each row, with RowWeights::OfRow
   RowWeights weights = RowWeights::None;
 
   // How many elements a group has.
@@ -30,7 +30,7 @@ struct Moments {
   T *mean, *second;
 };
 
-// What a derivative needs of an application.
+// The point at which a derivative is taken, or an application made.
 template <class T>
 struct NormalisePoint {
   const T* x;
@@ -39,7 +39,8 @@ struct NormalisePoint {
   const T* weight; // null without
 };
 
-// Each may be null. Those of x and the moments are overwritten, those of the parameters added to.
+// The cotangents that an adjoint writes; each may be null. Those of x and the moments are overwritten, those of the
+// parameters are added to.
 template <class T>
 struct NormaliseCotangents {
   T* x = nullptr;
@@ -49,7 +50,8 @@ struct NormaliseCotangents {
 
 class DeviceRows; // normalisation_device.hpp
 
-// Scratch: some doubles for each row. A group without elements has the moments 0.
+// The kernels for one list of groups. They use a few doubles of scratch for each row. A group without
+// elements has the moments 0.
 class RowKernels {
 public:
   RowKernels(RowGroups groups, KernelContextPtr context);
@@ -58,17 +60,17 @@ public:
 
   template <class T>
   void moments(const T* x, Moments<T> of);
-  // At x, with its mean.
+  // The derivative of the moments at x, whose mean is given.
   template <class T>
   void momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> of);
-  // dx is overwritten, or added to.
+  // dx is overwritten, or added to with `adds`.
   template <class T>
   void momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx);
 
   // bias may be null.
   template <class T>
   void normalise(const NormalisePoint<T>& at, const T* bias, T* y);
-  // Directions may be null: those of the moments both or none.
+  // Each direction may be null; those of the moments are both null or neither.
   template <class T>
   void normaliseTangent(const NormalisePoint<T>& at, const T* dx, Moments<const T> moments,
                         const T* weight, const T* bias, T* dy);
@@ -89,7 +91,8 @@ private:
   std::unique_ptr<DeviceRows> device_; // null on the host
 };
 
-// Moments of parts, [parts, 2, groups], combined: mean and variance of all. counts is [parts, groups].
+// Parts whose moments, an array [parts, 2, groups], are combined to mean and variance of all; counts is
+// [parts, groups].
 struct PartMoments {
   Index parts = 1, groups = 0;
   ReadList<double> counts;

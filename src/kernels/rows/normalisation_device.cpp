@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Normalisation on the device, by functors of elements and by reductions of groups. The rows of a group are
+// listed, since they need not be neighbours; the terms of a group are the elements of all its rows.
 #include "kernels/rows/normalisation_device.hpp"
 
 #include "kernels/walks/device_reduce.hpp"
@@ -11,15 +13,17 @@ namespace {
 
 constexpr const char* kWhat = "a normalisation";
 
+// Reciprocals, with 0 for a group without elements, whose sums then give moments of 0.
 std::vector<double> inverse(std::vector<double> counts) {
   for (double& count : counts)
     count = count > 0 ? 1 / count : 0;
   return counts;
 }
 
+// Reduces lists of rows, each as if it had the n elements of the longest: terms beyond its end are neutral.
 template <class Op, class Term, class Use>
 void reduceLists(KernelContext& context, Index lists, Index n, const Term& term, const Use& use) {
-  checkCells(n, kWhat);
+  checkElementCount(n, kWhat);
   if constexpr (kHasDevice)
     device::reduceEach<Op>(context, lists, n, term, typename Term::Wide{}, use);
 }
@@ -35,6 +39,7 @@ DeviceRows::DeviceRows(const RowGroups& groups, KernelContext& context, Index sc
     weighted_ = listsOf(groups.weightOf, 1 + *std::ranges::max_element(groups.weightOf));
 }
 
+// A counting sort, which keeps rows in order within their list.
 DeviceRows::Lists DeviceRows::listsOf(const std::vector<Index>& listOfRow, Index lists) const {
   std::vector<Index> begin(static_cast<std::size_t>(lists + 1), 0), rows(listOfRow.size());
   for (const Index list : listOfRow)
@@ -58,6 +63,7 @@ void DeviceRows::eachElementOfRows(const F& f) {
     device::eachAlongAxis(context_, {rows_, length_, 1}, kWhat, f);
 }
 
+// The scales of groups are computed once a call, so that elements need no square root.
 template <class T>
 functors::RowPoint<T> DeviceRows::pointOf(const NormalisePoint<T>& at) {
   T* scale = context_.scratch<T>(scratch_);
@@ -116,6 +122,7 @@ void DeviceRows::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
 template <class T>
 void DeviceRows::addWeightSlopes(const functors::RowPoint<T>& point, const T* dy, T* weight,
                                  T* bias) {
+  // A weight of rows sums over a list of rows; a weight of a place sums over that place in all rows.
   const bool isOfRow = weights_ == RowWeights::OfRow;
   reduceLists<functors::AddSums>(context_, isOfRow ? weighted_.count : length_,
                                  isOfRow ? weighted_.longest : rows_,

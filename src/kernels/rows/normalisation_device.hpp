@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels of rows on the device. Sums of a group run over the elements of all its rows.
+// The kernels of rows/normalisation.hpp on the device. Sums of a group run over the elements of all its rows.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -10,7 +10,7 @@ namespace tenon {
 
 class DeviceRows {
 public:
-  // The context has room for a double of each group at `scratch`.
+  // The context must have room for one double for each group at the offset `scratch`.
   DeviceRows(const RowGroups& groups, KernelContext& context, Index scratch);
 
   template <class T>
@@ -29,7 +29,7 @@ public:
                         const NormaliseCotangents<T>& cotangents);
 
 private:
-  // Rows by list, and the elements of the longest.
+  // Rows by list; `longest` is the number of elements of the longest list.
   struct Lists {
     ReadList<Index> begin, rows;
     Index count = 0, longest = 0;
@@ -47,7 +47,7 @@ private:
   Index rows_, length_, scratch_;
   RowWeights weights_;
   ReadList<Index> groupOf_, weightOf_;
-  ReadList<double> inverseCounts_; // of the elements of groups, 0 where there are none
+  ReadList<double> inverseCounts_; // 1 / elements of each group, 0 where there are none
   Lists groups_, weighted_;
 };
 

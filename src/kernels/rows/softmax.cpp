@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// A softmax in pieces along any dimension, between which the caller reduces over the processes that share the
+// dimension. Runs of the inner dimension are handled together, so that memory is read in order whichever
+// dimension it is.
 #include "kernels/rows/softmax.hpp"
 
 #include "kernels/base/maximum.hpp"
@@ -15,12 +18,13 @@ constexpr const char* kWhat = "a softmax";
 constexpr Index kExponentialCost = 8; // work of an exponential, in elements moved
 constexpr Index kTogether = 64;       // elements of the inner dimension
 
-// A run of the inner dimension: its first element in x and in an array of sums.
+// A run of the inner dimension, by its first element in x and in an array of sums.
 struct Run {
   Index x, s, count;
 };
 
-// body(run) for all; element k of the dimension is run.x + k inner + i, for i < count.
+// body(run) for all runs, on several threads; the elements k of the dimension are run.x + k inner + i, for i
+// < count.
 template <class Body>
 void forEachRun(KernelContext& context, const AxisShape& shape, Index cost, const Body& body) {
   const Index runs = (shape.inner + kTogether - 1) / kTogether;
@@ -42,6 +46,7 @@ void forEachElement(KernelContext& context, const AxisShape& shape, Index cost, 
       return device::eachAlongAxis(context, shape, kWhat, f);
   forEachRun(context, shape, cost, [=](const Run& run) {
     vectorised([=] {
+      // Along the last dimension all elements share one place in s; otherwise a run has one each.
       if (shape.inner == 1) {
 #pragma GCC ivdep
         for (Index k = 0; k < shape.n; ++k)
@@ -58,7 +63,7 @@ void forEachElement(KernelContext& context, const AxisShape& shape, Index cost, 
   });
 }
 
-// s = the sum of term(place in x, place in s).
+// s = the sum of term(place in x, place in s) along the dimension, in double.
 template <class T, class Term>
 void sumEach(KernelContext& context, const AxisShape& shape, const Term& term, T* s) {
   if constexpr (kHasDevice)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The pieces of a softmax along one dimension of an array x [outer, n, inner], which may be split over
-// processes:  y = e / s,  e = exp(x - m),  with m the maxima and s the sums over the dimension of all,
-// arrays [outer, inner].
+// processes:  y = e / s,  e = exp(x - m),  where the arrays m and s [outer, inner] are the maxima and sums
+// along the whole dimension, over all processes.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -9,9 +9,10 @@
 
 namespace tenon {
 
-// -infinity for n = 0; NaN propagates.
+// m = the maxima of x: -infinity for n = 0; NaN propagates.
 template <class T>
 void axisMaxima(KernelContext& context, const AxisShape& shape, const T* x, T* m);
+// e = exp(x - m)
 template <class T>
 void axisExponentials(KernelContext& context, const AxisShape& shape, const T* x, const T* m, T* e);
 // s = sum of x, accumulated in double.
@@ -27,7 +28,7 @@ void axisQuotients(KernelContext& context, const AxisShape& shape, const T* e, c
 template <class T>
 void axisQuotientsTangent(KernelContext& context, const AxisShape& shape, const T* e, const T* s,
                           const T* de, const T* ds, T* dy);
-// Its adjoint by s: ds = - sum of dy e / s^2.
+// The adjoint of e / s with respect to s: ds = - sum of dy e / s^2.
 template <class T>
 void axisQuotientsAdjoint(KernelContext& context, const AxisShape& shape, const T* e, const T* s,
                           const T* dy, T* ds);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Brings the walk over a strided box to its shortest form. Kernels are fast because of this: most boxes of a
+// tensor become a few long rows once their dimensions are merged, whatever their rank.
 #include "kernels/walks/block.hpp"
 
 #include "sys/errors/error.hpp"
@@ -13,6 +15,7 @@ namespace tenon {
 
 namespace {
 
+// A dimension's extent and its strides in the arrays that are read and written.
 struct Dimension {
   Index extent, a, b;
 };
@@ -27,13 +30,14 @@ void checkBlock(int rank, const Index* extent) {
                   fmt::format("extent {} of the block is {}; it must be >= 0", d, extent[d]));
 }
 
+// Whether p belongs outside q. The written array decides, since scattered stores cost more than scattered loads.
 bool looser(const Dimension& p, const Dimension& q) {
   const Index pb = std::abs(p.b), qb = std::abs(q.b);
   return pb != qb ? pb > qb : std::abs(p.a) > std::abs(q.a);
 }
 
-// Insertion sort: stable and free of allocation. A written stride of 0 is a reduction, whose order
-// the caller chose.
+// An insertion sort, which is stable and allocates nothing. A written stride of 0 is a reduction, whose order the
+// caller chose: then nothing is sorted.
 void sortByStride(Dimension* dims, int rank) {
   for (int d = 0; d < rank; ++d)
     if (dims[d].b == 0)
@@ -74,7 +78,8 @@ Block normaliseBlock(int rank, const Index* extent, const Index* a, const Index*
       block.b[block.rank++] = next.b;
     }
   }
-  while (block.rank < 2) { // unit dimensions in front
+  // Every walk has two inner loops, so unit dimensions are put in front where there are fewer.
+  while (block.rank < 2) {
     for (int d = block.rank; d > 0; --d) {
       block.extent[d] = block.extent[d - 1];
       block.a[d] = block.a[d - 1];
@@ -89,7 +94,8 @@ Block normaliseBlock(int rank, const Index* extent, const Index* a, const Index*
 
 namespace {
 
-// Whether no two indices write the same element: each stride reaches beyond all that is inside it.
+// Whether no two indices write the same element: sufficient, not necessary, is that each stride reaches beyond
+// everything inside it.
 bool writesOnce(const Block& block) {
   Index reach = 0;
   for (int d = block.rank - 1; d >= 0; --d) {
@@ -130,7 +136,8 @@ int dividedDimension(const Block& block, int threads) {
     work *= block.extent[d];
   if (!isWorthThreads(threads, work) || !writesOnce(block))
     return -1;
-  // The outermost that gives all threads much the same; else the longest.
+  // The outermost dimension that gives every thread at least four pieces, so that none waits long for another; the
+  // longest where there is no such dimension.
   const Index enough = Index(4) * threads;
   const auto* end = block.extent + block.rank;
   const auto* outer = std::find_if(block.extent, end, [=](Index n) { return n >= enough; });

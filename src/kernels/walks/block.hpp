@@ -14,31 +14,32 @@ struct Block {
   int rank = 0; // at least 2 after normaliseBlock; the last two dimensions are the inner loops
   Index extent[kMaxBlockRank];
   Index a[kMaxBlockRank]; // strides of the array that is read
-  Index b[kMaxBlockRank]; // strides of the array that is written, which gives the order
+  Index b[kMaxBlockRank]; // strides of the array that is written; they order the dimensions
   bool empty = false;
 };
 
 // TENON_ERR_ARG for a rank outside 0..8 or a negative extent.
 Block normaliseBlock(int rank, const Index* extent, const Index* a, const Index* b);
 
-// A block in which nothing is written twice, and the one that is gone through in order for each of its
-// cells: the dimensions whose written stride is 0. TENON_ERR_SUPPORT if others write an element twice.
+// A block divided into one in which nothing is written twice, and one of the dimensions whose written stride is 0,
+// which is gone through in order for each element of the first. TENON_ERR_SUPPORT if other dimensions write an
+// element twice.
 struct WriteOrder {
   Block free, repeated;
 };
 WriteOrder writeOrder(const Block& block);
 
-// visit(slice, offset in a, offset in b) for slices that make up the block, of at most `most` cells.
+// visit(slice, offset in a, offset in b) for slices that make up the block, of at most `most` elements.
 template <class Visit>
 void forEachSlice(const Block& block, Index most, const Visit& visit, Index a = 0, Index b = 0) {
-  Index cells = 1;
+  Index elements = 1;
   int longest = 0;
   for (int d = 0; d < block.rank; ++d) {
-    cells *= block.extent[d];
+    elements *= block.extent[d];
     if (block.extent[d] > block.extent[longest])
       longest = d;
   }
-  if (cells <= most)
+  if (elements <= most)
     return visit(block, a, b);
   Block low = block, high = block;
   const Index half = low.extent[longest] /= 2;
@@ -87,7 +88,7 @@ void forEachRow(const Block& block, Row row) {
 // and where one element may be written twice, since then the order counts.
 int dividedDimension(const Block& block, int threads);
 
-// The same rows on several threads; row must not throw.
+// forEachRow() on several threads, and so in any order; row must not throw.
 template <class Row>
 void forEachRowInParts(KernelContext& context, const Block& block, Row row) {
   const int threads = context.threads(), d = dividedDimension(block, threads);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reductions of groups of terms on the device (functors/reduce.hpp): their pieces, and their ends.
+// Reductions of groups of terms on the device: a group is reduced in pieces by the functors of
+// functors/reduce.hpp, and the pieces then to one value. Below are walks and reductions along the middle
+// dimension of arrays [outer, n, inner].
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -13,7 +15,7 @@
 
 namespace tenon::device {
 
-// For groups of n such terms.
+// How blocks of threads are divided for groups of n such terms.
 template <class Term>
 functors::BlockShape blockShape(Index n, const Term& term) {
   constexpr Index kShort = 512;
@@ -23,7 +25,8 @@ functors::BlockShape blockShape(Index n, const Term& term) {
   return {n < kShort ? 5 : functors::BlockShape::kMostBits, 0};
 }
 
-// In as many pieces as give each thread little to do, and about so many blocks at most; useOf(pieces) is their use.
+// Reduces each group in as many pieces as give each thread little to do, in about mostBlocks blocks at most;
+// useOf(pieces) is what becomes of their values. Short groups are left to one thread each.
 template <class Op, class Term, class UseOf>
 void reduceInPieces(KernelContext& context, Index groups, Index n, Index mostBlocks,
                     const Term& term, typename Term::Wide neutral, const UseOf& useOf) {
@@ -42,7 +45,7 @@ void reduceInPieces(KernelContext& context, Index groups, Index n, Index mostBlo
                 static_cast<unsigned>(groups), n, (n + pieces - 1) / pieces});
 }
 
-// The values of groups in pieces, which are there until the next reduction.
+// The values of groups in pieces, in memory of the context that the next reduction overwrites.
 template <class Op, class Term>
 functors::PieceTerm<typename Term::Wide> reduceGroups(KernelContext& context, Index groups, Index n,
                                                       const Term& term,
@@ -68,7 +71,7 @@ void reduceEach(KernelContext& context, Index groups, Index n, const Term& term,
   reduceInPieces<Op>(context, groups, parts.pieces, 1, parts, neutral, [&](Index) { return use; });
 }
 
-// The value of the terms i < n of one group on the host, which waits for it.
+// The value of the terms i < n of one group on the host, which waits for it and reduces the pieces itself.
 template <class Op, class Term>
 typename Term::Wide reduceAll(KernelContext& context, Index n, const Term& term,
                               typename Term::Wide neutral) {
@@ -82,37 +85,28 @@ typename Term::Wide reduceAll(KernelContext& context, Index n, const Term& term,
   return all;
 }
 
-} // namespace tenon::device
-
-namespace tenon {
-
-// On the device: functors and sums along the middle dimension of arrays [outer, n, inner].
-
-namespace device {
-
-// `what` as in checkCells().
+// f.write(place, f.read(place in [outer, n, inner], place in [outer, inner])) for each element of the former; for
+// `what` see checkElementCount().
 template <class F>
 void eachAlongAxis(KernelContext& context, const AxisShape& shape, const char* what, const F& f) {
   const Index extent[] = {shape.outer, shape.n, shape.inner}, steps[] = {shape.inner, 0, 1};
-  const Index cells = shape.outer * shape.n * shape.inner;
-  checkCells(cells, what);
-  if (cells > 0)
-    eachElement(context.stream(), cells, functors::AlongAxis<F>{{3, extent, {steps}}, f});
+  const Index elements = shape.outer * shape.n * shape.inner;
+  checkElementCount(elements, what);
+  if (elements > 0)
+    eachElement(context.stream(), elements, functors::AlongAxis<F>{{3, extent, {steps}}, f});
 }
 
-// use(place in [outer, inner], Op of its terms)
+// use(place in [outer, inner], Op of its n terms) for each place.
 template <class Op, class Wide, class Term, class Use>
 void reduceAlongAxis(KernelContext& context, const AxisShape& shape, const char* what,
                      const Term& term, Wide neutral, const Use& use) {
   const Index extent[] = {shape.outer, shape.inner}, steps[] = {shape.n * shape.inner, 1};
   const Index groups = shape.outer * shape.inner;
-  checkCells(groups, what);
+  checkElementCount(groups, what);
   if (groups > 0)
     reduceEach<Op>(context, groups, shape.n,
                    functors::AxisTerm<Wide, Term>{{2, extent, {steps}}, shape.inner, term}, neutral,
                    use);
 }
 
-} // namespace device
-
-} // namespace tenon
+} // namespace tenon::device

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Long sums in double through a binary counter of partial sums: runs of up to kRun terms are summed by
-// whoever has them, and the sums of two equally many runs are added as soon as both are there. The sum
-// of a power of two of runs is one partial sum of that tree: such pieces of a long sum are done by
-// several threads, and the counter goes on with their sums. So the order does not depend on threads.
+// Long sums in double through a binary counter of partial sums: runs of up to kRun terms are summed in order,
+// and the sums of two equal numbers of runs are added as soon as both are known. The sum of a power of two
+// of runs is one partial sum of that tree: such pieces of a long sum are given to several threads, and the
+// counter goes on with their sums. So the order does not depend on threads.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -20,7 +20,7 @@ constexpr Index kRun = 256;
 
 class PairwiseSum {
 public:
-  // What total() begins with: the sum of what comes after all that is added.
+  // `rest` is the sum of what comes after everything that is added; total() begins with it.
   explicit PairwiseSum(double rest = 0) : rest_(rest) {}
   void add(double value) {
     int level = 0;
@@ -43,8 +43,8 @@ private:
   double partial_[64];
 };
 
-// The pieces into which threads cut n items: as many runs each as the power of two that leaves at
-// most kMostPieces.
+// The pieces into which threads cut n items. A piece has a power of two of runs, the least that leaves at most
+// kMostPieces.
 struct Pieces {
   explicit Pieces(Index n) {
     while (n > kMostPieces * length)
@@ -64,7 +64,7 @@ double sumOfRuns(Index begin, Index end, const Run& run) {
   return sum.total();
 }
 
-// The same over [0, n) by the context's threads, in the same order.
+// The sum over [0, n) by the context's threads, in the same order as by one.
 template <class Run>
 double sumOfRuns(KernelContext& context, Index n, const Run& run) {
   const int threads = context.threads();
@@ -76,14 +76,13 @@ double sumOfRuns(KernelContext& context, Index n, const Run& run) {
     for (Index p = begin; p < end; ++p)
       sums[p] = sumOfRuns(p * pieces.length, std::min((p + 1) * pieces.length, n), run);
   });
+  // A last piece that is not whole is not a partial sum of the tree: it is what comes after all of them.
   const Index whole = n / pieces.length;
   PairwiseSum sum(whole < pieces.count ? sums[whole] : 0);
   for (Index p = 0; p < whole; ++p)
     sum.add(sums[p]);
   return sum.total();
 }
-
-// A sum of terms as a number that stays where the kernels work, so that nobody waits for it.
 
 constexpr int kSumLanes = 8;
 
@@ -96,8 +95,8 @@ double sumOfRun(Index at, Index count, const Term& term) {
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-// *sum = factor times the sum of term(0, i) for i < n, pairwise in double; where sum is null the terms are
-// evaluated alone, for what they write.
+// *sum = factor times the sum of term(0, i) for i < n, pairwise in double. The number stays where the kernels
+// work, so that nobody waits for it. If sum is null, the terms are evaluated for what they write.
 template <class T, class Term>
 void sumTerms(KernelContext& context, Index n, const Term& term, double factor, T* sum) {
   if constexpr (kHasDevice)

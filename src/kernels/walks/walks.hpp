@@ -13,8 +13,8 @@
 
 namespace tenon {
 
-// What a functor does to an element in two steps, f.write(i, f.read(i)): a thread of the device reads several elements
-// before it writes them, so that it waits for their loads together.
+// A functor that handles an element in two steps, f.write(i, f.read(i)): a thread of the device reads several
+// elements before it writes them, so that it waits for their loads together.
 template <class F>
 concept ReadsFirst = requires(const F& f) {
   f.write(Index(), f.read(Index()));
@@ -44,10 +44,11 @@ constexpr unsigned kThreads = 256; // of a block
 template <class F>
 void eachElement(const Stream& stream, Index n, const F& f);
 
-// f.write(offset written, f.read(offset read, offset written)) for each cell of the block. Where the block writes an
-// element twice, along dimensions whose written stride is 0, one thread does these in order.
+// f.write(offset written, f.read(offset read, offset written)) for each element of the block. If the block
+// writes an element several times, along dimensions whose written stride is 0, one thread does these in
+// order.
 template <class F>
-void eachCell(const Stream& stream, const Block& block, const F& f);
+void eachOfBlock(const Stream& stream, const Block& block, const F& f);
 
 // For each block of the grid f(phase, place, shared) for all its places, phase by phase from 0 to
 // f.phases() - 1: what a phase leaves in F::Shared, all places of the next one see.

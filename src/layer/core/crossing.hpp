@@ -42,7 +42,7 @@ class CallersCopy {
 public:
   // Whether the last call copied this array.
   void note(bool copied, const DTensor& array) {
-    bytes_ = copied ? array.localCells() * dataTypeSize(array.dataType()) : 0;
+    bytes_ = copied ? array.localElements() * dataTypeSize(array.dataType()) : 0;
     if (copied && title_ != array.title()) // from the second call on nothing is allocated
       title_ = array.title();
   }

@@ -23,7 +23,7 @@ void checkDistinct(const Layer& layer, const DTensor* in, const DTensor* out) {
         TENON_ERR_ARG,
         fmt::format("the input and output of {} are the same tensor; pass two", layer.title()));
   // Two arrays of the library are apart, which spares networks at small sizes the search.
-  if ((in->isPlaced() || out->isPlaced()) && shareCells(*in, *out))
+  if ((in->isPlaced() || out->isPlaced()) && shareElements(*in, *out))
     throw Error(TENON_ERR_ARG,
                 fmt::format("the arrays of the input and output of {} overlap, and a layer does "
                             "not work in place; pass separate arrays",
@@ -34,7 +34,7 @@ void checkDistinct(const Layer& layer, const DTensor* in, const DTensor* out) {
 void checkCotangents(const Layer& layer, InputCotangents dx) {
   for (std::size_t i = 0; i < dx.size(); ++i)
     for (std::size_t j = 0; dx[i] && j < i; ++j)
-      if (dx[j] && (dx[i] == dx[j] || shareCells(*dx[i], *dx[j])))
+      if (dx[j] && (dx[i] == dx[j] || shareElements(*dx[i], *dx[j])))
         throw Error(TENON_ERR_ARG,
                     fmt::format("the cotangents of inputs {} and {} of {} are the same tensor, or "
                                 "their arrays overlap; pass two with separate arrays and add them "

@@ -9,7 +9,7 @@
 namespace tenon {
 
 void RoundedValue::keep(const DTensor& x) {
-  const Index bytes = x.localCells() * Index(sizeof(BFloat16));
+  const Index bytes = x.localElements() * Index(sizeof(BFloat16));
   if (!memory_ && bytes > 0) {
     own_ = Buffer(bytes, "saved activation in bfloat16", x.context().memory());
     memory_ = own_.data<BFloat16>();
@@ -23,7 +23,7 @@ void RoundedValue::keep(const DTensor& x) {
 
 void RoundedValue::expand(DTensor& x) const {
   visitFloating(x.dataType(), [&]<class T>(T) {
-    fromBFloat16(x.context(), x.localCells(), memory_, x.mutableData<T>());
+    fromBFloat16(x.context(), x.localElements(), memory_, x.mutableData<T>());
   });
 }
 
@@ -73,7 +73,7 @@ void Rounding::noteReader(const BoundMaps& maps, int map) {
       continue;
     const Ref<DTensor> tensor = maps.tensor(maps.list().values()[v].layout);
     ofMap_[map].push_back({number, tensor, bytes});
-    bytes += roundedUp(tensor->localCells() * dataTypeSize(maps.dataType()), kAlignment);
+    bytes += roundedUp(tensor->localElements() * dataTypeSize(maps.dataType()), kAlignment);
   }
   expandedBytes_ = std::max(expandedBytes_, bytes);
 }

@@ -104,7 +104,7 @@ void Setup::derive() {
     if (value.isCallers())
       continue;
     keptPlaces_.emplace_back(v, keptBytes_);
-    const Index cells = inference_.own[v]->localCells();
+    const Index cells = inference_.own[v]->localElements();
     keptBytes_ +=
         roundedUp(isRounded ? cells * Index(sizeof(BFloat16)) : bytesOf(v, inference_), kAlignment);
   }
@@ -123,7 +123,7 @@ void Setup::noteReaders() {
 }
 
 Index Setup::bytesOf(ValueId v, const PassTensors& of) const {
-  return of.own[v]->localCells() * dataTypeSize(maps_.dataType());
+  return of.own[v]->localElements() * dataTypeSize(maps_.dataType());
 }
 
 // What a kernel keeps of the caller's memory is saved.

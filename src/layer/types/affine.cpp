@@ -61,7 +61,7 @@ public:
       if (p.size() < 2)
         return;
       DTensor& db = p[1]->gradientAddends();
-      if (db.localCells() > 0)
+      if (db.localElements() > 0)
         sumRows<T>(dy.context(), n_, o_, g, db.mutableData<T>());
     });
   }
@@ -85,7 +85,7 @@ private:
   // Off the root of an axis that splits the inputs there is no bias: one addend carries it.
   template <class T>
   void addBiasOf(const DTensor& b, T* out) {
-    if (b.localCells() > 0)
+    if (b.localElements() > 0)
       addBias<T>(b.context(), n_, o_, b.data<T>(), out);
   }
 

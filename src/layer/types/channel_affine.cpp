@@ -20,7 +20,7 @@ public:
   void forward(const DTensor& x, ParameterUses& p, DTensor& y, Buffer*) override {
     shift(&p[1]->value(), y);
     addScaled(p[0]->value(), x, y);
-    logFlops(2.0 * double(x.localCells()));
+    logFlops(2.0 * double(x.localElements()));
   }
   void tangent(const KernelPoint& at, const DTensor* dx, ParameterUses& p, DTensor& dy) override {
     shift(p[1]->tangent(), dy);
@@ -34,10 +34,10 @@ public:
       return;
     scaleArray(0, *dx);
     addScaled(p[0]->value(), dy, *dx);
-    logFlops(double(dy.localCells()));
+    logFlops(double(dy.localElements()));
   }
   void adjointParameters(const KernelPoint& at, const DTensor& dy, ParameterUses& p) override {
-    const bool shifts = p[1]->gradientAddends().localCells() > 0;
+    const bool shifts = p[1]->gradientAddends().localElements() > 0;
     visitFloating(dy.dataType(), [&]<class T>(T) {
       const auto add = [&](const T* factor, DTensor& gradient) {
         blockMultiplyAdd<T>(dy.context(), 3, extent_.data(), 1, factor, cells_.data(), dy.data<T>(),
@@ -47,7 +47,7 @@ public:
       if (shifts)
         add(nullptr, p[1]->gradientAddends());
     });
-    logFlops((shifts ? 3.0 : 2.0) * double(dy.localCells()));
+    logFlops((shifts ? 3.0 : 2.0) * double(dy.localElements()));
   }
   bool runsOnDevice() const override { return true; }
   std::string describe() const override { return "each channel for itself"; }
@@ -58,7 +58,7 @@ private:
 
   // y = t, which off the root of an axis is absent, and is 0.
   void shift(const DTensor* t, DTensor& y) const {
-    if (!t || t->localCells() == 0)
+    if (!t || t->localElements() == 0)
       return scaleArray(0, y);
     visitFloating(y.dataType(), [&]<class T>(T) {
       blockCombine(y.context(), Combine::Copy, 3, extent_.data(), t->data<T>(), kChannels.data(),

@@ -119,7 +119,7 @@ private:
   // Those that have changed since the last call. A rank without points may have none.
   template <class T>
   void takeWeights(ParameterUses& p) {
-    if (p.front()->value().localCells() == 0)
+    if (p.front()->value().localElements() == 0)
       return;
     states_.resize(p.size(), 0);
     for (int l = 0; l < layers_; ++l) {

@@ -26,7 +26,8 @@ private:
     if (!x)
       return scaleArray(0, y);
     visitFloating(y.dataType(), [&]<class T>(T) {
-      arrayCombine(y.context(), Combine::Copy, x->localCells(), x->data<T>(), y.mutableData<T>());
+      arrayCombine(y.context(), Combine::Copy, x->localElements(), x->data<T>(),
+                   y.mutableData<T>());
     });
   }
 };

@@ -23,7 +23,7 @@ public:
     place(dx, dy);
   }
   void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses&, DTensor* dx) override {
-    if (!dx || dx->localCells() == 0)
+    if (!dx || dx->localElements() == 0)
       return;
     visitFloating(dy.dataType(), [&]<class T>(T) {
       copy(dy.context(), dy.data<T>() + offset(dy), dy.strides().data(), dx->mutableData<T>(),

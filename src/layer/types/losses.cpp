@@ -31,7 +31,7 @@ void visitTarget(const LossPart& part, Visit&& visit) {
 
 // Those of cells lie as the cells do that this rank owns.
 template <class T>
-CellWeights<T> weightsOf(const LossPart& part) {
+ElementWeights<T> weightsOf(const LossPart& part) {
   if (part.weighsCells)
     return {part.cellWeights<T>(), 1};
   if (part.weighsSamples)
@@ -249,7 +249,8 @@ void TargetUse::end() {
 
 void TargetUse::checkWeights() const {
   visitFloating(value_->dataType(), [&]<class T>(T) {
-    const Index bad = firstBadWeight<T>(value_->context(), value_->localCells(), value_->data<T>());
+    const Index bad =
+        firstBadWeight<T>(value_->context(), value_->localElements(), value_->data<T>());
     if (bad >= 0)
       throw Error(
           TENON_ERR_ARG,
@@ -263,7 +264,7 @@ void TargetUse::checkWeights() const {
 void KeptGradient::tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
                                DTensor& addend) {
   visitFloating(addend.dataType(), [&]<class T>(T) {
-    const Index cells = dx[0] ? dx[0]->localCells() : 0;
+    const Index cells = dx[0] ? dx[0]->localElements() : 0;
     storeDot<T>(addend.context(), cells, point.workspace->data<T>(),
                 dx[0] ? dx[0]->data<T>() : nullptr, placeOf<T>(addend));
   });
@@ -274,7 +275,7 @@ void KeptGradient::adjointMany(const KernelPoint& point, const DTensor& dAddend,
   if (!dx[0])
     return;
   visitFloating(dAddend.dataType(), [&]<class T>(T) {
-    scaleByNumber<T>(dx[0]->context(), dx[0]->localCells(), placeOf<T>(dAddend),
+    scaleByNumber<T>(dx[0]->context(), dx[0]->localElements(), placeOf<T>(dAddend),
                      point.workspace->data<T>(), dx[0]->mutableData<T>());
   });
 }
@@ -285,7 +286,7 @@ double LossPart::scale(const DTensor* weightSum) const {
   if (!weightSum)
     return 1 / terms;
   const double sum = numberOf(*weightSum);
-  if (sum == 0 && weightSum->localCells() > 0)
+  if (sum == 0 && weightSum->localElements() > 0)
     throw Error(TENON_ERR_ARG, "the weights of a mean loss sum to 0; give a positive one, or set "
                                "loss_reduction to sum");
   return 1 / sum;
@@ -301,7 +302,7 @@ public:
   void forwardMany(Inputs, ParameterUses&, DTensor& own, Buffer*) override {
     visitFloating(part_.type, [&]<class T>(T) {
       const DTensor& weights = part_.weights->value();
-      const double sum = tenon::sum<T>(own.context(), weights.localCells(), weights.data<T>());
+      const double sum = tenon::sum<T>(own.context(), weights.localElements(), weights.data<T>());
       setNumber(own, sum * timesEach());
     });
   }

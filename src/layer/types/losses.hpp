@@ -52,12 +52,12 @@ public:
 // hold it.
 template <class T>
 const T* placeOf(const DTensor& number) {
-  return number.localCells() > 0 ? number.data<T>() : nullptr;
+  return number.localElements() > 0 ? number.data<T>() : nullptr;
 }
 template <class T>
 T* placeOf(DTensor& number) {
   T* place = number.mutableData<T>();
-  return number.localCells() > 0 ? place : nullptr;
+  return number.localElements() > 0 ? place : nullptr;
 }
 
 // What a kernel of a loss knows of it.

@@ -33,9 +33,10 @@ public:
 private:
   static void multiply(const DTensor& a, const DTensor& b, bool adds, DTensor& y) {
     visitFloating(y.dataType(), [&]<class T>(T) {
-      product<T>(y.context(), y.localCells(), a.data<T>(), b.data<T>(), adds, y.mutableData<T>());
+      product<T>(y.context(), y.localElements(), a.data<T>(), b.data<T>(), adds,
+                 y.mutableData<T>());
     });
-    logFlops(double(y.localCells()));
+    logFlops(double(y.localElements()));
   }
 };
 

@@ -17,14 +17,14 @@ Moments<const T> momentsIn(const DTensor* tensor) {
   if (!tensor)
     return {nullptr, nullptr};
   const T* first = tensor->data<T>();
-  return {first, first + tensor->localCells() / 2};
+  return {first, first + tensor->localElements() / 2};
 }
 template <class T>
 Moments<T> momentsIn(DTensor* tensor) {
   if (!tensor)
     return {nullptr, nullptr};
   T* first = tensor->mutableData<T>();
-  return {first, first + tensor->localCells() / 2};
+  return {first, first + tensor->localElements() / 2};
 }
 
 // Of what this rank has of each group.

@@ -30,7 +30,8 @@ public:
 
   void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
     visitFloating(x.dataType(), [&]<class T>(T) {
-      pointwiseForward<T>(y.context(), function_, x.localCells(), x.data<T>(), y.mutableData<T>());
+      pointwiseForward<T>(y.context(), function_, x.localElements(), x.data<T>(),
+                          y.mutableData<T>());
     });
   }
 
@@ -54,7 +55,7 @@ private:
   void scale(const KernelPoint& point, const DTensor& v, DTensor& r) {
     visitFloating(v.dataType(), [&]<class T>(T) {
       pointwiseDerivative<T>(
-          r.context(), function_, v.localCells(), point.x ? point.x->data<T>() : nullptr,
+          r.context(), function_, v.localElements(), point.x ? point.x->data<T>() : nullptr,
           point.y ? point.y->data<T>() : nullptr, v.data<T>(), r.mutableData<T>());
     });
   }

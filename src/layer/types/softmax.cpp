@@ -50,7 +50,8 @@ private:
     if (!v)
       return scaleArray(0, r);
     visitFloating(r.dataType(), [&]<class T>(T) {
-      product<T>(r.context(), r.localCells(), e.data<T>(), v->data<T>(), false, r.mutableData<T>());
+      product<T>(r.context(), r.localElements(), e.data<T>(), v->data<T>(), false,
+                 r.mutableData<T>());
     });
   }
 

@@ -30,7 +30,7 @@ private:
   }
   static void copy(const DTensor& from, const Strides& read, DTensor& to, const Strides& write,
                    const Shape& extent) {
-    if (to.localCells() == 0)
+    if (to.localElements() == 0)
       return;
     visitFloating(to.dataType(), [&]<class T>(T) {
       blockCombine(to.context(), Combine::Copy, static_cast<int>(extent.size()), extent.data(),

@@ -73,7 +73,7 @@ public:
     visitFloating(du.dataType(), [&]<class T>(T) {
       kernel_.get<T>().adjointWeights(du.data<T>(), point.x->data<T>(),
                                       p[0]->gradientAddends().mutableData<T>(), nullptr);
-      if (p.size() < 2 || p[1]->gradientAddends().localCells() == 0)
+      if (p.size() < 2 || p[1]->gradientAddends().localElements() == 0)
         return;
       blockMultiplyAdd<T>(du.context(), rank_, extent_.data(), T(1), nullptr, nullptr,
                           du.data<T>() + first_, strides_.data(),
@@ -95,7 +95,7 @@ private:
   // Off the root of an axis there is no bias.
   template <class T>
   void addBias(const DTensor& b, DTensor& u) const {
-    if (b.localCells() > 0)
+    if (b.localElements() > 0)
       blockMultiplyAdd<T>(u.context(), rank_, extent_.data(), T(1), nullptr, nullptr, b.data<T>(),
                           kChannels.data(), u.mutableData<T>() + first_, strides_.data());
   }

@@ -170,11 +170,11 @@ template <class T>
 const T* CollectiveStep::packedPiece(const DTensor& x) {
   Wire& wire = wires_->parts;
   if (x.isContiguous())
-    return sent(wire, x.data<T>(), x.localCells());
+    return sent(wire, x.data<T>(), x.localElements());
   auto* buffer = reinterpret_cast<T*>(wire.cells());
   blockCombine(x.context(), Combine::Copy, x.rank(), x.extent().data(), x.data<T>(),
                x.strides().data(), buffer, packedStrides(x).data());
-  return sent(wire, static_cast<const T*>(buffer), x.localCells());
+  return sent(wire, static_cast<const T*>(buffer), x.localElements());
 }
 
 // Where the whole arrives: in the output, if it may lie there as it comes.
@@ -189,7 +189,7 @@ T* CollectiveStep::landing(const Action& action) {
 template <class T>
 void CollectiveStep::unpackWhole(const Action& action, const T* from) {
   DTensor& y = *action.y;
-  if (y.localCells() == 0 || from == y.mutableData<T>())
+  if (y.localElements() == 0 || from == y.mutableData<T>())
     return;
   from = arrived(wires_->whole, from, pieces_.cells);
   for (int c = 0; c < (pieces_.dim < 0 ? 1 : ranks_); ++c) {
@@ -205,9 +205,9 @@ void CollectiveStep::unpackWhole(const Action& action, const T* from) {
 template <class T>
 void CollectiveStep::unpackPiece(const Action& action, const T* from) {
   DTensor& y = *action.y;
-  if (y.localCells() == 0)
+  if (y.localElements() == 0)
     return;
-  from = arrived(wires_->parts, from, y.localCells());
+  from = arrived(wires_->parts, from, y.localElements());
   blockAxpby(y.context(), y.rank(), y.extent().data(), static_cast<T>(action.alpha), from,
              packedStrides(y).data(), static_cast<T>(action.beta), y.mutableData<T>(),
              y.strides().data());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the number of a cell of a box to its offsets in several arrays, as device code needs it, which has
-// no loops over rows.
+// From the number of an element of a box, counted row by row, to its offsets in several arrays. Device code needs
+// this, since its threads take elements by number and have no loops over rows.
 #pragma once
 
 #include "kernels/walks/block.hpp"
@@ -16,7 +16,6 @@ namespace tenon {
 
 // Division of 32-bit numbers by one that is known before: a product and shifts, where a device's division
 // of 64-bit numbers is a call. (Granlund and Montgomery, PLDI 1994, figure 4.1.)
-
 class Divisor {
 public:
   Divisor() = default;
@@ -40,22 +39,23 @@ private:
   std::uint32_t divisor_ = 1, factor_ = 1, first_ = 0, second_ = 0;
 };
 
-// Where there is nothing to walk, it divides by 1. A walk with an extent that is not among these numbers is refused
-// (checkCells); until then it divides by the largest.
+// The divisor of an extent. An extent of 0 gives 1, since nothing will be divided; an extent above 2^31 gives
+// the largest divisor, since checkElementCount() refuses the walk before it divides.
 inline Divisor divisorOf(Index extent) {
   return Divisor(static_cast<std::uint32_t>(std::clamp<Index>(extent, 1, Index(1) << 31)));
 }
 
-// The most cells that one such walk covers.
-inline constexpr Index kMostWalkedCells = std::numeric_limits<std::int32_t>::max();
+// The most elements that one walk by number covers.
+inline constexpr Index kMostWalkedElements = std::numeric_limits<std::int32_t>::max();
 
-// Of a box of at most so many cells and K arrays. Unit dimensions are dropped, and the outermost needs no division: a
-// row is a product for each array.
+// The offsets in K arrays of the elements of a box, which has at most kMostWalkedElements. Unit dimensions
+// are dropped, and the outermost dimension needs no division, so that a single row costs one product for each
+// array.
 template <int K>
-class Cells {
+class ElementOffsets {
 public:
   // strides[k] are those of array k.
-  Cells(int rank, const Index* extent, const Index* const (&strides)[K]) {
+  ElementOffsets(int rank, const Index* extent, const Index* const (&strides)[K]) {
     int outermost = 0;
     while (outermost < rank && extent[outermost] == 1)
       ++outermost;
@@ -75,9 +75,9 @@ public:
   struct Offsets {
     Index of[K];
   };
-  TENON_DEVICE Offsets operator()(Index cell) const {
+  TENON_DEVICE Offsets operator()(Index element) const {
     Offsets offsets{};
-    auto rest = static_cast<std::uint32_t>(cell);
+    auto rest = static_cast<std::uint32_t>(element);
     for (int d = 0; d < divided_; ++d)
       add(extent_[d].divide(rest), stride_[d], offsets);
     add(rest, outermost_, offsets);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the number of a cell to its offset, on the host: against loops over the box, and where an extent is no 32-bit
+// From the number of an element to its offset, on the host: against loops over the box, and where an extent is no 32-bit
 // number, so that the walk can only be counted and refused.
-#include "kernels/walks/cells.hpp"
+#include "kernels/walks/element_offsets.hpp"
 
 #include "kernels/walks/each.hpp"
 #include "sys/expect_error.hpp"
@@ -11,24 +11,24 @@
 namespace tenon {
 namespace {
 
-TEST(Cells, AreNumberedRowByRow) {
+TEST(ElementOffsets, FollowTheNumbersRowByRow) {
   const Index extent[] = {3, 1, 4, 5}, strides[] = {100, 7, -20, 3};
-  const Cells<1> cells(4, extent, {strides});
-  ASSERT_EQ(cells.count(), 60);
+  const ElementOffsets<1> offsets(4, extent, {strides});
+  ASSERT_EQ(offsets.count(), 60);
   Index number = 0;
   for (Index i = 0; i < 3; ++i)
     for (Index j = 0; j < 4; ++j)
       for (Index k = 0; k < 5; ++k)
-        EXPECT_EQ(cells(number++).of[0], 100 * i - 20 * j + 3 * k);
+        EXPECT_EQ(offsets(number++).of[0], 100 * i - 20 * j + 3 * k);
 }
 
-TEST(Cells, OfAnyExtentAreCountedAndRefused) {
+TEST(ElementOffsets, OfAnyExtentAreCountedAndRefused) {
   for (const Index most : {Index(1) << 32, Index(3) << 32, (Index(1) << 32) + 1, Index(1) << 40}) {
     const Index extent[] = {2, most}, strides[] = {0, 0};
-    const Cells<1> cells(2, extent, {strides});
-    EXPECT_EQ(cells.count(), 2 * most);
+    const ElementOffsets<1> offsets(2, extent, {strides});
+    EXPECT_EQ(offsets.count(), 2 * most);
     expectError(TENON_ERR_SUPPORT, {"a walk", "2^31 - 1"},
-                [&] { checkCells(cells.count(), "a walk"); });
+                [&] { checkElementCount(offsets.count(), "a walk"); });
   }
 }
 
