@@ -3,15 +3,20 @@
 #pragma once
 
 #include "capi/handle.hpp"
+#include "geometry/boundary.hpp"
+#include "geometry/box.hpp"
+#include "sys/memory/memory.hpp"
 
 #include <tenon/layout.h>
 
+#include <algorithm>
 #include <cstring>
+#include <string>
 #include <vector>
 
 namespace tenon {
 
-// `count` values at `values`, which may be NULL only if there are none.
+// A copy of `count` values at `values`, which may be NULL only if there are none.
 template <class T>
 std::vector<T> listOf(const T* values, int count, const char* name) {
   if (count < 0)
@@ -31,14 +36,15 @@ inline std::string textOrEmpty(const char* text) {
   return text ? text : "";
 }
 
-// A caller's buffer for a text. Without a buffer the size is asked for; without `needed` it is not.
+// The buffer into which a call copies a text. A caller leaves the buffer NULL to ask for the size alone, and `needed` NULL
+// if he does not want to know it.
 struct TextBuffer {
   char* text;
   TenonInt length;
   TenonInt* needed;
 };
 
-// Copies a text into the buffer, with its end.
+// Copies a text into the buffer, with its terminating zero.
 inline void copyText(const std::string& text, const TextBuffer& buffer, const char* name) {
   const auto needed = static_cast<TenonInt>(text.size()) + 1;
   if (buffer.needed)
@@ -92,7 +98,7 @@ inline void copyBox(const Box& box, TenonInt* low, TenonInt* high) {
   }
 }
 
-// Into an array of that length, or nowhere if it is NULL.
+// Copies numbers into an array of this length; an array that is NULL receives nothing.
 inline void copyUpTo(const std::vector<Index>& found, TenonInt length, TenonInt* values,
                      const std::string& what) {
   if (!values)

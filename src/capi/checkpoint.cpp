@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The calls of TenonCheckpoint. What belongs to a checkpoint is added locally, and what touches a file is collective:
+// the ranks agree that each of them has a path before the checkpoint's own steps begin, so that a NULL on one rank is
+// an error on all of them and no wait without end.
 #include "io/checkpoint.hpp"
 
 #include "capi/collective.hpp"
+#include "dtensor/dtensor.hpp"
 #include "io/file_view.hpp"
+#include "io/hdf5_file.hpp"
+#include "layer/core/layer.hpp"
 #include "sys/errors/guard.hpp"
+#include "train/optimizer.hpp"
 
 #include <tenon/checkpoint.h>
 
@@ -11,6 +18,7 @@ using namespace tenon;
 
 namespace {
 
+// A value of the caller's, which must have the type by which it is asked for.
 template <class T>
 const T& storedValue(TenonCheckpoint handle, const char* key, const char* expected) {
   const Checkpoint& checkpoint = deref(handle, "checkpoint");
@@ -169,6 +177,7 @@ TenonErrorCode TenonCheckpointViewFile(const char* path) noexcept {
     requireHdf5();
     const FileView view = viewFile(name);
     print(view.text);
+    // The contents are printed before the error: they say which datasets can still be used.
     if (!view.damaged.empty())
       throw Error(TENON_ERR_FORMAT, fmt::format("file '{}' is damaged: the digest is wrong of {}",
                                                 name, view.damaged));

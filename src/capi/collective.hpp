@@ -12,7 +12,8 @@
 
 namespace tenon {
 
-// `make` returns the new object's reference, `describe` the text that must agree.
+// The body of a call that creates an object: make() returns the reference to it, describe(object) the text on which the
+// ranks must agree.
 template <class Handle, class Make, class Describe>
 void createTogether(Communicator& comm, Handle* handle, const char* name, const char* what,
                     Make&& make, Describe&& describe) {
@@ -26,7 +27,8 @@ void createTogether(Communicator& comm, Handle* handle, const char* name, const 
   give(handle, std::move(object));
 }
 
-// How many processes wait for this one in an Apply of this object.
+// How many processes take part in an Apply of the object behind a handle. A handle that is not valid names no
+// communicator; then all processes of the program may be waiting.
 template <class Handle>
 int processesOf(Handle handle) {
   int size = 1;
@@ -38,8 +40,8 @@ int processesOf(Handle handle) {
   return size;
 }
 
-// For Apply of an object, where other ranks wait: an error of the only process is known to all there
-// are, so it may be returned. `processes()` counts them.
+// The body of a call in which other ranks wait, such as an Apply: an error is returned only if there is one process, since
+// then all that there are know it. processes() counts them, and is called after an error alone.
 template <class Processes, class Body>
 void returnIfOne(Processes&& processes, Body&& body) {
   try {
@@ -55,6 +57,7 @@ void returnIfOne(Processes&& processes, Body&& body) {
   }
 }
 
+// The same for the object behind a handle. It also checks that the library is initialised.
 template <class Handle, class Body>
 void returnIfAlone(Handle handle, Body&& body) {
   returnIfOne([=] { return processesOf(handle); },
@@ -64,7 +67,7 @@ void returnIfAlone(Handle handle, Body&& body) {
               });
 }
 
-// What a View prints: one rank speaks for all.
+// Prints the text of a View, which is the same on all ranks, on one of them.
 inline void printOnce(const Communicator& comm, const std::string& line) {
   if (comm.rank() == 0)
     print(wrapped(line) + (line.ends_with('\n') ? "" : "\n"));

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "io/hdf5_dataset.hpp"
+// The calls of TenonDataset. The ranks agree here only that each of them has passed its arguments: the constructors read
+// the files and agree on what they found, so the handle is given away without createTogether(). A batch is filled
+// locally, since each rank knows the order of the samples.
+#include "train/dataset.hpp"
 
 #include "capi/collective.hpp"
+#include "comm/layout_object.hpp"
+#include "dtensor/dtensor.hpp"
+#include "io/hdf5_dataset.hpp"
 #include "sys/errors/guard.hpp"
 #include "train/idx_dataset.hpp"
 
@@ -42,6 +48,7 @@ TenonErrorCode TenonDatasetSetFromOptions(TenonDataset dataset) noexcept {
 TenonErrorCode TenonDatasetGetShape(TenonDataset dataset, TenonInt* samples, TenonInt* height,
                                     TenonInt* width) noexcept {
   return guard(__func__, [&] {
+    // Images are the last two dimensions, whatever comes between them and the samples.
     const Shape& shape = deref(dataset, "dataset").shape();
     const std::size_t rank = shape.size();
     if (samples)

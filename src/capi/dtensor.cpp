@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tensors: creation, and the local array.
+// The calls that create a TenonDTensor and reach its local array. Strides that are not given are those of a dense
+// row-major array of the owned elements with their ghosts, which is what a solver in C has; and an array that was got
+// for writing counts as changed from the Get on, since nobody sees the writes themselves.
 #include "dtensor/dtensor.hpp"
 
 #include "capi/collective.hpp"
+#include "comm/layout_object.hpp"
 #include "sys/errors/guard.hpp"
 
 #include <tenon/dtensor.h>
@@ -23,7 +26,7 @@ std::vector<Index> ghostsOf(const TenonInt* ghosts, int rank, const char* name) 
   return widths;
 }
 
-// Row-major over the array that the owned cells and their ghosts make.
+// The strides of a row-major array of the owned elements with their ghosts.
 std::vector<Index> denseStrides(const DTensor& x, const std::vector<Index>& low,
                                 const std::vector<Index>& high) {
   Shape extent = extents(x.layout().ownedBox(x.position()));
@@ -37,12 +40,13 @@ void place(TenonDTensor handle, const void* firstOwned, const TenonInt* strides,
   DTensor& x = deref(handle, "x");
   const auto low = ghostsOf(ghostsLow, x.rank(), "ghostsLow");
   const auto high = ghostsOf(ghostsHigh, x.rank(), "ghostsHigh");
+  // A tensor on a constant array remembers that it is read only and refuses to be written, so the cast is safe.
   x.placeArray(const_cast<void*>(firstOwned),
                strides ? listOf(strides, x.rank(), "strides") : denseStrides(x, low, high), low,
                high, readOnly, length);
 }
 
-// Row-major over one of the arrays that dimension `dim` counts.
+// The same for one of several arrays, which dimension `dim` counts.
 std::vector<Index> denseStridesOfOne(const DTensor& x, int dim, const std::vector<Index>& low,
                                      const std::vector<Index>& high) {
   Shape extent = extents(x.layout().ownedBox(x.position()));
@@ -63,7 +67,8 @@ void placeEach(TenonDTensor handle, int dim, const std::vector<void*>& firstOwne
                 low, high, readOnly, length);
 }
 
-// values: those of the host, or of the device.
+// These lend the local array to the program, where `values` is the tensor's hostValues or deviceValues. Until it is
+// restored, an array lent for writing bars every other use of the tensor, and one lent for reading bars writing.
 template <class Values>
 void lendForWriting(TenonDTensor handle, Values values, TenonDataType type, void** array) {
   DTensor& x = deref(handle, "x");

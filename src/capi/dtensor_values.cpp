@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tensors: their values, and what they can be asked.
+// The calls that fill, combine and measure the values of a TenonDTensor, and those that ask what it is. Fills and
+// arithmetic are local, and so are their errors; the measures are sums over ranks and no hot path, so they agree on
+// their arguments before they communicate.
 #include "capi/collective.hpp"
+#include "comm/layout_object.hpp"
 #include "dtensor/arithmetic.hpp"
+#include "dtensor/dtensor.hpp"
 #include "dtensor/fill.hpp"
 #include "dtensor/measure.hpp"
 #include "dtensor/stride_sums.hpp"
@@ -18,14 +22,13 @@ std::uint64_t bitsOf(TenonInt number) {
   return static_cast<std::uint64_t>(number);
 }
 
-// Of the log.
+// All fills are one event of the log.
 int fillEvent() {
   static const int event = logEvent("DTensorFill");
   return event;
 }
 
-// Sums over ranks are no hot path, so they agree on their arguments first: then an error is one of
-// all ranks. `check` finds what is wrong, `measure` communicates.
+// `check` finds what is wrong on this rank; after the agreement `measure` communicates.
 template <class Check, class Measure>
 void measureTogether(int event, const CommPtr& comm, double* result, const char* name, Check check,
                      Measure measure) {
@@ -38,6 +41,7 @@ void measureTogether(int event, const CommPtr& comm, double* result, const char*
   *result = measure();
 }
 
+// What arithmetic on two tensors needs: two tensors of one layout, whose elements do not overlap halfway.
 void checkAlike(const DTensor& x, const DTensor& y) {
   if (&x == &y)
     throw Error(TENON_ERR_ARG,

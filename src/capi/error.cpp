@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls about errors do not guard themselves where that would overwrite the record they show.
+// Error codes, the record of the last error, and the handlers. The calls that read or extend that record do not pass
+// through guard(), since an error of their own would overwrite what they are asked to show.
 #include "comm/session/session.hpp"
 #include "sys/errors/guard.hpp"
 
@@ -12,6 +13,7 @@
 
 namespace {
 
+// Copies as much of a text as the buffer holds: a report that is cut is better than an error about an error.
 TenonErrorCode copyCut(const std::string& text, char* buffer, TenonInt length, TenonInt* needed) {
   if (needed)
     *needed = static_cast<TenonInt>(text.size()) + 1;
@@ -60,6 +62,7 @@ TenonErrorCode TenonRaiseError(TenonErrorCode code, const char* message, const c
   });
   if (wrong != TENON_SUCCESS)
     return wrong;
+  // Where there is no memory for the message, the error that is raised is the one about memory.
   try {
     return tenon::raiseAt(tenon::Error(code, message), function, file, line,
                           tenon::Severity::Returned);

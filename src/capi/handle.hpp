@@ -4,17 +4,9 @@
 // a stale or foreign pointer is an error and not a crash.
 #pragma once
 
-#include "comm/layout_object.hpp"
-#include "comm/machine_object.hpp"
-#include "comm/partition.hpp"
-#include "io/field_series.hpp"
-#include "layer/core/layer.hpp"
-#include "linop/linear_op.hpp"
-#include "planner/network_plan.hpp"
-#include "reduction/plan_objects.hpp"
+#include "comm/communicator.hpp"
 #include "sys/errors/guard.hpp"
 #include "sys/errors/object.hpp"
-#include "train/trainer.hpp"
 
 #include <tenon/object.h>
 #include <tenon/trainer.h>
@@ -26,37 +18,38 @@
 
 namespace tenon {
 
-// Which class a handle points to: one line for each class.
+// Which class a handle points to: one line for each class. The class is only declared here, so that a call's file reads
+// the classes that it works on and no others: it includes the header of each class whose handles it takes.
 template <class Handle>
 struct ClassOf;
 template <>
-struct ClassOf<TenonPartition> : std::type_identity<Partition> {};
+struct ClassOf<TenonPartition> : std::type_identity<class Partition> {};
 template <>
-struct ClassOf<TenonLayout> : std::type_identity<LayoutObject> {};
+struct ClassOf<TenonLayout> : std::type_identity<class LayoutObject> {};
 template <>
-struct ClassOf<TenonDTensor> : std::type_identity<DTensor> {};
+struct ClassOf<TenonDTensor> : std::type_identity<class DTensor> {};
 template <>
-struct ClassOf<TenonLinearOp> : std::type_identity<LinearOp> {};
+struct ClassOf<TenonLinearOp> : std::type_identity<class LinearOp> {};
 template <>
-struct ClassOf<TenonLayer> : std::type_identity<Layer> {};
+struct ClassOf<TenonLayer> : std::type_identity<class Layer> {};
 template <>
-struct ClassOf<TenonMachine> : std::type_identity<MachineObject> {};
+struct ClassOf<TenonMachine> : std::type_identity<class MachineObject> {};
 template <>
-struct ClassOf<TenonOptimizer> : std::type_identity<Optimizer> {};
+struct ClassOf<TenonOptimizer> : std::type_identity<class Optimizer> {};
 template <>
-struct ClassOf<TenonDataset> : std::type_identity<Dataset> {};
+struct ClassOf<TenonDataset> : std::type_identity<class Dataset> {};
 template <>
-struct ClassOf<TenonTrainer> : std::type_identity<Trainer> {};
+struct ClassOf<TenonTrainer> : std::type_identity<class Trainer> {};
 template <>
-struct ClassOf<TenonCheckpoint> : std::type_identity<Checkpoint> {};
+struct ClassOf<TenonCheckpoint> : std::type_identity<class Checkpoint> {};
 template <>
-struct ClassOf<TenonFieldSeries> : std::type_identity<FieldSeries> {};
+struct ClassOf<TenonFieldSeries> : std::type_identity<class FieldSeries> {};
 template <>
-struct ClassOf<TenonPlacementList> : std::type_identity<PlacementList> {};
+struct ClassOf<TenonPlacementList> : std::type_identity<class PlacementList> {};
 template <>
-struct ClassOf<TenonReductionPrograms> : std::type_identity<ReductionPrograms> {};
+struct ClassOf<TenonReductionPrograms> : std::type_identity<class ReductionPrograms> {};
 template <>
-struct ClassOf<TenonPlan> : std::type_identity<NetworkPlan> {};
+struct ClassOf<TenonPlan> : std::type_identity<class NetworkPlan> {};
 
 // The object behind any handle; `name` is the argument's name in messages.
 Object& derefObject(const void* handle, const char* name, const char* expectedClass);
@@ -81,15 +74,11 @@ T& required(T* pointer, const char* name) {
   return *pointer;
 }
 
-// An object lent to a user's function, without a reference.
-inline TenonLayout handleOf(const LayoutObject& object) {
-  return reinterpret_cast<TenonLayout>(const_cast<Object*>(static_cast<const Object*>(&object)));
-}
-inline TenonDTensor handleOf(const DTensor& object) {
-  return reinterpret_cast<TenonDTensor>(const_cast<Object*>(static_cast<const Object*>(&object)));
-}
-inline TenonLayer handleOf(const Layer& object) {
-  return reinterpret_cast<TenonLayer>(const_cast<Object*>(static_cast<const Object*>(&object)));
+// The handle by which an object is lent to a user's function, without a reference. C has no handle of a constant object,
+// so the compiler's knowledge that the object is not to be changed ends here.
+template <class Handle>
+Handle handleOf(const typename ClassOf<Handle>::type& object) {
+  return reinterpret_cast<Handle>(const_cast<Object*>(static_cast<const Object*>(&object)));
 }
 
 // Hands a reference over to the caller. The address must have passed required().
@@ -100,8 +89,8 @@ void give(Handle* handle, Ref<T> object) {
   *handle = reinterpret_cast<Handle>(header);
 }
 
-// The reference that a caller's handle holds, taken back from him: it ends with the calls that work on the object, and
-// what is returned is another. A handle that was lent to him holds none.
+// Takes back the reference that a caller's handle holds. That reference ends with the calls that work on the object,
+// and the one that is returned is another. A handle that Tenon only lent to the caller holds no reference.
 template <class Handle>
 auto take(Handle handle, const char* name) {
   auto& object = deref(handle, name);
@@ -125,8 +114,8 @@ void destroy(Handle* handle, const char* name) {
   *handle = nullptr;
 }
 
-// The communicator of a collective call is that of its first live handle, so that a wrong handle on
-// one rank becomes an error on all wherever another handle can tell.
+// The communicator of a collective call: that of its first live handle, so that a wrong handle on one rank becomes an
+// error on all ranks wherever another handle of the call still names the communicator.
 template <class Handle, class... Handles>
 CommPtr commOf(const char* name, Handle handle, Handles... others) {
   if constexpr (sizeof...(others) > 0) {

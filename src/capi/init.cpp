@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Start and end of the library, and what it can say about its build. A communicator that is passed before MPI's start or
+// after its end is met here with an error, since MPI itself would end the program; and the build's type and needs are
+// definitions of this file alone (CMakeLists.txt), so that a change of them compiles nothing else.
 #include "capi/arguments.hpp"
 #include "comm/session/session.hpp"
 #include "io/hdf5_file.hpp"
@@ -6,11 +9,13 @@
 #include "kernels/base/library_info.hpp"
 #include "kernels/base/parallel.hpp"
 #include "machine/local_topology.hpp"
+#include "sys/device.hpp"
 #include "sys/errors/guard.hpp"
 
-#include <fmt/format.h>
 #include <tenon/init.h>
 #include <tenon/version.h>
+
+#include <fmt/format.h>
 
 using namespace tenon;
 
@@ -30,7 +35,7 @@ std::string compiler() {
 #endif
 }
 
-// The first line of what MPI says of itself.
+// The first line of what MPI says of itself: some libraries print a page.
 std::string mpiLibrary() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
@@ -81,30 +86,7 @@ std::string buildInfo() {
   return text;
 }
 
-} // namespace
-
-TenonErrorCode TenonGetVersionString(char text[], TenonInt length, TenonInt* needed) noexcept {
-  return guard(__func__, [&] { copyText(version(), {text, length, needed}, "text"); });
-}
-
-TenonErrorCode TenonGetBuildInfo(char text[], TenonInt length, TenonInt* needed) noexcept {
-  return guard(__func__, [&] { copyText(buildInfo(), {text, length, needed}, "text"); });
-}
-
-TenonErrorCode TenonGetDeviceInfo(char text[], TenonInt length, TenonInt* needed) noexcept {
-  return guard(__func__, [&] { copyText(Device::list(), {text, length, needed}, "text"); });
-}
-
-TenonErrorCode TenonGetPerformanceAdvice(char text[], TenonInt length, TenonInt* needed) noexcept {
-  return guard(__func__, [&] {
-    copyText(blasAdvice(blasInfo().kernel, processorFlags()), {text, length, needed}, "text");
-  });
-}
-
-using namespace tenon;
-
-namespace {
-
+// MPI_Initialized() and MPI_Finalized() are the only calls that may be made at any time.
 void checkRunning() {
   int running = 0, finished = 0;
   MPI_Initialized(&running);
@@ -162,5 +144,23 @@ TenonErrorCode TenonGetVersion(int* major, int* minor, int* patch) noexcept {
       *minor = TENON_VERSION_MINOR;
     if (patch)
       *patch = TENON_VERSION_PATCH;
+  });
+}
+
+TenonErrorCode TenonGetVersionString(char text[], TenonInt length, TenonInt* needed) noexcept {
+  return guard(__func__, [&] { copyText(version(), {text, length, needed}, "text"); });
+}
+
+TenonErrorCode TenonGetBuildInfo(char text[], TenonInt length, TenonInt* needed) noexcept {
+  return guard(__func__, [&] { copyText(buildInfo(), {text, length, needed}, "text"); });
+}
+
+TenonErrorCode TenonGetDeviceInfo(char text[], TenonInt length, TenonInt* needed) noexcept {
+  return guard(__func__, [&] { copyText(Device::list(), {text, length, needed}, "text"); });
+}
+
+TenonErrorCode TenonGetPerformanceAdvice(char text[], TenonInt length, TenonInt* needed) noexcept {
+  return guard(__func__, [&] {
+    copyText(blasAdvice(blasInfo().kernel, processorFlags()), {text, length, needed}, "text");
   });
 }

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a layout that is set up can be asked.
+// The calls of TenonLayout: the ways to one, which are a single call, the ranks' boxes, or a draft with setters and a
+// set-up; and what a layout that is set up can be asked. A setter is local and leaves its failure in the draft, for each
+// dimension by itself, so that the set-up, on which the ranks agree, fails with it on all of them.
+#include "comm/layout_object.hpp"
+
 #include "capi/collective.hpp"
+#include "comm/partition.hpp"
 #include "sys/errors/guard.hpp"
+#include "sys/text/view.hpp"
 
 #include <tenon/layout.h>
 
-// The ways to a layout: in one call, from the ranks' boxes, or by specification and set-up.
+#include <optional>
 
 using namespace tenon;
 
@@ -33,7 +39,7 @@ Shape checkedShape(Shape shape) {
   return shape;
 }
 
-// A Set: set(draft); a failure is remembered, and SetUp fails for it on all ranks.
+// The body of a setter: set(draft). A failure is remembered, and SetUp fails with it on all ranks.
 template <class Set>
 TenonErrorCode specify(const char* function, TenonLayout layout, Set set,
                        std::source_location where = std::source_location::current()) {
@@ -41,7 +47,7 @@ TenonErrorCode specify(const char* function, TenonLayout layout, Set set,
   return guard(function, body, where);
 }
 
-// A Set of one dimension; failures are remembered by dimension.
+// The body of a setter of one dimension, whose failure is made good only by a setter of that dimension.
 template <class Set>
 TenonErrorCode specifyDim(const char* function, TenonLayout layout, int dim, Set set,
                           std::source_location where = std::source_location::current()) {
@@ -49,6 +55,15 @@ TenonErrorCode specifyDim(const char* function, TenonLayout layout, int dim, Set
     deref(layout, "layout").specify(fmt::format("{}({})", function, dim), set);
   };
   return guard(function, body, where);
+}
+
+// Fails before the set-up.
+const Layout& valueOf(TenonLayout layout) {
+  return deref(layout, "layout").layout();
+}
+
+int positionIn(TenonLayout layout) {
+  return valueOf(layout).grid().position(deref(layout, "layout").comm()->rank());
 }
 
 } // namespace
@@ -76,6 +91,7 @@ TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim, const TenonIn
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr own = Communicator::of(comm);
+    // The boxes are gathered after the agreement, which a rank with bad arguments must have reached.
     std::optional<Shape> whole;
     const Box box = collectively(*own, [&] {
       required(layout, "layout");
@@ -164,20 +180,6 @@ TenonErrorCode TenonLayoutSetUp(TenonLayout layout) noexcept {
     deref(layout, "layout").setUp();
   });
 }
-
-using namespace tenon;
-
-namespace {
-
-const Layout& valueOf(TenonLayout layout) {
-  return deref(layout, "layout").layout();
-}
-
-int positionIn(TenonLayout layout) {
-  return valueOf(layout).grid().position(deref(layout, "layout").comm()->rank());
-}
-
-} // namespace
 
 TenonErrorCode TenonLayoutGetDual(TenonLayout layout, TenonLayout* dual) noexcept {
   return guard(__func__, [&] {

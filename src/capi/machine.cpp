@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The calls of TenonMachine. A machine that is described, by the program or in a file, is local; one that is found or
+// measured belongs to the communicator of its job, whose ranks agree on it, and then one rank writes it to files and to
+// the output.
 #include "comm/machine_object.hpp"
 
 #include "capi/collective.hpp"
@@ -95,6 +98,7 @@ TenonErrorCode TenonMachineMeasure(MPI_Comm comm, TenonMemorySpace space, int ro
     checkInitialized();
     const CommPtr own = Communicator::of(comm);
     const Space arrays = spaceOf(space);
+    // Before any message: with different numbers of rounds the ranks would wait for each other without end.
     agreeOnText(*own, "what is measured", [&] {
       return fmt::format("{}, arrays on the {}", counted(rounds, "round"), spaceName(arrays));
     });
@@ -185,6 +189,7 @@ TenonErrorCode TenonMachineGetRanks(TenonMachine machine, TenonInt ranks[]) noex
 
 TenonErrorCode TenonMachineView(TenonMachine machine) noexcept {
   return guard(__func__, [&] {
+    // A described machine has no communicator: each process that asks prints it.
     const MachineObject& seen = deref(machine, "machine");
     if (!seen.comm() || seen.comm()->rank() == 0)
       print(seen.describe());

@@ -1,8 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What all objects have in common, whatever their class, and the look-up behind deref(). A handle of any class is asked
+// for its communicator one class after the other: Object lives in sys, which knows no MPI.
+#include "sys/errors/object.hpp"
+
 #include "capi/arguments.hpp"
+#include "comm/layout_object.hpp"
+#include "comm/machine_object.hpp"
+#include "comm/partition.hpp"
+#include "dtensor/dtensor.hpp"
 #include "io/checkpoint.hpp"
+#include "io/field_series.hpp"
+#include "layer/core/layer.hpp"
+#include "linop/linear_op.hpp"
 #include "sys/errors/guard.hpp"
 #include "sys/text/plain_text.hpp"
+#include "train/dataset.hpp"
+#include "train/optimizer.hpp"
+#include "train/trainer.hpp"
 
 #include <tenon/object.h>
 
@@ -11,6 +25,7 @@ namespace tenon {
 Object& derefObject(const void* handle, const char* name, const char* expectedClass) {
   if (!handle)
     throw Error(TENON_ERR_NULL, fmt::format("{} is NULL; pass a {}", name, expectedClass));
+  // A list of live objects is asked, and not a mark in the object: memory behind a stale handle must not be read.
   if (!isLiveObject(handle))
     throw Error(
         TENON_ERR_HANDLE,
@@ -18,7 +33,8 @@ Object& derefObject(const void* handle, const char* name, const char* expectedCl
             "{} is not a valid handle: its object was destroyed or never created; pass a {}", name,
             expectedClass));
   auto& object = *const_cast<Object*>(static_cast<const Object*>(handle));
-  noteObject(object);
+  noteObject(
+      object); // so that the object outlives the call, even if its handle is destroyed meanwhile
   return object;
 }
 
@@ -103,7 +119,7 @@ TenonErrorCode TenonObjectGetComm(TenonObject object, MPI_Comm* comm) noexcept {
 TenonErrorCode TenonObjectRetain(TenonObject object) noexcept {
   return tenon::guard(__func__, [&] {
     any(object).retain();
-    any(object).addHandle();
+    any(object).addHandle(); // the reference is the caller's, who destroys it
   });
 }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The calls of TenonOptimizer. A call that one type alone has fails with TENON_ERR_TYPE on the others, which as() says
+// by their public names; and a step, like an Apply, has other ranks waiting in it, so that its errors are returned on
+// one rank and fatal on several.
 #include "train/optimizer.hpp"
 
 #include "capi/collective.hpp"
+#include "layer/core/layer.hpp"
 #include "sys/errors/guard.hpp"
 #include "train/adam.hpp"
 #include "train/lbfgs.hpp"
@@ -22,7 +26,8 @@ Type& as(TenonOptimizer handle, const char* type) {
                                           optimizer.title(), optimizer.type(), type));
 }
 
-// change(settings) of the schedule.
+// change(settings) changes the settings of the schedule, which are checked together: what one of them may be can depend
+// on another.
 template <class Change>
 TenonErrorCode changeSchedule(const char* function, TenonOptimizer handle, const Change& change) {
   return guard(function, [&] {

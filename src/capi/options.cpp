@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Inside the library, reading an option that no table declares is a fault of the library; here it
-// is a mistake of the caller's, so names and types are checked before the database is asked.
+// The calls of the option database. Inside the library, reading an option that no table declares is a fault of the
+// library; here it is a mistake of the caller's, so names and types are checked before the database is asked.
 #include "sys/options/options.hpp"
 
 #include "capi/arguments.hpp"
@@ -11,6 +11,8 @@
 #include <tenon/options.h>
 
 #include <algorithm>
+#include <optional>
+#include <span>
 
 namespace tenon {
 namespace {
@@ -24,8 +26,10 @@ struct Asked {
   std::string prefix, name;
 };
 
+// The option that a program asks for, once it is known to be declared and to have one of these types.
 Asked asked(const char* prefix, const char* name, const Types& types) {
   Asked option{textOrEmpty(prefix), textOf(name, "name")};
+  // Options of the program itself have no prefix of the library, and another list of declarations.
   const bool isProgram = option.prefix == kProgram;
   const auto declared = declarationsNamed(option.name, isProgram);
   const std::string key =

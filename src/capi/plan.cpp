@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "plan/layer_plan.hpp"
-#include "planner/prices/word.hpp"
+// The calls of TenonPlan that need no processes: what is planned and for which machine, what is fixed, the search, and
+// what it found. All are local, also for a plan of layers: ranks that ask the same find the same.
+#include "planner/network_plan.hpp"
 
 #include "capi/arguments.hpp"
+#include "comm/machine_object.hpp"
 #include "geometry/given_grid.hpp"
+#include "plan/layer_plan.hpp"
+#include "planner/prices/word.hpp"
 #include "sys/errors/guard.hpp"
 #include "sys/text/text.hpp"
 
@@ -50,8 +54,8 @@ const PlannedLayer& plannedLayer(TenonPlan plan, const char* layer) {
   return deref(plan, "plan").layerNamed(textOf(layer, "layer"));
 }
 
-// Blocks on a grid whose processes are numbered in row-major order. It is made once the number of processes is known,
-// which a grid may exceed by far.
+// A layout of equal blocks on a process grid whose ranks are in row-major order. The grid is made only once the number of
+// processes is known: the extents are the caller's, and their product may be far larger.
 NetworkPlan::PinnedEnd balancedOn(const std::vector<int>& grid, const std::string& properties) {
   for (int extent : grid)
     if (extent < 1)
@@ -64,6 +68,7 @@ NetworkPlan::PinnedEnd balancedOn(const std::vector<int>& grid, const std::strin
   };
 }
 
+// The traffic is added up rank by rank, so the number of ranks bounds the time of the call.
 constexpr TenonInt kMostCounted = 65536;
 
 template <class T, class V>

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans of networks of layers: set-up and use.
-#include "capi/collective.hpp"
+// The set-up and the use of plans of networks of layers. A TenonPlan may also be a plan of declarations alone, without
+// anything to run, so each call asks first which it has; and the calls that run it are those of a layer, with the same
+// rule for errors: returned on one rank, fatal on several.
 #include "plan/layer_plan.hpp"
+
+#include "capi/collective.hpp"
+#include "comm/layout_object.hpp"
+#include "dtensor/dtensor.hpp"
+#include "layer/core/layer.hpp"
 #include "sys/errors/guard.hpp"
 
 #include <tenon/plan_run.h>
@@ -25,7 +31,7 @@ const Layout& layoutFor(const LayerPlan& plan, TenonLayout handle) {
   return given.layout();
 }
 
-// The body of a call in which all ranks take part, on what is run: call(layer).
+// The body of a call in which all ranks take part: call(layer), where the layer is what the plan runs.
 template <class Call>
 TenonErrorCode runTogether(const char* function, TenonPlan plan, Call call) {
   return guardApply(function, [&] {

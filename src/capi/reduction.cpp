@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Placements of a job's process grid on the levels of a system, and the programs that reduce over its axes. Both are
+// found by enumeration on the process that asks, without MPI, so that their objects have no communicator.
 #include "reduction/plan_objects.hpp"
 
 #include "capi/arguments.hpp"
+#include "comm/machine_object.hpp"
 #include "reduction/simulation.hpp"
 #include "sys/errors/guard.hpp"
 
@@ -26,7 +29,7 @@ std::vector<Index> flat(const std::vector<std::vector<Index>>& rows) {
   return values;
 }
 
-// Processes along an axis.
+// The number of processes along an axis, which its row of the placement divides among the levels.
 Index extentOf(const Placement& placement, int axis) {
   Index extent = 1;
   for (Index factor : placement.matrix()[axis])

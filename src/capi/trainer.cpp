@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The calls of TenonTrainer. A user's context is held by the function object that passes it on, in a shared pointer
+// whose deleter is the user's own: so it is freed once, with the last copy of that function, whoever drops it.
 #include "train/trainer.hpp"
 
 #include "capi/collective.hpp"
+#include "dtensor/dtensor.hpp"
 #include "io/checkpoint.hpp"
+#include "layer/core/layer.hpp"
 #include "sys/errors/guard.hpp"
 
 #include <tenon/trainer.h>
+
+#include <memory>
 
 using namespace tenon;
 
@@ -19,7 +25,7 @@ Ref<Dataset> datasetOf(TenonDataset handle) {
   return Ref<Dataset>::share(&deref(handle, "dataset"));
 }
 
-// A user's context, freed with the last copy.
+// A user's context, which is freed with the last copy of the pointer.
 std::shared_ptr<void> owned(void* context, TenonTrainerDestroyer destroy) {
   return {context, [destroy](void* own) {
             if (destroy)
@@ -107,6 +113,7 @@ TenonErrorCode TenonTrainerSetCallback(TenonTrainer trainer, TenonTrainerCallbac
 TenonErrorCode TenonTrainerSetCheckpoint(TenonTrainer trainer, TenonCheckpoint checkpoint,
                                          const char* folder, TenonInt every) noexcept {
   return guard(__func__, [&] {
+    // The trainer knows a function that saves, and no files: train stands below io.
     const auto file = Ref<Checkpoint>::share(&deref(checkpoint, "checkpoint"));
     deref(trainer, "trainer")
         .setSave(

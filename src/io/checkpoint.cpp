@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a checkpoint consists of.
+// What a checkpoint consists of, its options, and the signal that asks for one. The state is found by visiting the objects
+// each time a file is written or read, and never kept: layers and optimizers may change in between, and all ranks agree on
+// the list of names, types and shapes before anything is done with it.
 #include "io/checkpoint.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -20,17 +22,10 @@
 
 namespace tenon {
 
-// A signal that is noted instead of ending the process, such as the SIGTERM that comes before a job's
-// time is over.
-
-// From now on this signal is noted; 0: none, and the one noted so far does again what it did before.
-// Throws TENON_ERR_ARG for a signal that cannot be caught.
-void noteSignal(int signal);
-// The signal that was noted and has come since; 0 if it has not.
-int notedSignal() noexcept;
-
 namespace {
 
+// A signal that is noted instead of ending the process, such as the SIGTERM that comes before a job's time is over. There
+// is one for the whole process, since a handler has no context; the checkpoint that asked last decides which.
 volatile std::sig_atomic_t arrivedSignal = 0;
 int watchedSignal = 0;
 struct sigaction actionBefore {};
@@ -39,14 +34,15 @@ extern "C" void tenonNoteSignal(int signal) {
   arrivedSignal = signal;
 }
 
-// A fault comes again when its handler returns, and abort() ends the process after it.
+// Whether a signal tells of a fault. Such a signal cannot be noted: a fault comes again when its handler returns, and
+// abort() ends the process after it.
 bool isFault(int signal) {
   constexpr int kFaults[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
   return std::find(std::begin(kFaults), std::end(kFaults), signal) != std::end(kFaults);
 }
 
-} // namespace
-
+// From now on this signal is noted; 0 notes none, and the signal noted so far does again what it did before. Throws
+// TENON_ERR_ARG for a signal that cannot be caught.
 void noteSignal(int signal) {
   if (isFault(signal))
     throw Error(TENON_ERR_ARG,
@@ -69,11 +65,10 @@ void noteSignal(int signal) {
   arrivedSignal = 0;
 }
 
+// The signal that was noted and has come since, or 0.
 int notedSignal() noexcept {
   return arrivedSignal;
 }
-
-namespace {
 
 constexpr OptionSpec kCheckpointOptions[] = {
     {"checkpoint_keep", OptionSpec::Int, "2",
@@ -88,6 +83,7 @@ const OptionRegistration kCheckpointRegistration{{"checkpoint", kCheckpointOptio
 
 constexpr Index kMebibyte = Index(1) << 20;
 
+// Lists the state that it is shown. Contents is private to Checkpoint, hence the template.
 template <class Contents>
 class ContentsVisitor final : public StateVisitor {
 public:
@@ -109,7 +105,8 @@ private:
   Contents& contents_;
 };
 
-// No two things of one name, and nothing inside what has values itself.
+// A path is that of one thing, and a thing with values of its own has nothing inside: HDF5 would need a dataset and a
+// group of one name. Sorted with a slash behind each, such paths are neighbours.
 void checkPaths(const std::vector<StoredDataset>& tensors,
                 const std::vector<StoredNumber>& numbers) {
   std::vector<std::string> paths;

@@ -38,14 +38,14 @@ public:
 
   // Collective, all.
   void write(const std::string& path);
-  // Into step-STEP.h5 of the folder, of which the latest are kept; also sets the value "step".
+  // Writes step-STEP.h5 in the folder, of which the latest are kept; also sets the value "step".
   void writeStep(const std::string& folder, Index step);
   void read(const std::string& path);
   // The latest file of the folder that is whole, with a warning for each that is not; none where the
   // folder has no file. Throws the error of the last if none is whole. The step of the file's name.
   std::optional<Index> readLatest(const std::string& folder);
 
-  // Until the object goes; 0: off.
+  // Notes this signal until the object is destroyed; 0 turns that off.
   void setSignal(int signal);
   // Collective: the signal that has come to any rank; 0 if none.
   int signal() const;
@@ -81,7 +81,7 @@ private:
   // Gives the digests and numbers of a file to what they belong to. Throws TENON_ERR_SHAPE, listing all
   // that does not fit.
   void fit(const StoredFile& file, const std::string& path, Contents& contents) const;
-  // What the file says, digests and numbers into the contents. Collective, as the two below are.
+  // Puts the digests and numbers of the file into the contents and returns its values. Collective, as the two below are.
   StoredValues readStated(const std::string& path, Contents& contents) const;
   void checkDigests(const std::string& path, const Contents& contents,
                     const std::vector<Buffer>& cells) const;

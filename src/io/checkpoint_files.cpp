@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Names of files numbered by steps, the leftovers of killed writers, and the space on the disk. Only names that this
+// library itself would give count, down to the zeros in front, and removing never fails: what cannot be removed stays, since
+// a full folder is better than a run that ends.
 #include "io/checkpoint_files.hpp"
 
 #include "io/file_header.hpp"
@@ -33,7 +36,7 @@ std::string numberedName(std::string_view start, Index step, int digits) {
   return fmt::format("{}{:0{}}{}", start, step, digits, kEnding);
 }
 
-// Of "step-100.h5", after "step-"; none of a name that numberedName() does not give.
+// The number in a name such as "step-100.h5", where `start` is "step-"; none if numberedName() does not give that name.
 std::optional<Index> numberOf(std::string_view name, std::string_view start, int digits) {
   if (!name.starts_with(start) || !name.ends_with(kEnding) ||
       name.size() <= start.size() + kEnding.size())
@@ -130,7 +133,7 @@ void checkRoom(const std::string& path, Index bytes) {
                             path, sizeText(bytes), sizeText(static_cast<Index>(limit.rlim_cur))));
   struct statvfs disk {};
   if (statvfs(folderOf(path).c_str(), &disk) != 0)
-    return; // to be told by who opens the file
+    return; // whoever opens the file reports what is wrong with the folder
   const std::uint64_t room = std::uint64_t(disk.f_bavail) * disk.f_frsize;
   if (room < needed)
     throw Error(TENON_ERR_FILE,
@@ -143,6 +146,7 @@ void reserveRoom(int file, const std::string& path) {
   struct stat known {};
   if (fstat(file, &known) != 0 || known.st_size == 0)
     return;
+  // Where the file system cannot reserve, a full disk is met while writing instead.
   if (fallocate(file, 0, 0, known.st_size) != 0 && errno != EOPNOTSUPP && errno != ENOSYS)
     throw Error(TENON_ERR_FILE,
                 fmt::format("cannot write file '{}': {}", path, std::strerror(errno)));

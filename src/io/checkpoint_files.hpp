@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Files that are numbered by steps, in their folder: step-100.h5, step-200.h5, ... of checkpoints, or
-// heat-000100.h5 of fields. What one process does for all.
+// heat-000100.h5 of fields. One process calls this for all.
 #pragma once
 
 #include "sys/types.hpp"
@@ -16,16 +16,16 @@ std::string stepFile(const std::string& folder, Index step);
 // number has zeros in front up to so many digits, and files with other numbers of zeros are not meant.
 // Throws TENON_ERR_FILE if it cannot be read.
 std::vector<Index> numberedFiles(const std::string& folder, const std::string& start, int digits);
-// Of checkpoints, likewise.
+// The same for the steps of checkpoints.
 std::vector<Index> stepsIn(const std::string& folder);
 // Makes the folder where there is none. Throws TENON_ERR_FILE.
 void makeFolder(const std::string& folder);
 
-// Removes what writers of the file that were killed have left beside it; of a step, writers of any step.
+// Removes what killed writers of the file have left beside it; for the file of a step, what writers of any step have left.
 void removeParts(const std::string& path);
-// The same of all files START<number>.h5.
+// The same for all files START<number>.h5.
 void removeNumberedParts(const std::string& folder, const std::string& start, int digits);
-// Removes of the checkpoints of steps up to `last` all but the latest `keep`. What cannot be removed stays, and so
+// Removes the checkpoints of steps up to `last`, all but the latest `keep`. What cannot be removed stays, and so
 // does a file of such a name that does not begin as a checkpoint: it is another program's.
 void removeSteps(const std::string& folder, Index last, Index keep);
 

@@ -80,7 +80,7 @@ StoredValue takeValue(MessageReader& from) {
   return kind == 0 ? StoredValue(integer) : StoredValue(real);
 }
 
-// A few of many.
+// The first few of many names.
 std::string some(std::vector<std::string> words) {
   constexpr std::size_t kMost = 8;
   const std::size_t more = words.size() - std::min(words.size(), kMost);
@@ -92,7 +92,8 @@ std::string kindText(TenonDataType type, const Shape& shape) {
   return fmt::format("{} [{}]", dataTypeName(type), fmt::join(shape, ","));
 }
 
-// Gives the visited objects what was read.
+// Gives the visited objects what was read, in the order in which contents() listed them. Tensors on a device get it by a
+// copy on the host.
 class StateSetter final : public StateVisitor {
 public:
   StateSetter(const std::vector<Buffer>& cells, const std::vector<StoredNumber>& numbers)
@@ -148,7 +149,7 @@ void Checkpoint::fit(const StoredFile& file, const std::string& path, Contents& 
     else
       missing.push_back(each.path);
   }
-  // What belongs to objects that were not added is not asked for.
+  // A file may hold objects that were not added to this checkpoint; only what is new inside an added one is a mismatch.
   const auto noteExtra = [&](const std::string& each) {
     const auto holds = [&](const auto& named) { return each.starts_with(named.root + "/"); };
     if (std::any_of(layers_.begin(), layers_.end(), holds) ||
@@ -216,6 +217,7 @@ void Checkpoint::checkDigests(const std::string& path, const Contents& contents,
   for (std::size_t i = 0; i < digests.size(); ++i) {
     const StoredDataset& stored = contents.tensors[i];
     const auto copies = static_cast<std::uint64_t>(copiesOf(contents.pointers[i]->layout()));
+    // All ranks have the same sums, so all throw; one says so, as the agreement would.
     if (digests[i] != stored.digest * copies)
       throw Error(TENON_ERR_FORMAT,
                   fmt::format("file '{}' is damaged: the values of '{}' do not have the digest "
@@ -237,6 +239,7 @@ void Checkpoint::readContents(const std::string& path, Contents& contents) {
     }
     return scratch;
   });
+  // Nothing is written to an object above this line, and below checkDigests() nothing can fail any more.
   readTensors(comm_, fileData(path, contents, "read"), contents.pointers, cells);
   checkDigests(path, contents, cells);
   StateSetter setter(cells, contents.numbers);

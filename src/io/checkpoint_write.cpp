@@ -24,7 +24,7 @@ namespace tenon {
 
 namespace {
 
-// Of HDF5's own data, at most.
+// The most that HDF5's own data take, of a file and of each dataset: an estimate for the check of the free space.
 constexpr Index kStructureBytes = 65536, kStructureBytesOfDataset = 8192;
 
 std::string timeText() {
@@ -72,7 +72,7 @@ void Checkpoint::addState(Contents& contents) const {
     contents.numbers[i].value = numbers[i];
 }
 
-// By rank 0.
+// Called by rank 0 alone.
 void Checkpoint::writeNewFile(const PartFile& part, const std::string& path,
                               const Contents& contents) const {
   writeStructure(part.name(), {.writer = fmt::format("Tenon {}.{}.{}", TENON_VERSION_MAJOR,
@@ -111,7 +111,8 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
   data.path = known;
   writeTensors(comm_, data, contents.pointers);
 
-  // Each rank for what its node keeps in memory of the file.
+  // Each rank that wrote synchronises the file, since only its own node knows what is still in memory there. The renaming
+  // follows a separate agreement, so that no file gets its name before all of it is on the disk.
   std::optional<Error> failure;
   const auto note = [&](auto&& body) {
     try {

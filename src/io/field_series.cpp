@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Fields over time for ParaView. Each time is a checkpoint of its own, and the .xmf file is written again in full after
+// each one, from what the files themselves say: so a run that was continued lists the times of the run before it, and an
+// interrupted one has a list that fits its files.
 #include "io/field_series.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -22,7 +25,8 @@ namespace tenon {
 
 namespace {
 
-constexpr int kFieldDigits = 6;
+constexpr int kFieldDigits =
+    6; // ParaView and shells sort the names of up to a million steps in order
 
 constexpr OptionSpec kFieldOptions[] = {
     {"field_center", OptionSpec::Choice, "cell",
@@ -134,7 +138,7 @@ void FieldSeries::checkWrite(Index step, double time) const {
     throw Error(TENON_ERR_ARG, fmt::format("time is {}; it must be finite", time));
 }
 
-// What a run before this one has left. A file that cannot be listed stands in nobody's way.
+// Lists the times before `step` that an earlier run has left. A file that cannot be read is left out with a warning.
 void FieldSeries::findEarlier(Index step) {
   removeNumberedParts(folderOf(path_), name_ + "-", kFieldDigits);
   for (const Index each : numberedFiles(folderOf(path_), name_ + "-", kFieldDigits)) {

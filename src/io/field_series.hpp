@@ -17,9 +17,9 @@ public:
   const CommPtr& comm() const noexcept { return comm_; }
   // Reads -tenon_[prefix_]field_center and checkpoint_transport.
   void setFromOptions();
-  // In the order (z,) y, x.
+  // Origin and spacing, in the order (z,) y, x.
   void setGrid(const std::vector<double>& origin, const std::vector<double>& spacing);
-  // `components`: names with commas between, "" for those of the field with numbers.
+  // `components` has names with commas between; "" stands for the name of the field with numbers.
   void addTensor(Ref<DTensor> tensor, const std::string& name, const std::string& components);
   // Collective.
   void write(Index step, double time);

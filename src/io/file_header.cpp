@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Writes and checks the text before HDF5's first byte. HDF5 believes the metadata that it reads, so everything but the
+// tensors' data is under one digest, which is checked before HDF5 opens the file at all.
 #include "io/file_header.hpp"
 
 #include "io/stored_file.hpp"
@@ -23,7 +25,7 @@ namespace tenon {
 namespace {
 
 constexpr Index kLeastHeader = 512, kMostHeader = Index(1) << 28;
-constexpr Index kHeaderLine = 48; // at most, of two numbers
+constexpr Index kHeaderLine = 48; // the most that a line with two numbers takes
 constexpr std::string_view kFirstWord = "tenon-checkpoint ";
 
 // FNV-1a: another byte always gives another digest.
@@ -83,7 +85,7 @@ private:
   std::string_view rest_;
 };
 
-// Of what is neither header nor data.
+// Adds the bytes that are neither header nor data.
 void addBetween(ByteDigest& digest, std::istream& file, Index header, Index size,
                 const std::vector<ByteRange>& data) {
   constexpr Index kChunk = 65536;
@@ -194,6 +196,7 @@ void checkHeader(const std::string& path) {
       !std::has_single_bit(static_cast<std::uint64_t>(bytes)))
     first.damaged();
 
+  // The size of the header is trusted only now that it is within the file, so that no damage asks for much memory.
   text.resize(static_cast<std::size_t>(bytes));
   file.seekg(0);
   file.read(text.data(), static_cast<std::streamsize>(bytes));

@@ -25,7 +25,7 @@ struct ByteRange {
 // Whether a file begins as checkpoints of any format do, however damaged the rest may be. None that cannot be
 // read does.
 bool beginsAsCheckpoint(const std::string& path);
-// With this number of datasets.
+// The size of the header of a file with this number of datasets.
 Index headerBytes(std::size_t datasets);
 // Fills the header of a file whose bytes are all there but for the data. Throws TENON_ERR_FILE.
 void writeHeader(const std::string& path, Index bytes, std::vector<ByteRange> data);

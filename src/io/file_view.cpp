@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Prints what a checkpoint holds, with the digest of each dataset computed again from its data in the file. A wrong digest
+// is noted in the text and not thrown, so that a damaged file is listed to its end; names and texts are made printable,
+// since the file may be anybody's.
 #include "io/file_view.hpp"
 
 #include "io/hdf5_file.hpp"
@@ -16,7 +19,8 @@ namespace tenon {
 namespace {
 
 constexpr std::size_t kLongText = 60; // what is longer is left to h5dump
-constexpr Index kViewedBytes = Index(16) << 20;
+constexpr Index kViewedBytes = Index(16)
+                               << 20; // read at a time, so that a large file needs little memory
 
 std::uint64_t digestInFile(DataFile& data, std::size_t number, const StoredDataset& tensor,
                            Buffer& buffer, KernelContext& context) {

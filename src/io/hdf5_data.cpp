@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The data of datasets, and what the HDF5 that Tenon was built with can do.
+// The data of datasets, and what the HDF5 that Tenon was built with can do. Opened together, every read and write is a
+// collective call, so a rank without elements makes it too, with an empty selection.
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
 
@@ -122,6 +123,7 @@ void DataFile::read(std::size_t number, const Box& box, void* cells) {
   });
 }
 
+// Called before the destructor, which cannot report that the last of the data did not reach the file.
 void DataFile::close() {
   const Silence silence;
   handles_->sets.clear();

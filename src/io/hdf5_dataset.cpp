@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Samples from an HDF5 file: a thread that reads bytes, a reader of one dataset, and the dataset that serves batches. The
+// thread calls pread() at positions that HDF5 told before, because neither HDF5 nor MPI can be expected to bear a second
+// thread; where the data are chunked or of another type there are no such positions, and HDF5 reads when it is asked.
 #include "io/hdf5_dataset.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -20,7 +23,8 @@ namespace tenon {
 
 namespace {
 
-// What a thread begins with. The signals of the process go to the other threads.
+// Blocks all signals while it lives. A thread inherits the mask of the one that starts it, so that the signals of the
+// process go to the other threads, whose program expects them.
 class SignalsBlocked {
 public:
   SignalsBlocked() {
@@ -36,7 +40,7 @@ private:
   sigset_t before_{};
 };
 
-// "" if all of it was read.
+// Reads a piece whole; returns why it could not, or "".
 std::string readPiece(int file, FilePiece piece) {
   while (piece.bytes > 0) {
     const ssize_t got = pread(file, piece.to, static_cast<std::size_t>(piece.bytes), piece.offset);
@@ -85,7 +89,7 @@ namespace {
 
 constexpr const char* kBufferName = "a batch of a dataset";
 
-// Runs of a box that lie in one piece in the array around it: offsets of their first elements, and their length.
+// The runs of a box that are contiguous in the array around it: offsets of their first elements, and their length.
 struct Runs {
   std::vector<Index> offsets;
   Index length = 1;

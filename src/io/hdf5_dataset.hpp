@@ -15,9 +15,6 @@
 
 namespace tenon {
 
-// A rank's share of the batches of one HDF5 dataset: the same box of each of the samples asked for, one after the
-// other, by HDF5 when they are asked for, or by a thread before (hdf5_dataset.hpp).
-
 // Pieces of a file read by a thread while the program computes. The thread knows nothing but a descriptor and
 // positions: it calls pread(), and neither HDF5 nor MPI, which may belong to one thread alone. It takes no
 // signals.
@@ -49,18 +46,20 @@ private:
   std::string failure_; // of the thread, until it is joined
 };
 
+// A rank's share of the batches of one HDF5 dataset: the same box of each sample, one after the other. HDF5 reads it when
+// it is asked for, or a thread has read it before.
 class BatchReader {
 public:
   BatchReader(const std::string& path, const std::string& dataset);
 
   const Hdf5Samples& file() const noexcept { return file_; }
-  // From now on of a box [samples, ...] whose first side counts within the batch, as numbers of a type.
+  // Sets the box [samples, ...] that is read from now on, whose first side counts within the batch, and its data type.
   void setBox(const Box& box, TenonDataType type);
   TenonDataType type() const noexcept { return type_; }
   // The numbers of these samples, row-major.
   const Buffer& cells(const std::vector<Index>& samples);
-  // Lets a thread read these, where their data lie in one piece as they are asked for; cells() is to
-  // ask for them next, else they are read in vain.
+  // Lets a thread read these samples, if the file stores them contiguously and in the type that is asked for. They are
+  // read in vain unless cells() asks for them next.
   void readAhead(std::vector<Index> samples);
 
 private:
@@ -92,7 +91,7 @@ protected:
   void fill(Index epoch, Index batch, DTensor& x, DTensor* labels) override;
 
 private:
-  // Those of a batch of which a box contains something.
+  // The samples of a batch of which a box of the tensor contains something.
   std::vector<Index> samplesOf(Index epoch, Index batch, const DTensor& x);
   void readAhead(Index epoch, Index batch, const DTensor& x, const DTensor* labels);
 

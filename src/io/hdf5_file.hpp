@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The face of HDF5: nothing else in the library knows it. A library built without HDF5 has the same
+// The interface to HDF5: apart from hdf5_samples.hpp nothing else in the library knows it. A library built without HDF5 has the same
 // calls, which throw TENON_ERR_SUPPORT and say how to build it (hdf5_missing.cpp).
 //
 // One process makes the structure of a file, so that a damaged file or a full disk is met by one; the
@@ -35,8 +35,8 @@ public:
   DataFile(const DataFile&) = delete;
   DataFile& operator=(const DataFile&) = delete;
 
-  // The cells of a box of dataset `number`, row-major. Collective if opened together; a rank without
-  // cells passes an empty box.
+  // The elements of a box of dataset `number`, row-major. Collective if opened together; a rank without
+  // elements passes an empty box.
   void write(std::size_t number, const Box& box, const void* cells);
   void read(std::size_t number, const Box& box, void* cells);
   void close();

@@ -69,7 +69,7 @@ inline std::string lastReason() {
   return found.empty() || found[0].empty() ? "HDF5 gives no reason" : found[0];
 }
 
-// Whose calls they are, for messages.
+// The file and what is being done with it, for messages about calls of HDF5.
 struct Subject {
   TenonErrorCode code; // of a failure
   const char* doing;   // "write"
@@ -114,7 +114,7 @@ private:
   Close close_ = nullptr;
 };
 
-// Of the data on the disk, and in memory.
+// The HDF5 types of the data on the disk, and in memory.
 inline hid_t storedType(TenonDataType type) {
   switch (type) {
   case TENON_FLOAT32:

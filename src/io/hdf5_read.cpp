@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a file says, read with suspicion: it may be damaged, foreign or made by an enemy.
+// Reads the structure of a file with suspicion: it may be damaged, foreign or made by an enemy. Depth, number of objects and
+// all that is kept in memory have limits, links are refused, and a type or shape that a checkpoint does not have is an
+// error, since HDF5 itself would follow all of these.
 #include "io/file_header.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
@@ -18,7 +20,7 @@ using hdf5::Subject;
 
 constexpr int kMostDepth = 64;
 constexpr std::size_t kMostObjects = 1000000, kMostText = std::size_t(16) << 20;
-// Of all that is noted: by hard links a small file can say the same thing a million times.
+// The limit for all that is noted: by hard links a small file can say the same thing a million times.
 constexpr std::size_t kMostNoted = std::size_t(256) << 20;
 
 class StructureReader {
@@ -49,7 +51,7 @@ private:
     return static_cast<int>(ranks);
   }
 
-  // Something of so many bytes is kept until the file is read.
+  // Counts what is kept in memory until the file is read.
   void note(const std::string& path, std::size_t bytes) {
     noted_ += bytes;
     if (noted_ > kMostNoted)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// One dataset of numbers in a file of any program. The position of its data is known only if they are stored in one piece
+// and in the type in which they are read; then a reader can do without HDF5.
 #include "io/hdf5_samples.hpp"
 
 #include "io/hdf5_handle.hpp"

@@ -21,6 +21,7 @@ public:
       : subject_{TENON_ERR_FILE, "write", path}, contents_(contents),
         header_(headerBytes(contents.tensors.size())), links_(H5Pcreate(H5P_LINK_CREATE), H5Pclose),
         creation_(H5Pcreate(H5P_DATASET_CREATE), H5Pclose) {
+    // Space is allocated at once and never filled, so that each dataset has its place in the file before any rank writes.
     subject_.check(H5Pset_create_intermediate_group(links_, 1), "/");
     subject_.check(H5Pset_alloc_time(creation_, H5D_ALLOC_TIME_EARLY), "/");
     subject_.check(H5Pset_fill_time(creation_, H5D_FILL_TIME_NEVER), "/");

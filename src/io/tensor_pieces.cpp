@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Which elements of a tensor a rank writes and reads, and their packing. The digest is a sum over elements that each depend
+// on their own global position, so ranks add up the digests of their boxes and any distribution has the same one.
 #include "io/tensor_pieces.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -85,7 +87,8 @@ std::vector<Box> piecesOf(const Box& box, Index mostCells) {
     return {};
   if (count <= mostCells)
     return {box};
-  // Along the first dimension with more than one index; what is too large still is divided again.
+  // The box is divided along its first dimension with more than one index, so that pieces follow in row-major order; what
+  // is still too large is divided again.
   const auto divided = static_cast<std::size_t>(
       std::find_if(box.begin(), box.end(), [](const Interval& side) { return side.size() > 1; }) -
       box.begin());

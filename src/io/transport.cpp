@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Moves tensors between the ranks and a file, piece by piece, so that staging takes the memory of one piece. An
+// error does not stop the loop: all ranks make the same calls in the same order, collective ones and messages alike, and
+// the first error is agreed on at the end; a rank that left early would leave the others waiting.
 #include "io/transport.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -10,9 +13,10 @@ namespace tenon {
 
 namespace {
 
+// Far below the 2 GiB that an int counts in a message.
 constexpr Index kPieceBytes = Index(64) << 20;
 
-// The first error; what follows is still done.
+// Keeps the first error; what follows it is still done.
 class FirstError {
 public:
   template <class Body>
@@ -30,7 +34,7 @@ private:
   std::optional<Error> first_;
 };
 
-// Waits for rank 0 or this one's turn.
+// Waits for a message to or from a peer; what a wait that takes long reports names that peer.
 void waitForPeer(const Communicator& comm, MPI_Request request, int peer) {
   waitFor(comm, &request, 1, [&] { return ranksText({peer}); });
 }
@@ -55,7 +59,8 @@ std::vector<Box> piecesOfRank(const DTensor& x, BoxOf boxOf, int rank) {
   return piecesOf(boxOf(x.layout(), rank), kPieceBytes / dataTypeSize(x.dataType()));
 }
 
-// All ranks have as many pieces of a tensor as that which has most; the rest are empty.
+// The pieces of this rank, filled up with empty ones to the number of the rank that has most: a collective write is made by
+// all ranks as often.
 std::vector<Box> piecesTogether(const DTensor& x, BoxOf boxOf) {
   const Communicator& comm = *x.comm();
   std::size_t most = 0;

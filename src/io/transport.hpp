@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the cells of tensors get from the ranks into a file and back, in pieces: by all ranks together, or
+// How the elements of tensors get from the ranks into a file and back, in pieces: by all ranks together, or
 // in messages through rank 0, which alone opens the file. The file is the same.
 //
 // An error of one rank stops nobody on the way: all go through the same calls and learn at the end.
@@ -14,9 +14,9 @@ namespace tenon {
 
 enum class FileTransport { Together, Root };
 
-// What goes into dataset i, or what comes out of it: the cells of readBox(), row-major.
+// What goes into dataset i, or what comes out of it: the elements of readBox(), row-major.
 using TensorPointers = std::vector<const DTensor*>;
-// Told of the bytes of each dataset that is through.
+// Called with the bytes of each dataset that has been moved.
 using Moved = std::function<void(Index bytes)>;
 
 struct FileData {

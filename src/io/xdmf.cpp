@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Writes the XDMF text of a series of fields. Everything is taken from the HDF5 files, names and all, so every text is
+// escaped and every value checked; order and thickness of the axes are those that ParaView's readers expect, which the
+// header explains.
 #include "io/xdmf.hpp"
 
 #include "sys/errors/error.hpp"
@@ -15,7 +18,7 @@ namespace {
 
 constexpr const char* kFields = "tensors/";
 
-// For attributes in quotes.
+// A text as the value of an attribute in quotes.
 std::string escaped(const std::string& text) {
   std::string safe;
   for (const char c : text)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Types and settings of layers by name, and what a container holds by a path of names.
-#include "capi/collective.hpp"
+// Layers by name: their types, their settings, the files that networks are written to, and what a container holds by a
+// path of names. Questions about a type alone are answered from the examples that its declaration draws, since without
+// shapes and settings no type has a signature.
 #include "capi/layer/create.hpp"
 #include "declaration/core/types.hpp"
 #include "layer/networks/network_file.hpp"
@@ -10,10 +11,16 @@
 
 #include <tenon/layer_settings.h>
 
+#include <algorithm>
+#include <functional>
+#include <optional>
+
 using namespace tenon;
 
 namespace {
 
+// A setter of one setting, whose failure is made good only by a setter of that setting. The value is made inside, so
+// that a wrong one is remembered too.
 TenonErrorCode setByName(const char* function, TenonLayer layer, const char* name,
                          const std::function<SettingValue()>& value) {
   return guard(function, [&] {
@@ -39,9 +46,10 @@ Example exampleOf(const Layer& layer, TenonInt seed) {
   return layer.declaration().example(draw);
 }
 
-// Of a type, the first whose first input has so many dimensions, or for 0 the fewest of the first ones.
+// The first example of a type whose first input has `ndim` dimensions; for 0, the first of those with the fewest.
 std::optional<Example> exampleWith(const Declaration& declaration, int ndim) {
-  constexpr TenonInt kExamples = 200;
+  constexpr TenonInt kExamples =
+      200; // enough for a type to draw each number of dimensions that it takes
   std::optional<Example> found;
   for (TenonInt seed = 0; seed < kExamples; ++seed) {
     ExampleDraw draw(static_cast<std::uint64_t>(seed));
@@ -161,7 +169,8 @@ TenonErrorCode TenonLayerGetExampleShape(TenonLayer layer, TenonInt seed, int te
 TenonErrorCode TenonLayerSetIntegers(TenonLayer layer, const char* name, TenonInt length,
                                      const TenonInt values[]) noexcept {
   return setByName(__func__, layer, name, [&]() -> SettingValue {
-    return listOf(values, static_cast<int>(std::min<TenonInt>(length, 1 << 30)), "values");
+    constexpr TenonInt kLongest = 1 << 30; // what an int holds; no setting is as long
+    return listOf(values, static_cast<int>(std::min(length, kLongest)), "values");
   });
 }
 
@@ -231,6 +240,7 @@ TenonErrorCode TenonLayerSaveNetwork(TenonLayer layer, const char* path) noexcep
     checkInitialized();
     const CommPtr comm = commOf("layer", layer);
     collectively(*comm, [&] {
+      // Each rank makes the text, so that a network that cannot be written is an error on all; one rank writes it.
       const Layer& l = deref(layer, "layer");
       const std::string text = networkText(describeNetwork(l)), place = textOf(path, "path");
       if (comm->rank() != 0)

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The types of layers.
+// The creation of layers. The arguments of a call for one type are nothing but settings of that type: the layer is made
+// by the type's name and then set as TenonLayerSetIntegers() and its kin would, inside the collective body, so that a
+// value out of bounds on one rank is an error on all.
 #include "capi/layer/create.hpp"
+
+#include "comm/layout_object.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "sys/text/text.hpp"
@@ -18,7 +22,7 @@ namespace {
 
 using Values = std::vector<std::pair<const char*, SettingValue>>;
 
-// A layer of a type whose settings are arguments of the call.
+// Creates a layer of a type whose settings are arguments of the call: valuesOf() gives them.
 template <class ValuesOf>
 TenonErrorCode createWith(const char* function, MPI_Comm comm, TenonLayer* layer, const char* type,
                           ValuesOf valuesOf) {

@@ -3,12 +3,13 @@
 #pragma once
 
 #include "capi/collective.hpp"
+#include "layer/core/layer.hpp"
 #include "layer/core/layer_types.hpp"
 #include "sys/errors/guard.hpp"
 
 namespace tenon {
 
-// make(comm) gives the layer.
+// The body of a call that creates a layer: make(comm) gives it. The ranks agree on its settings.
 template <class Make>
 TenonErrorCode createLayer(const char* function, MPI_Comm comm, TenonLayer* layer, Make make) {
   return guard(function, [&] {
@@ -20,7 +21,7 @@ TenonErrorCode createLayer(const char* function, MPI_Comm comm, TenonLayer* laye
   });
 }
 
-// set(layer); a failure is remembered, and SetUp fails for it on all ranks.
+// The body of a setter: set(layer). A failure is remembered, and SetUp fails with it on all ranks.
 template <class Set>
 TenonErrorCode specifyLayer(const char* function, TenonLayer handle, Set set) {
   return guard(function, [&] {

@@ -1,56 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Set-up, parameters and use of layers.
+// The use of a layer: set-up, its tensors and parameters, weights in files, application and derivatives. Set-up, creation,
+// weights and tests agree on arguments and outcome; the three applications are part of a program's time step and do not,
+// so that an error in them is returned on one rank and fatal on several.
 #include "layer/core/layer.hpp"
+
 #include "capi/collective.hpp"
-#include "capi/handle.hpp"
+#include "comm/layout_object.hpp"
+#include "dtensor/dtensor.hpp"
 #include "layer/derivatives/derivative_check.hpp"
 #include "layer/networks/weights.hpp"
 #include "sys/errors/guard.hpp"
 #include "sys/random.hpp"
 #include "sys/text/text.hpp"
 
+#include <tenon/layer.h>
 #include <tenon/layer_network.h>
 #include <tenon/layer_weights.h>
-#include <tenon/loss.h>
-
-using namespace tenon;
-
-TenonErrorCode TenonLayerSetTargetWeights(TenonLayer layer, TenonDTensor weights) noexcept {
-  return guard(__func__, [&] {
-    Layer& l = deref(layer, "layer");
-    l.setTargetWeights(Ref<DTensor>::share(&deref(weights, "weights")));
-  });
-}
-
-using namespace tenon;
-
-TenonErrorCode TenonLayerLoadWeights(TenonLayer layer, const char* path, const char* map) noexcept {
-  return guard(__func__, [&] {
-    checkInitialized();
-    const CommPtr comm = commOf("layer", layer);
-    collectively(*comm, [&] {
-      loadWeights(deref(layer, "layer"), textOf(path, "path"), textOrEmpty(map));
-      return 0;
-    });
-  });
-}
-
-TenonErrorCode TenonLayerSaveWeights(TenonLayer layer, const char* path) noexcept {
-  return guard(__func__, [&] {
-    checkInitialized();
-    const CommPtr comm = commOf("layer", layer);
-    collectively(*comm, [&] {
-      saveWeights(deref(layer, "layer"), textOf(path, "path"));
-      return 0;
-    });
-  });
-}
 
 using namespace tenon;
 
 namespace {
 
-// A tensor of the layer's data type; layoutOf(layer) says where.
+// Creates a tensor of the layer's data type, in its memory space; layoutOf(layer) gives the layout.
 template <class LayoutOf>
 TenonErrorCode createTensor(const char* function, TenonLayer handle, TenonDTensor* tensor,
                             const char* name, LayoutOf layoutOf) {
@@ -76,7 +47,8 @@ Parameter& parameterOf(const Layer& layer, int number) {
   return *all[number];
 }
 
-// A test of derivatives, test(layer, point or null, seed), is no hot path: its errors are common.
+// The body of a test of derivatives: test(layer, point or NULL, seed). It is no hot path, so that it can afford to agree
+// on its arguments and its outcome.
 template <class Test>
 auto testTogether(TenonLayer handle, TenonDTensor x, TenonInt seed, Test test) {
   checkInitialized();
@@ -180,7 +152,7 @@ TenonErrorCode TenonLayerGetReducedGradient(TenonLayer layer, int index,
     Parameter& p = parameterOf(deref(layer, "layer"), index);
     required(gradient, "gradient");
     give(gradient, p.reducedGradient());
-    p.changeGradient(); // who has the tensor may write it
+    p.changeGradient(); // its holder may write it from now on
   });
 }
 
@@ -193,19 +165,37 @@ TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int index,
   });
 }
 
+TenonErrorCode TenonLayerLoadWeights(TenonLayer layer, const char* path, const char* map) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr comm = commOf("layer", layer);
+    collectively(*comm, [&] {
+      loadWeights(deref(layer, "layer"), textOf(path, "path"), textOrEmpty(map));
+      return 0;
+    });
+  });
+}
+
+TenonErrorCode TenonLayerSaveWeights(TenonLayer layer, const char* path) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr comm = commOf("layer", layer);
+    collectively(*comm, [&] {
+      saveWeights(deref(layer, "layer"), textOf(path, "path"));
+      return 0;
+    });
+  });
+}
+
 TenonErrorCode TenonLayerApply(TenonLayer layer, TenonDTensor x, TenonDTensor y) noexcept {
   return guardApply(__func__, [&] {
-    returnIfAlone(layer, [&] {
-      checkInitialized();
-      deref(layer, "layer").apply(deref(x, "x"), deref(y, "y"));
-    });
+    returnIfAlone(layer, [&] { deref(layer, "layer").apply(deref(x, "x"), deref(y, "y")); });
   });
 }
 
 TenonErrorCode TenonLayerApplyTangent(TenonLayer layer, TenonDTensor dx, TenonDTensor dy) noexcept {
   return guardApply(__func__, [&] {
     returnIfAlone(layer, [&] {
-      checkInitialized();
       deref(layer, "layer").applyTangent(dx ? &deref(dx, "dx") : nullptr, deref(dy, "dy"));
     });
   });
@@ -214,7 +204,6 @@ TenonErrorCode TenonLayerApplyTangent(TenonLayer layer, TenonDTensor dx, TenonDT
 TenonErrorCode TenonLayerApplyAdjoint(TenonLayer layer, TenonDTensor dy, TenonDTensor dx) noexcept {
   return guardApply(__func__, [&] {
     returnIfAlone(layer, [&] {
-      checkInitialized();
       deref(layer, "layer").applyAdjoint(deref(dy, "dy"), dx ? &deref(dx, "dx") : nullptr);
     });
   });

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Containers, and the calls of layers with several inputs.
+// Containers, and the calls of layers with several inputs. Apply allocates nothing, so the tensors behind the handles of a
+// list are kept on the stack, which is why such a list has a greatest length.
 #include "layer/networks/network.hpp"
+
 #include "capi/layer/create.hpp"
+#include "comm/layout_object.hpp"
 #include "declaration/core/windowed.hpp"
+#include "dtensor/dtensor.hpp"
 
 #include <tenon/layer_network.h>
+
+#include <array>
+#include <optional>
+#include <span>
 
 using namespace tenon;
 
 namespace {
 
-// The tensors behind `count` handles, of which some may be NULL if `optional`. Room is kept here and
-// not on the heap, since Apply allocates nothing.
+// The tensors behind `count` handles, of which some may be NULL if `optional`.
 template <class Tensor>
 class Tensors {
 public:
@@ -49,7 +56,7 @@ Layouts layoutsOf(const Layer& layer, const TenonLayout* inputs, int count) {
   return layouts;
 }
 
-// Where a second input with boundary values lies, unless it is one number.
+// The layout of a second input that holds boundary values; a boundary constant is one number and has none.
 Layout boundaryLayout(const Layer& layer, const Layout& input) {
   const auto* windowed = dynamic_cast<const Windowed*>(&layer.declaration());
   if (!windowed)
@@ -70,12 +77,7 @@ Layout boundaryLayout(const Layer& layer, const Layout& input) {
 // The body of a call in which all ranks take part: call(layer).
 template <class Call>
 TenonErrorCode applyTogether(const char* function, TenonLayer layer, Call call) {
-  return guardApply(function, [&] {
-    returnIfAlone(layer, [&] {
-      checkInitialized();
-      call(deref(layer, "layer"));
-    });
-  });
+  return guardApply(function, [&] { returnIfAlone(layer, [&] { call(deref(layer, "layer")); }); });
 }
 
 } // namespace

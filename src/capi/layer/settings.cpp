@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Setters of layers. A failed one is remembered, and SetUp fails for it on all ranks.
+// The setters of a layer. Most write a setting by its name, local and before the set-up; a failure is remembered, and the
+// set-up fails with it on all ranks. A target, frozen parameters and the mode of training are no settings: they may change
+// at any time, so their failures are not kept.
 #include "capi/layer/create.hpp"
 #include "declaration/core/windowed.hpp"
+#include "dtensor/dtensor.hpp"
+#include "geometry/boundary.hpp"
 #include "sys/text/text.hpp"
 
 #include <tenon/layer.h>
+#include <tenon/loss.h>
 
 using namespace tenon;
 
 namespace {
 
-// One number for each spatial dimension of a convolution or pooling.
+// The number of spatial dimensions of a convolution or pooling, which is the length of the lists that its setters take.
 std::size_t spatialOf(const Layer& layer, const char* name) {
   if (const auto* windowed = dynamic_cast<const Windowed*>(&layer.declaration()))
     return windowed->value<std::vector<Index>>("kernel").size();
@@ -139,6 +144,13 @@ TenonErrorCode TenonLayerSetTarget(TenonLayer layer, TenonDTensor target) noexce
   return guard(__func__, [&] {
     Layer& l = deref(layer, "layer");
     l.setTarget(Ref<DTensor>::share(&deref(target, "target")));
+  });
+}
+
+TenonErrorCode TenonLayerSetTargetWeights(TenonLayer layer, TenonDTensor weights) noexcept {
+  return guard(__func__, [&] {
+    Layer& l = deref(layer, "layer");
+    l.setTargetWeights(Ref<DTensor>::share(&deref(weights, "weights")));
   });
 }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers of the user's functions, and types by name.
+// Layers of the user's functions, and types that a program registers by name. The functions that wrap the user's live in
+// the layer's declaration and reach the layer by plain references: counted ones would be a circle that keeps the layer
+// alive for ever.
 #include "layer/types/shell.hpp"
 
 #include "capi/layer/create.hpp"
+#include "comm/layout_object.hpp"
+#include "dtensor/dtensor.hpp"
 #include "layer/core/layer_types.hpp"
 
 #include <tenon/ext/layer.h>
@@ -11,17 +15,18 @@ using namespace tenon;
 
 namespace {
 
-// NULL for no tensor.
+// The handle that is lent for a tensor, or NULL for none.
 TenonDTensor lent(const DTensor* tensor) {
-  return tensor ? handleOf(*tensor) : nullptr;
+  return tensor ? handleOf<TenonDTensor>(*tensor) : nullptr;
 }
 
 Layout callSetUp(Layer& layer, TenonLayerShellSetUp function, const Layout& input) {
   const ShellDeclaration& shell = shellOf(layer);
   const auto in = makeRef<LayoutObject>(layer.comm(), input);
   TenonLayout out = nullptr;
-  callUser("the setUp function of a shell layer",
-           [&] { return function(handleOf(layer), handleOf(*in), &out, shell.context()); });
+  callUser("the setUp function of a shell layer", [&] {
+    return function(handleOf<TenonLayer>(layer), handleOf<TenonLayout>(*in), &out, shell.context());
+  });
   const auto given = take(out, "the output of the setUp function of a shell layer");
   if (given->comm() != layer.comm())
     throw Error(TENON_ERR_ARG,
@@ -31,9 +36,8 @@ Layout callSetUp(Layer& layer, TenonLayerShellSetUp function, const Layout& inpu
   return given->layout();
 }
 
-// The functions live in the layer's declaration, so both outlive them.
 ShellFunctions wrapped(Layer& layer, const TenonLayerShellFunctions& f) {
-  const TenonLayer self = handleOf(layer);
+  const TenonLayer self = handleOf<TenonLayer>(layer);
   ShellDeclaration& shell = shellOf(layer);
   ShellFunctions functions;
   if (f.setUp)
@@ -42,27 +46,30 @@ ShellFunctions wrapped(Layer& layer, const TenonLayerShellFunctions& f) {
     };
   if (f.apply)
     functions.apply = [&shell, self, apply = f.apply](const DTensor& x, DTensor& y) {
-      callUser("the apply function of a shell layer",
-               [&] { return apply(self, handleOf(x), handleOf(y), shell.context()); });
+      callUser("the apply function of a shell layer", [&] {
+        return apply(self, handleOf<TenonDTensor>(x), handleOf<TenonDTensor>(y), shell.context());
+      });
     };
   if (f.applyTangent)
     functions.tangent = [&shell, self, tangent = f.applyTangent](const KernelPoint& point,
                                                                  const DTensor* dx, DTensor& dy) {
       callUser("the applyTangent function of a shell layer", [&] {
-        return tangent(self, lent(point.x), lent(point.y), lent(dx), handleOf(dy), shell.context());
+        return tangent(self, lent(point.x), lent(point.y), lent(dx), handleOf<TenonDTensor>(dy),
+                       shell.context());
       });
     };
   if (f.applyAdjoint)
     functions.adjoint = [&shell, self, adjoint = f.applyAdjoint](const KernelPoint& point,
                                                                  const DTensor& dy, DTensor* dx) {
       callUser("the applyAdjoint function of a shell layer", [&] {
-        return adjoint(self, lent(point.x), lent(point.y), handleOf(dy), lent(dx), shell.context());
+        return adjoint(self, lent(point.x), lent(point.y), handleOf<TenonDTensor>(dy), lent(dx),
+                       shell.context());
       });
     };
   return functions;
 }
 
-// select(call) gives the list of tensors, of which `number` is asked for.
+// Lends a tensor of the call that the layer is in: number `number` of the list that select(call) gives.
 template <class Select>
 TenonErrorCode lend(const char* function, TenonLayer layer, int number, TenonDTensor* tensor,
                     const char* name, Select select, const char* kind = "parameter") {
@@ -86,7 +93,8 @@ TenonErrorCode TenonLayerRegister(const char* name, TenonLayerCreator create) no
       throw Error(TENON_ERR_NULL, "create is NULL; pass a function");
     layerTypes().add(type, [type, create](Layer& layer) {
       declareShell(layer, type);
-      callUser("the create function of a layer type", [&] { return create(handleOf(layer)); });
+      callUser("the create function of a layer type",
+               [&] { return create(handleOf<TenonLayer>(layer)); });
     });
   });
 }

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Conversions, operators without movement, and operators made of operators.
+// Operators made from layouts (conversions, casts, zero, boundary values) and from operators (compositions, sums,
+// adjoints, multiples). TenonLinearOpCreateHalo() and TenonLinearOpCreateRepartition() make the same conversion as
+// TenonLinearOpCreateConversion(); they check first that the layouts differ in that one respect, so that a slip in a
+// layout is an error and not a costly redistribution.
 #include "capi/linearop/create.hpp"
 
+#include "geometry/layout.hpp"
 #include "linop/algebra/composition.hpp"
 #include "linop/algebra/memory_op.hpp"
 #include "linop/exchange/make_conversion.hpp"
 #include "sys/errors/guard.hpp"
 
 #include <tenon/linearop_create.h>
+
+#include <utility>
+#include <vector>
 
 using namespace tenon;
 
@@ -62,6 +69,8 @@ std::vector<LinearOpRef> refsOf(const TenonLinearOp* ops, int count) {
   return refs;
 }
 
+// The communicator of the first operator that is alive, as commOf() finds it. A list without one is refused by refsOf(),
+// with the position of what is wrong, unless it is empty.
 CommPtr commOfList(const TenonLinearOp* ops, int count) {
   for (int i = 0; ops && i < count; ++i)
     if (isLiveObject(ops[i]))

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "capi/collective.hpp"
+#include "comm/layout_object.hpp"
 #include "linop/linear_op.hpp"
 
 namespace tenon {
@@ -24,7 +25,7 @@ void createOn(TenonLayout layout, TenonLinearOp* op, Make make) {
            [&] { return LinearOpRef(make(comm, deref(layout, "layout").layout())); });
 }
 
-// Two layouts among a create's arguments, with their names there.
+// Two layouts among the arguments of a create call, with the names that they have there.
 struct LayoutPair {
   TenonLayout from, to;
   const char* fromName = "from";

@@ -1,16 +1,40 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The use of operators, whatever their type: application and adjoint in one call or begun and ended, bound tensors, what an
+// operator can be asked, and the Jacobian of a layer as an operator. An error of a call in which other ranks wait can be
+// returned only if there are none, so those calls go through applying().
+#include "linop/linear_op.hpp"
+
 #include "capi/collective.hpp"
+#include "comm/layout_object.hpp"
+#include "dtensor/dtensor.hpp"
+#include "layer/core/layer.hpp"
 #include "layer/derivatives/jacobian.hpp"
 #include "linop/algebra/adjoint_test.hpp"
-#include "linop/linear_op.hpp"
 #include "sys/errors/guard.hpp"
 
 #include <tenon/linearop.h>
 #include <tenon/linearop_create.h>
 
-// Jacobians of layers as operators.
-
 using namespace tenon;
+
+namespace {
+
+// The body of a call in which other ranks wait: use(operator).
+template <class Use>
+TenonErrorCode applying(const char* function, TenonLinearOp op, Use use) {
+  return guardApply(function, [&] { returnIfAlone(op, [&] { use(deref(op, "op")); }); });
+}
+
+Jacobian& jacobianOf(LinearOp& op) {
+  if (auto* jacobian = dynamic_cast<Jacobian*>(&op))
+    return *jacobian;
+  throw Error(TENON_ERR_TYPE,
+              fmt::format("{} has type {}; only operators of TenonLinearOpCreateJacobian() "
+                          "have a point",
+                          op.title(), op.type()));
+}
+
+} // namespace
 
 TenonErrorCode TenonLinearOpCreateJacobian(TenonLayer layer, TenonDTensor x,
                                            TenonLinearOp* op) noexcept {
@@ -24,6 +48,7 @@ TenonErrorCode TenonLinearOpCreateJacobian(TenonLayer layer, TenonDTensor x,
           return makeRef<Jacobian>(Ref<Layer>::share(&deref(layer, "layer")), deref(x, "x"));
         },
         [](const Ref<Jacobian>& jacobian) { return jacobian->agreedText(); });
+    // The point is set after the agreement: it is an evaluation of the layer, in which all ranks must take part.
     collectively(*comm, [&] {
       made->setPoint(deref(x, "x"));
       return true;
@@ -33,35 +58,8 @@ TenonErrorCode TenonLinearOpCreateJacobian(TenonLayer layer, TenonDTensor x,
 }
 
 TenonErrorCode TenonLinearOpJacobianSetPoint(TenonLinearOp op, TenonDTensor x) noexcept {
-  return guardApply(__func__, [&] {
-    returnIfAlone(op, [&] {
-      auto* jacobian = dynamic_cast<Jacobian*>(&deref(op, "op"));
-      if (!jacobian)
-        throw Error(TENON_ERR_TYPE,
-                    fmt::format("{} has type {}; only operators of TenonLinearOpCreateJacobian() "
-                                "have a point",
-                                deref(op, "op").title(), deref(op, "op").type()));
-      jacobian->setPoint(deref(x, "x"));
-    });
-  });
+  return applying(__func__, op, [&](LinearOp& f) { jacobianOf(f).setPoint(deref(x, "x")); });
 }
-
-using namespace tenon;
-
-namespace {
-
-// Body of the calls in which other ranks wait: use(operator).
-template <class Use>
-TenonErrorCode applying(const char* function, TenonLinearOp op, Use use) {
-  return guardApply(function, [&] {
-    returnIfAlone(op, [&] {
-      checkInitialized();
-      use(deref(op, "op"));
-    });
-  });
-}
-
-} // namespace
 
 TenonErrorCode TenonLinearOpApply(TenonLinearOp op, TenonDTensor x, TenonDTensor y) noexcept {
   return applying(__func__, op, [&](LinearOp& f) { f.apply(deref(x, "x"), deref(y, "y")); });
@@ -197,6 +195,7 @@ TenonErrorCode TenonLinearOpView(TenonLinearOp op) noexcept {
 
 TenonErrorCode TenonLinearOpDestroy(TenonLinearOp* op) noexcept {
   return guard(__func__, [&] {
+    // Peers still write into the buffers of an operation in flight.
     if (required(op, "op") && deref(*op, "op").isBegun())
       throw Error(TENON_ERR_STATE,
                   fmt::format("{} has an operation in flight; call TenonLinearOpApplyEnd() or "

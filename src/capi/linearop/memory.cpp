@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory operators.
+// The memory operators, which act within each rank's local array. A box counts elements of that array from 0 and may
+// differ from rank to rank, which is why the ranks agree on the layout and the data type of such an operator and not on
+// its boxes.
 #include "capi/linearop/create.hpp"
 
 #include "linop/algebra/memory_op.hpp"
@@ -27,6 +29,7 @@ Box boxOf(const TenonInt* low, const TenonInt* high, int rank) {
 using FromBoxToBox = Ref<MemoryOp>(CommPtr, const Layout&, const Box&, const std::vector<Index>&,
                                    TenonDataType);
 
+// A box, and where another of the same extents begins.
 struct Boxes {
   const TenonInt *low, *high, *to;
 };

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators of the user's: shells and registered types.
+// Operators of the user's: shells and registered types. Who frees a context differs. That of a shell is the caller's
+// until the creation has succeeded on all ranks; that of a registered type is made by the type's own function during
+// the creation, so it is the operator's from then on, and is freed even if another rank fails.
 #include "capi/linearop/create.hpp"
 
+#include "dtensor/dtensor.hpp"
 #include "linop/algebra/shell.hpp"
 #include "linop/algebra/type_registry.hpp"
 #include "sys/errors/guard.hpp"
@@ -16,7 +19,8 @@ Shell::Map mapOf(TenonLinearOpMap map, const char* what, void* context) {
   if (!map)
     return {};
   return [map, what, context](const DTensor& x, DTensor& y) {
-    callUser(what, [&] { return map(handleOf(x), handleOf(y), context); });
+    callUser(what,
+             [&] { return map(handleOf<TenonDTensor>(x), handleOf<TenonDTensor>(y), context); });
   };
 }
 
@@ -42,17 +46,17 @@ void* makeContext(const TenonLinearOpFunctions& functions, const LinearOpSignatu
   const auto range = makeRef<LayoutObject>(s.comm, s.range);
   void* context = nullptr;
   callUser("an operator type's create", [&] {
-    return functions.create(handleOf(*domain), handleOf(*range), s.domainType, s.rangeType,
-                            parameters, &context);
+    return functions.create(handleOf<TenonLayout>(*domain), handleOf<TenonLayout>(*range),
+                            s.domainType, s.rangeType, parameters, &context);
   });
   return context;
 }
 
-// From here on the operator's end frees the context, also if another rank has failed.
 LinearOpRef makeRegistered(const std::string& name, const TenonLinearOpFunctions& functions,
                            const LinearOpSignature& s, void* parameters) {
   checkDataType(s.domainType);
   checkDataType(s.rangeType);
+  // From here on the end of the operator frees the context, whatever becomes of the creation.
   void* context = makeContext(functions, s, parameters);
   Shell::Functions maps = mapsOf(functions.apply, functions.applyAdjoint, context);
   maps.typeName = name;
@@ -77,6 +81,7 @@ TenonErrorCode TenonLinearOpCreateShell(TenonLayout domain, TenonLayout range,
                                           mapsOf(apply, applyAdjoint, context));
                     return made;
                   });
+    // Only now: a caller whose creation has failed still has his context.
     callOnDestroy(*made, destroy, context);
   });
 }
