@@ -20,22 +20,20 @@ GpuAware parseGpuAware(std::string_view name);
 bool isGpuAware(GpuAware said, const CommPtr& comm);
 
 enum class Transport {
-  Auto,      // shared where the node has an arena, else messages
-  Messages,  // point to point, persistent once bound
-  Shared,    // through the memory of the node, or of its devices; messages to other nodes
-  Datatypes, // messages straight from array to array, by MPI's derived datatypes
+  Auto,     // shared where the node has an arena, else messages
+  Messages, // point to point, persistent once bound
+  Shared,   // through the memory of the node, or of its devices; messages to other nodes
 };
 
-// "auto", "messages", "shared", "datatypes": the choices of the option.
-inline constexpr const char* kTransportChoices = "auto|messages|shared|datatypes";
+// "auto", "messages", "shared": the choices of the option.
+inline constexpr const char* kTransportChoices = "auto|messages|shared";
 Transport parseTransport(std::string_view name);
 const char* transportName(Transport transport) noexcept;
 
 // What auto stands for here. Throws TENON_ERR_SUPPORT with the reason if shared is asked for on a
 // node that has no arena, unless the rank is alone.
 Transport resolveTransport(Transport asked, const Communicator& comm);
-// The same for arrays on the device, which `datatypes` does not know: auto is shared where the node has a DeviceArena.
-// Collective.
+// What auto stands for with arrays on the device: shared where the node has a DeviceArena. Collective.
 Transport resolveDeviceTransport(Transport asked, Communicator& comm);
 
 } // namespace tenon
