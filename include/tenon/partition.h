@@ -111,7 +111,11 @@ TENON_EXTERN TenonErrorCode TenonPartitionGetCoordinates(TenonPartition partitio
 TENON_EXTERN TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, int axis,
                                                       MPI_Comm* comm) TENON_NOEXCEPT;
 
-/** @brief Lets the other ranks of this node read user memory in place. Not collective.
+/** @brief Lets other ranks of this node read user memory in place (for experts). Not collective.
+ *
+ *  Most programs need no such call: tensors that own their arrays are in shared memory, and user
+ *  arrays are packed. It pays where the exchange of a large user array limits a run, and the
+ *  program meets the conditions below.
  *
  *  Data that leaves a user array is otherwise copied twice: its rank packs it into a buffer shared
  *  by the node, and the receiver unpacks it. With this call receivers copy once, directly from the
@@ -147,7 +151,7 @@ TENON_EXTERN TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, 
 TENON_EXTERN TenonErrorCode TenonPartitionShareMemory(TenonPartition partition, void* memory,
                                                       size_t bytes) TENON_NOEXCEPT;
 
-/** @brief Makes shared memory private again. Not collective.
+/** @brief Makes shared memory private again (for experts). Not collective.
  *
  *  Address and values stay the same. The pages stay a mapping apart from the heap around them until
  *  they are unmapped. A program that shares and unshares small blocks of the heap at ever new

@@ -22,12 +22,12 @@ namespace tenon {
 
 namespace {
 
-constexpr const char* kNames[] = {"auto", "messages", "shared", "datatypes"};
+constexpr const char* kNames[] = {"auto", "messages", "shared"};
 
 } // namespace
 
 Transport parseTransport(std::string_view name) {
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 3; ++i)
     if (name == kNames[i])
       return static_cast<Transport>(i);
   throw Error(TENON_ERR_ARG,
@@ -49,10 +49,6 @@ Transport resolveTransport(Transport asked, const Communicator& comm) {
 }
 
 Transport resolveDeviceTransport(Transport asked, Communicator& comm) {
-  if (asked == Transport::Datatypes)
-    throw Error(TENON_ERR_SUPPORT, "transport \"datatypes\" is not available for arrays on the "
-                                   "device; set -tenon_conversion_transport to auto, messages or "
-                                   "shared");
   if (asked == Transport::Messages || comm.size() == 1)
     return Transport::Messages;
   const DeviceArena::Made& made = comm.openDeviceArena();

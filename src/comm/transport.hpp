@@ -10,22 +10,21 @@
 namespace tenon {
 
 enum class Transport {
-  Auto,      // shared where the node has an arena, else messages
-  Messages,  // point to point, persistent once bound
-  Shared,    // through the memory of the node, or of its devices; messages to other nodes
-  Datatypes, // messages straight from array to array, by MPI's derived datatypes
+  Auto,     // shared where the node has an arena, else messages
+  Messages, // point to point, persistent once bound
+  Shared,   // through the memory of the node, or of its devices; messages to other nodes
 };
 
 // The choices of the option.
-inline constexpr const char* kTransportChoices = "auto|messages|shared|datatypes";
+inline constexpr const char* kTransportChoices = "auto|messages|shared";
 Transport parseTransport(std::string_view name);
 const char* transportName(Transport transport) noexcept;
 
 // What a transport that was asked for stands for here, as `auto` does. Throws TENON_ERR_SUPPORT
 // with the reason if `shared` is asked for on a node that has no arena, unless the rank is alone.
 Transport resolveTransport(Transport asked, const Communicator& comm);
-// The transport of arrays on the device, for which there is no `datatypes`: auto is shared where
-// the node has a DeviceArena. Collective.
+// The transport of arrays on the device: auto is shared where the node has a DeviceArena.
+// Collective.
 Transport resolveDeviceTransport(Transport asked, Communicator& comm);
 
 // Whether the MPI library sends from and receives into the memory of CUDA devices, as the program

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What computing while the halo travels hides of it. On one node a halo arrives at once, so each
-// conversion is made late: it does not look at what arrived before 4 ms are over (comm/delay.hpp). A
+// conversion is made late: it does not look at what arrived before 4 ms are over (support/delay.hpp). A
 // float32 convolution in three dimensions whose space is split, with the overlap and without.
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/overlap
 #include "bench/convolution_step.hpp"
 #include "bench/race.hpp"
-#include "comm/delay.hpp"
+#include "support/delay.hpp"
 
 #include <fmt/format.h>
 
@@ -20,12 +20,11 @@ constexpr int kChannels = 8, kCells = 64;
 constexpr Target kTarget{1.05};
 
 void runLate(ConvolutionStep& step, bool adjoint, double late) {
-  Delay::set(late);
+  const test::Delay delay(late);
   if (adjoint)
     step.both();
   else
     step.forward();
-  Delay::set(0);
 }
 
 bool agree(TenonDTensor got, TenonDTensor want) {

@@ -183,8 +183,7 @@ TEST(Transports, SharedWithoutAnArenaIsAnErrorWithTheReason) {
 }
 
 TEST(Transports, HaveNames) {
-  for (Transport t :
-       {Transport::Auto, Transport::Messages, Transport::Shared, Transport::Datatypes})
+  for (Transport t : {Transport::Auto, Transport::Messages, Transport::Shared})
     EXPECT_EQ(parseTransport(transportName(t)), t);
   expectError(TENON_ERR_ARG, {"'pigeon'", "messages"}, [] { parseTransport("pigeon"); });
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolutions that compute while their halo travels: the pieces of the output, when there are any,
 // what is refused, and late messages. That the values are right is boundary_layer_test's.
-#include "comm/delay.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "layer_run.hpp"
+#include "support/delay.hpp"
 #include "support/random_layout.hpp"
 
 namespace tenon {
@@ -175,9 +175,8 @@ std::vector<std::vector<double>> stepWith(const char* overlap, const std::string
 
 TEST(Overlap, IsRightWhenMessagesAreLate) {
   const auto want = stepWith("off", "S2");
-  Delay::set(2e-3);
+  const test::Delay delay(2e-3);
   const auto got = stepWith("on", "S2");
-  Delay::set(0);
   for (std::size_t i = 0; i < want.size(); ++i)
     ASSERT_NO_FATAL_FAILURE(test::expectNear(got[i], want[i], 1e-13, "result"));
 }

@@ -428,13 +428,10 @@ TEST(DeviceConversion, TakesIntegers) {
     expectSame(*op, sense, 3, true);
 }
 
-TEST(DeviceConversion, RefusesOtherTransportsAndMixedSpaces) {
+TEST(DeviceConversion, RefusesAbsentSharedMemoryAndMixedSpaces) {
   const Layout from = onLine({4, 3}, "S0"), to = onLine({4, 3}, "B");
   const auto x = makeRef<DTensor>(world(), from, TENON_FLOAT64, Space::Device),
              y = makeRef<DTensor>(world(), to, TENON_FLOAT64, Space::Device);
-  expectError(TENON_ERR_SUPPORT, {"transport \"datatypes\"", "on the device", "messages"}, [&] {
-    makeConversion(world(), from, to, TENON_FLOAT64, onDeviceBy(Transport::Datatypes));
-  });
   if (world()->size() > 1)
     expectError(TENON_ERR_SUPPORT,
                 {"transport \"shared\"", "on the device", "-tenon_shared_memory is 0", "messages"},

@@ -172,9 +172,7 @@ TEST_P(Transports, AreNamedInTheView) {
       << op.describe();
 }
 
-INSTANTIATE_TEST_SUITE_P(Linop, Transports,
-                         testing::Values(Transport::Messages, Transport::Shared,
-                                         Transport::Datatypes),
+INSTANTIATE_TEST_SUITE_P(Linop, Transports, testing::Values(Transport::Messages, Transport::Shared),
                          [](const auto& info) { return transportName(info.param); });
 
 // Conversions of tensors of one communicator, against those of the world.

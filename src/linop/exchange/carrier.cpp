@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "linop/exchange/carrier.hpp"
 
-#include "linop/exchange/datatype_carrier.hpp"
 #include "linop/exchange/lane_carrier.hpp"
 #include "linop/exchange/peer_carrier.hpp"
 #include "sys/options/options.hpp"
@@ -59,8 +58,6 @@ std::unique_ptr<Carrier> makeCarrier(const CarrierSetup& setup, Space space) {
     return std::make_unique<PeerCarrier>(setup);
   if (transport == Transport::Shared)
     return std::make_unique<LaneCarrier>(setup);
-  if (transport == Transport::Datatypes)
-    return std::make_unique<DatatypeCarrier>(setup);
   const Direction& direction = setup.direction;
   const auto any = [](int) { return true; };
   return std::make_unique<MessageCarrier>(setup, direction.others(direction.packs, any),

@@ -66,8 +66,8 @@ public:
   virtual std::string describe() const = 0;
 };
 
-// For arrays in a space. Throws TENON_ERR_SUPPORT if the transport is shared and the node has no arena in that space,
-// and on the device if it is datatypes. Collective.
+// For arrays in a space. Throws TENON_ERR_SUPPORT if the transport is shared and the node has no arena in that space.
+// Collective.
 std::unique_ptr<Carrier> makeCarrier(const CarrierSetup& setup, Space space);
 
 } // namespace tenon

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Packs parts into the slots of lanes, or posts where the array lies, and reads what the node's other ranks posted.
+// No rank waits without also filling its own lanes: with a bounded number of slots, two ranks that each waited for the
+// other's next chunk would otherwise wait for ever.
 #include "linop/exchange/lane_carrier.hpp"
 
 #include "comm/agreement/patience.hpp"
 #include "dtensor/arithmetic.hpp"
-#include "sys/log/log.hpp"
 #include "sys/log/stopwatch.hpp"
 
-#include <algorithm>
 #include <limits>
 
 namespace tenon {
 
 namespace {
 
-// Where the first cell lies, or -1 unless the peers see all cells.
+// Where the first element lies, or -1 unless the peers see all elements.
 Index placeInArena(const DTensor& x, const SharedArena& arena) {
   const ByteSpan span = spanOf(x);
   const std::optional<Index> place = arena.placeOf(span.begin, span.bytes);
@@ -22,93 +23,39 @@ Index placeInArena(const DTensor& x, const SharedArena& arena) {
 
 } // namespace
 
+std::optional<HostLane::Outgoing> HostLane::make(const CarrierSetup& setup, std::size_t part,
+                                                 Index allBytes, std::string&) {
+  const Index bytes = setup.direction.packs[part].cells * setup.cellBytes;
+  const LaneShape shape(bytes);
+  const int slots = shape.slotsOf(bytes, allBytes);
+  auto lane = std::make_unique<SendLane>(setup.comm->arena(), bytes, slots, setup.owner);
+  if (!lane->exists())
+    return std::nullopt;
+  // Only large slots are timed, and without times there is nothing to choose by.
+  const StoreWay way = shape.isTimed() ? setup.policy.stores : StoreWay::Cached;
+  return Outgoing{.part = part, .stores = {way, slots}, .lane = std::move(lane)};
+}
+
 LaneCarrier::LaneCarrier(const CarrierSetup& setup)
-    : comm_(setup.comm), arena_(setup.comm->arena()), tag_(setup.tag), direction_(setup.direction),
-      cellBytes_(setup.cellBytes), packLimit_(setup.policy.packLimit), owner_(setup.owner),
-      announcements_(comm_, tag_), outgoing_(makeLanes(setup.policy.stores)),
-      laneOf_(direction_.unpacks.size(), -1),
-      messages_(setup, sendsByMessage(), direction_.others(direction_.unpacks, [this](int peer) {
-        return !arena_->isOnNode(peer);
-      })) {}
-
-std::vector<LaneCarrier::Outgoing> LaneCarrier::makeLanes(StoreWay stores) {
-  const std::vector<Part>& parts = direction_.packs;
-  const std::vector<std::size_t> near = direction_.others(parts, onNode());
-  Index packedBytes = 0;
-  for (std::size_t i : near)
-    packedBytes += bytesOf(parts[i]);
-  std::vector<Outgoing> outgoing;
-  for (std::size_t i : near) {
-    const Index bytes = bytesOf(parts[i]);
-    largest_ = std::max(largest_, bytes);
-    const LaneShape shape(bytes);
-    const int slots = shape.slotsOf(bytes, packedBytes);
-    auto lane = std::make_unique<SendLane>(arena_, bytes, slots, owner_);
-    announcements_.add(parts[i].peer, lane->address());
-    if (lane->exists())
-      outgoing.push_back({.part = i,
-                          .stores = {shape.isTimed() ? stores : StoreWay::Cached, slots},
-                          .lane = std::move(lane)});
-  }
-  return outgoing;
-}
-
-std::vector<std::size_t> LaneCarrier::sendsByMessage() const {
-  std::vector<std::size_t> sends = direction_.others(direction_.packs, [](int) { return true; });
-  std::erase_if(sends, [&](std::size_t part) {
-    return std::any_of(outgoing_.begin(), outgoing_.end(),
-                       [&](const Outgoing& out) { return out.part == part; });
-  });
-  return sends;
-}
-
-Index LaneCarrier::ownBytes() const {
-  Index bytes = late_.heldBytes();
+    : NodeCarrier(setup), packLimit_(setup.policy.packLimit) {
   for (const Outgoing& out : outgoing_)
-    bytes += out.lane->bytes();
-  return bytes;
+    largest_ = std::max(largest_, bytesOf(partOf(out)));
 }
 
-std::string LaneCarrier::describe() const {
-  return messages_.sendBytes() > 0 ? "shared, messages" : "shared";
-}
-
-// At the end of the first action, whose announcements all senders have made when they began it.
-void LaneCarrier::open(const Action& action) {
-  opened_ = true;
-  std::vector<std::size_t> late;
-  for (std::size_t i : direction_.others(direction_.unpacks, onNode())) {
-    const Part& part = direction_.unpacks[i];
-    const LaneAddress address = announcements_.receive(part.peer);
-    if (address.place < 0) {
-      late.push_back(i);
-      continue;
-    }
-    laneOf_[i] = static_cast<int>(incoming_.size());
-    incoming_.push_back({i, {*arena_, part.peer, address, bytesOf(part)}});
-  }
-  late_.open({comm_, tag_, direction_, cellBytes_, {}, owner_}, late, action);
-  announcements_.waitUntilRead();
-}
-
-void LaneCarrier::begin(const Action& action) {
-  announcements_.send();
-  messages_.begin(action);
-  late_.begin(action);
+void LaneCarrier::beginLanes(const Action& action) {
   const DTensor& x = *action.x;
-  place_ = largest_ > packLimit_ ? placeInArena(x, *arena_) : -1;
+  place_ = largest_ > packLimit_ ? placeInArena(x, *comm_->arena()) : -1;
   for (Outgoing& out : outgoing_) {
     const Part& part = partOf(out);
     out.readInPlace = place_ >= 0 && bytesOf(part) > packLimit_;
     out.posts = out.readInPlace ? 1 : part.chunks.count();
     out.posted = 0;
-    logMessage(bytesOf(part));
   }
   morePosts_ = true;
   pump(x, std::numeric_limits<Index>::max());
 }
 
-// Fills free slots, at most so many of each lane.
+// Fills free slots, at most mostOfEach in each lane.
 void LaneCarrier::pump(const DTensor& x, Index mostOfEach) {
   if (!morePosts_)
     return;
@@ -144,32 +91,23 @@ void LaneCarrier::awaitPosting(const Incoming& in, const DTensor& x) {
     pump(x, 1);
     patience.wait([&] { return missingSenders(in); });
   }
+  // Also where nothing had to be waited for: a rank that only found its data ready would fill no slot until the end,
+  // while its own receivers wait.
   pump(x, 1);
 }
 
-void LaneCarrier::receive(const Action& action, std::size_t part, Interval chunks,
-                          const Meeting& meeting) {
-  if (!opened_)
-    open(action);
-  if (laneOf_[part] >= 0)
-    receive(incoming_[laneOf_[part]], action, chunks, meeting);
-  else if (messages_.receives(part))
-    messages_.receive(action, part, chunks, meeting);
-  else
-    late_.receive(action, part, chunks, meeting);
-}
-
-// Of an array that is read in place the first chunk brings the place, and the last releases.
-void LaneCarrier::receive(Incoming& in, const Action& action, Interval chunks,
-                          const Meeting& meeting) {
-  const Part& part = direction_.unpacks[in.part];
+// Of an array that is read in place, the first chunk brings the place and the last one releases it: the chunks are
+// only there so that sums of many ranks proceed in step.
+void LaneCarrier::receiveByLane(Incoming& in, const Action& action, Interval chunks,
+                                const Meeting& meeting) {
+  const Part& part = partOf(in);
   const int rank = action.y->rank();
   if (chunks.begin == 0) {
     awaitPosting(in, *action.x);
     in.place = in.lane.place();
   }
   if (in.place.array != kPacked) {
-    const std::byte* array = arena_->at(part.peer, in.place.array);
+    const std::byte* array = comm_->arena()->at(part.peer, in.place.array);
     part.visit(chunks, [&](const Region& from, const Region& to) {
       combineRegion(action, to, viewOf(array, in.place.strides, from, rank, cellBytes_), meeting);
     });
@@ -186,10 +124,9 @@ void LaneCarrier::receive(Incoming& in, const Action& action, Interval chunks,
   }
 }
 
-// Posts what is left, and waits until nobody reads the array any more.
-void LaneCarrier::end(const Action& action) {
-  if (!opened_)
-    open(action);
+// Posts what is left, and waits until nobody reads the array any more: its owner may write it after End. Packed chunks
+// need no such wait, since they stay in their slots.
+void LaneCarrier::endLanes(const Action& action) {
   Patience patience(*comm_);
   const auto missing = [&] { return missingReaders(); };
   for (pump(*action.x, 1); morePosts_; pump(*action.x, 1))
@@ -197,24 +134,14 @@ void LaneCarrier::end(const Action& action) {
   for (const Outgoing& out : outgoing_)
     while (out.readInPlace && !out.lane->isDrained())
       patience.wait(missing);
-  late_.end(action);
-  messages_.end(action);
 }
 
-// Of this part's lane and the later ones.
+// The senders of this part and of later ones that have posted nothing; those of earlier parts have been read.
 std::string LaneCarrier::missingSenders(const Incoming& from) const {
   std::vector<int> peers;
   for (const Incoming* in = &from; in != incoming_.data() + incoming_.size(); ++in)
     if (!in->lane.hasPosting())
-      peers.push_back(direction_.unpacks[in->part].peer);
-  return ranksText(peers);
-}
-
-std::string LaneCarrier::missingReaders() const {
-  std::vector<int> peers;
-  for (const Outgoing& out : outgoing_)
-    if (out.posted < out.posts || (out.readInPlace && !out.lane->isDrained()))
-      peers.push_back(partOf(out).peer);
+      peers.push_back(partOf(*in).peer);
   return ranksText(peers);
 }
 

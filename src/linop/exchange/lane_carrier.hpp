@@ -1,83 +1,71 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parts through the memory of the node, by lanes (comm/memory/lane.hpp); those for other nodes are messages.
-// Small parts, and those of arrays outside the arena, are packed chunk by chunk; large ones of arrays
-// inside it are read in place. Whoever waits for a posting keeps filling his own lanes meanwhile, so
-// that all ranks advance.
-//
-// Lanes are made by the sender at set-up, without communication, and announced to their receivers at
-// the first use, by one message each. A sender that found no memory for a lane says so, and sends
-// messages.
+// Parts through the memory that the node's ranks share, by lanes (comm/memory/lane.hpp). Small parts, and those of
+// arrays outside the arena, are packed chunk by chunk; large ones of arrays inside it are read in place. Whoever waits
+// for a posting keeps filling his own lanes meanwhile, so that all ranks advance.
 #pragma once
 
-#include "comm/memory/lane.hpp"
-#include "linop/exchange/message_carrier.hpp"
+#include "linop/exchange/node_carrier.hpp"
 
 namespace tenon {
 
-class LaneCarrier final : public Carrier {
-public:
-  explicit LaneCarrier(const CarrierSetup& setup);
-
-  void begin(const Action& action) override;
-  void receive(const Action& action, std::size_t part, Interval chunks,
-               const Meeting& meeting) override;
-  void end(const Action& action) override;
-  void bind(DTensor& x, DTensor& y) override { messages_.bind(x, y); }
-  void unbind() override { messages_.unbind(); }
-  Index sendBytes() const override { return messages_.sendBytes(); }
-  Index receiveBytes() const override { return messages_.receiveBytes(); }
-  void useWires(Wire& send, Wire& receive) override { messages_.useWires(send, receive); }
-  Index ownBytes() const override;
-  std::string describe() const override;
-
-private:
-  // posts: of the action in flight, one if the receiver reads the array in place.
+// A lane of host memory.
+struct HostLane {
+  using Address = LaneAddress;
   struct Outgoing {
     std::size_t part;
     StoreChoice stores;
     std::unique_ptr<SendLane> lane;
+    // Of the action in flight: how many postings it makes, one if the receiver reads the array in place.
     Index posts = 0, posted = 0;
     bool readInPlace = false;
+
+    Address address() const noexcept { return lane->address(); }
+    Index heldBytes() const noexcept { return lane->bytes(); }
+    bool isAwaited() const noexcept {
+      return posted < posts || (readInPlace && !lane->isDrained());
+    }
   };
   struct Incoming {
     std::size_t part;
     ReceiveLane lane;
-    ArrayPlace place{};
+    ArrayPlace place{}; // of the posting that is read
   };
 
-  auto onNode() const {
-    return [this](int peer) { return arena_->isOnNode(peer); };
+  static std::optional<Outgoing> make(const CarrierSetup& setup, std::size_t part, Index allBytes,
+                                      std::string& whyNot);
+  static bool isMade(const Address& address) noexcept { return address.place >= 0; }
+  static Incoming open(const Communicator& comm, std::size_t part, int peer, const Address& address,
+                       Index bytes) {
+    return {part, {*comm.arena(), peer, address, bytes}};
   }
-  Index bytesOf(const Part& part) const noexcept { return part.cells * cellBytes_; }
-  const Part& partOf(const Outgoing& out) const { return direction_.packs[out.part]; }
+};
 
-  std::vector<Outgoing> makeLanes(StoreWay stores);
-  std::vector<std::size_t> sendsByMessage() const;
-  void open(const Action& action);
+class LaneCarrier final : public NodeCarrier<HostLane> {
+public:
+  // Of a communicator that has an arena, unless the rank is alone.
+  explicit LaneCarrier(const CarrierSetup& setup);
 
-  void receive(Incoming& in, const Action& action, Interval chunks, const Meeting& meeting);
+  std::string describe() const override {
+    return messages_.sendBytes() > 0 ? "shared, messages" : "shared";
+  }
+
+private:
+  void beginLanes(const Action& action) override;
+  void receiveByLane(Incoming& in, const Action& action, Interval chunks,
+                     const Meeting& meeting) override;
+  void endLanes(const Action& action) override;
+
   void pump(const DTensor& x, Index mostOfEach);
   void post(Outgoing& out, const DTensor& x);
   void awaitPosting(const Incoming& in, const DTensor& x);
   std::string missingSenders(const Incoming& from) const;
-  std::string missingReaders() const;
 
-  CommPtr comm_;
-  std::shared_ptr<SharedArena> arena_; // NULL only if the rank is alone
-  int tag_;
-  const Direction& direction_;
-  Index cellBytes_, packLimit_;
-  std::string owner_;
-  Index largest_ = 0; // bytes of the parts for the node's ranks, at most
-  Announcements<LaneAddress> announcements_;
-  std::vector<Outgoing> outgoing_;
-  std::vector<Incoming> incoming_;
-  std::vector<int> laneOf_; // of an unpack part, -1 if it comes as a message
-  MessageCarrier messages_;
-  LateMessages late_;
-  bool opened_ = false;
-  bool morePosts_ = false; // of the action in flight
-  Index place_ = -1;       // in the arena, of its x; -1 outside, or if all is packed
+  Index packLimit_;
+  Index largest_ = 0; // bytes of a lane's part, at most
+  // Of the action in flight: whether some lane has chunks left to post, and the place of x in the arena, -1 if it lies
+  // outside or all parts are packed.
+  bool morePosts_ = false;
+  Index place_ = -1;
 };
 
 } // namespace tenon

@@ -1,61 +1,40 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Packs parts on the device into lanes that the other devices of the node read, and combines what those have posted.
+// The host only calls kernels and passes turns on: an event stands between each kernel and the posting or release that
+// tells the other rank of it, so that nobody reads or refills data while a kernel is still at it.
 #include "linop/exchange/peer_carrier.hpp"
 
 #include "comm/agreement/patience.hpp"
-#include "sys/log/log.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace tenon {
 
-PeerCarrier::PeerCarrier(const CarrierSetup& setup)
-    : comm_(setup.comm), context_(contextOf(comm_, Space::Device)), tag_(setup.tag),
-      direction_(setup.direction), cellBytes_(setup.cellBytes), owner_(setup.owner),
-      memory_(comm_->deviceArena().arena->describe()), announcements_(comm_, tag_),
-      outgoing_(makeLanes(setup.policy.transport)), laneOf_(direction_.unpacks.size(), -1),
-      messages_(setup, sendsByMessage(), direction_.others(direction_.unpacks, [this](int peer) {
-        return !isOnNode(peer);
-      })) {
-  packed_ = posted_ = outgoing_.size();
-}
-
-// Where auto finds no room for a lane the part goes as a message.
-std::vector<PeerCarrier::Outgoing> PeerCarrier::makeLanes(Transport asked) {
-  const std::vector<Part>& parts = direction_.packs;
-  std::vector<Outgoing> outgoing;
-  for (std::size_t i : direction_.others(parts, onNode())) {
-    DeviceLaneAddress address;
-    try {
-      SendDeviceLane lane(*comm_, bytesOf(parts[i]), owner_);
-      address = lane.address();
-      outgoing.push_back({i, std::move(lane)});
-    } catch (const Error& error) {
-      if (asked == Transport::Shared || error.code() != TENON_ERR_MEMORY)
-        throw;
-      whyNoLane_ = error.text();
-    }
-    announcements_.add(parts[i].peer, address);
+// Where auto finds no room for a lane, the part goes as a message.
+std::optional<DeviceLane::Outgoing> DeviceLane::make(const CarrierSetup& setup, std::size_t part,
+                                                     Index, std::string& whyNot) {
+  const Index bytes = setup.direction.packs[part].cells * setup.cellBytes;
+  try {
+    return Outgoing{part, SendDeviceLane(*setup.comm, bytes, setup.owner)};
+  } catch (const Error& error) {
+    if (setup.policy.transport == Transport::Shared || error.code() != TENON_ERR_MEMORY)
+      throw;
+    whyNot = error.text();
+    return std::nullopt;
   }
-  return outgoing;
 }
 
-std::vector<std::size_t> PeerCarrier::sendsByMessage() const {
-  std::vector<std::size_t> sends = direction_.others(direction_.packs, [](int) { return true; });
-  std::erase_if(sends, [&](std::size_t part) {
-    return std::any_of(outgoing_.begin(), outgoing_.end(),
-                       [&](const Outgoing& out) { return out.part == part; });
-  });
-  return sends;
-}
+PeerCarrier::PeerCarrier(const CarrierSetup& setup)
+    : NodeCarrier(setup), context_(contextOf(comm_, Space::Device)),
+      memory_(comm_->deviceArena().arena->describe()), packed_(outgoing_.size()),
+      posted_(outgoing_.size()) {}
 
 PeerCarrier::~PeerCarrier() {
   abandon();
   settle();
 }
 
-// Peers may wait for what was read here, whose kernels a failure of the device has ended too.
+// Releases what was read here, for which peers may wait. A failure of the device has ended those kernels too.
 void PeerCarrier::settle() noexcept {
   const auto waitFor = [](const Event& event) {
     try {
@@ -72,13 +51,6 @@ void PeerCarrier::settle() noexcept {
     waitFor(out.packed);
 }
 
-Index PeerCarrier::ownBytes() const {
-  Index bytes = late_.heldBytes();
-  for (const Outgoing& out : outgoing_)
-    bytes += out.lane.heldBytes();
-  return bytes;
-}
-
 std::string PeerCarrier::describe() const {
   std::string text = fmt::format("shared ({}, read in place by the devices of the node)", memory_);
   if (hasMessages())
@@ -88,26 +60,21 @@ std::string PeerCarrier::describe() const {
   return text;
 }
 
-void PeerCarrier::begin(const Action& action) {
-  announcements_.send();
-  for (const Outgoing& out : outgoing_)
-    logMessage(bytesOf(direction_.packs[out.part]));
+void PeerCarrier::beginLanes(const Action& action) {
   x_ = action.x;
   packed_ = posted_ = 0;
-  comm_->remove(*this); // it may still have to release
+  comm_->remove(*this); // it is still in the list if the last action's releases are due
   comm_->add(*this);
-  if (hasMessages())
-    messages_.begin(action);
-  late_.begin(action);
-  comm_->advance();
 }
 
 void PeerCarrier::abandon() noexcept {
   comm_->remove(*this);
   packed_ = posted_ = outgoing_.size();
-  messages_.abandon();
+  NodeCarrier::abandon();
 }
 
+// Lanes are packed and posted in their order, so that two counters say all: a lane whose receiver is late holds up
+// those behind it, but no rank waits for it here.
 void PeerCarrier::advance() {
   bool isReading = false;
   for (Incoming& in : incoming_) {
@@ -125,7 +92,7 @@ void PeerCarrier::advance() {
 
 void PeerCarrier::pack(Outgoing& out) {
   std::byte* cells = out.lane.data();
-  for (const Region& region : direction_.packs[out.part].from)
+  for (const Region& region : partOf(out).from)
     cells = packRegion(*x_, region, cells, StoreWay::Cached);
   context_->stream().record(out.packed);
   ++packed_;
@@ -140,59 +107,35 @@ void PeerCarrier::release(Incoming& in) {
   in.lane.release();
 }
 
-// At the end of the first action, whose announcements all senders have made when they began it.
-void PeerCarrier::open(const Action& action) {
-  opened_ = true;
-  std::vector<std::size_t> late;
-  for (std::size_t i : direction_.others(direction_.unpacks, onNode())) {
-    const Part& part = direction_.unpacks[i];
-    const DeviceLaneAddress address = announcements_.receive(part.peer);
-    if (address.turns.place < 0) {
-      late.push_back(i);
-      continue;
-    }
-    laneOf_[i] = static_cast<int>(incoming_.size());
-    incoming_.push_back({i, ReceiveDeviceLane(*comm_, part.peer, address, bytesOf(part))});
-  }
-  late_.open({comm_, tag_, direction_, cellBytes_, {}, owner_}, late, action, reach_);
-  announcements_.waitUntilRead();
-}
-
 void PeerCarrier::awaitPosting(Incoming& in) {
-  if (in.isRead) { // what was posted before is still there
+  if (in.isRead) { // the last action's posting is still there, and would be taken for the new one
     in.read.synchronise();
     release(in);
   }
   Patience patience(*comm_);
   while (!in.lane.hasPosting()) {
     comm_->advance();
-    patience.wait([&] { return ranksText({direction_.unpacks[in.part].peer}); });
+    patience.wait([&] { return ranksText({partOf(in).peer}); });
   }
 }
 
-void PeerCarrier::receive(const Action& action, std::size_t part, Interval chunks,
-                          const Meeting& meeting) {
-  if (!opened_)
-    open(action);
-  if (laneOf_[part] < 0)
-    return messages_.receives(part) ? messages_.receive(action, part, chunks, meeting)
-                                    : late_.receive(action, part, chunks, meeting);
-  Incoming& in = incoming_[laneOf_[part]];
+void PeerCarrier::receiveByLane(Incoming& in, const Action& action, Interval chunks,
+                                const Meeting& meeting) {
+  const Part& part = partOf(in);
   if (chunks.begin == 0) {
     awaitPosting(in);
     in.next = in.lane.data();
   }
-  in.next = combineChunks(action, direction_.unpacks[part], chunks, in.next, meeting);
-  if (chunks.end == direction_.unpacks[part].chunks.count()) {
+  in.next = combineChunks(action, part, chunks, in.next, meeting);
+  if (chunks.end == part.chunks.count()) {
     context_->stream().record(in.read);
     in.isRead = true;
   }
 }
 
-// Packs and posts what is left.
-void PeerCarrier::end(const Action& action) {
-  if (!opened_)
-    open(action);
+// Packs and posts what is left. The host waits for its own kernels before it waits for a receiver, which may itself
+// wait for what they pack.
+void PeerCarrier::endLanes(const Action&) {
   Patience patience(*comm_);
   while (posted_ < outgoing_.size()) {
     if (posted_ < packed_)
@@ -201,17 +144,6 @@ void PeerCarrier::end(const Action& action) {
     if (posted_ == packed_ && packed_ < outgoing_.size())
       patience.wait([&] { return missingReaders(); });
   }
-  late_.end(action);
-  if (hasMessages())
-    messages_.end(action);
-}
-
-std::string PeerCarrier::missingReaders() const {
-  std::vector<int> peers;
-  for (const Outgoing& out : outgoing_)
-    if (!out.lane.isReleased())
-      peers.push_back(direction_.packs[out.part].peer);
-  return ranksText(peers);
 }
 
 } // namespace tenon

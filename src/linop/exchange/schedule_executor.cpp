@@ -141,7 +141,8 @@ bool ScheduleExecutor::isInPlace(const Action& action) const {
 void ScheduleExecutor::begin(const Action& action) {
   Carrier& carrier = carrierOf(action.sense, action.x->space());
   orAbandon(carrier, [&] { carrier.begin(action); });
-  delay_.start();
+  if (watch)
+    watch->began(*this);
 }
 
 void ScheduleExecutor::end(const Action& action, Combine combine) {
@@ -153,7 +154,8 @@ void ScheduleExecutor::end(const Action& action, Combine combine) {
 // the next: one pass over the target, which its caches keep, instead of one for each rank.
 void ScheduleExecutor::combineAll(Carrier& carrier, const Action& action, Combine combine) {
   const Direction& direction = directionOf(action.sense);
-  delay_.wait();
+  if (watch)
+    watch->looks(*this);
   action.y->changed(); // where all arrives in the array, nothing else tells
   const Region* kept = keptRegion(direction, action);
   // Where each cell gets one value it is also the largest, and brings beta along.

@@ -9,7 +9,6 @@
 // it is left alone, and counts as the first contribution. So is a cell whose value is the caller's.
 #pragma once
 
-#include "comm/delay.hpp"
 #include "linop/exchange/carrier.hpp"
 #include "linop/exchange/wire.hpp"
 
@@ -38,6 +37,16 @@ public:
   // By which ways the parts travel, and why not by shared memory where auto could not.
   std::string describeTransport() const;
 
+  // What a test sets to be called once an action has begun to send, and before it looks at what has come: so it can
+  // let messages take time, which on one node they do not.
+  class Watch {
+  public:
+    virtual ~Watch() = default;
+    virtual void began(const ScheduleExecutor& conversion) = 0;
+    virtual void looks(const ScheduleExecutor& conversion) = 0;
+  };
+  static inline Watch* watch = nullptr;
+
 private:
   // What brings the parts of arrays in one space.
   struct Carriage {
@@ -64,7 +73,6 @@ private:
   CarrierPolicy policy_;
   std::array<Direction, 2> directions_; // by sense
   PerSpace<Carriage> carriages_;
-  Delay delay_;
 };
 
 } // namespace tenon

@@ -24,7 +24,7 @@ namespace tenon::tools {
 
 class ConversionOptions {
 public:
-  explicit ConversionOptions(TenonMemorySpace space);
+  ConversionOptions();
   // Sets each to one of its choices.
   void draw(Case& c) const;
 
@@ -34,7 +34,7 @@ private:
     std::vector<std::string> choices;
     TenonOptionType type = TENON_OPTION_CHOICE;
   };
-  void addChoices(TenonMemorySpace space);
+  void addChoices();
   void addUnlessGiven(Option option);
   static void read(const Option& option);
 
@@ -45,19 +45,17 @@ namespace {
 
 constexpr const char kStart[] = "-tenon_", kOwner[] = "conversion_";
 
-// Without what not every machine has, and "auto" takes where it is there, and what the device has not.
-std::vector<std::string> choicesOf(int option, TenonMemorySpace space) {
+// Without what not every machine has, and "auto" takes where it is there.
+std::vector<std::string> choicesOf(int option) {
   std::vector<std::string> words = wordsOf(declaredText(option, TENON_OPTION_TEXT_CHOICES), '|');
   std::erase(words, "shared");
-  if (space == TENON_MEMORY_DEVICE)
-    std::erase(words, "datatypes");
   return words;
 }
 
 } // namespace
 
-ConversionOptions::ConversionOptions(TenonMemorySpace space) {
-  addChoices(space);
+ConversionOptions::ConversionOptions() {
+  addChoices();
   // With slow messages few of them and an overlapped halo pay.
   addUnlessGiven({"-tenon_machine_latency", {"1e-6", "1"}, TENON_OPTION_REAL});
   // With 0 every part of shared memory is read where it lies.
@@ -71,7 +69,7 @@ void ConversionOptions::addUnlessGiven(Option option) {
     open_.push_back(std::move(option));
 }
 
-void ConversionOptions::addChoices(TenonMemorySpace space) {
+void ConversionOptions::addChoices() {
   int count = 0;
   require(TenonOptionsGetDeclaredCount(&count));
   for (int i = 0; i < count; ++i) {
@@ -79,7 +77,7 @@ void ConversionOptions::addChoices(TenonMemorySpace space) {
     require(TenonOptionsGetDeclaredType(i, &type));
     const std::string name = declaredText(i, TENON_OPTION_TEXT_KEY);
     if (type == TENON_OPTION_CHOICE && name.starts_with(std::string(kStart) + kOwner))
-      addUnlessGiven({name, choicesOf(i, space)});
+      addUnlessGiven({name, choicesOf(i)});
   }
 }
 
@@ -231,7 +229,7 @@ class Sweep {
 public:
   Sweep(TenonInt seed, Selection selection, int patience)
       : seed_(seed), selection_(std::move(selection)), kinds_(kindsIn(selection_)),
-        options_(selection_.space), patience_(patience) {
+        patience_(patience) {
     MPI_Comm_dup(MPI_COMM_WORLD, &verdicts_);
     TenonCallAbort(TenonPushErrorHandler(TenonReturnErrorHandler, nullptr));
     TenonCallAbort(TenonSetFatalErrorHandler(endFatally, this));
