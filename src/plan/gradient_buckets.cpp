@@ -144,14 +144,19 @@ GradientBuckets::Timetable GradientBuckets::timetableOf(const BoundMaps& maps,
   return made;
 }
 
-void GradientBuckets::begins(const BoundMaps& maps, const Pass& pass) {
+void GradientBuckets::begins(const BoundMaps& maps, const Pass& pass, bool completes) {
+  running_ = nullptr;
+  if (!completes)
+    return;
   const auto known =
       std::ranges::find_if(timetables_, [&](const Timetable& one) { return one.pass == &pass; });
   running_ =
       known != timetables_.end() ? &*known : &timetables_.emplace_back(timetableOf(maps, pass));
 }
 
-void GradientBuckets::ran(std::size_t step) {
+void GradientBuckets::ran(std::size_t step, const OpenScope&) {
+  if (!running_)
+    return;
   for (std::size_t b : running_->full[step])
     start(buckets_[b]);
 }

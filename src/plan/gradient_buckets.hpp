@@ -6,11 +6,11 @@
 #pragma once
 
 #include "layer/core/layer.hpp"
-#include "layer/core/step_watch.hpp"
+#include "layer/core/pass_observer.hpp"
 
 namespace tenon {
 
-class GradientBuckets final : public AdjointReductions {
+class GradientBuckets final : public PassObserver {
 public:
   // Collective. Of a layer that is set up; it gets no parameter whose bucket would have more bytes on some rank,
   // unless it is the only one in it.
@@ -19,9 +19,11 @@ public:
   GradientBuckets(const GradientBuckets&) = delete;
   GradientBuckets& operator=(const GradientBuckets&) = delete;
 
-  void begins(const BoundMaps& maps, const Pass& pass) override;
-  void ran(std::size_t step) override;
-  bool waitsFor(std::size_t step) const override { return !running_->full[step].empty(); }
+  void begins(const BoundMaps& maps, const Pass& pass, bool completes) override;
+  void ran(std::size_t step, const OpenScope& took) override;
+  bool waitsFor(std::size_t step) const override {
+    return running_ && !running_->full[step].empty();
+  }
   void ends() override;
 
   int count() const noexcept { return static_cast<int>(buckets_.size()); }
@@ -52,7 +54,7 @@ private:
 
   std::vector<Bucket> buckets_;
   std::vector<Timetable> timetables_;
-  const Timetable* running_ = nullptr;
+  const Timetable* running_ = nullptr; // of the pass that runs, if it completes gradients
 };
 
 } // namespace tenon

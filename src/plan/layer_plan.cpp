@@ -76,8 +76,7 @@ LayerPlan::~LayerPlan() {
 void LayerPlan::leaveLayers() noexcept {
   if (!compiled_)
     return;
-  compiled_->setWatch(nullptr);
-  compiled_->setReductions(nullptr);
+  compiled_->setObservers({});
   compiled_ = {};
 }
 
@@ -344,7 +343,7 @@ void LayerPlan::addBuckets() {
   if (bytes == 0)
     return;
   buckets_ = std::make_unique<GradientBuckets>(*compiled_, bytes);
-  compiled_->setReductions(buckets_.get());
+  compiled_->setObservers({measurement_.get(), buckets_.get()});
 }
 
 int LayerPlan::reductions() const {
@@ -382,8 +381,9 @@ void LayerPlan::noteNodes() {
       made.planned = *planned;
     nodes_.push_back(std::move(made));
   }
-  measurement_ = std::make_unique<Measurement>(layersInOrder());
-  compiled_->setWatch(measurement_.get());
+  measurement_ =
+      std::make_unique<Measurement>(compiled_->maps(compiled_->inputLayouts()), layersInOrder());
+  compiled_->setObservers({measurement_.get()});
 }
 
 std::vector<const Layer*> LayerPlan::layersInOrder() const {

@@ -158,8 +158,8 @@ void add(OpenScope& sum, const OpenScope& took) {
 
 } // namespace
 
-Measurement::Measurement(const std::vector<const Layer*>& nodes)
-    : apply_(nodes.size()), adjoint_(nodes.size()), gradients_(nodes.size()) {
+Measurement::Measurement(const BoundMaps& maps, const std::vector<const Layer*>& nodes)
+    : maps_(maps), apply_(nodes.size()), adjoint_(nodes.size()), gradients_(nodes.size()) {
   for (std::size_t node = 0; node < nodes.size(); ++node)
     for (const Ref<Parameter>& parameter : nodes[node]->ownParameters())
       parameters_.emplace_back(parameter.get(), static_cast<int>(node));
@@ -171,9 +171,9 @@ void Measurement::Ring::begin() noexcept {
   ++begun;
 }
 
-void Measurement::begins(const MapList&, const Pass& pass) noexcept {
-  isTangent_ = pass.ofTangents;
-  if (isTangent_ || !logEnabled())
+void Measurement::begins(const BoundMaps& maps, const Pass& pass, bool) {
+  running_ = &maps != &maps_ || pass.ofTangents || !logEnabled() ? nullptr : &pass;
+  if (!running_)
     return;
   const bool isAdjoint = std::any_of(pass.steps.begin(), pass.steps.end(),
                                      [](const Step& step) { return step.adjoint; });
@@ -182,17 +182,20 @@ void Measurement::begins(const MapList&, const Pass& pass) noexcept {
   (isAdjoint ? adjoint_ : apply_).begin();
 }
 
-void Measurement::ran(const MapList& list, const Step& step, const OpenScope& took) noexcept {
+void Measurement::ran(std::size_t number, const OpenScope& took) {
+  if (!running_ || running_->steps[number].map < 0)
+    return;
+  const Step& step = running_->steps[number];
   Ring& ring = step.adjoint ? adjoint_ : apply_;
-  if (isTangent_ || ring.begun == 0)
+  if (ring.begun == 0)
     return;
   const bool isMove = step.what == Do::Begin || step.what == Do::End || step.what == Do::Apply;
-  Sums& sums = ring.at(ring.begun - 1, list.maps()[step.map].node);
+  Sums& sums = ring.at(ring.begun - 1, maps_.list().maps()[step.map].node);
   add(isMove ? sums.move : sums.kernel, took);
 }
 
 // The network's first parameter begins a step of the optimizer.
-void Measurement::reduced(const Parameter& parameter, const OpenScope& took) noexcept {
+void Measurement::reduced(const Parameter& parameter, const OpenScope& took) {
   for (const auto& [known, node] : parameters_) {
     if (known != &parameter)
       continue;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "layer/core/layer.hpp"
-#include "layer/core/step_watch.hpp"
+#include "layer/core/pass_observer.hpp"
 #include "planner/prices/own_model.hpp"
 
 namespace tenon {
@@ -44,16 +44,16 @@ struct ComparedPhase {
 PhaseCost& operator+=(PhaseCost& sum, const PhaseCost& more);
 PhaseCost sumOf(const LayerCost& cost);
 
-class Measurement final : public StepWatch {
+class Measurement final : public PassObserver {
 public:
   static constexpr int kPasses = 32; // that are kept
 
-  // nodes: the layers in the order in which they run.
-  explicit Measurement(const std::vector<const Layer*>& nodes);
+  // Of the passes of these maps, whose nodes are the layers in the order in which they run.
+  Measurement(const BoundMaps& maps, const std::vector<const Layer*>& nodes);
 
-  void begins(const MapList& list, const Pass& pass) noexcept override;
-  void ran(const MapList& list, const Step& step, const OpenScope& took) noexcept override;
-  void reduced(const Parameter& parameter, const OpenScope& took) noexcept override;
+  void begins(const BoundMaps& maps, const Pass& pass, bool completes) override;
+  void ran(std::size_t step, const OpenScope& took) override;
+  void reduced(const Parameter& parameter, const OpenScope& took) override;
 
   // The median of the seconds of the passes that are kept, and the messages of the last.
   PhaseCost of(int node, Phase phase) const;
@@ -81,9 +81,11 @@ private:
   };
   const Ring& ringOf(Phase phase) const;
 
+  const BoundMaps& maps_;
   std::vector<std::pair<const Parameter*, int>> parameters_; // with their nodes
   Ring apply_, adjoint_, gradients_;
-  bool isTangent_ = false, wantedInput_ = false;
+  const Pass* running_ = nullptr; // if it is measured: tangents are not
+  bool wantedInput_ = false;
 };
 
 } // namespace tenon

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "layer/core/local_kernel.hpp"
+#include "layer/core/pass_observer.hpp"
 #include "layer/core/source.hpp"
-#include "layer/core/step_watch.hpp"
 #include "linop/linear_op.hpp"
 
 #include <functional>
@@ -71,9 +71,9 @@ public:
   KernelContext& context() const noexcept { return *context_; }
   // The log's event of a map's node: its layer's name, or type.
   int event(const Map& map) const { return events_[map.node]; }
-  // Null unless somebody wants to know what steps take.
-  StepWatch* watch() const noexcept { return watch_; }
-  void setWatch(StepWatch* watch) noexcept { watch_ = watch; }
+  // Of the passes of these maps.
+  const Observers& observers() const noexcept { return observers_; }
+  void setObservers(Observers observers) noexcept { observers_ = std::move(observers); }
   // Memory of operators, constants, parameters in their use layouts, and segments.
   Index bytes() const;
 
@@ -94,7 +94,7 @@ private:
   Sources sources_;
   std::vector<Ref<DTensor>> constants_;
   std::vector<std::pair<const BoundMaps*, JoinedObjects>> joined_;
-  StepWatch* watch_ = nullptr;
+  Observers observers_;
 };
 
 // While this lives the parameters of the maps are constants.

@@ -122,10 +122,9 @@ public:
   bool isSetUp() const noexcept { return !setups_.empty(); }
   // The form for inputs in these layouts, by the settings; not of containers.
   Form form(const Layouts& inputs, bool overlap = false) const;
-  // Of all set-ups and parameters that there are; it must outlive the layer's use.
-  void setWatch(StepWatch* watch) noexcept;
-  // In the adjoint of the last Apply that is pending, after which gradients are complete; likewise. Null: none.
-  void setReductions(AdjointReductions* reductions) noexcept { reductions_ = reductions; }
+  // Of the passes of all set-ups, those to come included, and of the parameters that there are. They must outlive the
+  // layer's use, or be taken away ({}).
+  void setObservers(const Observers& observers);
   // That for these inputs; it lives as long as the layer.
   Setup& setup(const Layouts& inputs) const;
   // Of the set-up for these inputs.
@@ -227,7 +226,7 @@ private:
   [[noreturn]] void throwNoSetup(const Layouts& inputs) const;
   const Setup& latest() const;
   const Level& top() const;
-  void watchParameters(StepWatch* watch) noexcept;
+  void observeParameters(const Observers& observers);
   void dropLast();
   std::string brief() const;
   std::string ownView() const;
@@ -248,7 +247,7 @@ private:
   std::vector<Layer*> children_;
   Ref<DTensor> target_, targetWeights_;
   RandomState random_;
-  AdjointReductions* reductions_ = nullptr;
+  Observers observers_;
   std::list<Entry> setups_; // the last one set up is at the end
   std::vector<Level> stack_;
   std::vector<Ref<Parameter>> parameters_; // its own

@@ -150,8 +150,7 @@ void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
   const DTensor* const owner[] = {&dy};
   const DTensor& given = *entry->cotangents.enter(*this, owner).front();
   const InputCotangents wanted = entry->cotangents.prepare(*this, dx);
-  entry->setup->adjoint(*entry->frames[frame].frame, given, wanted,
-                        stack_.size() == 1 ? reductions_ : nullptr);
+  entry->setup->adjoint(*entry->frames[frame].frame, given, wanted, stack_.size() == 1);
   dropLast();
   entry->cotangents.leave(dx);
 }

@@ -97,6 +97,7 @@ Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role) {
   checkInputCount(inputs);
   Entry entry;
   entry.setup = setUp_(*this, inputs);
+  entry.setup->setObservers(observers_);
   if (role == Role::Alone)
     makeFrames(entry);
   return entry;
@@ -156,17 +157,18 @@ void Layer::throwNoSetup(const Layouts& inputs) const {
                           title(), described(known), described(inputs)));
 }
 
-void Layer::setWatch(StepWatch* watch) noexcept {
+void Layer::setObservers(const Observers& observers) {
+  observers_ = observers;
   for (const Entry& entry : setups_)
-    entry.setup->setWatch(watch);
-  watchParameters(watch);
+    entry.setup->setObservers(observers);
+  observeParameters(observers);
 }
 
-void Layer::watchParameters(StepWatch* watch) noexcept {
+void Layer::observeParameters(const Observers& observers) {
   for (const Ref<Parameter>& parameter : parameters_)
-    parameter->setWatch(watch);
+    parameter->setObservers(observers);
   for (Layer* child : children())
-    child->watchParameters(watch);
+    child->observeParameters(observers);
 }
 
 const Layout& Layer::outputLayout(const Layouts& inputs) const {

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What local kernels share: the window that arrays of a part see, and what follows from a bilinear product.
+// Off the root of a grid axis that splits the contracted dimension a bias has no elements, since one addend of the
+// sum carries it: there it is handed on as null.
 #include "layer/core/local_kernel.hpp"
+
+#include "sys/log/log.hpp"
 
 namespace tenon {
 
@@ -18,6 +23,64 @@ WindowShape localWindow(const std::vector<Window>& windows, const Shape& shape, 
     local.padEnd[s] = shape[d] + windows[s].padHigh - in[d].begin;
   }
   return local;
+}
+
+namespace {
+
+template <class Tensor>
+Tensor* ifAny(Tensor* tensor) {
+  return tensor && tensor->localElements() > 0 ? tensor : nullptr;
+}
+
+const DTensor* biasOf(const ParameterUses& p) {
+  return p.size() > 1 ? ifAny(&p[1]->value()) : nullptr;
+}
+
+} // namespace
+
+void BilinearKernel::fill(const DTensor*, DTensor& y) {
+  scaleArray(0, y);
+}
+
+void BilinearKernel::forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*) {
+  product(*x[0], x.size() > 1 ? *x[1] : p[0]->value(), biasOf(p), false, y);
+  logFlops(flops_);
+}
+
+// Without a bias the first product overwrites what was in dy, which spares a pass over it.
+void BilinearKernel::tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& p,
+                                 DTensor& dy) {
+  const bool weighted = dx.size() == 1;
+  const DTensor* dw = weighted ? p[0]->tangent() : dx[1];
+  const DTensor* db = p.size() > 1 ? ifAny(p[1]->tangent()) : nullptr;
+  bool adds = db || (!dx[0] && !dw);
+  if (adds)
+    fill(db, dy);
+  if (dx[0]) {
+    product(*dx[0], weighted ? p[0]->value() : *point.inputs[1], nullptr, adds, dy);
+    adds = true;
+  }
+  if (dw)
+    product(*point.inputs[0], *dw, nullptr, adds, dy);
+  logFlops(flops_ * ((dx[0] ? 1 : 0) + (dw ? 1 : 0)));
+}
+
+void BilinearKernel::adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
+                                 InputCotangents dx) {
+  const bool weighted = dx.size() == 1;
+  if (dx[0])
+    adjointX(weighted ? p[0]->value() : *point.inputs[1], dy, *dx[0]);
+  if (!weighted && dx[1])
+    adjointW(*point.inputs[0], dy, *dx[1], nullptr);
+  logFlops(flops_ * ((dx[0] ? 1 : 0) + (!weighted && dx[1] ? 1 : 0)));
+}
+
+// Ranks without a bias take its gradient too: that addends are to be collected is known alike on all ranks.
+void BilinearKernel::adjointParameters(const KernelPoint& point, const DTensor& dy,
+                                       ParameterUses& p) {
+  DTensor* db = p.size() > 1 ? ifAny(&p[1]->gradientAddends()) : nullptr;
+  adjointW(*point.x, dy, p[0]->gradientAddends(), db);
+  logFlops(flops_);
 }
 
 } // namespace tenon

@@ -149,6 +149,36 @@ private:
   }
 };
 
+// A kernel y = B(x, w) + b that is linear in each of its two factors. The second one, w, is the second input; where
+// there is one input, w is the first parameter, and b, a bias, the second if there is one. A type gives the product,
+// its adjoint by each factor, and the operations that a product takes. The rest follows: the tangent is
+// B(dx, w) + B(x, dw) + db, and each adjoint takes as many operations as the product.
+
+class BilinearKernel : public LocalKernel {
+protected:
+  explicit BilinearKernel(double flops) : flops_(flops) {}
+
+  // y = B(x, w) + b, or y += B(x, w) where it `adds`. b is null where there is none on this rank.
+  virtual void product(const DTensor& x, const DTensor& w, const DTensor* b, bool adds,
+                       DTensor& y) = 0;
+  // dx = B(., w)* dy
+  virtual void adjointX(const DTensor& w, const DTensor& dy, DTensor& dx) = 0;
+  // B(x, .)* dy and the sums of dy that belong to b: written to the cotangent of an input, added to the gradients of
+  // parameters. db is null as b is.
+  virtual void adjointW(const DTensor& x, const DTensor& dy, DTensor& dw, DTensor* db) = 0;
+  // y = b, or 0 without it. To be overridden by kernels with a bias, and by those that own a part of y alone.
+  virtual void fill(const DTensor* b, DTensor& y);
+
+private:
+  void forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*) final;
+  void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& p, DTensor& dy) final;
+  void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
+                   InputCotangents dx) final;
+  void adjointParameters(const KernelPoint& point, const DTensor& dy, ParameterUses& p) final;
+
+  double flops_;
+};
+
 // A kernel that nothing differentiates: a maximum, a statistic.
 
 class FixedKernel : public LocalKernel {

@@ -4,7 +4,6 @@
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
 #include "layer/core/layer_setup.hpp"
-#include "layer/core/step_watch.hpp"
 #include "linop/exchange/make_conversion.hpp"
 #include "sys/log/log.hpp"
 #include "sys/random.hpp"
@@ -94,8 +93,9 @@ const DTensor& Parameter::direction() {
     if (toDirection_)
       toDirection_->apply(*gradient_, *direction_);
   }
-  if (watch_ && logEnabled())
-    watch_->reduced(*this, isReduced ? bucketTook_ : logOpenScope());
+  if (logEnabled())
+    for (PassObserver* observer : observers_)
+      observer->reduced(*this, isReduced ? bucketTook_ : logOpenScope());
   return toDirection_ ? *direction_ : *gradient_;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "declaration/core/form.hpp"
+#include "layer/core/pass_observer.hpp"
 #include "layer/core/source.hpp"
 #include "linop/linear_op.hpp"
 #include "sys/log/log.hpp"
@@ -13,7 +14,6 @@
 namespace tenon {
 
 class ParameterUse;
-class StepWatch;
 
 class Parameter : public Object {
 public:
@@ -49,8 +49,8 @@ public:
   // The log's event of the conversions of its gradient: its layer's.
   void setEvent(int event) noexcept { event_ = event; }
   int event() const noexcept { return event_; }
-  // Null unless somebody wants to know what direction() takes.
-  void setWatch(StepWatch* watch) noexcept { watch_ = watch; }
+  // Who is told what direction() takes.
+  void setObservers(Observers observers) noexcept { observers_ = std::move(observers); }
 
   // Whether first values were given to it.
   bool isInitialized() const noexcept { return initialized_; }
@@ -102,7 +102,7 @@ private:
   Index fanIn_, fanOut_;
   double initial_;
   int event_ = -1;
-  StepWatch* watch_ = nullptr;
+  Observers observers_;
   std::uint64_t version_ = 0;
   bool exposed_ = false, frozen_ = false, initialized_ = false;
   bool gradientExposed_ = false, reduced_ = false;

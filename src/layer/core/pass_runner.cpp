@@ -22,33 +22,32 @@ void compute(F&& f) {
 class Run {
 public:
   Run(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors, const PassPoint& point,
-      RecordedSteps* recorded, AdjointReductions* reductions)
+      RecordedSteps* recorded)
       : maps_(maps), pass_(pass), tensors_(tensors), point_(point),
-        recorded_(logEnabled() ? nullptr : recorded), reductions_(reductions) {}
+        recorded_(logEnabled() ? nullptr : recorded) {}
 
   void all() {
     std::size_t s = 0;
-    if (StepWatch* watch = maps_.watch())
-      watch->begins(maps_.list(), pass_);
-    if (reductions_)
-      reductions_->begins(maps_, pass_);
+    for (PassObserver* observer : maps_.observers())
+      observer->begins(maps_, pass_, point_.completes);
     try {
       while (s < pass_.steps.size()) {
         const std::size_t end = endOfRun(s);
+        OpenScope took;
         if (end > s)
           runRecorded(s, end);
         else
-          logged(pass_.steps[s]);
+          took = logged(pass_.steps[s]);
         s = std::max(end, s + 1);
-        if (reductions_)
-          reductions_->ran(s - 1);
+        for (PassObserver* observer : maps_.observers())
+          observer->ran(s - 1, took);
       }
     } catch (...) {
       endBegunBefore(s);
       throw;
     }
-    if (reductions_)
-      reductions_->ends();
+    for (PassObserver* observer : maps_.observers())
+      observer->ends();
   }
 
 private:
@@ -67,13 +66,14 @@ private:
   }
 
   // Each node has a row in the log.
-  void logged(const Step& step) {
-    if (step.map < 0)
-      return one(step);
+  OpenScope logged(const Step& step) {
+    if (step.map < 0) {
+      one(step);
+      return {};
+    }
     const LogScope scope(maps_.event(mapOf(step)));
     one(step);
-    if (StepWatch* watch = maps_.watch(); watch && logEnabled())
-      watch->ran(maps_.list(), step, logOpenScope());
+    return logOpenScope();
   }
   void one(const Step& step) {
     perform(step);
@@ -141,7 +141,10 @@ private:
     std::size_t end = begin;
     while (recorded_ && end < pass_.steps.size() && isRepeatable(pass_.steps[end])) {
       works = works || !isDone(pass_.steps[end]);
-      if (++end; reductions_ && reductions_->waitsFor(end - 1))
+      const auto waits = [last = end](const PassObserver* observer) {
+        return observer->waitsFor(last);
+      };
+      if (++end; std::ranges::any_of(maps_.observers(), waits))
         break;
     }
     return works ? end : begin;
@@ -284,8 +287,8 @@ private:
         continue;
       finally([&] { end(*step); });
     }
-    if (reductions_)
-      finally([&] { reductions_->ends(); });
+    for (PassObserver* observer : maps_.observers())
+      finally([&] { observer->ends(); });
   }
   // The first error is the one to tell.
   template <class F>
@@ -301,7 +304,6 @@ private:
   DTensor* const* tensors_;
   const PassPoint& point_;
   RecordedSteps* recorded_;
-  AdjointReductions* reductions_;
   static constexpr int kNothing = -1;
   int expanded_ = kNothing; // the map whose rounded values are in their expanded tensors
 };
@@ -309,8 +311,8 @@ private:
 } // namespace
 
 void runPass(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors,
-             const PassPoint& point, RecordedSteps* recorded, AdjointReductions* reductions) {
-  Run(maps, pass, tensors, point, recorded, reductions).all();
+             const PassPoint& point, RecordedSteps* recorded) {
+  Run(maps, pass, tensors, point, recorded).all();
 }
 
 } // namespace tenon

@@ -7,7 +7,6 @@
 #include "layer/core/bound_maps.hpp"
 #include "layer/core/recorded_steps.hpp"
 #include "layer/core/rounding.hpp"
-#include "layer/core/step_watch.hpp"
 
 namespace tenon {
 
@@ -18,12 +17,11 @@ struct PassPoint {
   Buffer* workspaces;
   const Rounding *keeping = nullptr, *expanding = nullptr;
   RoundedValue* rounded = nullptr;
+  bool completes = false; // an adjoint after which gradients are complete
 };
 
-// `tensors`: by value of the pass. Steps are recorded if there is where to; not while the log is on. Of an adjoint
-// there may be reductions beside it.
+// `tensors`: by value of the pass. Steps are recorded if there is where to; not while the log is on.
 void runPass(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors,
-             const PassPoint& point, RecordedSteps* recorded,
-             AdjointReductions* reductions = nullptr);
+             const PassPoint& point, RecordedSteps* recorded);
 
 } // namespace tenon

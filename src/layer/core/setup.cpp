@@ -348,8 +348,7 @@ void Setup::tangent(Frame& frame, Inputs dx, DTensor& dy) {
   runPass(maps_, of.pass, of.slots.data(), pointOf(frame), of.recorded.get());
 }
 
-void Setup::adjoint(Frame& frame, const DTensor& dy, InputCotangents dx,
-                    AdjointReductions* reductions) {
+void Setup::adjoint(Frame& frame, const DTensor& dy, InputCotangents dx, bool completes) {
   restore(frame);
   PassTensors& of = find(adjoints_, dx, adjointPass);
   lastAdjoint_ = &of;
@@ -359,7 +358,9 @@ void Setup::adjoint(Frame& frame, const DTensor& dy, InputCotangents dx,
     if (dx[i])
       of.slots[of.pass.inputs[i]] = dx[i];
   stage(of, of.slots, of.staging);
-  runPass(maps_, of.pass, of.slots.data(), pointOf(frame), of.recorded.get(), reductions);
+  PassPoint point = pointOf(frame);
+  point.completes = completes;
+  runPass(maps_, of.pass, of.slots.data(), point, of.recorded.get());
 }
 
 std::string Setup::role(ValueId argument, bool cotangents) const {

@@ -54,7 +54,7 @@ public:
   const Layout& output() const noexcept { return output_; }
   const Layout& outputDual() const noexcept { return outputDual_; }
   const BoundMaps& maps() const noexcept { return maps_; }
-  void setWatch(StepWatch* watch) noexcept { maps_.setWatch(watch); }
+  void setObservers(Observers observers) noexcept { maps_.setObservers(std::move(observers)); }
   const std::string& signature() const noexcept { return signature_; }
 
   // The first one derives the passes, and allocates what all share.
@@ -67,9 +67,8 @@ public:
   void infer(Inputs x, DTensor& y);
   // dy <- J dx + (derivative in the parameters' tangents) at the frame's point.
   void tangent(Frame& frame, Inputs dx, DTensor& dy);
-  // dx <- J* dy; the parameters' gradients accumulate.
-  void adjoint(Frame& frame, const DTensor& dy, InputCotangents dx,
-               AdjointReductions* reductions = nullptr);
+  // dx <- J* dy; the parameters' gradients accumulate, and are complete then if it `completes` them.
+  void adjoint(Frame& frame, const DTensor& dy, InputCotangents dx, bool completes = false);
   // A parameter that was changed since the frame's Apply, and its layer; null if there is none.
   using ParameterOfLayer = std::pair<const Parameter*, const Layer*>;
   const ParameterOfLayer* changedSince(const Frame& frame) const;

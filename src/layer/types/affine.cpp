@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The affine layer y = x W^T + b on one rank: three products of matrices, one for the value and one for each adjoint.
+// Off the root of an axis that splits the inputs there is no bias, since one addend of y carries it.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/products/gemm.hpp"
 #include "layer/core/layer_types.hpp"
-#include "sys/log/log.hpp"
 
 #include <fmt/format.h>
 
@@ -11,60 +12,11 @@ namespace tenon {
 
 namespace {
 
-class LocalAffine final : public OneInputKernel {
+class LocalAffine final : public BilinearKernel {
 public:
   LocalAffine(Index samples, Index inputs, Index outputs, Backend backend)
-      : n_(samples), i_(inputs), o_(outputs), backend_(backend) {}
-
-  void forward(const DTensor& x, ParameterUses& p, DTensor& y, Buffer*) override {
-    visitFloating(x.dataType(), [&]<class T>(T) {
-      T* out = y.mutableData<T>();
-      multiply<T>(x, p[0]->value(), T(0), out);
-      if (p.size() > 1)
-        addBiasOf<T>(p[1]->value(), out);
-    });
-    logFlops(flops());
-  }
-
-  void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& p,
-               DTensor& dy) override {
-    visitFloating(dy.dataType(), [&]<class T>(T) {
-      scaleArray(0, dy);
-      T* out = dy.mutableData<T>();
-      if (dx)
-        multiply<T>(*dx, p[0]->value(), T(1), out);
-      const DTensor* dw = p[0]->tangent();
-      if (dw)
-        multiply<T>(*point.x, *dw, T(1), out);
-      if (const DTensor* db = p.size() > 1 ? p[1]->tangent() : nullptr)
-        addBiasOf<T>(*db, out);
-      logFlops(flops() * ((dx ? 1 : 0) + (dw ? 1 : 0)));
-    });
-  }
-
-  void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses& p, DTensor* dx) override {
-    if (!dx)
-      return;
-    visitFloating(dy.dataType(), [&]<class T>(T) {
-      gemm<T>(dy.context(), backend_, false, false, n_, i_, o_, T(1), dy.data<T>(), o_,
-              p[0]->value().data<T>(), i_, T(0), dx->mutableData<T>(), i_);
-    });
-    logFlops(flops());
-  }
-
-  void adjointParameters(const KernelPoint& point, const DTensor& dy, ParameterUses& p) override {
-    visitFloating(dy.dataType(), [&]<class T>(T) {
-      const T* g = dy.data<T>();
-      gemm<T>(dy.context(), backend_, true, false, o_, i_, n_, T(1), g, o_, point.x->data<T>(), i_,
-              T(1), p[0]->gradientAddends().mutableData<T>(), i_);
-      logFlops(flops());
-      if (p.size() < 2)
-        return;
-      DTensor& db = p[1]->gradientAddends();
-      if (db.localElements() > 0)
-        sumRows<T>(dy.context(), n_, o_, g, db.mutableData<T>());
-    });
-  }
+      : BilinearKernel(2.0 * double(samples * inputs) * double(outputs)), n_(samples), i_(inputs),
+        o_(outputs), backend_(backend) {}
 
   bool runsOnDevice() const override { return true; }
   std::string describe() const override {
@@ -72,21 +24,37 @@ public:
   }
 
 private:
-  // Of one product, a multiplication and an addition for each pair.
-  double flops() const { return 2.0 * double(n_ * i_) * double(o_); }
-
-  // out = x W^T + beta out
-  template <class T>
-  void multiply(const DTensor& x, const DTensor& w, T beta, T* out) {
-    gemm<T>(x.context(), backend_, false, true, n_, o_, i_, T(1), x.data<T>(), i_, w.data<T>(), i_,
-            beta, out, o_);
+  void product(const DTensor& x, const DTensor& w, const DTensor* b, bool adds,
+               DTensor& y) override {
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      T* out = y.mutableData<T>();
+      gemm<T>(y.context(), backend_, false, true, n_, o_, i_, T(1), x.data<T>(), i_, w.data<T>(),
+              i_, T(adds), out, o_);
+      if (b)
+        addBias<T>(y.context(), n_, o_, b->data<T>(), out);
+    });
   }
-
-  // Off the root of an axis that splits the inputs there is no bias: one addend carries it.
-  template <class T>
-  void addBiasOf(const DTensor& b, T* out) {
-    if (b.localElements() > 0)
-      addBias<T>(b.context(), n_, o_, b.data<T>(), out);
+  void adjointX(const DTensor& w, const DTensor& dy, DTensor& dx) override {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      gemm<T>(dy.context(), backend_, false, false, n_, i_, o_, T(1), dy.data<T>(), o_, w.data<T>(),
+              i_, T(0), dx.mutableData<T>(), i_);
+    });
+  }
+  void adjointW(const DTensor& x, const DTensor& dy, DTensor& dw, DTensor* db) override {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      const T* g = dy.data<T>();
+      gemm<T>(dy.context(), backend_, true, false, o_, i_, n_, T(1), g, o_, x.data<T>(), i_, T(1),
+              dw.mutableData<T>(), i_);
+      if (db)
+        sumRows<T>(dy.context(), n_, o_, g, db->mutableData<T>());
+    });
+  }
+  void fill(const DTensor* b, DTensor& y) override {
+    scaleArray(0, y);
+    if (b)
+      visitFloating(y.dataType(), [&]<class T>(T) {
+        addBias<T>(y.context(), n_, o_, b->data<T>(), y.mutableData<T>());
+      });
   }
 
   Index n_, i_, o_;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Convolution on one rank, by the backend that the layer's settings choose. A layer whose halo travels while it computes
+// has several of these kernels, each for a box of the outputs (form.pieces), which write the same array.
 #include "kernels/convolution/convolution.hpp"
-
 #include "declaration/core/windowed.hpp"
 #include "dtensor/kernel_context.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
 #include "layer/core/local_kernel.hpp"
-#include "sys/log/log.hpp"
 
 #include <fmt/format.h>
 
@@ -17,56 +17,14 @@ namespace tenon {
 
 namespace {
 
-class LocalConvolution final : public OneInputKernel {
+class LocalConvolution final : public BilinearKernel {
 public:
-  // The outputs begin at a cell of an array with the strides y, which the shape names too.
+  // The outputs begin at an element of an array with the strides y, which the shape names too.
   LocalConvolution(const ConvolutionShape& shape, const ImageStrides& y, Index firstOutput,
                    TenonDataType type, Backend backend, const KernelContextPtr& context)
-      : kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend, context); }),
-        shape_(shape), y_(y), firstOutput_(firstOutput), flops_(flopsOf(shape)) {}
-
-  void forward(const DTensor& x, ParameterUses& p, DTensor& y, Buffer*) override {
-    visitFloating(x.dataType(), [&]<class T>(T) {
-      const T* w = p[0]->value().data<T>();
-      const T* b = p.size() > 1 ? p[1]->value().data<T>() : nullptr;
-      kernel_.get<T>().forward(x.data<T>(), w, b, y.mutableData<T>() + firstOutput_, false);
-    });
-    logFlops(flops_);
-  }
-
-  void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& p,
-               DTensor& dy) override {
-    visitFloating(dy.dataType(), [&]<class T>(T) {
-      const DTensor* dw = p[0]->tangent();
-      const DTensor* db = p.size() > 1 ? p[1]->tangent() : nullptr;
-      T* out = dy.mutableData<T>() + firstOutput_;
-      fillOutputs(dy.context(), db ? db->data<T>() : nullptr, out);
-      if (dx)
-        kernel_.get<T>().forward(dx->data<T>(), p[0]->value().data<T>(), nullptr, out, true);
-      if (dw)
-        kernel_.get<T>().forward(point.x->data<T>(), dw->data<T>(), nullptr, out, true);
-      logFlops(flops_ * ((dx ? 1 : 0) + (dw ? 1 : 0)));
-    });
-  }
-
-  void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses& p, DTensor* dx) override {
-    if (!dx)
-      return;
-    visitFloating(dy.dataType(), [&]<class T>(T) {
-      kernel_.get<T>().adjointData(p[0]->value().data<T>(), dy.data<T>() + firstOutput_,
-                                   dx->mutableData<T>());
-    });
-    logFlops(flops_);
-  }
-
-  void adjointParameters(const KernelPoint& point, const DTensor& dy, ParameterUses& p) override {
-    visitFloating(dy.dataType(), [&]<class T>(T) {
-      T* db = p.size() > 1 ? p[1]->gradientAddends().mutableData<T>() : nullptr;
-      kernel_.get<T>().adjointWeights(point.x->data<T>(), dy.data<T>() + firstOutput_,
-                                      p[0]->gradientAddends().mutableData<T>(), db);
-    });
-    logFlops(flops_);
-  }
+      : BilinearKernel(flopsOf(shape)),
+        kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend, context); }),
+        shape_(shape), y_(y), firstOutput_(firstOutput) {}
 
   bool runsOnDevice() const override { return true; }
   std::string describe() const override {
@@ -76,16 +34,33 @@ public:
   }
 
 private:
-  // Of one product with the weights, a multiplication and an addition for each tap.
+  // A multiplication and an addition for each tap.
   static double flopsOf(const ConvolutionShape& shape) {
     const Index taps = shape.inChannels / shape.groups * kernelVolume(shape.window);
     return 2.0 * double(shape.batch * shape.outChannels * outputVolume(shape.window)) *
            double(taps);
   }
 
-  // y[n,o,...] = b[o], or 0 without b.
-  template <class T>
-  void fillOutputs(KernelContext& context, const T* b, T* y) const {
+  void product(const DTensor& x, const DTensor& w, const DTensor* b, bool adds,
+               DTensor& y) override {
+    visitFloating(x.dataType(), [&]<class T>(T) {
+      kernel_.get<T>().forward(x.data<T>(), w.data<T>(), b ? b->data<T>() : nullptr,
+                               y.mutableData<T>() + firstOutput_, adds);
+    });
+  }
+  void adjointX(const DTensor& w, const DTensor& dy, DTensor& dx) override {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      kernel_.get<T>().adjointData(w.data<T>(), dy.data<T>() + firstOutput_, dx.mutableData<T>());
+    });
+  }
+  void adjointW(const DTensor& x, const DTensor& dy, DTensor& dw, DTensor* db) override {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      kernel_.get<T>().adjointWeights(x.data<T>(), dy.data<T>() + firstOutput_, dw.mutableData<T>(),
+                                      db ? db->mutableData<T>() : nullptr);
+    });
+  }
+  // y[n,o,...] = b[o] in the kernel's own box of y: other kernels of the layer may have written the rest.
+  void fill(const DTensor* b, DTensor& y) override {
     constexpr int kDims = kMaxSpatial + 2;
     const WindowShape& window = shape_.window;
     const int rank = window.rank + 2;
@@ -93,18 +68,20 @@ private:
     std::array<Index, kDims> strides = {y_.batch, y_.channel}, perChannel = {0, 1};
     std::copy_n(window.out.begin(), window.rank, extent.begin() + 2);
     std::copy_n(y_.space.begin(), window.rank, strides.begin() + 2);
-    if (b)
-      blockCombine(context, Combine::Copy, rank, extent.data(), b, perChannel.data(), y,
-                   strides.data());
-    else
-      fillBlock(context, rank, extent.data(), T(0), y, strides.data());
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      T* out = y.mutableData<T>() + firstOutput_;
+      if (b)
+        blockCombine(y.context(), Combine::Copy, rank, extent.data(), b->data<T>(),
+                     perChannel.data(), out, strides.data());
+      else
+        fillBlock(y.context(), rank, extent.data(), T(0), out, strides.data());
+    });
   }
 
   TypedKernel<Convolution> kernel_;
   ConvolutionShape shape_;
   ImageStrides y_;
   Index firstOutput_;
-  double flops_;
 };
 
 } // namespace

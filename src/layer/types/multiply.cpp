@@ -1,49 +1,41 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "dtensor/arithmetic.hpp"
+// The product of two inputs, element by element.
+// It is its own adjoint by either factor, the other one held fixed.
 #include "kernels/elementwise/pointwise.hpp"
 #include "layer/core/layer_types.hpp"
-#include "sys/log/log.hpp"
 
 namespace tenon {
 
 namespace {
 
-class LocalProduct final : public LocalKernel {
+class LocalProduct final : public BilinearKernel {
 public:
-  void forwardMany(Inputs x, ParameterUses&, DTensor& y, Buffer*) override {
-    multiply(*x[0], *x[1], false, y);
-  }
-  void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses&, DTensor& dy) override {
-    if (!dx[0] && !dx[1])
-      return scaleArray(0, dy);
-    if (dx[0])
-      multiply(*dx[0], *at.inputs[1], false, dy);
-    if (dx[1])
-      multiply(*at.inputs[0], *dx[1], dx[0] != nullptr, dy);
-  }
-  void adjointMany(const KernelPoint& at, const DTensor& dy, ParameterUses&,
-                   InputCotangents dx) override {
-    for (const int i : {0, 1})
-      if (dx[i])
-        multiply(dy, *at.inputs[1 - i], false, *dx[i]);
-  }
+  explicit LocalProduct(const Box& box) : BilinearKernel(double(cells(box))) {}
+
   std::string describe() const override { return "element by element"; }
   bool runsOnDevice() const override { return true; }
 
 private:
-  static void multiply(const DTensor& a, const DTensor& b, bool adds, DTensor& y) {
+  void product(const DTensor& a, const DTensor& b, const DTensor*, bool adds, DTensor& y) override {
     visitFloating(y.dataType(), [&]<class T>(T) {
-      product<T>(y.context(), y.localElements(), a.data<T>(), b.data<T>(), adds,
-                 y.mutableData<T>());
+      tenon::product<T>(y.context(), y.localElements(), a.data<T>(), b.data<T>(), adds,
+                        y.mutableData<T>());
     });
-    logFlops(double(y.localElements()));
+  }
+  // The product is its own adjoint by either factor.
+  void adjointX(const DTensor& b, const DTensor& dy, DTensor& da) override {
+    product(dy, b, nullptr, false, da);
+  }
+  void adjointW(const DTensor& a, const DTensor& dy, DTensor& db, DTensor*) override {
+    product(dy, a, nullptr, false, db);
   }
 };
 
 } // namespace
 
-std::unique_ptr<LocalKernel> makeMultiplyKernel(Layer&, const Form&, const Layout&, const Box&) {
-  return std::make_unique<LocalProduct>();
+std::unique_ptr<LocalKernel> makeMultiplyKernel(Layer&, const Form&, const Layout&,
+                                                const Box& outputs) {
+  return std::make_unique<LocalProduct>(outputs);
 }
 
 } // namespace tenon

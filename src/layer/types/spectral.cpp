@@ -77,63 +77,48 @@ private:
 };
 
 // Y[n,o,k] = sum over i of X[n,i,k] W[i,o,k] on this rank's modes.
-class LocalModeProducts final : public OneInputKernel {
+class LocalModeProducts final : public BilinearKernel {
 public:
   LocalModeProducts(const Box& x, Index outputs)
-      : batch_(x[0].size()), inputs_(x[1].size()), outputs_(outputs),
-        flops_(modeFlops(x, outputs)) {
+      : BilinearKernel(modeFlops(x, outputs)), batch_(x[0].size()), inputs_(x[1].size()),
+        outputs_(outputs) {
     for (std::size_t d = kFirstSpatial; d + 1 < x.size(); ++d)
       modes_ *= x[d].size();
   }
 
-  void forward(const DTensor& x, ParameterUses& p, DTensor& y, Buffer*) override {
-    scaleArray(0, y);
-    addProducts(x, p[0]->value(), y);
-  }
-  void tangent(const KernelPoint& at, const DTensor* dx, ParameterUses& p, DTensor& dy) override {
-    scaleArray(0, dy);
-    if (dx)
-      addProducts(*dx, p[0]->value(), dy);
-    if (p[0]->tangent())
-      addProducts(*at.x, *p[0]->tangent(), dy);
-  }
-  void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses& p, DTensor* dx) override {
-    if (!dx)
-      return;
-    scaleArray(0, *dx);
-    visitFloating(dy.dataType(), [&]<class T>(T) {
-      multiplyModes<T>(
-          dy.context(),
-          {{batch_, inputs_, outputs_}, {0, outputs_, 1}, {outputs_, 0, 1}, {inputs_, 1}, modes_},
-          true, p[0]->value().template data<T>(), dy.data<T>(), dx->mutableData<T>());
-    });
-    logFlops(flops_);
-  }
-  void adjointParameters(const KernelPoint& at, const DTensor& dy, ParameterUses& p) override {
-    visitFloating(dy.dataType(), [&]<class T>(T) {
-      multiplyModes<T>(
-          dy.context(),
-          {{inputs_, outputs_, batch_}, {1, 0, inputs_}, {0, 1, outputs_}, {outputs_, 1}, modes_},
-          true, at.x->data<T>(), dy.data<T>(), p[0]->gradientAddends().template mutableData<T>());
-    });
-    logFlops(flops_);
-  }
   std::string describe() const override { return "products of modes"; }
   bool runsOnDevice() const override { return true; }
 
 private:
-  void addProducts(const DTensor& x, const DTensor& w, DTensor& y) const {
+  void product(const DTensor& x, const DTensor& w, const DTensor*, bool adds, DTensor& y) override {
+    if (!adds)
+      scaleArray(0, y);
     visitFloating(y.dataType(), [&]<class T>(T) {
       multiplyModes<T>(
           y.context(),
           {{batch_, outputs_, inputs_}, {0, 1, outputs_}, {inputs_, 0, 1}, {outputs_, 1}, modes_},
           false, w.data<T>(), x.data<T>(), y.mutableData<T>());
     });
-    logFlops(flops_);
+  }
+  void adjointX(const DTensor& w, const DTensor& dy, DTensor& dx) override {
+    scaleArray(0, dx);
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      multiplyModes<T>(
+          dy.context(),
+          {{batch_, inputs_, outputs_}, {0, outputs_, 1}, {outputs_, 0, 1}, {inputs_, 1}, modes_},
+          true, w.data<T>(), dy.data<T>(), dx.mutableData<T>());
+    });
+  }
+  void adjointW(const DTensor& x, const DTensor& dy, DTensor& dw, DTensor*) override {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      multiplyModes<T>(
+          dy.context(),
+          {{inputs_, outputs_, batch_}, {1, 0, inputs_}, {0, 1, outputs_}, {outputs_, 1}, modes_},
+          true, x.data<T>(), dy.data<T>(), dw.mutableData<T>());
+    });
   }
 
   Index batch_, inputs_, outputs_, modes_ = 1;
-  double flops_;
 };
 
 std::string spectralFacts(const Setup& setup) {

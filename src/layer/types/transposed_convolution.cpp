@@ -8,7 +8,6 @@
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
 #include "layer/core/local_kernel.hpp"
-#include "sys/log/log.hpp"
 
 #include <fmt/format.h>
 
@@ -16,70 +15,22 @@ namespace tenon {
 
 namespace {
 
-class LocalTransposedConvolution final : public OneInputKernel {
+class LocalTransposedConvolution final : public BilinearKernel {
 public:
   // `all` is the box of u, `owned` the part of it that gets the bias from this rank.
   LocalTransposedConvolution(const ConvolutionShape& shape, const Box& all, const Box& owned,
                              TenonDataType type, Backend backend, const KernelContextPtr& context)
-      : kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend, context); }),
-        cells_(cells(all)), rank_(static_cast<int>(all.size())), type_(type),
-        flops_(2.0 * double(shape.batch * shape.outChannels * outputVolume(shape.window)) *
-               double(shape.inChannels) / double(shape.groups) *
-               double(kernelVolume(shape.window))) {
+      : BilinearKernel(2.0 * double(shape.batch * shape.outChannels * outputVolume(shape.window)) *
+                       double(shape.inChannels) / double(shape.groups) *
+                       double(kernelVolume(shape.window))),
+        kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend, context); }),
+        cells_(cells(all)), rank_(static_cast<int>(all.size())), type_(type) {
     const Shape strides = rowMajorStrides(extents(all));
     for (int d = 0; d < rank_; ++d) {
       extent_[d] = owned[d].size();
       strides_[d] = strides[d];
       first_ += owned[d].empty() ? 0 : (owned[d].begin - all[d].begin) * strides[d];
     }
-  }
-
-  void forward(const DTensor& x, ParameterUses& p, DTensor& u, Buffer*) override {
-    visitFloating(u.dataType(), [&]<class T>(T) {
-      kernel_.get<T>().adjointData(p[0]->value().data<T>(), x.data<T>(), u.mutableData<T>());
-      if (p.size() > 1)
-        addBias<T>(p[1]->value(), u);
-    });
-    logFlops(flops_);
-  }
-
-  void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& p,
-               DTensor& du) override {
-    visitFloating(du.dataType(), [&]<class T>(T) {
-      const DTensor* dw = p[0]->tangent();
-      if (dx)
-        kernel_.get<T>().adjointData(p[0]->value().data<T>(), dx->data<T>(), du.mutableData<T>());
-      else
-        scaleArray(0, du);
-      if (dw)
-        addOfWeights<T>(*dw, *point.x, du);
-      if (p.size() > 1 && p[1]->tangent())
-        addBias<T>(*p[1]->tangent(), du);
-      logFlops(flops_ * ((dx ? 1 : 0) + (dw ? 1 : 0)));
-    });
-  }
-
-  void adjoint(const KernelPoint&, const DTensor& du, ParameterUses& p, DTensor* dx) override {
-    if (!dx)
-      return;
-    visitFloating(du.dataType(), [&]<class T>(T) {
-      kernel_.get<T>().forward(du.data<T>(), p[0]->value().data<T>(), nullptr, dx->mutableData<T>(),
-                               false);
-    });
-    logFlops(flops_);
-  }
-
-  void adjointParameters(const KernelPoint& point, const DTensor& du, ParameterUses& p) override {
-    visitFloating(du.dataType(), [&]<class T>(T) {
-      kernel_.get<T>().adjointWeights(du.data<T>(), point.x->data<T>(),
-                                      p[0]->gradientAddends().mutableData<T>(), nullptr);
-      if (p.size() < 2 || p[1]->gradientAddends().localElements() == 0)
-        return;
-      blockMultiplyAdd<T>(du.context(), rank_, extent_.data(), T(1), nullptr, nullptr,
-                          du.data<T>() + first_, strides_.data(),
-                          p[1]->gradientAddends().mutableData<T>(), kChannels.data());
-    });
-    logFlops(flops_);
   }
 
   bool runsOnDevice() const override { return true; }
@@ -92,31 +43,62 @@ public:
 private:
   static constexpr Strides kChannels = {0, 1};
 
-  // Off the root of an axis there is no bias.
-  template <class T>
+  void product(const DTensor& x, const DTensor& w, const DTensor* b, bool adds,
+               DTensor& u) override {
+    if (adds)
+      addProduct(x, w, u);
+    else
+      visitFloating(u.dataType(), [&]<class T>(T) {
+        kernel_.get<T>().adjointData(w.data<T>(), x.data<T>(), u.mutableData<T>());
+      });
+    if (b)
+      addBias(*b, u);
+  }
+  void adjointX(const DTensor& w, const DTensor& du, DTensor& dx) override {
+    visitFloating(du.dataType(), [&]<class T>(T) {
+      kernel_.get<T>().forward(du.data<T>(), w.data<T>(), nullptr, dx.mutableData<T>(), false);
+    });
+  }
+  void adjointW(const DTensor& x, const DTensor& du, DTensor& dw, DTensor* db) override {
+    visitFloating(du.dataType(), [&]<class T>(T) {
+      kernel_.get<T>().adjointWeights(du.data<T>(), x.data<T>(), dw.mutableData<T>(), nullptr);
+      if (db)
+        blockMultiplyAdd<T>(du.context(), rank_, extent_.data(), T(1), nullptr, nullptr,
+                            du.data<T>() + first_, strides_.data(), db->mutableData<T>(),
+                            kChannels.data());
+    });
+  }
+  void fill(const DTensor* b, DTensor& u) override {
+    scaleArray(0, u);
+    if (b)
+      addBias(*b, u);
+  }
+
   void addBias(const DTensor& b, DTensor& u) const {
-    if (b.localElements() > 0)
+    visitFloating(u.dataType(), [&]<class T>(T) {
       blockMultiplyAdd<T>(u.context(), rank_, extent_.data(), T(1), nullptr, nullptr, b.data<T>(),
                           kChannels.data(), u.mutableData<T>() + first_, strides_.data());
+    });
   }
-  template <class T>
-  void addOfWeights(const DTensor& dw, const DTensor& x, DTensor& du) {
+  // The adjoint of a convolution overwrites, so that a sum needs memory of its own. Only tangents ask for one.
+  void addProduct(const DTensor& x, const DTensor& w, DTensor& u) {
     const Index bytes = cells_ * dataTypeSize(type_);
-    if (ofWeights_.bytes() < bytes)
-      ofWeights_ = Buffer(bytes, "tangent of a transposed convolution", du.context().memory());
-    kernel_.get<T>().adjointData(dw.data<T>(), x.data<T>(), ofWeights_.data<T>());
+    if (addend_.bytes() < bytes)
+      addend_ = Buffer(bytes, "tangent of a transposed convolution", u.context().memory());
     const Index one = 1;
-    blockMultiplyAdd<T>(du.context(), 1, &cells_, T(1), nullptr, nullptr, ofWeights_.data<T>(),
-                        &one, du.mutableData<T>(), &one);
+    visitFloating(u.dataType(), [&]<class T>(T) {
+      kernel_.get<T>().adjointData(w.data<T>(), x.data<T>(), addend_.data<T>());
+      blockMultiplyAdd<T>(u.context(), 1, &cells_, T(1), nullptr, nullptr, addend_.data<T>(), &one,
+                          u.mutableData<T>(), &one);
+    });
   }
 
   TypedKernel<Convolution> kernel_;
-  Index cells_, first_ = 0; // of u, and of what gets the bias
+  Index cells_, first_ = 0; // of u; where what gets the bias begins
   int rank_;
   TenonDataType type_;
-  double flops_;
   Strides extent_{}, strides_{};
-  Buffer ofWeights_; // for tangents, once there is one
+  Buffer addend_; // for tangents, once there is one
 };
 
 } // namespace
