@@ -44,9 +44,10 @@ tenon_blas_kernel_chosen() {
     sed -n 's/^Core: //p' | head -n 1
 }
 
-# An OpenBLAS older than the CPU falls back to kernels five times slower than the CPU allows.
+# An OpenBLAS older than the CPU falls back to kernels five times slower than the CPU allows. Where qemu runs the programs
+# of another processor, cpuinfo is that of the machine.
 tenon_choose_blas_kernel() {
-  [[ -z ${OPENBLAS_CORETYPE:-} ]] || return 0
+  [[ -z ${OPENBLAS_CORETYPE:-} && $(uname -m) == x86_64 ]] || return 0
   local best chosen
   best=$(tenon_blas_kernel /proc/cpuinfo)
   chosen=$(tenon_blas_kernel_chosen)

@@ -227,10 +227,11 @@ TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
  *                      BLAS, and "direct" for convolutions and "fftw" for spectral convolutions
  *                      where it is faster),
  *                      "reference", "blas", "onednn", "direct" (Tenon's direct convolution: stride
- *                      1 in the last dimension, AVX2 and FMA) or "fftw" (fast Fourier transforms in
- *                      all dimensions of spectral convolutions); with the last two, other layers
- *                      use BLAS. On the device "auto" and "cudnn" are cuDNN for convolutions and
- *                      cuBLAS for products, "gemm" is cuBLAS for both, and "cufft" is cuFFT in all
+ *                      1 in the last dimension, AVX2 with FMA or NEON) or "fftw" (fast Fourier
+ *                      transforms in all dimensions of spectral convolutions); with the last two,
+ *                      other layers use BLAS. On the device "auto" and "cudnn" are cuDNN for
+ *                      convolutions and cuBLAS for products, "gemm" is cuBLAS for both, and "cufft"
+ *                      is cuFFT in all
  *                      dimensions of spectral convolutions ("auto" in some) and otherwise as
  *                      "gemm". A backend that does not support the data type, the layer, the
  *                      processor or the space, or that the library was built without, is

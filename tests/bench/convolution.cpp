@@ -217,7 +217,8 @@ void measureAll(const std::string& name) {
 
 void measureConvolutions(const std::string& type, const std::string& name) {
   if (directInstructionSets().empty())
-    throw std::runtime_error("this processor has no AVX2 and FMA: there is no direct convolution");
+    throw std::runtime_error(
+        "this processor has neither AVX2 with FMA nor NEON: there is no direct convolution");
   if (computeThreads() != 1)
     throw std::runtime_error("processor time is measured of one thread: set OMP_NUM_THREADS=1");
   const std::string advice = blasAdvice(blasInfo().kernel, processorFlags());

@@ -33,11 +33,11 @@ expect "AVX2" Haswell "$(cpu 'fma avx avx2')"
 expect "AVX2 without FMA" "" "$(cpu 'avx avx2')"
 expect "no such file" "" "$(tenon_blas_kernel /nonexistent)"
 
-# Whether the choice is made anew: OpenBLAS's own choice, the best one, and the outcome.
+# Whether the choice is made anew: OpenBLAS's own choice, the best one, the processor, and the outcome.
 chosen() {
   (
     unset OPENBLAS_CORETYPE
-    eval "tenon_blas_kernel_chosen() { echo $1; }; tenon_blas_kernel() { echo $2; }"
+    eval "tenon_blas_kernel_chosen() { echo $1; }; tenon_blas_kernel() { echo $2; }; uname() { echo ${3:-x86_64}; }"
     tenon_choose_blas_kernel >/dev/null
     echo "${OPENBLAS_CORETYPE:-}"
   )
@@ -47,6 +47,7 @@ expect "an AVX2 choice on AVX-512" SkylakeX "$(chosen Haswell SkylakeX)"
 expect "a better choice" "" "$(chosen SapphireRapids SkylakeX)"
 expect "an equal choice" "" "$(chosen Zen Haswell)"
 expect "no OpenBLAS" "" "$(chosen '' SkylakeX)"
+expect "another processor" "" "$(chosen armv8 SkylakeX aarch64)"
 
 # shellcheck source=config/packages.sh
 source "$root/config/packages.sh"

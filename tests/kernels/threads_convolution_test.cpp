@@ -67,7 +67,7 @@ TYPED_TEST(ConvolutionThreads, GiveTheSameBits) {
 TYPED_TEST(ConvolutionThreads, OfTheDirectOneGiveTheSameBitsOnAnyNumbers) {
   using T = TypeParam;
   if (directInstructionSets().empty())
-    GTEST_SKIP() << "the processor has no AVX2 and FMA";
+    GTEST_SKIP() << "the processor has neither AVX2 with FMA nor NEON";
   Draw draw(24);
   for (const Case& c : kCases) {
     ConvolutionShape shape = c.shape;

@@ -90,7 +90,7 @@ TEST(View, ShowsBoundaryModesAndTheInputOfTheirValues) {
 TEST(View, NamesTheInstructionsOfADirectConvolution) {
   const std::vector<InstructionSet> sets = directInstructionSets();
   if (sets.empty())
-    GTEST_SKIP() << "this processor has no AVX2 and FMA";
+    GTEST_SKIP() << "this processor has neither AVX2 with FMA nor NEON";
   const Window window{.kernel = 3, .padLow = 1, .padHigh = 1};
   const auto conv = test::newConv(world(), 3, 4, std::vector<Window>(2, window));
   conv->setText("backend", "direct");

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "comm/communicator.hpp"
+#include "sys/pause.hpp"
 
 #include <sched.h>
 #include <unistd.h>
@@ -43,7 +44,7 @@ public:
   template <class Missing>
   void wait(Missing&& missing) {
     if (++count_ <= looks_)
-      return relax();
+      return pauseCore();
     sched_yield();
     if (count_ % kYieldsPerProbe == 0)
       probe();
@@ -61,13 +62,6 @@ private:
   // looks, MPI works and the clock is read.
   static constexpr std::uint64_t kLooks = 2000, kYieldsPerProbe = 16, kYieldsPerClock = 64;
 
-  static void relax() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-  }
   void probe() const {
     int found = 0;
     checkMpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE),

@@ -19,13 +19,16 @@ InstructionSet& chosen() {
 } // namespace
 
 const char* instructionSetName(InstructionSet set) {
-  constexpr const char* kNames[] = {"baseline", "avx2", "avx512"};
+  constexpr const char* kNames[] = {"baseline", "neon", "avx2", "avx512"};
   return kNames[static_cast<int>(set)];
 }
 
 const std::vector<InstructionSet>& instructionSets() {
   static const std::vector<InstructionSet> sets = [] {
     std::vector<InstructionSet> found = {InstructionSet::Baseline};
+#ifdef TENON_HAS_NEON
+    found.push_back(InstructionSet::Neon);
+#endif
 #ifdef TENON_HAS_AVX2
     // All features of x86-64-v3 and v4 that the compiler uses for them, not AVX alone.
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The sets of vector instructions for which kernels are compiled, chosen at run time by what the processor
-// can do: the library itself is built for any x86-64.
+// can do: the library itself is built for any x86-64, or any 64-bit Arm.
 #pragma once
 
 #include <vector>
@@ -12,13 +12,17 @@
 #define TENON_HAS_AVX512
 #endif
 #endif
+#if defined(__aarch64__) && defined(__GNUC__)
+#define TENON_HAS_NEON
+#endif
 
 namespace tenon {
 
-// Avx2: with FMA (x86-64-v3); Avx512: F, BW, CD, DQ and VL (x86-64-v4).
-enum class InstructionSet { Baseline, Avx2, Avx512 };
+// Neon: of every 64-bit Arm, so that plain loops have it in the baseline too; Avx2: with FMA (x86-64-v3); Avx512: F, BW,
+// CD, DQ and VL (x86-64-v4).
+enum class InstructionSet { Baseline, Neon, Avx2, Avx512 };
 
-// "baseline", "avx2" or "avx512".
+// "baseline", "neon", "avx2" or "avx512".
 const char* instructionSetName(InstructionSet set);
 
 // The sets that are compiled and that this processor has, the widest last.

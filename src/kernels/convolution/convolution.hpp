@@ -58,7 +58,7 @@ public:
 // Without a context the object has its own, of the host. Any extent may be 0: then forward gives the bias or
 // nothing, and the adjoints give zeros or add nothing. TENON_ERR_ARG for a malformed shape;
 // TENON_ERR_SUPPORT where Direct is asked for with a stride above 1 in the last dimension, or on a
-// processor without AVX2 and FMA; for a backend of the other space; and where cuDNN has no engine.
+// processor without AVX2 and FMA, or NEON; for a backend of the other space; and where cuDNN has no engine.
 template <class T>
 std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend,
                                                 KernelContextPtr context = nullptr);

@@ -317,7 +317,7 @@ std::vector<InstructionSet> directInstructionSets() {
 
 std::string whyNotDirect(const WindowShape& window) {
   if (directInstructionSets().empty())
-    return "the processor has no AVX2 and FMA";
+    return "the processor has neither AVX2 with FMA nor NEON";
   if (window.stride[window.rank - 1] > 1)
     return fmt::format("the stride in the last dimension is {}", window.stride[window.rank - 1]);
   return "";
@@ -342,8 +342,8 @@ bool isDirectFaster(const ConvolutionShape& shape) {
   constexpr Index kFewChannels = 16;  // oneDNN pads fewer to this number
   constexpr Index kSomeChannels = 32; // above them oneDNN is as fast
   const WindowShape& w = shape.window;
-  if (!whyNotDirect(w).empty() || kernelVolume(w) == 1)
-    return false;
+  if (!whyNotDirect(w).empty() || kernelVolume(w) == 1 || w.out[w.rank - 1] == 1)
+    return false; // nothing is read twice, or vectors hold one output
   const Index channels = std::min(shape.inChannels, shape.outChannels) / shape.groups;
   const Index row = w.out[w.rank - 1], lanes = directKernels<T>(directInstructions<T>(w)).lanes;
   const double use = double(row) / double(ceilDivide(row, lanes) * lanes); // of the vectors' lanes

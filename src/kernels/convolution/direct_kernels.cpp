@@ -12,6 +12,10 @@ namespace tenon {
 
 template <class T>
 const DirectKernels<T>& directKernels(InstructionSet set) {
+#ifdef TENON_HAS_NEON
+  if (set == InstructionSet::Neon)
+    return directKernelsNeon<T>();
+#endif
 #ifdef TENON_HAS_AVX512
   if (set == InstructionSet::Avx512)
     return directKernelsAvx512<T>();

@@ -61,6 +61,8 @@ const DirectKernels<T>& directKernels(InstructionSet set);
 
 // The loops of each set, compiled in a file of their own.
 template <class T>
+const DirectKernels<T>& directKernelsNeon();
+template <class T>
 const DirectKernels<T>& directKernelsAvx2();
 template <class T>
 const DirectKernels<T>& directKernelsAvx512();

@@ -8,9 +8,11 @@
 #include "kernels/convolution/window.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenon {
@@ -84,10 +86,19 @@ struct Problem {
   }
   AdjointData::primitive_desc adjointData(const dnnl::primitive_attr& how,
                                           const Forward::primitive_desc& hint) const {
-    return onednn::describedBeside<AdjointData>(
-        hint, how, dnnl::algorithm::convolution_direct, fewChannels ? x : anyLayout(x),
-        fewChannels ? w : anyLayout(w), fewChannels ? y : anyLayout(y), strides, dilates, padLow,
-        padHigh);
+    const auto chosen = [&](bool plain) {
+      return onednn::describedBeside<AdjointData>(
+          hint, how, dnnl::algorithm::convolution_direct, plain ? x : anyLayout(x),
+          plain ? w : anyLayout(w), plain ? y : anyLayout(y), strides, dilates, padLow, padHigh);
+    };
+    const AdjointData::primitive_desc best = chosen(fewChannels);
+    return isWrong(best) ? chosen(true) : best;
+  }
+  // On Arm with vectors of 512 bits, 2.6.3 adds to cells that the taps of a dilated kernel do not touch, where each
+  // channel is by itself.
+  bool isWrong(const AdjointData::primitive_desc& chosen) const {
+    return std::string_view(chosen.impl_info_str()) == "jit_dw:sve_512" &&
+           std::any_of(dilates.begin(), dilates.end(), [](memory::dim d) { return d > 0; });
   }
   AdjointWeights::primitive_desc adjointWeights(const dnnl::primitive_attr& how,
                                                 const Forward::primitive_desc& hint) const {

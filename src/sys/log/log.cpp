@@ -92,7 +92,7 @@ Frame* innermost() noexcept {
 
 // The time, read once the work that was queued on the device is done.
 double nowThatAllIsDone() noexcept {
-  if (const LogBarrier barrier = log().barrier.load(std::memory_order_relaxed))
+  if (const LogBarrier barrier = log().barrier.load(std::memory_order_acquire))
     barrier();
   return logNow();
 }
@@ -124,11 +124,11 @@ void addTotals(const Frame& frame, double time, bool nested) noexcept {
 }
 
 const char* eventName(int event) noexcept {
-  return log().events[static_cast<std::size_t>(event)].load(std::memory_order_relaxed);
+  return log().events[static_cast<std::size_t>(event)].load(std::memory_order_acquire);
 }
 
 void tellSink(const Frame& frame, double time) noexcept {
-  const LogSink sink = log().sink.load(std::memory_order_relaxed);
+  const LogSink sink = log().sink.load(std::memory_order_acquire);
   if (!sink)
     return;
   thread_local const int thread = log().threads++;
@@ -219,7 +219,7 @@ bool logBegin(int event) noexcept {
   frame = Frame{};
   frame.event = event;
   // A scope counts for the stage in which it begins.
-  frame.stage = log().stage.load(std::memory_order_relaxed);
+  frame.stage = log().stage.load(std::memory_order_acquire);
   frame.start = nowThatAllIsDone();
   return true;
 }
