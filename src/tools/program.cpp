@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/program.hpp"
 
+#include "sys/text/plain_text.hpp"
 #include "tools/handles.hpp"
+
+#include <fmt/format.h>
 
 #include <cctype>
 #include <cstdio>
@@ -21,8 +24,8 @@ const char* strayWord(int argc, char** argv) {
 
 int refuse(const Program& program, const char* word) {
   if (worldRank() == 0)
-    std::fprintf(stderr, "tenon: unknown argument '%s' of tenon %s; see tenon %s -help\n", word,
-                 program.name, program.name);
+    printError(fmt::format("tenon: unknown argument '{0}' of tenon {1}; see tenon {1} -help\n",
+                           word, program.name));
   return kExitUsage;
 }
 
@@ -40,7 +43,7 @@ int runGuarded(const Program& program) {
   try {
     return program.run();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "tenon %s: rank %d: %s\n", program.name, worldRank(), error.what());
+    printError(fmt::format("tenon {}: rank {}: {}\n", program.name, worldRank(), error.what()));
     MPI_Abort(MPI_COMM_WORLD, kExitFailed);
   }
   return kExitFailed;
@@ -71,11 +74,15 @@ bool haveDevices(const char* command) {
   int first = 0;
   MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (first == worldRank())
-    std::fprintf(stderr, "tenon %s: -space device: rank %d: %s\n", command, first, reason.c_str());
+    printError(fmt::format("tenon {}: -space device: rank {}: {}\n", command, first, reason));
   return first == worldSize();
 }
 
 } // namespace
+
+void printError(const std::string& text) {
+  std::fputs(printable(text, kLineLayout).c_str(), stderr);
+}
 
 bool isOption(const char* word) {
   return word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]));
@@ -111,8 +118,7 @@ std::optional<TenonMemorySpace> spaceOption(const char* command) {
   if (word == "device")
     return haveDevices(command) ? std::optional(TENON_MEMORY_DEVICE) : std::nullopt;
   if (worldRank() == 0)
-    std::fprintf(stderr, "tenon %s: -space is '%s'; it must be host or device\n", command,
-                 word.c_str());
+    printError(fmt::format("tenon {}: -space is '{}'; it must be host or device\n", command, word));
   return std::nullopt;
 }
 

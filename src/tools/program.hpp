@@ -30,6 +30,9 @@ struct Program {
 // status. Does not return from -help.
 int runProgram(const Program& program, int argc, char** argv);
 
+// On stderr, on one rank. As where the library prints, what is not plain text in an argument shows as \x1b.
+void printError(const std::string& text);
+
 // A key, not a number below 0.
 bool isOption(const char* word);
 // -help, -h and --help.

@@ -5,6 +5,7 @@
 #include "tools/handles.hpp"
 #include "tools/program.hpp"
 
+#include <fmt/format.h>
 #include <tenon.h>
 
 #include <algorithm>
@@ -26,7 +27,7 @@ int runCheckpoint(int argc, char** argv) {
     return 0;
   }
   if (argc < 3 || isOption(argv[2])) {
-    std::fprintf(stderr, "tenon checkpoint: pass the path of one or more checkpoint files\n");
+    printError("tenon checkpoint: pass the path of one or more checkpoint files\n");
     return kExitUsage;
   }
   TenonPushErrorHandler(TenonReturnErrorHandler, nullptr);
@@ -37,7 +38,7 @@ int runCheckpoint(int argc, char** argv) {
     char message[2048] = "";
     TenonGetLastError(nullptr, message, sizeof message, nullptr);
     std::fflush(stdout);
-    std::fprintf(stderr, "tenon checkpoint: %s\n", message);
+    printError(fmt::format("tenon checkpoint: {}\n", message));
     status = kExitFailed;
   }
   TenonPopErrorHandler();
@@ -276,8 +277,8 @@ const Command& nearest(const std::string& word) {
 }
 
 int refuse(const char* what, const char* word, const char* meant) {
-  std::fprintf(stderr, "tenon: %s '%s'; did you mean '%s'? (tenon help lists the commands)\n", what,
-               word, meant);
+  tenon::tools::printError(fmt::format(
+      "tenon: {} '{}'; did you mean '{}'? (tenon help lists the commands)\n", what, word, meant));
   return kExitUsage;
 }
 
@@ -323,7 +324,7 @@ int run(int argc, char** argv) {
 int closeOutput(int status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
     return status;
-  std::fputs("tenon: cannot write the output\n", stderr);
+  tenon::tools::printError("tenon: cannot write the output\n");
   return status == 0 ? tenon::tools::kExitFailed : status;
 }
 

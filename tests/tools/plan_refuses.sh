@@ -26,6 +26,7 @@ refused "4 processes that convert a tensor of shape [1152921504606846975,1] from
   plan conversions -shape 1152921504606846975,1
 refused "no row for inputs S0,S0" plan signatures -layer matmul -inputs S0,S0
 refused "unknown command 'place'" plan place
+refused "unknown command 'pl\x1b[2Jace'" plan $'pl\e[2Jace'
 refused "did you mean '-system'" plan placements -sistem 4
 refused "unknown argument '4'" plan placements 4
 refused "-system is missing" plan placements -axes 4
@@ -98,8 +99,11 @@ network "a process grid of 2147483647 does not fit into 512 processes" -model ow
 network "the input of the network table 'alexnet' has shape [3,227,227]" -input 3,64,64
 network "there is no placement 'left'" -placement left
 network "communication beside computation is 2" -overlap 2
-network "-figure is 8; the figures that can be drawn are 6, 7, 9 and 10" -figure 8
-network "-input is 3,64,64, but a figure is of a network table" -figure 6 -input 3,64,64
+refused "-figure is 8; the figures that can be drawn are 6, 7, 9 and 10" plan network -figure 8
+for option in "input 3,64,64" "fix conv1=n9" "model own" "batch 64" "processes 8" "machine cluster4" "json"; do
+  refused "-${option%% *} does not apply to a figure, which takes -network, -alpha, -beta, -figure, -chart" \
+    plan network -network alexnet -figure 6 -$option
+done
 network "-input_channels is maybe" -input_channels maybe
 refused "model t1 needs a network table, but 'lenet5' is a network of layers" \
   plan network -network lenet5 -batch 64 -processes 4

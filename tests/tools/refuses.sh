@@ -10,7 +10,7 @@ try() {
   local ranks=$1 pattern=$2 said
   shift 2
   said=$("$mpiexec" "$flag" "$ranks" "$tenon" "$@" 2>&1)
-  [[ $? == 2 && $said == *$pattern* ]] && return
+  [[ $? == 2 && $said == *"$pattern"* ]] && return
   printf 'tenon %s on %s ranks should be refused with "%s", but says:\n%s\n' "$*" "$ranks" \
     "$pattern" "$said" >&2
   return 1
@@ -39,6 +39,10 @@ refused 1 "at least 2 ranks" bench
 refused 2 "-repeat is 0" bench -repeat 0
 refused 2 "-space is 'there'" bench -space there
 refused 1 "did you mean 'check'" chek
+# Of what a terminal would obey.
+refused 1 "unknown command 'ch\x1b[2Jek'" $'ch\e[2Jek'
+refused 2 "unknown argument 'ha\x1b[2Jlo'" check $'ha\e[2Jlo'
+refused 2 "contains 'ho\x1b[2Jla'" check -only $'ho\e[2Jla'
 for one in "${tries[@]}"; do
   wait "$one" || status=1
 done

@@ -4,8 +4,6 @@
 // are not plain either.
 #include "sys/text/plain_text.hpp"
 
-#include "sys/errors/error.hpp"
-
 #include <fmt/format.h>
 
 namespace tenon {
@@ -20,6 +18,8 @@ bool isControl(std::string_view text) noexcept {
   const unsigned first = byteAt(text, 0);
   return first < 0x20 || first == 0x7f || (first == 0xc2 && byteAt(text, 1) < 0xa0);
 }
+
+} // namespace
 
 // The length of the UTF-8 character at the beginning; 0 if there is none. Longer forms than needed,
 // surrogates and numbers above U+10FFFF are not UTF-8, so that each character has one form.
@@ -39,16 +39,6 @@ std::size_t utf8Length(std::string_view text) noexcept {
   const bool isNone = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90);
   return isOverlong || isNone ? 0 : length;
 }
-
-[[noreturn]] void refuse(std::string_view what, std::string_view text, std::size_t at,
-                         const char* why) {
-  throw Error(TENON_ERR_ARG,
-              fmt::format("{}, '{}', has the byte \\x{:02x} at position {}, which {}; "
-                          "leave it out",
-                          what, printable(text), byteAt(text, at), at + 1, why));
-}
-
-} // namespace
 
 std::size_t plainLength(std::string_view text, std::string_view kept) noexcept {
   std::size_t plain = 0;
@@ -72,21 +62,6 @@ std::string printable(std::string_view text, std::string_view kept) {
     shown += fmt::format("\\x{:02x}", byteAt(text, plain));
     text.remove_prefix(plain + 1);
   }
-}
-
-void checkUtf8(std::string_view what, std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8Length(text.substr(at));
-    if (length == 0)
-      refuse(what, text, at, "is not UTF-8");
-    at += length;
-  }
-}
-
-void checkPlain(std::string_view what, std::string_view text) {
-  checkUtf8(what, text);
-  if (const std::size_t plain = plainLength(text, ""); plain < text.size())
-    refuse(what, text, plain, "begins a control character");
 }
 
 } // namespace tenon

@@ -16,6 +16,9 @@ inline constexpr std::string_view kLineLayout = "\n\t";
 // for those in `kept`.
 std::size_t plainLength(std::string_view text, std::string_view kept) noexcept;
 
+// The bytes of the UTF-8 character at the beginning; 0 if there is none.
+std::size_t utf8Length(std::string_view text) noexcept;
+
 // The text, with each byte that is not plain shown as \x and two digits.
 std::string printable(std::string_view text, std::string_view kept = "");
 

@@ -3,6 +3,7 @@
 
 #include "tools/bench/case.hpp"
 #include "tools/check/values.hpp"
+#include "tools/program.hpp"
 
 #include <fmt/format.h>
 
@@ -157,13 +158,10 @@ int runBench() {
   const bool describes = !textOption("machine_out").empty();
   if (repeat < 1 || repeat > 10000 || (worldSize() < 2 && !describes)) {
     if (worldRank() == 0)
-      std::fputs(
-          fmt::format("tenon bench: there {} and -repeat is {}; run on at least 2 ranks "
-                      "(mpiexec -n 2 tenon bench) with -repeat in 1 to 10000\n",
-                      worldSize() == 1 ? "is 1 rank" : fmt::format("are {} ranks", worldSize()),
-                      repeat)
-              .c_str(),
-          stderr);
+      printError(fmt::format(
+          "tenon bench: there {} and -repeat is {}; run on at least 2 ranks "
+          "(mpiexec -n 2 tenon bench) with -repeat in 1 to 10000\n",
+          worldSize() == 1 ? "is 1 rank" : fmt::format("are {} ranks", worldSize()), repeat));
     return kExitUsage;
   }
   const std::optional<TenonMemorySpace> space = spaceOption("bench");

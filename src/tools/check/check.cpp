@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/commands.hpp"
 
+#include "sys/text/plain_text.hpp"
 #include "tools/check/case.hpp"
 #include "tools/check/kinds.hpp"
+#include "tools/program.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -143,9 +145,10 @@ Watchdog::~Watchdog() {
 }
 
 void Watchdog::say(const std::string& message) {
-  const std::size_t length = std::min(message.size(), sizeof messageText);
+  const std::string shown = printable(message, kLineLayout);
+  const std::size_t length = std::min(shown.size(), sizeof messageText);
   messageLength = 0;
-  std::copy_n(message.begin(), length, messageText);
+  std::copy_n(shown.begin(), length, messageText);
   messageLength = static_cast<std::sig_atomic_t>(length);
 }
 
@@ -206,21 +209,17 @@ int refuseOnly(const Selection& selection) {
     if (kind.weight > 0 && std::ranges::find(names, kind.name) == names.end())
       names.push_back(kind.name);
   if (worldRank() == 0)
-    std::fputs(
+    printError(
         fmt::format("tenon check: no kind of configuration contains '{}'; the kinds are {}\n",
-                    selection.word, fmt::join(names, ", "))
-            .c_str(),
-        stderr);
+                    selection.word, fmt::join(names, ", ")));
   return kExitUsage;
 }
 
 int refuseNumbers(TenonInt n, TenonInt number, TenonInt patience) {
   if (worldRank() == 0)
-    std::fputs(fmt::format("tenon check: -n is {}, -case {} and -patience {}; they must be >= 0, "
+    printError(fmt::format("tenon check: -n is {}, -case {} and -patience {}; they must be >= 0, "
                            ">= -1, and in 0 to 86400\n",
-                           n, number, patience)
-                   .c_str(),
-               stderr);
+                           n, number, patience));
   return kExitUsage;
 }
 
@@ -279,7 +278,7 @@ void Sweep::endFatally(TenonErrorCode code, int, const char* message, const char
                        void* sweep) {
   auto& self = *static_cast<Sweep*>(sweep);
   self.current_->found(TenonErrorName(code), std::string(": ") + message);
-  std::fputs(self.report().c_str(), stderr);
+  printError(self.report());
   MPI_Abort(MPI_COMM_WORLD, kExitFailed);
 }
 
@@ -321,7 +320,7 @@ bool Sweep::conclude() {
   int first = 0;
   MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, verdicts_);
   if (first == rank)
-    std::fputs(report().c_str(), stderr);
+    printError(report());
   return first == worldSize();
 }
 

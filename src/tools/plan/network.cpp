@@ -5,9 +5,13 @@
 #include "tools/plan/system.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
+#include <string_view>
 
 namespace tenon::tools {
 
@@ -331,14 +335,24 @@ void printCost(TenonPlan plan, bool isJson) {
     fmt::print("{} on {} x {}: {:.4f} ms\n", equation, grid[0], grid[1], seconds * 1e3);
 }
 
+// A figure has its own batches and processes, and all its grids have their published prices.
+void checkFigureOptions() {
+  constexpr std::string_view kOfFigures[] = {"network", "alpha", "beta", "figure", "chart"};
+  for (const ProgramOption& option : kNetworkOptions) {
+    TenonBool isGiven = TENON_FALSE;
+    require(TenonOptionsHas("-", option.name, &isGiven));
+    if (isGiven && std::ranges::find(kOfFigures, option.name) == std::end(kOfFigures))
+      throw std::runtime_error(fmt::format(
+          "-{} does not apply to a figure, which takes -{}; leave it out, or leave out -figure and "
+          "-chart",
+          option.name, fmt::join(kOfFigures, ", -")));
+  }
+}
+
 void showFigure() {
+  checkFigureOptions();
   const std::string network = textOption("network").empty() ? "alexnet" : textOption("network");
   const TenonInt figure = intOption("figure");
-  if (!textOption("input").empty())
-    throw std::runtime_error(
-        fmt::format("-input is {}, but a figure is of a network table, which has "
-                    "the shape of its input; leave -input out",
-                    textOption("input")));
   const auto panels = figureOf(network, figure, realOption("alpha"), 1 / betaOption());
   if (const std::string path = textOption("chart"); !path.empty()) {
     const std::string chart = drawFigure(

@@ -191,7 +191,7 @@ const PlanCommand kPlanCommands[] = {
 };
 
 int refuse(const std::string& message) {
-  std::fprintf(stderr, "tenon plan: %s\n", message.c_str());
+  printError("tenon plan: " + message + "\n");
   return kExitUsage;
 }
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The checks of names and texts, apart from what makes texts printable, which the command uses as well.
+#include "sys/errors/error.hpp"
+#include "sys/text/plain_text.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+[[noreturn]] void refuse(std::string_view what, std::string_view text, std::size_t at,
+                         const char* why) {
+  throw Error(TENON_ERR_ARG,
+              fmt::format("{}, '{}', has the byte \\x{:02x} at position {}, which {}; "
+                          "leave it out",
+                          what, printable(text), static_cast<unsigned char>(text[at]), at + 1,
+                          why));
+}
+
+} // namespace
+
+void checkUtf8(std::string_view what, std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8Length(text.substr(at));
+    if (length == 0)
+      refuse(what, text, at, "is not UTF-8");
+    at += length;
+  }
+}
+
+void checkPlain(std::string_view what, std::string_view text) {
+  checkUtf8(what, text);
+  if (const std::size_t plain = plainLength(text, ""); plain < text.size())
+    refuse(what, text, plain, "begins a control character");
+}
+
+} // namespace tenon
