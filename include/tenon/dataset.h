@@ -42,10 +42,10 @@ TENON_EXTERN TenonErrorCode TenonDatasetCreateIDX(MPI_Comm comm, const char* ima
  *  The first dimension of a dataset counts the samples; a sample has the others. Numbers of any
  *  type and byte order are read, from contiguous, chunked and compressed datasets.
  *
- *  The HDF5 library reads the file, and nothing verifies it as checkpoints are verified. The metadata
- *  of HDF5's older formats, the default of h5py and HDF5 itself, have no checksums: a damaged file
- *  can return wrong samples, or crash the HDF5 library and the program with it. `h5repack -L old.h5
- *  new.h5` writes a format with checksums.
+ *  The HDF5 library reads the file, and nothing verifies it as checkpoints are verified. The
+ *  metadata of HDF5's older formats, the default of h5py and HDF5 itself, have no checksums: a
+ *  damaged file can return wrong samples, or crash the HDF5 library and the program with it.
+ *  `h5repack -L old.h5 new.h5` writes a format with checksums.
  *
  *  @param[in]  comm     communicator of the batches
  *  @param[in]  path     path of the file
