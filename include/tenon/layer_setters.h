@@ -231,11 +231,10 @@ TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
  *                      transforms in all dimensions of spectral convolutions); with the last two,
  *                      other layers use BLAS. On the device "auto" and "cudnn" are cuDNN for
  *                      convolutions and cuBLAS for products, "gemm" is cuBLAS for both, and "cufft"
- *                      is cuFFT in all
- *                      dimensions of spectral convolutions ("auto" in some) and otherwise as
- *                      "gemm". A backend that does not support the data type, the layer, the
- *                      processor or the space, or that the library was built without, is
- *                      TENON_ERR_SUPPORT in TenonLayerSetUp(). Layers with a single
+ *                      is cuFFT in all dimensions of spectral convolutions ("auto" in some) and
+ *                      otherwise as "gemm". A backend that does not support the data type, the
+ *                      layer, the processor or the space, or that the library was built without,
+ *                      is TENON_ERR_SUPPORT in TenonLayerSetUp(). Layers with a single
  *                      implementation, such as functions of each element and columnmlp, ignore
  *                      it.
  *  @return TENON_ERR_TYPE  the name is not a backend */

@@ -25,7 +25,7 @@ void setTogether(const Subject&, hid_t, hid_t, Communicator&) {
   throw Error(
       TENON_ERR_SUPPORT,
       "this library was built with serial HDF5, which lets no ranks write one file together; "
-      "use -tenon_checkpoint_transport rank0, or build it with parallel HDF5");
+      "use -tenon_checkpoint_transport root, or build it with parallel HDF5");
 }
 #endif
 
