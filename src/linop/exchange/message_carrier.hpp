@@ -2,10 +2,10 @@
 // Parts as messages of MPI, point to point: packed into one buffer, and combined from another.
 //
 // Bound to two arrays, messages use persistent requests, and what lies contiguous in an array is
-// sent from it, or, where each target cell gets one value, received into it, without a copy.
+// sent from it, or, where each target element gets one value, received into it, without a copy.
 //
-// Those of arrays on the device (wire.hpp) leave piece by piece when they have been packed and copied, for which nobody
-// waits before the action's end.
+// Messages of arrays on the device (wire.hpp) leave piece by piece when they have been packed and
+// copied, for which nobody waits before the action's end.
 #pragma once
 
 #include "comm/exchange.hpp"
@@ -17,7 +17,7 @@ namespace tenon {
 
 class MessageCarrier final : public Carrier, private Pending {
 public:
-  // For the parts of these numbers.
+  // The carrier takes the pack and unpack parts of these numbers.
   MessageCarrier(const CarrierSetup& setup, std::vector<std::size_t> sends,
                  std::vector<std::size_t> receives);
   ~MessageCarrier() override { abandon(); }
@@ -40,12 +40,13 @@ public:
   bool receives(std::size_t part) const noexcept { return messageOf_[part] >= 0; }
 
 private:
-  // A way to make the round of messages. inArray: message i lies in the array, not in the buffer.
+  // One way to make the round of messages. An entry of sentInArray or receivedInArray says that
+  // this message lies in the array and not in the buffer.
   struct Round {
     std::vector<bool> sentInArray, receivedInArray;
     std::unique_ptr<Exchange> exchange;
   };
-  // An array that was the tensor's when it was bound.
+  // The array that a tensor had when it was bound.
   struct BoundArray {
     Ref<DTensor> tensor;
     const void* array;
