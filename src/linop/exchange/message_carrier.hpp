@@ -84,9 +84,9 @@ private:
   std::vector<Message> sends_, receives_;    // in the buffers
   Wire *sendWire_ = nullptr, *receiveWire_ = nullptr;
   std::vector<Departure> departures_;
-  std::size_t sent_ = 0;               // of them, in the action in flight
-  std::vector<const std::byte*> next_; // of what was received, the cells not combined yet
-  std::vector<int> messageOf_;         // of an unpack part, -1 if it is none
+  std::size_t sent_ = 0;               // how many of them have left in the action in flight
+  std::vector<const std::byte*> next_; // by message: the elements not combined yet
+  std::vector<int> messageOf_;         // by unpack part: its message, -1 if it comes otherwise
   Round plain_;
   std::optional<Bound> bound_;
   Round* round_ = &plain_; // of the action in flight

@@ -27,8 +27,8 @@ struct DeviceLane {
   struct Incoming {
     std::size_t part;
     ReceiveDeviceLane lane;
-    const std::byte* next = nullptr; // of the elements, not combined yet
-    bool isRead = false;             // by kernels that have been called
+    const std::byte* next = nullptr; // the elements that are not combined yet
+    bool isRead = false;             // the kernels that read it have been called
     Event read = {};
   };
 
