@@ -21,7 +21,6 @@
 
 namespace tenon {
 
-
 // Reads the distance of grid points from a setting, "0.1" or "0.1,0.2,0.2": one number for each of
 // `dims` dimensions, or as many as are written where dims is 0. Throws TENON_ERR_ARG, naming `who`,
 // unless all are positive and there are as many as dimensions, or one.
