@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators that `tenon check` draws.
+// The operators that `tenon check` draws. Each kind makes the library's operator and, beside it,
+// the subject that says what it must do; the checks themselves are common to all (operator.hpp).
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
 #include "tools/check/operator.hpp"
@@ -18,11 +19,13 @@ Indices shapeFor(Draw& draw) {
   return drawShape(draw, 1, 3, kMaxExtent);
 }
 
+// Integers are rarer than the floating types, for which everything exists.
 TenonDataType drawType(Draw& draw) {
   return draw.chance(10) ? TENON_INT64 : drawFloating(draw);
 }
 
 GridSpec sameOrOther(Case& c, const GridSpec& grid) {
+  // Mostly one grid, where routes of collectives are possible, too.
   return c.draw.chance(70) ? grid : drawGrid(c.draw, c.ranks);
 }
 
@@ -77,6 +80,7 @@ void checkSendReceive(Case& c) {
   const TenonDataType type = drawType(c.draw);
   LayoutSpec from = everywhere(shapeFor(c.draw), 1), to = from;
   from.grid.ranks = {c.draw.upTo(c.ranks - 1)};
+  // A layout of one process is a tensor that one rank has; the two may be the same.
   to.grid.ranks = {c.draw.upTo(c.ranks - 1)};
   Subject s{.from = from, .to = to, .fromType = type, .toType = type};
   c.text += fmt::format(" {} to rank {} of {}", typeText(type), to.grid.ranks[0], from.text());
@@ -85,7 +89,7 @@ void checkSendReceive(Case& c) {
   checkOperator(c, s);
 }
 
-// Operators without movement, which leave each rank's cells as they are.
+// Operators without movement leave each rank's elements as they are.
 void checkStill(Case& c) {
   const bool isCast = c.draw.chance(60);
   const TenonDataType type = isCast ? drawFloating(c.draw) : drawType(c.draw);
@@ -116,7 +120,7 @@ void checkZero(Case& c) {
   checkOperator(c, s);
 }
 
-// A layout from each rank's box is the one of the grid that the boxes make.
+// A layout that is made from each rank's box must be the one of the grid that the boxes make.
 void checkBoxes(Case& c) {
   const GridSpec grid = drawGrid(c.draw, c.ranks);
   LayoutSpec spec = everywhere(Indices(grid.axes()), 1);
@@ -127,6 +131,7 @@ void checkBoxes(Case& c) {
     spec.splitAxes[d] = {d};
     spec.cuts[d] = {0};
     for (int part = 0; part < grid.extents[d]; ++part)
+      // No part is empty: an empty box has no place.
       spec.cuts[d].push_back(spec.cuts[d].back() + c.draw.between(1, 3));
     spec.shape[d] = spec.cuts[d].back();
   }
@@ -150,6 +155,7 @@ Subject scaled(Case& c, Subject s) {
   LinearOp made;
   require(TenonLinearOpCreateScale(factor, s.op, made.out()));
   s.op = std::move(made);
+  // Factors multiply, as scales may be nested.
   s.factor *= factor;
   return s;
 }
@@ -158,7 +164,8 @@ void checkScale(Case& c) {
   checkOperator(c, scaled(c, drawConversion(c, drawType(c.draw))));
 }
 
-// The same conversion several times, with factors.
+// A sum of the same conversion several times, with factors. Their sum may be small, and the
+// rounding is that of the terms.
 void checkSum(Case& c) {
   Subject s = drawConversion(c, drawType(c.draw));
   std::vector<Subject> terms;
@@ -189,6 +196,7 @@ Subject drawChain(Case& c, TenonDataType type) {
         convert(c, s.to, drawAnyLayout(c.draw, s.to.shape, sameOrOther(c, s.to.grid)), type);
     if (c.draw.chance(30))
       next = scaled(c, std::move(next));
+    // Each layout between may drop elements in the gaps of its halos.
     s.between.push_back(s.to);
     s.to = next.to;
     s.factor *= next.factor;
@@ -229,6 +237,7 @@ std::vector<CaseKind> operatorKinds() {
       {"adjoint", checkAdjointView},
       {"inplace", checkInPlace},
       {"memory", checkMemory},
+      // They fail on purpose, and run only if they are named.
       {"broken", checkBroken, 0},
       {"stuck", checkStuck, 0},
   };

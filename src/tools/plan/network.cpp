@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// `tenon plan network`: searches a plan, prices a grid by a published equation, or computes a
+// figure. All numbers are the library's; here options become calls, and whatever an option would
+// contradict or change nothing about is refused, so that no answer is for another question.
 #include "tools/plan/commands.hpp"
 
 #include "tools/plan/figure.hpp"
@@ -66,6 +69,7 @@ double realOption(const char* name) {
 
 double betaOption() {
   const double beta = realOption("beta");
+  // A bandwidth is its inverse, so a beta of 0 would be no number.
   if (!(beta > 0))
     throw std::runtime_error(fmt::format("-beta is {}; it must be above 0", beta));
   return beta;
@@ -93,7 +97,8 @@ TenonDataType dataTypeOption() {
   return type == "float64" ? TENON_FLOAT64 : TENON_FLOAT32;
 }
 
-// "conv1=n6,o3,fc6=n9": a piece with '=' begins the word of a layer.
+// Fixes the words of layers, "conv1=n6,o3,fc6=n9". A word has commas itself, so that a piece with
+// '=' begins another layer and one without continues the word.
 void fixWords(TenonPlan plan, const std::string& given) {
   std::vector<std::pair<std::string, std::string>> words;
   for (const std::string& piece : wordsOf(given, ',')) {
@@ -122,7 +127,7 @@ std::vector<int> gridOf(const std::string& given) {
   return grid;
 }
 
-// "4x2:S2,S3"
+// Pins an end of the network to a layout such as "4x2:S2,S3".
 template <class Call>
 void pin(TenonPlan plan, const char* option, Call call) {
   const std::string given = textOption(option);
@@ -160,6 +165,7 @@ Plan planFromOptions() {
   require(TenonPlanSetFlopRate(plan, realOption("flop_rate")));
   require(TenonPlanSetMemoryRate(plan, realOption("memory_rate")));
   require(TenonPlanSetDataType(plan, dataTypeOption()));
+  // With auto the model decides, which a call could not undo.
   if (const std::string given = textOption("input_channels"); given != "auto")
     require(TenonPlanSetInputChannels(plan, flagOf("input_channels", given)));
   if (!textOption("input").empty()) {
@@ -171,7 +177,8 @@ Plan planFromOptions() {
   return plan;
 }
 
-// With as many nodes as the processes fill.
+// A machine with as many nodes as the processes fill. If they do not fill whole nodes the
+// description stays as it is, and the library says that the numbers differ.
 Machine machineFor(const std::string& name, TenonInt processes) {
   Machine machine;
   require(TenonMachineCreateFromFile(name.c_str(), 0, machine.out()));
@@ -210,6 +217,8 @@ struct NetworkAnswer {
 std::optional<double> secondsOf(TenonPlan plan, const char* which) {
   double seconds = 0;
   const TenonErrorCode code = TenonPlanGetSeconds(plan, which, &seconds);
+  // A baseline that is not possible, or a plan without overlap, has no seconds: that is no error
+  // here.
   if (code == TENON_ERR_STATE)
     return std::nullopt;
   require(code);
@@ -234,6 +243,7 @@ NetworkRow rowOf(TenonPlan plan, TenonInt index) {
 }
 
 NetworkAnswer answerOf(TenonPlan plan) {
+  // All that is printed comes from one search, so that text and JSON cannot differ.
   require(TenonPlanSearch(plan));
   NetworkAnswer answer;
   require(TenonPlanGetSeconds(plan, "plan", &answer.seconds));
@@ -289,11 +299,13 @@ void printBaseline(const char* name, const std::optional<double>& seconds, doubl
 void printAsText(const NetworkAnswer& answer) {
   fmt::print("  {:<22} {:>12.4f} ms   {:.1f} MiB per process\n", "plan", answer.seconds * 1e3,
              answer.bytes / (1 << 20));
+  // A gap is left only where a memory limit binds and the exact search gave up.
   if (answer.gap > 0)
     fmt::print("  {:<22} {:>12.2g} of the time at most, which the search left open\n", "gap",
                answer.gap);
   if (answer.overlapped)
     fmt::print("  {:<22} {:>12.4f} ms\n", "with overlap", *answer.overlapped * 1e3);
+  // Only what differs from what was asked for is told.
   if (answer.processes < intOption("processes"))
     fmt::print("  {:<22} {:>12}\n", "processes that work", answer.processes);
   if (answer.reversed)
@@ -335,7 +347,8 @@ void printCost(TenonPlan plan, bool isJson) {
     fmt::print("{} on {} x {}: {:.4f} ms\n", equation, grid[0], grid[1], seconds * 1e3);
 }
 
-// A figure has its own batches and processes, and all its grids have their published prices.
+// Refuses options that a figure does not have: it has its own batches and processes, and all its
+// grids have their published prices.
 void checkFigureOptions() {
   constexpr std::string_view kOfFigures[] = {"network", "alpha", "beta", "figure", "chart"};
   for (const ProgramOption& option : kNetworkOptions) {
@@ -371,6 +384,7 @@ int planNetwork() {
     return 0;
   }
   const Plan plan = planFromOptions();
+  // A published equation has its own grid, so that it needs no number of processes.
   if (!textOption("cost").empty())
     printCost(plan, isJson);
   else {
