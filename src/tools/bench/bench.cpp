@@ -73,6 +73,7 @@ void printSettings(int repeat) {
   char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   MPI_Get_library_version(library, &length);
+  // MPI libraries describe themselves at length; the first words are name and version.
   const std::string mpi = std::string(library).substr(0, std::strcspn(library, ",\n"));
   say(fmt::format("tenon {}, {}, {:.70}, medians of {}\n{}", textFrom(TenonGetVersionString),
                   counted(worldSize(), "rank"), mpi, counted(repeat, "round"), routeOptions()));

@@ -104,6 +104,8 @@ public:
       std::vector<int> starts(ndim, 0);
       starts[dim] = r * part[dim];
       types.emplace_back();
+      // MPI packs by derived types itself, which is how a program without packing of its own would
+      // do it.
       MPI_Type_create_subarray(ndim, sizes.data(), part.data(), starts.data(), MPI_ORDER_C,
                                MPI_DOUBLE, &types.back());
       MPI_Type_commit(&types.back());
@@ -141,6 +143,7 @@ BenchCase ring(Index rows, Index width) {
   for (int r = 0; r < ranks; ++r)
     halo.boxes.push_back({r * rows - 1, (r + 1) * rows + 1});
   made.to.halos[0] = halo;
+  // With two ranks both neighbours are the same one, and the tags keep the two rows apart.
   const int before = (rank + ranks - 1) % ranks, behind = (rank + 1) % ranks;
   const int w = static_cast<int>(width);
   made.peer = [=](const double* x, double* y) {

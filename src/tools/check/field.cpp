@@ -81,6 +81,7 @@ Field::Field(TenonLayout layout, TenonDataType type, bool isCallers, Draw& draw,
              TenonMemorySpace space)
     : type_(type), box_(boxOfTensor(layout, false)) {
   require(TenonDTensorCreate(layout, type, tensor_.out()));
+  // The space is set before an array is placed, which must be in it.
   require(TenonDTensorSetSpace(tensor_, space));
   // The ranks' parts differ, and so do the numbers that each draws for its array: they come from a
   // source of its own, so that all ranks go on alike with theirs.

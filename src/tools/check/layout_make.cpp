@@ -83,6 +83,8 @@ GridSpec drawGrid(Draw& draw, int ranks) {
     grid.ranks.push_back(r);
   if (draw.chance(50))
     draw.shuffle(grid.ranks);
+  // The ranks behind are outside of the grid, and must take part in every collective call all the
+  // same.
   grid.ranks.resize(size);
   return grid;
 }
@@ -90,6 +92,7 @@ GridSpec drawGrid(Draw& draw, int ranks) {
 Indices drawShape(Draw& draw, int minDims, int maxDims, int maxExtent) {
   Indices shape(draw.between(minDims, maxDims));
   for (Index& extent : shape)
+    // Rarely an extent is 0: tensors without elements are legal, and easily forgotten.
     extent = draw.chance(4) ? 0 : draw.between(1, maxExtent);
   return shape;
 }
@@ -143,6 +146,8 @@ namespace {
 constexpr const char* kModes[] = {"none", "zero", "periodic", "reflect", "replicate", "values"};
 
 void setHalo(TenonLayout layout, int dim, const HaloSpec& halo) {
+  // The same halo can be set by widths or by boxes: as it was drawn, so that both calls are
+  // checked.
   if (halo.widths) {
     require(
         TenonLayoutSetHalo(layout, dim, halo.widths->begin, halo.widths->end, halo.low, halo.high));

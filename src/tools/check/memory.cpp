@@ -33,6 +33,7 @@ bool overlap(const Boxes& b) {
 Boxes drawBoxes(Draw& draw, const Indices& extents, bool isAlone) {
   Boxes b;
   for (const Index extent : extents) {
+    // A box may be empty, and may be the whole array.
     const int size = draw.upTo(static_cast<int>(extent));
     b.low.push_back(draw.upTo(static_cast<int>(extent) - size));
     b.high.push_back(b.low.back() + size);

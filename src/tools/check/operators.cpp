@@ -55,6 +55,7 @@ void checkHalo(Case& c) {
             .to = {},
             .fromType = type,
             .toType = type};
+  // A halo exchange fills halos of values; halos of addends are its adjoint's.
   s.to = withHalos(c.draw, s.from, 0);
   c.text += fmt::format(" {} into {}", typeText(type), s.to.text());
   require(TenonLinearOpCreateHalo(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type,
@@ -66,6 +67,7 @@ void checkRepartition(Case& c) {
   const TenonDataType type = drawType(c.draw);
   const GridSpec grid = drawGrid(c.draw, c.ranks);
   const Indices shape = shapeFor(c.draw);
+  // A repartition moves values, so that nothing is summed and nothing has a halo.
   Subject s{.from = drawValues(c.draw, shape, grid),
             .to = drawValues(c.draw, shape, sameOrOther(c, grid)),
             .fromType = type,
@@ -91,6 +93,7 @@ void checkSendReceive(Case& c) {
 
 // Operators without movement leave each rank's elements as they are.
 void checkStill(Case& c) {
+  // The identity is a cast to the same type.
   const bool isCast = c.draw.chance(60);
   const TenonDataType type = isCast ? drawFloating(c.draw) : drawType(c.draw);
   const GridSpec grid = drawGrid(c.draw, c.ranks);
@@ -150,6 +153,7 @@ void checkBoxes(Case& c) {
 }
 
 Subject scaled(Case& c, Subject s) {
+  // Small integers, by which small integers stay exact; 0 must not read its input.
   const double factor = c.draw.of<double>({-3, -1, 0, 2});
   c.text += fmt::format(" times {};", factor);
   LinearOp made;
@@ -213,6 +217,8 @@ void checkComposition(Case& c) {
 
 void checkAdjointView(Case& c) {
   const TenonDataType type = drawType(c.draw);
+  // The adjoint of a composition is one in the opposite order, that of a conversion another
+  // conversion.
   const Subject s = c.draw.chance(50) ? drawChain(c, type) : drawConversion(c, type);
   Subject view = s.adjoint();
   require(TenonLinearOpCreateAdjoint(s.op, view.op.out()));

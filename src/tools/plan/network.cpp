@@ -18,6 +18,7 @@
 
 namespace tenon::tools {
 
+// Latency and bandwidth are those of the paper whose figures can be computed.
 const std::vector<ProgramOption> kNetworkOptions{
     {"network", TENON_OPTION_STRING, "",
      "network: alexnet, vgg16, resnet50, unet3d_256, or a JSON file"},
@@ -83,6 +84,7 @@ TenonInt countOption(const char* name, const char* what) {
 }
 
 TenonBool flagOf(const char* name, const std::string& given) {
+  // An option without a value is one that is on, as with flags.
   if (given.empty() || given == "true")
     return TENON_TRUE;
   if (given != "false")
@@ -192,6 +194,7 @@ Machine machineFor(const std::string& name, TenonInt processes) {
     if (levelName == "node")
       require(TenonMachineGetLevelSize(machine, level, &nodes));
   }
+  // The machine's own number of nodes is only that of its description.
   const TenonInt inNode = nodes > 0 ? devices / nodes : devices;
   if (nodes == 0 || devices == processes || processes % inNode != 0)
     return machine;
@@ -288,6 +291,7 @@ void printAsJson(const NetworkAnswer& answer) {
   fmt::print("]}}\n");
 }
 
+// A baseline that is not possible is listed too: that no single grid fits is a reason for a plan.
 void printBaseline(const char* name, const std::optional<double>& seconds, double plan) {
   if (seconds)
     fmt::print("  {:<22} {:>12.4f} ms   {:.2f} times as long\n", name, *seconds * 1e3,

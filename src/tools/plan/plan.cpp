@@ -110,6 +110,7 @@ int planConversions() {
   const Sizes shape =
       textOption("shape").empty() ? Sizes{processes, processes} : sizesOption("shape");
   const std::vector<ConversionRow> rows = allConversions(processes, shape);
+  // The elements of the whole tensor, by which what is sent is measured.
   TenonInt cells = 1;
   for (TenonInt extent : shape)
     cells *= extent;

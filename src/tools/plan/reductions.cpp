@@ -54,6 +54,7 @@ struct Reduction {
 void predict(const PlannedMachine& machine, const ReductionPrograms& programs, Reduction& found) {
   const std::vector<double> seconds = machine.predict(programs);
   found.isPredicted = true;
+  // Where a placement keeps an axis within one device there is nothing to reduce.
   if (seconds.empty())
     return;
   const auto least = std::min_element(seconds.begin(), seconds.end());

@@ -101,6 +101,7 @@ void printRowsAsJson(const PlannedPlacements& placements, const Simulated& found
              "\"{}\", \"bytes\": {}, \"programs\": [",
              quoted(request.machine.name), textOf(request.machine.system), textOf(placements.axes),
              textOf(reduced), request.machine.algorithm, request.machine.bytes);
+  // The rows are printed one by one, since there can be many thousands.
   const char* separator = "";
   for (const Timed& one : found.programs) {
     fmt::print("{}{{\"matrix\": {}, \"program\": {}, \"predicted_s\": {}, \"allreduce_s\": {}}}",

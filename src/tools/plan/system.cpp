@@ -47,6 +47,7 @@ Sizes sizesOption(const char* name) {
 std::vector<int> reducedAxesOption() {
   std::vector<int> axes;
   for (TenonInt axis : sizesOption("reduce"))
+    // Axes are ints in the interface; whether one exists is the library's to say.
     if (axis < 0 || axis > std::numeric_limits<int>::max())
       throw std::runtime_error(
           fmt::format("-reduce contains axis {}; axes are numbered from 0", axis));
