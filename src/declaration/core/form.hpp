@@ -28,8 +28,8 @@ struct ParameterForm {
   double initial = 0;
 };
 
-// A number that a layer carries from step to step and that is not differentiated, such as a running
-// mean. All elements begin with one value.
+// Numbers that a layer carries from step to step and that are not differentiated, such as running
+// means. All of them begin with one value.
 struct StateForm {
   std::string name;
   Layout use;

@@ -21,7 +21,7 @@ public:
   // The form of a type with one kernel, with strips where the type can compute in pieces.
   Form form(const Layouts& inputs, const Choice& choice) const override;
   Shape outputShape(const std::vector<Shape>& inputs) const override;
-  // What lies beyond the sides of mode values; none if no side has it.
+  // What lies beyond the sides with boundary mode values; none if no side has it.
   std::optional<CallersValues> callersValues() const;
 
 protected:
