@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is asked of a plan, and its search on one grid after the other. A setter that changes the
-// prices drops the plan that was found, and one that changes a machine's rates also those that were
-// fitted to measurements, since a plan or a rate of something else would be worse than none.
+// What is asked of a plan, and its search on one grid after the other. Setters drop the plan that
+// was found, and those of a machine's rates also the rates that were fitted to measurements;
+// setSpace() alone drops nothing, since every search of a plan of layers calls it.
 #include "planner/network_plan.hpp"
 
 #include "machine/link.hpp"
