@@ -221,7 +221,7 @@ static TenonErrorCode Run(MPI_Comm comm) {
   TenonCall(CreateNetwork(&p));
   TenonCall(CreatePlan(&p));
   if (view)
-    TenonCall(TenonPlanView(p.plan));
+    TenonCall(TenonObjectView((TenonObject)p.plan));
   TenonCall(PrintWords(&p));
   TenonCall(CreateTraining(&p));
   if (report)

@@ -235,10 +235,6 @@ TENON_EXTERN TenonErrorCode TenonCheckpointOnSignal(TenonCheckpoint checkpoint,
 TENON_EXTERN TenonErrorCode TenonCheckpointGetSignal(TenonCheckpoint checkpoint,
                                                      int* signal) TENON_NOEXCEPT;
 
-/** @brief Prints what was added, and size and speed of the last file. Collective on the checkpoint.
- *  @param[in] checkpoint  checkpoint */
-TENON_EXTERN TenonErrorCode TenonCheckpointView(TenonCheckpoint checkpoint) TENON_NOEXCEPT;
-
 /** @brief Prints what a file holds, and verifies all its digests. Not collective.
  *
  *  Needs neither TenonInitialize() nor MPI. The command "tenon checkpoint FILE" makes this call.

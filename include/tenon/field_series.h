@@ -109,10 +109,6 @@ TENON_EXTERN TenonErrorCode TenonFieldSeriesAddTensor(TenonFieldSeries series, T
 TENON_EXTERN TenonErrorCode TenonFieldSeriesWrite(TenonFieldSeries series, TenonInt step,
                                                   double time) TENON_NOEXCEPT;
 
-/** @brief Prints fields and grid, and the file written last. Collective on the series.
- *  @param[in] series  series */
-TENON_EXTERN TenonErrorCode TenonFieldSeriesView(TenonFieldSeries series) TENON_NOEXCEPT;
-
 /** @brief Releases a reference and sets the handle to NULL. Not collective.
  *  @param[in,out] series  address of the handle, which may hold NULL */
 TENON_EXTERN TenonErrorCode TenonFieldSeriesDestroy(TenonFieldSeries* series) TENON_NOEXCEPT;

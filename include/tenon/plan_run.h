@@ -128,16 +128,6 @@ TENON_EXTERN TenonErrorCode TenonPlanSave(TenonPlan plan, const char* path) TENO
  *  @return TENON_ERR_LAYOUT  it is for another layout of input or output */
 TENON_EXTERN TenonErrorCode TenonPlanLoad(TenonPlan plan, const char* path) TENON_NOEXCEPT;
 
-/** @brief Prints the plan. Collective on the network.
- *
- *  Of each layer: its word as a grid, the best other word and what the plan with it costs, layouts
- *  of inputs and output, predicted time, memory and floating-point operations, and messages and
- *  bytes.
- *
- *  @param[in] plan  plan that is set up
- *  @return TENON_ERR_STATE  the plan is not set up */
-TENON_EXTERN TenonErrorCode TenonPlanView(TenonPlan plan) TENON_NOEXCEPT;
-
 /** @brief Prints predicted beside measured times, messages and bytes. Collective on the network.
  *
  *  Of each layer and phase: kernels and communication of Apply and of the adjoint, and the

@@ -164,13 +164,6 @@ TenonErrorCode TenonCheckpointGetSignal(TenonCheckpoint checkpoint, int* signal)
   });
 }
 
-TenonErrorCode TenonCheckpointView(TenonCheckpoint checkpoint) noexcept {
-  return guard(__func__, [&] {
-    const Checkpoint& c = deref(checkpoint, "checkpoint");
-    printOnce(*c.comm(), c.describe());
-  });
-}
-
 TenonErrorCode TenonCheckpointViewFile(const char* path) noexcept {
   return guard(__func__, [&] {
     const std::string name = textOf(path, "path");

@@ -51,13 +51,6 @@ TenonErrorCode TenonFieldSeriesWrite(TenonFieldSeries series, TenonInt step, dou
   });
 }
 
-TenonErrorCode TenonFieldSeriesView(TenonFieldSeries series) noexcept {
-  return guard(__func__, [&] {
-    const FieldSeries& s = deref(series, "series");
-    printOnce(*s.comm(), s.describe());
-  });
-}
-
 TenonErrorCode TenonFieldSeriesDestroy(TenonFieldSeries* series) noexcept {
   return guard(__func__, [&] { destroy(series, "series"); });
 }

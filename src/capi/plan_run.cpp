@@ -91,17 +91,12 @@ TenonErrorCode TenonPlanLoad(TenonPlan plan, const char* path) noexcept {
   });
 }
 
-TenonErrorCode TenonPlanView(TenonPlan plan) noexcept {
-  return guard(__func__, [&] {
-    const LayerPlan& known = layerPlan(plan);
-    printOnce(*known.comm(), known.describe());
-  });
-}
-
 TenonErrorCode TenonPlanReport(TenonPlan plan) noexcept {
   return guard(__func__, [&] {
     const LayerPlan& known = layerPlan(plan);
-    printOnce(*known.comm(), known.report());
+    const std::string text = known.report(); // with all ranks
+    if (known.comm()->rank() == 0)
+      print(viewText(text));
   });
 }
 

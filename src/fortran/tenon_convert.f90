@@ -264,7 +264,7 @@ contains
     integer(c_int64_t) :: needed
     needed = 0
     if (code == TENON_SUCCESS) &
-      code = TenonLayerGetIntegers(layer, 'kernel'//c_null_char, 0_c_int64_t, absent, needed)
+      code = TenonObjectGetIntegers(layer, 'kernel'//c_null_char, 0_c_int64_t, absent, needed)
     count = int(needed, c_int)
   end subroutine spatial_dimensions
 

@@ -50,7 +50,7 @@ public:
   // Collective: the signal that has come to any rank; 0 if none.
   int signal() const;
 
-  std::string describe() const;
+  std::string describe() const override;
 
 private:
   template <class T>

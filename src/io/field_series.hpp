@@ -23,7 +23,7 @@ public:
   void addTensor(Ref<DTensor> tensor, const std::string& name, const std::string& components);
   // Collective.
   void write(Index step, double time);
-  std::string describe() const;
+  std::string describe() const override;
 
 private:
   std::string fileName(Index step) const;

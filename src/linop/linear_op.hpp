@@ -43,13 +43,13 @@ public:
   const Layout& range() const noexcept { return range_; }
   TenonDataType domainType() const noexcept { return domainType_; }
   TenonDataType rangeType() const noexcept { return rangeType_; }
-  virtual const char* type() const noexcept = 0;
+  std::string_view type() const noexcept override = 0;
   // Where it wants its tensors; most work wherever these are.
   virtual Space space() const noexcept { return Space::Host; }
   // Type, data types and layouts, and what else all ranks must agree on.
   virtual std::string agreedText() const;
   // For views: a heading, then one fact a line.
-  std::string describe() const;
+  std::string describe() const override;
   // Memory that the operator holds now on this rank: messages, and what lies between its parts.
   virtual Index bufferBytes() const { return 0; }
   // What a rank sends in one Apply, where that is known.

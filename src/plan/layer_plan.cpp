@@ -168,7 +168,7 @@ std::string LayerPlan::agreedText() const {
   return fmt::format(
       "batch {}, {} processes, input {}, output {}, gradient buckets of {} bytes, network {}",
       batch(), processes(), pinnedText(pinnedInput(declared)), pinnedText(pinnedOutput(declared)),
-      bucketBytes(), network_->settings());
+      bucketBytes(), network_->agreedText());
 }
 
 // One rank searches for all: no other result is possible then.

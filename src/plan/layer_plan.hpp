@@ -74,7 +74,7 @@ public:
   int reductions() const;
 
   // For views. describe() needs the set-up, report() passes that were measured, and is collective.
-  std::string describe() const;
+  std::string describe() const override;
   std::string report() const;
   // Collective. The rates that explain best what was measured.
   OwnRates calibrated() const;

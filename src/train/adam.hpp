@@ -11,7 +11,7 @@ class Adam final : public Optimizer {
 public:
   enum class Decay { InGradient, Decoupled };
   explicit Adam(Ref<Layer> layer, Decay decay = Decay::InGradient);
-  const char* type() const noexcept override {
+  std::string_view type() const noexcept override {
     return decay_ == Decay::Decoupled ? "adamw" : "adam";
   }
   void setFromOptions() override;

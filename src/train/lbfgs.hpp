@@ -13,7 +13,7 @@ namespace tenon {
 class Lbfgs final : public Optimizer {
 public:
   explicit Lbfgs(Ref<Layer> layer);
-  const char* type() const noexcept override { return "lbfgs"; }
+  std::string_view type() const noexcept override { return "lbfgs"; }
   void setFromOptions() override;
   // Pairs that are kept; before the first step.
   void setHistory(Index pairs);

@@ -15,7 +15,7 @@ class Optimizer : public Object {
 public:
   static constexpr const char* kClass = "Optimizer";
 
-  virtual const char* type() const noexcept = 0;
+  std::string_view type() const noexcept override = 0;
   const CommPtr& comm() const noexcept { return layer_->comm(); }
   // Reads -tenon_[prefix_]learning_rate and the type's own options.
   virtual void setFromOptions();

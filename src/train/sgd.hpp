@@ -9,7 +9,7 @@ namespace tenon {
 class Sgd final : public Optimizer {
 public:
   explicit Sgd(Ref<Layer> layer);
-  const char* type() const noexcept override { return "sgd"; }
+  std::string_view type() const noexcept override { return "sgd"; }
   void setFromOptions() override;
   void setMomentum(double momentum, bool nesterov);
 

@@ -113,7 +113,7 @@ void Trainer::checkReady(Index epochs) const {
                                              title()));
   if (epochs < 0)
     throw Error(TENON_ERR_ARG, fmt::format("{} epochs; the number must be >= 0", epochs));
-  if (!std::isinf(gradientNorm_) && optimizer_->type() == std::string("lbfgs"))
+  if (!std::isinf(gradientNorm_) && optimizer_->type() == "lbfgs")
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("{} limits the norm of the gradients, which a line search cannot "
                             "follow; use another optimizer than lbfgs, or no limit",

@@ -217,7 +217,7 @@ TEST_F(OptimizerCApi, LbfgsFitsByAClosure) {
   expectSuccess(TenonLayerCreate(MPI_COMM_WORLD, &fit.loss));
   expectSuccess(TenonLayerSetType(fit.loss, "meansquarederror"));
   expectCode(TENON_ERR_TYPE, TenonLayerSetTargetWeights(fit.loss, mask), {"loss_weights"});
-  expectSuccess(TenonLayerSetText(fit.loss, "loss_weights", "sample"));
+  expectSuccess(TenonObjectSetText(objectOf(fit.loss), "loss_weights", "sample"));
   expectSuccess(TenonLayerSetDataType(fit.loss, TENON_FLOAT64));
   expectSuccess(TenonLayerSetTarget(fit.loss, target));
   expectSuccess(TenonLayerSetTargetWeights(fit.loss, mask));

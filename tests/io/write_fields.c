@@ -57,7 +57,7 @@ static TenonErrorCode WritePlane(const char* folder, int count, char** steps) {
     TenonCall(TenonDTensorFillConstant(pressure, (double)step));
     TenonCall(TenonFieldSeriesWrite(series, step, 0.25 * (double)step));
   }
-  TenonCall(TenonFieldSeriesView(series));
+  TenonCall(TenonObjectView((TenonObject)series));
   TenonCall(TenonFieldSeriesDestroy(&series));
   TenonCall(TenonDTensorDestroy(&pressure));
   TenonCall(TenonDTensorDestroy(&velocity));

@@ -82,7 +82,7 @@ TEST_F(CPlan, RefusesCallsInTheWrongOrder) {
   TenonLayout given = nullptr;
   expectCode(TENON_ERR_STATE, TenonPlanGetLayer(plan_, &layer), {"TenonPlanSetUp()"});
   expectCode(TENON_ERR_STATE, TenonPlanGetInputLayout(plan_, &given), {"TenonPlanSetUp()"});
-  expectCode(TENON_ERR_STATE, TenonPlanView(plan_), {"TenonPlanSetUp()"});
+  expectCode(TENON_ERR_STATE, TenonObjectView((TenonObject)plan_), {"TenonPlanSetUp()"});
   expectCode(TENON_ERR_STATE, TenonPlanReport(plan_), {"TenonPlanSetUp()"});
   double rate = 0;
   expectCode(TENON_ERR_STATE, TenonPlanCalibrate(plan_, &rate, nullptr, nullptr),
@@ -189,7 +189,7 @@ TEST_F(CPlan, RefusesAnotherBatchAndForeignPlans) {
   TenonPlan named = nullptr;
   expectSuccess(TenonPlanCreateNamed(TENON_TEST_NETWORKS "/tables/alexnet.json", 64, &named));
   expectCode(TENON_ERR_TYPE, TenonPlanSetUp(named), {"TenonPlanCreate()"});
-  expectCode(TENON_ERR_TYPE, TenonPlanView(named), {"TenonPlanCreate()"});
+  expectCode(TENON_ERR_TYPE, TenonPlanReport(named), {"TenonPlanCreate()"});
   expectSuccess(TenonPlanDestroy(&named));
 }
 

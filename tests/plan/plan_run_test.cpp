@@ -203,13 +203,13 @@ TEST(LayerPlan, RefusesAContainerWithoutLayers) {
 TEST(LayerPlan, LeavesTheNetworkAsItWasWhereItFails) {
   const NetworkCase c = networkCases()[0];
   const Ref<Layer> network = c.make(world());
-  const std::string before = network->settings();
+  const std::string before = network->agreedText();
   const auto plan = makeRef<LayerPlan>(network, c.input[0]);
   plan->setInputShape({1, 28, 28});
   plan->setProcesses(world()->size());
   plan->fix("C5", "h");
   expectError(TENON_ERR_OPTION, {"C5", "'h'"}, [&] { plan->setUp(); });
-  EXPECT_EQ(network->settings(), before);
+  EXPECT_EQ(network->agreedText(), before);
   expectError(TENON_ERR_STATE, {"not set up"}, [&] { plan->layer(); });
   const auto again = makeRef<LayerPlan>(network, c.input[0]);
   again->setInputShape({1, 28, 28});

@@ -37,7 +37,7 @@ static TenonErrorCode CreateNetwork(Closure* c) {
   TenonCall(AddTanh(c));
   TenonCall(AddConvolution(c, kHidden, 1, 1));
   TenonCall(TenonLayerSetDataType(c->network, TENON_FLOAT64));
-  TenonCall(TenonLayerSetFromOptions(c->network));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)c->network));
   TenonCall(TenonLayerSetUp(c->network, c->layout));
   TenonCall(TenonLayerInitialize(c->network, 1));
   TenonCall(TenonOptimizerCreate(c->network, "sgd", &c->optimizer));

@@ -200,7 +200,7 @@ static TenonErrorCode OpenTraining(MPI_Comm comm, const Settings* s, TenonLayout
     TenonCall(NetworkLinear(comm, &t->network));
   else
     TenonCall(NetworkLeNet5(comm, &t->network));
-  TenonCall(TenonLayerSetFromOptions(t->network));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)t->network));
   TenonCall(TenonLayerSetUp(t->network, x));
   TenonCall(TenonLayerInitialize(t->network, s->seed));
   TenonCall(TenonLayerGetOutputLayout(t->network, &logits));

@@ -133,11 +133,6 @@ module tenon_c
       integer(c_int), intent(out) :: signal
       integer(c_int) :: answer
     end function TenonCheckpointGetSignal
-    function TenonCheckpointView(checkpoint) bind(C, name="TenonCheckpointView") result(answer)
-      import
-      type(c_ptr), value :: checkpoint
-      integer(c_int) :: answer
-    end function TenonCheckpointView
     function TenonCheckpointViewFile(path) bind(C, name="TenonCheckpointViewFile") result(answer)
       import
       character(kind=c_char), intent(in) :: path(*)
@@ -473,11 +468,6 @@ module tenon_c
       real(c_double), intent(out) :: value
       integer(c_int) :: answer
     end function TenonDTensorMaxAbs
-    function TenonDTensorView(x) bind(C, name="TenonDTensorView") result(answer)
-      import
-      type(c_ptr), value :: x
-      integer(c_int) :: answer
-    end function TenonDTensorView
     function TenonDTensorDestroy(x) bind(C, name="TenonDTensorDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: x
@@ -737,11 +727,6 @@ module tenon_c
       real(c_double), value :: time
       integer(c_int) :: answer
     end function TenonFieldSeriesWrite
-    function TenonFieldSeriesView(series) bind(C, name="TenonFieldSeriesView") result(answer)
-      import
-      type(c_ptr), value :: series
-      integer(c_int) :: answer
-    end function TenonFieldSeriesView
     function TenonFieldSeriesDestroy(series) bind(C, name="TenonFieldSeriesDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: series
@@ -961,11 +946,6 @@ module tenon_c
       real(c_double), intent(out), optional :: remainder
       integer(c_int) :: answer
     end function TenonLayerTestTaylor
-    function TenonLayerView(layer) bind(C, name="TenonLayerView") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int) :: answer
-    end function TenonLayerView
     function TenonLayerDestroy(layer) bind(C, name="TenonLayerDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: layer
@@ -1267,11 +1247,6 @@ module tenon_c
       character(kind=c_char), intent(in) :: backend(*)
       integer(c_int) :: answer
     end function TenonLayerSetBackend
-    function TenonLayerSetFromOptions(layer) bind(C, name="TenonLayerSetFromOptions") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int) :: answer
-    end function TenonLayerSetFromOptions
     function TenonLayerCreate(comm, layer) bind(C, name="TenonFLayerCreate") result(answer)
       import
       integer(c_int), value :: comm
@@ -1284,14 +1259,6 @@ module tenon_c
       character(kind=c_char), intent(in) :: type(*)
       integer(c_int) :: answer
     end function TenonLayerSetType
-    function TenonLayerGetType(layer, type, length, needed) bind(C, name="TenonLayerGetType") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(out), optional :: type(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonLayerGetType
     function TenonLayerGetTypes(types, length, needed) bind(C, name="TenonLayerGetTypes") result(answer)
       import
       character(kind=c_char), intent(out), optional :: types(*)
@@ -1349,77 +1316,6 @@ module tenon_c
       integer(c_int), intent(out), optional :: ndim
       integer(c_int) :: answer
     end function TenonLayerGetExampleShape
-    function TenonLayerSetIntegers(layer, name, length, &
-      values) bind(C, name="TenonLayerSetIntegers") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(in) :: values(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetIntegers
-    function TenonLayerSetReal(layer, name, value) bind(C, name="TenonLayerSetReal") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      real(c_double), value :: value
-      integer(c_int) :: answer
-    end function TenonLayerSetReal
-    function TenonLayerSetText(layer, name, text) bind(C, name="TenonLayerSetText") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      character(kind=c_char), intent(in) :: text(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetText
-    function TenonLayerSetBool(layer, name, value) bind(C, name="TenonLayerSetBool") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int), value :: value
-      integer(c_int) :: answer
-    end function TenonLayerSetBool
-    function TenonLayerGetIntegers(layer, name, length, values, &
-      count) bind(C, name="TenonLayerGetIntegers") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: values(*)
-      integer(c_int64_t), intent(out), optional :: count
-      integer(c_int) :: answer
-    end function TenonLayerGetIntegers
-    function TenonLayerGetReal(layer, name, value) bind(C, name="TenonLayerGetReal") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      real(c_double), intent(out) :: value
-      integer(c_int) :: answer
-    end function TenonLayerGetReal
-    function TenonLayerGetText(layer, name, text, length, &
-      needed) bind(C, name="TenonLayerGetText") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      character(kind=c_char), intent(out), optional :: text(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonLayerGetText
-    function TenonLayerGetBool(layer, name, value) bind(C, name="TenonLayerGetBool") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int), intent(out) :: value
-      integer(c_int) :: answer
-    end function TenonLayerGetBool
-    function TenonLayerIsSet(layer, name, is_set) bind(C, name="TenonLayerIsSet") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int), intent(out) :: is_set
-      integer(c_int) :: answer
-    end function TenonLayerIsSet
     function TenonLayerCreateFromFile(comm, name_or_path, &
       layer) bind(C, name="TenonFLayerCreateFromFile") result(answer)
       import
@@ -1622,11 +1518,6 @@ module tenon_c
       integer(c_int), intent(out) :: equal
       integer(c_int) :: answer
     end function TenonLayoutIsEqual
-    function TenonLayoutView(layout) bind(C, name="TenonLayoutView") result(answer)
-      import
-      type(c_ptr), value :: layout
-      integer(c_int) :: answer
-    end function TenonLayoutView
     function TenonLayoutDestroy(layout) bind(C, name="TenonLayoutDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: layout
@@ -1714,15 +1605,6 @@ module tenon_c
       type(c_ptr), value :: op
       integer(c_int) :: answer
     end function TenonLinearOpUnbind
-    function TenonLinearOpGetType(op, type, length, &
-      needed) bind(C, name="TenonLinearOpGetType") result(answer)
-      import
-      type(c_ptr), value :: op
-      character(kind=c_char), intent(out), optional :: type(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonLinearOpGetType
     function TenonLinearOpGetDomain(op, layout) bind(C, name="TenonLinearOpGetDomain") result(answer)
       import
       type(c_ptr), value :: op
@@ -1767,11 +1649,6 @@ module tenon_c
       real(c_double), intent(out), optional :: relative
       integer(c_int) :: answer
     end function TenonLinearOpTestAdjoint
-    function TenonLinearOpView(op) bind(C, name="TenonLinearOpView") result(answer)
-      import
-      type(c_ptr), value :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpView
     function TenonLinearOpDestroy(op) bind(C, name="TenonLinearOpDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: op
@@ -2151,11 +2028,6 @@ module tenon_c
       integer(c_int64_t), intent(out) :: ranks(*)
       integer(c_int) :: answer
     end function TenonMachineGetRanks
-    function TenonMachineView(machine) bind(C, name="TenonMachineView") result(answer)
-      import
-      type(c_ptr), value :: machine
-      integer(c_int) :: answer
-    end function TenonMachineView
     function TenonMachineDestroy(machine) bind(C, name="TenonMachineDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: machine
@@ -2201,6 +2073,15 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
     end function TenonObjectGetClass
+    function TenonObjectGetType(object, type, length, &
+      needed) bind(C, name="TenonObjectGetType") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(out), optional :: type(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int) :: answer
+    end function TenonObjectGetType
     function TenonObjectGetComm(object, comm) bind(C, name="TenonFObjectGetComm") result(answer)
       import
       type(c_ptr), value :: object
@@ -2219,6 +2100,87 @@ module tenon_c
       integer(c_int), intent(out) :: references
       integer(c_int) :: answer
     end function TenonObjectGetReferences
+    function TenonObjectView(object) bind(C, name="TenonObjectView") result(answer)
+      import
+      type(c_ptr), value :: object
+      integer(c_int) :: answer
+    end function TenonObjectView
+    function TenonObjectSetIntegers(object, name, length, &
+      values) bind(C, name="TenonObjectSetIntegers") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(in) :: values(*)
+      integer(c_int) :: answer
+    end function TenonObjectSetIntegers
+    function TenonObjectSetReal(object, name, value) bind(C, name="TenonObjectSetReal") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), value :: value
+      integer(c_int) :: answer
+    end function TenonObjectSetReal
+    function TenonObjectSetText(object, name, text) bind(C, name="TenonObjectSetText") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(in) :: text(*)
+      integer(c_int) :: answer
+    end function TenonObjectSetText
+    function TenonObjectSetBool(object, name, value) bind(C, name="TenonObjectSetBool") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), value :: value
+      integer(c_int) :: answer
+    end function TenonObjectSetBool
+    function TenonObjectSetFromOptions(object) bind(C, name="TenonObjectSetFromOptions") result(answer)
+      import
+      type(c_ptr), value :: object
+      integer(c_int) :: answer
+    end function TenonObjectSetFromOptions
+    function TenonObjectGetIntegers(object, name, length, values, &
+      count) bind(C, name="TenonObjectGetIntegers") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: values(*)
+      integer(c_int64_t), intent(out), optional :: count
+      integer(c_int) :: answer
+    end function TenonObjectGetIntegers
+    function TenonObjectGetReal(object, name, value) bind(C, name="TenonObjectGetReal") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), intent(out) :: value
+      integer(c_int) :: answer
+    end function TenonObjectGetReal
+    function TenonObjectGetText(object, name, text, length, &
+      needed) bind(C, name="TenonObjectGetText") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(out), optional :: text(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int) :: answer
+    end function TenonObjectGetText
+    function TenonObjectGetBool(object, name, value) bind(C, name="TenonObjectGetBool") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), intent(out) :: value
+      integer(c_int) :: answer
+    end function TenonObjectGetBool
+    function TenonObjectIsSet(object, name, is_set) bind(C, name="TenonObjectIsSet") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), intent(out) :: is_set
+      integer(c_int) :: answer
+    end function TenonObjectIsSet
     function TenonOptimizerCreate(layer, type, optimizer) bind(C, name="TenonOptimizerCreate") result(answer)
       import
       type(c_ptr), value :: layer
@@ -2576,11 +2538,6 @@ module tenon_c
       type(c_ptr), value :: stream
       integer(c_int) :: answer
     end function TenonPartitionSetStream
-    function TenonPartitionView(partition) bind(C, name="TenonPartitionView") result(answer)
-      import
-      type(c_ptr), value :: partition
-      integer(c_int) :: answer
-    end function TenonPartitionView
     function TenonPartitionDestroy(partition) bind(C, name="TenonPartitionDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: partition
@@ -2870,11 +2827,6 @@ module tenon_c
       character(kind=c_char), intent(in) :: path(*)
       integer(c_int) :: answer
     end function TenonPlanLoad
-    function TenonPlanView(plan) bind(C, name="TenonPlanView") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int) :: answer
-    end function TenonPlanView
     function TenonPlanReport(plan) bind(C, name="TenonPlanReport") result(answer)
       import
       type(c_ptr), value :: plan

@@ -25,8 +25,6 @@ module tenon_calls
   public :: tenon_checkpoint_read_latest
   public :: tenon_checkpoint_on_signal
   public :: tenon_checkpoint_get_signal
-  public :: tenon_checkpoint_view
-  public :: tenon_view
   public :: tenon_checkpoint_view_file
   public :: tenon_checkpoint_destroy
   public :: tenon_destroy
@@ -74,7 +72,6 @@ module tenon_calls
   public :: tenon_dtensor_norm
   public :: tenon_dtensor_pairing
   public :: tenon_dtensor_max_abs
-  public :: tenon_dtensor_view
   public :: tenon_dtensor_destroy
   public :: tenon_error_string
   public :: tenon_error_name
@@ -101,7 +98,6 @@ module tenon_calls
   public :: tenon_field_series_set_grid
   public :: tenon_field_series_add_tensor
   public :: tenon_field_series_write
-  public :: tenon_field_series_view
   public :: tenon_field_series_destroy
   public :: tenon_finalize
   public :: tenon_initialized
@@ -131,7 +127,6 @@ module tenon_calls
   public :: tenon_layer_zero_gradients
   public :: tenon_layer_test_adjoint
   public :: tenon_layer_test_taylor
-  public :: tenon_layer_view
   public :: tenon_layer_destroy
   public :: tenon_layer_create_conv
   public :: tenon_layer_create_pooling
@@ -175,25 +170,14 @@ module tenon_calls
   public :: tenon_layer_set_signature
   public :: tenon_layer_set_storage
   public :: tenon_layer_set_backend
-  public :: tenon_layer_set_from_options
   public :: tenon_layer_create
   public :: tenon_layer_set_type
-  public :: tenon_layer_get_type
   public :: tenon_layer_get_types
   public :: tenon_layer_get_labels
   public :: tenon_layer_get_type_signatures
   public :: tenon_layer_get_summary
   public :: tenon_layer_set_example
   public :: tenon_layer_get_example_shape
-  public :: tenon_layer_set_integers
-  public :: tenon_layer_set_real
-  public :: tenon_layer_set_text
-  public :: tenon_layer_set_bool
-  public :: tenon_layer_get_integers
-  public :: tenon_layer_get_real
-  public :: tenon_layer_get_text
-  public :: tenon_layer_get_bool
-  public :: tenon_layer_is_set
   public :: tenon_layer_create_from_file
   public :: tenon_layer_save_network
   public :: tenon_layer_get_child
@@ -221,7 +205,6 @@ module tenon_calls
   public :: tenon_layout_get_owned_box
   public :: tenon_layout_is_active
   public :: tenon_layout_is_equal
-  public :: tenon_layout_view
   public :: tenon_layout_destroy
   public :: tenon_linearop_apply
   public :: tenon_linearop_apply_adjoint
@@ -234,14 +217,12 @@ module tenon_calls
   public :: tenon_linearop_bind
   public :: tenon_linearop_bind_adjoint
   public :: tenon_linearop_unbind
-  public :: tenon_linearop_get_type
   public :: tenon_linearop_get_domain
   public :: tenon_linearop_get_range
   public :: tenon_linearop_get_data_type
   public :: tenon_linearop_get_range_data_type
   public :: tenon_linearop_get_traffic
   public :: tenon_linearop_test_adjoint
-  public :: tenon_linearop_view
   public :: tenon_linearop_destroy
   public :: tenon_linearop_create_conversion
   public :: tenon_linearop_create_halo
@@ -287,16 +268,27 @@ module tenon_calls
   public :: tenon_machine_get_link_name
   public :: tenon_machine_get_link
   public :: tenon_machine_get_ranks
-  public :: tenon_machine_view
   public :: tenon_machine_destroy
   public :: tenon_set_name
   public :: tenon_get_name
   public :: tenon_set_options_prefix
   public :: tenon_get_options_prefix
   public :: tenon_get_class
+  public :: tenon_get_type
   public :: tenon_get_comm
   public :: tenon_retain
   public :: tenon_get_references
+  public :: tenon_view
+  public :: tenon_set_integers
+  public :: tenon_set_real
+  public :: tenon_set_text
+  public :: tenon_set_bool
+  public :: tenon_set_from_options
+  public :: tenon_get_integers
+  public :: tenon_get_real
+  public :: tenon_get_text
+  public :: tenon_get_bool
+  public :: tenon_is_set
   public :: tenon_optimizer_create
   public :: tenon_optimizer_set_learning_rate
   public :: tenon_optimizer_set_weight_decay
@@ -341,7 +333,6 @@ module tenon_calls
   public :: tenon_partition_get_coordinates
   public :: tenon_partition_get_axis_comm
   public :: tenon_partition_set_stream
-  public :: tenon_partition_view
   public :: tenon_partition_destroy
   public :: tenon_plan_create_named
   public :: tenon_plan_set_processes
@@ -383,7 +374,6 @@ module tenon_calls
   public :: tenon_plan_set_up
   public :: tenon_plan_save
   public :: tenon_plan_load
-  public :: tenon_plan_view
   public :: tenon_plan_report
   public :: tenon_plan_calibrate
   public :: tenon_plan_set_rates_from
@@ -434,10 +424,6 @@ module tenon_calls
   end interface
   interface tenon_checkpoint_read_latest
     procedure tenon_checkpoint_read_latest_int64, tenon_checkpoint_read_latest_int32
-  end interface
-  interface tenon_view
-    procedure tenon_checkpoint_view, tenon_dtensor_view, tenon_field_series_view, tenon_layer_view, &
-      tenon_layout_view, tenon_linearop_view, tenon_machine_view, tenon_partition_view, tenon_plan_view
   end interface
   interface tenon_destroy
     procedure tenon_checkpoint_destroy, tenon_dataset_destroy, tenon_dtensor_destroy, &
@@ -589,12 +575,6 @@ module tenon_calls
   interface tenon_layer_get_example_shape
     procedure tenon_layer_get_example_shape_int64, tenon_layer_get_example_shape_int32
   end interface
-  interface tenon_layer_set_integers
-    procedure tenon_layer_set_integers_int64, tenon_layer_set_integers_int32
-  end interface
-  interface tenon_layer_get_integers
-    procedure tenon_layer_get_integers_int64, tenon_layer_get_integers_int32
-  end interface
   interface tenon_layer_create_from_file
     procedure tenon_layer_create_from_file_f08, tenon_layer_create_from_file_mpi
   end interface
@@ -708,6 +688,13 @@ module tenon_calls
       tenon_get_class_field_series, tenon_get_class_placement_list, tenon_get_class_reduction_programs, &
       tenon_get_class_plan
   end interface
+  interface tenon_get_type
+    procedure tenon_get_type_trainer, tenon_get_type_partition, tenon_get_type_layout, &
+      tenon_get_type_dtensor, tenon_get_type_linearop, tenon_get_type_layer, tenon_get_type_machine, &
+      tenon_get_type_optimizer, tenon_get_type_dataset, tenon_get_type_checkpoint, &
+      tenon_get_type_field_series, tenon_get_type_placement_list, tenon_get_type_reduction_programs, &
+      tenon_get_type_plan
+  end interface
   interface tenon_get_comm
     procedure tenon_get_comm_trainer_f08, tenon_get_comm_trainer_mpi, tenon_get_comm_partition_f08, &
       tenon_get_comm_partition_mpi, tenon_get_comm_layout_f08, tenon_get_comm_layout_mpi, &
@@ -732,6 +719,61 @@ module tenon_calls
       tenon_get_references_machine, tenon_get_references_optimizer, tenon_get_references_dataset, &
       tenon_get_references_checkpoint, tenon_get_references_field_series, &
       tenon_get_references_placement_list, tenon_get_references_reduction_programs, tenon_get_references_plan
+  end interface
+  interface tenon_view
+    procedure tenon_view_trainer, tenon_view_partition, tenon_view_layout, tenon_view_dtensor, &
+      tenon_view_linearop, tenon_view_layer, tenon_view_machine, tenon_view_optimizer, tenon_view_dataset, &
+      tenon_view_checkpoint, tenon_view_field_series, tenon_view_placement_list, &
+      tenon_view_reduction_programs, tenon_view_plan, tenon_view
+  end interface
+  interface tenon_set_integers
+    procedure tenon_set_integers_trainer_int64, tenon_set_integers_trainer_int32, &
+      tenon_set_integers_layer_int64, tenon_set_integers_layer_int32, tenon_set_integers_optimizer_int64, &
+      tenon_set_integers_optimizer_int32, tenon_set_integers_dataset_int64, tenon_set_integers_dataset_int32, &
+      tenon_set_integers_checkpoint_int64, tenon_set_integers_checkpoint_int32, &
+      tenon_set_integers_field_series_int64, tenon_set_integers_field_series_int32, &
+      tenon_set_integers_plan_int64, tenon_set_integers_plan_int32
+  end interface
+  interface tenon_set_real
+    procedure tenon_set_real_trainer, tenon_set_real_layer, tenon_set_real_optimizer, tenon_set_real_dataset, &
+      tenon_set_real_checkpoint, tenon_set_real_field_series, tenon_set_real_plan
+  end interface
+  interface tenon_set_text
+    procedure tenon_set_text_trainer, tenon_set_text_layer, tenon_set_text_optimizer, tenon_set_text_dataset, &
+      tenon_set_text_checkpoint, tenon_set_text_field_series, tenon_set_text_plan
+  end interface
+  interface tenon_set_bool
+    procedure tenon_set_bool_trainer, tenon_set_bool_layer, tenon_set_bool_optimizer, tenon_set_bool_dataset, &
+      tenon_set_bool_checkpoint, tenon_set_bool_field_series, tenon_set_bool_plan
+  end interface
+  interface tenon_set_from_options
+    procedure tenon_set_from_options_trainer, tenon_set_from_options_layer, tenon_set_from_options_optimizer, &
+      tenon_set_from_options_dataset, tenon_set_from_options_checkpoint, tenon_set_from_options_field_series, &
+      tenon_set_from_options_plan
+  end interface
+  interface tenon_get_integers
+    procedure tenon_get_integers_trainer_int64, tenon_get_integers_trainer_int32, &
+      tenon_get_integers_layer_int64, tenon_get_integers_layer_int32, tenon_get_integers_optimizer_int64, &
+      tenon_get_integers_optimizer_int32, tenon_get_integers_dataset_int64, tenon_get_integers_dataset_int32, &
+      tenon_get_integers_checkpoint_int64, tenon_get_integers_checkpoint_int32, &
+      tenon_get_integers_field_series_int64, tenon_get_integers_field_series_int32, &
+      tenon_get_integers_plan_int64, tenon_get_integers_plan_int32
+  end interface
+  interface tenon_get_real
+    procedure tenon_get_real_trainer, tenon_get_real_layer, tenon_get_real_optimizer, tenon_get_real_dataset, &
+      tenon_get_real_checkpoint, tenon_get_real_field_series, tenon_get_real_plan
+  end interface
+  interface tenon_get_text
+    procedure tenon_get_text_trainer, tenon_get_text_layer, tenon_get_text_optimizer, tenon_get_text_dataset, &
+      tenon_get_text_checkpoint, tenon_get_text_field_series, tenon_get_text_plan
+  end interface
+  interface tenon_get_bool
+    procedure tenon_get_bool_trainer, tenon_get_bool_layer, tenon_get_bool_optimizer, tenon_get_bool_dataset, &
+      tenon_get_bool_checkpoint, tenon_get_bool_field_series, tenon_get_bool_plan
+  end interface
+  interface tenon_is_set
+    procedure tenon_is_set_trainer, tenon_is_set_layer, tenon_is_set_optimizer, tenon_is_set_dataset, &
+      tenon_is_set_checkpoint, tenon_is_set_field_series, tenon_is_set_plan
   end interface
   interface tenon_optimizer_lbfgs_set_history
     procedure tenon_optimizer_lbfgs_set_history_int64, tenon_optimizer_lbfgs_set_history_int32
@@ -1101,14 +1143,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_get_signal
-  ! Prints what was added, and size and speed of the last file. Collective on the checkpoint.
-  subroutine tenon_checkpoint_view(checkpoint, ierr)
-    type(tenon_checkpoint), intent(in) :: checkpoint
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonCheckpointView(checkpoint%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_checkpoint_view
   ! Prints what a file holds, and verifies all its digests. Not collective.
   subroutine tenon_checkpoint_view_file(path, ierr)
     character(len=*), intent(in) :: path
@@ -2025,14 +2059,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_max_abs
-  ! Prints name, layout, data type and memory, on rank 0 of the communicator. Not collective.
-  subroutine tenon_dtensor_view(x, ierr)
-    type(tenon_dtensor), intent(in) :: x
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonDTensorView(x%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_dtensor_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_dtensor_destroy(x, ierr)
     type(tenon_dtensor), intent(inout) :: x
@@ -2370,14 +2396,6 @@ contains
     tenon_code = TenonFieldSeriesWrite(series%handle, int(step, c_int64_t), time)
     call finish(tenon_code, ierr)
   end subroutine tenon_field_series_write_int32
-  ! Prints fields and grid, and the file written last. Collective on the series.
-  subroutine tenon_field_series_view(series, ierr)
-    type(tenon_field_series), intent(in) :: series
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonFieldSeriesView(series%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_field_series_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_field_series_destroy(series, ierr)
     type(tenon_field_series), intent(inout) :: series
@@ -2770,14 +2788,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_test_taylor_int32
-  ! Prints the layer, on rank 0 of its communicator. Not collective.
-  subroutine tenon_layer_view(layer, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerView(layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_layer_destroy(layer, ierr)
     type(tenon_layer), intent(inout) :: layer
@@ -3444,14 +3454,6 @@ contains
     tenon_code = TenonLayerSetBackend(layer%handle, trim(backend)//c_null_char)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_backend
-  ! Reads the options of a layer and of the layers in it. Local; call on all ranks.
-  subroutine tenon_layer_set_from_options(layer, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetFromOptions(layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_from_options
   subroutine tenon_layer_create_f08(comm, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
     type(tenon_layer), intent(out) :: layer
@@ -3476,22 +3478,6 @@ contains
     tenon_code = TenonLayerSetType(layer%handle, trim(type)//c_null_char)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_type
-  ! Returns the type of a layer. Not collective.
-  subroutine tenon_layer_get_type(layer, type, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=:), allocatable, intent(out) :: type
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_type(:)
-    tenon_code = TenonLayerGetType(layer%handle, c_type, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_type(c_needed))
-      tenon_code = TenonLayerGetType(layer%handle, c_type, int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_type, tenon_code, type)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_type
   ! Returns the names of all types of the library but "shell". Not collective.
   subroutine tenon_layer_get_types(types, ierr)
     character(len=:), allocatable, intent(out) :: types
@@ -3665,166 +3651,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_example_shape_int32
-  ! Sets a setting that takes integers. Local; call on all ranks.
-  subroutine tenon_layer_set_integers_int64(layer, name, values, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    integer(c_int64_t), intent(in) :: values(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_length
-    c_length = size(values)
-    tenon_code = TenonLayerSetIntegers(layer%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
-      turned_setting(name, int(values, c_int64_t)))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_integers_int64
-  ! Sets a setting that takes integers. Local; call on all ranks.
-  subroutine tenon_layer_set_integers_int32(layer, name, values, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    integer(c_int32_t), intent(in) :: values(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_length
-    c_length = size(values)
-    tenon_code = TenonLayerSetIntegers(layer%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
-      turned_setting(name, int(values, c_int64_t)))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_integers_int32
-  ! Sets a setting that takes a real number. Local; call on all ranks.
-  subroutine tenon_layer_set_real(layer, name, value, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    real(c_double), intent(in) :: value
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetReal(layer%handle, trim(name)//c_null_char, value)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_real
-  ! Sets a setting that takes text. Local; call on all ranks.
-  subroutine tenon_layer_set_text(layer, name, text, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    character(len=*), intent(in) :: text
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetText(layer%handle, trim(name)//c_null_char, &
-      turned_text(name, trim(text))//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_text
-  ! Sets a setting that is true or false. Local; call on all ranks.
-  subroutine tenon_layer_set_bool(layer, name, value, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    logical, intent(in) :: value
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetBool(layer%handle, trim(name)//c_null_char, c_bool_of(value))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_bool
-  ! Returns integers as set, or their default. Not collective.
-  subroutine tenon_layer_get_integers_int64(layer, name, values, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    integer(c_int64_t), allocatable, intent(out) :: values(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    integer(c_int64_t), allocatable :: c_values(:)
-    tenon_code = TenonLayerGetIntegers(layer%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_values(c_needed))
-      tenon_code = TenonLayerGetIntegers(layer%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
-        c_values, c_needed)
-    end if
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (values(c_needed))
-      call give(turned_setting(name, c_values), values, 'values', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_integers_int64
-  ! Returns integers as set, or their default. Not collective.
-  subroutine tenon_layer_get_integers_int32(layer, name, values, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    integer(c_int32_t), allocatable, intent(out) :: values(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    integer(c_int64_t), allocatable :: c_values(:)
-    tenon_code = TenonLayerGetIntegers(layer%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_values(c_needed))
-      tenon_code = TenonLayerGetIntegers(layer%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
-        c_values, c_needed)
-    end if
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (values(c_needed))
-      call give(turned_setting(name, c_values), values, 'values', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_integers_int32
-  ! Returns a real number as set, or its default. Not collective.
-  subroutine tenon_layer_get_real(layer, name, value, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    real(c_double), intent(out) :: value
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double) :: c_value
-    tenon_code = TenonLayerGetReal(layer%handle, trim(name)//c_null_char, c_value)
-    if (tenon_code == TENON_SUCCESS) then
-      value = c_value
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_real
-  ! Returns text as set, or its default. Not collective.
-  subroutine tenon_layer_get_text(layer, name, text, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    character(len=:), allocatable, intent(out) :: text
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_text(:)
-    tenon_code = TenonLayerGetText(layer%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_text(c_needed))
-      tenon_code = TenonLayerGetText(layer%handle, trim(name)//c_null_char, c_text, int(c_needed, c_int64_t), &
-        c_needed)
-    end if
-    call give_text(c_text, tenon_code, text)
-    text = turned_text(name, text)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_text
-  ! Returns whether a setting is true, as set or by default. Not collective.
-  subroutine tenon_layer_get_bool(layer, name, value, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    logical, intent(out) :: value
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_value
-    tenon_code = TenonLayerGetBool(layer%handle, trim(name)//c_null_char, c_value)
-    if (tenon_code == TENON_SUCCESS) then
-      value = c_value /= TENON_FALSE
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_bool
-  ! Returns whether a setting has been set, or has its default. Not collective.
-  subroutine tenon_layer_is_set(layer, name, is_set, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    logical, intent(out) :: is_set
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_is_set
-    tenon_code = TenonLayerIsSet(layer%handle, trim(name)//c_null_char, c_is_set)
-    if (tenon_code == TENON_SUCCESS) then
-      is_set = c_is_set /= TENON_FALSE
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_is_set
   subroutine tenon_layer_create_from_file_f08(comm, name_or_path, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
     character(len=*), intent(in) :: name_or_path
@@ -4393,14 +4219,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_layout_is_equal
-  ! Prints the layout, on rank 0 of its communicator. Not collective.
-  subroutine tenon_layout_view(layout, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayoutView(layout%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layout_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_layout_destroy(layout, ierr)
     type(tenon_layout), intent(inout) :: layout
@@ -4521,22 +4339,6 @@ contains
     tenon_code = TenonLinearOpUnbind(op%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_unbind
-  ! Returns the type name: "conversion", "sum", "shell" or a registered type. Not collective.
-  subroutine tenon_linearop_get_type(op, type, ierr)
-    type(tenon_linearop), intent(in) :: op
-    character(len=:), allocatable, intent(out) :: type
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_type(:)
-    tenon_code = TenonLinearOpGetType(op%handle, c_type, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_type(c_needed))
-      tenon_code = TenonLinearOpGetType(op%handle, c_type, int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_type, tenon_code, type)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_get_type
   ! Returns the layout of the domain. Not collective.
   subroutine tenon_linearop_get_domain(op, layout, ierr)
     type(tenon_linearop), intent(in) :: op
@@ -4657,14 +4459,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_test_adjoint_int32
-  ! Prints type, domain, range and traffic, on rank 0 of the communicator. Not collective.
-  subroutine tenon_linearop_view(op, ierr)
-    type(tenon_linearop), intent(in) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLinearOpView(op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_linearop_destroy(op, ierr)
     type(tenon_linearop), intent(inout) :: op
@@ -5443,14 +5237,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_machine_get_ranks_int32
-  ! Prints levels, links, and levels left out by discovery. Not collective.
-  subroutine tenon_machine_view(machine, ierr)
-    type(tenon_machine), intent(in) :: machine
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonMachineView(machine%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_machine_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_machine_destroy(machine, ierr)
     type(tenon_machine), intent(inout) :: machine
@@ -6439,6 +6225,230 @@ contains
     call give_text(c_name, tenon_code, name)
     call finish(tenon_code, ierr)
   end subroutine tenon_get_class_plan
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_trainer(object, type, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_trainer
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_partition(object, type, ierr)
+    type(tenon_partition), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_partition
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_layout(object, type, ierr)
+    type(tenon_layout), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_layout
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_dtensor(object, type, ierr)
+    type(tenon_dtensor), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_dtensor
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_linearop(object, type, ierr)
+    type(tenon_linearop), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_linearop
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_layer(object, type, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_layer
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_machine(object, type, ierr)
+    type(tenon_machine), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_machine
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_optimizer(object, type, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_optimizer
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_dataset(object, type, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_dataset
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_checkpoint(object, type, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_checkpoint
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_field_series(object, type, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_field_series
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_placement_list(object, type, ierr)
+    type(tenon_placement_list), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_placement_list
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_reduction_programs(object, type, ierr)
+    type(tenon_reduction_programs), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_reduction_programs
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_plan(object, type, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_plan
   subroutine tenon_get_comm_trainer_f08(object, comm, ierr)
     type(tenon_trainer), intent(in) :: object
     type(MPI_Comm), intent(out) :: comm
@@ -6943,6 +6953,1308 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_get_references_plan
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_trainer(object, ierr)
+    type(tenon_trainer), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_trainer
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_partition(object, ierr)
+    type(tenon_partition), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_partition
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_layout(object, ierr)
+    type(tenon_layout), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_layout
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_dtensor(object, ierr)
+    type(tenon_dtensor), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_dtensor
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_linearop(object, ierr)
+    type(tenon_linearop), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_linearop
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_layer(object, ierr)
+    type(tenon_layer), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_layer
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_machine(object, ierr)
+    type(tenon_machine), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_machine
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_optimizer(object, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_optimizer
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_dataset(object, ierr)
+    type(tenon_dataset), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_dataset
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_checkpoint(object, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_checkpoint
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_field_series(object, ierr)
+    type(tenon_field_series), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_field_series
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_placement_list(object, ierr)
+    type(tenon_placement_list), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_placement_list
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_reduction_programs(object, ierr)
+    type(tenon_reduction_programs), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_reduction_programs
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_plan(object, ierr)
+    type(tenon_plan), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_plan
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_trainer_int64(object, name, values, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_trainer_int64
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_trainer_int32(object, name, values, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_trainer_int32
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_layer_int64(object, name, values, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_layer_int64
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_layer_int32(object, name, values, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_layer_int32
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_optimizer_int64(object, name, values, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_optimizer_int64
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_optimizer_int32(object, name, values, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_optimizer_int32
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_dataset_int64(object, name, values, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_dataset_int64
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_dataset_int32(object, name, values, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_dataset_int32
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_checkpoint_int64(object, name, values, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_checkpoint_int64
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_checkpoint_int32(object, name, values, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_checkpoint_int32
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_field_series_int64(object, name, values, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_field_series_int64
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_field_series_int32(object, name, values, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_field_series_int32
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_plan_int64(object, name, values, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_plan_int64
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_plan_int32(object, name, values, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_plan_int32
+  ! Sets a setting that takes a real number. Local; call on all ranks.
+  subroutine tenon_set_real_trainer(object, name, value, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetReal(object%handle, trim(name)//c_null_char, value)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_real_trainer
+  ! Sets a setting that takes a real number. Local; call on all ranks.
+  subroutine tenon_set_real_layer(object, name, value, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetReal(object%handle, trim(name)//c_null_char, value)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_real_layer
+  ! Sets a setting that takes a real number. Local; call on all ranks.
+  subroutine tenon_set_real_optimizer(object, name, value, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetReal(object%handle, trim(name)//c_null_char, value)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_real_optimizer
+  ! Sets a setting that takes a real number. Local; call on all ranks.
+  subroutine tenon_set_real_dataset(object, name, value, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetReal(object%handle, trim(name)//c_null_char, value)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_real_dataset
+  ! Sets a setting that takes a real number. Local; call on all ranks.
+  subroutine tenon_set_real_checkpoint(object, name, value, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetReal(object%handle, trim(name)//c_null_char, value)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_real_checkpoint
+  ! Sets a setting that takes a real number. Local; call on all ranks.
+  subroutine tenon_set_real_field_series(object, name, value, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetReal(object%handle, trim(name)//c_null_char, value)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_real_field_series
+  ! Sets a setting that takes a real number. Local; call on all ranks.
+  subroutine tenon_set_real_plan(object, name, value, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetReal(object%handle, trim(name)//c_null_char, value)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_real_plan
+  ! Sets a setting that takes text. Local; call on all ranks.
+  subroutine tenon_set_text_trainer(object, name, text, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetText(object%handle, trim(name)//c_null_char, &
+      turned_text(name, trim(text))//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_text_trainer
+  ! Sets a setting that takes text. Local; call on all ranks.
+  subroutine tenon_set_text_layer(object, name, text, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetText(object%handle, trim(name)//c_null_char, &
+      turned_text(name, trim(text))//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_text_layer
+  ! Sets a setting that takes text. Local; call on all ranks.
+  subroutine tenon_set_text_optimizer(object, name, text, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetText(object%handle, trim(name)//c_null_char, &
+      turned_text(name, trim(text))//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_text_optimizer
+  ! Sets a setting that takes text. Local; call on all ranks.
+  subroutine tenon_set_text_dataset(object, name, text, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetText(object%handle, trim(name)//c_null_char, &
+      turned_text(name, trim(text))//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_text_dataset
+  ! Sets a setting that takes text. Local; call on all ranks.
+  subroutine tenon_set_text_checkpoint(object, name, text, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetText(object%handle, trim(name)//c_null_char, &
+      turned_text(name, trim(text))//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_text_checkpoint
+  ! Sets a setting that takes text. Local; call on all ranks.
+  subroutine tenon_set_text_field_series(object, name, text, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetText(object%handle, trim(name)//c_null_char, &
+      turned_text(name, trim(text))//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_text_field_series
+  ! Sets a setting that takes text. Local; call on all ranks.
+  subroutine tenon_set_text_plan(object, name, text, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetText(object%handle, trim(name)//c_null_char, &
+      turned_text(name, trim(text))//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_text_plan
+  ! Sets a setting that is true or false. Local; call on all ranks.
+  subroutine tenon_set_bool_trainer(object, name, value, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetBool(object%handle, trim(name)//c_null_char, c_bool_of(value))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_bool_trainer
+  ! Sets a setting that is true or false. Local; call on all ranks.
+  subroutine tenon_set_bool_layer(object, name, value, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetBool(object%handle, trim(name)//c_null_char, c_bool_of(value))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_bool_layer
+  ! Sets a setting that is true or false. Local; call on all ranks.
+  subroutine tenon_set_bool_optimizer(object, name, value, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetBool(object%handle, trim(name)//c_null_char, c_bool_of(value))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_bool_optimizer
+  ! Sets a setting that is true or false. Local; call on all ranks.
+  subroutine tenon_set_bool_dataset(object, name, value, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetBool(object%handle, trim(name)//c_null_char, c_bool_of(value))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_bool_dataset
+  ! Sets a setting that is true or false. Local; call on all ranks.
+  subroutine tenon_set_bool_checkpoint(object, name, value, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetBool(object%handle, trim(name)//c_null_char, c_bool_of(value))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_bool_checkpoint
+  ! Sets a setting that is true or false. Local; call on all ranks.
+  subroutine tenon_set_bool_field_series(object, name, value, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetBool(object%handle, trim(name)//c_null_char, c_bool_of(value))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_bool_field_series
+  ! Sets a setting that is true or false. Local; call on all ranks.
+  subroutine tenon_set_bool_plan(object, name, value, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetBool(object%handle, trim(name)//c_null_char, c_bool_of(value))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_bool_plan
+  ! Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
+  subroutine tenon_set_from_options_trainer(object, ierr)
+    type(tenon_trainer), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetFromOptions(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_from_options_trainer
+  ! Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
+  subroutine tenon_set_from_options_layer(object, ierr)
+    type(tenon_layer), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetFromOptions(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_from_options_layer
+  ! Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
+  subroutine tenon_set_from_options_optimizer(object, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetFromOptions(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_from_options_optimizer
+  ! Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
+  subroutine tenon_set_from_options_dataset(object, ierr)
+    type(tenon_dataset), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetFromOptions(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_from_options_dataset
+  ! Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
+  subroutine tenon_set_from_options_checkpoint(object, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetFromOptions(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_from_options_checkpoint
+  ! Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
+  subroutine tenon_set_from_options_field_series(object, ierr)
+    type(tenon_field_series), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetFromOptions(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_from_options_field_series
+  ! Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
+  subroutine tenon_set_from_options_plan(object, ierr)
+    type(tenon_plan), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetFromOptions(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_from_options_plan
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_trainer_int64(object, name, values, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_trainer_int64
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_trainer_int32(object, name, values, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_trainer_int32
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_layer_int64(object, name, values, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_layer_int64
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_layer_int32(object, name, values, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_layer_int32
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_optimizer_int64(object, name, values, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_optimizer_int64
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_optimizer_int32(object, name, values, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_optimizer_int32
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_dataset_int64(object, name, values, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_dataset_int64
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_dataset_int32(object, name, values, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_dataset_int32
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_checkpoint_int64(object, name, values, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_checkpoint_int64
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_checkpoint_int32(object, name, values, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_checkpoint_int32
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_field_series_int64(object, name, values, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_field_series_int64
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_field_series_int32(object, name, values, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_field_series_int32
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_plan_int64(object, name, values, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_plan_int64
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_plan_int32(object, name, values, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_plan_int32
+  ! Returns a real number as set, or its default. Not collective.
+  subroutine tenon_get_real_trainer(object, name, value, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonObjectGetReal(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_real_trainer
+  ! Returns a real number as set, or its default. Not collective.
+  subroutine tenon_get_real_layer(object, name, value, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonObjectGetReal(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_real_layer
+  ! Returns a real number as set, or its default. Not collective.
+  subroutine tenon_get_real_optimizer(object, name, value, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonObjectGetReal(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_real_optimizer
+  ! Returns a real number as set, or its default. Not collective.
+  subroutine tenon_get_real_dataset(object, name, value, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonObjectGetReal(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_real_dataset
+  ! Returns a real number as set, or its default. Not collective.
+  subroutine tenon_get_real_checkpoint(object, name, value, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonObjectGetReal(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_real_checkpoint
+  ! Returns a real number as set, or its default. Not collective.
+  subroutine tenon_get_real_field_series(object, name, value, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonObjectGetReal(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_real_field_series
+  ! Returns a real number as set, or its default. Not collective.
+  subroutine tenon_get_real_plan(object, name, value, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonObjectGetReal(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_real_plan
+  ! Returns text as set, or its default. Not collective.
+  subroutine tenon_get_text_trainer(object, name, text, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    text = turned_text(name, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_text_trainer
+  ! Returns text as set, or its default. Not collective.
+  subroutine tenon_get_text_layer(object, name, text, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    text = turned_text(name, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_text_layer
+  ! Returns text as set, or its default. Not collective.
+  subroutine tenon_get_text_optimizer(object, name, text, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    text = turned_text(name, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_text_optimizer
+  ! Returns text as set, or its default. Not collective.
+  subroutine tenon_get_text_dataset(object, name, text, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    text = turned_text(name, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_text_dataset
+  ! Returns text as set, or its default. Not collective.
+  subroutine tenon_get_text_checkpoint(object, name, text, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    text = turned_text(name, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_text_checkpoint
+  ! Returns text as set, or its default. Not collective.
+  subroutine tenon_get_text_field_series(object, name, text, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    text = turned_text(name, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_text_field_series
+  ! Returns text as set, or its default. Not collective.
+  subroutine tenon_get_text_plan(object, name, text, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    text = turned_text(name, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_text_plan
+  ! Returns whether a setting is true, as set or by default. Not collective.
+  subroutine tenon_get_bool_trainer(object, name, value, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_value
+    tenon_code = TenonObjectGetBool(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_bool_trainer
+  ! Returns whether a setting is true, as set or by default. Not collective.
+  subroutine tenon_get_bool_layer(object, name, value, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_value
+    tenon_code = TenonObjectGetBool(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_bool_layer
+  ! Returns whether a setting is true, as set or by default. Not collective.
+  subroutine tenon_get_bool_optimizer(object, name, value, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_value
+    tenon_code = TenonObjectGetBool(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_bool_optimizer
+  ! Returns whether a setting is true, as set or by default. Not collective.
+  subroutine tenon_get_bool_dataset(object, name, value, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_value
+    tenon_code = TenonObjectGetBool(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_bool_dataset
+  ! Returns whether a setting is true, as set or by default. Not collective.
+  subroutine tenon_get_bool_checkpoint(object, name, value, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_value
+    tenon_code = TenonObjectGetBool(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_bool_checkpoint
+  ! Returns whether a setting is true, as set or by default. Not collective.
+  subroutine tenon_get_bool_field_series(object, name, value, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_value
+    tenon_code = TenonObjectGetBool(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_bool_field_series
+  ! Returns whether a setting is true, as set or by default. Not collective.
+  subroutine tenon_get_bool_plan(object, name, value, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_value
+    tenon_code = TenonObjectGetBool(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_bool_plan
+  ! Returns whether a setting has been set, or has its default. Not collective.
+  subroutine tenon_is_set_trainer(object, name, is_set, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: is_set
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_is_set
+    tenon_code = TenonObjectIsSet(object%handle, trim(name)//c_null_char, c_is_set)
+    if (tenon_code == TENON_SUCCESS) then
+      is_set = c_is_set /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_is_set_trainer
+  ! Returns whether a setting has been set, or has its default. Not collective.
+  subroutine tenon_is_set_layer(object, name, is_set, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: is_set
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_is_set
+    tenon_code = TenonObjectIsSet(object%handle, trim(name)//c_null_char, c_is_set)
+    if (tenon_code == TENON_SUCCESS) then
+      is_set = c_is_set /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_is_set_layer
+  ! Returns whether a setting has been set, or has its default. Not collective.
+  subroutine tenon_is_set_optimizer(object, name, is_set, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: is_set
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_is_set
+    tenon_code = TenonObjectIsSet(object%handle, trim(name)//c_null_char, c_is_set)
+    if (tenon_code == TENON_SUCCESS) then
+      is_set = c_is_set /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_is_set_optimizer
+  ! Returns whether a setting has been set, or has its default. Not collective.
+  subroutine tenon_is_set_dataset(object, name, is_set, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: is_set
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_is_set
+    tenon_code = TenonObjectIsSet(object%handle, trim(name)//c_null_char, c_is_set)
+    if (tenon_code == TENON_SUCCESS) then
+      is_set = c_is_set /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_is_set_dataset
+  ! Returns whether a setting has been set, or has its default. Not collective.
+  subroutine tenon_is_set_checkpoint(object, name, is_set, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: is_set
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_is_set
+    tenon_code = TenonObjectIsSet(object%handle, trim(name)//c_null_char, c_is_set)
+    if (tenon_code == TENON_SUCCESS) then
+      is_set = c_is_set /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_is_set_checkpoint
+  ! Returns whether a setting has been set, or has its default. Not collective.
+  subroutine tenon_is_set_field_series(object, name, is_set, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: is_set
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_is_set
+    tenon_code = TenonObjectIsSet(object%handle, trim(name)//c_null_char, c_is_set)
+    if (tenon_code == TENON_SUCCESS) then
+      is_set = c_is_set /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_is_set_field_series
+  ! Returns whether a setting has been set, or has its default. Not collective.
+  subroutine tenon_is_set_plan(object, name, is_set, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: is_set
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_is_set
+    tenon_code = TenonObjectIsSet(object%handle, trim(name)//c_null_char, c_is_set)
+    if (tenon_code == TENON_SUCCESS) then
+      is_set = c_is_set /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_is_set_plan
   ! Creates an optimizer for all parameters of a layer. Collective on the layer.
   subroutine tenon_optimizer_create(layer, type, optimizer, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -7653,14 +8965,6 @@ contains
     tenon_code = TenonPartitionSetStream(partition%handle, c_stream)
     call finish(tenon_code, ierr)
   end subroutine tenon_partition_set_stream
-  ! Prints the process grid, on rank 0 of its communicator. Not collective.
-  subroutine tenon_partition_view(partition, ierr)
-    type(tenon_partition), intent(in) :: partition
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPartitionView(partition%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_partition_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_partition_destroy(partition, ierr)
     type(tenon_partition), intent(inout) :: partition
@@ -8294,14 +9598,6 @@ contains
     tenon_code = TenonPlanLoad(plan%handle, trim(path)//c_null_char)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_load
-  ! Prints the plan. Collective on the network.
-  subroutine tenon_plan_view(plan, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanView(plan%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_view
   ! Prints predicted beside measured times, messages and bytes. Collective on the network.
   subroutine tenon_plan_report(plan, ierr)
     type(tenon_plan), intent(in) :: plan

@@ -70,7 +70,7 @@ LayerDescription describeNetwork(const Layer& layer) {
                             "its type with TenonLayerRegister()",
                             layer.title()));
   const Declaration& declaration = layer.declaration();
-  LayerDescription description{layer.type(), layer.name(), layer.prefix(), {}, {}, {}};
+  LayerDescription description{declaration.type(), layer.name(), layer.prefix(), {}, {}, {}};
   for (const Settings::Entry& entry : declaration.settings().entries())
     if (entry.value && !entry.isInherited)
       description.settings.emplace_back(entry.spec->name, *entry.value);

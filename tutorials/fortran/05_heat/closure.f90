@@ -29,7 +29,7 @@ contains
     call tenon_destroy(tanh_layer)
     call add_convolution(hidden, 1, 1)
     call tenon_layer_set_data_type(network, TENON_FLOAT64)
-    call tenon_layer_set_from_options(network)
+    call tenon_set_from_options(network)
     call tenon_layer_set_up(network, layout)
     call tenon_layer_initialize(network, 1)
     call tenon_optimizer_create(network, 'sgd', optimizer)

@@ -57,7 +57,7 @@ contains
     call add_convolution(c, hidden, outputs)
     call tenon_layer_set_data_type(c%network, TENON_FLOAT64)
     call tenon_layer_set_stack_depth(c%network, depth)
-    call tenon_layer_set_from_options(c%network)
+    call tenon_set_from_options(c%network)
     call tenon_layer_set_up(c%network, c%grid%plain)
     call tenon_layer_initialize(c%network, 1)
     call set_parameter(c, '0/scale', input_scale)
@@ -71,7 +71,7 @@ contains
     type(closure_t), intent(inout) :: c
     type(tenon_layer) :: layer
     call tenon_layer_create_type(c%grid%comm, 'channelaffine', layer)
-    call tenon_layer_set_integers(layer, 'channels', [fields])
+    call tenon_set_integers(layer, 'channels', [fields])
     call tenon_layer_set_frozen(layer, .true.)
     call tenon_layer_sequential_add(c%network, layer)
     call tenon_destroy(layer)
