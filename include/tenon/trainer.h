@@ -115,7 +115,7 @@ TENON_EXTERN TenonErrorCode TenonTrainerSetBatches(TenonTrainer trainer, TenonIn
  *
  *  The network is evaluated as in inference. The mean loss is reported to the optimizer
  *  (TenonOptimizerReport()); without validation that is the mean loss of each epoch's steps. When
- *  the optimizer's patience before a stop (TenonOptimizerSetPatience()) is used up, training ends.
+ *  the optimizer's patience before a stop (its setting stop_patience) is used up, training ends.
  *
  *  @param[in] trainer  trainer
  *  @param[in] dataset  dataset that is set up, its batches of any size; held by reference

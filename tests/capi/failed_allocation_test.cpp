@@ -291,7 +291,7 @@ TEST_F(OfNetworks, LayersAndOptimizers) {
                 joined(run,
                        {
                            TENON_STEP(TenonOptimizerCreate(network, "adam", &optimizer)),
-                           TENON_STEP(TenonOptimizerSetFromOptions(optimizer)),
+                           TENON_STEP(TenonObjectSetFromOptions(objectOf(optimizer))),
                            TENON_STEP(TenonOptimizerSetLearningRate(optimizer, 0.1)),
                            TENON_STEP(TenonOptimizerStep(optimizer)),
                            TENON_STEP(TenonLayerApply(network, x, y)),

@@ -117,8 +117,13 @@ protected:
     expectSuccess(TenonLayerCreateCrossEntropy(MPI_COMM_WORLD, &loss_));
     expectSuccess(TenonOptimizerCreate(network_, "sgd", &optimizer_));
     expectSuccess(TenonOptimizerSetLearningRate(optimizer_, kFullRate));
-    expectSuccess(TenonOptimizerSetSchedule(optimizer_, "plateau", 0, 0.5, 0));
-    expectSuccess(TenonOptimizerSetPatience(optimizer_, 1, 4, 0));
+    const TenonObject settings = objectOf(optimizer_);
+    const TenonInt reduce = 1, stop = 4;
+    expectSuccess(TenonObjectSetText(settings, "schedule", "plateau"));
+    expectSuccess(TenonObjectSetReal(settings, "schedule_factor", 0.5));
+    expectSuccess(TenonObjectSetReal(settings, "improvement", 0));
+    expectSuccess(TenonObjectSetIntegers(settings, "patience", 1, &reduce));
+    expectSuccess(TenonObjectSetIntegers(settings, "stop_patience", 1, &stop));
     training_ = open("training");
     validation_ = open("validation");
     expectSuccess(TenonTrainerCreate(network_, loss_, optimizer_, &trainer_));

@@ -144,7 +144,7 @@ TEST_F(TrainerCApi, SaysWhereTrainingIsNotFinite) {
   expectSuccess(TenonOptimizerGetSteps(optimizer_, &steps));
   EXPECT_EQ(steps, 2);
   EXPECT_TRUE(std::isfinite(w));
-  expectSuccess(TenonOptimizerSetNotFinite(optimizer_, "warning"));
+  expectSuccess(TenonObjectSetText(objectOf(optimizer_), "not_finite", "warning"));
   expectSuccess(TenonTrainerRun(trainer_, 1));
   double mean = 0, loss = 0;
   expectSuccess(TenonTrainerGetLosses(trainer_, &loss, &mean, nullptr));
@@ -201,7 +201,9 @@ TEST_F(TrainerCApi, StopsAfterAStepAndGoesOn) {
 // Without improvement by half the training loss of an epoch is reported in vain.
 TEST_F(TrainerCApi, StopsEarly) {
   expectSuccess(TenonOptimizerSetLearningRate(optimizer_, 1e-9));
-  expectSuccess(TenonOptimizerSetPatience(optimizer_, 10, 2, 0.5));
+  const TenonInt reports = 2;
+  expectSuccess(TenonObjectSetIntegers(objectOf(optimizer_), "stop_patience", 1, &reports));
+  expectSuccess(TenonObjectSetReal(objectOf(optimizer_), "improvement", 0.5));
   expectSuccess(TenonTrainerRun(trainer_, 100));
   EXPECT_EQ(losses_.size(), 3u * kBatches);
 }
@@ -300,7 +302,8 @@ TEST_F(TrainerCApi, RefusesWhatCannotBe) {
 TEST_F(TrainerCApi, RunsLbfgsWithoutALimit) {
   destroy();
   make("lbfgs");
-  expectSuccess(TenonOptimizerLBFGSSetTolerances(optimizer_, 1e-12, 0));
+  expectSuccess(TenonObjectSetReal(objectOf(optimizer_), "gradient_tolerance", 1e-12));
+  expectSuccess(TenonObjectSetReal(objectOf(optimizer_), "change_tolerance", 0));
   expectSuccess(TenonTrainerSetAccumulation(trainer_, kBatches));
   expectSuccess(TenonTrainerSetGradientNorm(trainer_, 1));
   expectCommonCode(TENON_ERR_SUPPORT, TenonTrainerRun(trainer_, 1), {"lbfgs"});

@@ -106,7 +106,7 @@ inline std::vector<double> trained(Layer& network, const CommPtr& comm, const La
   const bool first = comm->rank() == output.grid().rank(0);
   fillConstant(*seed, first ? 1 : 0);
   const Ref<Optimizer> optimizer = makeOptimizer("adam", Ref<Layer>::share(&network));
-  optimizer->setLearningRate(0.01);
+  optimizer->set("learning_rate", 0.01);
   std::vector<double> losses;
   for (int step = 0; step < steps; ++step) {
     const std::uint64_t batch = step % 2;

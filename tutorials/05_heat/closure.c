@@ -41,9 +41,9 @@ static TenonErrorCode CreateNetwork(Closure* c) {
   TenonCall(TenonLayerSetUp(c->network, c->layout));
   TenonCall(TenonLayerInitialize(c->network, 1));
   TenonCall(TenonOptimizerCreate(c->network, "sgd", &c->optimizer));
-  TenonCall(TenonOptimizerSGDSetMomentum(c->optimizer, 0.9, TENON_FALSE));
+  TenonCall(TenonObjectSetReal((TenonObject)c->optimizer, "momentum", 0.9));
   TenonCall(TenonOptimizerSetLearningRate(c->optimizer, 0.025));
-  TenonCall(TenonOptimizerSetFromOptions(c->optimizer));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)c->optimizer));
   return TENON_SUCCESS;
 }
 

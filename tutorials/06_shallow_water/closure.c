@@ -77,7 +77,7 @@ static TenonErrorCode CreateNetwork(Closure* c, int depth) {
   TenonCall(SetParameter(c, "0/scale", kInputScale));
   TenonCall(SetParameter(c, "0/shift", kInputShift));
   TenonCall(TenonOptimizerCreate(c->network, "adam", &c->optimizer));
-  TenonCall(TenonOptimizerAdamSetBetas(c->optimizer, 0.9, 0.99));
+  TenonCall(TenonObjectSetReal((TenonObject)c->optimizer, "beta2", 0.99));
   return TENON_SUCCESS;
 }
 

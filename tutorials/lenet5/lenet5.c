@@ -213,7 +213,7 @@ static TenonErrorCode OpenTraining(MPI_Comm comm, const Settings* s, TenonLayout
   TenonCall(TenonLayerCreateOutputCotangent(t->loss, &t->dvalue));
   TenonCall(TenonDTensorFillConstant(t->dvalue, 1.0));
   TenonCall(TenonOptimizerCreate(t->network, "adam", &t->optimizer));
-  TenonCall(TenonOptimizerSetFromOptions(t->optimizer));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)t->optimizer));
   return TENON_SUCCESS;
 }
 

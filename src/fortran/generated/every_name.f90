@@ -296,20 +296,8 @@ program every_name
   use tenon, only: tenon_is_set ! TenonObjectIsSet
   use tenon, only: tenon_optimizer_create ! TenonOptimizerCreate
   use tenon, only: tenon_optimizer_set_learning_rate ! TenonOptimizerSetLearningRate
-  use tenon, only: tenon_optimizer_set_weight_decay ! TenonOptimizerSetWeightDecay
-  use tenon, only: tenon_optimizer_sgd_set_momentum ! TenonOptimizerSGDSetMomentum
-  use tenon, only: tenon_optimizer_adam_set_betas ! TenonOptimizerAdamSetBetas
-  use tenon, only: tenon_optimizer_adam_set_epsilon ! TenonOptimizerAdamSetEpsilon
-  use tenon, only: tenon_optimizer_lbfgs_set_history ! TenonOptimizerLBFGSSetHistory
-  use tenon, only: tenon_optimizer_lbfgs_set_iterations ! TenonOptimizerLBFGSSetIterations
-  use tenon, only: tenon_optimizer_lbfgs_set_tolerances ! TenonOptimizerLBFGSSetTolerances
-  use tenon, only: tenon_optimizer_set_schedule ! TenonOptimizerSetSchedule
-  use tenon, only: tenon_optimizer_set_warmup ! TenonOptimizerSetWarmup
-  use tenon, only: tenon_optimizer_set_patience ! TenonOptimizerSetPatience
   use tenon, only: tenon_optimizer_report ! TenonOptimizerReport
   use tenon, only: tenon_optimizer_get_learning_rate ! TenonOptimizerGetLearningRate
-  use tenon, only: tenon_optimizer_set_not_finite ! TenonOptimizerSetNotFinite
-  use tenon, only: tenon_optimizer_set_from_options ! TenonOptimizerSetFromOptions
   use tenon, only: tenon_optimizer_clip_gradient_norm ! TenonOptimizerClipGradientNorm
   use tenon, only: tenon_optimizer_step ! TenonOptimizerStep
   use tenon, only: tenon_optimizer_step_closure ! TenonOptimizerStepClosure

@@ -2195,83 +2195,6 @@ module tenon_c
       real(c_double), value :: rate
       integer(c_int) :: answer
     end function TenonOptimizerSetLearningRate
-    function TenonOptimizerSetWeightDecay(optimizer, &
-      decay) bind(C, name="TenonOptimizerSetWeightDecay") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      real(c_double), value :: decay
-      integer(c_int) :: answer
-    end function TenonOptimizerSetWeightDecay
-    function TenonOptimizerSGDSetMomentum(optimizer, momentum, &
-      nesterov) bind(C, name="TenonOptimizerSGDSetMomentum") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      real(c_double), value :: momentum
-      integer(c_int), value :: nesterov
-      integer(c_int) :: answer
-    end function TenonOptimizerSGDSetMomentum
-    function TenonOptimizerAdamSetBetas(optimizer, beta1, &
-      beta2) bind(C, name="TenonOptimizerAdamSetBetas") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      real(c_double), value :: beta1
-      real(c_double), value :: beta2
-      integer(c_int) :: answer
-    end function TenonOptimizerAdamSetBetas
-    function TenonOptimizerAdamSetEpsilon(optimizer, &
-      epsilon) bind(C, name="TenonOptimizerAdamSetEpsilon") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      real(c_double), value :: epsilon
-      integer(c_int) :: answer
-    end function TenonOptimizerAdamSetEpsilon
-    function TenonOptimizerLBFGSSetHistory(optimizer, &
-      pairs) bind(C, name="TenonOptimizerLBFGSSetHistory") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      integer(c_int64_t), value :: pairs
-      integer(c_int) :: answer
-    end function TenonOptimizerLBFGSSetHistory
-    function TenonOptimizerLBFGSSetIterations(optimizer, &
-      iterations) bind(C, name="TenonOptimizerLBFGSSetIterations") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      integer(c_int64_t), value :: iterations
-      integer(c_int) :: answer
-    end function TenonOptimizerLBFGSSetIterations
-    function TenonOptimizerLBFGSSetTolerances(optimizer, gradient, &
-      change) bind(C, name="TenonOptimizerLBFGSSetTolerances") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      real(c_double), value :: gradient
-      real(c_double), value :: change
-      integer(c_int) :: answer
-    end function TenonOptimizerLBFGSSetTolerances
-    function TenonOptimizerSetSchedule(optimizer, schedule, period, factor, &
-      least) bind(C, name="TenonOptimizerSetSchedule") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      character(kind=c_char), intent(in) :: schedule(*)
-      integer(c_int64_t), value :: period
-      real(c_double), value :: factor
-      real(c_double), value :: least
-      integer(c_int) :: answer
-    end function TenonOptimizerSetSchedule
-    function TenonOptimizerSetWarmup(optimizer, steps) bind(C, name="TenonOptimizerSetWarmup") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      integer(c_int64_t), value :: steps
-      integer(c_int) :: answer
-    end function TenonOptimizerSetWarmup
-    function TenonOptimizerSetPatience(optimizer, reduce, stop, &
-      improvement) bind(C, name="TenonOptimizerSetPatience") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      integer(c_int64_t), value :: reduce
-      integer(c_int64_t), value :: stop
-      real(c_double), value :: improvement
-      integer(c_int) :: answer
-    end function TenonOptimizerSetPatience
     function TenonOptimizerReport(optimizer, loss, stop) bind(C, name="TenonOptimizerReport") result(answer)
       import
       type(c_ptr), value :: optimizer
@@ -2286,19 +2209,6 @@ module tenon_c
       real(c_double), intent(out) :: rate
       integer(c_int) :: answer
     end function TenonOptimizerGetLearningRate
-    function TenonOptimizerSetNotFinite(optimizer, &
-      action) bind(C, name="TenonOptimizerSetNotFinite") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      character(kind=c_char), intent(in) :: action(*)
-      integer(c_int) :: answer
-    end function TenonOptimizerSetNotFinite
-    function TenonOptimizerSetFromOptions( &
-      optimizer) bind(C, name="TenonOptimizerSetFromOptions") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      integer(c_int) :: answer
-    end function TenonOptimizerSetFromOptions
     function TenonOptimizerClipGradientNorm(optimizer, maximum, &
       norm) bind(C, name="TenonOptimizerClipGradientNorm") result(answer)
       import

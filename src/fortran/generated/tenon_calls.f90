@@ -291,20 +291,8 @@ module tenon_calls
   public :: tenon_is_set
   public :: tenon_optimizer_create
   public :: tenon_optimizer_set_learning_rate
-  public :: tenon_optimizer_set_weight_decay
-  public :: tenon_optimizer_sgd_set_momentum
-  public :: tenon_optimizer_adam_set_betas
-  public :: tenon_optimizer_adam_set_epsilon
-  public :: tenon_optimizer_lbfgs_set_history
-  public :: tenon_optimizer_lbfgs_set_iterations
-  public :: tenon_optimizer_lbfgs_set_tolerances
-  public :: tenon_optimizer_set_schedule
-  public :: tenon_optimizer_set_warmup
-  public :: tenon_optimizer_set_patience
   public :: tenon_optimizer_report
   public :: tenon_optimizer_get_learning_rate
-  public :: tenon_optimizer_set_not_finite
-  public :: tenon_optimizer_set_from_options
   public :: tenon_optimizer_clip_gradient_norm
   public :: tenon_optimizer_step
   public :: tenon_optimizer_get_steps
@@ -774,21 +762,6 @@ module tenon_calls
   interface tenon_is_set
     procedure tenon_is_set_trainer, tenon_is_set_layer, tenon_is_set_optimizer, tenon_is_set_dataset, &
       tenon_is_set_checkpoint, tenon_is_set_field_series, tenon_is_set_plan
-  end interface
-  interface tenon_optimizer_lbfgs_set_history
-    procedure tenon_optimizer_lbfgs_set_history_int64, tenon_optimizer_lbfgs_set_history_int32
-  end interface
-  interface tenon_optimizer_lbfgs_set_iterations
-    procedure tenon_optimizer_lbfgs_set_iterations_int64, tenon_optimizer_lbfgs_set_iterations_int32
-  end interface
-  interface tenon_optimizer_set_schedule
-    procedure tenon_optimizer_set_schedule_int64, tenon_optimizer_set_schedule_int32
-  end interface
-  interface tenon_optimizer_set_warmup
-    procedure tenon_optimizer_set_warmup_int64, tenon_optimizer_set_warmup_int32
-  end interface
-  interface tenon_optimizer_set_patience
-    procedure tenon_optimizer_set_patience_int64, tenon_optimizer_set_patience_int32
   end interface
   interface tenon_optimizer_get_steps
     procedure tenon_optimizer_get_steps_int64, tenon_optimizer_get_steps_int32
@@ -8274,158 +8247,6 @@ contains
     tenon_code = TenonOptimizerSetLearningRate(optimizer%handle, rate)
     call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_set_learning_rate
-  ! Sets the weight decay. Local; call on all ranks.
-  subroutine tenon_optimizer_set_weight_decay(optimizer, decay, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    real(c_double), intent(in) :: decay
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetWeightDecay(optimizer%handle, decay)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_weight_decay
-  ! Sets momentum: v <- momentum v + g, w <- w - rate v. Local; call on all ranks.
-  subroutine tenon_optimizer_sgd_set_momentum(optimizer, momentum, nesterov, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    real(c_double), intent(in) :: momentum
-    logical, intent(in) :: nesterov
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSGDSetMomentum(optimizer%handle, momentum, c_bool_of(nesterov))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_sgd_set_momentum
-  ! Sets the decay rates of the two running means. Local; call on all ranks.
-  subroutine tenon_optimizer_adam_set_betas(optimizer, beta1, beta2, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    real(c_double), intent(in) :: beta1
-    real(c_double), intent(in) :: beta2
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerAdamSetBetas(optimizer%handle, beta1, beta2)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_adam_set_betas
-  ! Sets the number added to the root mean squared gradient. Local; call on all ranks.
-  subroutine tenon_optimizer_adam_set_epsilon(optimizer, epsilon, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    real(c_double), intent(in) :: epsilon
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerAdamSetEpsilon(optimizer%handle, epsilon)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_adam_set_epsilon
-  ! Sets how many pairs of differences L-BFGS keeps. Local; call on all ranks.
-  subroutine tenon_optimizer_lbfgs_set_history_int64(optimizer, pairs, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int64_t), intent(in) :: pairs
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerLBFGSSetHistory(optimizer%handle, int(pairs, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_lbfgs_set_history_int64
-  ! Sets how many pairs of differences L-BFGS keeps. Local; call on all ranks.
-  subroutine tenon_optimizer_lbfgs_set_history_int32(optimizer, pairs, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int32_t), intent(in) :: pairs
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerLBFGSSetHistory(optimizer%handle, int(pairs, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_lbfgs_set_history_int32
-  ! Sets how many directions L-BFGS takes in one step. Local; call on all ranks.
-  subroutine tenon_optimizer_lbfgs_set_iterations_int64(optimizer, iterations, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int64_t), intent(in) :: iterations
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerLBFGSSetIterations(optimizer%handle, int(iterations, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_lbfgs_set_iterations_int64
-  ! Sets how many directions L-BFGS takes in one step. Local; call on all ranks.
-  subroutine tenon_optimizer_lbfgs_set_iterations_int32(optimizer, iterations, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int32_t), intent(in) :: iterations
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerLBFGSSetIterations(optimizer%handle, int(iterations, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_lbfgs_set_iterations_int32
-  ! Sets where a step of L-BFGS ends. Local; call on all ranks.
-  subroutine tenon_optimizer_lbfgs_set_tolerances(optimizer, gradient, change, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    real(c_double), intent(in) :: gradient
-    real(c_double), intent(in) :: change
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerLBFGSSetTolerances(optimizer%handle, gradient, change)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_lbfgs_set_tolerances
-  ! Sets how the learning rate changes from step to step. Local; call on all ranks.
-  subroutine tenon_optimizer_set_schedule_int64(optimizer, schedule, period, factor, least, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    character(len=*), intent(in) :: schedule
-    integer(c_int64_t), intent(in) :: period
-    real(c_double), intent(in) :: factor
-    real(c_double), intent(in) :: least
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetSchedule(optimizer%handle, trim(schedule)//c_null_char, &
-      int(period, c_int64_t), factor, least)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_schedule_int64
-  ! Sets how the learning rate changes from step to step. Local; call on all ranks.
-  subroutine tenon_optimizer_set_schedule_int32(optimizer, schedule, period, factor, least, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    character(len=*), intent(in) :: schedule
-    integer(c_int32_t), intent(in) :: period
-    real(c_double), intent(in) :: factor
-    real(c_double), intent(in) :: least
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetSchedule(optimizer%handle, trim(schedule)//c_null_char, &
-      int(period, c_int64_t), factor, least)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_schedule_int32
-  ! Lets the learning rate rise linearly in the first steps. Local; call on all ranks.
-  subroutine tenon_optimizer_set_warmup_int64(optimizer, steps, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int64_t), intent(in) :: steps
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetWarmup(optimizer%handle, int(steps, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_warmup_int64
-  ! Lets the learning rate rise linearly in the first steps. Local; call on all ranks.
-  subroutine tenon_optimizer_set_warmup_int32(optimizer, steps, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int32_t), intent(in) :: steps
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetWarmup(optimizer%handle, int(steps, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_warmup_int32
-  ! Sets what is made of reported losses. Local; call on all ranks.
-  subroutine tenon_optimizer_set_patience_int64(optimizer, reduce, stop, improvement, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int64_t), intent(in) :: reduce
-    integer(c_int64_t), intent(in) :: stop
-    real(c_double), intent(in) :: improvement
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetPatience(optimizer%handle, int(reduce, c_int64_t), int(stop, c_int64_t), &
-      improvement)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_patience_int64
-  ! Sets what is made of reported losses. Local; call on all ranks.
-  subroutine tenon_optimizer_set_patience_int32(optimizer, reduce, stop, improvement, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int32_t), intent(in) :: reduce
-    integer(c_int32_t), intent(in) :: stop
-    real(c_double), intent(in) :: improvement
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetPatience(optimizer%handle, int(reduce, c_int64_t), int(stop, c_int64_t), &
-      improvement)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_patience_int32
   ! Reports a loss, of training or validation. Local; call on all ranks.
   subroutine tenon_optimizer_report(optimizer, loss, stop, ierr)
     type(tenon_optimizer), intent(in) :: optimizer
@@ -8453,23 +8274,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_get_learning_rate
-  ! Sets what is done about a loss or gradients that are not finite. Local; call on all ranks.
-  subroutine tenon_optimizer_set_not_finite(optimizer, action, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    character(len=*), intent(in) :: action
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetNotFinite(optimizer%handle, trim(action)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_not_finite
-  ! Reads the options of the optimizer. Local; call on all ranks.
-  subroutine tenon_optimizer_set_from_options(optimizer, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetFromOptions(optimizer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_from_options
   ! Scales the gradients so that their norm is at most the maximum. Collective on the layer.
   subroutine tenon_optimizer_clip_gradient_norm(optimizer, maximum, norm, ierr)
     type(tenon_optimizer), intent(in) :: optimizer

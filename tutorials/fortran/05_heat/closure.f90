@@ -33,9 +33,9 @@ contains
     call tenon_layer_set_up(network, layout)
     call tenon_layer_initialize(network, 1)
     call tenon_optimizer_create(network, 'sgd', optimizer)
-    call tenon_optimizer_sgd_set_momentum(optimizer, 0.9_real64, .false.)
+    call tenon_set_real(optimizer, 'momentum', 0.9_real64)
     call tenon_optimizer_set_learning_rate(optimizer, 0.025_real64)
-    call tenon_optimizer_set_from_options(optimizer)
+    call tenon_set_from_options(optimizer)
     call tenon_layer_create_output(network, output)
     call tenon_layer_create_output_cotangent(network, cotangent)
     ! The solver's arrays are on the host, wherever the network runs (-tenon_space device).

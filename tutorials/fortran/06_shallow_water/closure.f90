@@ -63,7 +63,7 @@ contains
     call set_parameter(c, '0/scale', input_scale)
     call set_parameter(c, '0/shift', input_shift)
     call tenon_optimizer_create(c%network, 'adam', c%optimizer)
-    call tenon_optimizer_adam_set_betas(c%optimizer, 0.9_real64, 0.99_real64)
+    call tenon_set_real(c%optimizer, 'beta2', 0.99_real64)
   end subroutine create_network
 
   ! u, v and h - H in units of their size: a layer whose parameters are not trained.
