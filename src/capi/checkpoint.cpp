@@ -52,10 +52,6 @@ TenonErrorCode TenonCheckpointCreate(MPI_Comm comm, TenonCheckpoint* checkpoint)
   });
 }
 
-TenonErrorCode TenonCheckpointSetFromOptions(TenonCheckpoint checkpoint) noexcept {
-  return guard(__func__, [&] { deref(checkpoint, "checkpoint").setFromOptions(); });
-}
-
 TenonErrorCode TenonCheckpointAddLayer(TenonCheckpoint checkpoint, TenonLayer layer,
                                        const char* name) noexcept {
   return guard(__func__, [&] {

@@ -23,10 +23,6 @@ TenonErrorCode TenonFieldSeriesCreate(MPI_Comm comm, const char* path, int spati
   });
 }
 
-TenonErrorCode TenonFieldSeriesSetFromOptions(TenonFieldSeries series) noexcept {
-  return guard(__func__, [&] { deref(series, "series").setFromOptions(); });
-}
-
 TenonErrorCode TenonFieldSeriesSetGrid(TenonFieldSeries series, int spatial, const double origin[],
                                        const double spacing[]) noexcept {
   return guard(__func__, [&] {

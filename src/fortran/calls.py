@@ -7,7 +7,6 @@ from names import comment, fortran_name, snake, wrap
 # Lengths of lists that are not arguments: asked of the object.
 COUNTS = {('TenonLayout', 'ndim'): 'layout_dimensions',
           ('TenonDTensor', 'ndim'): 'tensor_dimensions',
-          ('TenonDataset', 'ndim'): 'dataset_dimensions',
           ('TenonLayer', 'spatial'): 'spatial_dimensions',
           ('TenonPartition', 'axes'): 'partition_axes',
           ('TenonMachine', 'devices'): 'machine_devices'}

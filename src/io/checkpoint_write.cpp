@@ -46,8 +46,7 @@ std::vector<StoredText> Checkpoint::texts() const {
   }
   for (const auto& [root, optimizer] : optimizers_) {
     all.push_back({root, "type", std::string(optimizer->type())});
-    all.push_back({root, "learning_rate", fmt::format("{}", optimizer->learningRate())});
-    all.push_back({root, "weight_decay", fmt::format("{}", optimizer->weightDecay())});
+    all.push_back({root, "settings", optimizer->settings().describe()});
   }
   return all;
 }

@@ -57,15 +57,20 @@ protected:
 
 TEST_F(DatasetCApi, BatchesComeInTheFilesOrder) {
   open();
-  TenonInt samples = 0, height = 0, width = 0, batches = 0;
-  expectSuccess(TenonDatasetGetShape(dataset_, &samples, &height, &width));
-  EXPECT_EQ(samples, kSamples);
-  EXPECT_EQ(height, kHeight);
-  EXPECT_EQ(width, kWidth);
+  TenonInt shape[4] = {}, batches = 0;
+  int ndim = 0;
+  expectSuccess(TenonDatasetGetShape(dataset_, 4, shape, &ndim));
+  EXPECT_EQ(ndim, 4);
+  EXPECT_EQ(shape[0], kSamples);
+  EXPECT_EQ(shape[1], 1);
+  EXPECT_EQ(shape[2], kHeight);
+  EXPECT_EQ(shape[3], kWidth);
+  expectCode(TENON_ERR_ARG, TenonDatasetGetShape(dataset_, 3, shape, nullptr), {"4 values"});
   TenonLayout pixels = layout({2, 1, kHeight, kWidth}, "S2"), classes = layout({2}, "B");
   expectCode(TENON_ERR_STATE, TenonDatasetGetBatchCount(dataset_, &batches),
              {"TenonDatasetSetUp()"});
-  expectSuccess(TenonDatasetSetScaling(dataset_, 255, 1));
+  expectSuccess(TenonObjectSetReal(objectOf(dataset_), "sample_scale", 255));
+  expectSuccess(TenonObjectSetReal(objectOf(dataset_), "sample_shift", 1));
   expectSuccess(TenonDatasetSetUp(dataset_, pixels, classes));
   expectSuccess(TenonDatasetGetBatchCount(dataset_, &batches));
   EXPECT_EQ(batches, 3);

@@ -87,7 +87,7 @@ static TenonErrorCode WriteVolume(const char* folder, int count, char** steps) {
   snprintf(path, sizeof path, "%s/volume", folder);
   TenonCall(TenonFieldSeriesCreate(MPI_COMM_WORLD, path, 3, &series));
   TenonCall(TenonObjectSetOptionsPrefix((TenonObject)series, "volume"));
-  TenonCall(TenonFieldSeriesSetFromOptions(series));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)series));
   TenonCall(TenonFieldSeriesAddTensor(series, temperature, "T", NULL));
   for (i = 0; i < count; ++i) {
     const TenonInt step = atoll(steps[i]);

@@ -95,8 +95,8 @@ TEST(DeviceTraining, OfLeNet5IsThatOfTheHost) {
   const auto run = [](Space space) {
     return train(test::lenet5(world()), "crossentropy", "sgd", space, {5, 1, 28, 28}, {5},
                  [](Trainer& trainer) {
-                   trainer.setAccumulation(2);
-                   trainer.setGradientNorm(0.5);
+                   trainer.set("accumulation", Index(2));
+                   trainer.set("gradient_norm", 0.5);
                  });
   };
   expectNear(run(Space::Device), run(Space::Host), 1e-12);

@@ -2,7 +2,6 @@
 ! Made by src/fortran/generate.py from the public headers. Do not edit.
 program every_name
   use tenon, only: tenon_checkpoint_create ! TenonCheckpointCreate
-  use tenon, only: tenon_checkpoint_set_from_options ! TenonCheckpointSetFromOptions
   use tenon, only: tenon_checkpoint_add_layer ! TenonCheckpointAddLayer
   use tenon, only: tenon_checkpoint_add_optimizer ! TenonCheckpointAddOptimizer
   use tenon, only: tenon_checkpoint_add_tensor ! TenonCheckpointAddTensor
@@ -22,12 +21,7 @@ program every_name
   use tenon, only: tenon_checkpoint_destroy ! TenonCheckpointDestroy
   use tenon, only: tenon_dataset_create_idx ! TenonDatasetCreateIDX
   use tenon, only: tenon_dataset_create_hdf_5 ! TenonDatasetCreateHDF5
-  use tenon, only: tenon_dataset_set_from_options ! TenonDatasetSetFromOptions
   use tenon, only: tenon_dataset_get_shape ! TenonDatasetGetShape
-  use tenon, only: tenon_dataset_get_dim ! TenonDatasetGetDim
-  use tenon, only: tenon_dataset_get_samples_shape ! TenonDatasetGetSamplesShape
-  use tenon, only: tenon_dataset_set_scaling ! TenonDatasetSetScaling
-  use tenon, only: tenon_dataset_set_shuffle ! TenonDatasetSetShuffle
   use tenon, only: tenon_dataset_set_up ! TenonDatasetSetUp
   use tenon, only: tenon_dataset_get_batch_count ! TenonDatasetGetBatchCount
   use tenon, only: tenon_dataset_get_batch ! TenonDatasetGetBatch
@@ -95,7 +89,6 @@ program every_name
   use tenon, only: tenon_layer_register ! TenonLayerRegister
   use tenon, only: tenon_linearop_register ! TenonLinearOpRegister
   use tenon, only: tenon_field_series_create ! TenonFieldSeriesCreate
-  use tenon, only: tenon_field_series_set_from_options ! TenonFieldSeriesSetFromOptions
   use tenon, only: tenon_field_series_set_grid ! TenonFieldSeriesSetGrid
   use tenon, only: tenon_field_series_add_tensor ! TenonFieldSeriesAddTensor
   use tenon, only: tenon_field_series_write ! TenonFieldSeriesWrite
@@ -400,11 +393,8 @@ program every_name
   use tenon, only: tenon_trainer_set_dataset ! TenonTrainerSetDataset
   use tenon, only: tenon_trainer_set_batches ! TenonTrainerSetBatches
   use tenon, only: tenon_trainer_set_validation ! TenonTrainerSetValidation
-  use tenon, only: tenon_trainer_set_accumulation ! TenonTrainerSetAccumulation
-  use tenon, only: tenon_trainer_set_gradient_norm ! TenonTrainerSetGradientNorm
   use tenon, only: tenon_trainer_set_callback ! TenonTrainerSetCallback
   use tenon, only: tenon_trainer_set_checkpoint ! TenonTrainerSetCheckpoint
-  use tenon, only: tenon_trainer_set_from_options ! TenonTrainerSetFromOptions
   use tenon, only: tenon_trainer_run ! TenonTrainerRun
   use tenon, only: tenon_trainer_stop ! TenonTrainerStop
   use tenon, only: tenon_trainer_get_progress ! TenonTrainerGetProgress

@@ -11,12 +11,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: checkpoint
       integer(c_int) :: answer
     end function TenonCheckpointCreate
-    function TenonCheckpointSetFromOptions( &
-      checkpoint) bind(C, name="TenonCheckpointSetFromOptions") result(answer)
-      import
-      type(c_ptr), value :: checkpoint
-      integer(c_int) :: answer
-    end function TenonCheckpointSetFromOptions
     function TenonCheckpointAddLayer(checkpoint, layer, &
       name) bind(C, name="TenonCheckpointAddLayer") result(answer)
       import
@@ -162,49 +156,15 @@ module tenon_c
       type(c_ptr), intent(inout) :: dataset
       integer(c_int) :: answer
     end function TenonDatasetCreateHDF5
-    function TenonDatasetSetFromOptions(dataset) bind(C, name="TenonDatasetSetFromOptions") result(answer)
+    function TenonDatasetGetShape(dataset, length, shape, &
+      ndim) bind(C, name="TenonDatasetGetShape") result(answer)
       import
       type(c_ptr), value :: dataset
-      integer(c_int) :: answer
-    end function TenonDatasetSetFromOptions
-    function TenonDatasetGetShape(dataset, samples, height, &
-      width) bind(C, name="TenonDatasetGetShape") result(answer)
-      import
-      type(c_ptr), value :: dataset
-      integer(c_int64_t), intent(out), optional :: samples
-      integer(c_int64_t), intent(out), optional :: height
-      integer(c_int64_t), intent(out), optional :: width
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: shape(*)
+      integer(c_int), intent(out), optional :: ndim
       integer(c_int) :: answer
     end function TenonDatasetGetShape
-    function TenonDatasetGetDim(dataset, ndim) bind(C, name="TenonDatasetGetDim") result(answer)
-      import
-      type(c_ptr), value :: dataset
-      integer(c_int), intent(out) :: ndim
-      integer(c_int) :: answer
-    end function TenonDatasetGetDim
-    function TenonDatasetGetSamplesShape(dataset, &
-      shape) bind(C, name="TenonDatasetGetSamplesShape") result(answer)
-      import
-      type(c_ptr), value :: dataset
-      integer(c_int64_t), intent(out) :: shape(*)
-      integer(c_int) :: answer
-    end function TenonDatasetGetSamplesShape
-    function TenonDatasetSetScaling(dataset, scale, &
-      shift) bind(C, name="TenonDatasetSetScaling") result(answer)
-      import
-      type(c_ptr), value :: dataset
-      real(c_double), value :: scale
-      real(c_double), value :: shift
-      integer(c_int) :: answer
-    end function TenonDatasetSetScaling
-    function TenonDatasetSetShuffle(dataset, shuffle, &
-      seed) bind(C, name="TenonDatasetSetShuffle") result(answer)
-      import
-      type(c_ptr), value :: dataset
-      integer(c_int), value :: shuffle
-      integer(c_int64_t), value :: seed
-      integer(c_int) :: answer
-    end function TenonDatasetSetShuffle
     function TenonDatasetSetUp(dataset, x, labels) bind(C, name="TenonDatasetSetUp") result(answer)
       import
       type(c_ptr), value :: dataset
@@ -696,12 +656,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: series
       integer(c_int) :: answer
     end function TenonFieldSeriesCreate
-    function TenonFieldSeriesSetFromOptions( &
-      series) bind(C, name="TenonFieldSeriesSetFromOptions") result(answer)
-      import
-      type(c_ptr), value :: series
-      integer(c_int) :: answer
-    end function TenonFieldSeriesSetFromOptions
     function TenonFieldSeriesSetGrid(series, spatial, origin, &
       spacing) bind(C, name="TenonFieldSeriesSetGrid") result(answer)
       import
@@ -2955,28 +2909,13 @@ module tenon_c
       type(c_funptr), value :: destroy
       integer(c_int) :: answer
     end function TenonTrainerSetBatches
-    function TenonTrainerSetValidation(trainer, dataset, &
-      every) bind(C, name="TenonTrainerSetValidation") result(answer)
+    function TenonTrainerSetValidation(trainer, &
+      dataset) bind(C, name="TenonTrainerSetValidation") result(answer)
       import
       type(c_ptr), value :: trainer
       type(c_ptr), value :: dataset
-      integer(c_int64_t), value :: every
       integer(c_int) :: answer
     end function TenonTrainerSetValidation
-    function TenonTrainerSetAccumulation(trainer, &
-      batches) bind(C, name="TenonTrainerSetAccumulation") result(answer)
-      import
-      type(c_ptr), value :: trainer
-      integer(c_int64_t), value :: batches
-      integer(c_int) :: answer
-    end function TenonTrainerSetAccumulation
-    function TenonTrainerSetGradientNorm(trainer, &
-      maximum) bind(C, name="TenonTrainerSetGradientNorm") result(answer)
-      import
-      type(c_ptr), value :: trainer
-      real(c_double), value :: maximum
-      integer(c_int) :: answer
-    end function TenonTrainerSetGradientNorm
     function TenonTrainerSetCallback(trainer, callback, context, &
       destroy) bind(C, name="TenonTrainerSetCallback") result(answer)
       import
@@ -2986,20 +2925,14 @@ module tenon_c
       type(c_funptr), value :: destroy
       integer(c_int) :: answer
     end function TenonTrainerSetCallback
-    function TenonTrainerSetCheckpoint(trainer, checkpoint, folder, &
-      every) bind(C, name="TenonTrainerSetCheckpoint") result(answer)
+    function TenonTrainerSetCheckpoint(trainer, checkpoint, &
+      folder) bind(C, name="TenonTrainerSetCheckpoint") result(answer)
       import
       type(c_ptr), value :: trainer
       type(c_ptr), value :: checkpoint
       character(kind=c_char), intent(in) :: folder(*)
-      integer(c_int64_t), value :: every
       integer(c_int) :: answer
     end function TenonTrainerSetCheckpoint
-    function TenonTrainerSetFromOptions(trainer) bind(C, name="TenonTrainerSetFromOptions") result(answer)
-      import
-      type(c_ptr), value :: trainer
-      integer(c_int) :: answer
-    end function TenonTrainerSetFromOptions
     function TenonTrainerRun(trainer, epochs) bind(C, name="TenonTrainerRun") result(answer)
       import
       type(c_ptr), value :: trainer

@@ -9,7 +9,6 @@ module tenon_calls
   implicit none
   private
   public :: tenon_checkpoint_create
-  public :: tenon_checkpoint_set_from_options
   public :: tenon_checkpoint_add_layer
   public :: tenon_checkpoint_add_optimizer
   public :: tenon_checkpoint_add_tensor
@@ -30,12 +29,7 @@ module tenon_calls
   public :: tenon_destroy
   public :: tenon_dataset_create_idx
   public :: tenon_dataset_create_hdf_5
-  public :: tenon_dataset_set_from_options
   public :: tenon_dataset_get_shape
-  public :: tenon_dataset_get_dim
-  public :: tenon_dataset_get_samples_shape
-  public :: tenon_dataset_set_scaling
-  public :: tenon_dataset_set_shuffle
   public :: tenon_dataset_set_up
   public :: tenon_dataset_get_batch_count
   public :: tenon_dataset_get_batch
@@ -94,7 +88,6 @@ module tenon_calls
   public :: tenon_layer_register
   public :: tenon_linearop_register
   public :: tenon_field_series_create
-  public :: tenon_field_series_set_from_options
   public :: tenon_field_series_set_grid
   public :: tenon_field_series_add_tensor
   public :: tenon_field_series_write
@@ -389,10 +382,7 @@ module tenon_calls
   public :: tenon_trainer_create
   public :: tenon_trainer_set_dataset
   public :: tenon_trainer_set_validation
-  public :: tenon_trainer_set_accumulation
-  public :: tenon_trainer_set_gradient_norm
   public :: tenon_trainer_set_checkpoint
-  public :: tenon_trainer_set_from_options
   public :: tenon_trainer_run
   public :: tenon_trainer_stop
   public :: tenon_trainer_get_progress
@@ -425,11 +415,8 @@ module tenon_calls
   interface tenon_dataset_create_hdf_5
     procedure tenon_dataset_create_hdf_5_f08, tenon_dataset_create_hdf_5_mpi
   end interface
-  interface tenon_dataset_get_samples_shape
-    procedure tenon_dataset_get_samples_shape_int64, tenon_dataset_get_samples_shape_int32
-  end interface
-  interface tenon_dataset_set_shuffle
-    procedure tenon_dataset_set_shuffle_int64, tenon_dataset_set_shuffle_int32
+  interface tenon_dataset_get_shape
+    procedure tenon_dataset_get_shape_int64, tenon_dataset_get_shape_int32
   end interface
   interface tenon_dataset_get_batch_count
     procedure tenon_dataset_get_batch_count_int64, tenon_dataset_get_batch_count_int32
@@ -861,15 +848,6 @@ module tenon_calls
   interface tenon_reduction_programs_get_groups
     procedure tenon_reduction_programs_get_groups_int64, tenon_reduction_programs_get_groups_int32
   end interface
-  interface tenon_trainer_set_validation
-    procedure tenon_trainer_set_validation_int64, tenon_trainer_set_validation_int32
-  end interface
-  interface tenon_trainer_set_accumulation
-    procedure tenon_trainer_set_accumulation_int64, tenon_trainer_set_accumulation_int32
-  end interface
-  interface tenon_trainer_set_checkpoint
-    procedure tenon_trainer_set_checkpoint_int64, tenon_trainer_set_checkpoint_int32
-  end interface
   interface tenon_trainer_run
     procedure tenon_trainer_run_int64, tenon_trainer_run_int32
   end interface
@@ -889,14 +867,6 @@ contains
     tenon_code = TenonCheckpointCreate(comm, checkpoint%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_create_mpi
-  ! Reads the options of a checkpoint. Local; call on all ranks.
-  subroutine tenon_checkpoint_set_from_options(checkpoint, ierr)
-    type(tenon_checkpoint), intent(in) :: checkpoint
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonCheckpointSetFromOptions(checkpoint%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_checkpoint_set_from_options
   ! Adds a layer with the layers in it. Local; call on all ranks.
   subroutine tenon_checkpoint_add_layer(checkpoint, layer, name, ierr)
     type(tenon_checkpoint), intent(in) :: checkpoint
@@ -1176,112 +1146,44 @@ contains
       dataset%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_dataset_create_hdf_5_mpi
-  ! Reads the options of a dataset. Local; call on all ranks.
-  subroutine tenon_dataset_set_from_options(dataset, ierr)
-    type(tenon_dataset), intent(in) :: dataset
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonDatasetSetFromOptions(dataset%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_dataset_set_from_options
-  ! Returns number and extents of the samples. Not collective.
-  subroutine tenon_dataset_get_shape(dataset, samples, height, width, ierr)
-    type(tenon_dataset), intent(in) :: dataset
-    integer(c_int64_t), intent(out), optional :: samples
-    integer(c_int64_t), intent(out), optional :: height
-    integer(c_int64_t), intent(out), optional :: width
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_samples
-    integer(c_int64_t) :: c_height
-    integer(c_int64_t) :: c_width
-    tenon_code = TenonDatasetGetShape(dataset%handle, c_samples, c_height, c_width)
-    if (tenon_code == TENON_SUCCESS) then
-      if (present(samples)) call give(c_samples, samples, 'samples', tenon_code)
-      if (present(height)) call give(c_height, height, 'height', tenon_code)
-      if (present(width)) call give(c_width, width, 'width', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_dataset_get_shape
-  ! Returns the number of dimensions of a batch of samples. Not collective.
-  subroutine tenon_dataset_get_dim(dataset, ndim, ierr)
-    type(tenon_dataset), intent(in) :: dataset
-    integer(c_int), intent(out) :: ndim
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_ndim
-    tenon_code = TenonDatasetGetDim(dataset%handle, c_ndim)
-    if (tenon_code == TENON_SUCCESS) then
-      ndim = c_ndim
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_dataset_get_dim
   ! Returns the shape of the samples. Not collective.
-  subroutine tenon_dataset_get_samples_shape_int64(dataset, shape, ierr)
+  subroutine tenon_dataset_get_shape_int64(dataset, shape, ierr)
     type(tenon_dataset), intent(in) :: dataset
-    integer(c_int64_t), intent(out) :: shape(:)
+    integer(c_int64_t), allocatable, intent(out) :: shape(:)
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
+    integer(c_int) :: c_needed
     integer(c_int64_t), allocatable :: c_shape(:)
-    tenon_code = TENON_SUCCESS
-    call dataset_dimensions(dataset%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_dataset_get_samples_shape', 'shape', size(shape), c_extent)
-    allocate (c_shape(size(shape)))
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDatasetGetSamplesShape(dataset%handle, c_shape)
+    tenon_code = TenonDatasetGetShape(dataset%handle, 0_c_int64_t, c_shape, c_needed)
     if (tenon_code == TENON_SUCCESS) then
+      allocate (c_shape(c_needed))
+      tenon_code = TenonDatasetGetShape(dataset%handle, int(c_needed, c_int64_t), c_shape, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (shape(c_needed))
       call give(reverse(c_shape), shape, 'shape', tenon_code)
     end if
     call finish(tenon_code, ierr)
-  end subroutine tenon_dataset_get_samples_shape_int64
+  end subroutine tenon_dataset_get_shape_int64
   ! Returns the shape of the samples. Not collective.
-  subroutine tenon_dataset_get_samples_shape_int32(dataset, shape, ierr)
+  subroutine tenon_dataset_get_shape_int32(dataset, shape, ierr)
     type(tenon_dataset), intent(in) :: dataset
-    integer(c_int32_t), intent(out) :: shape(:)
+    integer(c_int32_t), allocatable, intent(out) :: shape(:)
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
+    integer(c_int) :: c_needed
     integer(c_int64_t), allocatable :: c_shape(:)
-    tenon_code = TENON_SUCCESS
-    call dataset_dimensions(dataset%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_dataset_get_samples_shape', 'shape', size(shape), c_extent)
-    allocate (c_shape(size(shape)))
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDatasetGetSamplesShape(dataset%handle, c_shape)
+    tenon_code = TenonDatasetGetShape(dataset%handle, 0_c_int64_t, c_shape, c_needed)
     if (tenon_code == TENON_SUCCESS) then
+      allocate (c_shape(c_needed))
+      tenon_code = TenonDatasetGetShape(dataset%handle, int(c_needed, c_int64_t), c_shape, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (shape(c_needed))
       call give(reverse(c_shape), shape, 'shape', tenon_code)
     end if
     call finish(tenon_code, ierr)
-  end subroutine tenon_dataset_get_samples_shape_int32
-  ! Sets the values of batches. Local; call on all ranks.
-  subroutine tenon_dataset_set_scaling(dataset, scale, shift, ierr)
-    type(tenon_dataset), intent(in) :: dataset
-    real(c_double), intent(in) :: scale
-    real(c_double), intent(in) :: shift
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonDatasetSetScaling(dataset%handle, scale, shift)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_dataset_set_scaling
-  ! Sets whether the order of the samples is random. Local; call on all ranks.
-  subroutine tenon_dataset_set_shuffle_int64(dataset, shuffle, seed, ierr)
-    type(tenon_dataset), intent(in) :: dataset
-    logical, intent(in) :: shuffle
-    integer(c_int64_t), intent(in) :: seed
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonDatasetSetShuffle(dataset%handle, c_bool_of(shuffle), int(seed, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_dataset_set_shuffle_int64
-  ! Sets whether the order of the samples is random. Local; call on all ranks.
-  subroutine tenon_dataset_set_shuffle_int32(dataset, shuffle, seed, ierr)
-    type(tenon_dataset), intent(in) :: dataset
-    logical, intent(in) :: shuffle
-    integer(c_int32_t), intent(in) :: seed
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonDatasetSetShuffle(dataset%handle, c_bool_of(shuffle), int(seed, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_dataset_set_shuffle_int32
+  end subroutine tenon_dataset_get_shape_int32
   ! Sets the layouts of the batches. Collective on the dataset.
   subroutine tenon_dataset_set_up(dataset, x, labels, ierr)
     type(tenon_dataset), intent(in) :: dataset
@@ -2312,14 +2214,6 @@ contains
     tenon_code = TenonFieldSeriesCreate(comm, trim(path)//c_null_char, spatial, series%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_field_series_create_mpi
-  ! Reads the options of a series. Local; call on all ranks.
-  subroutine tenon_field_series_set_from_options(series, ierr)
-    type(tenon_field_series), intent(in) :: series
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonFieldSeriesSetFromOptions(series%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_field_series_set_from_options
   ! Sets the grid. Local; call on all ranks.
   subroutine tenon_field_series_set_grid(series, origin, spacing, ierr)
     type(tenon_field_series), intent(in) :: series
@@ -9971,84 +9865,24 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_trainer_set_dataset
   ! Sets the dataset to validate with. Local; call on all ranks.
-  subroutine tenon_trainer_set_validation_int64(trainer, dataset, every, ierr)
+  subroutine tenon_trainer_set_validation(trainer, dataset, ierr)
     type(tenon_trainer), intent(in) :: trainer
     type(tenon_dataset), intent(in) :: dataset
-    integer(c_int64_t), intent(in) :: every
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonTrainerSetValidation(trainer%handle, dataset%handle, int(every, c_int64_t))
+    tenon_code = TenonTrainerSetValidation(trainer%handle, dataset%handle)
     call finish(tenon_code, ierr)
-  end subroutine tenon_trainer_set_validation_int64
-  ! Sets the dataset to validate with. Local; call on all ranks.
-  subroutine tenon_trainer_set_validation_int32(trainer, dataset, every, ierr)
-    type(tenon_trainer), intent(in) :: trainer
-    type(tenon_dataset), intent(in) :: dataset
-    integer(c_int32_t), intent(in) :: every
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonTrainerSetValidation(trainer%handle, dataset%handle, int(every, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_trainer_set_validation_int32
-  ! Sets how many batches make a step. Local; call on all ranks.
-  subroutine tenon_trainer_set_accumulation_int64(trainer, batches, ierr)
-    type(tenon_trainer), intent(in) :: trainer
-    integer(c_int64_t), intent(in) :: batches
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonTrainerSetAccumulation(trainer%handle, int(batches, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_trainer_set_accumulation_int64
-  ! Sets how many batches make a step. Local; call on all ranks.
-  subroutine tenon_trainer_set_accumulation_int32(trainer, batches, ierr)
-    type(tenon_trainer), intent(in) :: trainer
-    integer(c_int32_t), intent(in) :: batches
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonTrainerSetAccumulation(trainer%handle, int(batches, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_trainer_set_accumulation_int32
-  ! Limits the norm of the gradients of a step. Local; call on all ranks.
-  subroutine tenon_trainer_set_gradient_norm(trainer, maximum, ierr)
-    type(tenon_trainer), intent(in) :: trainer
-    real(c_double), intent(in) :: maximum
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonTrainerSetGradientNorm(trainer%handle, maximum)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_trainer_set_gradient_norm
+  end subroutine tenon_trainer_set_validation
   ! Sets the checkpoint to write. Local; call on all ranks.
-  subroutine tenon_trainer_set_checkpoint_int64(trainer, checkpoint, folder, every, ierr)
+  subroutine tenon_trainer_set_checkpoint(trainer, checkpoint, folder, ierr)
     type(tenon_trainer), intent(in) :: trainer
     type(tenon_checkpoint), intent(in) :: checkpoint
     character(len=*), intent(in) :: folder
-    integer(c_int64_t), intent(in) :: every
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonTrainerSetCheckpoint(trainer%handle, checkpoint%handle, trim(folder)//c_null_char, &
-      int(every, c_int64_t))
+    tenon_code = TenonTrainerSetCheckpoint(trainer%handle, checkpoint%handle, trim(folder)//c_null_char)
     call finish(tenon_code, ierr)
-  end subroutine tenon_trainer_set_checkpoint_int64
-  ! Sets the checkpoint to write. Local; call on all ranks.
-  subroutine tenon_trainer_set_checkpoint_int32(trainer, checkpoint, folder, every, ierr)
-    type(tenon_trainer), intent(in) :: trainer
-    type(tenon_checkpoint), intent(in) :: checkpoint
-    character(len=*), intent(in) :: folder
-    integer(c_int32_t), intent(in) :: every
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonTrainerSetCheckpoint(trainer%handle, checkpoint%handle, trim(folder)//c_null_char, &
-      int(every, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_trainer_set_checkpoint_int32
-  ! Reads the options of the trainer. Local; call on all ranks.
-  subroutine tenon_trainer_set_from_options(trainer, ierr)
-    type(tenon_trainer), intent(in) :: trainer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonTrainerSetFromOptions(trainer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_trainer_set_from_options
+  end subroutine tenon_trainer_set_checkpoint
   ! Trains until so many epochs are complete, or until it is stopped. Collective on the network.
   subroutine tenon_trainer_run_int64(trainer, epochs, ierr)
     type(tenon_trainer), intent(in) :: trainer
