@@ -84,6 +84,8 @@ std::string LayerPlan::describe(const PlannedNode& node, const LayerCost& most) 
 }
 
 std::string LayerPlan::describe() const {
+  if (!isSetUp())
+    return NetworkPlan::describe();
   std::vector<LayerCost> most = costs(0, false);
   for (int rank = 1; rank < comm()->size(); ++rank) {
     const std::vector<LayerCost> other = costs(rank, false);

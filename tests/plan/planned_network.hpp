@@ -138,7 +138,7 @@ inline std::vector<double> trainedAlone(const NetworkCase& c, int steps = kTrain
 
 inline Ref<LayerPlan> planOf(const NetworkCase& c, const CommPtr& comm) {
   const auto plan = makeRef<LayerPlan>(c.make(comm), c.input[0]);
-  plan->setInputShape(Shape(c.input.begin() + 1, c.input.end()));
+  plan->set("input_shape", Shape(c.input.begin() + 1, c.input.end()));
   return plan;
 }
 

@@ -326,34 +326,13 @@ program every_name
   use tenon, only: tenon_partition_set_stream ! TenonPartitionSetStream
   use tenon, only: tenon_partition_destroy ! TenonPartitionDestroy
   use tenon, only: tenon_plan_create_named ! TenonPlanCreateNamed
-  use tenon, only: tenon_plan_set_processes ! TenonPlanSetProcesses
-  use tenon, only: tenon_plan_set_model ! TenonPlanSetModel
-  use tenon, only: tenon_plan_set_link ! TenonPlanSetLink
   use tenon, only: tenon_plan_set_machine ! TenonPlanSetMachine
-  use tenon, only: tenon_plan_set_input_shape ! TenonPlanSetInputShape
-  use tenon, only: tenon_plan_set_flop_rate ! TenonPlanSetFlopRate
-  use tenon, only: tenon_plan_set_memory_rate ! TenonPlanSetMemoryRate
-  use tenon, only: tenon_plan_set_data_type ! TenonPlanSetDataType
-  use tenon, only: tenon_plan_set_input_channels ! TenonPlanSetInputChannels
-  use tenon, only: tenon_plan_set_memory_limit ! TenonPlanSetMemoryLimit
   use tenon, only: tenon_plan_fix ! TenonPlanFix
-  use tenon, only: tenon_plan_set_objective ! TenonPlanSetObjective
-  use tenon, only: tenon_plan_set_input_grid ! TenonPlanSetInputGrid
-  use tenon, only: tenon_plan_set_output_grid ! TenonPlanSetOutputGrid
-  use tenon, only: tenon_plan_set_placement ! TenonPlanSetPlacement
-  use tenon, only: tenon_plan_set_fewer_processes ! TenonPlanSetFewerProcesses
-  use tenon, only: tenon_plan_set_overlap ! TenonPlanSetOverlap
   use tenon, only: tenon_plan_search ! TenonPlanSearch
-  use tenon, only: tenon_plan_get_seconds ! TenonPlanGetSeconds
-  use tenon, only: tenon_plan_get_grid ! TenonPlanGetGrid
-  use tenon, only: tenon_plan_get_bytes ! TenonPlanGetBytes
-  use tenon, only: tenon_plan_get_gap ! TenonPlanGetGap
-  use tenon, only: tenon_plan_get_searches ! TenonPlanGetSearches
+  use tenon, only: tenon_plan_get_number ! TenonPlanGetNumber
   use tenon, only: tenon_plan_get_layer_count ! TenonPlanGetLayerCount
   use tenon, only: tenon_plan_get_layer_name ! TenonPlanGetLayerName
   use tenon, only: tenon_plan_get_word ! TenonPlanGetWord
-  use tenon, only: tenon_plan_get_choice ! TenonPlanGetChoice
-  use tenon, only: tenon_plan_get_layer_bytes ! TenonPlanGetLayerBytes
   use tenon, only: tenon_plan_get_runner_up ! TenonPlanGetRunnerUp
   use tenon, only: tenon_plan_get_published_seconds ! TenonPlanGetPublishedSeconds
   use tenon, only: tenon_plan_count_conversion ! TenonPlanCountConversion
@@ -361,7 +340,6 @@ program every_name
   use tenon, only: tenon_plan_create ! TenonPlanCreate
   use tenon, only: tenon_plan_set_input ! TenonPlanSetInput
   use tenon, only: tenon_plan_set_output ! TenonPlanSetOutput
-  use tenon, only: tenon_plan_set_gradient_bucket ! TenonPlanSetGradientBucket
   use tenon, only: tenon_plan_set_up ! TenonPlanSetUp
   use tenon, only: tenon_plan_save ! TenonPlanSave
   use tenon, only: tenon_plan_load ! TenonPlanLoad
@@ -370,9 +348,6 @@ program every_name
   use tenon, only: tenon_plan_set_rates_from ! TenonPlanSetRatesFrom
   use tenon, only: tenon_plan_get_layer ! TenonPlanGetLayer
   use tenon, only: tenon_plan_get_input_layout ! TenonPlanGetInputLayout
-  use tenon, only: tenon_plan_apply ! TenonPlanApply
-  use tenon, only: tenon_plan_apply_tangent ! TenonPlanApplyTangent
-  use tenon, only: tenon_plan_apply_adjoint ! TenonPlanApplyAdjoint
   use tenon, only: tenon_placement_list_create ! TenonPlacementListCreate
   use tenon, only: tenon_placement_list_get_count ! TenonPlacementListGetCount
   use tenon, only: tenon_placement_list_get_matrix ! TenonPlacementListGetMatrix

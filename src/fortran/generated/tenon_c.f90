@@ -2415,68 +2415,12 @@ module tenon_c
       type(c_ptr), intent(inout) :: plan
       integer(c_int) :: answer
     end function TenonPlanCreateNamed
-    function TenonPlanSetProcesses(plan, processes) bind(C, name="TenonPlanSetProcesses") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int64_t), value :: processes
-      integer(c_int) :: answer
-    end function TenonPlanSetProcesses
-    function TenonPlanSetModel(plan, model) bind(C, name="TenonPlanSetModel") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: model(*)
-      integer(c_int) :: answer
-    end function TenonPlanSetModel
-    function TenonPlanSetLink(plan, latency, bandwidth) bind(C, name="TenonPlanSetLink") result(answer)
-      import
-      type(c_ptr), value :: plan
-      real(c_double), value :: latency
-      real(c_double), value :: bandwidth
-      integer(c_int) :: answer
-    end function TenonPlanSetLink
     function TenonPlanSetMachine(plan, machine) bind(C, name="TenonPlanSetMachine") result(answer)
       import
       type(c_ptr), value :: plan
       type(c_ptr), value :: machine
       integer(c_int) :: answer
     end function TenonPlanSetMachine
-    function TenonPlanSetInputShape(plan, ndim, shape) bind(C, name="TenonPlanSetInputShape") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int), value :: ndim
-      integer(c_int64_t), intent(in) :: shape(*)
-      integer(c_int) :: answer
-    end function TenonPlanSetInputShape
-    function TenonPlanSetFlopRate(plan, flops) bind(C, name="TenonPlanSetFlopRate") result(answer)
-      import
-      type(c_ptr), value :: plan
-      real(c_double), value :: flops
-      integer(c_int) :: answer
-    end function TenonPlanSetFlopRate
-    function TenonPlanSetMemoryRate(plan, bandwidth) bind(C, name="TenonPlanSetMemoryRate") result(answer)
-      import
-      type(c_ptr), value :: plan
-      real(c_double), value :: bandwidth
-      integer(c_int) :: answer
-    end function TenonPlanSetMemoryRate
-    function TenonPlanSetDataType(plan, type) bind(C, name="TenonPlanSetDataType") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int), value :: type
-      integer(c_int) :: answer
-    end function TenonPlanSetDataType
-    function TenonPlanSetInputChannels(plan, allowed) bind(C, name="TenonPlanSetInputChannels") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int), value :: allowed
-      integer(c_int) :: answer
-    end function TenonPlanSetInputChannels
-    function TenonPlanSetMemoryLimit(plan, bytes) bind(C, name="TenonPlanSetMemoryLimit") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int64_t), value :: bytes
-      integer(c_int) :: answer
-    end function TenonPlanSetMemoryLimit
     function TenonPlanFix(plan, layer, word) bind(C, name="TenonPlanFix") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2484,88 +2428,19 @@ module tenon_c
       character(kind=c_char), intent(in) :: word(*)
       integer(c_int) :: answer
     end function TenonPlanFix
-    function TenonPlanSetObjective(plan, objective, &
-      every) bind(C, name="TenonPlanSetObjective") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: objective(*)
-      integer(c_int64_t), value :: every
-      integer(c_int) :: answer
-    end function TenonPlanSetObjective
-    function TenonPlanSetInputGrid(plan, naxes, grid, &
-      properties) bind(C, name="TenonPlanSetInputGrid") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int), value :: naxes
-      integer(c_int), intent(in) :: grid(*)
-      character(kind=c_char), intent(in) :: properties(*)
-      integer(c_int) :: answer
-    end function TenonPlanSetInputGrid
-    function TenonPlanSetOutputGrid(plan, naxes, grid, &
-      properties) bind(C, name="TenonPlanSetOutputGrid") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int), value :: naxes
-      integer(c_int), intent(in) :: grid(*)
-      character(kind=c_char), intent(in) :: properties(*)
-      integer(c_int) :: answer
-    end function TenonPlanSetOutputGrid
-    function TenonPlanSetPlacement(plan, placement) bind(C, name="TenonPlanSetPlacement") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: placement(*)
-      integer(c_int) :: answer
-    end function TenonPlanSetPlacement
-    function TenonPlanSetFewerProcesses(plan, &
-      allowed) bind(C, name="TenonPlanSetFewerProcesses") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int), value :: allowed
-      integer(c_int) :: answer
-    end function TenonPlanSetFewerProcesses
-    function TenonPlanSetOverlap(plan, share) bind(C, name="TenonPlanSetOverlap") result(answer)
-      import
-      type(c_ptr), value :: plan
-      real(c_double), value :: share
-      integer(c_int) :: answer
-    end function TenonPlanSetOverlap
     function TenonPlanSearch(plan) bind(C, name="TenonPlanSearch") result(answer)
       import
       type(c_ptr), value :: plan
       integer(c_int) :: answer
     end function TenonPlanSearch
-    function TenonPlanGetSeconds(plan, which, seconds) bind(C, name="TenonPlanGetSeconds") result(answer)
+    function TenonPlanGetNumber(plan, layer, name, value) bind(C, name="TenonPlanGetNumber") result(answer)
       import
       type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: which(*)
-      real(c_double), intent(out) :: seconds
+      character(kind=c_char), intent(in), optional :: layer(*)
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), intent(out) :: value
       integer(c_int) :: answer
-    end function TenonPlanGetSeconds
-    function TenonPlanGetGrid(plan, processes, reversed) bind(C, name="TenonPlanGetGrid") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int64_t), intent(out), optional :: processes
-      integer(c_int), intent(out), optional :: reversed
-      integer(c_int) :: answer
-    end function TenonPlanGetGrid
-    function TenonPlanGetBytes(plan, bytes) bind(C, name="TenonPlanGetBytes") result(answer)
-      import
-      type(c_ptr), value :: plan
-      real(c_double), intent(out) :: bytes
-      integer(c_int) :: answer
-    end function TenonPlanGetBytes
-    function TenonPlanGetGap(plan, gap) bind(C, name="TenonPlanGetGap") result(answer)
-      import
-      type(c_ptr), value :: plan
-      real(c_double), intent(out) :: gap
-      integer(c_int) :: answer
-    end function TenonPlanGetGap
-    function TenonPlanGetSearches(plan, count) bind(C, name="TenonPlanGetSearches") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int64_t), intent(out) :: count
-      integer(c_int) :: answer
-    end function TenonPlanGetSearches
+    end function TenonPlanGetNumber
     function TenonPlanGetLayerCount(plan, count) bind(C, name="TenonPlanGetLayerCount") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2592,32 +2467,14 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
     end function TenonPlanGetWord
-    function TenonPlanGetChoice(plan, layer, model, domain, &
-      batch) bind(C, name="TenonPlanGetChoice") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: layer(*)
-      integer(c_int64_t), intent(out), optional :: model
-      integer(c_int64_t), intent(out), optional :: domain
-      integer(c_int64_t), intent(out), optional :: batch
-      integer(c_int) :: answer
-    end function TenonPlanGetChoice
-    function TenonPlanGetLayerBytes(plan, layer, bytes) bind(C, name="TenonPlanGetLayerBytes") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: layer(*)
-      real(c_double), intent(out) :: bytes
-      integer(c_int) :: answer
-    end function TenonPlanGetLayerBytes
-    function TenonPlanGetRunnerUp(plan, layer, word, length, needed, &
-      seconds) bind(C, name="TenonPlanGetRunnerUp") result(answer)
+    function TenonPlanGetRunnerUp(plan, layer, word, length, &
+      needed) bind(C, name="TenonPlanGetRunnerUp") result(answer)
       import
       type(c_ptr), value :: plan
       character(kind=c_char), intent(in) :: layer(*)
       character(kind=c_char), intent(out), optional :: word(*)
       integer(c_int64_t), value :: length
       integer(c_int64_t), intent(out), optional :: needed
-      real(c_double), intent(out), optional :: seconds
       integer(c_int) :: answer
     end function TenonPlanGetRunnerUp
     function TenonPlanGetPublishedSeconds(plan, equation, rows, columns, conv_rows, conv_columns, &
@@ -2668,12 +2525,6 @@ module tenon_c
       type(c_ptr), value :: layout
       integer(c_int) :: answer
     end function TenonPlanSetOutput
-    function TenonPlanSetGradientBucket(plan, bytes) bind(C, name="TenonPlanSetGradientBucket") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int64_t), value :: bytes
-      integer(c_int) :: answer
-    end function TenonPlanSetGradientBucket
     function TenonPlanSetUp(plan) bind(C, name="TenonPlanSetUp") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2723,27 +2574,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: layout
       integer(c_int) :: answer
     end function TenonPlanGetInputLayout
-    function TenonPlanApply(plan, x, y) bind(C, name="TenonPlanApply") result(answer)
-      import
-      type(c_ptr), value :: plan
-      type(c_ptr), value :: x
-      type(c_ptr), value :: y
-      integer(c_int) :: answer
-    end function TenonPlanApply
-    function TenonPlanApplyTangent(plan, dx, dy) bind(C, name="TenonPlanApplyTangent") result(answer)
-      import
-      type(c_ptr), value :: plan
-      type(c_ptr), value :: dx
-      type(c_ptr), value :: dy
-      integer(c_int) :: answer
-    end function TenonPlanApplyTangent
-    function TenonPlanApplyAdjoint(plan, dy, dx) bind(C, name="TenonPlanApplyAdjoint") result(answer)
-      import
-      type(c_ptr), value :: plan
-      type(c_ptr), value :: dy
-      type(c_ptr), value :: dx
-      integer(c_int) :: answer
-    end function TenonPlanApplyAdjoint
     function TenonPlacementListCreate(levels, system, axes, sizes, &
       list) bind(C, name="TenonPlacementListCreate") result(answer)
       import

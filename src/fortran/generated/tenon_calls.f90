@@ -316,34 +316,13 @@ module tenon_calls
   public :: tenon_partition_set_stream
   public :: tenon_partition_destroy
   public :: tenon_plan_create_named
-  public :: tenon_plan_set_processes
-  public :: tenon_plan_set_model
-  public :: tenon_plan_set_link
   public :: tenon_plan_set_machine
-  public :: tenon_plan_set_input_shape
-  public :: tenon_plan_set_flop_rate
-  public :: tenon_plan_set_memory_rate
-  public :: tenon_plan_set_data_type
-  public :: tenon_plan_set_input_channels
-  public :: tenon_plan_set_memory_limit
   public :: tenon_plan_fix
-  public :: tenon_plan_set_objective
-  public :: tenon_plan_set_input_grid
-  public :: tenon_plan_set_output_grid
-  public :: tenon_plan_set_placement
-  public :: tenon_plan_set_fewer_processes
-  public :: tenon_plan_set_overlap
   public :: tenon_plan_search
-  public :: tenon_plan_get_seconds
-  public :: tenon_plan_get_grid
-  public :: tenon_plan_get_bytes
-  public :: tenon_plan_get_gap
-  public :: tenon_plan_get_searches
+  public :: tenon_plan_get_number
   public :: tenon_plan_get_layer_count
   public :: tenon_plan_get_layer_name
   public :: tenon_plan_get_word
-  public :: tenon_plan_get_choice
-  public :: tenon_plan_get_layer_bytes
   public :: tenon_plan_get_runner_up
   public :: tenon_plan_get_published_seconds
   public :: tenon_plan_count_conversion
@@ -351,7 +330,6 @@ module tenon_calls
   public :: tenon_plan_create
   public :: tenon_plan_set_input
   public :: tenon_plan_set_output
-  public :: tenon_plan_set_gradient_bucket
   public :: tenon_plan_set_up
   public :: tenon_plan_save
   public :: tenon_plan_load
@@ -360,9 +338,6 @@ module tenon_calls
   public :: tenon_plan_set_rates_from
   public :: tenon_plan_get_layer
   public :: tenon_plan_get_input_layout
-  public :: tenon_plan_apply
-  public :: tenon_plan_apply_tangent
-  public :: tenon_plan_apply_adjoint
   public :: tenon_placement_list_create
   public :: tenon_placement_list_get_count
   public :: tenon_placement_list_get_matrix
@@ -775,21 +750,6 @@ module tenon_calls
   interface tenon_plan_create_named
     procedure tenon_plan_create_named_int64, tenon_plan_create_named_int32
   end interface
-  interface tenon_plan_set_processes
-    procedure tenon_plan_set_processes_int64, tenon_plan_set_processes_int32
-  end interface
-  interface tenon_plan_set_input_shape
-    procedure tenon_plan_set_input_shape_int64, tenon_plan_set_input_shape_int32
-  end interface
-  interface tenon_plan_set_memory_limit
-    procedure tenon_plan_set_memory_limit_int64, tenon_plan_set_memory_limit_int32
-  end interface
-  interface tenon_plan_set_objective
-    procedure tenon_plan_set_objective_int64, tenon_plan_set_objective_int32
-  end interface
-  interface tenon_plan_get_searches
-    procedure tenon_plan_get_searches_int64, tenon_plan_get_searches_int32
-  end interface
   interface tenon_plan_get_layer_count
     procedure tenon_plan_get_layer_count_int64, tenon_plan_get_layer_count_int32
   end interface
@@ -804,9 +764,6 @@ module tenon_calls
   end interface
   interface tenon_plan_create
     procedure tenon_plan_create_int64, tenon_plan_create_int32
-  end interface
-  interface tenon_plan_set_gradient_bucket
-    procedure tenon_plan_set_gradient_bucket_int64, tenon_plan_set_gradient_bucket_int32
   end interface
   interface tenon_placement_list_create
     procedure tenon_placement_list_create_int64, tenon_placement_list_create_int32
@@ -8691,43 +8648,6 @@ contains
     tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_create_named_int32
-  ! Sets the number of processes. Default: 1. Not collective.
-  subroutine tenon_plan_set_processes_int64(plan, processes, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int64_t), intent(in) :: processes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetProcesses(plan%handle, int(processes, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_processes_int64
-  ! Sets the number of processes. Default: 1. Not collective.
-  subroutine tenon_plan_set_processes_int32(plan, processes, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int32_t), intent(in) :: processes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetProcesses(plan%handle, int(processes, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_processes_int32
-  ! Sets the cost model. Default: "t1". Not collective.
-  subroutine tenon_plan_set_model(plan, model, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: model
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetModel(plan%handle, trim(model)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_model
-  ! Sets the rates of the link of each process. Not collective.
-  subroutine tenon_plan_set_link(plan, latency, bandwidth, ierr)
-    type(tenon_plan), intent(in) :: plan
-    real(c_double), intent(in) :: latency
-    real(c_double), intent(in) :: bandwidth
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetLink(plan%handle, latency, bandwidth)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_link
   ! Sets the machine that the processes run on. Not collective.
   subroutine tenon_plan_set_machine(plan, machine, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -8737,82 +8657,6 @@ contains
     tenon_code = TenonPlanSetMachine(plan%handle, machine%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_machine
-  ! Sets the shape of the input of a network of layers. Not collective.
-  subroutine tenon_plan_set_input_shape_int64(plan, shape, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int64_t), intent(in) :: shape(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_ndim
-    c_ndim = size(shape)
-    tenon_code = TenonPlanSetInputShape(plan%handle, c_ndim, int(reverse(shape), c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_input_shape_int64
-  ! Sets the shape of the input of a network of layers. Not collective.
-  subroutine tenon_plan_set_input_shape_int32(plan, shape, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int32_t), intent(in) :: shape(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_ndim
-    c_ndim = size(shape)
-    tenon_code = TenonPlanSetInputShape(plan%handle, c_ndim, int(reverse(shape), c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_input_shape_int32
-  ! Sets the speed of each process, for model own. Not collective.
-  subroutine tenon_plan_set_flop_rate(plan, flops, ierr)
-    type(tenon_plan), intent(in) :: plan
-    real(c_double), intent(in) :: flops
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetFlopRate(plan%handle, flops)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_flop_rate
-  ! Sets the rate at which each process reads and writes its memory, for model own. Not collective.
-  subroutine tenon_plan_set_memory_rate(plan, bandwidth, ierr)
-    type(tenon_plan), intent(in) :: plan
-    real(c_double), intent(in) :: bandwidth
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetMemoryRate(plan%handle, bandwidth)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_memory_rate
-  ! Sets the data type of the network, for model own. Not collective.
-  subroutine tenon_plan_set_data_type(plan, type, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int), intent(in) :: type
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetDataType(plan%handle, type)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_data_type
-  ! Allows the label i, which splits the input channels. Not collective.
-  subroutine tenon_plan_set_input_channels(plan, allowed, ierr)
-    type(tenon_plan), intent(in) :: plan
-    logical, intent(in) :: allowed
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetInputChannels(plan%handle, c_bool_of(allowed))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_input_channels
-  ! Limits the memory of each process. Not collective.
-  subroutine tenon_plan_set_memory_limit_int64(plan, bytes, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int64_t), intent(in) :: bytes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetMemoryLimit(plan%handle, int(bytes, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_memory_limit_int64
-  ! Limits the memory of each process. Not collective.
-  subroutine tenon_plan_set_memory_limit_int32(plan, bytes, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int32_t), intent(in) :: bytes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetMemoryLimit(plan%handle, int(bytes, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_memory_limit_int32
   ! Fixes the word of a layer. Not collective.
   subroutine tenon_plan_fix(plan, layer, word, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -8823,77 +8667,6 @@ contains
     tenon_code = TenonPlanFix(plan%handle, trim(layer)//c_null_char, trim(word)//c_null_char)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_fix
-  ! Sets what the plan is for. Not collective.
-  subroutine tenon_plan_set_objective_int64(plan, objective, every, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: objective
-    integer(c_int64_t), intent(in) :: every
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetObjective(plan%handle, trim(objective)//c_null_char, int(every, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_objective_int64
-  ! Sets what the plan is for. Not collective.
-  subroutine tenon_plan_set_objective_int32(plan, objective, every, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: objective
-    integer(c_int32_t), intent(in) :: every
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetObjective(plan%handle, trim(objective)//c_null_char, int(every, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_objective_int32
-  ! Pins the input of the network to a process grid. Not collective.
-  subroutine tenon_plan_set_input_grid(plan, grid, properties, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int), intent(in) :: grid(:)
-    character(len=*), intent(in) :: properties
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_naxes
-    c_naxes = size(grid)
-    tenon_code = TenonPlanSetInputGrid(plan%handle, c_naxes, grid, trim(properties)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_input_grid
-  ! Pins the output of the network to a process grid. Not collective.
-  subroutine tenon_plan_set_output_grid(plan, grid, properties, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int), intent(in) :: grid(:)
-    character(len=*), intent(in) :: properties
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_naxes
-    c_naxes = size(grid)
-    tenon_code = TenonPlanSetOutputGrid(plan%handle, c_naxes, grid, trim(properties)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_output_grid
-  ! Sets what the outermost axes of the grid split. Not collective.
-  subroutine tenon_plan_set_placement(plan, placement, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: placement
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetPlacement(plan%handle, trim(placement)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_placement
-  ! Allows plans that leave processes idle. Default: TENON_FALSE. Not collective.
-  subroutine tenon_plan_set_fewer_processes(plan, allowed, ierr)
-    type(tenon_plan), intent(in) :: plan
-    logical, intent(in) :: allowed
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetFewerProcesses(plan%handle, c_bool_of(allowed))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_fewer_processes
-  ! Sets how much of the communication goes on beside computation. Not collective.
-  subroutine tenon_plan_set_overlap(plan, share, ierr)
-    type(tenon_plan), intent(in) :: plan
-    real(c_double), intent(in) :: share
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetOverlap(plan%handle, share)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_overlap
   ! Finds the plan that takes the least time. Not collective; does not need MPI.
   subroutine tenon_plan_search(plan, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -8902,88 +8675,23 @@ contains
     tenon_code = TenonPlanSearch(plan%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_search
-  ! Returns the predicted time of the plan, or of one it is compared with. Not collective.
-  subroutine tenon_plan_get_seconds(plan, which, seconds, ierr)
+  ! Returns a number of the plan, or of one of its layers. Not collective.
+  subroutine tenon_plan_get_number(plan, name, value, layer, ierr)
     type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: which
-    real(c_double), intent(out) :: seconds
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    character(len=*), intent(in), optional :: layer
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    real(c_double) :: c_seconds
-    tenon_code = TenonPlanGetSeconds(plan%handle, trim(which)//c_null_char, c_seconds)
+    character(len=:), allocatable :: c_layer
+    real(c_double) :: c_value
+    if (present(layer)) c_layer = trim(layer)//c_null_char
+    tenon_code = TenonPlanGetNumber(plan%handle, c_layer, trim(name)//c_null_char, c_value)
     if (tenon_code == TENON_SUCCESS) then
-      seconds = c_seconds
+      value = c_value
     end if
     call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_seconds
-  ! Returns the grid of the plan. Not collective.
-  subroutine tenon_plan_get_grid(plan, processes, reversed, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int64_t), intent(out), optional :: processes
-    logical, intent(out), optional :: reversed
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_processes
-    integer(c_int) :: c_reversed
-    tenon_code = TenonPlanGetGrid(plan%handle, c_processes, c_reversed)
-    if (tenon_code == TENON_SUCCESS) then
-      if (present(processes)) call give(c_processes, processes, 'processes', tenon_code)
-      if (present(reversed)) reversed = c_reversed /= TENON_FALSE
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_grid
-  ! Returns the predicted memory of the plan. Not collective.
-  subroutine tenon_plan_get_bytes(plan, bytes, ierr)
-    type(tenon_plan), intent(in) :: plan
-    real(c_double), intent(out) :: bytes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double) :: c_bytes
-    tenon_code = TenonPlanGetBytes(plan%handle, c_bytes)
-    if (tenon_code == TENON_SUCCESS) then
-      bytes = c_bytes
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_bytes
-  ! Returns how far the plan can be from the optimum. Not collective.
-  subroutine tenon_plan_get_gap(plan, gap, ierr)
-    type(tenon_plan), intent(in) :: plan
-    real(c_double), intent(out) :: gap
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double) :: c_gap
-    tenon_code = TenonPlanGetGap(plan%handle, c_gap)
-    if (tenon_code == TENON_SUCCESS) then
-      gap = c_gap
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_gap
-  ! Returns the number of searches that the plan took. Not collective.
-  subroutine tenon_plan_get_searches_int64(plan, count, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int64_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonPlanGetSearches(plan%handle, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_searches_int64
-  ! Returns the number of searches that the plan took. Not collective.
-  subroutine tenon_plan_get_searches_int32(plan, count, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int32_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonPlanGetSearches(plan%handle, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_searches_int32
+  end subroutine tenon_plan_get_number
   ! Returns the number of planned layers. Not collective.
   subroutine tenon_plan_get_layer_count_int64(plan, count, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -9064,60 +8772,20 @@ contains
     call give_text(c_word, tenon_code, word)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_word
-  ! Returns the numbers of parts of a layer. Not collective.
-  subroutine tenon_plan_get_choice(plan, layer, model, domain, batch, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: layer
-    integer(c_int64_t), intent(out), optional :: model
-    integer(c_int64_t), intent(out), optional :: domain
-    integer(c_int64_t), intent(out), optional :: batch
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_model
-    integer(c_int64_t) :: c_domain
-    integer(c_int64_t) :: c_batch
-    tenon_code = TenonPlanGetChoice(plan%handle, trim(layer)//c_null_char, c_model, c_domain, c_batch)
-    if (tenon_code == TENON_SUCCESS) then
-      if (present(model)) call give(c_model, model, 'model', tenon_code)
-      if (present(domain)) call give(c_domain, domain, 'domain', tenon_code)
-      if (present(batch)) call give(c_batch, batch, 'batch', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_choice
-  ! Returns the predicted memory of a layer. Not collective.
-  subroutine tenon_plan_get_layer_bytes(plan, layer, bytes, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: layer
-    real(c_double), intent(out) :: bytes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double) :: c_bytes
-    tenon_code = TenonPlanGetLayerBytes(plan%handle, trim(layer)//c_null_char, c_bytes)
-    if (tenon_code == TENON_SUCCESS) then
-      bytes = c_bytes
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_layer_bytes
-  ! Returns the best other word of a layer, and the best plan with it. Not collective.
-  subroutine tenon_plan_get_runner_up(plan, layer, word, seconds, ierr)
+  ! Returns the best other word of a layer. Not collective.
+  subroutine tenon_plan_get_runner_up(plan, layer, word, ierr)
     type(tenon_plan), intent(in) :: plan
     character(len=*), intent(in) :: layer
     character(len=:), allocatable, intent(out) :: word
-    real(c_double), intent(out), optional :: seconds
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     integer(c_int64_t) :: c_needed
     character(kind=c_char), allocatable :: c_word(:)
-    real(c_double) :: c_seconds
-    tenon_code = TenonPlanGetRunnerUp(plan%handle, trim(layer)//c_null_char, c_word, 0_c_int64_t, c_needed, &
-      c_seconds)
+    tenon_code = TenonPlanGetRunnerUp(plan%handle, trim(layer)//c_null_char, c_word, 0_c_int64_t, c_needed)
     if (tenon_code == TENON_SUCCESS) then
       allocate (c_word(c_needed))
       tenon_code = TenonPlanGetRunnerUp(plan%handle, trim(layer)//c_null_char, c_word, &
-        int(c_needed, c_int64_t), c_needed, c_seconds)
-    end if
-    if (tenon_code == TENON_SUCCESS) then
-      if (present(seconds)) seconds = c_seconds
+        int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_word, tenon_code, word)
     call finish(tenon_code, ierr)
@@ -9252,24 +8920,6 @@ contains
     tenon_code = TenonPlanSetOutput(plan%handle, layout%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_output
-  ! Sets how many gradients are reduced together. Local; call on all ranks.
-  subroutine tenon_plan_set_gradient_bucket_int64(plan, bytes, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int64_t), intent(in) :: bytes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetGradientBucket(plan%handle, int(bytes, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_gradient_bucket_int64
-  ! Sets how many gradients are reduced together. Local; call on all ranks.
-  subroutine tenon_plan_set_gradient_bucket_int32(plan, bytes, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int32_t), intent(in) :: bytes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetGradientBucket(plan%handle, int(bytes, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_gradient_bucket_int32
   ! Sets the network up as planned. Collective on the network.
   subroutine tenon_plan_set_up(plan, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -9351,42 +9001,6 @@ contains
     tenon_code = TenonPlanGetInputLayout(plan%handle, layout%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_input_layout
-  ! Evaluates the network. Collective on the network; see TenonLayerApply().
-  subroutine tenon_plan_apply(plan, x, y, ierr)
-    type(tenon_plan), intent(in) :: plan
-    type(tenon_dtensor), intent(in) :: x
-    type(tenon_dtensor), intent(in) :: y
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanApply(plan%handle, x%handle, y%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_apply
-  ! Evaluates the tangent of the network. Collective on the network; see TenonLayerApplyTangent().
-  subroutine tenon_plan_apply_tangent(plan, dy, dx, ierr)
-    type(tenon_plan), intent(in) :: plan
-    type(tenon_dtensor), intent(in) :: dy
-    type(tenon_dtensor), intent(in), optional :: dx
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    type(c_ptr) :: c_dx
-    c_dx = c_null_ptr
-    if (present(dx)) c_dx = dx%handle
-    tenon_code = TenonPlanApplyTangent(plan%handle, c_dx, dy%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_apply_tangent
-  ! Evaluates the adjoint of the network. Collective on the network; see TenonLayerApplyAdjoint().
-  subroutine tenon_plan_apply_adjoint(plan, dy, dx, ierr)
-    type(tenon_plan), intent(in) :: plan
-    type(tenon_dtensor), intent(in) :: dy
-    type(tenon_dtensor), intent(in), optional :: dx
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    type(c_ptr) :: c_dx
-    c_dx = c_null_ptr
-    if (present(dx)) c_dx = dx%handle
-    tenon_code = TenonPlanApplyAdjoint(plan%handle, dy%handle, c_dx)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_apply_adjoint
   ! Lists all placements of the axes on the system. Not collective.
   subroutine tenon_placement_list_create_int64(system, sizes, list, ierr)
     integer(c_int64_t), intent(in) :: system(:)
