@@ -11,16 +11,16 @@
 namespace tenon {
 namespace {
 
-constexpr OptionSpec kTable[] = {
+constexpr OptionSpec kRangeTable[] = {
     {"low", OptionSpec::Int, "1", "lower end"},
     {"high", OptionSpec::Int, "5", "upper end"},
 };
-const OptionRegistration kRegistration{{"settable_object_test", kTable}};
+const OptionRegistration kRangeRegistration{{"settable_object_test", kRangeTable}};
 
 // A range of integers, which may not be empty.
 class Range final : public SettableObject {
 public:
-  Range() : SettableObject("Range"), settings_({kTable}) {}
+  Range() : SettableObject("Range"), settings_({kRangeTable}) {}
   const Settings& settings() const noexcept override { return settings_; }
   Index length() const noexcept { return length_; }
   const Settings::Names& changed() const noexcept { return changed_; }
