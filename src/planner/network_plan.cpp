@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <limits>
 
 namespace tenon {
 
@@ -96,7 +97,8 @@ NetworkPlan::PinnedEnd endFrom(const std::string& text, const char* setting) {
   std::vector<int> grid;
   for (const std::string& extent : split(text.substr(0, colon), 'x')) {
     const auto number = parseInt(extent);
-    if (colon == std::string::npos || !number || *number < 1 || *number > kMostProcesses)
+    if (colon == std::string::npos || !number || *number < 1 ||
+        *number > std::numeric_limits<int>::max())
       throw Error(TENON_ERR_ARG,
                   fmt::format("{} is '{}'; pass a process grid with at least 1 process along each "
                               "axis, and a property for each axis, such as 4x2:S2,S3",

@@ -221,14 +221,14 @@ TEST_F(PlanInC, TablesHaveAnInputOfTheirOwn) {
   EXPECT_EQ(setShape(2, own), TENON_ERR_SHAPE);
 }
 
-// 2^24 ranks of each axis would take long to list.
+// 2^31 - 1 ranks would take 8 GiB to list.
 TEST_F(PlanInC, PinnedGridsAreNoLargerThanThePlan) {
   EXPECT_EQ(set("input_grid", "4x0:S2,S3"), TENON_ERR_ARG);
   ASSERT_EQ(set("input_grid", ""), TENON_SUCCESS);
-  EXPECT_EQ(set("output_grid", "2147483647:S0"), TENON_ERR_ARG);
+  EXPECT_EQ(set("output_grid", "2147483648:S0"), TENON_ERR_ARG);
   ASSERT_EQ(set("cost_model", "own"), TENON_SUCCESS);
-  for (const char* grid :
-       {"16777216:S0", "16777216x16777216:S0,S1", "16777216x16777216x16777216:S0,S1,B"}) {
+  for (const char* grid : {"2147483647:S0", "2147483647x2147483647:S0,S1",
+                           "2147483647x2147483647x2147483647:S0,S1,B"}) {
     ASSERT_EQ(set("output_grid", grid), TENON_SUCCESS);
     EXPECT_EQ(TenonPlanSearch(plan), TENON_ERR_SHAPE);
   }
