@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the halo elements whose values the user supplies, by their complement: an element is the
-// user's as soon as one dimension says so, hence the others are a product of intervals, and what a
-// product leaves uncovered is listed by gapsOf().
+// Finds the halo elements whose values the user supplies, by their complement. An element is the
+// user's as soon as one dimension says so, hence the others are a product of intervals, and
+// gapsOf() lists what a product leaves uncovered.
 #include "geometry/callers_cells.hpp"
 
 namespace tenon {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reading. Rank 0 meets the file first and says what is in it; its data go into scratch memory; only
-// when all digests are right on all ranks do the objects change.
+// Reads a checkpoint. Rank 0 meets the file first and says what is in it; its data go into scratch
+// memory, and only when all digests are right on all ranks do the objects change.
 #include "io/checkpoint.hpp"
 
 #include "comm/agreement/agreement.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks of pooling and dropout, which have in common that a thread does one element and that none is
-// written twice.
+// Compiles the walks of pooling and dropout for the device. They have in common that a thread does
+// one element and that none is written twice, so that no walk needs an atomic addition.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/dropout.hpp"
 #include "kernels/functors/pooling.hpp"

@@ -5,6 +5,7 @@
 #include "linop/exchange/carrier.hpp"
 
 #include "linop/exchange/lane_carrier.hpp"
+#include "linop/exchange/message_carrier.hpp"
 #include "linop/exchange/peer_carrier.hpp"
 #include "sys/options/options.hpp"
 

@@ -6,6 +6,7 @@
 #include "linop/exchange/schedule_executor.hpp"
 
 #include "dtensor/arithmetic.hpp"
+#include "linop/exchange/part.hpp"
 
 #include <fmt/format.h>
 

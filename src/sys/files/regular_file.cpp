@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opens a file first and asks afterwards what it is, so that nobody can replace it in between.
+// Opens files that are expected to be regular, and refuses others by name. A file is opened first
+// and asked afterwards what it is, so that nobody can replace it in between.
 #include "sys/files/regular_file.hpp"
 
 #include "sys/errors/error.hpp"

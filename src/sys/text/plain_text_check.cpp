@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The checks of names and texts, apart from what makes texts printable, which the command uses as well.
+// Refuses names and texts that are not UTF-8 or have control characters. The checks stand apart
+// from what makes texts printable, since the command is compiled with that and without the
+// library's errors.
 #include "sys/errors/error.hpp"
 #include "sys/text/plain_text.hpp"
 
