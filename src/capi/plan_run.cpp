@@ -34,11 +34,16 @@ const Layout& layoutFor(const LayerPlan& plan, TenonLayout handle) {
 // The body of a call in which all ranks take part: call(layer), where the layer is what the plan runs.
 template <class Call>
 TenonErrorCode runTogether(const char* function, TenonPlan plan, Call call) {
-  return guardApply(function, [&] {
-    checkInitialized();
-    LayerPlan& known = layerPlan(plan);
-    returnIfOne([&] { return known.comm()->size(); }, [&] { call(known.layer()); });
-  });
+  const LayerPlan* running = nullptr;
+  return guardApply(
+      function,
+      [&] {
+        checkInitialized();
+        LayerPlan& known = layerPlan(plan);
+        running = &known;
+        call(known.layer());
+      },
+      [&] { return running && running->comm()->size() == 1; });
 }
 
 } // namespace

@@ -12,18 +12,18 @@ namespace tenon {
 
 namespace {
 
-template <class F>
-void compute(F&& f) {
+constexpr int kNoEvent = -1;
+
+int kernelEvent() {
   static const int event = logEvent("LocalKernel");
-  const LogScope scope(event);
-  f();
+  return event;
 }
 
 class Run {
 public:
   Run(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors, const PassPoint& point,
       RecordedSteps* recorded)
-      : maps_(maps), pass_(pass), tensors_(tensors), point_(point),
+      : maps_(maps), list_(maps.list()), pass_(pass), tensors_(tensors), point_(point),
         recorded_(logEnabled() ? nullptr : recorded) {}
 
   void all() {
@@ -32,15 +32,14 @@ public:
       observer->begins(maps_, pass_, point_.completes);
     try {
       while (s < pass_.steps.size()) {
-        const std::size_t end = endOfRun(s);
-        OpenScope took;
+        const std::size_t end = recorded_ ? endOfRun(s) : s;
         if (end > s)
           runRecorded(s, end);
         else
-          took = logged(pass_.steps[s]);
+          run(pass_.steps[s]);
         s = std::max(end, s + 1);
         for (PassObserver* observer : maps_.observers())
-          observer->ran(s - 1, took);
+          observer->ran(s - 1, took_);
       }
     } catch (...) {
       endBegunBefore(s);
@@ -53,7 +52,7 @@ public:
 private:
   using Several = std::array<DTensor*, MapList::kMostInputs>;
 
-  const Map& mapOf(const Step& step) const { return maps_.list().maps()[step.map]; }
+  const Map& mapOf(const Step& step) const { return list_.maps()[step.map]; }
   DTensor* at(ValueId v) const { return v == kNoValue ? nullptr : tensors_[v]; }
   std::span<DTensor* const> at(const std::vector<ValueId>& values, Several& several) const {
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -65,40 +64,41 @@ private:
     return {const_cast<const DTensor* const*>(tensors.data()), tensors.size()};
   }
 
-  // Each node has a row in the log.
-  OpenScope logged(const Step& step) {
-    if (step.map < 0) {
-      one(step);
-      return {};
-    }
-    const LogScope scope(maps_.event(mapOf(step)));
-    one(step);
-    return logOpenScope();
-  }
-  void one(const Step& step) {
-    perform(step);
-    if (point_.keeping)
-      point_.keeping->keep(static_cast<int>(&step - pass_.steps.data()), tensors_, point_.rounded);
-  }
-  void perform(const Step& step) {
+  // Each node has a row in the log. A value that stands in its argument is there already, which counts for no node.
+  void run(const Step& step) {
+    took_ = {};
+    if (step.what == Do::Copy && at(step.reads[0]) == at(step.writes[0]))
+      return;
+    const LogScope scope(step.map >= 0 ? maps_.event(mapOf(step)) : kNoEvent);
     switch (step.what) {
     case Do::Begin:
-      return begin(step);
+      begin(step);
+      break;
     case Do::End:
-      return end(step);
+      end(step);
+      break;
     case Do::Apply:
-      return apply(step);
+      apply(step);
+      break;
     case Do::Copy:
-      if (at(step.reads[0]) != at(step.writes[0]))
-        copyLocal(*at(step.reads[0]), *at(step.writes[0]));
-      return;
+      copyLocal(*at(step.reads[0]), *at(step.writes[0]));
+      break;
     case Do::Add:
-      return axpby(1, *at(step.reads[0]), 1, *at(step.writes[0]));
+      axpby(1, *at(step.reads[0]), 1, *at(step.writes[0]));
+      break;
     case Do::Zero:
-      return scaleArray(0, *at(step.writes[0]));
+      scaleArray(0, *at(step.writes[0]));
+      break;
+    case Do::Forward:
+      forward(step, mapOf(step));
+      break;
     default:
-      return compute([&] { kernel(step, mapOf(step)); });
+      differentiate(step, mapOf(step));
     }
+    if (point_.keeping)
+      point_.keeping->keep(static_cast<int>(&step - pass_.steps.data()), tensors_, point_.rounded);
+    if (logEnabled() && step.map >= 0)
+      took_ = logOpenScope();
   }
 
   void begin(const Step& step) {
@@ -123,7 +123,7 @@ private:
     }
     LinearOp& op = maps_.op(map.object);
     const Action action = actionOf(step);
-    if (maps_.list().operators()[map.object].kind == OperatorKind::Maximum)
+    if (list_.operators()[map.object].kind == OperatorKind::Maximum)
       static_cast<Conversion&>(op).applyMax(*action.x, *action.y);
     else if (step.adjoint)
       op.applyAdjoint(1, *action.x, action.beta, *action.y);
@@ -139,7 +139,7 @@ private:
   std::size_t endOfRun(std::size_t begin) const {
     bool works = false;
     std::size_t end = begin;
-    while (recorded_ && end < pass_.steps.size() && isRepeatable(pass_.steps[end])) {
+    while (end < pass_.steps.size() && isRepeatable(pass_.steps[end])) {
       works = works || !isDone(pass_.steps[end]);
       const auto waits = [last = end](const PassObserver* observer) {
         return observer->waitsFor(last);
@@ -162,7 +162,7 @@ private:
     case Map::Kind::Kernel:
       return maps_.kernel(map.object).kernel->isRepeatable();
     case Map::Kind::Operator:
-      return maps_.list().operators()[map.object].isLocal();
+      return list_.operators()[map.object].isLocal();
     case Map::Kind::Source:
       return maps_.source(map.object).isIdle(pass_.ofTangents);
     case Map::Kind::Stage:
@@ -177,17 +177,17 @@ private:
       recorded_->note(address);
     for (std::size_t s = begin; s < end; ++s)
       note(pass_.steps[s]);
-    const auto run = [&] {
+    const auto runAll = [&] {
       expanded_ = kNothing;
       for (std::size_t s = begin; s < end; ++s)
-        one(pass_.steps[s]);
+        run(pass_.steps[s]);
       expanded_ = kNothing;
     };
     StreamRecording* recording = recorded_->find(begin, end);
     if (!recording)
-      return run();
+      return runAll();
     if (!recording->exists())
-      *recording = context.stream().recording(run);
+      *recording = context.stream().recording(runAll);
     recording->queue(context.stream());
     expanded_ = kNothing;
   }
@@ -208,7 +208,7 @@ private:
   }
   void noteKernel(const Step& step, const Map& map) {
     const BoundKernel& bound = maps_.kernel(map.object);
-    const KernelEntry& entry = maps_.list().kernels()[map.object];
+    const KernelEntry& entry = list_.kernels()[map.object];
     const Buffer* workspace = workspaceOf(step);
     recorded_->note(workspace ? workspace->data<void>() : nullptr);
     const bool isPoint = step.what != Do::Forward;
@@ -224,7 +224,7 @@ private:
       recorded_->noteRead(point_.tensors[map.x[i]]);
     if (isPoint && entry.keepsOutput)
       recorded_->noteRead(point_.tensors[map.y]);
-    const bool adds = addsToGradients(maps_.list(), step) && bound.wantsGradients();
+    const bool adds = addsToGradients(list_, step) && bound.wantsGradients();
     if (adds)
       bound.changeGradients();
     for (const auto& use : *bound.uses) {
@@ -236,14 +236,19 @@ private:
     }
   }
 
-  void kernel(const Step& step, const Map& map) {
+  void forward(const Step& step, const Map& map) {
+    const LogScope scope(kernelEvent());
+    const BoundKernel& bound = maps_.kernel(map.object);
+    Several several;
+    bound.kernel->forwardMany(asInputs(at(step.reads, several)), *bound.uses, *at(step.writes[0]),
+                              workspaceOf(step));
+  }
+  void differentiate(const Step& step, const Map& map) {
+    const LogScope scope(kernelEvent());
     const BoundKernel& bound = maps_.kernel(map.object);
     LocalKernel& kernel = *bound.kernel;
     Several several, kept;
-    if (step.what == Do::Forward)
-      return kernel.forwardMany(asInputs(at(step.reads, several)), *bound.uses, *at(step.writes[0]),
-                                workspaceOf(step));
-    const KernelEntry& entry = maps_.list().kernels()[map.object];
+    const KernelEntry& entry = list_.kernels()[map.object];
     expandFor(step.map);
     KernelPoint point;
     point.workspace = workspaceOf(step);
@@ -300,10 +305,12 @@ private:
   }
 
   const BoundMaps& maps_;
+  const MapList& list_;
   const Pass& pass_;
   DTensor* const* tensors_;
   const PassPoint& point_;
   RecordedSteps* recorded_;
+  OpenScope took_; // what the last step took alone; zeros while the log is off
   static constexpr int kNothing = -1;
   int expanded_ = kNothing; // the map whose rounded values are in their expanded tensors
 };

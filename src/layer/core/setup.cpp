@@ -235,22 +235,21 @@ void Setup::stage(PassTensors& of, std::vector<DTensor*>& slots,
 }
 
 void Setup::apply(Inputs x, DTensor& y, Frame& frame, Saving saving) {
-  run(x, y, frame);
-  save(frame, saving);
-}
-
-void Setup::run(Inputs x, DTensor& y, Frame& frame) {
   for (const ValueId v : rounding_.values()) // a derivative's slots are those of expanded values
     frame.slots_[v] = apply_.own[v].get();
   PassPoint point{frame.slots_.data(), frame.workspaces_.data()};
   point.keeping = rounding_.isEmpty() ? nullptr : &rounding_;
   point.rounded = frame.rounded_.data();
-  runApply(apply_, x, y, frame.slots_, frame.staging_, point);
+  prepare(apply_, x, y, frame.slots_, frame.staging_);
+  runPass(maps_, apply_.pass, frame.slots_.data(), point, apply_.recorded.get());
+  if (saving != Saving::Nothing)
+    save(frame, saving);
 }
 
 void Setup::infer(Inputs x, DTensor& y) {
-  runApply(inference_, x, y, inference_.slots, inference_.staging,
-           {inference_.slots.data(), nullptr});
+  prepare(inference_, x, y, inference_.slots, inference_.staging);
+  runPass(maps_, inference_.pass, inference_.slots.data(), {inference_.slots.data(), nullptr},
+          inference_.recorded.get());
 }
 
 PassPoint Setup::pointOf(Frame& frame) const {
@@ -260,15 +259,14 @@ PassPoint Setup::pointOf(Frame& frame) const {
   return point;
 }
 
-void Setup::runApply(PassTensors& of, Inputs x, DTensor& y, std::vector<DTensor*>& slots,
-                     const std::vector<DTensor*>& staging, const PassPoint& point) {
+void Setup::prepare(PassTensors& of, Inputs x, DTensor& y, std::vector<DTensor*>& slots,
+                    const std::vector<DTensor*>& staging) {
   reserve(of);
   lastApply_ = &of;
   for (std::size_t i = 0; i < x.size(); ++i)
     slots[of.pass.inputs[i]] = slotOf(x[i]);
   slots[of.pass.output] = &y;
   stage(of, slots, staging);
-  runPass(maps_, of.pass, slots.data(), point, of.recorded.get());
 }
 
 void Setup::save(Frame& frame, Saving saving) {

@@ -61,8 +61,6 @@ public:
   std::unique_ptr<Frame> makeFrame();
   // Keeps in the frame what the adjoint needs.
   void apply(Inputs x, DTensor& y, Frame& frame, Saving saving = Saving::CopiesPlaced);
-  // The same, but nothing of the caller's memory is saved, so that no adjoint can follow.
-  void run(Inputs x, DTensor& y, Frame& frame);
   // Keeps nothing.
   void infer(Inputs x, DTensor& y);
   // dy <- J dx + (derivative in the parameters' tangents) at the frame's point.
@@ -106,8 +104,9 @@ private:
   PassTensors tensorsOf(Pass pass) const;
   PassTensors derivativeOf(Pass pass) const;
   void reserve(PassTensors& of);
-  void runApply(PassTensors& of, Inputs x, DTensor& y, std::vector<DTensor*>& slots,
-                const std::vector<DTensor*>& staging, const PassPoint& point);
+  // Makes an Apply ready to run: the arguments lie in its slots.
+  void prepare(PassTensors& of, Inputs x, DTensor& y, std::vector<DTensor*>& slots,
+               const std::vector<DTensor*>& staging);
   PassPoint pointOf(Frame& frame) const;
   // The pass for the tensors that are not null.
   template <class Tensors>

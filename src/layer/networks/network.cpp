@@ -73,7 +73,7 @@ public:
     if (!workspace)
       return inner_->infer(x, y);
     notePoint(points_[workspace]);
-    inner_->run(x, y, *frame_);
+    inner_->apply(x, y, *frame_, Saving::Nothing);
   }
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& dy) override {
     runAgain(point);
