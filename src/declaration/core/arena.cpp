@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Finds places for the values of a pass, first fit by falling size.
+// The order is that of the sizes and not of the steps: where a large value comes late it finds only the gaps that small
+// ones left, and the range grows.
 #include "declaration/core/arena.hpp"
 
 #include "sys/memory/memory.hpp"
@@ -24,8 +27,9 @@ Lodging lodgingOf(const Pass& pass, const std::function<Index(ValueId)>& bytesOf
   std::vector<Lodger> lodgers;
   for (const Lifetime& alive : lifetimes(pass)) {
     const Value& value = pass.values[alive.value];
-    if (value.standsIn == kNoValue &&
-        !(value.kept && !pass.rounds(value) && pass.when == When::Training))
+    const bool mayBeCallers = value.standsIn != kNoValue &&
+                              pass.values[value.standsIn].place == Value::Place::Argument;
+    if (!mayBeCallers && !(value.kept && pass.when == When::Training))
       lodgers.push_back({alive, bytesOf(alive.value)});
   }
   std::ranges::stable_sort(lodgers, std::greater(), &Lodger::bytes);

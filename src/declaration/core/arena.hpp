@@ -18,9 +18,9 @@ struct Lodging {
   Index bytes = 0; // of the range
 };
 
-// Of the values that a pass has in memory and leaves to nobody. Those that Apply keeps in training, unless it
-// rounds them, and those that may stand in an argument's memory, lie elsewhere. The largest get their places first, each the lowest that is
-// free as long as it is alive. Places begin at multiples of `alignment`.
+// Of the values that a pass has in memory and leaves to nobody. Those that Apply keeps in training, and those that may
+// stand in an argument's memory, lie elsewhere. The largest get their places first, each the lowest that is free as long
+// as it is alive. Places begin at multiples of `alignment`.
 Lodging lodgingOf(const Pass& pass, const std::function<Index(ValueId)>& bytesOf, Index alignment);
 
 } // namespace tenon

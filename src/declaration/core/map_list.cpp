@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "declaration/core/map_list.hpp"
 
+#include "sys/bfloat16.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/memory/memory.hpp"
 
@@ -203,10 +204,12 @@ JoinedObjects MapList::join(const MapList& node, const std::vector<ValueId>& rea
 
 Index MapList::keptBytes(int rank, Index cellBytes) const {
   Index sum = 0;
-  for (const Value& value : values_) {
+  for (ValueId v = 0; v < static_cast<ValueId>(values_.size()); ++v) {
+    const Value& value = values_[v];
     if (!value.kept)
       continue;
-    const Index bytes = cellBytes * cells(value.layout.boxOfRank(rank));
+    const Index bytes = (keepsRounded(v) ? Index(sizeof(BFloat16)) : cellBytes) *
+                        cells(value.layout.boxOfRank(rank));
     sum += value.isCallers() ? bytes : roundedUp(bytes, kAlignment);
   }
   for (const Map& map : maps_)

@@ -23,15 +23,20 @@ namespace tenon {
 using ValueId = int;
 inline constexpr ValueId kNoValue = -1;
 
+// Kept, of a derivative's pass: what its Apply has left.
 struct Value {
-  enum class Place { Argument, Own, Constant };
+  enum class Place { Argument, Own, Constant, Kept };
   std::string name;
   Layout layout;
   Place place = Place::Own;
-  ValueId standsIn = kNoValue; // the argument whose memory serves where that is contiguous
-  int constant = -1;           // index of a constant
-  bool kept = false;           // a derivative reads it,
-  bool exact = false;          // and not a rounding of it
+  // The argument whose memory serves where that is contiguous. Of an expanded value: what was kept for it, which
+  // serves where that is no rounding.
+  ValueId standsIn = kNoValue;
+  int constant = -1;     // index of a constant
+  bool kept = false;     // a derivative reads it,
+  bool exact = false;    // and not a rounding of it
+  bool rounded = false;  // is a rounding, in bfloat16
+  ValueId of = kNoValue; // of Kept: the value of Apply's pass
 
   // In the caller's memory, or where it can be.
   bool isCallers() const { return place == Place::Argument || standsIn != kNoValue; }
@@ -129,6 +134,12 @@ public:
   ValueId stagedOutput();
   void unstage(ValueId stagedOutput);
 
+  // What derivatives read is kept in bfloat16, but for exact values. Of a network this is said of the whole.
+  void keepRounded() noexcept { keepsRounded_ = true; }
+  bool keepsRounded(ValueId v) const {
+    return keepsRounded_ && values_[v].kept && !values_[v].exact;
+  }
+
   // Maps added from now on run there.
   void during(When when) noexcept { when_ = when; }
 
@@ -166,8 +177,8 @@ public:
   int nodes() const noexcept { return nodes_; }
   const std::vector<ValueId>& inputs() const noexcept { return inputs_; }
   ValueId output() const noexcept { return output_; }
-  // What a rank keeps from Apply to its adjoint, with values of so many bytes a cell; those of its own are
-  // aligned.
+  // What a rank keeps from Apply to its adjoint, with values of so many bytes a cell if they are not rounded; those of
+  // its own are aligned.
   Index keptBytes(int rank, Index cellBytes) const;
 
 private:
@@ -191,6 +202,7 @@ private:
   ValueId output_ = kNoValue;
   int nodes_ = 0;
   When when_ = When::Always;
+  bool keepsRounded_ = false;
 };
 
 } // namespace tenon

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Moves the beginnings of messages up and their ends down, and tells how long each value lives then.
+// A step is compared with its neighbour alone, since a value is complete before it is read: where two may not change
+// places, nothing beyond them may either.
 #include "declaration/core/pass.hpp"
 
 #include <algorithm>
@@ -119,7 +122,7 @@ void schedule(const MapList& list, Pass& pass, Order order) {
 std::vector<Lifetime> lifetimes(const Pass& pass) {
   std::map<ValueId, Lifetime> found;
   for (int s = 0; s < static_cast<int>(pass.steps.size()); ++s)
-    for (const auto& values : {pass.steps[s].reads, pass.steps[s].writes})
+    for (const auto& values : {pass.steps[s].reads, pass.steps[s].writes, pass.steps[s].point})
       for (ValueId v : values)
         if (v != kNoValue && pass.values[v].place == Value::Place::Own)
           found.try_emplace(v, Lifetime{v, s, s}).first->second.last = s;

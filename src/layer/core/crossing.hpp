@@ -24,8 +24,8 @@ enum class Saving { CopiesPlaced, References, Nothing };
 
 class SavedTensor {
 public:
-  // x must be contiguous. Returns whether it was copied.
-  bool keep(const DTensor& x, Saving saving = Saving::CopiesPlaced);
+  // x must be contiguous; a copy is such a value of the maps. Returns whether it was copied.
+  bool keep(const DTensor& x, Saving saving, const Value& as, const BoundMaps& maps);
   // Throws TENON_ERR_STATE if the tensor was changed since; `who` kept it.
   const DTensor& get(const std::string& who) const;
   void drop() noexcept { kept_ = {}; }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Runs the steps of a pass on this rank's tensors.
+// Steps are the same on all ranks, so that what sends messages meets its counterpart; only whether a value stands in
+// another's memory is known to this rank alone, and such a step does nothing.
 #include "layer/core/pass_runner.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -21,15 +24,14 @@ int kernelEvent() {
 
 class Run {
 public:
-  Run(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors, const PassPoint& point,
-      RecordedSteps* recorded)
-      : maps_(maps), list_(maps.list()), pass_(pass), tensors_(tensors), point_(point),
+  Run(const BoundMaps& maps, const Pass& pass, const PassMemory& memory, RecordedSteps* recorded)
+      : maps_(maps), list_(maps.list()), pass_(pass), memory_(memory),
         recorded_(logEnabled() ? nullptr : recorded) {}
 
   void all() {
     std::size_t s = 0;
     for (PassObserver* observer : maps_.observers())
-      observer->begins(maps_, pass_, point_.completes);
+      observer->begins(maps_, pass_, memory_.completes);
     try {
       while (s < pass_.steps.size()) {
         const std::size_t end = recorded_ ? endOfRun(s) : s;
@@ -50,10 +52,11 @@ public:
   }
 
 private:
-  using Several = std::array<DTensor*, MapList::kMostInputs>;
+  // A kernel's inputs, and its output.
+  using Several = std::array<DTensor*, MapList::kMostInputs + 1>;
 
   const Map& mapOf(const Step& step) const { return list_.maps()[step.map]; }
-  DTensor* at(ValueId v) const { return v == kNoValue ? nullptr : tensors_[v]; }
+  DTensor* at(ValueId v) const { return v == kNoValue ? nullptr : memory_.tensors[v]; }
   std::span<DTensor* const> at(const std::vector<ValueId>& values, Several& several) const {
     for (std::size_t i = 0; i < values.size(); ++i)
       several[i] = at(values[i]);
@@ -64,10 +67,15 @@ private:
     return {const_cast<const DTensor* const*>(tensors.data()), tensors.size()};
   }
 
-  // Each node has a row in the log. A value that stands in its argument is there already, which counts for no node.
+  // A value that stands in another's memory is there already.
+  bool isInPlace(const Step& step) const {
+    return isCopy(step) && at(step.reads[0]) == at(step.writes[0]);
+  }
+
+  // Each node has a row in the log.
   void run(const Step& step) {
     took_ = {};
-    if (step.what == Do::Copy && at(step.reads[0]) == at(step.writes[0]))
+    if (isInPlace(step))
       return;
     const LogScope scope(step.map >= 0 ? maps_.event(mapOf(step)) : kNoEvent);
     switch (step.what) {
@@ -81,6 +89,8 @@ private:
       apply(step);
       break;
     case Do::Copy:
+    case Do::Round:
+    case Do::Expand:
       copyLocal(*at(step.reads[0]), *at(step.writes[0]));
       break;
     case Do::Add:
@@ -92,11 +102,11 @@ private:
     case Do::Forward:
       forward(step, mapOf(step));
       break;
-    default:
+    case Do::Tangent:
+    case Do::Adjoint:
+    case Do::AdjointParameters:
       differentiate(step, mapOf(step));
     }
-    if (point_.keeping)
-      point_.keeping->keep(static_cast<int>(&step - pass_.steps.data()), tensors_, point_.rounded);
     if (logEnabled() && step.map >= 0)
       took_ = logOpenScope();
   }
@@ -149,13 +159,12 @@ private:
     }
     return works ? end : begin;
   }
-  // A source that is up to date, or a value that stands in its argument.
+  // A value that is in its place, or a source that is up to date.
   bool isDone(const Step& step) const {
-    return step.map >= 0 && (mapOf(step).kind == Map::Kind::Source ||
-                             (step.what == Do::Copy && at(step.reads[0]) == at(step.writes[0])));
+    return isInPlace(step) || (step.map >= 0 && mapOf(step).kind == Map::Kind::Source);
   }
   bool isRepeatable(const Step& step) const {
-    if (step.map < 0)
+    if (step.map < 0 || isCopy(step))
       return true;
     const Map& map = mapOf(step);
     switch (map.kind) {
@@ -178,10 +187,8 @@ private:
     for (std::size_t s = begin; s < end; ++s)
       note(pass_.steps[s]);
     const auto runAll = [&] {
-      expanded_ = kNothing;
       for (std::size_t s = begin; s < end; ++s)
         run(pass_.steps[s]);
-      expanded_ = kNothing;
     };
     StreamRecording* recording = recorded_->find(begin, end);
     if (!recording)
@@ -189,7 +196,6 @@ private:
     if (!recording->exists())
       *recording = context.stream().recording(runAll);
     recording->queue(context.stream());
-    expanded_ = kNothing;
   }
   // What the step works on, and what it does on the host.
   void note(const Step& step) {
@@ -200,30 +206,15 @@ private:
       recorded_->noteRead(at(v));
     for (ValueId v : step.writes)
       recorded_->noteWritten(at(v));
-    if (point_.keeping)
-      point_.keeping->visitKept(static_cast<int>(&step - pass_.steps.data()), point_.rounded,
-                                [&](RoundedValue& value) { recorded_->note(value.address()); });
-    if (step.map >= 0 && mapOf(step).kind == Map::Kind::Kernel)
+    for (ValueId v : step.point)
+      recorded_->noteRead(at(v));
+    if (step.map >= 0 && !isCopy(step) && mapOf(step).kind == Map::Kind::Kernel)
       noteKernel(step, mapOf(step));
   }
   void noteKernel(const Step& step, const Map& map) {
     const BoundKernel& bound = maps_.kernel(map.object);
-    const KernelEntry& entry = list_.kernels()[map.object];
     const Buffer* workspace = workspaceOf(step);
     recorded_->note(workspace ? workspace->data<void>() : nullptr);
-    const bool isPoint = step.what != Do::Forward;
-    if (isPoint && point_.expanding) {
-      point_.expanding->bind(step.map, point_.tensors, point_.rounded);
-      point_.expanding->visitExpanded(step.map, point_.rounded,
-                                      [&](const RoundedValue& value, DTensor& tensor) {
-                                        recorded_->note(value.address());
-                                        recorded_->noteWritten(&tensor);
-                                      });
-    }
-    for (std::size_t i = 0; isPoint && entry.keepsInputs && i < map.x.size(); ++i)
-      recorded_->noteRead(point_.tensors[map.x[i]]);
-    if (isPoint && entry.keepsOutput)
-      recorded_->noteRead(point_.tensors[map.y]);
     const bool adds = addsToGradients(list_, step) && bound.wantsGradients();
     if (adds)
       bound.changeGradients();
@@ -249,18 +240,16 @@ private:
     LocalKernel& kernel = *bound.kernel;
     Several several, kept;
     const KernelEntry& entry = list_.kernels()[map.object];
-    expandFor(step.map);
+    const std::span<DTensor* const> left = at(step.point, kept);
     KernelPoint point;
     point.workspace = workspaceOf(step);
     point.adds = step.adds;
     if (entry.keepsInputs) {
-      for (std::size_t i = 0; i < map.x.size(); ++i)
-        kept[i] = point_.tensors[map.x[i]];
-      point.inputs = asInputs({kept.data(), map.x.size()});
-      point.x = kept[0];
+      point.inputs = asInputs(left.first(map.x.size()));
+      point.x = left.front();
     }
     if (entry.keepsOutput)
-      point.y = point_.tensors[map.y];
+      point.y = left.back();
     if (step.what == Do::Tangent)
       kernel.tangentMany(point, asInputs(at(step.reads, several)), *bound.uses,
                          *at(step.writes[0]));
@@ -273,14 +262,8 @@ private:
       kernel.adjointParameters(point, *at(step.reads[0]), *bound.uses);
     }
   }
-  // Once for the steps of a map that follow each other.
-  void expandFor(int map) {
-    if (point_.expanding && expanded_ != map)
-      point_.expanding->expand(map, point_.tensors, point_.rounded);
-    expanded_ = map;
-  }
   Buffer* workspaceOf(const Step& step) const {
-    return point_.workspaces ? point_.workspaces + step.map : nullptr;
+    return memory_.workspaces ? memory_.workspaces + step.map : nullptr;
   }
 
   void endBegunBefore(std::size_t failed) noexcept {
@@ -307,19 +290,16 @@ private:
   const BoundMaps& maps_;
   const MapList& list_;
   const Pass& pass_;
-  DTensor* const* tensors_;
-  const PassPoint& point_;
+  const PassMemory& memory_;
   RecordedSteps* recorded_;
   OpenScope took_; // what the last step took alone; zeros while the log is off
-  static constexpr int kNothing = -1;
-  int expanded_ = kNothing; // the map whose rounded values are in their expanded tensors
 };
 
 } // namespace
 
-void runPass(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors,
-             const PassPoint& point, RecordedSteps* recorded) {
-  Run(maps, pass, tensors, point, recorded).all();
+void runPass(const BoundMaps& maps, const Pass& pass, const PassMemory& memory,
+             RecordedSteps* recorded) {
+  Run(maps, pass, memory, recorded).all();
 }
 
 } // namespace tenon
