@@ -7,8 +7,8 @@
  *      TenonPlanSetInput(plan, lx);                      // where the solver has its field
  *      TenonPlanSetUp(plan);                             // searches, and sets the network up
  *      TenonPlanGetLayer(plan, &layer);                  // CreateOutput, optimizers, parameters
- *      TenonLayerApply(layer, x, y);
- *      TenonLayerApplyAdjoint(layer, dy, dx);
+ *      TenonPlanApply(plan, x, y);
+ *      TenonPlanApplyAdjoint(plan, dy, dx);
  *
  *  The network stays the program's own: its layers keep their names, options and parameters, and
  *  their initial values are those that they have without a plan. TenonPlanSetUp() sets the
@@ -180,5 +180,32 @@ TENON_EXTERN TenonErrorCode TenonPlanGetLayer(TenonPlan plan, TenonLayer* layer)
  *  @return TENON_ERR_STATE  the plan is not set up */
 TENON_EXTERN TenonErrorCode TenonPlanGetInputLayout(TenonPlan plan,
                                                     TenonLayout* layout) TENON_NOEXCEPT;
+
+/** @brief Evaluates the network. Collective on the network; see TenonLayerApply().
+ *  @param[in]  plan  plan that is set up
+ *  @param[in]  x     input tensor
+ *  @param[out] y     output tensor from TenonLayerCreateOutput(); overwritten
+ *  @return TENON_ERR_STATE  the plan is not set up */
+TENON_EXTERN TenonErrorCode TenonPlanApply(TenonPlan plan, TenonDTensor x,
+                                           TenonDTensor y) TENON_NOEXCEPT;
+
+/** @brief Evaluates the tangent of the network. Collective on the network; see
+ *         TenonLayerApplyTangent().
+ *  @param[in]  plan  plan that has been applied in training mode
+ *  @param[in]  dx    tangent of the input. May be NULL, in which case it is zero.
+ *  @param[out] dy    tangent of the output; overwritten
+ *  @return TENON_ERR_STATE  the plan is not set up, or there is no evaluation to differentiate */
+TENON_EXTERN TenonErrorCode TenonPlanApplyTangent(TenonPlan plan, TenonDTensor dx,
+                                                  TenonDTensor dy) TENON_NOEXCEPT;
+
+/** @brief Evaluates the adjoint of the network. Collective on the network; see
+ *         TenonLayerApplyAdjoint().
+ *  @param[in]  plan  plan that has been applied in training mode
+ *  @param[in]  dy    cotangent of the output
+ *  @param[out] dx    cotangent of the input; overwritten. May be NULL, in which case it is not
+ *                    computed.
+ *  @return TENON_ERR_STATE  the plan is not set up, or there is no evaluation to differentiate */
+TENON_EXTERN TenonErrorCode TenonPlanApplyAdjoint(TenonPlan plan, TenonDTensor dy,
+                                                  TenonDTensor dx) TENON_NOEXCEPT;
 
 #endif

@@ -27,44 +27,28 @@ void createTogether(Communicator& comm, Handle* handle, const char* name, const 
   give(handle, std::move(object));
 }
 
-// How many processes take part in an Apply of the object behind a handle. A handle that is not valid names no
-// communicator; then all processes of the program may be waiting.
+// For guardApply(): whether this process alone takes part in a call on the object behind a handle. A handle that is not
+// valid, or of another class, names no communicator; then all processes of the program may be waiting.
 template <class Handle>
-int processesOf(Handle handle) {
-  int size = 1;
-  if (!isInitialized())
-    return size;
-  if (isLiveObject(handle))
-    return deref(handle, "handle").comm()->size();
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
+auto isAlone(Handle handle) {
+  return [handle]() noexcept {
+    int size = 1;
+    if (!isInitialized())
+      return true;
+    if (isLiveObject(handle))
+      if (const auto* known = dynamic_cast<const typename ClassOf<Handle>::type*>(
+              reinterpret_cast<const Object*>(handle)))
+        return known->comm()->size() == 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    return size == 1;
+  };
 }
 
-// The body of a call in which other ranks wait, such as an Apply: an error is returned only if there is one process, since
-// then all that there are know it. processes() counts them, and is called after an error alone.
-template <class Processes, class Body>
-void returnIfOne(Processes&& processes, Body&& body) {
-  try {
-    body();
-  } catch (Error& error) {
-    if (processes() == 1)
-      error.agreed(true);
-    throw;
-  } catch (...) {
-    if (processes() > 1)
-      throw;
-    throw caughtError().agreed(true);
-  }
-}
-
-// The same for the object behind a handle. It also checks that the library is initialised.
-template <class Handle, class Body>
-void returnIfAlone(Handle handle, Body&& body) {
-  returnIfOne([=] { return processesOf(handle); },
-              [&] {
-                checkInitialized();
-                body();
-              });
+// The object behind the handle of a call in which other ranks wait, such as an Apply, which is looked up first.
+template <class Handle>
+auto& derefToApply(Handle handle, const char* name) {
+  checkInitialized();
+  return deref(handle, name);
 }
 
 // The text of a view as it is printed: whole lines that are not too long.

@@ -46,36 +46,39 @@ TenonErrorCode TenonOptimizerGetLearningRate(TenonOptimizer optimizer, double* r
 
 TenonErrorCode TenonOptimizerClipGradientNorm(TenonOptimizer optimizer, double maximum,
                                               double* norm) noexcept {
-  return guardApply(__func__, [&] {
-    returnIfAlone(optimizer, [&] {
-      const double all = deref(optimizer, "optimizer").clipGradientNorm(maximum);
-      if (norm)
-        *norm = all;
-    });
-  });
+  return guardApply(
+      __func__,
+      [&] {
+        const double all = derefToApply(optimizer, "optimizer").clipGradientNorm(maximum);
+        if (norm)
+          *norm = all;
+      },
+      isAlone(optimizer));
 }
 
 TenonErrorCode TenonOptimizerStep(TenonOptimizer optimizer) noexcept {
   return guardApply(
-      __func__, [&] { returnIfAlone(optimizer, [&] { deref(optimizer, "optimizer").step(); }); });
+      __func__, [&] { derefToApply(optimizer, "optimizer").step(); }, isAlone(optimizer));
 }
 
 TenonErrorCode TenonOptimizerStepClosure(TenonOptimizer optimizer, TenonOptimizerClosure closure,
                                          void* context, double* loss) noexcept {
-  return guardApply(__func__, [&] {
-    returnIfAlone(optimizer, [&] {
-      if (!closure)
-        throw Error(TENON_ERR_NULL, "closure is NULL; pass a function");
-      const double first = deref(optimizer, "optimizer").stepWith([&] {
-        double value = 0;
-        callUser("the closure of an optimizer",
-                 [&] { return closure(optimizer, &value, context); });
-        return value;
-      });
-      if (loss)
-        *loss = first;
-    });
-  });
+  return guardApply(
+      __func__,
+      [&] {
+        Optimizer& known = derefToApply(optimizer, "optimizer");
+        if (!closure)
+          throw Error(TENON_ERR_NULL, "closure is NULL; pass a function");
+        const double first = known.stepWith([&] {
+          double value = 0;
+          callUser("the closure of an optimizer",
+                   [&] { return closure(optimizer, &value, context); });
+          return value;
+        });
+        if (loss)
+          *loss = first;
+      },
+      isAlone(optimizer));
 }
 
 TenonErrorCode TenonOptimizerGetSteps(TenonOptimizer optimizer, TenonInt* steps) noexcept {

@@ -30,6 +30,21 @@ const Layout& layoutFor(const LayerPlan& plan, TenonLayout handle) {
   return given.layout();
 }
 
+// The body of a call in which all ranks take part: call(layer), where the layer is what the plan runs.
+template <class Call>
+TenonErrorCode runTogether(const char* function, TenonPlan plan, Call call) {
+  const LayerPlan* running = nullptr;
+  return guardApply(
+      function,
+      [&] {
+        checkInitialized();
+        LayerPlan& known = layerPlan(plan);
+        running = &known;
+        call(known.layer());
+      },
+      [&] { return running && running->comm()->size() == 1; });
+}
+
 } // namespace
 
 TenonErrorCode TenonPlanCreate(TenonLayer network, TenonInt batch, TenonPlan* plan) noexcept {
@@ -123,5 +138,22 @@ TenonErrorCode TenonPlanGetInputLayout(TenonPlan plan, TenonLayout* layout) noex
     const Layout& input = known.inputLayout();
     required(layout, "layout");
     give(layout, makeRef<LayoutObject>(known.comm(), input));
+  });
+}
+
+TenonErrorCode TenonPlanApply(TenonPlan plan, TenonDTensor x, TenonDTensor y) noexcept {
+  return runTogether(__func__, plan,
+                     [&](Layer& layer) { layer.apply(deref(x, "x"), deref(y, "y")); });
+}
+
+TenonErrorCode TenonPlanApplyTangent(TenonPlan plan, TenonDTensor dx, TenonDTensor dy) noexcept {
+  return runTogether(__func__, plan, [&](Layer& layer) {
+    layer.applyTangent(dx ? &deref(dx, "dx") : nullptr, deref(dy, "dy"));
+  });
+}
+
+TenonErrorCode TenonPlanApplyAdjoint(TenonPlan plan, TenonDTensor dy, TenonDTensor dx) noexcept {
+  return runTogether(__func__, plan, [&](Layer& layer) {
+    layer.applyAdjoint(deref(dy, "dy"), dx ? &deref(dx, "dx") : nullptr);
   });
 }

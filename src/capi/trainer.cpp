@@ -114,7 +114,7 @@ TenonErrorCode TenonTrainerSetCheckpoint(TenonTrainer trainer, TenonCheckpoint c
 
 TenonErrorCode TenonTrainerRun(TenonTrainer trainer, TenonInt epochs) noexcept {
   return guardApply(
-      __func__, [&] { returnIfAlone(trainer, [&] { deref(trainer, "trainer").run(epochs); }); });
+      __func__, [&] { derefToApply(trainer, "trainer").run(epochs); }, isAlone(trainer));
 }
 
 TenonErrorCode TenonTrainerStop(TenonTrainer trainer) noexcept {

@@ -4,6 +4,7 @@
 // both.
 #include "dtensor/arithmetic.hpp"
 
+#include "kernels/movement/bfloat16.hpp"
 #include "kernels/movement/block_copy.hpp"
 
 #include <fmt/format.h>
@@ -79,7 +80,17 @@ void scaleArray(double factor, DTensor& y) {
   });
 }
 
+// Tensors of roundings are the library's, and so is what they are expanded to: both are contiguous.
 void copyLocal(const DTensor& x, DTensor& y) {
+  if (y.dataType() == kBFloat16)
+    return visitFloating(x.dataType(), [&]<class T>(T) {
+      roundToBFloat16(x.context(), x.rank(), x.extent().data(), x.data<T>(), x.strides().data(),
+                      y.mutableData<BFloat16>());
+    });
+  if (x.dataType() == kBFloat16)
+    return visitFloating(y.dataType(), [&]<class T>(T) {
+      fromBFloat16(x.context(), x.localElements(), x.data<BFloat16>(), y.mutableData<T>());
+    });
   axpby(1, x, 0, y);
 }
 

@@ -16,12 +16,12 @@ const char* dataTypeName(TenonDataType type) {
   case TENON_INT64:
     return "int64";
   default:
-    return "unknown";
+    return type == kBFloat16 ? "bfloat16" : "unknown";
   }
 }
 
 Index dataTypeSize(TenonDataType type) {
-  return type == TENON_FLOAT32 ? 4 : 8;
+  return type == kBFloat16 ? 2 : type == TENON_FLOAT32 ? 4 : 8;
 }
 
 void checkDataType(TenonDataType type) {

@@ -3,6 +3,7 @@
 // one.
 #pragma once
 
+#include "sys/bfloat16.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/types.hpp"
 
@@ -11,6 +12,9 @@
 #include <type_traits>
 
 namespace tenon {
+
+// The type of tensors that hold roundings, which are kept and not computed with. Nobody but the library makes one.
+inline constexpr auto kBFloat16 = static_cast<TenonDataType>(TENON_DATATYPE_MAX_ - 1);
 
 Index dataTypeSize(TenonDataType type);
 const char* dataTypeName(TenonDataType type);
@@ -25,6 +29,8 @@ constexpr TenonDataType dataTypeOf() {
     return TENON_FLOAT32;
   if constexpr (std::is_same_v<T, double>)
     return TENON_FLOAT64;
+  if constexpr (std::is_same_v<T, BFloat16>)
+    return kBFloat16;
   return TENON_INT64;
 }
 

@@ -68,12 +68,16 @@ std::string DTensor::describe() const {
 }
 
 DTensor::DTensor(CommPtr comm, Layout layout, TenonDataType type, Space space)
-    : Object(kClass), comm_(std::move(comm)), layout_(std::move(layout)), type_(type),
+    : DTensor(std::move(comm), std::move(layout), Rounded(), space) {
+  checkDataType(type);
+  type_ = type;
+}
+
+DTensor::DTensor(CommPtr comm, Layout layout, Rounded, Space space)
+    : Object(kClass), comm_(std::move(comm)), layout_(std::move(layout)), type_(kBFloat16),
       context_(contextOf(comm_, space)), position_(layout_.grid().position(comm_->rank())),
       box_(layout_.box(position_)), extent_(extents(box_)), localElements_(cells(extent_)),
-      strides_(ownStrides(extent_)) {
-  checkDataType(type);
-}
+      strides_(ownStrides(extent_)) {}
 
 DTensor::~DTensor() {
   try {

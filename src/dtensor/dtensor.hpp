@@ -19,6 +19,9 @@ public:
   static constexpr const char* kClass = "DTensor";
   // Local. The array is allocated, filled with zeros, at its first use, unless the user places one before.
   DTensor(CommPtr comm, Layout layout, TenonDataType type, Space space = Space::Host);
+  // One that holds roundings of another, in bfloat16: copyLocal() alone writes and reads it.
+  struct Rounded {};
+  DTensor(CommPtr comm, Layout layout, Rounded rounded, Space space);
   ~DTensor() override;
 
   const CommPtr& comm() const noexcept { return comm_; }

@@ -3,7 +3,7 @@
 // a value is NaN, a beginning that overwrites makes its result NaN at once and its operand must be
 // the same at the end, one operator has one action in flight, a kernel finds its weights only after
 // their source has ended, and derivatives find only what was kept. Values may share memory: who is written makes
-// the others in its place NaN.
+// the others in its place NaN. Roundings are to float.
 #pragma once
 
 #include "declaration/core/arena.hpp"
@@ -24,6 +24,7 @@ public:
   FakeRun(const RandomList& random, bool contiguous) : random_(random), contiguous_(contiguous) {}
 
   Cells apply(const Pass& pass) {
+    isRounded_.assign(pass.values.size(), false);
     start(pass);
     for (std::size_t i = 0; i < random_.inputs.size(); ++i)
       memory(pass.inputs[i]) = random_.inputs[i];
@@ -37,6 +38,12 @@ public:
                            ? memory(v)
                            : kNothing);
     return memory(pass.output);
+  }
+  // Rounds what Apply has kept, as a list that keeps roundings lets it do by itself.
+  void roundPoint(const MapList& rounding) {
+    for (ValueId v = 0; v < static_cast<ValueId>(point_.size()); ++v)
+      if (rounding.keepsRounded(v) && !(rounding.values()[v].isCallers() && contiguous_))
+        point_[v] = rounded(point_[v]);
   }
   Cells tangent(const Pass& pass, const std::vector<Cells>& dx, const std::vector<Cells>& dw) {
     start(pass);
@@ -71,13 +78,25 @@ private:
   void start(const Pass& pass) {
     pass_ = &pass;
     memory_.assign(pass.values.size(), kNothing);
+    for (ValueId v = 0; v < static_cast<ValueId>(pass.values.size()); ++v)
+      if (pass.values[v].place == Value::Place::Kept)
+        memory_[v] = point_[pass.values[v].of];
     flights_.clear();
     begun_.clear();
     ended_.clear();
   }
   Cells& memory(ValueId v) {
     const ValueId standsIn = pass_->values[v].standsIn;
-    return memory_[standsIn != kNoValue && contiguous_ ? standsIn : v];
+    if (standsIn == kNoValue)
+      return memory_[v];
+    const Value& other = pass_->values[standsIn];
+    const bool stands = other.place == Value::Place::Kept ? !isRounded_[other.of] : contiguous_;
+    return memory_[stands ? standsIn : v];
+  }
+  static Cells rounded(Cells x) {
+    for (double& cell : x)
+      cell = static_cast<float>(cell);
+    return x;
   }
   const Map& mapOf(const Step& step) const { return random_.list.maps()[step.map]; }
 
@@ -107,9 +126,9 @@ private:
       begin(step);
       return end(step);
     case Do::Copy:
-      if (&memory(step.reads[0]) != &memory(step.writes[0]))
-        memory(step.writes[0]) = memory(step.reads[0]);
-      return;
+    case Do::Round:
+    case Do::Expand:
+      return copy(step);
     case Do::Add:
       return add(memory(step.reads[0]), memory(step.writes[0]));
     case Do::Zero:
@@ -122,8 +141,17 @@ private:
     case Do::Adjoint:
       return adjoint(step, mapOf(step));
     case Do::AdjointParameters:
-      return addGradients(memory(step.reads[0]), mapOf(step));
+      return addGradients(memory(step.reads[0]), step);
     }
+  }
+  void copy(const Step& step) {
+    const Cells& x = memory(step.reads[0]);
+    Cells& y = memory(step.writes[0]);
+    if (&x == &y)
+      return;
+    y = step.what == Do::Round ? rounded(x) : x;
+    if (step.what == Do::Round)
+      isRounded_[step.writes[0]] = true;
   }
   static void add(const Cells& x, Cells& y) {
     for (int i = 0; i < kCells; ++i)
@@ -172,16 +200,19 @@ private:
       if (!ended_[source])
         throw std::logic_error("a kernel runs before its weights are there");
   }
-  std::vector<double> kept(const Map& map, int cell) const {
-    std::vector<double> x;
-    for (ValueId v : map.x)
-      x.push_back(random_.list.kernels()[map.object].keepsInputs ? point_[v][cell] : kNothing[0]);
+  std::vector<double> kept(const Step& step, int cell) {
+    const Map& map = mapOf(step);
+    std::vector<double> x(map.x.size(), kNothing[0]);
+    for (std::size_t i = 0; random_.list.kernels()[map.object].keepsInputs && i < x.size(); ++i)
+      x[i] = memory(step.point[i])[cell];
     return x;
   }
-  double derivative(const Map& map, int input, int cell) const {
-    const double y =
-        random_.list.kernels()[map.object].keepsOutput ? point_[map.y][cell] : kNothing[0];
-    return kernelOf(map).derivative(input, kept(map, cell), y, weight(map, cell));
+  double derivative(const Step& step, int input, int cell) {
+    const Map& map = mapOf(step);
+    const double y = random_.list.kernels()[map.object].keepsOutput
+                         ? memory(step.point.back())[cell]
+                         : kNothing[0];
+    return kernelOf(map).derivative(input, kept(step, cell), y, weight(map, cell));
   }
 
   void forward(const Step& step, const Map& map) {
@@ -202,9 +233,9 @@ private:
       double sum = 0;
       for (std::size_t k = 0; k < step.reads.size(); ++k)
         if (step.reads[k] != kNoValue)
-          sum += derivative(map, static_cast<int>(k), i) * memory(step.reads[k])[i];
+          sum += derivative(step, static_cast<int>(k), i) * memory(step.reads[k])[i];
       if (kernelOf(map).weights >= 0)
-        sum += kept(map, i)[0] * weightTangents_[kernelOf(map).weights][i];
+        sum += kept(step, i)[0] * weightTangents_[kernelOf(map).weights][i];
       memory(step.writes[0])[i] = sum;
     }
   }
@@ -214,19 +245,21 @@ private:
       for (int i = 0; step.writes[k] != kNoValue && i < kCells; ++i)
         memory(step.writes[k])[i] =
             (step.adds ? memory(step.writes[k])[i] : 0) +
-            (kernelOf(map).writes(i) ? derivative(map, static_cast<int>(k), i) * dy[i] : 0);
+            (kernelOf(map).writes(i) ? derivative(step, static_cast<int>(k), i) * dy[i] : 0);
     if (random_.list.kernels()[map.object].gradients == Gradients::Within)
-      addGradients(dy, map);
+      addGradients(dy, step);
   }
-  void addGradients(const Cells& dy, const Map& map) {
+  void addGradients(const Cells& dy, const Step& step) {
     for (int i = 0; i < kCells; ++i)
-      gradients[kernelOf(map).weights][i] += kept(map, i)[0] * dy[i];
+      gradients[kernelOf(mapOf(step)).weights][i] += kept(step, i)[0] * dy[i];
   }
 
   const RandomList& random_;
   bool contiguous_;
   const Pass* pass_ = nullptr;
-  std::vector<Cells> memory_, point_, weightTangents_;
+  std::vector<Cells> memory_, weightTangents_;
+  std::vector<Cells> point_;    // by value of Apply's pass,
+  std::vector<bool> isRounded_; // and whether it is a rounding
   std::vector<Lodging::Place> places_;
   std::map<int, Flight> flights_;
   std::map<int, bool> begun_, ended_;

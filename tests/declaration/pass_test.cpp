@@ -142,6 +142,92 @@ TEST(Pass, GivesTheSameBitsMovedAndUnmoved) {
   EXPECT_GT(moved, 100);
 }
 
+Results runIn(FakeRun& fake, const RandomList& random, const Passes& passes, bool shared,
+              const MapList* rounding) {
+  const auto lodge = [&](const Pass& pass) {
+    if (shared)
+      fake.lodge(lodgingOf(
+                     pass, [](ValueId) { return Index(8); }, 8)
+                     .places);
+  };
+  Results results;
+  lodge(passes.apply);
+  results.y = fake.apply(passes.apply);
+  if (rounding)
+    fake.roundPoint(*rounding);
+  lodge(passes.tangent);
+  results.dy =
+      fake.tangent(passes.tangent, directions(kInputs, 1), directions(random.weights.size(), 10));
+  lodge(passes.adjoint);
+  results.dx = fake.adjoint(passes.adjoint, vectorOf(20));
+  results.gradients = fake.gradients;
+  return results;
+}
+
+// The steps that round and expand, in memory that values share, give the bits of a point that is rounded in one stroke.
+TEST(Pass, OfAListThatKeepsRoundingsIsAtTheRoundedPoint) {
+  int rounds = 0, differs = 0;
+  for (unsigned seed = 0; seed < 500; ++seed)
+    for (bool contiguous : {true, false}) {
+      RandomList random(seed), rounding(seed);
+      for (ValueId v = static_cast<ValueId>(seed % 3);
+           v < static_cast<ValueId>(random.list.values().size()); v += 3) {
+        random.list.exact(v);
+        rounding.list.exact(v);
+      }
+      rounding.list.keepRounded();
+      const Passes plain = passesOf(random.list, {true, true}, Order::Moved),
+                   steps = passesOf(rounding.list, {true, true}, Order::Moved);
+      FakeRun one(random, contiguous), exact(random, contiguous), other(rounding, contiguous);
+      const Results want = runIn(one, random, plain, false, &rounding.list),
+                    got = runIn(other, rounding, steps, true, nullptr),
+                    unrounded = runIn(exact, random, plain, false, nullptr);
+      ASSERT_EQ(got.y, unrounded.y) << describe(rounding, steps);
+      ASSERT_EQ(got.dy, want.dy) << describe(rounding, steps);
+      ASSERT_EQ(got.dx, want.dx) << describe(rounding, steps);
+      ASSERT_EQ(got.gradients, want.gradients) << describe(rounding, steps);
+      rounds += std::ranges::count(steps.apply.steps, Do::Round, &Step::what) > 0;
+      differs += got.dx != unrounded.dx;
+    }
+  EXPECT_GT(rounds, 500);
+  EXPECT_GT(differs, 250);
+}
+
+// What derivatives read of a rounded value is expanded before it, once for the steps of a map that follow each other.
+TEST(Pass, ExpandsOnceForTheStepsOfAMap) {
+  MapList list;
+  const ValueId x = list.input("x", test::someLayout());
+  const ValueId u = list.convert("u", x, test::someLayout());
+  const ValueId y = list.output("y", test::someLayout());
+  list.run({.name = "square",
+            .keepsInputs = true,
+            .keepsOutput = true,
+            .anyStrides = true,
+            .gradients = Gradients::Apart},
+           {u, u}, y);
+  list.keepRounded();
+  EXPECT_EQ(describe(list, applyPass(list)),
+            "     0 apply     conversion x -> u\n"
+            "     1 round     u -> ~u\n"
+            "     2 kernel    square u, u -> y\n"
+            "     3 round     y -> ~y\n"
+            "       u [4] B, steps 0 to 2\n"
+            "       ~u [4] B, steps 1 to 1, kept in bfloat16\n"
+            "       ~y [4] B, steps 3 to 3, kept in bfloat16, in the user's array if contiguous\n");
+  EXPECT_EQ(describe(list, adjointPass(list, {true})),
+            "     0 expand    ~u -> u\n"
+            "     1 expand    ~y -> y\n"
+            "     2 adjoint   square* d.y -> d.u, d.u+\n"
+            "     3 add       d.u+ +> d.u\n"
+            "     4 begin     conversion* d.u -> d.x\n"
+            "     5 gradients square* d.y -> 0 +> gradients\n"
+            "     6 end       conversion* \n"
+            "       d.u [4] P, steps 2 to 6\n"
+            "       d.u+ [4] P, steps 2 to 3\n"
+            "       u [4] B, steps 0 to 5\n"
+            "       y [4] B, steps 1 to 5\n");
+}
+
 // R(R(x0, x1), x1), both times with the same objects, and its Jacobian by the chain rule.
 RandomList twice(unsigned seed) {
   RandomList joined(seed);

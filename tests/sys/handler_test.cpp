@@ -182,10 +182,15 @@ TEST_F(Handlers, AnErrorInsideAHandlerIsOnlyReturned) {
   EXPECT_EQ(lastError().message(), "n is -1");
 }
 
+bool othersWait() {
+  return false;
+}
+
 TEST_F(Handlers, AnErrorInApplyThatOthersDoNotKnowIsFatal) {
   std::vector<TenonErrorCode> aborted;
   setAbortHook([&](TenonErrorCode code) { aborted.push_back(code); });
-  EXPECT_EQ(guardApply("TenonApply", [] { throw Error(TENON_ERR_LIBRARY, "gemm failed"); }),
+  EXPECT_EQ(guardApply(
+                "TenonApply", [] { throw Error(TENON_ERR_LIBRARY, "gemm failed"); }, othersWait),
             TENON_ERR_LIBRARY);
   EXPECT_EQ(aborted, std::vector{TENON_ERR_LIBRARY});
   EXPECT_TRUE(says("Fatal error TENON_ERR_LIBRARY")) << printed_;
@@ -195,8 +200,24 @@ TEST_F(Handlers, AnErrorInApplyThatOthersDoNotKnowIsFatal) {
 TEST_F(Handlers, AnAgreedErrorInApplyIsReturned) {
   bool aborted = false;
   setAbortHook([&](TenonErrorCode) { aborted = true; });
-  EXPECT_EQ(guardApply("TenonApply", [] { throw Error(TENON_ERR_SHAPE, "s").agreed(true); }),
+  EXPECT_EQ(guardApply(
+                "TenonApply", [] { throw Error(TENON_ERR_SHAPE, "s").agreed(true); }, othersWait),
             TENON_ERR_SHAPE);
+  EXPECT_FALSE(aborted);
+}
+
+TEST_F(Handlers, AnErrorInApplyIsReturnedWhereNobodyWaits) {
+  bool aborted = false;
+  setAbortHook([&](TenonErrorCode) { aborted = true; });
+  const auto alone = [] { return true; };
+  EXPECT_EQ(guardApply(
+                "TenonApply", [] { throw Error(TENON_ERR_SHAPE, "s"); }, alone),
+            TENON_ERR_SHAPE);
+  EXPECT_TRUE(lastError().error->isAgreed());
+  EXPECT_EQ(guardApply(
+                "TenonApply", [] { throw std::bad_alloc(); }, alone),
+            TENON_ERR_MEMORY);
+  EXPECT_TRUE(lastError().error->isAgreed());
   EXPECT_FALSE(aborted);
 }
 
@@ -205,7 +226,8 @@ TEST_F(Handlers, TheFatalHandlerIsReplaceable) {
   setAbortHook([&](TenonErrorCode) { aborted = true; });
   std::vector<Seen> seen;
   setFatalHandler(remember, &seen);
-  guardApply("TenonApply", [] { throw Error(TENON_ERR_MPI, "send failed"); });
+  guardApply(
+      "TenonApply", [] { throw Error(TENON_ERR_MPI, "send failed"); }, othersWait);
   ASSERT_EQ(seen.size(), 1U);
   EXPECT_EQ(seen[0].message, "send failed");
   EXPECT_FALSE(aborted);
@@ -213,7 +235,8 @@ TEST_F(Handlers, TheFatalHandlerIsReplaceable) {
 }
 
 TEST(HandlersDeathTest, WithoutAHookAFatalErrorAborts) {
-  EXPECT_DEATH(guardApply("TenonApply", [] { throw Error(TENON_ERR_MPI, "send failed"); }),
+  EXPECT_DEATH(guardApply(
+                   "TenonApply", [] { throw Error(TENON_ERR_MPI, "send failed"); }, othersWait),
                "Fatal error TENON_ERR_MPI");
 }
 

@@ -188,25 +188,37 @@ TenonErrorCode TenonLayerSaveWeights(TenonLayer layer, const char* path) noexcep
 }
 
 TenonErrorCode TenonLayerApply(TenonLayer layer, TenonDTensor x, TenonDTensor y) noexcept {
-  return guardApply(__func__, [&] {
-    returnIfAlone(layer, [&] { deref(layer, "layer").apply(deref(x, "x"), deref(y, "y")); });
-  });
+  return guardApply(
+      __func__,
+      [&] {
+        Layer& l = derefToApply(layer, "layer");
+        const DTensor* const input = &deref(x, "x");
+        l.apply({&input, 1}, deref(y, "y"));
+      },
+      isAlone(layer));
 }
 
 TenonErrorCode TenonLayerApplyTangent(TenonLayer layer, TenonDTensor dx, TenonDTensor dy) noexcept {
-  return guardApply(__func__, [&] {
-    returnIfAlone(layer, [&] {
-      deref(layer, "layer").applyTangent(dx ? &deref(dx, "dx") : nullptr, deref(dy, "dy"));
-    });
-  });
+  return guardApply(
+      __func__,
+      [&] {
+        Layer& l = derefToApply(layer, "layer");
+        const DTensor* const input = dx ? &deref(dx, "dx") : nullptr;
+        l.applyTangent({&input, 1}, deref(dy, "dy"));
+      },
+      isAlone(layer));
 }
 
 TenonErrorCode TenonLayerApplyAdjoint(TenonLayer layer, TenonDTensor dy, TenonDTensor dx) noexcept {
-  return guardApply(__func__, [&] {
-    returnIfAlone(layer, [&] {
-      deref(layer, "layer").applyAdjoint(deref(dy, "dy"), dx ? &deref(dx, "dx") : nullptr);
-    });
-  });
+  return guardApply(
+      __func__,
+      [&] {
+        Layer& l = derefToApply(layer, "layer");
+        const DTensor& given = deref(dy, "dy");
+        DTensor* const wanted = dx ? &deref(dx, "dx") : nullptr;
+        l.applyAdjoint(given, {&wanted, 1});
+      },
+      isAlone(layer));
 }
 
 TenonErrorCode TenonLayerClearStack(TenonLayer layer) noexcept {

@@ -77,7 +77,8 @@ Layout boundaryLayout(const Layer& layer, const Layout& input) {
 // The body of a call in which all ranks take part: call(layer).
 template <class Call>
 TenonErrorCode applyTogether(const char* function, TenonLayer layer, Call call) {
-  return guardApply(function, [&] { returnIfAlone(layer, [&] { call(deref(layer, "layer")); }); });
+  return guardApply(
+      function, [&] { call(derefToApply(layer, "layer")); }, isAlone(layer));
 }
 
 } // namespace

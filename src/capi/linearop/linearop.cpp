@@ -22,7 +22,8 @@ namespace {
 // The body of a call in which other ranks wait: use(operator).
 template <class Use>
 TenonErrorCode applying(const char* function, TenonLinearOp op, Use use) {
-  return guardApply(function, [&] { returnIfAlone(op, [&] { use(deref(op, "op")); }); });
+  return guardApply(
+      function, [&] { use(derefToApply(op, "op")); }, isAlone(op));
 }
 
 Jacobian& jacobianOf(LinearOp& op) {

@@ -19,9 +19,9 @@ struct Lodging {
 };
 
 // Places for the values that a pass has in memory and leaves to nobody. Those that Apply keeps in
-// training lie elsewhere, unless they are kept rounded, and so do those that may stand in an
-// argument's memory. The largest get their places first, each the lowest that is free as long as it
-// is alive. Places begin at multiples of `alignment`.
+// training lie elsewhere, and so do those that may stand in an argument's memory. The largest get
+// their places first, each the lowest that is free as long as it is alive. Places begin at multiples
+// of `alignment`.
 Lodging lodgingOf(const Pass& pass, const std::function<Index(ValueId)>& bytesOf, Index alignment);
 
 } // namespace tenon

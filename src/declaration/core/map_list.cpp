@@ -4,6 +4,7 @@
 // the order of the maps alone.
 #include "declaration/core/map_list.hpp"
 
+#include "sys/bfloat16.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/memory/memory.hpp"
 
@@ -219,10 +220,12 @@ JoinedObjects MapList::join(const MapList& node, const std::vector<ValueId>& rea
 
 Index MapList::keptBytes(int rank, Index cellBytes) const {
   Index sum = 0;
-  for (const Value& value : values_) {
+  for (ValueId v = 0; v < static_cast<ValueId>(values_.size()); ++v) {
+    const Value& value = values_[v];
     if (!value.kept)
       continue;
-    const Index bytes = cellBytes * cells(value.layout.boxOfRank(rank));
+    const Index bytes = (keepsRounded(v) ? Index(sizeof(BFloat16)) : cellBytes) *
+                        cells(value.layout.boxOfRank(rank));
     // Arguments are kept as they are; the library's own values begin at aligned addresses.
     sum += value.isCallers() ? bytes : roundedUp(bytes, kAlignment);
   }

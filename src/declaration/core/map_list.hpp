@@ -23,15 +23,20 @@ namespace tenon {
 using ValueId = int;
 inline constexpr ValueId kNoValue = -1;
 
+// Kept, of a derivative's pass: what its Apply has left.
 struct Value {
-  enum class Place { Argument, Own, Constant };
+  enum class Place { Argument, Own, Constant, Kept };
   std::string name;
   Layout layout;
   Place place = Place::Own;
-  ValueId standsIn = kNoValue; // the argument whose memory serves where that is contiguous
-  int constant = -1;           // index of a constant
-  bool kept = false;           // a derivative reads it,
-  bool exact = false;          // and not a rounding of it
+  // The argument whose memory serves where that is contiguous. Of an expanded value: what was kept for it, which
+  // serves where that is no rounding.
+  ValueId standsIn = kNoValue;
+  int constant = -1;     // index of a constant
+  bool kept = false;     // a derivative reads it,
+  bool exact = false;    // and not a rounding of it
+  bool rounded = false;  // is a rounding, in bfloat16
+  ValueId of = kNoValue; // of Kept: the value of Apply's pass
 
   // In the caller's memory, or where it can be.
   bool isCallers() const { return place == Place::Argument || standsIn != kNoValue; }
@@ -134,6 +139,13 @@ public:
   ValueId stagedOutput();
   void unstage(ValueId stagedOutput);
 
+  // Derivatives read what is kept in bfloat16, but for exact values. A network says so for the whole
+  // list.
+  void keepRounded() noexcept { keepsRounded_ = true; }
+  bool keepsRounded(ValueId v) const {
+    return keepsRounded_ && values_[v].kept && !values_[v].exact;
+  }
+
   // Maps that are added from now on run in these evaluations only.
   void during(When when) noexcept { when_ = when; }
 
@@ -172,8 +184,8 @@ public:
   int nodes() const noexcept { return nodes_; }
   const std::vector<ValueId>& inputs() const noexcept { return inputs_; }
   ValueId output() const noexcept { return output_; }
-  // The bytes that a rank keeps from Apply to its adjoint, with `cellBytes` for each element. The
-  // library's own values are aligned.
+  // The bytes that a rank keeps from Apply to its adjoint, with `cellBytes` for each element that is
+  // not rounded. The library's own values are aligned.
   Index keptBytes(int rank, Index cellBytes) const;
 
 private:
@@ -197,6 +209,7 @@ private:
   ValueId output_ = kNoValue;
   int nodes_ = 0;
   When when_ = When::Always;
+  bool keepsRounded_ = false;
 };
 
 } // namespace tenon

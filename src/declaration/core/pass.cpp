@@ -1,112 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Derives tangents and adjoints from a list of maps, and writes passes as text. The first writer
-// that an adjoint reaches overwrites a cotangent and later ones add to it, so no cotangent is set
-// to zero in advance, except that of a wanted input which nothing reaches.
+// Derives the steps of Apply, of its tangent and of its adjoint from a list of maps. A value is the
+// sum of what its writers give, so its cotangent is the sum of what its readers give back: joins,
+// skips and shared inputs follow from this one rule, and the first writer that an adjoint reaches
+// overwrites a cotangent, so that none is set to zero in advance but that of a wanted input which
+// nothing reaches.
 #include "declaration/core/pass.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
 namespace tenon {
-
-namespace {
-
-const char* nameOf(OperatorKind kind) {
-  switch (kind) {
-  case OperatorKind::Conversion:
-  case OperatorKind::Exchange:
-    return "conversion";
-  case OperatorKind::Maximum:
-    return "maximum";
-  case OperatorKind::Crop:
-    return "crop";
-  case OperatorKind::BoundaryValues:
-    return "boundary values";
-  case OperatorKind::BoundaryNumber:
-    return "boundary number";
-  }
-  return "";
-}
-
-const char* nameOf(Do what) {
-  static constexpr const char* kNames[] = {"begin",   "end",       "apply", "kernel", "tangent",
-                                           "adjoint", "gradients", "copy",  "add",    "zero"};
-  return kNames[static_cast<int>(what)];
-}
-
-class PassText {
-public:
-  PassText(const MapList& list, const Pass& pass) : list_(list), pass_(pass) {}
-
-  std::string step(const Step& step) const {
-    std::string text = fmt::format("{:<9} ", nameOf(step.what));
-    if (step.map >= 0)
-      text += object(list_.maps()[step.map], step.adjoint);
-    if (step.what != Do::End && !(step.reads.empty() && step.writes.empty()))
-      text += fmt::format("{} {} {}", names(step.reads),
-                          step.adds || step.what == Do::Add ? "+>" : "->", names(step.writes));
-    if (step.map >= 0 && list_.maps()[step.map].kind == Map::Kind::Kernel)
-      text += parameters(list_.kernels()[list_.maps()[step.map].object], step.what);
-    return text;
-  }
-
-  std::string lifetime(const Lifetime& lifetime) const {
-    const Value& value = pass_.values[lifetime.value];
-    return fmt::format("{} {}, steps {} to {}{}{}", value.name,
-                       value.layout.summary(value.layout.grid()), lifetime.first, lifetime.last,
-                       !value.kept           ? ""
-                       : pass_.rounds(value) ? ", kept in bfloat16"
-                                             : ", kept",
-                       value.standsIn == kNoValue ? "" : ", in the user's array if contiguous");
-  }
-
-private:
-  std::string object(const Map& map, bool adjoint) const {
-    const char* star = adjoint ? "*" : "";
-    switch (map.kind) {
-    case Map::Kind::Operator:
-      return fmt::format("{}{} ", nameOf(list_.operators()[map.object].kind), star);
-    case Map::Kind::Kernel:
-      return fmt::format("{}{} ", list_.kernels()[map.object].name, star);
-    case Map::Kind::Source:
-      return list_.sources()[map.object].name + " in its use layout";
-    case Map::Kind::Stage:
-      break;
-    }
-    return "";
-  }
-  std::string names(const std::vector<ValueId>& values) const {
-    std::string text;
-    for (ValueId v : values)
-      text += (text.empty() ? "" : ", ") + (v == kNoValue ? "-" : pass_.values[v].name);
-    return text.empty() ? "0" : text;
-  }
-  std::string parameters(const KernelEntry& kernel, Do what) const {
-    if (what == Do::AdjointParameters ||
-        (what == Do::Adjoint && kernel.gradients == Gradients::Within))
-      return " +> gradients";
-    std::string text;
-    for (int source : kernel.sources)
-      text += fmt::format(" ({})", list_.sources()[source].name);
-    return text;
-  }
-
-  const MapList& list_;
-  const Pass& pass_;
-};
-
-} // namespace
-
-std::string describe(const MapList& list, const Pass& pass) {
-  const PassText lines(list, pass);
-  std::string text;
-  for (std::size_t s = 0; s < pass.steps.size(); ++s)
-    text += fmt::format("    {:>2} {}\n", s, lines.step(pass.steps[s]));
-  for (const Lifetime& lifetime : lifetimes(pass))
-    text += fmt::format("       {}\n", lines.lifetime(lifetime));
-  return text;
-}
 
 namespace {
 
@@ -125,6 +27,106 @@ Do whatOf(const MapList& list, const Map& map, Do kernel) {
   }
   return Do::Begin;
 }
+
+// The last step that writes a value, -1 if there is none.
+int lastWriter(const Pass& pass, ValueId v) {
+  for (int s = static_cast<int>(pass.steps.size()); s-- > 0;)
+    if (std::ranges::find(pass.steps[s].writes, v) != pass.steps[s].writes.end())
+      return s;
+  return -1;
+}
+
+// A value of the library's is rounded when its last writer has run. One of the caller's is rounded at the end, and stays
+// as it is where the frame may refer to it.
+void addRoundings(const MapList& list, Pass& pass) {
+  const std::vector<ValueId> kept = keptIn(list);
+  for (ValueId v = 0; v < static_cast<ValueId>(kept.size()); ++v) {
+    if (kept[v] == v)
+      continue;
+    const Value& value = list.values()[v];
+    const ValueId callers = value.place == Value::Place::Argument ? v : value.standsIn;
+    pass.values[v].kept = false;
+    pass.values.push_back({.name = "~" + value.name,
+                           .layout = value.layout,
+                           .standsIn = callers,
+                           .kept = true,
+                           .rounded = true});
+    Step step{.what = Do::Round, .reads = {v}, .writes = {kept[v]}};
+    auto at = pass.steps.end();
+    if (const int writer = lastWriter(pass, v); callers == kNoValue && writer >= 0) {
+      step.map = pass.steps[writer].map;
+      at = pass.steps.begin() + writer + 1;
+    }
+    pass.steps.insert(at, std::move(step));
+  }
+}
+
+// Before a kernel's derivative reads what was rounded it is expanded, once for the steps of a map that follow each other,
+// whatever lies between that is no kernel's.
+void addExpansions(Pass& pass) {
+  std::vector<Step> steps;
+  int map = -1;               // of the last kernel,
+  std::vector<ValueId> point; // and what its derivative reads
+  for (Step& step : pass.steps) {
+    const bool isKernel =
+        step.what == Do::Tangent || step.what == Do::Adjoint || step.what == Do::AdjointParameters;
+    if (isKernel && step.map != map) {
+      map = step.map;
+      point = step.point;
+      for (ValueId& v : point) {
+        const ValueId kept = v;
+        if (!pass.values[kept].rounded)
+          continue;
+        v = static_cast<ValueId>(pass.values.size());
+        pass.values.push_back({.name = pass.values[kept].name.substr(1),
+                               .layout = pass.values[kept].layout,
+                               .standsIn = kept});
+        std::ranges::replace(point, kept, v);
+        steps.push_back({Do::Expand, map, step.adjoint, false, {kept}, {v}});
+      }
+    }
+    if (isKernel)
+      step.point = point;
+    steps.push_back(std::move(step));
+  }
+  pass.steps = std::move(steps);
+}
+
+// What Apply has left of the list's values, for a derivative: made when first asked for.
+class Points {
+public:
+  Points(const MapList& list, Pass& pass)
+      : list_(list), pass_(pass), kept_(keptIn(list)), ids_(kept_.size(), kNoValue) {}
+
+  std::vector<ValueId> of(const Map& map) {
+    const KernelEntry& entry = list_.kernels()[map.object];
+    std::vector<ValueId> point;
+    if (entry.keepsInputs)
+      for (ValueId x : map.x)
+        point.push_back(of(x));
+    if (entry.keepsOutput)
+      point.push_back(of(map.y));
+    return point;
+  }
+
+private:
+  ValueId of(ValueId v) {
+    if (ids_[v] == kNoValue) {
+      const Value& value = list_.values()[v];
+      pass_.values.push_back({.name = (kept_[v] == v ? "" : "~") + value.name,
+                              .layout = value.layout,
+                              .place = Value::Place::Kept,
+                              .rounded = kept_[v] != v,
+                              .of = kept_[v]});
+      ids_[v] = static_cast<ValueId>(pass_.values.size()) - 1;
+    }
+    return ids_[v];
+  }
+
+  const MapList& list_;
+  Pass& pass_;
+  std::vector<ValueId> kept_, ids_;
+};
 
 // Tangents or cotangents of the list's values, made when first asked for.
 class Duals {
@@ -175,7 +177,7 @@ class AdjointDerivation {
 public:
   AdjointDerivation(const MapList& list, const Chosen& wanted)
       : list_(list), wants_(list.values().size(), false), reached_(list.values().size(), false),
-        duals_(list, pass_, true) {
+        duals_(list, pass_, true), points_(list, pass_) {
     findWants(wanted);
     pass_.output = duals_.of(list.output());
     reached_[list.output()] = true;
@@ -244,7 +246,7 @@ private:
   void addKernel(int index, const Map& map, ValueId dy) {
     const KernelEntry& entry = list_.kernels()[map.object];
     const Gradients gradients = entry.gradients;
-    Step step{Do::Adjoint, index, true, false, {dy}, {}};
+    Step step{Do::Adjoint, index, true, false, {dy}, {}, points_.of(map)};
     // A kernel that cannot add to a cotangent writes an addend first. That includes an input which
     // the kernel reads twice, as in x times x: its second part meets the first.
     std::vector<Step> sums;
@@ -268,17 +270,26 @@ private:
     for (Step& sum : sums)
       pass_.steps.push_back(std::move(sum));
     if (gradients == Gradients::Apart)
-      late_.push_back({Do::AdjointParameters, index, true, false, {dy}, {}});
+      late_.push_back({Do::AdjointParameters, index, true, false, {dy}, {}, points_.of(map)});
   }
 
   const MapList& list_;
   Pass pass_;
   std::vector<bool> wants_, reached_;
   Duals duals_;
+  Points points_;
   std::vector<Step> late_;
 };
 
 } // namespace
+
+std::vector<ValueId> keptIn(const MapList& list) {
+  auto next = static_cast<ValueId>(list.values().size());
+  std::vector<ValueId> kept;
+  for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v)
+    kept.push_back(list.keepsRounded(v) ? next++ : v);
+  return kept;
+}
 
 bool addsToGradients(const MapList& list, const Step& step) {
   if (step.what == Do::AdjointParameters)
@@ -305,6 +316,8 @@ Pass applyPass(const MapList& list, Order order, When when) {
     pass.steps.push_back(std::move(step));
   }
   schedule(list, pass, order);
+  if (when == When::Training)
+    addRoundings(list, pass);
   return pass;
 }
 
@@ -312,6 +325,7 @@ Pass tangentPass(const MapList& list, const Chosen& present, Order order) {
   Pass pass;
   pass.ofTangents = true;
   Duals duals(list, pass, false);
+  Points points(list, pass);
   std::vector<bool> written(list.values().size(), false); // has a tangent that is not zero
   for (std::size_t i = 0; i < list.inputs().size(); ++i) {
     const ValueId x = list.inputs()[i];
@@ -330,6 +344,8 @@ Pass tangentPass(const MapList& list, const Chosen& present, Order order) {
     Step step{whatOf(list, map, Do::Tangent), static_cast<int>(m), false, false, {}, {}};
     for (ValueId x : map.x)
       step.reads.push_back(written[x] ? duals.of(x) : kNoValue);
+    if (map.kind == Map::Kind::Kernel)
+      step.point = points.of(map);
     if (map.kind != Map::Kind::Source) {
       step.writes = {duals.of(map.y)};
       step.adds = written[map.y] && map.kind == Map::Kind::Operator;
@@ -341,12 +357,14 @@ Pass tangentPass(const MapList& list, const Chosen& present, Order order) {
   if (!written[list.output()])
     pass.steps.push_back({.what = Do::Zero, .writes = {pass.output}});
   schedule(list, pass, order);
+  addExpansions(pass);
   return pass;
 }
 
 Pass adjointPass(const MapList& list, const Chosen& wanted, Order order) {
   Pass pass = AdjointDerivation(list, wanted).derive();
   schedule(list, pass, order);
+  addExpansions(pass);
   return pass;
 }
 

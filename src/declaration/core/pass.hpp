@@ -10,6 +10,9 @@
 //   schedule  An operator that sends messages begins and ends in two steps. Beginnings move up and
 //             endings down as far as the values allow, while kernels keep their order: that is
 //             overlap.
+//   rounding  Where the list keeps roundings, Apply rounds a value as soon as it has been written,
+//             so that its memory can be another's, and a derivative expands it before a kernel
+//             reads it.
 //
 // Steps are the same on all ranks: they depend on the list and on the choice alone. Whether a value
 // stands in an argument's memory is found when a pass runs, on each rank for itself.
@@ -20,34 +23,56 @@
 namespace tenon {
 
 // What a step does. Operators and sources have Begin and End, or Apply for both at once; kernels
-// have Forward to AdjointParameters, and stages Copy. Add is y <- y + x, and Zero is y <- 0.
-enum class Do { Begin, End, Apply, Forward, Tangent, Adjoint, AdjointParameters, Copy, Add, Zero };
+// have Forward to AdjointParameters, and stages Copy. Add is y <- y + x, and Zero is y <- 0. Round
+// is to bfloat16, and Expand back. A Copy, a Round or an Expand does nothing where its value stands
+// in the memory of what it reads.
+enum class Do {
+  Begin,
+  End,
+  Apply,
+  Forward,
+  Tangent,
+  Adjoint,
+  AdjointParameters,
+  Copy,
+  Add,
+  Zero,
+  Round,
+  Expand
+};
 
 struct Step {
   Do what;
-  int map = -1; // none for Add and Zero
+  int map =
+      -1; // none for Add and Zero; for Round and Expand the one that writes or reads the value
   bool adjoint = false;
   bool adds = false; // the result of an operator or of a kernel's adjoint is added to y
   // Values of the pass; kNoValue for a tangent that is zero, and a cotangent that nobody wants.
   std::vector<ValueId> reads = {}, writes = {};
+  // What a kernel's derivative reads of its Apply: its inputs if it keeps them, then its output if it keeps that.
+  std::vector<ValueId> point = {};
 
   bool operator==(const Step&) const = default;
 };
+
+// Whether the step brings a value to another place, or form.
+inline bool isCopy(const Step& step) {
+  return step.what == Do::Copy || step.what == Do::Round || step.what == Do::Expand;
+}
 
 // Whether the step runs a kernel that adds to the gradients of parameters.
 bool addsToGradients(const MapList& list, const Step& step);
 
 struct Pass {
-  std::vector<Value> values; // for Apply the list's own, else their tangents or cotangents
+  // For Apply the list's own, then roundings of them; else what Apply has left, and tangents or
+  // cotangents.
+  std::vector<Value> values;
   std::vector<Step> steps;
   // The caller's inputs in the order of the list; kNoValue for one that was not chosen.
   std::vector<ValueId> inputs;
   ValueId output = kNoValue;
   bool ofTangents = false; // sources bring their tangents
   When when = When::Training;
-  bool roundsKept = false; // keeps roundings of values
-
-  bool rounds(const Value& value) const { return roundsKept && value.kept && !value.exact; }
 };
 
 // Moved: with overlap. Unmoved: every operator ends where it begins.
@@ -58,6 +83,9 @@ using Chosen = std::vector<bool>; // inputs that have a tangent, or want a cotan
 Pass applyPass(const MapList& list, Order order = Order::Moved, When when = When::Training);
 Pass tangentPass(const MapList& list, const Chosen& present, Order order = Order::Moved);
 Pass adjointPass(const MapList& list, const Chosen& wanted, Order order = Order::Moved);
+
+// By value of the list: the value of Apply's pass that holds it for derivatives, itself or its rounding.
+std::vector<ValueId> keptIn(const MapList& list);
 
 // Splits what sends messages into beginning and end, and moves them.
 void schedule(const MapList& list, Pass& pass, Order order);

@@ -132,7 +132,7 @@ std::vector<Lifetime> lifetimes(const Pass& pass) {
   // Sorted by value, so that whoever lays them out sees one order on all ranks.
   std::map<ValueId, Lifetime> found;
   for (int s = 0; s < static_cast<int>(pass.steps.size()); ++s)
-    for (const auto& values : {pass.steps[s].reads, pass.steps[s].writes})
+    for (const auto& values : {pass.steps[s].reads, pass.steps[s].writes, pass.steps[s].point})
       for (ValueId v : values)
         if (v != kNoValue && pass.values[v].place == Value::Place::Own)
           found.try_emplace(v, Lifetime{v, s, s}).first->second.last = s;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Makes what the maps of a form name: operators, kernels, sources and constants of this rank.
+// A network's maps own none of these but share them with its nodes, so that a layer that is two nodes has one of each, and
+// one parameter has one use.
 #include "layer/core/bound_maps.hpp"
 
 #include "dtensor/fill.hpp"
@@ -54,7 +57,9 @@ std::shared_ptr<Source> stateUse(Layer& layer, const StateForm& form) {
 
 BoundMaps::BoundMaps(const Layer& layer)
     : layer_(layer), comm_(layer.comm()), type_(layer.dataType()),
-      context_(contextOf(comm_, layer.space())), events_{layer.event()} {}
+      context_(contextOf(comm_, layer.space())), events_{layer.event()} {
+  keepAsLayerSays();
+}
 
 bool BoundKernel::wantsGradients() const {
   return std::any_of(uses->begin(), uses->end(), [](const auto& use) { return !use->isFrozen(); });
@@ -73,6 +78,7 @@ BoundMaps::BoundMaps(Layer& layer, const Form& form, const MakeKernel& make) : B
     storage.push_back(parameters.back()->storage());
   }
   list_ = layer.declaration().maps(form, storage);
+  keepAsLayerSays();
   const auto uses = std::make_shared<ParameterUses>();
   for (std::size_t p = 0; p < parameters.size(); ++p)
     uses->push_back(std::make_unique<ParameterUse>(parameters[p], form.parameters[p].use));
@@ -96,6 +102,17 @@ BoundMaps::BoundMaps(Layer& layer, const Form& form, const MakeKernel& make) : B
                               "the device in this version; set its space to host "
                               "(TenonLayerSetSpace(), -tenon_[prefix_]space host)",
                               layer_.title(), layer.type()));
+}
+
+void BoundMaps::keepAsLayerSays() {
+  if (layer_.declaration().value<std::string>("saved_type") == "bfloat16")
+    list_.keepRounded();
+}
+
+Ref<DTensor> BoundMaps::tensor(const Value& value) const {
+  if (value.rounded)
+    return makeRef<DTensor>(comm_, value.layout, DTensor::Rounded(), context_->space());
+  return tensor(value.layout);
 }
 
 std::shared_ptr<Source> BoundMaps::makeSource(const SourceEntry& entry,

@@ -61,6 +61,8 @@ public:
   Ref<DTensor> tensor(const Layout& layout) const {
     return makeRef<DTensor>(comm_, layout, type_, context_->space());
   }
+  // For a value of a pass, which may be a rounding.
+  Ref<DTensor> tensor(const Value& value) const;
   // Bytes in the space of the list.
   Buffer buffer(Index bytes, std::string label) const {
     return {bytes, std::move(label), context_->memory()};
@@ -78,6 +80,7 @@ public:
   Index bytes() const;
 
 private:
+  void keepAsLayerSays();
   // Null for an operator that moves nothing between ranks.
   const LinearOp* conversionOf(const Map& map) const;
   std::shared_ptr<Source> makeSource(const SourceEntry& entry,

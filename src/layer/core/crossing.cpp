@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Arguments that a layer copies: those in another memory space, and those that the caller may change before the adjoint.
+// Tensors of the library are referenced instead, and one that was changed meanwhile is refused by its state.
 #include "layer/core/crossing.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -12,11 +14,11 @@
 
 namespace tenon {
 
-bool SavedTensor::keep(const DTensor& x, Saving saving) {
+bool SavedTensor::keep(const DTensor& x, Saving saving, const Value& as, const BoundMaps& maps) {
   const bool copied = saving == Saving::CopiesPlaced && x.isPlaced();
   if (copied) {
-    if (!copy_ || !(copy_->layout() == x.layout()))
-      copy_ = makeRef<DTensor>(x.comm(), x.layout(), x.dataType(), x.space());
+    if (!copy_)
+      copy_ = maps.tensor(as);
     copyLocal(x, *copy_);
     kept_ = copy_;
   } else {

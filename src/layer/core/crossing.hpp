@@ -18,13 +18,14 @@ namespace tenon {
 // was changed since is refused; a caller's array is copied, since nobody can tell when he writes
 // it.
 
-// References: of arrays that stay as they are until the adjoint, whoever's they are.
-enum class Saving { CopiesPlaced, References };
+// References: of arrays that stay as they are until the adjoint, whoever's they are. Nothing: of the caller's memory,
+// so that no adjoint can follow.
+enum class Saving { CopiesPlaced, References, Nothing };
 
 class SavedTensor {
 public:
-  // x must be contiguous. Returns whether it was copied.
-  bool keep(const DTensor& x, Saving saving = Saving::CopiesPlaced);
+  // x must be contiguous; a copy is such a value of the maps. Returns whether it was copied.
+  bool keep(const DTensor& x, Saving saving, const Value& as, const BoundMaps& maps);
   // Throws TENON_ERR_STATE if the tensor was changed since; `who` kept it.
   const DTensor& get(const std::string& who) const;
   void drop() noexcept { kept_ = {}; }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Runs the steps of a pass on this rank's tensors.
+// Steps are the same on all ranks, so that what sends messages meets its counterpart; only whether a value stands in
+// another's memory is known to this rank alone, and such a step does nothing.
 #include "layer/core/pass_runner.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -12,35 +15,33 @@ namespace tenon {
 
 namespace {
 
-template <class F>
-void compute(F&& f) {
+constexpr int kNoEvent = -1;
+
+int kernelEvent() {
   static const int event = logEvent("LocalKernel");
-  const LogScope scope(event);
-  f();
+  return event;
 }
 
 class Run {
 public:
-  Run(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors, const PassPoint& point,
-      RecordedSteps* recorded)
-      : maps_(maps), pass_(pass), tensors_(tensors), point_(point),
+  Run(const BoundMaps& maps, const Pass& pass, const PassMemory& memory, RecordedSteps* recorded)
+      : maps_(maps), list_(maps.list()), pass_(pass), memory_(memory),
         recorded_(logEnabled() ? nullptr : recorded) {}
 
   void all() {
     std::size_t s = 0;
     for (PassObserver* observer : maps_.observers())
-      observer->begins(maps_, pass_, point_.completes);
+      observer->begins(maps_, pass_, memory_.completes);
     try {
       while (s < pass_.steps.size()) {
-        const std::size_t end = endOfRun(s);
-        OpenScope took;
+        const std::size_t end = recorded_ ? endOfRun(s) : s;
         if (end > s)
           runRecorded(s, end);
         else
-          took = logged(pass_.steps[s]);
+          run(pass_.steps[s]);
         s = std::max(end, s + 1);
         for (PassObserver* observer : maps_.observers())
-          observer->ran(s - 1, took);
+          observer->ran(s - 1, took_);
       }
     } catch (...) {
       endBegunBefore(s);
@@ -51,10 +52,11 @@ public:
   }
 
 private:
-  using Several = std::array<DTensor*, MapList::kMostInputs>;
+  // A kernel's inputs, and its output.
+  using Several = std::array<DTensor*, MapList::kMostInputs + 1>;
 
-  const Map& mapOf(const Step& step) const { return maps_.list().maps()[step.map]; }
-  DTensor* at(ValueId v) const { return v == kNoValue ? nullptr : tensors_[v]; }
+  const Map& mapOf(const Step& step) const { return list_.maps()[step.map]; }
+  DTensor* at(ValueId v) const { return v == kNoValue ? nullptr : memory_.tensors[v]; }
   std::span<DTensor* const> at(const std::vector<ValueId>& values, Several& several) const {
     for (std::size_t i = 0; i < values.size(); ++i)
       several[i] = at(values[i]);
@@ -65,40 +67,48 @@ private:
     return {const_cast<const DTensor* const*>(tensors.data()), tensors.size()};
   }
 
+  // A value that stands in another's memory is there already.
+  bool isInPlace(const Step& step) const {
+    return isCopy(step) && at(step.reads[0]) == at(step.writes[0]);
+  }
+
   // Each node has a row in the log.
-  OpenScope logged(const Step& step) {
-    if (step.map < 0) {
-      one(step);
-      return {};
-    }
-    const LogScope scope(maps_.event(mapOf(step)));
-    one(step);
-    return logOpenScope();
-  }
-  void one(const Step& step) {
-    perform(step);
-    if (point_.keeping)
-      point_.keeping->keep(static_cast<int>(&step - pass_.steps.data()), tensors_, point_.rounded);
-  }
-  void perform(const Step& step) {
+  void run(const Step& step) {
+    took_ = {};
+    if (isInPlace(step))
+      return;
+    const LogScope scope(step.map >= 0 ? maps_.event(mapOf(step)) : kNoEvent);
     switch (step.what) {
     case Do::Begin:
-      return begin(step);
+      begin(step);
+      break;
     case Do::End:
-      return end(step);
+      end(step);
+      break;
     case Do::Apply:
-      return apply(step);
+      apply(step);
+      break;
     case Do::Copy:
-      if (at(step.reads[0]) != at(step.writes[0]))
-        copyLocal(*at(step.reads[0]), *at(step.writes[0]));
-      return;
+    case Do::Round:
+    case Do::Expand:
+      copyLocal(*at(step.reads[0]), *at(step.writes[0]));
+      break;
     case Do::Add:
-      return axpby(1, *at(step.reads[0]), 1, *at(step.writes[0]));
+      axpby(1, *at(step.reads[0]), 1, *at(step.writes[0]));
+      break;
     case Do::Zero:
-      return scaleArray(0, *at(step.writes[0]));
-    default:
-      return compute([&] { kernel(step, mapOf(step)); });
+      scaleArray(0, *at(step.writes[0]));
+      break;
+    case Do::Forward:
+      forward(step, mapOf(step));
+      break;
+    case Do::Tangent:
+    case Do::Adjoint:
+    case Do::AdjointParameters:
+      differentiate(step, mapOf(step));
     }
+    if (logEnabled() && step.map >= 0)
+      took_ = logOpenScope();
   }
 
   void begin(const Step& step) {
@@ -123,7 +133,7 @@ private:
     }
     LinearOp& op = maps_.op(map.object);
     const Action action = actionOf(step);
-    if (maps_.list().operators()[map.object].kind == OperatorKind::Maximum)
+    if (list_.operators()[map.object].kind == OperatorKind::Maximum)
       static_cast<Conversion&>(op).applyMax(*action.x, *action.y);
     else if (step.adjoint)
       op.applyAdjoint(1, *action.x, action.beta, *action.y);
@@ -139,7 +149,7 @@ private:
   std::size_t endOfRun(std::size_t begin) const {
     bool works = false;
     std::size_t end = begin;
-    while (recorded_ && end < pass_.steps.size() && isRepeatable(pass_.steps[end])) {
+    while (end < pass_.steps.size() && isRepeatable(pass_.steps[end])) {
       works = works || !isDone(pass_.steps[end]);
       const auto waits = [last = end](const PassObserver* observer) {
         return observer->waitsFor(last);
@@ -149,20 +159,19 @@ private:
     }
     return works ? end : begin;
   }
-  // A source that is up to date, or a value that stands in its argument.
+  // A value that is in its place, or a source that is up to date.
   bool isDone(const Step& step) const {
-    return step.map >= 0 && (mapOf(step).kind == Map::Kind::Source ||
-                             (step.what == Do::Copy && at(step.reads[0]) == at(step.writes[0])));
+    return isInPlace(step) || (step.map >= 0 && mapOf(step).kind == Map::Kind::Source);
   }
   bool isRepeatable(const Step& step) const {
-    if (step.map < 0)
+    if (step.map < 0 || isCopy(step))
       return true;
     const Map& map = mapOf(step);
     switch (map.kind) {
     case Map::Kind::Kernel:
       return maps_.kernel(map.object).kernel->isRepeatable();
     case Map::Kind::Operator:
-      return maps_.list().operators()[map.object].isLocal();
+      return list_.operators()[map.object].isLocal();
     case Map::Kind::Source:
       return maps_.source(map.object).isIdle(pass_.ofTangents);
     case Map::Kind::Stage:
@@ -177,19 +186,16 @@ private:
       recorded_->note(address);
     for (std::size_t s = begin; s < end; ++s)
       note(pass_.steps[s]);
-    const auto run = [&] {
-      expanded_ = kNothing;
+    const auto runAll = [&] {
       for (std::size_t s = begin; s < end; ++s)
-        one(pass_.steps[s]);
-      expanded_ = kNothing;
+        run(pass_.steps[s]);
     };
     StreamRecording* recording = recorded_->find(begin, end);
     if (!recording)
-      return run();
+      return runAll();
     if (!recording->exists())
-      *recording = context.stream().recording(run);
+      *recording = context.stream().recording(runAll);
     recording->queue(context.stream());
-    expanded_ = kNothing;
   }
   // What the step works on, and what it does on the host.
   void note(const Step& step) {
@@ -200,31 +206,16 @@ private:
       recorded_->noteRead(at(v));
     for (ValueId v : step.writes)
       recorded_->noteWritten(at(v));
-    if (point_.keeping)
-      point_.keeping->visitKept(static_cast<int>(&step - pass_.steps.data()), point_.rounded,
-                                [&](RoundedValue& value) { recorded_->note(value.address()); });
-    if (step.map >= 0 && mapOf(step).kind == Map::Kind::Kernel)
+    for (ValueId v : step.point)
+      recorded_->noteRead(at(v));
+    if (step.map >= 0 && !isCopy(step) && mapOf(step).kind == Map::Kind::Kernel)
       noteKernel(step, mapOf(step));
   }
   void noteKernel(const Step& step, const Map& map) {
     const BoundKernel& bound = maps_.kernel(map.object);
-    const KernelEntry& entry = maps_.list().kernels()[map.object];
     const Buffer* workspace = workspaceOf(step);
     recorded_->note(workspace ? workspace->data<void>() : nullptr);
-    const bool isPoint = step.what != Do::Forward;
-    if (isPoint && point_.expanding) {
-      point_.expanding->bind(step.map, point_.tensors, point_.rounded);
-      point_.expanding->visitExpanded(step.map, point_.rounded,
-                                      [&](const RoundedValue& value, DTensor& tensor) {
-                                        recorded_->note(value.address());
-                                        recorded_->noteWritten(&tensor);
-                                      });
-    }
-    for (std::size_t i = 0; isPoint && entry.keepsInputs && i < map.x.size(); ++i)
-      recorded_->noteRead(point_.tensors[map.x[i]]);
-    if (isPoint && entry.keepsOutput)
-      recorded_->noteRead(point_.tensors[map.y]);
-    const bool adds = addsToGradients(maps_.list(), step) && bound.wantsGradients();
+    const bool adds = addsToGradients(list_, step) && bound.wantsGradients();
     if (adds)
       bound.changeGradients();
     for (const auto& use : *bound.uses) {
@@ -236,26 +227,29 @@ private:
     }
   }
 
-  void kernel(const Step& step, const Map& map) {
+  void forward(const Step& step, const Map& map) {
+    const LogScope scope(kernelEvent());
+    const BoundKernel& bound = maps_.kernel(map.object);
+    Several several;
+    bound.kernel->forwardMany(asInputs(at(step.reads, several)), *bound.uses, *at(step.writes[0]),
+                              workspaceOf(step));
+  }
+  void differentiate(const Step& step, const Map& map) {
+    const LogScope scope(kernelEvent());
     const BoundKernel& bound = maps_.kernel(map.object);
     LocalKernel& kernel = *bound.kernel;
     Several several, kept;
-    if (step.what == Do::Forward)
-      return kernel.forwardMany(asInputs(at(step.reads, several)), *bound.uses, *at(step.writes[0]),
-                                workspaceOf(step));
-    const KernelEntry& entry = maps_.list().kernels()[map.object];
-    expandFor(step.map);
+    const KernelEntry& entry = list_.kernels()[map.object];
+    const std::span<DTensor* const> left = at(step.point, kept);
     KernelPoint point;
     point.workspace = workspaceOf(step);
     point.adds = step.adds;
     if (entry.keepsInputs) {
-      for (std::size_t i = 0; i < map.x.size(); ++i)
-        kept[i] = point_.tensors[map.x[i]];
-      point.inputs = asInputs({kept.data(), map.x.size()});
-      point.x = kept[0];
+      point.inputs = asInputs(left.first(map.x.size()));
+      point.x = left.front();
     }
     if (entry.keepsOutput)
-      point.y = point_.tensors[map.y];
+      point.y = left.back();
     if (step.what == Do::Tangent)
       kernel.tangentMany(point, asInputs(at(step.reads, several)), *bound.uses,
                          *at(step.writes[0]));
@@ -268,14 +262,8 @@ private:
       kernel.adjointParameters(point, *at(step.reads[0]), *bound.uses);
     }
   }
-  // Once for the steps of a map that follow each other.
-  void expandFor(int map) {
-    if (point_.expanding && expanded_ != map)
-      point_.expanding->expand(map, point_.tensors, point_.rounded);
-    expanded_ = map;
-  }
   Buffer* workspaceOf(const Step& step) const {
-    return point_.workspaces ? point_.workspaces + step.map : nullptr;
+    return memory_.workspaces ? memory_.workspaces + step.map : nullptr;
   }
 
   void endBegunBefore(std::size_t failed) noexcept {
@@ -300,19 +288,18 @@ private:
   }
 
   const BoundMaps& maps_;
+  const MapList& list_;
   const Pass& pass_;
-  DTensor* const* tensors_;
-  const PassPoint& point_;
+  const PassMemory& memory_;
   RecordedSteps* recorded_;
-  static constexpr int kNothing = -1;
-  int expanded_ = kNothing; // the map whose rounded values are in their expanded tensors
+  OpenScope took_; // what the last step took alone; zeros while the log is off
 };
 
 } // namespace
 
-void runPass(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors,
-             const PassPoint& point, RecordedSteps* recorded) {
-  Run(maps, pass, tensors, point, recorded).all();
+void runPass(const BoundMaps& maps, const Pass& pass, const PassMemory& memory,
+             RecordedSteps* recorded) {
+  Run(maps, pass, memory, recorded).all();
 }
 
 } // namespace tenon

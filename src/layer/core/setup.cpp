@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// A layer set up: memory for the values of its passes, the arguments of a call brought to them, and what a frame keeps.
+// Passes are data, so that all is derived and allocated once; a call only writes addresses into the table by which the
+// runner finds the values of its steps.
 #include "layer/core/setup.hpp"
 
 #include "layer/core/layer.hpp"
@@ -30,8 +33,11 @@ constexpr OptionSpec kOptions[] = {
 const OptionRegistration kRegistration{{"layer", kOptions}};
 
 // Slots are of tensors to read and to write; a pass does not write its operands.
-DTensor* slotOf(const DTensor* tensor) {
-  return const_cast<DTensor*>(tensor);
+DTensor& slotOf(const DTensor& tensor) {
+  return const_cast<DTensor&>(tensor);
+}
+std::span<DTensor* const> slotsOf(Inputs tensors) {
+  return {const_cast<DTensor* const*>(tensors.data()), tensors.size()};
 }
 
 Layouts inputsOf(const MapList& list) {
@@ -59,8 +65,6 @@ Index Frame::bytes() const {
   Index sum = heldBytes(own_) + kept_.bytes();
   for (const SavedTensor& tensor : saved_)
     sum += tensor.bytes();
-  for (const RoundedValue& value : rounded_)
-    sum += value.bytes();
   for (const Buffer& workspace : workspaces_)
     sum += workspace.bytes();
   return sum;
@@ -79,34 +83,26 @@ Order Setup::orderFromOptions() {
 void Setup::derive() {
   const MapList& list = maps_.list();
   poisons_ = options().getFlag("", "poison_values");
-  Pass apply = applyPass(list, order_);
-  apply.roundsKept = maps_.layer().declaration().value<std::string>("saved_type") == "bfloat16";
-  if (apply.roundsKept)
-    rounding_ = Rounding(maps_, apply);
-  apply_ = tensorsOf(std::move(apply));
+  apply_ = tensorsOf(applyPass(list, order_));
   inference_ = tensorsOf(applyPass(list, order_, When::Inference));
   lastApply_ = &apply_;
   for (bool chosen : {true, false}) {
     const Chosen same(inputs_.size(), chosen);
-    adjoints_.push_back(derivativeOf(adjointPass(list, same, order_)));
-    tangents_.push_back(derivativeOf(tangentPass(list, same, order_)));
+    adjoints_.push_back(tensorsOf(adjointPass(list, same, order_)));
+    tangents_.push_back(tensorsOf(tangentPass(list, same, order_)));
   }
   lastAdjoint_ = &adjoints_.front();
-  for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v) {
-    const Value& value = list.values()[v];
+  for (ValueId v = 0; v < static_cast<ValueId>(apply_.pass.values.size()); ++v) {
+    const Value& value = apply_.pass.values[v];
     if (value.place == Value::Place::Constant)
       apply_.slots[v] = inference_.slots[v] = &maps_.constant(value.constant);
     if (!value.kept || value.place != Value::Place::Own)
       continue;
-    const bool isRounded = rounding_.numberOf(v) >= 0;
-    if (!isRounded)
-      apply_.own[v] = {}; // each frame has its own
-    if (value.isCallers())
-      continue;
-    keptPlaces_.emplace_back(v, keptBytes_);
-    const Index cells = inference_.own[v]->localElements();
-    keptBytes_ +=
-        roundedUp(isRounded ? cells * Index(sizeof(BFloat16)) : bytesOf(v, inference_), kAlignment);
+    if (!value.isCallers()) {
+      keptPlaces_.emplace_back(v, keptBytes_);
+      keptBytes_ += roundedUp(bytesOf(v, apply_), kAlignment);
+    }
+    apply_.own[v] = {}; // each frame has its own
   }
   noteReaders();
 }
@@ -122,35 +118,38 @@ void Setup::noteReaders() {
   });
 }
 
-Index Setup::bytesOf(ValueId v, const PassTensors& of) const {
-  return of.own[v]->localElements() * dataTypeSize(maps_.dataType());
-}
-
 // What a kernel keeps of the caller's memory is saved.
 void Setup::noteReader(const Map& map, const Layer& layer) {
   const KernelEntry& kernel = maps_.list().kernels()[map.object];
-  std::vector<ValueId> kept;
+  const std::vector<ValueId> kept = keptIn(maps_.list());
+  std::vector<ValueId> read;
   if (kernel.keepsInputs)
-    kept = map.x;
+    read = map.x;
   if (kernel.keepsOutput)
-    kept.push_back(map.y);
-  for (ValueId v : kept)
+    read.push_back(map.y);
+  for (ValueId v : read)
     if (maps_.list().values()[v].isCallers() &&
         std::none_of(saved_.begin(), saved_.end(),
-                     [&](const Saved& known) { return known.value == v; }))
-      saved_.push_back({v, &layer, {}});
+                     [&](const Saved& known) { return known.value == kept[v]; }))
+      saved_.push_back({kept[v], &layer, {}});
+}
+
+Index Setup::bytesOf(ValueId v, const PassTensors& of) {
+  return of.own[v]->localElements() * dataTypeSize(of.own[v]->dataType());
 }
 
 Setup::PassTensors Setup::tensorsOf(Pass pass) const {
   PassTensors made;
   made.pass = std::move(pass);
   for (const Value& value : made.pass.values) {
-    made.own.push_back(value.place == Value::Place::Own ? maps_.tensor(value.layout)
-                                                        : Ref<DTensor>());
+    const auto v = static_cast<ValueId>(made.slots.size());
+    made.own.push_back(value.place == Value::Place::Own ? maps_.tensor(value) : Ref<DTensor>());
     made.slots.push_back(made.own.back().get());
+    if (value.place == Value::Place::Kept)
+      made.left.push_back(v);
     if (value.standsIn == kNoValue)
       continue;
-    made.staged.push_back(static_cast<ValueId>(made.slots.size()) - 1);
+    made.staged.push_back(v);
     made.staging.push_back(made.own.back().get());
   }
   made.copies.resize(made.staged.size());
@@ -161,28 +160,20 @@ Setup::PassTensors Setup::tensorsOf(Pass pass) const {
   return made;
 }
 
-Setup::PassTensors Setup::derivativeOf(Pass pass) const {
-  PassTensors made = tensorsOf(std::move(pass));
-  made.before = rounding_.expandedBytes();
-  return made;
-}
-
 // Between passes nothing lives in the shared memory.
 void Setup::reserve(PassTensors& of) {
-  if (const Index bytes = of.before + of.lodging.bytes; bytes > shared_.bytes()) {
+  if (of.lodging.bytes > shared_.bytes()) {
     shared_ = {}; // before there is more
-    shared_ = maps_.memory(bytes);
+    shared_ = maps_.memory(of.lodging.bytes);
   }
   if (poisons_)
     shared_.fill(0xff);
   auto* memory = shared_.data<std::byte>();
-  if (of.before > 0)
-    rounding_.placeIn(memory);
   if (of.lodgedIn == memory)
     return;
   of.lodgedIn = memory;
   for (const Lodging::Place& place : of.lodging.places)
-    of.own[place.value]->placeBox(memory + of.before + place.begin, false);
+    of.own[place.value]->placeBox(memory + place.begin, false);
 }
 
 std::unique_ptr<Frame> Setup::makeFrame() {
@@ -194,21 +185,15 @@ std::unique_ptr<Frame> Setup::makeFrame() {
   frame->kept_ = maps_.memory(keptBytes_);
   frame->slots_ = apply_.slots;
   frame->own_.resize(frame->slots_.size());
-  for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v) {
-    const Value& value = list.values()[v];
-    if (!value.kept || value.place != Value::Place::Own || rounding_.numberOf(v) >= 0)
+  for (ValueId v = 0; v < static_cast<ValueId>(frame->own_.size()); ++v) {
+    const Value& value = apply_.pass.values[v];
+    if (!value.kept || value.place != Value::Place::Own)
       continue;
-    frame->own_[v] = maps_.tensor(value.layout);
+    frame->own_[v] = maps_.tensor(value);
     frame->slots_[v] = frame->own_[v].get();
   }
-  frame->rounded_.resize(rounding_.values().size());
-  for (const auto& [v, place] : keptPlaces_) {
-    auto* memory = frame->kept_.data<std::byte>() + place;
-    if (const int number = rounding_.numberOf(v); number >= 0)
-      frame->rounded_[number].placeAt(reinterpret_cast<BFloat16*>(memory));
-    else
-      frame->own_[v]->placeBox(memory, false);
-  }
+  for (const auto& [v, place] : keptPlaces_)
+    frame->own_[v]->placeBox(frame->kept_.data<std::byte>() + place, false);
   for (ValueId v : apply_.staged)
     frame->staging_.push_back((apply_.own[v] ? apply_.own : frame->own_)[v].get());
   frame->saved_.resize(saved_.size());
@@ -223,52 +208,36 @@ std::unique_ptr<Frame> Setup::makeFrame() {
   return frame;
 }
 
-void Setup::stage(PassTensors& of, std::vector<DTensor*>& slots,
+// A value stands in another where its kernels can read that: where it is contiguous, and of their type.
+void Setup::enter(PassTensors& of, Slots inputs, DTensor& output, std::vector<DTensor*>& slots,
                   const std::vector<DTensor*>& staging) {
+  reserve(of);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i])
+      slots[of.pass.inputs[i]] = inputs[i];
+  slots[of.pass.output] = &output;
   for (std::size_t i = 0; i < of.staged.size(); ++i) {
     const ValueId v = of.staged[i];
-    DTensor* argument = slots[of.pass.values[v].standsIn];
-    const bool copied = !argument->isContiguous();
-    slots[v] = copied ? staging[i] : argument;
-    of.copies[i].note(copied, *argument);
+    DTensor* other = slots[of.pass.values[v].standsIn];
+    const bool copied = !other->isContiguous() || other->dataType() != maps_.dataType();
+    slots[v] = copied ? staging[i] : other;
+    of.copies[i].note(copied, *other);
   }
 }
 
 void Setup::apply(Inputs x, DTensor& y, Frame& frame, Saving saving) {
-  run(x, y, frame);
-  save(frame, saving);
-}
-
-void Setup::run(Inputs x, DTensor& y, Frame& frame) {
-  for (const ValueId v : rounding_.values()) // a derivative's slots are those of expanded values
-    frame.slots_[v] = apply_.own[v].get();
-  PassPoint point{frame.slots_.data(), frame.workspaces_.data()};
-  point.keeping = rounding_.isEmpty() ? nullptr : &rounding_;
-  point.rounded = frame.rounded_.data();
-  runApply(apply_, x, y, frame.slots_, frame.staging_, point);
+  lastApply_ = &apply_;
+  enter(apply_, slotsOf(x), y, frame.slots_, frame.staging_);
+  runPass(maps_, apply_.pass, {frame.slots_.data(), frame.workspaces_.data()},
+          apply_.recorded.get());
+  if (saving != Saving::Nothing)
+    save(frame, saving);
 }
 
 void Setup::infer(Inputs x, DTensor& y) {
-  runApply(inference_, x, y, inference_.slots, inference_.staging,
-           {inference_.slots.data(), nullptr});
-}
-
-PassPoint Setup::pointOf(Frame& frame) const {
-  PassPoint point{frame.slots_.data(), frame.workspaces_.data()};
-  point.expanding = rounding_.isEmpty() ? nullptr : &rounding_;
-  point.rounded = frame.rounded_.data();
-  return point;
-}
-
-void Setup::runApply(PassTensors& of, Inputs x, DTensor& y, std::vector<DTensor*>& slots,
-                     const std::vector<DTensor*>& staging, const PassPoint& point) {
-  reserve(of);
-  lastApply_ = &of;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    slots[of.pass.inputs[i]] = slotOf(x[i]);
-  slots[of.pass.output] = &y;
-  stage(of, slots, staging);
-  runPass(maps_, of.pass, slots.data(), point, of.recorded.get());
+  lastApply_ = &inference_;
+  enter(inference_, slotsOf(x), y, inference_.slots, inference_.staging);
+  runPass(maps_, inference_.pass, {inference_.slots.data(), nullptr}, inference_.recorded.get());
 }
 
 void Setup::save(Frame& frame, Saving saving) {
@@ -278,21 +247,12 @@ void Setup::save(Frame& frame, Saving saving) {
     frame.parameters_[i] = parameters_[i].first->state();
 }
 
+// What the pass has copied already is the frame's own.
 bool Setup::saveCallers(Frame& frame, std::size_t number, Saving saving) {
   const ValueId v = saved_[number].value;
   const DTensor& tensor = *frame.slots_[v];
-  const int rounded = rounding_.numberOf(v);
-  const bool isStaging = &tensor == (rounded >= 0 ? apply_.own : frame.own_)[v].get();
-  if (rounded < 0)
-    return !isStaging && frame.saved_[number].keep(tensor, saving);
-  const bool isCopied = saving == Saving::CopiesPlaced && tensor.isPlaced();
-  if (isStaging || isCopied) {
-    frame.rounded_[rounded].keep(tensor);
-  } else {
-    frame.rounded_[rounded].drop();
-    frame.saved_[number].keep(tensor, saving);
-  }
-  return isCopied && !isStaging;
+  return &tensor != frame.own_[v].get() &&
+         frame.saved_[number].keep(tensor, saving, apply_.pass.values[v], maps_);
 }
 
 const Setup::ParameterOfLayer* Setup::changedSince(const Frame& frame) const {
@@ -312,55 +272,45 @@ void Setup::restore(Frame& frame) const {
                     changed->first->name(), changed->second->title()));
   for (std::size_t i = 0; i < saved_.size(); ++i) {
     const ValueId v = saved_[i].value;
-    const int rounded = rounding_.numberOf(v);
-    if (rounded >= 0 && frame.rounded_[rounded].isKept())
-      continue;
     if (frame.slots_[v] != frame.own_[v].get())
-      frame.slots_[v] = slotOf(&frame.saved_[i].get(saved_[i].reader->title()));
+      frame.slots_[v] = &slotOf(frame.saved_[i].get(saved_[i].reader->title()));
   }
 }
 
-template <class Tensors>
-Setup::PassTensors& Setup::find(std::deque<PassTensors>& known, Tensors chosen, Derive derive) {
+Setup::PassTensors& Setup::find(std::deque<PassTensors>& known, Slots inputs, Derive derive) {
   for (PassTensors& of : known) {
     bool same = true;
-    for (std::size_t i = 0; same && i < chosen.size(); ++i)
-      same = (of.pass.inputs[i] != kNoValue) == (chosen[i] != nullptr);
+    for (std::size_t i = 0; same && i < inputs.size(); ++i)
+      same = (of.pass.inputs[i] != kNoValue) == (inputs[i] != nullptr);
     if (same)
       return of;
   }
-  Chosen inputs;
-  for (const DTensor* tensor : chosen)
-    inputs.push_back(tensor != nullptr);
-  known.push_back(derivativeOf(derive(maps_.list(), inputs, order_)));
+  Chosen chosen;
+  for (const DTensor* tensor : inputs)
+    chosen.push_back(tensor != nullptr);
+  known.push_back(tensorsOf(derive(maps_.list(), chosen, order_)));
   return known.back();
 }
 
-void Setup::tangent(Frame& frame, Inputs dx, DTensor& dy) {
+const Setup::PassTensors& Setup::differentiate(std::deque<PassTensors>& known, Derive derive,
+                                               Frame& frame, Slots inputs, DTensor& output,
+                                               bool completes) {
   restore(frame);
-  PassTensors& of = find(tangents_, dx, tangentPass);
-  reserve(of);
-  for (std::size_t i = 0; i < dx.size(); ++i)
-    if (dx[i])
-      of.slots[of.pass.inputs[i]] = slotOf(dx[i]);
-  of.slots[of.pass.output] = &dy;
-  stage(of, of.slots, of.staging);
-  runPass(maps_, of.pass, of.slots.data(), pointOf(frame), of.recorded.get());
+  PassTensors& of = find(known, inputs, derive);
+  for (ValueId v : of.left)
+    of.slots[v] = frame.slots_[of.pass.values[v].of];
+  enter(of, inputs, output, of.slots, of.staging);
+  runPass(maps_, of.pass, {of.slots.data(), frame.workspaces_.data(), completes},
+          of.recorded.get());
+  return of;
+}
+
+void Setup::tangent(Frame& frame, Inputs dx, DTensor& dy) {
+  differentiate(tangents_, tangentPass, frame, slotsOf(dx), dy, false);
 }
 
 void Setup::adjoint(Frame& frame, const DTensor& dy, InputCotangents dx, bool completes) {
-  restore(frame);
-  PassTensors& of = find(adjoints_, dx, adjointPass);
-  lastAdjoint_ = &of;
-  reserve(of);
-  of.slots[of.pass.output] = slotOf(&dy);
-  for (std::size_t i = 0; i < dx.size(); ++i)
-    if (dx[i])
-      of.slots[of.pass.inputs[i]] = dx[i];
-  stage(of, of.slots, of.staging);
-  PassPoint point = pointOf(frame);
-  point.completes = completes;
-  runPass(maps_, of.pass, of.slots.data(), point, of.recorded.get());
+  lastAdjoint_ = &differentiate(adjoints_, adjointPass, frame, dx, slotOf(dy), completes);
 }
 
 std::string Setup::role(ValueId argument, bool cotangents) const {
@@ -377,6 +327,8 @@ std::string Setup::copiesText(const PassTensors& of, const char* call, bool cota
   std::string text;
   for (std::size_t i = 0; i < of.staged.size(); ++i) {
     const ValueId argument = of.pass.values[of.staged[i]].standsIn;
+    if (of.pass.values[argument].place != Value::Place::Argument)
+      continue;
     ValueId ofList = list.output();
     for (std::size_t k = 0; k < of.pass.inputs.size(); ++k)
       if (of.pass.inputs[k] == argument)
@@ -392,7 +344,7 @@ std::string Setup::describe() const {
     return text; // a network's node, which nothing has applied by itself
   text += copiesText(*lastApply_, "Apply", false);
   for (const Saved& saved : saved_) {
-    const ValueId standsIn = maps_.list().values()[saved.value].standsIn;
+    const ValueId standsIn = apply_.pass.values[saved.value].standsIn;
     text += saved.copy.describe("Apply in training",
                                 role(standsIn == kNoValue ? saved.value : standsIn, false).c_str(),
                                 "saved for the adjoint");

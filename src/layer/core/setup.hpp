@@ -27,12 +27,11 @@ public:
 
 private:
   friend class Setup;
-  std::vector<DTensor*> slots_;           // by value of the list
+  std::vector<DTensor*> slots_;           // by value of Apply's pass
   std::vector<Ref<DTensor>> own_;         // of what derivatives read,
   Buffer kept_;                           // and their memory
   std::vector<DTensor*> staging_;         // for staged values whose argument is not contiguous
   std::vector<SavedTensor> saved_;        // in the set-up's order
-  std::vector<RoundedValue> rounded_;     // likewise
   std::vector<Buffer> workspaces_;        // by map
   std::vector<std::uint64_t> parameters_; // their states
 };
@@ -61,8 +60,6 @@ public:
   std::unique_ptr<Frame> makeFrame();
   // Keeps in the frame what the adjoint needs.
   void apply(Inputs x, DTensor& y, Frame& frame, Saving saving = Saving::CopiesPlaced);
-  // The same, but nothing of the caller's memory is saved, so that no adjoint can follow.
-  void run(Inputs x, DTensor& y, Frame& frame);
   // Keeps nothing.
   void infer(Inputs x, DTensor& y);
   // dy <- J dx + (derivative in the parameters' tangents) at the frame's point.
@@ -84,16 +81,16 @@ private:
     Pass pass;
     std::vector<Ref<DTensor>> own;
     std::vector<DTensor*> slots;
-    Index before = 0;               // bytes of the shared memory that derivatives read; values are
-    Lodging lodging;                // behind them,
-    const void* lodgedIn = nullptr; // and where that was
+    Lodging lodging;
+    const void* lodgedIn = nullptr; // the shared memory in which it is
     std::vector<ValueId> staged;
-    std::vector<DTensor*> staging;           // where they lie if their argument is not contiguous
+    std::vector<DTensor*> staging;           // where they lie if they cannot stand in another
     std::vector<CallersCopy> copies;         // of them, by the last call
+    std::vector<ValueId> left;               // by Apply, in its frame
     std::unique_ptr<RecordedSteps> recorded; // null where nothing is
   };
   struct Saved {
-    ValueId value;
+    ValueId value;       // of Apply's pass
     const Layer* reader; // whose derivative reads it
     CallersCopy copy;    // by the last call
   };
@@ -102,19 +99,19 @@ private:
   void derive();
   void noteReaders();
   void noteReader(const Map& map, const Layer& layer);
-  Index bytesOf(ValueId v, const PassTensors& of) const;
+  static Index bytesOf(ValueId v, const PassTensors& of);
   PassTensors tensorsOf(Pass pass) const;
-  PassTensors derivativeOf(Pass pass) const;
   void reserve(PassTensors& of);
-  void runApply(PassTensors& of, Inputs x, DTensor& y, std::vector<DTensor*>& slots,
-                const std::vector<DTensor*>& staging, const PassPoint& point);
-  PassPoint pointOf(Frame& frame) const;
-  // The pass for the tensors that are not null.
-  template <class Tensors>
-  PassTensors& find(std::deque<PassTensors>& known, Tensors chosen, Derive derive);
-  // Lets the staged values stand in their arguments where these are contiguous.
-  static void stage(PassTensors& of, std::vector<DTensor*>& slots,
-                    const std::vector<DTensor*>& staging);
+  // The arguments of a pass: those of its inputs that are not null, and that of its output.
+  using Slots = std::span<DTensor* const>;
+  // Makes a pass ready to run on them.
+  void enter(PassTensors& of, Slots inputs, DTensor& output, std::vector<DTensor*>& slots,
+             const std::vector<DTensor*>& staging);
+  // The pass for the inputs that are not null.
+  PassTensors& find(std::deque<PassTensors>& known, Slots inputs, Derive derive);
+  // Runs it at the frame's point.
+  const PassTensors& differentiate(std::deque<PassTensors>& known, Derive derive, Frame& frame,
+                                   Slots inputs, DTensor& output, bool completes);
   void save(Frame& frame, Saving saving);
   // Returns whether the caller's array was copied.
   bool saveCallers(Frame& frame, std::size_t number, Saving saving);
@@ -135,8 +132,7 @@ private:
   Buffer shared_;
   bool poisons_ = false; // it before each pass
   Index keptBytes_ = 0;
-  std::vector<std::pair<ValueId, Index>> keptPlaces_;
-  Rounding rounding_;
+  std::vector<std::pair<ValueId, Index>> keptPlaces_; // by value of Apply's pass
   std::vector<Saved> saved_; // what derivatives read that may be the caller's memory
   std::vector<ParameterOfLayer> parameters_;
 };

@@ -81,7 +81,7 @@ public:
     // The workspace, though it is empty, tells which pending Apply this is: each level of the stack
     // has its own.
     notePoint(points_[workspace]);
-    inner_->run(x, y, *frame_);
+    inner_->apply(x, y, *frame_, Saving::Nothing);
   }
   // Each derivative computes the activations anew and lets go of them: the frame may serve another
   // pending Apply next.

@@ -88,9 +88,10 @@ TenonErrorCode guard(const char* function, Body&& body,
   }
 }
 
-// For calls during which other ranks wait for this one: an error not agreed on is fatal.
-template <class Body>
-TenonErrorCode guardApply(const char* function, Body&& body,
+// For calls during which other ranks wait for this one: an error not agreed on is fatal. isAlone(), which is asked after
+// an error alone, says whether there is no other rank: then all that there are know it, and it is returned.
+template <class Body, class IsAlone>
+TenonErrorCode guardApply(const char* function, Body&& body, IsAlone&& isAlone,
                           std::source_location where = std::source_location::current()) noexcept {
   const DeviceTurn turn(DeviceTurn::Whose::Library);
   const CallScope scope(function);
@@ -99,7 +100,7 @@ TenonErrorCode guardApply(const char* function, Body&& body,
     std::forward<Body>(body)();
     return TENON_SUCCESS;
   } catch (...) {
-    return raiseCurrent(function, Severity::Fatal, where);
+    return raiseCurrent(function, isAlone() ? Severity::Agreed : Severity::Fatal, where);
   }
 }
 

@@ -240,10 +240,11 @@ TenonErrorCode raiseCurrent(const char* function, Severity severity,
                             const std::source_location& where) noexcept {
   try {
     throw;
-  } catch (const Error& error) {
-    return raise(error, function, severity);
+  } catch (Error& error) {
+    return raise(severity == Severity::Agreed ? error.agreed(true) : error, function, severity);
   } catch (...) {
-    return raise(caughtError(where), function, severity);
+    Error error = caughtError(where);
+    return raise(severity == Severity::Agreed ? error.agreed(true) : error, function, severity);
   }
 }
 

@@ -50,7 +50,8 @@ long errorsRecorded() noexcept;
 inline constexpr int kMaxReportLines = 8;
 std::string errorReport(const ErrorRecord& record);
 
-enum class Severity { Returned, Fatal };
+// Agreed: every process that takes part knows the error, as after Error::agreed().
+enum class Severity { Returned, Agreed, Fatal };
 // Records an error, calls the handler (the fatal one if Fatal and not agreed) and returns the code.
 TenonErrorCode raise(const Error& error, const char* function, Severity severity) noexcept;
 // Raises an error that was found at another place than where the exception was made.

@@ -38,15 +38,17 @@ struct Stage {
   std::vector<Totals> totals = std::vector<Totals>(kMaxEvents);
 };
 
+// Every scope reads these two, also while the log is off: they are there before the program runs. Names are given to the
+// watchdog, so they are never freed.
+constinit std::array<std::atomic<const char*>, kMaxEvents> eventNames{};
+constinit std::atomic<bool> isOn{false};
+
 struct Log {
   std::mutex mutex;
-  // Names are given to the watchdog, so they are never freed.
-  std::array<std::atomic<const char*>, kMaxEvents> events{};
   int eventCount = 0;
   std::vector<Stage> stages;
   std::vector<int> stageStack;
   std::atomic<int> stage{0};
-  std::atomic<bool> on{false};
   std::atomic<double (*)()> clock;
   std::atomic<LogSink> sink{nullptr};
   std::atomic<LogBarrier> barrier{nullptr};
@@ -124,7 +126,7 @@ void addTotals(const Frame& frame, double time, bool nested) noexcept {
 }
 
 const char* eventName(int event) noexcept {
-  return log().events[static_cast<std::size_t>(event)].load(std::memory_order_acquire);
+  return eventNames[static_cast<std::size_t>(event)].load(std::memory_order_acquire);
 }
 
 void tellSink(const Frame& frame, double time) noexcept {
@@ -153,8 +155,9 @@ void closeInnermost() noexcept {
   }
 }
 
-bool isEvent(int event) noexcept {
-  return event >= 0 && event < kMaxEvents && eventName(event);
+// Null if there is no such event.
+const char* nameIfEvent(int event) noexcept {
+  return event >= 0 && event < kMaxEvents ? eventName(event) : nullptr;
 }
 
 int findOrAddStage(const char* name) {
@@ -183,7 +186,7 @@ int logEvent(const char* name) {
     throw Error(TENON_ERR_ARG,
                 fmt::format("log event '{}' exceeds the maximum of {} events", name, kMaxEvents));
   const std::size_t length = std::strlen(name) + 1;
-  log().events[static_cast<std::size_t>(count)] =
+  eventNames[static_cast<std::size_t>(count)] =
       static_cast<const char*>(std::memcpy(new char[length], name, length));
   return count++;
 }
@@ -191,11 +194,11 @@ int logEvent(const char* name) {
 void logEnable(bool on) noexcept {
   if (on && !logEnabled())
     log().start = logNow();
-  log().on = on;
+  isOn = on;
 }
 
 bool logEnabled() noexcept {
-  return log().on.load(std::memory_order_relaxed);
+  return isOn.load(std::memory_order_relaxed);
 }
 
 void logReset() noexcept {
@@ -205,22 +208,31 @@ void logReset() noexcept {
   log().start = logNow();
 }
 
-bool logBegin(int event) noexcept {
-  if (!isEvent(event))
-    return false;
-  // The watchdog hears of the scope even while the log is off.
-  noteCall(eventName(event));
-  if (!logEnabled())
-    return false;
+namespace {
+
+void open(int event) noexcept {
   // A scope that is too deep has no frame, but it has to be closed like the others.
   if (depth++ >= kMaxDepth)
-    return true;
+    return;
   Frame& frame = *innermost();
   frame = Frame{};
   frame.event = event;
   // A scope counts for the stage in which it begins.
   frame.stage = log().stage.load(std::memory_order_acquire);
   frame.start = nowThatAllIsDone();
+}
+
+} // namespace
+
+bool logBegin(int event) noexcept {
+  const char* name = nameIfEvent(event);
+  if (!name)
+    return false;
+  // The watchdog hears of the scope even while the log is off.
+  noteCall(name);
+  if (!logEnabled())
+    return false;
+  open(event);
   return true;
 }
 
@@ -232,7 +244,7 @@ void logEnd(int event) {
     throw Error(TENON_ERR_STATE,
                 fmt::format("log event '{}' was ended, but the innermost open event is {}; end "
                             "events in reverse order of their begin",
-                            isEvent(event) ? eventName(event) : "?",
+                            nameIfEvent(event) ? eventName(event) : "?",
                             frame ? fmt::format("'{}'", eventName(frame->event)) : "none"));
   closeInnermost();
 }
