@@ -181,7 +181,7 @@ static TenonErrorCode Train(Program* p) {
   int step;
 
   for (step = 0; step <= kSteps; ++step) {
-    TenonCall(TenonLayerApply(p->planned, p->u, p->estimate));
+    TenonCall(TenonPlanApply(p->plan, p->u, p->estimate));
     TenonCall(TenonLayerApply(p->loss, p->estimate, p->value));
     if (step % 10 == 0) {
       TenonCall(TenonDTensorGetArrayRead(p->value, TENON_FLOAT64, &array));
@@ -190,7 +190,7 @@ static TenonErrorCode Train(Program* p) {
       TenonCall(TenonDTensorRestoreArrayRead(p->value, &array));
     }
     TenonCall(TenonLayerApplyAdjoint(p->loss, p->one, p->cotangent));
-    TenonCall(TenonLayerApplyAdjoint(p->planned, p->cotangent, NULL));
+    TenonCall(TenonPlanApplyAdjoint(p->plan, p->cotangent, NULL));
     TenonCall(TenonOptimizerStep(p->optimizer));
   }
   return TENON_SUCCESS;

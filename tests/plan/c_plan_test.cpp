@@ -63,9 +63,9 @@ TEST_F(CPlan, RunsApplyTangentAndAdjoint) {
   expectSuccess(TenonDTensorFillUniform(x, 1, 0, -1, 1));
   expectSuccess(TenonDTensorFillUniform(t, 1, 1, -1, 1));
   expectSuccess(TenonDTensorFillUniform(dy, 1, 2, -1, 1));
-  expectSuccess(TenonLayerApply(layer, x, y));
-  expectSuccess(TenonLayerApplyTangent(layer, t, ty));
-  expectSuccess(TenonLayerApplyAdjoint(layer, dy, dx));
+  expectSuccess(TenonPlanApply(plan_, x, y));
+  expectSuccess(TenonPlanApplyTangent(plan_, t, ty));
+  expectSuccess(TenonPlanApplyAdjoint(plan_, dy, dx));
   double left = 0, right = 1;
   expectSuccess(TenonDTensorPairing(ty, dy, &left));
   expectSuccess(TenonDTensorPairing(t, dx, &right));

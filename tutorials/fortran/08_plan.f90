@@ -204,7 +204,7 @@ contains
     real(real64), pointer :: number(:)
     integer :: step
     do step = 0, steps
-      call tenon_layer_apply(planned, u, estimate)
+      call tenon_plan_apply(plan, u, estimate)
       call tenon_layer_apply(loss, estimate, value)
       if (modulo(step, 10) == 0) then
         call tenon_get_array_read(value, number)
@@ -212,7 +212,7 @@ contains
         call tenon_restore_array_read(value, number)
       end if
       call tenon_layer_apply_adjoint(loss, one, cotangent)
-      call tenon_layer_apply_adjoint(planned, cotangent)
+      call tenon_plan_apply_adjoint(plan, cotangent)
       call tenon_optimizer_step(optimizer)
     end do
   end subroutine train

@@ -348,6 +348,9 @@ program every_name
   use tenon, only: tenon_plan_set_rates_from ! TenonPlanSetRatesFrom
   use tenon, only: tenon_plan_get_layer ! TenonPlanGetLayer
   use tenon, only: tenon_plan_get_input_layout ! TenonPlanGetInputLayout
+  use tenon, only: tenon_plan_apply ! TenonPlanApply
+  use tenon, only: tenon_plan_apply_tangent ! TenonPlanApplyTangent
+  use tenon, only: tenon_plan_apply_adjoint ! TenonPlanApplyAdjoint
   use tenon, only: tenon_placement_list_create ! TenonPlacementListCreate
   use tenon, only: tenon_placement_list_get_count ! TenonPlacementListGetCount
   use tenon, only: tenon_placement_list_get_matrix ! TenonPlacementListGetMatrix

@@ -2574,6 +2574,27 @@ module tenon_c
       type(c_ptr), intent(inout) :: layout
       integer(c_int) :: answer
     end function TenonPlanGetInputLayout
+    function TenonPlanApply(plan, x, y) bind(C, name="TenonPlanApply") result(answer)
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: x
+      type(c_ptr), value :: y
+      integer(c_int) :: answer
+    end function TenonPlanApply
+    function TenonPlanApplyTangent(plan, dx, dy) bind(C, name="TenonPlanApplyTangent") result(answer)
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: dx
+      type(c_ptr), value :: dy
+      integer(c_int) :: answer
+    end function TenonPlanApplyTangent
+    function TenonPlanApplyAdjoint(plan, dy, dx) bind(C, name="TenonPlanApplyAdjoint") result(answer)
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: dy
+      type(c_ptr), value :: dx
+      integer(c_int) :: answer
+    end function TenonPlanApplyAdjoint
     function TenonPlacementListCreate(levels, system, axes, sizes, &
       list) bind(C, name="TenonPlacementListCreate") result(answer)
       import

@@ -338,6 +338,9 @@ module tenon_calls
   public :: tenon_plan_set_rates_from
   public :: tenon_plan_get_layer
   public :: tenon_plan_get_input_layout
+  public :: tenon_plan_apply
+  public :: tenon_plan_apply_tangent
+  public :: tenon_plan_apply_adjoint
   public :: tenon_placement_list_create
   public :: tenon_placement_list_get_count
   public :: tenon_placement_list_get_matrix
@@ -9001,6 +9004,42 @@ contains
     tenon_code = TenonPlanGetInputLayout(plan%handle, layout%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_input_layout
+  ! Evaluates the network. Collective on the network; see TenonLayerApply().
+  subroutine tenon_plan_apply(plan, x, y, ierr)
+    type(tenon_plan), intent(in) :: plan
+    type(tenon_dtensor), intent(in) :: x
+    type(tenon_dtensor), intent(in) :: y
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanApply(plan%handle, x%handle, y%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_apply
+  ! Evaluates the tangent of the network. Collective on the network; see TenonLayerApplyTangent().
+  subroutine tenon_plan_apply_tangent(plan, dy, dx, ierr)
+    type(tenon_plan), intent(in) :: plan
+    type(tenon_dtensor), intent(in) :: dy
+    type(tenon_dtensor), intent(in), optional :: dx
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_dx
+    c_dx = c_null_ptr
+    if (present(dx)) c_dx = dx%handle
+    tenon_code = TenonPlanApplyTangent(plan%handle, c_dx, dy%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_apply_tangent
+  ! Evaluates the adjoint of the network. Collective on the network; see TenonLayerApplyAdjoint().
+  subroutine tenon_plan_apply_adjoint(plan, dy, dx, ierr)
+    type(tenon_plan), intent(in) :: plan
+    type(tenon_dtensor), intent(in) :: dy
+    type(tenon_dtensor), intent(in), optional :: dx
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_dx
+    c_dx = c_null_ptr
+    if (present(dx)) c_dx = dx%handle
+    tenon_code = TenonPlanApplyAdjoint(plan%handle, dy%handle, c_dx)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_apply_adjoint
   ! Lists all placements of the axes on the system. Not collective.
   subroutine tenon_placement_list_create_int64(system, sizes, list, ierr)
     integer(c_int64_t), intent(in) :: system(:)
