@@ -94,7 +94,7 @@ class Headers:
 
     def __init__(self, folder):
         self.functions, self.handles, self.constants = [], [], []
-        self.enums, self.structs, self.callbacks = set(), set(), {}
+        self.enums, self.structs, self.callbacks, self.briefs = set(), set(), {}, {}
         for path in sorted(folder.rglob('*.h')):
             self.read(path.read_text(), str(path.relative_to(folder)))
         self.handles.remove('TenonObject')
@@ -108,6 +108,9 @@ class Headers:
         self.functions += functions
         plain = re.sub(r'/\*.*?\*/', ' ', text, flags=re.S)
         self.handles += re.findall(r'typedef struct \w+_s\*\s+(Tenon\w+);', plain)
+        self.briefs.update((handle, brief) for brief, handle in re.findall(
+            r'/\*\* @brief ([^*]*?)\. \*/\s*typedef struct \w+_s\* (Tenon\w+);', text))
+        self.briefs.update(re.findall(r'typedef struct \w+_s\* (Tenon\w+);\s*/\*\*<\s*([^*]*?)\s*\*/', text))
         self.callbacks.update((found[2], Function(*found)) for found in USER_FUNCTION.findall(text))
         if missing := set(re.findall(r'typedef[^;{}]*?\(\*(Tenon\w+)\)', plain)) - set(self.callbacks):
             raise SystemExit(f'{name}: {missing.pop()} has no comment, or another form')

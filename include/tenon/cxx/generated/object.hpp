@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Made by src/interfaces/cxx/generate.py from the public headers. Do not edit.
+// clang-format off
+/** @file
+ *  @brief Part of tenon.hpp: what all objects have. */
+#ifndef TENON_CXX_GENERATED_OBJECT_HPP
+#define TENON_CXX_GENERATED_OBJECT_HPP
+
+#include <tenon/cxx/handle.hpp>
+
+#include <string>
+
+namespace tenon {
+
+namespace detail {
+
+template <>
+struct Destroy<TenonTrainer> {
+  static void call(TenonTrainer* handle) noexcept {
+    TenonTrainerDestroy(handle);
+  }
+};
+template <>
+struct Destroy<TenonPartition> {
+  static void call(TenonPartition* handle) noexcept {
+    TenonPartitionDestroy(handle);
+  }
+};
+template <>
+struct Destroy<TenonLayout> {
+  static void call(TenonLayout* handle) noexcept {
+    TenonLayoutDestroy(handle);
+  }
+};
+template <>
+struct Destroy<TenonDTensor> {
+  static void call(TenonDTensor* handle) noexcept {
+    TenonDTensorDestroy(handle);
+  }
+};
+template <>
+struct Destroy<TenonLinearOp> {
+  static void call(TenonLinearOp* handle) noexcept {
+    TenonLinearOpDestroy(handle);
+  }
+};
+template <>
+struct Destroy<TenonLayer> {
+  static void call(TenonLayer* handle) noexcept {
+    TenonLayerDestroy(handle);
+  }
+};
+template <>
+struct Destroy<TenonMachine> {
+  static void call(TenonMachine* handle) noexcept {
+    TenonMachineDestroy(handle);
+  }
+};
+template <>
+struct Destroy<TenonOptimizer> {
+  static void call(TenonOptimizer* handle) noexcept {
+    TenonOptimizerDestroy(handle);
+  }
+};
+template <>
+struct Destroy<TenonDataset> {
+  static void call(TenonDataset* handle) noexcept {
+    TenonDatasetDestroy(handle);
+  }
+};
+template <>
+struct Destroy<TenonCheckpoint> {
+  static void call(TenonCheckpoint* handle) noexcept {
+    TenonCheckpointDestroy(handle);
+  }
+};
+template <>
+struct Destroy<TenonFieldSeries> {
+  static void call(TenonFieldSeries* handle) noexcept {
+    TenonFieldSeriesDestroy(handle);
+  }
+};
+template <>
+struct Destroy<TenonPlacementList> {
+  static void call(TenonPlacementList* handle) noexcept {
+    TenonPlacementListDestroy(handle);
+  }
+};
+template <>
+struct Destroy<TenonReductionPrograms> {
+  static void call(TenonReductionPrograms* handle) noexcept {
+    TenonReductionProgramsDestroy(handle);
+  }
+};
+template <>
+struct Destroy<TenonPlan> {
+  static void call(TenonPlan* handle) noexcept {
+    TenonPlanDestroy(handle);
+  }
+};
+
+} // namespace detail
+
+/** @brief One reference to an object; the base of all classes with members. */
+template <class C>
+class Object : public Handle<C> {
+public:
+  using Handle<C>::Handle;
+
+  /** Sets the name of an object, used in messages, views and reports. TenonObjectSetName() */
+  void setName(Text name = {}, const Where& where = Where::current());
+  /** Returns the name of an object. TenonObjectGetName() */
+  std::string name(const Where& where = Where::current()) const;
+  /** Sets the prefix of the object's options. TenonObjectSetOptionsPrefix() */
+  void setOptionsPrefix(Text prefix = {}, const Where& where = Where::current());
+  /** Returns the prefix of the object's options. TenonObjectGetOptionsPrefix() */
+  std::string optionsPrefix(const Where& where = Where::current()) const;
+  /** Returns the class of an object: "Partition", "Layout", "DTensor", . TenonObjectGetClass() */
+  std::string className(const Where& where = Where::current()) const;
+  /** Returns the communicator of an object. TenonObjectGetComm() */
+  MPI_Comm comm(const Where& where = Where::current()) const;
+  /** Returns the number of references, Tenon's own included. TenonObjectGetReferences() */
+  int references(const Where& where = Where::current()) const;
+};
+
+template <class C>
+void Object<C>::setName(Text name, const Where& where) {
+  detail::Call(where).check(TenonObjectSetName(this->object(), name.get()));
+}
+template <class C>
+std::string Object<C>::name(const Where& where) const {
+  detail::TextBuffer name;
+  detail::Call(where).check(TenonObjectGetName(this->object(), nullptr, 0, name.needed()));
+  detail::Call(where).check(TenonObjectGetName(this->object(), name.allocate(), name.length(),
+      nullptr));
+  return name.take();
+}
+template <class C>
+void Object<C>::setOptionsPrefix(Text prefix, const Where& where) {
+  detail::Call(where).check(TenonObjectSetOptionsPrefix(this->object(), prefix.get()));
+}
+template <class C>
+std::string Object<C>::optionsPrefix(const Where& where) const {
+  detail::TextBuffer prefix;
+  detail::Call(where).check(TenonObjectGetOptionsPrefix(this->object(), nullptr, 0,
+      prefix.needed()));
+  detail::Call(where).check(TenonObjectGetOptionsPrefix(this->object(), prefix.allocate(),
+      prefix.length(), nullptr));
+  return prefix.take();
+}
+template <class C>
+std::string Object<C>::className(const Where& where) const {
+  detail::TextBuffer name;
+  detail::Call(where).check(TenonObjectGetClass(this->object(), nullptr, 0, name.needed()));
+  detail::Call(where).check(TenonObjectGetClass(this->object(), name.allocate(), name.length(),
+      nullptr));
+  return name.take();
+}
+template <class C>
+MPI_Comm Object<C>::comm(const Where& where) const {
+  MPI_Comm comm = MPI_COMM_NULL;
+  detail::Call(where).check(TenonObjectGetComm(this->object(), &comm));
+  return comm;
+}
+template <class C>
+int Object<C>::references(const Where& where) const {
+  int references{};
+  detail::Call(where).check(TenonObjectGetReferences(this->object(), &references));
+  return references;
+}
+
+} // namespace tenon
+
+#endif
