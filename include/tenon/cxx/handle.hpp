@@ -73,15 +73,15 @@ public:
   Borrowed(const Borrowed& other) noexcept : object_(other.object_.get()) {}
   Borrowed& operator=(const Borrowed&) = delete;
 
-  Class& operator*() noexcept { return object_; }
-  Class* operator->() noexcept { return &object_; }
+  Class& operator*() const noexcept { return object_; }
+  Class* operator->() const noexcept { return &object_; }
   /** As an argument of other calls. */
-  operator Class&() noexcept { return object_; }
+  operator Class&() const noexcept { return object_; }
   /** Of NULL it is false. */
   explicit operator bool() const noexcept { return static_cast<bool>(object_); }
 
 private:
-  Class object_;
+  mutable Class object_; /* as behind a pointer */
 };
 
 } // namespace tenon
