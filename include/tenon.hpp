@@ -26,8 +26,8 @@
  *    the printing of errors that are thrown. As in C, an error that other ranks do not know, in
  *    apply() on several ranks, ends the program.
  *  - A function that Tenon calls is a Function: a lambda expression, for example. It throws its
- *    errors. Error and text handlers, and the functions of own types of layers, are pointers as in
- *    C.
+ *    errors, or returns their code. Error and text handlers, and the functions of own types of
+ *    layers, are pointers as in C.
  *  - array<T>() lends the local array of a tensor until the Loan goes out of scope, and place()
  *    puts an array of the program into a tensor until the Placement does.
  */

@@ -532,8 +532,8 @@ LinearOp (* m236)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
 LinearOp (* m237)(double, const LinearOp&, const Where&) = &LinearOp::scale;
 // TenonLinearOpCreateShell
 LinearOp (* m238)(const Layout&, const Layout&, TenonDataType, TenonDataType,
-    Function<void(const DTensor&, DTensor&)>, Function<void(const DTensor&, DTensor&)>,
-    const Where&) = &LinearOp::shell;
+    Function<TenonErrorCode(const DTensor&, DTensor&)>,
+    Function<TenonErrorCode(const DTensor&, DTensor&)>, const Where&) = &LinearOp::shell;
 // TenonLinearOpCreateType
 LinearOp (* m239)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
     const Where&) = &LinearOp::ofType;
@@ -842,7 +842,7 @@ Trainer m383(const Layer& network, const Layer& loss, const Optimizer& optimizer
 Trainer& (Trainer::* m384)(const Dataset&, const Where&) = &Trainer::setDataset;
 // TenonTrainerSetBatches
 Trainer& (Trainer::* m385)(TenonInt, const DTensor&, const DTensor&,
-    Function<void(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
+    Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
 // TenonTrainerSetValidation
 Trainer& (Trainer::* m386)(const Dataset&, TenonInt, const Where&) = &Trainer::setValidation;
 // TenonTrainerSetAccumulation
@@ -850,7 +850,7 @@ Trainer& (Trainer::* m387)(TenonInt, const Where&) = &Trainer::setAccumulation;
 // TenonTrainerSetGradientNorm
 Trainer& (Trainer::* m388)(double, const Where&) = &Trainer::setGradientNorm;
 // TenonTrainerSetCallback
-Trainer& (Trainer::* m389)(Function<void(Trainer&, TenonTrainerEvent)>,
+Trainer& (Trainer::* m389)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
     const Where&) = &Trainer::setCallback;
 // TenonTrainerSetCheckpoint
 Trainer& (Trainer::* m390)(const Checkpoint&, Text, TenonInt,

@@ -107,17 +107,29 @@ struct Box {
 template <class Signature>
 class Function;
 
-/** @brief What Tenon calls: a function, a lambda expression or whatever else can be called so. It
- *         may throw; an error code that it returns where nothing is expected is thrown too. */
+/** @brief What Tenon calls: a function, a lambda expression or whatever else can be called so. It may
+ *         throw. Where the result is a TenonErrorCode it may return nothing, which is success. */
 template <class Result, class... Arguments>
 class Function<Result(Arguments...)> {
+  template <class Called>
+  static constexpr bool fits() {
+    if constexpr (std::is_invocable_v<Called&, Arguments...>) {
+      using Given = std::invoke_result_t<Called&, Arguments...>;
+      constexpr bool isCode = std::is_same_v<Given, TenonErrorCode>;
+      if constexpr (std::is_same_v<Result, TenonErrorCode>)
+        return isCode || std::is_void_v<Given>;
+      else
+        return !isCode && std::is_convertible_v<Given, Result>;
+    }
+    return false;
+  }
+
 public:
   Function() = default;
   Function(std::nullptr_t) noexcept {}
-  template <class Called, class = std::enable_if_t<
-                              !std::is_same_v<std::decay_t<Called>, Function> &&
-                              std::is_invocable_r_v<Result, std::decay_t<Called>&, Arguments...>>>
-  Function(Called&& called) : held_(new Held<std::decay_t<Called>>(std::forward<Called>(called))) {}
+  template <class Called, class Kept = std::decay_t<Called>,
+            class = std::enable_if_t<!std::is_same_v<Kept, Function> && fits<Kept>()>>
+  Function(Called&& called) : held_(new Held<Kept>(std::forward<Called>(called))) {}
   ~Function() { delete held_; }
   Function(Function&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
   Function& operator=(Function&& other) noexcept {
@@ -140,15 +152,10 @@ private:
     template <class From>
     explicit Held(From&& from) : called(std::forward<From>(from)) {}
     Result call(Arguments... arguments) override {
-      using Given = std::invoke_result_t<Called&, Arguments...>;
-      if constexpr (!std::is_void_v<Result>) {
-        static_assert(!std::is_same_v<Given, TenonErrorCode>, "a result is expected; throw errors");
+      if constexpr (std::is_void_v<std::invoke_result_t<Called&, Arguments...>>)
+        return called(std::forward<Arguments>(arguments)...), TENON_SUCCESS;
+      else
         return called(std::forward<Arguments>(arguments)...);
-      } else if constexpr (std::is_same_v<Given, TenonErrorCode>) {
-        check(called(std::forward<Arguments>(arguments)...));
-      } else {
-        called(std::forward<Arguments>(arguments)...);
-      }
     }
     Called called;
   };

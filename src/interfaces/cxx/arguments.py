@@ -223,9 +223,9 @@ class Callable(Kind):
 
     def result_type(self):
         results = [a.base for a in self.passed() if a.stars]
-        if len(results) > 1 or not set(results) <= {'int', 'double', 'TenonInt'}:
+        if self.of_user.result != 'TenonErrorCode' or len(results) > 1 or not set(results) <= {'int', 'double', 'TenonInt'}:
             self.refuse(f'no rule for the results of {self.argument.base}')
-        return results[0] if results else 'void'
+        return results[0] if results else 'TenonErrorCode'
 
     def parameters(self):
         found = []
@@ -258,7 +258,9 @@ class Callable(Kind):
                 given.append(argument.name)
         results = [f'*{argument.name} = ' for argument in self.passed() if argument.stars]
         call = f'static_cast<Functions*>(context)->{self.name}({", ".join(given)});'
-        return lines + [''.join(results) + call, 'return TENON_SUCCESS;']
+        if results:
+            return lines + [results[0] + call, 'return TENON_SUCCESS;']
+        return lines + ['return ' + call]
 
 
 def kind_of(call, argument):

@@ -1170,25 +1170,23 @@ inline LinearOp LinearOp::scale(double factor, const LinearOp& op, const Where& 
   return scaled;
 }
 inline LinearOp LinearOp::shell(const Layout& domain, const Layout& range, TenonDataType domainType,
-    TenonDataType rangeType, Function<void(const DTensor&, DTensor&)> apply,
-    Function<void(const DTensor&, DTensor&)> applyAdjoint, const Where& where) {
+    TenonDataType rangeType, Function<TenonErrorCode(const DTensor&, DTensor&)> apply,
+    Function<TenonErrorCode(const DTensor&, DTensor&)> applyAdjoint, const Where& where) {
   struct Functions {
-    Function<void(const DTensor&, DTensor&)> apply;
-    Function<void(const DTensor&, DTensor&)> applyAdjoint;
+    Function<TenonErrorCode(const DTensor&, DTensor&)> apply;
+    Function<TenonErrorCode(const DTensor&, DTensor&)> applyAdjoint;
   };
   const TenonLinearOpMap callApply = [](TenonDTensor input, TenonDTensor output,
       void* context) -> TenonErrorCode {
     Borrowed<DTensor> inputLent(input);
     Borrowed<DTensor> outputLent(output);
-    static_cast<Functions*>(context)->apply(*inputLent, *outputLent);
-    return TENON_SUCCESS;
+    return static_cast<Functions*>(context)->apply(*inputLent, *outputLent);
   };
   const TenonLinearOpMap callApplyAdjoint = [](TenonDTensor input, TenonDTensor output,
       void* context) -> TenonErrorCode {
     Borrowed<DTensor> inputLent(input);
     Borrowed<DTensor> outputLent(output);
-    static_cast<Functions*>(context)->applyAdjoint(*inputLent, *outputLent);
-    return TENON_SUCCESS;
+    return static_cast<Functions*>(context)->applyAdjoint(*inputLent, *outputLent);
   };
   detail::Context<Functions> context({std::move(apply), std::move(applyAdjoint)});
   LinearOp op;
@@ -1869,15 +1867,14 @@ inline Trainer& Trainer::setDataset(const Dataset& dataset, const Where& where) 
   return *this;
 }
 inline Trainer& Trainer::setBatches(TenonInt count, const DTensor& x, const DTensor& target,
-    Function<void(Trainer&, TenonInt, TenonInt)> function, const Where& where) {
+    Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)> function, const Where& where) {
   struct Functions {
-    Function<void(Trainer&, TenonInt, TenonInt)> function;
+    Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)> function;
   };
   const TenonTrainerBatch callFunction = [](TenonTrainer trainer, TenonInt epoch, TenonInt batch,
       void* context) -> TenonErrorCode {
     Borrowed<Trainer> trainerLent(trainer);
-    static_cast<Functions*>(context)->function(*trainerLent, epoch, batch);
-    return TENON_SUCCESS;
+    return static_cast<Functions*>(context)->function(*trainerLent, epoch, batch);
   };
   detail::Context<Functions> context({std::move(function)});
   detail::Call(where).check(TenonTrainerSetBatches(get(), count, x.get(), target.get(),
@@ -1897,16 +1894,15 @@ inline Trainer& Trainer::setGradientNorm(double maximum, const Where& where) {
   detail::Call(where).check(TenonTrainerSetGradientNorm(get(), maximum));
   return *this;
 }
-inline Trainer& Trainer::setCallback(Function<void(Trainer&, TenonTrainerEvent)> callback,
+inline Trainer& Trainer::setCallback(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)> callback,
     const Where& where) {
   struct Functions {
-    Function<void(Trainer&, TenonTrainerEvent)> callback;
+    Function<TenonErrorCode(Trainer&, TenonTrainerEvent)> callback;
   };
   const TenonTrainerCallback callCallback = [](TenonTrainer trainer, TenonTrainerEvent event,
       void* context) -> TenonErrorCode {
     Borrowed<Trainer> trainerLent(trainer);
-    static_cast<Functions*>(context)->callback(*trainerLent, event);
-    return TENON_SUCCESS;
+    return static_cast<Functions*>(context)->callback(*trainerLent, event);
   };
   detail::Context<Functions> context({std::move(callback)});
   detail::Call(where).check(TenonTrainerSetCallback(get(),

@@ -48,7 +48,8 @@ public:
   Trainer& setDataset(const Dataset& dataset, const Where& where = Where::current());
   /** Sets a function that provides the batches to train with. TenonTrainerSetBatches() */
   Trainer& setBatches(TenonInt count, const DTensor& x, const DTensor& target,
-      Function<void(Trainer&, TenonInt, TenonInt)> function, const Where& where = Where::current());
+      Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)> function,
+      const Where& where = Where::current());
   /** Sets the dataset to validate with. TenonTrainerSetValidation() */
   Trainer& setValidation(const Dataset& dataset, TenonInt every,
       const Where& where = Where::current());
@@ -58,7 +59,7 @@ public:
   Trainer& setGradientNorm(double maximum, const Where& where = Where::current());
   /** Sets a function that is called after each step, validation and epoch.
    *  TenonTrainerSetCallback() */
-  Trainer& setCallback(Function<void(Trainer&, TenonTrainerEvent)> callback = {},
+  Trainer& setCallback(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)> callback = {},
       const Where& where = Where::current());
   /** Sets the checkpoint to write. TenonTrainerSetCheckpoint() */
   Trainer& setCheckpoint(const Checkpoint& checkpoint, Text folder, TenonInt every,
@@ -303,8 +304,8 @@ public:
   static LinearOp scale(double factor, const LinearOp& op, const Where& where = Where::current());
   /** Creates an operator of type "shell" from user functions. TenonLinearOpCreateShell() */
   static LinearOp shell(const Layout& domain, const Layout& range, TenonDataType domainType,
-      TenonDataType rangeType, Function<void(const DTensor&, DTensor&)> apply,
-      Function<void(const DTensor&, DTensor&)> applyAdjoint = {},
+      TenonDataType rangeType, Function<TenonErrorCode(const DTensor&, DTensor&)> apply,
+      Function<TenonErrorCode(const DTensor&, DTensor&)> applyAdjoint = {},
       const Where& where = Where::current());
   /** Creates an operator by the name of its type. TenonLinearOpCreateType() */
   static LinearOp ofType(const Layout& domain, const Layout& range, TenonDataType domainType,
