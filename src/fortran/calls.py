@@ -29,17 +29,15 @@ class Call:
         """Gives each list the source of its length; a scalar that is only that is left out."""
         by_name = {kind.c_name: kind for kind in self.kinds}
         for kind in self.kinds:
-            length = kind.argument.length
-            words = length.replace('product of ', '').split(' * ') if length else []
-            if words and all(word in by_name for word in words):
-                if words == [length] and not by_name[length].is_list:
-                    by_name[length].implied_by.append(kind)
-                elif length.startswith('product of '):
-                    kind.length = f'product({by_name[words[0]].name})'
-                else:
-                    kind.length = ' * '.join(by_name[word].name for word in words)
-            elif length:
-                kind.count = self.count_of(length)
+            argument = kind.argument
+            kind.implied_by = [by_name[other.name] for other in argument.lists]
+            factors = [by_name[factor.name] for factor in argument.factors]
+            if factors and factors[0].is_list:
+                kind.length = f'product({factors[0].name})'
+            elif factors:
+                kind.length = ' * '.join(factor.name for factor in factors)
+            elif argument.length and not any(argument in other.lists for other in self.function.arguments):
+                kind.count = self.count_of(argument.length)
             if kind.is_dimension:
                 kind.count = self.count_of('ndim')
                 if not kind.count:
@@ -53,16 +51,12 @@ class Call:
         return None
 
     def find_idioms(self):
-        """A text or a list that the call allocates: `char x[], length, needed` and
-        `length, values[], count`."""
-        for i, kind in enumerate(self.kinds):
-            names = [k.c_name for k in self.kinds[i:i + 3]]
-            if kind.is_returned_text:
-                kind.allocated_with(length=self.kinds[i + 1], needed=self.kinds[i + 2])
-            elif (names[0] == 'length' and len(names) == 3 and self.kinds[i + 1].is_list and
-                  self.kinds[i + 1].argument.direction == 'out' and
-                  self.kinds[i + 2].argument.stars == 1):
-                self.kinds[i + 1].allocated_with(length=kind, needed=self.kinds[i + 2])
+        """A text or a list that the call allocates."""
+        by_name = {kind.c_name: kind for kind in self.kinds}
+        for kind in self.kinds:
+            if kind.argument.buffer:
+                length, needed = kind.argument.buffer
+                kind.allocated_with(length=by_name[length.name], needed=by_name[needed.name])
 
     # The C function.
 

@@ -12,6 +12,7 @@ the script with a message: add it to KINDS, or write the call by hand and add it
 import sys
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / 'interfaces'))
 from calls import Call
 from headers import Headers
 from names import class_name, wrap

@@ -50,7 +50,7 @@ class Parts:
 
 class Kind:
     """The base of all kinds; also what they have in common with lists."""
-    is_handle = is_communicator = is_returned_text = is_long = False
+    is_handle = is_communicator = is_long = False
 
     def __init__(self, function, argument):
         self.function, self.argument = function, argument
@@ -366,8 +366,6 @@ class Text(Kind):
 
 
 class ReturnedText(Kind):
-    is_returned_text = True
-
     def raw(self):
         return 'character(kind=c_char), intent(out), optional'
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Names in Fortran, and lines that fit."""
-import re
 import textwrap
+
+from headers import words
 
 MAX_NAME, WIDTH = 63, 110
 
@@ -9,8 +10,7 @@ MAX_NAME, WIDTH = 63, 110
 def snake(name):
     """TenonDTensorAXPBY is tenon_dtensor_axpby, TenonLinearOp tenon_linearop, ghostsLow ghosts_low."""
     name = name.replace('DTensor', 'Dtensor').replace('LinearOp', 'Linearop')
-    words = re.findall(r'[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+', name)
-    return '_'.join(words).lower()
+    return '_'.join(words(name)).lower()
 
 
 def fortran_name(name):

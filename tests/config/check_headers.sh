@@ -9,7 +9,7 @@ root=$1
 cc=$2
 cxx=$3
 IFS=';' read -ra mpi <<<"$4"
-flags=(-fsyntax-only -Wall -Wextra -Wpedantic -Werror -I"$root/include" -I"${5:-$root/include}")
+flags=(-fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Werror -I"$root/include" -I"${5:-$root/include}")
 for folder in "${mpi[@]}"; do flags+=(-isystem "$folder"); done
 # As the installed package has it, see TenonInstall.cmake.
 flags+=(-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX)

@@ -5,6 +5,7 @@
 #define TENON_CXX_ERROR_HPP
 
 #include <tenon/error.h>
+#include <tenon/ext/error.h>
 
 #include <stdexcept>
 #include <string>
@@ -48,35 +49,59 @@ private:
 
 namespace detail {
 
-// The text of a call that fills (char text[], TenonInt length, TenonInt* needed); none if it fails.
-template <class Call>
-std::string textOf(Call call) {
-  TenonInt needed = 0;
-  if (call(nullptr, 0, &needed) != TENON_SUCCESS || needed < 1)
-    return {};
-  std::string text(static_cast<std::size_t>(needed), '\0');
-  if (call(text.data(), needed, nullptr) != TENON_SUCCESS)
-    return {};
-  text.resize(text.size() - 1);
-  return text;
-}
+// The buffer of a call that returns a text: the call is made with needed(), and again with
+// allocate() and length().
+class TextBuffer {
+public:
+  TenonInt* needed() noexcept { return &needed_; }
+  char* allocate() {
+    text_.resize(static_cast<std::size_t>(needed_));
+    return text_.data();
+  }
+  TenonInt length() const noexcept { return needed_; }
+  /* Without the NUL. */
+  std::string take() {
+    text_.pop_back();
+    return std::move(text_);
+  }
 
+private:
+  std::string text_;
+  TenonInt needed_ = 0;
+};
+
+// The last error must be told even if its record cannot be read: it then has no text.
 [[noreturn]] inline void fail(TenonErrorCode code, const Where& where) {
   TenonAddFrame(code, where.function, where.file, where.line);
-  std::string message = textOf([](char* text, TenonInt length, TenonInt* needed) {
-    return TenonGetLastError(nullptr, text, length, needed);
-  });
-  throw Error(code, std::move(message), textOf(TenonGetLastErrorReport));
+  std::string texts[2];
+  for (const bool isReport : {false, true}) {
+    const auto text = [isReport](char* buffer, TenonInt length, TenonInt* needed) {
+      return isReport ? TenonGetLastErrorReport(buffer, length, needed)
+                      : TenonGetLastError(nullptr, buffer, length, needed);
+    };
+    TextBuffer buffer;
+    if (text(nullptr, 0, buffer.needed()) == TENON_SUCCESS && buffer.length() > 0 &&
+        text(buffer.allocate(), buffer.length(), nullptr) == TENON_SUCCESS)
+      texts[isReport] = buffer.take();
+  }
+  throw Error(code, std::move(texts[0]), texts[1]);
 }
 
-template <class... Parameters, class... Arguments>
-void run(const Where& where, TenonErrorCode (*function)(Parameters...) noexcept,
-         Arguments&&... arguments) {
-  TenonNoteCaller(where.function, where.file, where.line);
-  const TenonErrorCode code = function(std::forward<Arguments>(arguments)...);
-  if (code != TENON_SUCCESS)
-    fail(code, where);
-}
+// One call of the C interface, Call(where).check(TenonX(...)): the place is noted before the
+// arguments are evaluated, an order that C++17 fixes.
+class Call {
+public:
+  explicit Call(const Where& where) noexcept : where_(where) {
+    TenonNoteCaller(where.function, where.file, where.line);
+  }
+  void check(TenonErrorCode code) const {
+    if (code != TENON_SUCCESS)
+      fail(code, where_);
+  }
+
+private:
+  const Where& where_;
+};
 
 } // namespace detail
 
@@ -84,6 +109,14 @@ void run(const Where& where, TenonErrorCode (*function)(Parameters...) noexcept,
 inline void check(TenonErrorCode code, const Where& where = Where::current()) {
   if (code != TENON_SUCCESS)
     detail::fail(code, where);
+}
+
+/** @brief Records an error, passes it to the error handler and throws it, in functions that Tenon
+ *         calls and in those that stand before calls of Tenon. TenonRaiseError() */
+[[noreturn]] inline void raiseError(TenonErrorCode code, const std::string& message,
+                                    const Where& where = Where::current()) {
+  detail::fail(TenonRaiseError(code, message.c_str(), where.function, where.file, where.line),
+               where);
 }
 
 } // namespace tenon

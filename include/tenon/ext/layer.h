@@ -216,7 +216,7 @@ TENON_EXTERN TenonErrorCode TenonLayerShellSetWorkspace(TenonLayer layer,
 /** @brief Returns the value of a parameter, in full on every rank. Not collective.
  *  @param[in]  layer      shell
  *  @param[in]  index      index of the parameter, counted from 0
- *  @param[out] value      tensor with the value
+ *  @param[out] value      tensor with the value, which must not be destroyed
  *  @return TENON_ERR_ARG  there is no such parameter */
 TENON_EXTERN TenonErrorCode TenonLayerShellGetValue(TenonLayer layer, int index,
                                                     TenonDTensor* value) TENON_NOEXCEPT;
@@ -224,7 +224,8 @@ TENON_EXTERN TenonErrorCode TenonLayerShellGetValue(TenonLayer layer, int index,
 /** @brief Returns the tangent of a parameter, in full on every rank. Not collective.
  *  @param[in]  layer      shell
  *  @param[in]  index      index of the parameter, counted from 0
- *  @param[out] tangent    tensor with the tangent; NULL if there is none, and outside applyTangent
+ *  @param[out] tangent    tensor with the tangent, which must not be destroyed; NULL if there is
+ *                         none, and outside applyTangent
  *  @return TENON_ERR_ARG  there is no such parameter */
 TENON_EXTERN TenonErrorCode TenonLayerShellGetTangent(TenonLayer layer, int index,
                                                       TenonDTensor* tangent) TENON_NOEXCEPT;
@@ -232,7 +233,8 @@ TENON_EXTERN TenonErrorCode TenonLayerShellGetTangent(TenonLayer layer, int inde
 /** @brief Returns the tensor that collects this rank's gradient contributions. Not collective.
  *  @param[in]  layer      shell
  *  @param[in]  index      index of the parameter, counted from 0
- *  @param[out] gradient   tensor to add the contribution to; NULL outside applyAdjoint
+ *  @param[out] gradient   tensor to add the contribution to, which must not be destroyed; NULL
+ *                         outside applyAdjoint
  *  @return TENON_ERR_ARG  there is no such parameter */
 TENON_EXTERN TenonErrorCode TenonLayerShellGetGradient(TenonLayer layer, int index,
                                                        TenonDTensor* gradient) TENON_NOEXCEPT;
@@ -244,7 +246,7 @@ TENON_EXTERN TenonErrorCode TenonLayerShellGetGradient(TenonLayer layer, int ind
  *
  *  @param[in]  layer      shell
  *  @param[in]  index      index of the state, counted from 0
- *  @param[out] state      tensor with the state
+ *  @param[out] state      tensor with the state, which must not be destroyed
  *  @return TENON_ERR_ARG  there is no such state */
 TENON_EXTERN TenonErrorCode TenonLayerShellGetState(TenonLayer layer, int index,
                                                     TenonDTensor* state) TENON_NOEXCEPT;

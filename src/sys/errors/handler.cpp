@@ -226,8 +226,9 @@ TenonErrorCode raiseAt(const Error& error, const char* function, const char* fil
     record.error = withPlainText(error);
     ++recorded;
   }
-  // An error that all ranks raise alike leaves nobody waiting, so it is returned even from Apply.
-  record.fatal = severity == Severity::Fatal && !record.error->isAgreed();
+  // An error that all ranks raise alike leaves nobody waiting, so it is returned even from Apply. The
+  // call that raised it may not have known that, as in a function of the program inside this one.
+  record.fatal = severity == Severity::Fatal && !error.isAgreed();
   const Place place = appendFrame(function, file, line);
   const int level = record.levels - 1;
   if (record.fatal && caller.file) // it may not come back to its caller

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the public headers declare, read for generate.py: functions with the comments of their
-arguments, handles, enumerations, types of user functions and tables of them. The test `arguments` keeps
-the headers in the form that is read here; any other form is an error."""
+"""What the public headers declare, read for the generators of the interfaces to other languages:
+functions with the comments of their arguments, handles, enumerations, types of user functions and tables
+of them. The test `arguments` keeps the headers in the form that is read here; any other form is an error.
+
+What arguments mean together is found here too, once for all languages: which argument is the length of a
+list (Argument.lists, Argument.factors), and which text or list a call returns in a buffer whose size it
+says (Argument.buffer)."""
 import re
 
 COMMENT = r'/\*\*((?:(?!\*/).)*)\*/\s*'
@@ -9,7 +13,13 @@ FUNCTION = re.compile(COMMENT + r'TENON_EXTERN\s+([\w\s*]+?)\b(Tenon\w+)\s*\(([^
                       r'TENON_NOEXCEPT\s*;', re.S)
 DECLARED = re.compile(r'\bTENON_EXTERN\s+[\w\s*]+?\b(Tenon\w+)\s*\(')
 ARGUMENT = re.compile(r'(const )?(?:struct )?(\w+) ?((?:\* ?(?:const ?)?)*)(\w+)(\[\])?')
+USER_FUNCTION = re.compile(COMMENT + r'typedef\s+([\w\s*]+?)\s*\(\*(Tenon\w+)\)\s*\(([^()]*)\)\s*;', re.S)
 PARAM = re.compile(r'@param\[(in|out|in,out)\]\s+(\w+(?:, \w+)*)\s*(.*?)(?=\s@\w|\Z)', re.S)
+
+
+def words(name):
+    """The words of a name in C: DTensorAXPBY is D, Tensor, AXPBY; ghostsLow is ghosts, Low."""
+    return re.findall(r'[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+', name)
 
 
 class Argument:
@@ -23,6 +33,7 @@ class Argument:
         self.stars = stars.count('*')
         self.is_list = bool(array)
         self.direction, self.text, self.length, self.is_nullable = 'in', '', None, False
+        self.lists, self.factors, self.buffer = [], [], None
 
     def describe(self, direction, text):
         self.direction = direction
@@ -33,9 +44,14 @@ class Argument:
         self.is_nullable = 'May be NULL, in which case' in text
         self.counts_from_0 = 'counted from 0' in text
 
+    @property
+    def is_text(self):
+        """A text that the call writes."""
+        return self.base == 'char' and self.is_list and not self.stars and not self.is_const
+
 
 class Function:
-    """One function: `brief` is the first paragraph of its comment."""
+    """One function, or one type of user function: `brief` is the first paragraph of its comment."""
 
     def __init__(self, comment, result, name, arguments):
         self.name, self.result = name, ' '.join(result.split())
@@ -50,6 +66,27 @@ class Function:
             raise SystemExit(f'{name}: the @param lines are not those of the arguments')
         for argument, (_, direction, text) in zip(self.arguments, described):
             argument.describe(direction, text)
+        self.relate()
+
+    def relate(self):
+        """What the arguments mean together. The length of a list is an argument, whose `lists` then has
+        the list, or an expression of arguments, the list's `factors` ("axes * levels", "product of
+        extents"), or neither: then an object knows it. `buffer` is (length, needed) of the idioms
+        `char text[], length, needed` and `length, values[], count`."""
+        by_name = {argument.name: argument for argument in self.arguments}
+        for i, argument in enumerate(self.arguments):
+            names = argument.length.replace('product of ', '').split(' * ') if argument.length else []
+            if names and all(name in by_name for name in names):
+                if names == [argument.length] and not by_name[names[0]].is_list:
+                    by_name[names[0]].lists.append(argument)
+                else:
+                    argument.factors = [by_name[name] for name in names]
+            before, after = self.arguments[i - 1:i], self.arguments[i + 1:i + 3]
+            if argument.is_text and len(after) == 2:
+                argument.buffer = tuple(after)
+            elif (argument.is_list and argument.direction == 'out' and before and after and
+                  before[0].name == argument.length == 'length' and after[0].stars == 1):
+                argument.buffer = before[0], after[0]
 
 
 class Headers:
@@ -57,19 +94,26 @@ class Headers:
 
     def __init__(self, folder):
         self.functions, self.handles, self.constants = [], [], []
-        self.enums, self.callbacks, self.structs = set(), set(), set()
+        self.enums, self.structs, self.callbacks, self.briefs = set(), set(), {}, {}
         for path in sorted(folder.rglob('*.h')):
-            self.read(path.read_text(), path.name)
+            self.read(path.read_text(), str(path.relative_to(folder)))
         self.handles.remove('TenonObject')
 
     def read(self, text, name):
         functions = [Function(*found) for found in FUNCTION.findall(text)]
         if {f.name for f in functions} != set(DECLARED.findall(text)):
             raise SystemExit(f'{name}: a function has no comment, or another form')
+        for function in functions:
+            function.header = name
         self.functions += functions
         plain = re.sub(r'/\*.*?\*/', ' ', text, flags=re.S)
         self.handles += re.findall(r'typedef struct \w+_s\*\s+(Tenon\w+);', plain)
-        self.callbacks.update(re.findall(r'typedef\s+\w+\s+\(\*(Tenon\w+)\)', plain))
+        self.briefs.update((handle, brief) for brief, handle in re.findall(
+            r'/\*\* @brief ([^*]*?)\. \*/\s*typedef struct \w+_s\* (Tenon\w+);', text))
+        self.briefs.update(re.findall(r'typedef struct \w+_s\* (Tenon\w+);\s*/\*\*<\s*([^*]*?)\s*\*/', text))
+        self.callbacks.update((found[2], Function(*found)) for found in USER_FUNCTION.findall(text))
+        if missing := set(re.findall(r'typedef[^;{}]*?\(\*(Tenon\w+)\)', plain)) - set(self.callbacks):
+            raise SystemExit(f'{name}: {missing.pop()} has no comment, or another form')
         self.structs.update(re.findall(r'typedef struct (Tenon\w+) \{', plain))
         for body, enum in re.findall(r'typedef enum \w+[^{]*\{(.*?)\}\s*(\w+);', plain, re.S):
             self.enums.add(enum)

@@ -1,0 +1,1659 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Made by src/interfaces/cxx/generate.py from the public headers. Do not edit.
+// clang-format off
+/** @file
+ *  @brief Part of tenon.hpp: the bodies of the members. */
+#ifndef TENON_CXX_GENERATED_CALLS_HPP
+#define TENON_CXX_GENERATED_CALLS_HPP
+
+#include <tenon/cxx/generated/classes.hpp>
+#include <tenon/cxx/lengths.hpp>
+
+#include <utility>
+
+namespace tenon {
+
+inline Checkpoint::Checkpoint(MPI_Comm comm, const Where& where) {
+  detail::Call(where).check(TenonCheckpointCreate(comm, out()));
+}
+inline Checkpoint& Checkpoint::addLayer(const Layer& layer, Text name, const Where& where) {
+  detail::Call(where).check(TenonCheckpointAddLayer(get(), layer.get(), name.get()));
+  return *this;
+}
+inline Checkpoint& Checkpoint::addOptimizer(const Optimizer& optimizer, Text name,
+    const Where& where) {
+  detail::Call(where).check(TenonCheckpointAddOptimizer(get(), optimizer.get(), name.get()));
+  return *this;
+}
+inline Checkpoint& Checkpoint::addTensor(const DTensor& tensor, Text name, const Where& where) {
+  detail::Call(where).check(TenonCheckpointAddTensor(get(), tensor.get(), name.get()));
+  return *this;
+}
+inline Checkpoint& Checkpoint::setInt(Text key, TenonInt value, const Where& where) {
+  detail::Call(where).check(TenonCheckpointSetInt(get(), key.get(), value));
+  return *this;
+}
+inline Checkpoint& Checkpoint::setReal(Text key, double value, const Where& where) {
+  detail::Call(where).check(TenonCheckpointSetReal(get(), key.get(), value));
+  return *this;
+}
+inline Checkpoint& Checkpoint::setString(Text key, Text value, const Where& where) {
+  detail::Call(where).check(TenonCheckpointSetString(get(), key.get(), value.get()));
+  return *this;
+}
+inline TenonInt Checkpoint::getInt(Text key, const Where& where) const {
+  TenonInt value{};
+  detail::Call(where).check(TenonCheckpointGetInt(get(), key.get(), &value));
+  return value;
+}
+inline double Checkpoint::getReal(Text key, const Where& where) const {
+  double value{};
+  detail::Call(where).check(TenonCheckpointGetReal(get(), key.get(), &value));
+  return value;
+}
+inline std::string Checkpoint::getString(Text key, const Where& where) const {
+  detail::TextBuffer text;
+  detail::Call(where).check(TenonCheckpointGetString(get(), key.get(), nullptr, 0, text.needed()));
+  detail::Call(where).check(TenonCheckpointGetString(get(), key.get(), text.allocate(),
+      text.length(), nullptr));
+  return text.take();
+}
+inline void Checkpoint::write(Text path, const Where& where) {
+  detail::Call(where).check(TenonCheckpointWrite(get(), path.get()));
+}
+inline void Checkpoint::writeStep(Text folder, TenonInt step, const Where& where) {
+  detail::Call(where).check(TenonCheckpointWriteStep(get(), folder.get(), step));
+}
+inline void Checkpoint::read(Text path, const Where& where) {
+  detail::Call(where).check(TenonCheckpointRead(get(), path.get()));
+}
+inline TenonInt Checkpoint::readLatest(Text folder, const Where& where) {
+  TenonInt step{};
+  detail::Call(where).check(TenonCheckpointReadLatest(get(), folder.get(), &step));
+  return step;
+}
+inline void Checkpoint::onSignal(int signal, const Where& where) {
+  detail::Call(where).check(TenonCheckpointOnSignal(get(), signal));
+}
+inline int Checkpoint::signal(const Where& where) const {
+  int signal{};
+  detail::Call(where).check(TenonCheckpointGetSignal(get(), &signal));
+  return signal;
+}
+inline void Checkpoint::viewFile(Text path, const Where& where) {
+  detail::Call(where).check(TenonCheckpointViewFile(path.get()));
+}
+inline Dataset::Dataset(MPI_Comm comm, Text images, Text labels, const Where& where) {
+  detail::Call(where).check(TenonDatasetCreateIDX(comm, images.get(), labels.get(), out()));
+}
+inline Dataset Dataset::hdf5(MPI_Comm comm, Text path, Text data, Text labels, const Where& where) {
+  Dataset dataset;
+  detail::Call(where).check(TenonDatasetCreateHDF5(comm, path.get(), data.get(), labels.get(),
+      dataset.out()));
+  return dataset;
+}
+inline std::vector<TenonInt> Dataset::shape(const Where& where) const {
+  int ndim = 0;
+  detail::Call(where).check(TenonDatasetGetShape(get(), 0, nullptr, &ndim));
+  std::vector<TenonInt> shape(detail::size(ndim));
+  detail::Call(where).check(TenonDatasetGetShape(get(), ndim, shape.data(), nullptr));
+  return shape;
+}
+inline void Dataset::setUp(const Layout& x, const Layout& labels, const Where& where) {
+  detail::Call(where).check(TenonDatasetSetUp(get(), x.get(), labels.get()));
+}
+inline void Dataset::setUp(const Layout& x, const Where& where) {
+  detail::Call(where).check(TenonDatasetSetUp(get(), x.get(), nullptr));
+}
+inline TenonInt Dataset::batches(const Where& where) const {
+  TenonInt count{};
+  detail::Call(where).check(TenonDatasetGetBatchCount(get(), &count));
+  return count;
+}
+inline void Dataset::batch(TenonInt epoch, TenonInt batch, DTensor& x, DTensor& labels,
+    const Where& where) const {
+  detail::Call(where).check(TenonDatasetGetBatch(get(), epoch, batch, x.get(), labels.get()));
+}
+inline void Dataset::batch(TenonInt epoch, TenonInt batch, DTensor& x, const Where& where) const {
+  detail::Call(where).check(TenonDatasetGetBatch(get(), epoch, batch, x.get(), nullptr));
+}
+inline DTensor::DTensor(const Layout& layout, TenonDataType type, const Where& where) {
+  detail::Call(where).check(TenonDTensorCreate(layout.get(), type, out()));
+}
+inline DTensor& DTensor::setSpace(TenonMemorySpace space, const Where& where) {
+  detail::Call(where).check(TenonDTensorSetSpace(get(), space));
+  return *this;
+}
+inline TenonMemorySpace DTensor::space(const Where& where) const {
+  TenonMemorySpace space{};
+  detail::Call(where).check(TenonDTensorGetSpace(get(), &space));
+  return space;
+}
+inline void DTensor::gatherArrays(const Where& where) {
+  detail::Call(where).check(TenonDTensorGatherArrays(get()));
+}
+inline void DTensor::scatterArrays(const Where& where) {
+  detail::Call(where).check(TenonDTensorScatterArrays(get()));
+}
+inline DTensor& DTensor::setPrivate(bool isPrivate, const Where& where) {
+  detail::Call(where).check(TenonDTensorSetPrivate(get(), detail::truth(isPrivate)));
+  return *this;
+}
+inline std::vector<TenonInt> DTensor::strides(const Where& where) const {
+  std::vector<TenonInt> strides(detail::dimensionsOf(get(), where));
+  detail::Call(where).check(TenonDTensorGetStrides(get(), strides.data()));
+  return strides;
+}
+inline Layout DTensor::layout(const Where& where) const {
+  Layout layout;
+  detail::Call(where).check(TenonDTensorGetLayout(get(), layout.out()));
+  return layout;
+}
+inline TenonDataType DTensor::dataType(const Where& where) const {
+  TenonDataType type{};
+  detail::Call(where).check(TenonDTensorGetDataType(get(), &type));
+  return type;
+}
+inline Box DTensor::box(const Where& where) const {
+  std::vector<TenonInt> low(detail::dimensionsOf(get(), where));
+  std::vector<TenonInt> high(detail::dimensionsOf(get(), where));
+  detail::Call(where).check(TenonDTensorGetBox(get(), low.data(), high.data()));
+  return {std::move(low), std::move(high)};
+}
+inline TenonInt DTensor::localSize(const Where& where) const {
+  TenonInt elements{};
+  detail::Call(where).check(TenonDTensorGetLocalSize(get(), &elements));
+  return elements;
+}
+inline void DTensor::copy(const DTensor& x, const Where& where) {
+  detail::Call(where).check(TenonDTensorCopy(x.get(), get()));
+}
+inline void DTensor::axpby(double alpha, const DTensor& x, double beta, const Where& where) {
+  detail::Call(where).check(TenonDTensorAXPBY(alpha, x.get(), beta, get()));
+}
+inline void DTensor::scale(double factor, const Where& where) {
+  detail::Call(where).check(TenonDTensorScale(factor, get()));
+}
+inline void DTensor::fill(double value, const Where& where) {
+  detail::Call(where).check(TenonDTensorFillConstant(get(), value));
+}
+inline void DTensor::fillUniform(TenonInt seed, TenonInt stream, double low, double high,
+    const Where& where) {
+  detail::Call(where).check(TenonDTensorFillUniform(get(), seed, stream, low, high));
+}
+inline void DTensor::fillNormal(TenonInt seed, TenonInt stream, double mean, double deviation,
+    const Where& where) {
+  detail::Call(where).check(TenonDTensorFillNormal(get(), seed, stream, mean, deviation));
+}
+inline void DTensor::fillTest(TenonInt seed, bool integers, const Where& where) {
+  detail::Call(where).check(TenonDTensorFillTest(get(), seed, detail::truth(integers)));
+}
+inline double DTensor::norm(const Where& where) const {
+  double norm{};
+  detail::Call(where).check(TenonDTensorNorm(get(), &norm));
+  return norm;
+}
+inline double DTensor::pairing(const DTensor& y, const Where& where) const {
+  double pairing{};
+  detail::Call(where).check(TenonDTensorPairing(get(), y.get(), &pairing));
+  return pairing;
+}
+inline double DTensor::maxAbs(const Where& where) const {
+  double value{};
+  detail::Call(where).check(TenonDTensorMaxAbs(get(), &value));
+  return value;
+}
+inline std::string errorString(TenonErrorCode code) {
+  return TenonErrorString(code);
+}
+inline std::string errorName(TenonErrorCode code) {
+  return TenonErrorName(code);
+}
+inline LastError lastError(const Where& where) {
+  TenonErrorCode code{};
+  detail::TextBuffer message;
+  detail::Call(where).check(TenonGetLastError(&code, nullptr, 0, message.needed()));
+  detail::Call(where).check(TenonGetLastError(&code, message.allocate(), message.length(),
+      nullptr));
+  return {code, message.take()};
+}
+inline std::string lastErrorReport(const Where& where) {
+  detail::TextBuffer report;
+  detail::Call(where).check(TenonGetLastErrorReport(nullptr, 0, report.needed()));
+  detail::Call(where).check(TenonGetLastErrorReport(report.allocate(), report.length(), nullptr));
+  return report.take();
+}
+inline void pushErrorHandler(TenonErrorHandler handler, void* context, const Where& where) {
+  detail::Call(where).check(TenonPushErrorHandler(handler, context));
+}
+inline void popErrorHandler(const Where& where) {
+  detail::Call(where).check(TenonPopErrorHandler());
+}
+inline void setFatalErrorHandler(TenonErrorHandler handler, void* context, const Where& where) {
+  detail::Call(where).check(TenonSetFatalErrorHandler(handler, context));
+}
+inline void abort(TenonErrorCode code) {
+  TenonAbort(code);
+}
+inline Layer Layer::shell(MPI_Comm comm, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateShell(comm, layer.out()));
+  return layer;
+}
+inline Layer& Layer::shellSetFunctions(const TenonLayerShellFunctions& functions,
+    const Where& where) {
+  detail::Call(where).check(TenonLayerShellSetFunctions(get(), &functions));
+  return *this;
+}
+inline Layer& Layer::shellSetContext(void* context, TenonLayerShellDestroyer destroy,
+    const Where& where) {
+  detail::Call(where).check(TenonLayerShellSetContext(get(), context, destroy));
+  return *this;
+}
+inline void* Layer::shellContext(const Where& where) const {
+  void* context = nullptr;
+  detail::Call(where).check(TenonLayerShellGetContext(get(), &context));
+  return context;
+}
+inline Layer& Layer::shellSetLabels(Text labels, const Where& where) {
+  detail::Call(where).check(TenonLayerShellSetLabels(get(), labels.get()));
+  return *this;
+}
+inline Layer& Layer::shellSetSaved(bool input, bool output, const Where& where) {
+  detail::Call(where).check(TenonLayerShellSetSaved(get(), detail::truth(input),
+      detail::truth(output)));
+  return *this;
+}
+inline Layer& Layer::shellAddParameter(Text name, Ints shape, TenonInt fanIn, TenonInt fanOut,
+    const Where& where) {
+  detail::Call(where).check(TenonLayerShellAddParameter(get(), name.get(),
+      static_cast<int>(shape.size()), shape.data(), fanIn, fanOut));
+  return *this;
+}
+inline Layer& Layer::shellAddState(Text name, Ints shape, double initial, const Where& where) {
+  detail::Call(where).check(TenonLayerShellAddState(get(), name.get(),
+      static_cast<int>(shape.size()), shape.data(), initial));
+  return *this;
+}
+inline Layer& Layer::shellSetWorkspace(TenonInt bytes, const Where& where) {
+  detail::Call(where).check(TenonLayerShellSetWorkspace(get(), bytes));
+  return *this;
+}
+inline Borrowed<DTensor> Layer::shellValue(int index, const Where& where) const {
+  TenonDTensor value = nullptr;
+  detail::Call(where).check(TenonLayerShellGetValue(get(), index, &value));
+  return Borrowed<DTensor>(value);
+}
+inline Borrowed<DTensor> Layer::shellTangent(int index, const Where& where) const {
+  TenonDTensor tangent = nullptr;
+  detail::Call(where).check(TenonLayerShellGetTangent(get(), index, &tangent));
+  return Borrowed<DTensor>(tangent);
+}
+inline Borrowed<DTensor> Layer::shellGradient(int index, const Where& where) const {
+  TenonDTensor gradient = nullptr;
+  detail::Call(where).check(TenonLayerShellGetGradient(get(), index, &gradient));
+  return Borrowed<DTensor>(gradient);
+}
+inline Borrowed<DTensor> Layer::shellState(int index, const Where& where) const {
+  TenonDTensor state = nullptr;
+  detail::Call(where).check(TenonLayerShellGetState(get(), index, &state));
+  return Borrowed<DTensor>(state);
+}
+inline void* Layer::shellWorkspace(const Where& where) const {
+  void* workspace = nullptr;
+  detail::Call(where).check(TenonLayerShellGetWorkspace(get(), &workspace));
+  return workspace;
+}
+inline void Layer::registerType(Text name, TenonLayerCreator create, const Where& where) {
+  detail::Call(where).check(TenonLayerRegister(name.get(), create));
+}
+inline void LinearOp::registerType(Text name, const TenonLinearOpFunctions& functions,
+    const Where& where) {
+  detail::Call(where).check(TenonLinearOpRegister(name.get(), &functions));
+}
+inline FieldSeries::FieldSeries(MPI_Comm comm, Text path, int spatial, const Where& where) {
+  detail::Call(where).check(TenonFieldSeriesCreate(comm, path.get(), spatial, out()));
+}
+inline FieldSeries& FieldSeries::setGrid(List<double> origin, List<double> spacing,
+    const Where& where) {
+  detail::checkLength("tenon::FieldSeries::setGrid: spacing", spacing.size(), origin.size());
+  detail::Call(where).check(TenonFieldSeriesSetGrid(get(), static_cast<int>(origin.size()),
+      origin.data(), spacing.data()));
+  return *this;
+}
+inline FieldSeries& FieldSeries::addTensor(const DTensor& tensor, Text name, Text components,
+    const Where& where) {
+  detail::Call(where).check(TenonFieldSeriesAddTensor(get(), tensor.get(), name.get(),
+      components.get()));
+  return *this;
+}
+inline void FieldSeries::write(TenonInt step, double time, const Where& where) {
+  detail::Call(where).check(TenonFieldSeriesWrite(get(), step, time));
+}
+inline bool initialized(const Where& where) {
+  TenonBool initialized{};
+  detail::Call(where).check(TenonInitialized(&initialized));
+  return initialized != TENON_FALSE;
+}
+inline MPI_Comm commFromFortran(int fcomm, const Where& where) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  detail::Call(where).check(TenonCommFromFortran(fcomm, &comm));
+  return comm;
+}
+inline Version version(const Where& where) {
+  int major{};
+  int minor{};
+  int patch{};
+  detail::Call(where).check(TenonGetVersion(&major, &minor, &patch));
+  return {major, minor, patch};
+}
+inline std::string versionString(const Where& where) {
+  detail::TextBuffer text;
+  detail::Call(where).check(TenonGetVersionString(nullptr, 0, text.needed()));
+  detail::Call(where).check(TenonGetVersionString(text.allocate(), text.length(), nullptr));
+  return text.take();
+}
+inline std::string buildInfo(const Where& where) {
+  detail::TextBuffer text;
+  detail::Call(where).check(TenonGetBuildInfo(nullptr, 0, text.needed()));
+  detail::Call(where).check(TenonGetBuildInfo(text.allocate(), text.length(), nullptr));
+  return text.take();
+}
+inline std::string deviceInfo(const Where& where) {
+  detail::TextBuffer text;
+  detail::Call(where).check(TenonGetDeviceInfo(nullptr, 0, text.needed()));
+  detail::Call(where).check(TenonGetDeviceInfo(text.allocate(), text.length(), nullptr));
+  return text.take();
+}
+inline std::string performanceAdvice(const Where& where) {
+  detail::TextBuffer text;
+  detail::Call(where).check(TenonGetPerformanceAdvice(nullptr, 0, text.needed()));
+  detail::Call(where).check(TenonGetPerformanceAdvice(text.allocate(), text.length(), nullptr));
+  return text.take();
+}
+inline void Layer::setUp(const Layout& input, const Where& where) {
+  detail::Call(where).check(TenonLayerSetUp(get(), input.get()));
+}
+inline Layout Layer::outputLayout(const Where& where) const {
+  Layout output;
+  detail::Call(where).check(TenonLayerGetOutputLayout(get(), output.out()));
+  return output;
+}
+inline DTensor Layer::createOutput(const Where& where) const {
+  DTensor y;
+  detail::Call(where).check(TenonLayerCreateOutput(get(), y.out()));
+  return y;
+}
+inline DTensor Layer::createOutputCotangent(const Where& where) const {
+  DTensor dy;
+  detail::Call(where).check(TenonLayerCreateOutputCotangent(get(), dy.out()));
+  return dy;
+}
+inline DTensor Layer::createInputCotangent(const Where& where) const {
+  DTensor dx;
+  detail::Call(where).check(TenonLayerCreateInputCotangent(get(), dx.out()));
+  return dx;
+}
+inline void Layer::initialize(TenonInt seed, const Where& where) {
+  detail::Call(where).check(TenonLayerInitialize(get(), seed));
+}
+inline int Layer::parameterCount(const Where& where) const {
+  int count{};
+  detail::Call(where).check(TenonLayerGetParameterCount(get(), &count));
+  return count;
+}
+inline DTensor Layer::parameter(int index, const Where& where) const {
+  DTensor parameter;
+  detail::Call(where).check(TenonLayerGetParameter(get(), index, parameter.out()));
+  return parameter;
+}
+inline DTensor Layer::parameterGradient(int index, const Where& where) const {
+  DTensor gradient;
+  detail::Call(where).check(TenonLayerGetParameterGradient(get(), index, gradient.out()));
+  return gradient;
+}
+inline DTensor Layer::reducedGradient(int index, const Where& where) const {
+  DTensor gradient;
+  detail::Call(where).check(TenonLayerGetReducedGradient(get(), index, gradient.out()));
+  return gradient;
+}
+inline DTensor Layer::parameterTangent(int index, const Where& where) const {
+  DTensor tangent;
+  detail::Call(where).check(TenonLayerGetParameterTangent(get(), index, tangent.out()));
+  return tangent;
+}
+inline Layer& Layer::setTraining(bool training, const Where& where) {
+  detail::Call(where).check(TenonLayerSetTraining(get(), detail::truth(training)));
+  return *this;
+}
+inline Layer& Layer::setFrozen(bool frozen, const Where& where) {
+  detail::Call(where).check(TenonLayerSetFrozen(get(), detail::truth(frozen)));
+  return *this;
+}
+inline Layer& Layer::setTarget(const DTensor& target, const Where& where) {
+  detail::Call(where).check(TenonLayerSetTarget(get(), target.get()));
+  return *this;
+}
+inline void Layer::apply(const DTensor& x, DTensor& y, const Where& where) {
+  detail::Call(where).check(TenonLayerApply(get(), x.get(), y.get()));
+}
+inline void Layer::applyTangent(const DTensor& dx, DTensor& dy, const Where& where) {
+  detail::Call(where).check(TenonLayerApplyTangent(get(), dx.get(), dy.get()));
+}
+inline void Layer::applyAdjoint(const DTensor& dy, DTensor& dx, const Where& where) {
+  detail::Call(where).check(TenonLayerApplyAdjoint(get(), dy.get(), dx.get()));
+}
+inline void Layer::applyAdjoint(const DTensor& dy, const Where& where) {
+  detail::Call(where).check(TenonLayerApplyAdjoint(get(), dy.get(), nullptr));
+}
+inline void Layer::clearStack(const Where& where) {
+  detail::Call(where).check(TenonLayerClearStack(get()));
+}
+inline void Layer::zeroGradients(const Where& where) {
+  detail::Call(where).check(TenonLayerZeroGradients(get()));
+}
+inline double Layer::testAdjoint(const DTensor& x, TenonInt seed, double* tangent, double* adjoint,
+    const Where& where) {
+  double relative{};
+  detail::Call(where).check(TenonLayerTestAdjoint(get(), x.get(), seed, tangent, adjoint,
+      &relative));
+  return relative;
+}
+inline double Layer::testTaylor(const DTensor& x, TenonInt seed, double* remainder,
+    const Where& where) {
+  double order{};
+  detail::Call(where).check(TenonLayerTestTaylor(get(), x.get(), seed, &order, remainder));
+  return order;
+}
+inline Layer Layer::conv(MPI_Comm comm, TenonInt inChannels, TenonInt outChannels, Ints kernel,
+    const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateConv(comm, static_cast<int>(kernel.size()), inChannels,
+      outChannels, kernel.data(), layer.out()));
+  return layer;
+}
+inline Layer Layer::pooling(MPI_Comm comm, TenonPoolingMode mode, Ints kernel, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreatePooling(comm, mode, static_cast<int>(kernel.size()),
+      kernel.data(), layer.out()));
+  return layer;
+}
+inline Layer Layer::affine(MPI_Comm comm, TenonInt inputs, TenonInt outputs, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateAffine(comm, inputs, outputs, layer.out()));
+  return layer;
+}
+inline Layer Layer::pointwise(MPI_Comm comm, Text function, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreatePointwise(comm, function.get(), layer.out()));
+  return layer;
+}
+inline Layer Layer::flatten(MPI_Comm comm, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateFlatten(comm, layer.out()));
+  return layer;
+}
+inline Layer Layer::crossEntropy(MPI_Comm comm, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateCrossEntropy(comm, layer.out()));
+  return layer;
+}
+inline Layer Layer::meanSquaredError(MPI_Comm comm, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateMeanSquaredError(comm, layer.out()));
+  return layer;
+}
+inline Layer Layer::dropout(MPI_Comm comm, double rate, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateDropout(comm, rate, layer.out()));
+  return layer;
+}
+inline Layer Layer::ofType(MPI_Comm comm, Text name, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateType(comm, name.get(), layer.out()));
+  return layer;
+}
+inline Layer Layer::sequential(MPI_Comm comm, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateSequential(comm, layer.out()));
+  return layer;
+}
+inline Layer& Layer::add(const Layer& layer, const Where& where) {
+  detail::Call(where).check(TenonLayerSequentialAdd(get(), layer.get()));
+  return *this;
+}
+inline Layer Layer::repartition(MPI_Comm comm, const Layout& output, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateRepartition(comm, output.get(), layer.out()));
+  return layer;
+}
+inline Layer Layer::sum(MPI_Comm comm, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateAdd(comm, layer.out()));
+  return layer;
+}
+inline Layer Layer::concatenate(MPI_Comm comm, int dim, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateConcatenate(comm, dim, layer.out()));
+  return layer;
+}
+inline Layer& Layer::setOutputLayout(const Layout& output, const Where& where) {
+  detail::Call(where).check(TenonLayerSetOutputLayout(get(), output.get()));
+  return *this;
+}
+inline Layer Layer::graph(MPI_Comm comm, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateGraph(comm, layer.out()));
+  return layer;
+}
+inline Layer& Layer::graphSetInputs(int count, const Where& where) {
+  detail::Call(where).check(TenonLayerGraphSetInputs(get(), count));
+  return *this;
+}
+inline int Layer::addNode(const Layer& layer, List<int> inputs, const Where& where) {
+  int node{};
+  detail::Call(where).check(TenonLayerGraphAddNode(get(), layer.get(),
+      static_cast<int>(inputs.size()), inputs.data(), &node));
+  return node;
+}
+inline Layout Layer::boundaryLayout(const Layout& input, const Where& where) const {
+  Layout boundary;
+  detail::Call(where).check(TenonLayerGetBoundaryLayout(get(), input.get(), boundary.out()));
+  return boundary;
+}
+inline void Layer::setUpMany(Handles<TenonLayout> inputs, const Where& where) {
+  detail::Call(where).check(TenonLayerSetUpMany(get(), static_cast<int>(inputs.size()),
+      inputs.data()));
+}
+inline DTensor Layer::createInputCotangentAt(int input, const Where& where) const {
+  DTensor dx;
+  detail::Call(where).check(TenonLayerCreateInputCotangentAt(get(), input, dx.out()));
+  return dx;
+}
+inline void Layer::applyMany(Handles<TenonDTensor> x, DTensor& y, const Where& where) {
+  detail::Call(where).check(TenonLayerApplyMany(get(), static_cast<int>(x.size()), x.data(),
+      y.get()));
+}
+inline void Layer::applyTangentMany(Handles<TenonDTensor> dx, DTensor& dy, const Where& where) {
+  detail::Call(where).check(TenonLayerApplyTangentMany(get(), static_cast<int>(dx.size()),
+      dx.data(), dy.get()));
+}
+inline void Layer::applyAdjointMany(const DTensor& dy, Handles<TenonDTensor> dx,
+    const Where& where) {
+  detail::Call(where).check(TenonLayerApplyAdjointMany(get(), dy.get(), static_cast<int>(dx.size()),
+      dx.data()));
+}
+inline Layer& Layer::setStride(Ints stride, const Where& where) {
+  detail::checkLength("tenon::Layer::setStride: stride", stride.size(), detail::spatialOf(get(),
+      where));
+  detail::Call(where).check(TenonLayerSetStride(get(), stride.data()));
+  return *this;
+}
+inline Layer& Layer::setDilation(Ints dilation, const Where& where) {
+  detail::checkLength("tenon::Layer::setDilation: dilation", dilation.size(),
+      detail::spatialOf(get(), where));
+  detail::Call(where).check(TenonLayerSetDilation(get(), dilation.data()));
+  return *this;
+}
+inline Layer& Layer::setPadding(Ints low, Ints high, const Where& where) {
+  detail::checkLength("tenon::Layer::setPadding: low", low.size(), detail::spatialOf(get(), where));
+  detail::checkAnyLength("tenon::Layer::setPadding: high", high.size(), detail::spatialOf(get(),
+      where));
+  detail::Call(where).check(TenonLayerSetPadding(get(), low.data(), detail::orNull(high)));
+  return *this;
+}
+inline Layer& Layer::setBoundary(List<TenonBoundary> low, List<TenonBoundary> high,
+    const Where& where) {
+  detail::checkLength("tenon::Layer::setBoundary: low", low.size(), detail::spatialOf(get(),
+      where));
+  detail::checkAnyLength("tenon::Layer::setBoundary: high", high.size(), detail::spatialOf(get(),
+      where));
+  detail::Call(where).check(TenonLayerSetBoundary(get(), low.data(), detail::orNull(high)));
+  return *this;
+}
+inline Layer& Layer::setBoundaryConstant(double value, const Where& where) {
+  detail::Call(where).check(TenonLayerSetBoundaryConstant(get(), value));
+  return *this;
+}
+inline Layer& Layer::setGroups(TenonInt groups, const Where& where) {
+  detail::Call(where).check(TenonLayerSetGroups(get(), groups));
+  return *this;
+}
+inline Layer& Layer::setOverlap(TenonOverlap overlap, const Where& where) {
+  detail::Call(where).check(TenonLayerSetOverlap(get(), overlap));
+  return *this;
+}
+inline Layer& Layer::setCeilMode(bool ceil, const Where& where) {
+  detail::Call(where).check(TenonLayerSetCeilMode(get(), detail::truth(ceil)));
+  return *this;
+}
+inline Layer& Layer::setBias(bool bias, const Where& where) {
+  detail::Call(where).check(TenonLayerSetBias(get(), detail::truth(bias)));
+  return *this;
+}
+inline Layer& Layer::setRate(double rate, const Where& where) {
+  detail::Call(where).check(TenonLayerSetRate(get(), rate));
+  return *this;
+}
+inline Layer& Layer::setSlope(double slope, const Where& where) {
+  detail::Call(where).check(TenonLayerSetSlope(get(), slope));
+  return *this;
+}
+inline Layer& Layer::setFactor(double factor, const Where& where) {
+  detail::Call(where).check(TenonLayerSetFactor(get(), factor));
+  return *this;
+}
+inline Layer& Layer::setDataType(TenonDataType type, const Where& where) {
+  detail::Call(where).check(TenonLayerSetDataType(get(), type));
+  return *this;
+}
+inline Layer& Layer::setSpace(TenonMemorySpace space, const Where& where) {
+  detail::Call(where).check(TenonLayerSetSpace(get(), space));
+  return *this;
+}
+inline Layer& Layer::setStackDepth(int depth, const Where& where) {
+  detail::Call(where).check(TenonLayerSetStackDepth(get(), depth));
+  return *this;
+}
+inline Layer& Layer::setSignature(Text labels, const Where& where) {
+  detail::Call(where).check(TenonLayerSetSignature(get(), labels.get()));
+  return *this;
+}
+inline Layer& Layer::setStorage(Text storage, const Where& where) {
+  detail::Call(where).check(TenonLayerSetStorage(get(), storage.get()));
+  return *this;
+}
+inline Layer& Layer::setBackend(Text backend, const Where& where) {
+  detail::Call(where).check(TenonLayerSetBackend(get(), backend.get()));
+  return *this;
+}
+inline Layer::Layer(MPI_Comm comm, const Where& where) {
+  detail::Call(where).check(TenonLayerCreate(comm, out()));
+}
+inline Layer& Layer::setType(Text type, const Where& where) {
+  detail::Call(where).check(TenonLayerSetType(get(), type.get()));
+  return *this;
+}
+inline std::string Layer::types(const Where& where) {
+  detail::TextBuffer types;
+  detail::Call(where).check(TenonLayerGetTypes(nullptr, 0, types.needed()));
+  detail::Call(where).check(TenonLayerGetTypes(types.allocate(), types.length(), nullptr));
+  return types.take();
+}
+inline std::string Layer::labels(Ints shape, const Where& where) const {
+  detail::TextBuffer labels;
+  detail::Call(where).check(TenonLayerGetLabels(get(), static_cast<int>(shape.size()), shape.data(),
+      nullptr, 0, labels.needed()));
+  detail::Call(where).check(TenonLayerGetLabels(get(), static_cast<int>(shape.size()), shape.data(),
+      labels.allocate(), labels.length(), nullptr));
+  return labels.take();
+}
+inline std::string Layer::typeSignatures(Text type, int ndim, const Where& where) {
+  detail::TextBuffer signatures;
+  detail::Call(where).check(TenonLayerGetTypeSignatures(type.get(), ndim, nullptr, 0,
+      signatures.needed()));
+  detail::Call(where).check(TenonLayerGetTypeSignatures(type.get(), ndim, signatures.allocate(),
+      signatures.length(), nullptr));
+  return signatures.take();
+}
+inline std::string Layer::summary(const Where& where) const {
+  detail::TextBuffer summary;
+  detail::Call(where).check(TenonLayerGetSummary(get(), nullptr, 0, summary.needed()));
+  detail::Call(where).check(TenonLayerGetSummary(get(), summary.allocate(), summary.length(),
+      nullptr));
+  return summary.take();
+}
+inline Layer::SetExampleResult Layer::setExample(TenonInt seed, const Where& where) {
+  int inputs{};
+  TenonInt classes{};
+  detail::Call(where).check(TenonLayerSetExample(get(), seed, &inputs, &classes));
+  return {inputs, classes};
+}
+inline std::vector<TenonInt> Layer::exampleShape(TenonInt seed, int tensor,
+    const Where& where) const {
+  int ndim = 0;
+  detail::Call(where).check(TenonLayerGetExampleShape(get(), seed, tensor, 0, nullptr, &ndim));
+  std::vector<TenonInt> shape(detail::size(ndim));
+  detail::Call(where).check(TenonLayerGetExampleShape(get(), seed, tensor, ndim, shape.data(),
+      nullptr));
+  return shape;
+}
+inline Layer Layer::fromFile(MPI_Comm comm, Text nameOrPath, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateFromFile(comm, nameOrPath.get(), layer.out()));
+  return layer;
+}
+inline void Layer::saveNetwork(Text path, const Where& where) const {
+  detail::Call(where).check(TenonLayerSaveNetwork(get(), path.get()));
+}
+inline Layer Layer::child(Text path, const Where& where) const {
+  Layer child;
+  detail::Call(where).check(TenonLayerGetChild(get(), path.get(), child.out()));
+  return child;
+}
+inline DTensor Layer::parameter(Text path, const Where& where) const {
+  DTensor parameter;
+  detail::Call(where).check(TenonLayerGetParameterAt(get(), path.get(), parameter.out()));
+  return parameter;
+}
+inline void Layer::loadWeights(Text path, Text map, const Where& where) {
+  detail::Call(where).check(TenonLayerLoadWeights(get(), path.get(), map.get()));
+}
+inline void Layer::saveWeights(Text path, const Where& where) const {
+  detail::Call(where).check(TenonLayerSaveWeights(get(), path.get()));
+}
+inline Layout::Layout(const Partition& partition, Ints shape, Text properties, const Where& where) {
+  detail::Call(where).check(TenonLayoutCreateSharded(partition.get(),
+      static_cast<int>(shape.size()), shape.data(), properties.get(), out()));
+}
+inline Layout::Layout(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
+  detail::checkAnyLength("tenon::Layout: shape", shape.size(), low.size());
+  detail::checkLength("tenon::Layout: high", high.size(), low.size());
+  detail::Call(where).check(TenonLayoutCreateFromBoxes(comm, static_cast<int>(low.size()),
+      detail::orNull(shape), low.data(), high.data(), out()));
+}
+inline Layout::Layout(const Partition& partition, const Where& where) {
+  detail::Call(where).check(TenonLayoutCreate(partition.get(), out()));
+}
+inline Layout Layout::like(const Where& where) const {
+  Layout layout;
+  detail::Call(where).check(TenonLayoutCreateLike(get(), layout.out()));
+  return layout;
+}
+inline Layout& Layout::setShape(Ints shape, const Where& where) {
+  detail::Call(where).check(TenonLayoutSetShape(get(), static_cast<int>(shape.size()),
+      shape.data()));
+  return *this;
+}
+inline Layout& Layout::setProperties(Text properties, const Where& where) {
+  detail::Call(where).check(TenonLayoutSetProperties(get(), properties.get()));
+  return *this;
+}
+inline Layout& Layout::setSplitOrder(int dim, List<int> axes, const Where& where) {
+  detail::Call(where).check(TenonLayoutSetSplitOrder(get(), dim, static_cast<int>(axes.size()),
+      axes.data()));
+  return *this;
+}
+inline Layout& Layout::setCuts(int dim, Ints cuts, const Where& where) {
+  detail::Call(where).check(TenonLayoutSetCuts(get(), dim, static_cast<int>(cuts.size()),
+      cuts.data()));
+  return *this;
+}
+inline Layout& Layout::setHalo(int dim, TenonInt low, TenonInt high, TenonBoundary lowMode,
+    TenonBoundary highMode, const Where& where) {
+  detail::Call(where).check(TenonLayoutSetHalo(get(), dim, low, high, lowMode, highMode));
+  return *this;
+}
+inline Layout& Layout::setHaloBoxes(int dim, Ints low, Ints high, TenonBoundary lowMode,
+    TenonBoundary highMode, const Where& where) {
+  detail::checkLength("tenon::Layout::setHaloBoxes: high", high.size(), low.size());
+  detail::Call(where).check(TenonLayoutSetHaloBoxes(get(), dim, static_cast<int>(low.size()),
+      low.data(), high.data(), lowMode, highMode));
+  return *this;
+}
+inline Layout& Layout::setHaloPartial(int dim, bool partial, const Where& where) {
+  detail::Call(where).check(TenonLayoutSetHaloPartial(get(), dim, detail::truth(partial)));
+  return *this;
+}
+inline void Layout::setUp(const Where& where) {
+  detail::Call(where).check(TenonLayoutSetUp(get()));
+}
+inline Layout Layout::dual(const Where& where) const {
+  Layout dual;
+  detail::Call(where).check(TenonLayoutGetDual(get(), dual.out()));
+  return dual;
+}
+inline Partition Layout::partition(const Where& where) const {
+  Partition partition;
+  detail::Call(where).check(TenonLayoutGetPartition(get(), partition.out()));
+  return partition;
+}
+inline int Layout::dimensions(const Where& where) const {
+  int ndim{};
+  detail::Call(where).check(TenonLayoutGetDim(get(), &ndim));
+  return ndim;
+}
+inline std::vector<TenonInt> Layout::shape(const Where& where) const {
+  std::vector<TenonInt> shape(detail::dimensionsOf(get(), where));
+  detail::Call(where).check(TenonLayoutGetShape(get(), shape.data()));
+  return shape;
+}
+inline std::string Layout::properties(const Where& where) const {
+  detail::TextBuffer properties;
+  detail::Call(where).check(TenonLayoutGetProperties(get(), nullptr, 0, properties.needed()));
+  detail::Call(where).check(TenonLayoutGetProperties(get(), properties.allocate(),
+      properties.length(), nullptr));
+  return properties.take();
+}
+inline Box Layout::box(const Where& where) const {
+  std::vector<TenonInt> low(detail::dimensionsOf(get(), where));
+  std::vector<TenonInt> high(detail::dimensionsOf(get(), where));
+  detail::Call(where).check(TenonLayoutGetBox(get(), low.data(), high.data()));
+  return {std::move(low), std::move(high)};
+}
+inline Box Layout::ownedBox(const Where& where) const {
+  std::vector<TenonInt> low(detail::dimensionsOf(get(), where));
+  std::vector<TenonInt> high(detail::dimensionsOf(get(), where));
+  detail::Call(where).check(TenonLayoutGetOwnedBox(get(), low.data(), high.data()));
+  return {std::move(low), std::move(high)};
+}
+inline bool Layout::isActive(const Where& where) const {
+  TenonBool active{};
+  detail::Call(where).check(TenonLayoutIsActive(get(), &active));
+  return active != TENON_FALSE;
+}
+inline bool Layout::isEqual(const Layout& other, const Where& where) const {
+  TenonBool equal{};
+  detail::Call(where).check(TenonLayoutIsEqual(get(), other.get(), &equal));
+  return equal != TENON_FALSE;
+}
+inline void LinearOp::apply(const DTensor& x, DTensor& y, const Where& where) {
+  detail::Call(where).check(TenonLinearOpApply(get(), x.get(), y.get()));
+}
+inline void LinearOp::applyAdjoint(const DTensor& y, DTensor& x, const Where& where) {
+  detail::Call(where).check(TenonLinearOpApplyAdjoint(get(), y.get(), x.get()));
+}
+inline void LinearOp::applyAdd(double alpha, const DTensor& x, double beta, DTensor& y,
+    const Where& where) {
+  detail::Call(where).check(TenonLinearOpApplyAdd(get(), alpha, x.get(), beta, y.get()));
+}
+inline void LinearOp::applyAdjointAdd(double alpha, const DTensor& y, double beta, DTensor& x,
+    const Where& where) {
+  detail::Call(where).check(TenonLinearOpApplyAdjointAdd(get(), alpha, y.get(), beta, x.get()));
+}
+inline void LinearOp::applyBegin(double alpha, const DTensor& x, double beta, DTensor& y,
+    const Where& where) {
+  detail::Call(where).check(TenonLinearOpApplyBegin(get(), alpha, x.get(), beta, y.get()));
+}
+inline void LinearOp::applyEnd(const Where& where) {
+  detail::Call(where).check(TenonLinearOpApplyEnd(get()));
+}
+inline void LinearOp::applyAdjointBegin(double alpha, const DTensor& y, double beta, DTensor& x,
+    const Where& where) {
+  detail::Call(where).check(TenonLinearOpApplyAdjointBegin(get(), alpha, y.get(), beta, x.get()));
+}
+inline void LinearOp::applyAdjointEnd(const Where& where) {
+  detail::Call(where).check(TenonLinearOpApplyAdjointEnd(get()));
+}
+inline void LinearOp::bind(const DTensor& x, const DTensor& y, const Where& where) {
+  detail::Call(where).check(TenonLinearOpBind(get(), x.get(), y.get()));
+}
+inline void LinearOp::bindAdjoint(const DTensor& y, const DTensor& x, const Where& where) {
+  detail::Call(where).check(TenonLinearOpBindAdjoint(get(), y.get(), x.get()));
+}
+inline void LinearOp::unbind(const Where& where) {
+  detail::Call(where).check(TenonLinearOpUnbind(get()));
+}
+inline Layout LinearOp::domain(const Where& where) const {
+  Layout layout;
+  detail::Call(where).check(TenonLinearOpGetDomain(get(), layout.out()));
+  return layout;
+}
+inline Layout LinearOp::range(const Where& where) const {
+  Layout layout;
+  detail::Call(where).check(TenonLinearOpGetRange(get(), layout.out()));
+  return layout;
+}
+inline TenonDataType LinearOp::dataType(const Where& where) const {
+  TenonDataType type{};
+  detail::Call(where).check(TenonLinearOpGetDataType(get(), &type));
+  return type;
+}
+inline TenonDataType LinearOp::rangeDataType(const Where& where) const {
+  TenonDataType type{};
+  detail::Call(where).check(TenonLinearOpGetRangeDataType(get(), &type));
+  return type;
+}
+inline LinearOp::Traffic LinearOp::traffic(const Where& where) const {
+  TenonInt messages{};
+  TenonInt bytes{};
+  detail::Call(where).check(TenonLinearOpGetTraffic(get(), &messages, &bytes));
+  return {messages, bytes};
+}
+inline double LinearOp::testAdjoint(TenonInt seed, bool integers, double* forward, double* adjoint,
+    const Where& where) {
+  double relative{};
+  detail::Call(where).check(TenonLinearOpTestAdjoint(get(), seed, detail::truth(integers), forward,
+      adjoint, &relative));
+  return relative;
+}
+inline LinearOp LinearOp::conversion(const Layout& from, const Layout& to, TenonDataType type,
+    const Where& where) {
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateConversion(from.get(), to.get(), type, op.out()));
+  return op;
+}
+inline LinearOp LinearOp::halo(const Layout& from, const Layout& to, TenonDataType type,
+    const Where& where) {
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateHalo(from.get(), to.get(), type, op.out()));
+  return op;
+}
+inline LinearOp LinearOp::boundaryValues(const Layout& layout, TenonDataType type,
+    const Where& where) {
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateBoundaryValues(layout.get(), type, op.out()));
+  return op;
+}
+inline LinearOp LinearOp::boundaryConstant(const Layout& layout, TenonDataType type,
+    const Where& where) {
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateBoundaryConstant(layout.get(), type, op.out()));
+  return op;
+}
+inline LinearOp LinearOp::repartition(const Layout& from, const Layout& to, TenonDataType type,
+    const Where& where) {
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateRepartition(from.get(), to.get(), type, op.out()));
+  return op;
+}
+inline LinearOp LinearOp::primitive(const Layout& layout, Text name, int axis, int dim,
+    TenonDataType type, const Where& where) {
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreatePrimitive(layout.get(), name.get(), axis, dim, type,
+      op.out()));
+  return op;
+}
+inline LinearOp LinearOp::sendReceive(const Layout& layout, int rank, TenonDataType type,
+    const Where& where) {
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateSendReceive(layout.get(), rank, type, op.out()));
+  return op;
+}
+inline LinearOp LinearOp::allocate(const Layout& from, const Layout& to, Ints at,
+    TenonDataType type, const Where& where) {
+  detail::checkLength("tenon::LinearOp::allocate: at", at.size(), detail::dimensionsOf(from.get(),
+      where));
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateAllocate(from.get(), to.get(), at.data(), type,
+      op.out()));
+  return op;
+}
+inline LinearOp LinearOp::clear(const Layout& layout, Ints low, Ints high, TenonDataType type,
+    const Where& where) {
+  detail::checkLength("tenon::LinearOp::clear: low", low.size(), detail::dimensionsOf(layout.get(),
+      where));
+  detail::checkLength("tenon::LinearOp::clear: high", high.size(),
+      detail::dimensionsOf(layout.get(), where));
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateClear(layout.get(), low.data(), high.data(), type,
+      op.out()));
+  return op;
+}
+inline LinearOp LinearOp::add(const Layout& layout, Ints low, Ints high, Ints to,
+    TenonDataType type, const Where& where) {
+  detail::checkLength("tenon::LinearOp::add: low", low.size(), detail::dimensionsOf(layout.get(),
+      where));
+  detail::checkLength("tenon::LinearOp::add: high", high.size(), detail::dimensionsOf(layout.get(),
+      where));
+  detail::checkLength("tenon::LinearOp::add: to", to.size(), detail::dimensionsOf(layout.get(),
+      where));
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateAdd(layout.get(), low.data(), high.data(), to.data(),
+      type, op.out()));
+  return op;
+}
+inline LinearOp LinearOp::copy(const Layout& layout, Ints low, Ints high, Ints to,
+    TenonDataType type, const Where& where) {
+  detail::checkLength("tenon::LinearOp::copy: low", low.size(), detail::dimensionsOf(layout.get(),
+      where));
+  detail::checkLength("tenon::LinearOp::copy: high", high.size(), detail::dimensionsOf(layout.get(),
+      where));
+  detail::checkLength("tenon::LinearOp::copy: to", to.size(), detail::dimensionsOf(layout.get(),
+      where));
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateCopy(layout.get(), low.data(), high.data(),
+      to.data(), type, op.out()));
+  return op;
+}
+inline LinearOp LinearOp::move(const Layout& layout, Ints low, Ints high, Ints to,
+    TenonDataType type, const Where& where) {
+  detail::checkLength("tenon::LinearOp::move: low", low.size(), detail::dimensionsOf(layout.get(),
+      where));
+  detail::checkLength("tenon::LinearOp::move: high", high.size(), detail::dimensionsOf(layout.get(),
+      where));
+  detail::checkLength("tenon::LinearOp::move: to", to.size(), detail::dimensionsOf(layout.get(),
+      where));
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateMove(layout.get(), low.data(), high.data(),
+      to.data(), type, op.out()));
+  return op;
+}
+inline LinearOp LinearOp::identity(const Layout& layout, TenonDataType type, const Where& where) {
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateIdentity(layout.get(), type, op.out()));
+  return op;
+}
+inline LinearOp LinearOp::cast(const Layout& layout, TenonDataType from, TenonDataType to,
+    const Where& where) {
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateCast(layout.get(), from, to, op.out()));
+  return op;
+}
+inline LinearOp LinearOp::zero(const Layout& from, const Layout& to, TenonDataType type,
+    const Where& where) {
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateZero(from.get(), to.get(), type, op.out()));
+  return op;
+}
+inline LinearOp LinearOp::composition(Handles<TenonLinearOp> ops, const Where& where) {
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateComposition(static_cast<int>(ops.size()), ops.data(),
+      op.out()));
+  return op;
+}
+inline LinearOp LinearOp::adjoint(const Where& where) const {
+  LinearOp adjoint;
+  detail::Call(where).check(TenonLinearOpCreateAdjoint(get(), adjoint.out()));
+  return adjoint;
+}
+inline LinearOp LinearOp::sum(Handles<TenonLinearOp> ops, const Where& where) {
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateSum(static_cast<int>(ops.size()), ops.data(),
+      op.out()));
+  return op;
+}
+inline LinearOp LinearOp::scale(double factor, const LinearOp& op, const Where& where) {
+  LinearOp scaled;
+  detail::Call(where).check(TenonLinearOpCreateScale(factor, op.get(), scaled.out()));
+  return scaled;
+}
+inline LinearOp LinearOp::shell(const Layout& domain, const Layout& range, TenonDataType domainType,
+    TenonDataType rangeType, Function<TenonErrorCode(const DTensor&, DTensor&)> apply,
+    Function<TenonErrorCode(const DTensor&, DTensor&)> applyAdjoint, const Where& where) {
+  struct Functions {
+    Function<TenonErrorCode(const DTensor&, DTensor&)> apply;
+    Function<TenonErrorCode(const DTensor&, DTensor&)> applyAdjoint;
+  };
+  const TenonLinearOpMap callApply = [](TenonDTensor input, TenonDTensor output,
+      void* context) -> TenonErrorCode {
+    Borrowed<DTensor> inputLent(input);
+    Borrowed<DTensor> outputLent(output);
+    return static_cast<Functions*>(context)->apply(*inputLent, *outputLent);
+  };
+  const TenonLinearOpMap callApplyAdjoint = [](TenonDTensor input, TenonDTensor output,
+      void* context) -> TenonErrorCode {
+    Borrowed<DTensor> inputLent(input);
+    Borrowed<DTensor> outputLent(output);
+    return static_cast<Functions*>(context)->applyAdjoint(*inputLent, *outputLent);
+  };
+  detail::Context<Functions> context({std::move(apply), std::move(applyAdjoint)});
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateShell(domain.get(), range.get(), domainType,
+      rangeType, callApply, context.get()->applyAdjoint ? callApplyAdjoint : nullptr, context.get(),
+      detail::Context<Functions>::destroy, op.out()));
+  context.release();
+  return op;
+}
+inline LinearOp LinearOp::ofType(const Layout& domain, const Layout& range,
+    TenonDataType domainType, TenonDataType rangeType, Text name, void* parameters,
+    const Where& where) {
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateType(domain.get(), range.get(), domainType,
+      rangeType, name.get(), parameters, op.out()));
+  return op;
+}
+inline LinearOp Layer::jacobian(const DTensor& x, const Where& where) const {
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateJacobian(get(), x.get(), op.out()));
+  return op;
+}
+inline LinearOp& LinearOp::setPoint(const DTensor& x, const Where& where) {
+  detail::Call(where).check(TenonLinearOpJacobianSetPoint(get(), x.get()));
+  return *this;
+}
+inline void logEnable(bool on, const Where& where) {
+  detail::Call(where).check(TenonLogEnable(detail::truth(on)));
+}
+inline int logEventRegister(Text name, const Where& where) {
+  int event{};
+  detail::Call(where).check(TenonLogEventRegister(name.get(), &event));
+  return event;
+}
+inline void logEventBegin(int event, const Where& where) {
+  detail::Call(where).check(TenonLogEventBegin(event));
+}
+inline void logEventEnd(int event, const Where& where) {
+  detail::Call(where).check(TenonLogEventEnd(event));
+}
+inline void logFlops(double flops, const Where& where) {
+  detail::Call(where).check(TenonLogFlops(flops));
+}
+inline void logStagePush(Text name, const Where& where) {
+  detail::Call(where).check(TenonLogStagePush(name.get()));
+}
+inline void logStagePop(const Where& where) {
+  detail::Call(where).check(TenonLogStagePop());
+}
+inline void progressShow(Text name, TenonInt done, TenonInt total, Text valueName, double value,
+    const Where& where) {
+  detail::Call(where).check(TenonProgressShow(name.get(), done, total, valueName.get(), value));
+}
+inline Layer& Layer::setTargetWeights(const DTensor& weights, const Where& where) {
+  detail::Call(where).check(TenonLayerSetTargetWeights(get(), weights.get()));
+  return *this;
+}
+inline Machine::Machine(Text name, List<const char*> names, Ints sizes, const Where& where) {
+  detail::checkLength("tenon::Machine: sizes", sizes.size(), names.size());
+  detail::Call(where).check(TenonMachineCreate(name.get(), static_cast<int>(names.size()),
+      names.data(), sizes.data(), out()));
+}
+inline Machine Machine::fromFile(Text nameOrPath, TenonInt nodes, const Where& where) {
+  Machine machine;
+  detail::Call(where).check(TenonMachineCreateFromFile(nameOrPath.get(), nodes, machine.out()));
+  return machine;
+}
+inline Machine Machine::local(const Where& where) {
+  Machine machine;
+  detail::Call(where).check(TenonMachineCreateLocal(machine.out()));
+  return machine;
+}
+inline Machine Machine::fromComm(MPI_Comm comm, const Where& where) {
+  Machine machine;
+  detail::Call(where).check(TenonMachineCreateFromComm(comm, machine.out()));
+  return machine;
+}
+inline Machine Machine::measure(MPI_Comm comm, TenonMemorySpace space, int rounds,
+    const Where& where) {
+  Machine machine;
+  detail::Call(where).check(TenonMachineMeasure(comm, space, rounds, machine.out()));
+  return machine;
+}
+inline void Machine::save(Text path, const Where& where) const {
+  detail::Call(where).check(TenonMachineSave(get(), path.get()));
+}
+inline Machine& Machine::addLink(Text name, int level, TenonInt units, double bandwidth,
+    double latency, TenonLinkRule rule, const Where& where) {
+  detail::Call(where).check(TenonMachineAddLink(get(), name.get(), level, units, bandwidth, latency,
+      rule));
+  return *this;
+}
+inline Machine::Counts Machine::counts(const Where& where) const {
+  int levels{};
+  int links{};
+  TenonInt devices{};
+  detail::Call(where).check(TenonMachineGetCounts(get(), &levels, &links, &devices));
+  return {levels, links, devices};
+}
+inline std::string Machine::levelName(int level, const Where& where) const {
+  detail::TextBuffer name;
+  detail::Call(where).check(TenonMachineGetLevelName(get(), level, nullptr, 0, name.needed()));
+  detail::Call(where).check(TenonMachineGetLevelName(get(), level, name.allocate(), name.length(),
+      nullptr));
+  return name.take();
+}
+inline TenonInt Machine::levelSize(int level, const Where& where) const {
+  TenonInt size{};
+  detail::Call(where).check(TenonMachineGetLevelSize(get(), level, &size));
+  return size;
+}
+inline std::string Machine::linkName(int link, const Where& where) const {
+  detail::TextBuffer name;
+  detail::Call(where).check(TenonMachineGetLinkName(get(), link, nullptr, 0, name.needed()));
+  detail::Call(where).check(TenonMachineGetLinkName(get(), link, name.allocate(), name.length(),
+      nullptr));
+  return name.take();
+}
+inline Machine::Link Machine::link(int link, const Where& where) const {
+  int level{};
+  TenonInt units{};
+  double bandwidth{};
+  double latency{};
+  detail::Call(where).check(TenonMachineGetLink(get(), link, &level, &units, &bandwidth, &latency));
+  return {level, units, bandwidth, latency};
+}
+inline std::vector<TenonInt> Machine::ranks(const Where& where) const {
+  std::vector<TenonInt> ranks(detail::devicesOf(get(), where));
+  detail::Call(where).check(TenonMachineGetRanks(get(), ranks.data()));
+  return ranks;
+}
+inline Optimizer::Optimizer(const Layer& layer, Text type, const Where& where) {
+  detail::Call(where).check(TenonOptimizerCreate(layer.get(), type.get(), out()));
+}
+inline Optimizer& Optimizer::setLearningRate(double rate, const Where& where) {
+  detail::Call(where).check(TenonOptimizerSetLearningRate(get(), rate));
+  return *this;
+}
+inline bool Optimizer::report(double loss, const Where& where) {
+  TenonBool stop{};
+  detail::Call(where).check(TenonOptimizerReport(get(), loss, &stop));
+  return stop != TENON_FALSE;
+}
+inline double Optimizer::learningRate(const Where& where) const {
+  double rate{};
+  detail::Call(where).check(TenonOptimizerGetLearningRate(get(), &rate));
+  return rate;
+}
+inline double Optimizer::clipGradientNorm(double maximum, const Where& where) {
+  double norm{};
+  detail::Call(where).check(TenonOptimizerClipGradientNorm(get(), maximum, &norm));
+  return norm;
+}
+inline void Optimizer::step(const Where& where) {
+  detail::Call(where).check(TenonOptimizerStep(get()));
+}
+inline double Optimizer::stepClosure(Function<double(Optimizer&)> closure, const Where& where) {
+  struct Functions {
+    Function<double(Optimizer&)> closure;
+  };
+  const TenonOptimizerClosure callClosure = [](TenonOptimizer optimizer, double* loss,
+      void* context) -> TenonErrorCode {
+    Borrowed<Optimizer> optimizerLent(optimizer);
+    *loss = static_cast<Functions*>(context)->closure(*optimizerLent);
+    return TENON_SUCCESS;
+  };
+  detail::Context<Functions> context({std::move(closure)});
+  double loss{};
+  detail::Call(where).check(TenonOptimizerStepClosure(get(), callClosure, context.get(), &loss));
+  return loss;
+}
+inline TenonInt Optimizer::steps(const Where& where) const {
+  TenonInt steps{};
+  detail::Call(where).check(TenonOptimizerGetSteps(get(), &steps));
+  return steps;
+}
+inline void optionsDeclare(Text owner, Text name, TenonOptionType type, Text defaultValue,
+    Text help, Text choices, const Where& where) {
+  detail::Call(where).check(TenonOptionsDeclare(owner.get(), name.get(), type, defaultValue.get(),
+      help.get(), choices.get()));
+}
+inline void optionsOwnCommandLine(const Where& where) {
+  detail::Call(where).check(TenonOptionsOwnCommandLine());
+}
+inline void optionsSet(Text key, Text value, const Where& where) {
+  detail::Call(where).check(TenonOptionsSet(key.get(), value.get()));
+}
+inline void optionsInsertFile(Text path, const Where& where) {
+  detail::Call(where).check(TenonOptionsInsertFile(path.get()));
+}
+inline bool optionsGetFlag(Text prefix, Text name, const Where& where) {
+  TenonBool value{};
+  detail::Call(where).check(TenonOptionsGetFlag(prefix.get(), name.get(), &value));
+  return value != TENON_FALSE;
+}
+inline TenonInt optionsGetInt(Text prefix, Text name, const Where& where) {
+  TenonInt value{};
+  detail::Call(where).check(TenonOptionsGetInt(prefix.get(), name.get(), &value));
+  return value;
+}
+inline std::vector<TenonInt> optionsGetIntegers(Text prefix, Text name, const Where& where) {
+  TenonInt count = 0;
+  detail::Call(where).check(TenonOptionsGetIntegers(prefix.get(), name.get(), 0, nullptr, &count));
+  std::vector<TenonInt> values(detail::size(count));
+  detail::Call(where).check(TenonOptionsGetIntegers(prefix.get(), name.get(), count, values.data(),
+      nullptr));
+  return values;
+}
+inline double optionsGetReal(Text prefix, Text name, const Where& where) {
+  double value{};
+  detail::Call(where).check(TenonOptionsGetReal(prefix.get(), name.get(), &value));
+  return value;
+}
+inline std::string optionsGetString(Text prefix, Text name, const Where& where) {
+  detail::TextBuffer value;
+  detail::Call(where).check(TenonOptionsGetString(prefix.get(), name.get(), nullptr, 0,
+      value.needed()));
+  detail::Call(where).check(TenonOptionsGetString(prefix.get(), name.get(), value.allocate(),
+      value.length(), nullptr));
+  return value.take();
+}
+inline bool optionsHas(Text prefix, Text name, const Where& where) {
+  TenonBool given{};
+  detail::Call(where).check(TenonOptionsHas(prefix.get(), name.get(), &given));
+  return given != TENON_FALSE;
+}
+inline int optionsDeclaredCount(const Where& where) {
+  int count{};
+  detail::Call(where).check(TenonOptionsGetDeclaredCount(&count));
+  return count;
+}
+inline TenonOptionType optionsDeclaredType(int index, const Where& where) {
+  TenonOptionType type{};
+  detail::Call(where).check(TenonOptionsGetDeclaredType(index, &type));
+  return type;
+}
+inline std::string optionsDeclaredText(int index, TenonOptionText which, const Where& where) {
+  detail::TextBuffer text;
+  detail::Call(where).check(TenonOptionsGetDeclaredText(index, which, nullptr, 0, text.needed()));
+  detail::Call(where).check(TenonOptionsGetDeclaredText(index, which, text.allocate(),
+      text.length(), nullptr));
+  return text.take();
+}
+inline void optionsHelp(Text word, const Where& where) {
+  detail::Call(where).check(TenonOptionsHelp(word.get()));
+}
+inline void setOutputHandler(TenonTextHandler handler, void* context, const Where& where) {
+  detail::Call(where).check(TenonSetOutputHandler(handler, context));
+}
+inline void setErrorOutputHandler(TenonTextHandler handler, void* context, const Where& where) {
+  detail::Call(where).check(TenonSetErrorOutputHandler(handler, context));
+}
+inline void writeFile(Text path, std::string_view text, const Where& where) {
+  detail::Call(where).check(TenonWriteFile(path.get(), text.data(),
+      static_cast<TenonInt>(text.size())));
+}
+inline Partition::Partition(MPI_Comm comm, List<int> extents, const Where& where) {
+  detail::Call(where).check(TenonPartitionCreate(comm, static_cast<int>(extents.size()),
+      extents.data(), out()));
+}
+inline Partition Partition::fromRanks(MPI_Comm comm, List<int> extents, List<int> ranks,
+    const Where& where) {
+  detail::checkLength("tenon::Partition::fromRanks: ranks", ranks.size(), detail::product(extents));
+  Partition partition;
+  detail::Call(where).check(TenonPartitionCreateFromRanks(comm, static_cast<int>(extents.size()),
+      extents.data(), ranks.data(), partition.out()));
+  return partition;
+}
+inline Partition Partition::placed(MPI_Comm comm, int axes, int levels, Ints matrix,
+    const Where& where) {
+  detail::checkLength("tenon::Partition::placed: matrix", matrix.size(),
+      detail::size(axes) * detail::size(levels));
+  Partition partition;
+  detail::Call(where).check(TenonPartitionCreatePlaced(comm, axes, levels, matrix.data(),
+      partition.out()));
+  return partition;
+}
+inline int Partition::axes(const Where& where) const {
+  int axes{};
+  detail::Call(where).check(TenonPartitionGetAxes(get(), &axes));
+  return axes;
+}
+inline std::vector<int> Partition::extents(const Where& where) const {
+  std::vector<int> extents(detail::axesOf(get(), where));
+  detail::Call(where).check(TenonPartitionGetExtents(get(), extents.data()));
+  return extents;
+}
+inline int Partition::position(const Where& where) const {
+  int position{};
+  detail::Call(where).check(TenonPartitionGetPosition(get(), &position));
+  return position;
+}
+inline std::vector<int> Partition::coordinates(const Where& where) const {
+  std::vector<int> coordinates(detail::axesOf(get(), where));
+  detail::Call(where).check(TenonPartitionGetCoordinates(get(), coordinates.data()));
+  return coordinates;
+}
+inline MPI_Comm Partition::axisComm(int axis, const Where& where) const {
+  MPI_Comm comm = MPI_COMM_NULL;
+  detail::Call(where).check(TenonPartitionGetAxisComm(get(), axis, &comm));
+  return comm;
+}
+inline void Partition::shareMemory(void* memory, std::size_t bytes, const Where& where) {
+  detail::Call(where).check(TenonPartitionShareMemory(get(), memory, bytes));
+}
+inline void Partition::unshareMemory(void* memory, const Where& where) {
+  detail::Call(where).check(TenonPartitionUnshareMemory(get(), memory));
+}
+inline Partition& Partition::setStream(void* stream, const Where& where) {
+  detail::Call(where).check(TenonPartitionSetStream(get(), stream));
+  return *this;
+}
+inline Plan Plan::named(Text nameOrPath, TenonInt batch, const Where& where) {
+  Plan plan;
+  detail::Call(where).check(TenonPlanCreateNamed(nameOrPath.get(), batch, plan.out()));
+  return plan;
+}
+inline Plan& Plan::setMachine(const Machine& machine, const Where& where) {
+  detail::Call(where).check(TenonPlanSetMachine(get(), machine.get()));
+  return *this;
+}
+inline void Plan::fix(Text layer, Text word, const Where& where) {
+  detail::Call(where).check(TenonPlanFix(get(), layer.get(), word.get()));
+}
+inline void Plan::search(const Where& where) {
+  detail::Call(where).check(TenonPlanSearch(get()));
+}
+inline double Plan::number(Text layer, Text name, const Where& where) const {
+  double value{};
+  detail::Call(where).check(TenonPlanGetNumber(get(), layer.get(), name.get(), &value));
+  return value;
+}
+inline TenonInt Plan::layerCount(const Where& where) const {
+  TenonInt count{};
+  detail::Call(where).check(TenonPlanGetLayerCount(get(), &count));
+  return count;
+}
+inline std::string Plan::layerName(TenonInt index, const Where& where) const {
+  detail::TextBuffer name;
+  detail::Call(where).check(TenonPlanGetLayerName(get(), index, nullptr, 0, name.needed()));
+  detail::Call(where).check(TenonPlanGetLayerName(get(), index, name.allocate(), name.length(),
+      nullptr));
+  return name.take();
+}
+inline std::string Plan::word(Text layer, const Where& where) const {
+  detail::TextBuffer word;
+  detail::Call(where).check(TenonPlanGetWord(get(), layer.get(), nullptr, 0, word.needed()));
+  detail::Call(where).check(TenonPlanGetWord(get(), layer.get(), word.allocate(), word.length(),
+      nullptr));
+  return word.take();
+}
+inline std::string Plan::runnerUp(Text layer, const Where& where) const {
+  detail::TextBuffer word;
+  detail::Call(where).check(TenonPlanGetRunnerUp(get(), layer.get(), nullptr, 0, word.needed()));
+  detail::Call(where).check(TenonPlanGetRunnerUp(get(), layer.get(), word.allocate(), word.length(),
+      nullptr));
+  return word.take();
+}
+inline double Plan::publishedSeconds(Text equation, TenonInt rows, TenonInt columns,
+    TenonInt convRows, TenonInt convColumns, const Where& where) const {
+  double seconds{};
+  detail::Call(where).check(TenonPlanGetPublishedSeconds(get(), equation.get(), rows, columns,
+      convRows, convColumns, &seconds));
+  return seconds;
+}
+inline Plan::CountConversionResult Plan::countConversion(Text from, Text to, TenonInt processes,
+    Ints shape, const Where& where) {
+  TenonInt messages{};
+  TenonInt elements{};
+  detail::Call(where).check(TenonPlanCountConversion(from.get(), to.get(), processes,
+      static_cast<int>(shape.size()), shape.data(), &messages, &elements));
+  return {messages, elements};
+}
+inline Plan::Plan(const Layer& network, TenonInt batch, const Where& where) {
+  detail::Call(where).check(TenonPlanCreate(network.get(), batch, out()));
+}
+inline Plan& Plan::setInput(const Layout& layout, const Where& where) {
+  detail::Call(where).check(TenonPlanSetInput(get(), layout.get()));
+  return *this;
+}
+inline Plan& Plan::setOutput(const Layout& layout, const Where& where) {
+  detail::Call(where).check(TenonPlanSetOutput(get(), layout.get()));
+  return *this;
+}
+inline void Plan::setUp(const Where& where) {
+  detail::Call(where).check(TenonPlanSetUp(get()));
+}
+inline void Plan::save(Text path, const Where& where) const {
+  detail::Call(where).check(TenonPlanSave(get(), path.get()));
+}
+inline void Plan::load(Text path, const Where& where) {
+  detail::Call(where).check(TenonPlanLoad(get(), path.get()));
+}
+inline void Plan::report(const Where& where) {
+  detail::Call(where).check(TenonPlanReport(get()));
+}
+inline Plan::CalibrateResult Plan::calibrate(const Where& where) {
+  double latency{};
+  double bandwidth{};
+  double flops{};
+  detail::Call(where).check(TenonPlanCalibrate(get(), &latency, &bandwidth, &flops));
+  return {latency, bandwidth, flops};
+}
+inline Plan& Plan::setRatesFrom(const Plan& measured, const Where& where) {
+  detail::Call(where).check(TenonPlanSetRatesFrom(get(), measured.get()));
+  return *this;
+}
+inline Layer Plan::layer(const Where& where) const {
+  Layer layer;
+  detail::Call(where).check(TenonPlanGetLayer(get(), layer.out()));
+  return layer;
+}
+inline Layout Plan::inputLayout(const Where& where) const {
+  Layout layout;
+  detail::Call(where).check(TenonPlanGetInputLayout(get(), layout.out()));
+  return layout;
+}
+inline void Plan::apply(const DTensor& x, DTensor& y, const Where& where) {
+  detail::Call(where).check(TenonPlanApply(get(), x.get(), y.get()));
+}
+inline void Plan::applyTangent(const DTensor& dx, DTensor& dy, const Where& where) {
+  detail::Call(where).check(TenonPlanApplyTangent(get(), dx.get(), dy.get()));
+}
+inline void Plan::applyAdjoint(const DTensor& dy, DTensor& dx, const Where& where) {
+  detail::Call(where).check(TenonPlanApplyAdjoint(get(), dy.get(), dx.get()));
+}
+inline void Plan::applyAdjoint(const DTensor& dy, const Where& where) {
+  detail::Call(where).check(TenonPlanApplyAdjoint(get(), dy.get(), nullptr));
+}
+inline PlacementList::PlacementList(Ints system, Ints sizes, const Where& where) {
+  detail::Call(where).check(TenonPlacementListCreate(static_cast<int>(system.size()), system.data(),
+      static_cast<int>(sizes.size()), sizes.data(), out()));
+}
+inline TenonInt PlacementList::count(const Where& where) const {
+  TenonInt count{};
+  detail::Call(where).check(TenonPlacementListGetCount(get(), &count));
+  return count;
+}
+inline void PlacementList::matrix(TenonInt index, Array<TenonInt> matrix,
+    const Where& where) const {
+  detail::Call(where).check(TenonPlacementListGetMatrix(get(), index, matrix.data()));
+}
+inline void PlacementList::coordinates(TenonInt index, TenonInt device, Array<TenonInt> coordinates,
+    const Where& where) const {
+  detail::Call(where).check(TenonPlacementListGetCoordinates(get(), index, device,
+      coordinates.data()));
+}
+inline TenonInt PlacementList::device(TenonInt index, Ints coordinates, const Where& where) const {
+  TenonInt device{};
+  detail::Call(where).check(TenonPlacementListGetDevice(get(), index, coordinates.data(), &device));
+  return device;
+}
+inline int PlacementList::hierarchy(TenonInt index, List<int> reduce, Array<TenonInt> hierarchy,
+    const Where& where) const {
+  int levels{};
+  detail::Call(where).check(TenonPlacementListGetHierarchy(get(), index,
+      static_cast<int>(reduce.size()), reduce.data(), &levels, hierarchy.data()));
+  return levels;
+}
+inline ReductionPrograms::ReductionPrograms(const PlacementList& list, TenonInt index,
+    List<int> reduce, int sizeLimit, const Where& where) {
+  detail::Call(where).check(TenonReductionProgramsCreate(list.get(), index,
+      static_cast<int>(reduce.size()), reduce.data(), sizeLimit, out()));
+}
+inline TenonInt ReductionPrograms::count(const Where& where) const {
+  TenonInt count{};
+  detail::Call(where).check(TenonReductionProgramsGetCount(get(), &count));
+  return count;
+}
+inline TenonInt ReductionPrograms::countOfSize(int size, const Where& where) const {
+  TenonInt count{};
+  detail::Call(where).check(TenonReductionProgramsGetCountOfSize(get(), size, &count));
+  return count;
+}
+inline int ReductionPrograms::size(TenonInt index, const Where& where) const {
+  int steps{};
+  detail::Call(where).check(TenonReductionProgramsGetSize(get(), index, &steps));
+  return steps;
+}
+inline std::string ReductionPrograms::getText(TenonInt index, const Where& where) const {
+  detail::TextBuffer text;
+  detail::Call(where).check(TenonReductionProgramsGetText(get(), index, nullptr, 0, text.needed()));
+  detail::Call(where).check(TenonReductionProgramsGetText(get(), index, text.allocate(),
+      text.length(), nullptr));
+  return text.take();
+}
+inline ReductionPrograms::Step ReductionPrograms::step(TenonInt index, int step,
+    const Where& where) const {
+  TenonCollective collective{};
+  int groups{};
+  int members{};
+  detail::Call(where).check(TenonReductionProgramsGetStep(get(), index, step, &collective, &groups,
+      &members));
+  return {collective, groups, members};
+}
+inline std::vector<int> ReductionPrograms::groups(TenonInt index, int step,
+    const Where& where) const {
+  std::vector<int> devices(detail::devicesOf(get(), index, step, where));
+  detail::Call(where).check(TenonReductionProgramsGetGroups(get(), index, step, devices.data()));
+  return devices;
+}
+inline std::vector<double> ReductionPrograms::predict(const Machine& machine,
+    TenonReductionAlgorithm algorithm, double bytes, const Where& where) const {
+  std::vector<double> seconds(detail::countOf(get(), where));
+  detail::Call(where).check(TenonReductionProgramsPredict(get(), machine.get(), algorithm, bytes,
+      seconds.data()));
+  return seconds;
+}
+inline Trainer::Trainer(const Layer& network, const Layer& loss, const Optimizer& optimizer,
+    const Where& where) {
+  detail::Call(where).check(TenonTrainerCreate(network.get(), loss.get(), optimizer.get(), out()));
+}
+inline Trainer& Trainer::setDataset(const Dataset& dataset, const Where& where) {
+  detail::Call(where).check(TenonTrainerSetDataset(get(), dataset.get()));
+  return *this;
+}
+inline Trainer& Trainer::setBatches(TenonInt count, const DTensor& x, const DTensor& target,
+    Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)> function, const Where& where) {
+  struct Functions {
+    Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)> function;
+  };
+  const TenonTrainerBatch callFunction = [](TenonTrainer trainer, TenonInt epoch, TenonInt batch,
+      void* context) -> TenonErrorCode {
+    Borrowed<Trainer> trainerLent(trainer);
+    return static_cast<Functions*>(context)->function(*trainerLent, epoch, batch);
+  };
+  detail::Context<Functions> context({std::move(function)});
+  detail::Call(where).check(TenonTrainerSetBatches(get(), count, x.get(), target.get(),
+      callFunction, context.get(), detail::Context<Functions>::destroy));
+  context.release();
+  return *this;
+}
+inline Trainer& Trainer::setValidation(const Dataset& dataset, const Where& where) {
+  detail::Call(where).check(TenonTrainerSetValidation(get(), dataset.get()));
+  return *this;
+}
+inline Trainer& Trainer::setCallback(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)> callback,
+    const Where& where) {
+  struct Functions {
+    Function<TenonErrorCode(Trainer&, TenonTrainerEvent)> callback;
+  };
+  const TenonTrainerCallback callCallback = [](TenonTrainer trainer, TenonTrainerEvent event,
+      void* context) -> TenonErrorCode {
+    Borrowed<Trainer> trainerLent(trainer);
+    return static_cast<Functions*>(context)->callback(*trainerLent, event);
+  };
+  detail::Context<Functions> context({std::move(callback)});
+  detail::Call(where).check(TenonTrainerSetCallback(get(),
+      context.get()->callback ? callCallback : nullptr, context.get(),
+      detail::Context<Functions>::destroy));
+  context.release();
+  return *this;
+}
+inline Trainer& Trainer::setCheckpoint(const Checkpoint& checkpoint, Text folder,
+    const Where& where) {
+  detail::Call(where).check(TenonTrainerSetCheckpoint(get(), checkpoint.get(), folder.get()));
+  return *this;
+}
+inline void Trainer::run(TenonInt epochs, const Where& where) {
+  detail::Call(where).check(TenonTrainerRun(get(), epochs));
+}
+inline void Trainer::stop(const Where& where) {
+  detail::Call(where).check(TenonTrainerStop(get()));
+}
+inline Trainer::Progress Trainer::progress(const Where& where) const {
+  TenonInt epochs{};
+  TenonInt steps{};
+  detail::Call(where).check(TenonTrainerGetProgress(get(), &epochs, &steps));
+  return {epochs, steps};
+}
+inline Trainer::Losses Trainer::losses(const Where& where) const {
+  double step{};
+  double epoch{};
+  double validation{};
+  detail::Call(where).check(TenonTrainerGetLosses(get(), &step, &epoch, &validation));
+  return {step, epoch, validation};
+}
+
+} // namespace tenon
+
+#endif

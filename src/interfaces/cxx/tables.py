@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the declarations of the C interface do not say about C++, in one place, with a reason for each row. A
+row of a call that is no longer declared does no harm: generate.py names it."""
+
+# Calls that are not generated, and where tenon.hpp has them. The destroy call of each class is another:
+# handles release themselves.
+BY_HAND = {
+    'TenonAddFrame': 'check(), which throws the code',
+    'TenonDTensorGetArray': 'DTensor::array(), whose loan ends with its scope',
+    'TenonDTensorGetArrayRead': 'DTensor::read()',
+    'TenonDTensorGetDeviceArray': 'DTensor::deviceArray()',
+    'TenonDTensorGetDeviceArrayRead': 'DTensor::readDevice()',
+    'TenonDTensorPlaceArray': 'DTensor::place(), which knows the type of the elements',
+    'TenonDTensorPlaceArrayRead': 'DTensor::place() of constant elements',
+    'TenonDTensorPlaceArrays': 'DTensor::placeArrays()',
+    'TenonDTensorPlaceArraysRead': 'DTensor::placeArrays() of constant elements',
+    'TenonDTensorResetArray': 'the end of a Placement',
+    'TenonDTensorRestoreArray': 'the end of a Loan',
+    'TenonDTensorRestoreArrayRead': 'the end of a Loan',
+    'TenonFinalize': 'the end of a Session',
+    'TenonInitialize': 'Session, which also takes the command line',
+    'TenonInitializeWithComm': 'Session of a communicator',
+    'TenonNoteCaller': 'every call, which notes where it stands',
+    'TenonObjectRetain': 'share() of each class',
+    'TenonPrintErrorHandler': 'passed as it is to pushErrorHandler()',
+    'TenonRaiseError': 'raiseError(), which throws the code',
+    'TenonReturnErrorHandler': 'passed as it is to pushErrorHandler()',
+}
+
+# Names that do not follow from the rule of call.py. A key is a call, or what follows the class in its name.
+NAMES = {
+    'GetClass': 'className',  # class is a keyword
+    'GetDim': 'dimensions',  # what is counted
+    'Register': 'registerType',  # register is a keyword
+    'CreateType': 'ofType',  # type() returns the type
+    'TenonDTensorFillConstant': 'fill',  # with one value, as std::fill
+    'TenonDatasetGetBatchCount': 'batches',  # beside batch()
+    'TenonLayerCreateAdd': 'sum',  # add() is for containers
+    'TenonLayerGetParameterAt': 'parameter',  # the type of the argument tells path from index
+    'TenonLayerGraphAddNode': 'addNode',  # nothing else has nodes
+    'TenonLayerSequentialAdd': 'add',  # as the containers of C++ have it
+    'TenonLinearOpJacobianSetPoint': 'setPoint',  # beside Layer::jacobian()
+}
+
+# Calls of another class than their name begins with: the class and the name there.
+MEMBERS_OF = {
+    'TenonLinearOpCreateJacobian': ('TenonLayer', 'jacobian'),  # the derivative of the layer
+}
+
+# Constructors beside TenonXCreate: their arguments tell them from each other.
+CONSTRUCTORS = {
+    'TenonLayoutCreateSharded',  # the usual way to make a layout
+    'TenonLayoutCreateFromBoxes',  # the usual way in a solver
+    'TenonDatasetCreateIDX',  # the first kind of file that there was
+}
+
+# The result that a call is made for, where there are several. The others are optional pointers.
+RETURNED = {
+    'TenonLayerTestAdjoint': 'relative',  # the two pairings only explain it
+    'TenonLayerTestTaylor': 'order',  # the remainder only explains it
+    'TenonLinearOpTestAdjoint': 'relative',  # as for layers
+}
+
+DEFAULTS = {
+    ('TenonLinearOpTestAdjoint', 'integers'): 'false',  # for real operators, which most are
+}
+
+# Lengths that are no arguments: how an object tells them, in terms of its handle {0} and of arguments. None:
+# the object does not tell its length, so that the caller brings the array.
+LENGTHS = {
+    ('TenonLayout', 'ndim'): 'detail::dimensionsOf({0}, where)',
+    ('TenonDTensor', 'ndim'): 'detail::dimensionsOf({0}, where)',
+    ('TenonLayer', 'spatial'): 'detail::spatialOf({0}, where)',
+    ('TenonPartition', 'axes'): 'detail::axesOf({0}, where)',
+    ('TenonMachine', 'devices'): 'detail::devicesOf({0}, where)',
+    ('TenonReductionPrograms', 'number of programs'): 'detail::countOf({0}, where)',
+    ('TenonReductionPrograms', 'groups * members'): 'detail::devicesOf({0}, index, step, where)',
+    ('TenonPlacementList', 'axes'): None,  # there is no call that returns the axes or the system
+    ('TenonPlacementList', 'axes * levels'): None,
+    ('TenonPlacementList', 'levels of the system'): None,
+}
+
+# Calls that return only when they need the function that they are given no more. Elsewhere a function without
+# a destroyer may be called later, and is passed as in C: as a pointer, with its context.
+ENDS_WITHIN = {'TenonOptimizerStepClosure'}
+
+# Classes with members that are written by hand: their bases.
+BASES = {
+    'TenonDTensor': 'detail::Arrays',  # lends and places arrays of a type
+    'TenonLayer': 'detail::LayerOfType<Layer>',  # made by the name of its type, and set() as the next
+} | {
+    f'Tenon{name}': f'detail::SettableObject<{name}, Tenon{name}>'  # set() takes values of any type
+    for name in ('Optimizer', 'Trainer', 'Dataset', 'Checkpoint', 'FieldSeries', 'Plan')
+}
+
+# Verbs that leave their object as it is; other members are not const.
+CONST_VERBS = {'Get', 'Is', 'View', 'Create', 'Save', 'Norm', 'Max', 'Pairing', 'Predict'}
+
+# Values that are read by key or option name: getInt("epoch") keeps its Get, since what follows is a type.
+TYPE_WORDS = {'Int', 'Integers', 'Real', 'Bool', 'Flag', 'Text', 'String'}
+
+# Names that members of all classes have, or that stand beside the free functions.
+TAKEN = {'get', 'release', 'reset', 'out', 'share', 'object', 'retained', 'check', 'detail', 'raiseError'}
+
+KEYWORDS = set('''alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t
+    char32_t char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr
+    constinit continue decltype default delete do double dynamic_cast else enum explicit export extern false
+    float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or
+    or_eq private protected public register reinterpret_cast requires return short signed sizeof static
+    static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename
+    union unsigned using virtual void volatile wchar_t while xor xor_eq'''.split())
