@@ -43,7 +43,8 @@ class Call:
     def find_owner(self):
         """The class, the object and what a constructor makes."""
         name = self.function.name
-        owners = [h for h in ['TenonObject', *self.headers.handles] if name.startswith(h)]
+        owners = [h for h in ['TenonObject', *self.headers.handles]
+                  if name.startswith(h) and name[len(h):len(h) + 1].isupper()]
         self.owner = max(owners, key=len, default=None)
         self.rest = name[len(self.owner or 'Tenon'):]
         if name in MEMBERS_OF:
