@@ -56,7 +56,7 @@ links() {
   local target
   while read -r target; do
     [[ $target == *://* || -e $(dirname "$1")/$target ]] || fault "$1 refers to $target, which does not exist"
-  done < <(grep -oE '\]\([^)#[:space:]]+' "$1" | sed 's/^](//')
+  done < <(sed '/^```/,/^```/d' "$1" | grep -oE '\]\([^)#[:space:]]+' | sed 's/^](//')
 }
 
 compare c readme_example.c

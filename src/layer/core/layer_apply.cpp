@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Apply, tangent and adjoint of a layer: every argument is checked before anything moves, then the
+// set-up for its layout runs. In training an Apply pushes its frame on the stack and an adjoint pops
+// it, so the adjoints come in reverse order and differentiate each Apply at its own point.
 #include "layer/core/layer.hpp"
 
 #include "dtensor/stride_sums.hpp"
@@ -93,6 +96,7 @@ void Layer::apply(Inputs x, DTensor& y) {
   DTensor* const owner[] = {&y};
   const Inputs inputs = crossing.enter(*this, x);
   DTensor& output = *crossing.prepare(*this, owner).front();
+  // The frame is the caller's only from the push on: an Apply that throws leaves the stack as it was.
   if (training_) {
     entry.setup->apply(inputs, output, *entry.frames[entry.used].frame);
     stack_.push_back({&entry, entry.used++});

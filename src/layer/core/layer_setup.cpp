@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Sets a layer up for the layouts of its inputs, and finds the set-up of a call's inputs again.
+// Collective: all ranks agree first on what is set up, then on the outcome, and a set-up that fails
+// leaves neither parameters nor states behind, since the next attempt may have other settings.
 #include "layer/core/layer_setup.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -57,8 +60,9 @@ void Layer::setUpAs(const Layouts& inputs, Role role) {
         makeFrames(*known);
         return true;
       });
-    return setups_.splice(setups_.end(), setups_, known);
+    return setups_.splice(setups_.end(), setups_, known); // the latest is the last
   }
+  // The set-up makes parameters that are not there yet; those of earlier set-ups are shared.
   const std::size_t before = parameters_.size(), statesBefore = states_.size();
   try {
     setups_.push_back(collectively(*comm_, [&] { return makeEntry(inputs, role); }));

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The types of layers by name, and what sets each up. Most are one local kernel between conversions,
+// for which one maker serves; the others make the kernels of a list of maps of their own. The table
+// is that of the declarations (types.inc), so a type cannot be in one and not in the other.
 #include "layer/core/layer_types.hpp"
 
 #include "declaration/core/types.hpp"
@@ -32,7 +35,7 @@ std::unique_ptr<Setup> setUpComposed(Layer& layer, const Form& form, const MakeK
 
 namespace {
 
-// By kernel: what it reads.
+// The values that each kernel reads.
 std::vector<std::vector<ValueId>> valuesRead(const MapList& list) {
   std::vector<std::vector<ValueId>> values;
   for (const Map& map : list.maps())
@@ -41,7 +44,8 @@ std::vector<std::vector<ValueId>> valuesRead(const MapList& list) {
   return values;
 }
 
-// The caller's at the boundary: an input that no kernel reads, or a constant; kNoValue without them.
+// The value that the caller gives at the boundary: an input that no kernel reads, or a constant;
+// kNoValue where there is neither.
 ValueId boundaryOf(const MapList& list, std::size_t inputsRead) {
   if (list.inputs().size() > inputsRead)
     return list.inputs()[inputsRead];
@@ -76,10 +80,11 @@ std::string kernelFacts(const Setup& setup) {
                          sum ? "   addends of neighbours: " + trafficText(*sum) : "");
 }
 
-// What one more kernel call costs, with what oneDNN does around it.
+// The seconds of one more kernel call, with what oneDNN does around it.
 constexpr double kStripSeconds = 1e-5;
 
-// At most, by what waits for nobody any more: the copy of the largest part, and a message.
+// The most that pieces can save: the interior waits neither for the copy of the largest part nor for
+// a message.
 double secondsSaved(const Layout& plain, Index cellBytes) {
   Index most = 1;
   for (int d = 0; d < plain.rank(); ++d) {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Parameters: value, gradient, and their uses by set-ups. The one hop that no call shows is that of
+// the gradient: an adjoint leaves addends in its ParameterUse, and only collect() brings them to the
+// storage layout, when an optimizer or a reader asks, so that k adjoints cost one reduction.
 #include "layer/core/parameter.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -75,6 +78,7 @@ void Parameter::collect() {
     if (!use->pending_)
       continue;
     use->pending_ = false;
+    // The adjoint of the conversion overwrites, so what arrives has a place of its own.
     if (use->toUse_) {
       use->toUse_->applyAdjoint(*use->addends_, *arriving_);
       axpby(1, *arriving_, 1, *gradient_);
@@ -87,6 +91,7 @@ void Parameter::collect() {
 
 const DTensor& Parameter::direction() {
   const LogScope scope(event_);
+  // A bucket has reduced it already, unless the caller can write the gradient itself.
   const bool isReduced = reduced_ && !gradientExposed_;
   if (!isReduced) {
     collect();
@@ -217,6 +222,8 @@ const DTensor* ParameterUse::tangent() const {
 }
 
 DTensor& ParameterUse::gradientAddends() {
+  // The kernel adds to the gradient whatever the evaluation is for; where nobody wants it, as in a
+  // Jacobian, it goes to memory that nobody reads.
   if (constant_) {
     if (!discarded_)
       discarded_ = makeRef<DTensor>(addends_->comm(), addends_->layout(), addends_->dataType(),

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Knows again the steps that were recorded on the device. A recording holds addresses, so that it may
+// be replayed only where every array lies where it lay, with the strides that it had.
 #include "layer/core/recorded_steps.hpp"
 
 #include <algorithm>
