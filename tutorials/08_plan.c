@@ -63,7 +63,8 @@ static TenonErrorCode AddPointwiseAndPooling(Program* p, const char* tanh, const
 
   TenonCall(TenonLayerCreatePointwise(p->comm, "tanh", &layer));
   TenonCall(Add(p, layer, tanh));
-  TenonCall(TenonLayerCreatePooling(p->comm, TENON_POOLING_MAX, 2, kernel, &layer));
+  TenonCall(TenonLayerCreateType(p->comm, "maxpooling", &layer));
+  TenonCall(TenonObjectSetIntegers((TenonObject)layer, "kernel", 2, kernel));
   return Add(p, layer, pool);
 }
 
@@ -75,7 +76,7 @@ static TenonErrorCode CreateNetwork(Program* p) {
   TenonCall(AddPointwiseAndPooling(p, "tanh1", "pool1"));
   TenonCall(AddConvolution(p, 8, 16, "conv2"));
   TenonCall(AddPointwiseAndPooling(p, "tanh2", "pool2"));
-  TenonCall(TenonLayerCreateFlatten(p->comm, &layer));
+  TenonCall(TenonLayerCreateType(p->comm, "flatten", &layer));
   TenonCall(Add(p, layer, "flatten"));
   TenonCall(TenonLayerCreateAffine(p->comm, 16 * kCells / 4 * kCells / 4, 256, &layer));
   TenonCall(Add(p, layer, "wide"));
@@ -159,7 +160,7 @@ static TenonErrorCode CreateTraining(Program* p) {
 
   TenonCall(TenonLayerCreateOutput(p->planned, &p->estimate));
   TenonCall(TenonLayerCreateOutputCotangent(p->planned, &p->cotangent));
-  TenonCall(TenonLayerCreateMeanSquaredError(p->comm, &p->loss));
+  TenonCall(TenonLayerCreateType(p->comm, "meansquarederror", &p->loss));
   TenonCall(TenonLayerSetDataType(p->loss, TENON_FLOAT64));
   TenonCall(TenonLayerSetUp(p->loss, p->everywhere));
   TenonCall(TenonLayerCreateOutput(p->loss, &p->value));

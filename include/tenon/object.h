@@ -84,7 +84,7 @@ TENON_EXTERN TenonErrorCode TenonObjectGetClass(TenonObject object, char name[],
 /** @brief Returns the type of an object within its class: "conv", "adam", "halo", ... Not
  *  collective.
  *  @param[in]  object  object of any class
- *  @param[out] type    [length] type, such as that of TenonLayerSetType(); "" if the class has no
+ *  @param[out] type    [length] type, such as that of TenonLayerCreateType(); "" if the class has no
  *                      types, or the type is not set yet. May be NULL, in which case only needed is
  *                      returned.
  *  @param[in]  length  size of the buffer in characters

@@ -151,9 +151,9 @@ TENON_EXTERN TenonErrorCode TenonTrainerSetCallback(TenonTrainer trainer,
 
 /** @brief Sets the checkpoint to write. Local; call on all ranks.
  *
- *  TenonCheckpointWriteStep() is called by the setting checkpoint_every and at the end of a run, with
- *  the number of the optimizer's steps. Add network and optimizer to the checkpoint, and read the
- *  latest file before TenonTrainerRun().
+ *  TenonCheckpointWriteStep() is called by the setting checkpoint_every and at the end of a run,
+ *  with the number of the optimizer's steps. Add network and optimizer to the checkpoint, and read
+ *  the latest file before TenonTrainerRun().
  *
  *  @param[in] trainer     trainer
  *  @param[in] checkpoint  checkpoint; held by reference

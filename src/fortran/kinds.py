@@ -11,7 +11,7 @@ TENSOR_LENGTHS = {'ndim', 'spatial', 'rank', 'dimensions'}
 # Ranks, axes of process grids and places on them are counted from 0, as in MPI.
 AS_IN_MPI = {'axis', 'coordinates', 'device', 'position'}
 # Counted as in C although the text says "counted from 0": without a tensor nobody knows the last one.
-C_NUMBERS = {('TenonLayerCreateConcatenate', 'dim')}
+C_NUMBERS = set()
 # Nodes of a graph and, below 0, its inputs.
 NODES = {('TenonLayerGraphAddNode', 'inputs')}
 # Settings by name: lists with an entry for each dimension too, or the dimensions themselves.

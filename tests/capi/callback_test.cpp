@@ -180,7 +180,8 @@ TEST_F(Callbacks, ALayerIsNotChangedByItsSetUpFunction) {
   expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "relu", &relu));
   deed.act = [&] {
     const TenonLayerShellFunctions functions = {setUpLayer, applyLayer, nullptr, nullptr};
-    expectCode(TENON_ERR_STATE, TenonLayerSetType(layer, "relu"), {"changing the type"});
+    expectCode(TENON_ERR_STATE, TenonObjectSetText(objectOf(layer), "storage", "root"),
+               {"changing the setting \"storage\""});
     expectCode(TENON_ERR_STATE, TenonLayerShellSetFunctions(layer, &functions),
                {"changing the functions"});
     expectCode(TENON_ERR_STATE, TenonLayerSequentialAdd(all, relu), {"adding a layer"});

@@ -160,7 +160,7 @@ static TenonErrorCode applyLayers(TenonLayout layout, int byOption) {
   TenonDTensor output = NULL;
   TenonMemorySpace space = TENON_MEMORY_HOST;
   TenonCall(TenonLayerCreatePointwise(MPI_COMM_WORLD, "scale", &triple));
-  TenonCall(TenonLayerSetFactor(triple, 3));
+  TenonCall(TenonObjectSetReal((TenonObject)triple, "factor", 3));
   TenonCall(TenonLayerSetDataType(triple, TENON_FLOAT64));
   if (byOption) {
     TenonCall(TenonObjectSetOptionsPrefix((TenonObject)triple, "closure_"));

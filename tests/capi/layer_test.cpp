@@ -251,7 +251,8 @@ TEST_F(LayerCApi, WindowsAreCheckedWhereTheyAreSet) {
   TenonLayer conv = nullptr;
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 1, 1, kernel, &conv));
   expectCode(TENON_ERR_ARG, TenonLayerSetStride(conv, still), {"stride[1]", "is 0", "at least 1"});
-  expectCode(TENON_ERR_ARG, TenonLayerSetDilation(conv, still), {"dilation[1] is 0"});
+  expectCode(TENON_ERR_ARG, TenonObjectSetIntegers(objectOf(conv), "dilation", 2, still),
+             {"dilation[1] is 0"});
   expectSuccess(TenonLayerDestroy(&conv));
 }
 
@@ -279,7 +280,7 @@ TEST_F(LayerCApi, CreatesRefuseWrongArgumentsAlike) {
 TEST_F(LayerCApi, ALabelOutsideTheClassesIsAnError) {
   TenonLayout logits = layout({4, 3}, "B"), samples = layout({4}, "B");
   TenonLayer loss = nullptr;
-  expectSuccess(TenonLayerCreateCrossEntropy(MPI_COMM_WORLD, &loss));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "crossentropy", &loss));
   expectSuccess(TenonLayerSetUp(loss, logits));
   TenonDTensor x = tensor(logits, TENON_FLOAT32), labels = tensor(samples, TENON_INT64),
                y = nullptr;

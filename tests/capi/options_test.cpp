@@ -116,26 +116,21 @@ static_assert(std::is_same_v<std::underlying_type_t<TenonErrorCode>, int> &&
 TEST_F(CApi, AnyIntMayComeForAnEnumeration) {
   TenonLayout line = layout({4}, "B");
   TenonDTensor x = nullptr;
-  TenonLayer conv = nullptr, pool = nullptr;
+  TenonLayer conv = nullptr;
   const TenonInt kernel[1] = {3};
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 1, 1, kernel, &conv));
   for (const int wrong : {-1, 0x7fff, 0x8000, 0x7fffffff, -0x7fffffff - 1}) {
     const auto boundary = static_cast<TenonBoundary>(wrong);
     EXPECT_STRNE(TenonErrorName(static_cast<TenonErrorCode>(wrong)), "");
-    expectCode(TENON_ERR_ARG, TenonLayerSetOverlap(conv, static_cast<TenonOverlap>(wrong)),
-               {"overlap is"});
     expectCode(TENON_ERR_ARG, TenonLayerSetBoundary(conv, &boundary, nullptr), {"low[0] is"});
     EXPECT_NE(TenonDTensorCreate(line, static_cast<TenonDataType>(wrong), &x), TENON_SUCCESS);
     EXPECT_NE(TenonLayerSetDataType(conv, static_cast<TenonDataType>(wrong)), TENON_SUCCESS);
-    EXPECT_NE(TenonLayerCreatePooling(MPI_COMM_WORLD, static_cast<TenonPoolingMode>(wrong), 1,
-                                      kernel, &pool),
-              TENON_SUCCESS);
+    EXPECT_NE(TenonLayerSetSpace(conv, static_cast<TenonMemorySpace>(wrong)), TENON_SUCCESS);
     expectCode(TENON_ERR_ARG,
                TenonOptionsDeclare("test", "odd", static_cast<TenonOptionType>(wrong), "1", "", ""),
                {"unknown option type"});
   }
   EXPECT_EQ(x, nullptr);
-  EXPECT_EQ(pool, nullptr);
   expectSuccess(TenonLayerDestroy(&conv));
   expectSuccess(TenonLayoutDestroy(&line));
 }

@@ -108,7 +108,7 @@ TEST_F(Sizes, OfWindows) {
     expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 1, 1, two, &layer));
     return layer;
   };
-  expectSuccess(TenonLayerSetDilation(conv(), most));
+  expectSuccess(TenonObjectSetIntegers(objectOf(conv()), "dilation", 1, most));
   refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 8});
   expectSuccess(TenonLayerSetPadding(conv(), most, two));
   refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 8});
@@ -118,8 +118,9 @@ TEST_F(Sizes, OfWindows) {
   refuseLayer(TENON_ERR_SHAPE, layer, {16, 1, 8});
   // A window of 2^64 cells that the padding makes room for.
   const TenonInt kernel[] = {TenonInt(1) << 32, TenonInt(1) << 32};
-  expectSuccess(TenonLayerCreatePooling(MPI_COMM_WORLD, TENON_POOLING_AVERAGE_INCLUDE_PAD, 2,
-                                        kernel, &layer));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "averagepooling", &layer));
+  expectSuccess(TenonObjectSetIntegers(objectOf(layer), "kernel", 2, kernel));
+  expectSuccess(TenonObjectSetBool(objectOf(layer), "include_padding", TENON_TRUE));
   expectSuccess(TenonLayerSetPadding(layer, kernel, nullptr));
   refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 1, 1});
 }

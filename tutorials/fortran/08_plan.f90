@@ -89,7 +89,8 @@ contains
   subroutine add_pooling(name)
     character(len=*), intent(in) :: name
     type(tenon_layer) :: layer
-    call tenon_layer_create_pooling(MPI_COMM_WORLD, TENON_POOLING_MAX, [2, 2], layer)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'maxpooling', layer)
+    call tenon_set_integers(layer, 'kernel', [2, 2])
     call add(layer, name)
   end subroutine add_pooling
 

@@ -14,10 +14,9 @@ namespace tenon {
 class Layer : public Handle<TenonLayer> {
 public:
   using Handle::Handle;
-  /** A layer of a type: "conv", "affine", "tanh", "sequential", ... See TenonLayerSetType(). */
+  /** A layer of a type: "conv", "affine", "tanh", "sequential", ... See TenonLayerCreateType(). */
   Layer(MPI_Comm comm, const char* type, const Where& where = Where::current()) {
-    detail::run(where, TenonLayerCreate, comm, out());
-    detail::run(where, TenonLayerSetType, get(), type);
+    detail::run(where, TenonLayerCreateType, comm, type, out());
   }
   static Layer fromFile(MPI_Comm comm, const std::string& nameOrPath,
                         const Where& where = Where::current()) {

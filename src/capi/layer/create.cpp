@@ -4,15 +4,13 @@
 // value out of bounds on one rank is an error on all.
 #include "capi/layer/create.hpp"
 
-#include "comm/layout_object.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "sys/text/text.hpp"
 
 #include <tenon/ext/layer.h>
-#include <tenon/layer_create.h>
 #include <tenon/layer_network.h>
-#include <tenon/layer_settings.h>
+#include <tenon/layer_types.h>
 
 #include <algorithm>
 
@@ -47,12 +45,6 @@ SettingValue kernelOf(int spatial, const TenonInt* kernel) {
   return listOf(kernel, spatial, "kernel");
 }
 
-void checkMode(TenonPoolingMode mode) {
-  if (mode < TENON_POOLING_MAX || mode > TENON_POOLING_AVERAGE_EXCLUDE_PAD)
-    throw Error(TENON_ERR_ARG, fmt::format("mode is {}; use a TENON_POOLING_... constant",
-                                           static_cast<int>(mode)));
-}
-
 std::string functionOf(const char* function) {
   std::string name = textOf(function, "function");
   const std::vector<std::string> known = pointwiseNames();
@@ -66,10 +58,6 @@ std::string functionOf(const char* function) {
 
 } // namespace
 
-TenonErrorCode TenonLayerCreate(MPI_Comm comm, TenonLayer* layer) noexcept {
-  return createLayer(__func__, comm, layer, [](const CommPtr& own) { return makeRef<Layer>(own); });
-}
-
 TenonErrorCode TenonLayerCreateConv(MPI_Comm comm, int spatial, TenonInt inChannels,
                                     TenonInt outChannels, const TenonInt kernel[],
                                     TenonLayer* layer) noexcept {
@@ -77,18 +65,6 @@ TenonErrorCode TenonLayerCreateConv(MPI_Comm comm, int spatial, TenonInt inChann
     return Values{{"in_channels", inChannels},
                   {"out_channels", outChannels},
                   {"kernel", kernelOf(spatial, kernel)}};
-  });
-}
-
-TenonErrorCode TenonLayerCreatePooling(MPI_Comm comm, TenonPoolingMode mode, int spatial,
-                                       const TenonInt kernel[], TenonLayer* layer) noexcept {
-  const bool isMaximum = mode == TENON_POOLING_MAX;
-  return createWith(__func__, comm, layer, isMaximum ? "maxpooling" : "averagepooling", [&] {
-    checkMode(mode);
-    Values values{{"kernel", kernelOf(spatial, kernel)}};
-    if (!isMaximum)
-      values.emplace_back("include_padding", mode == TENON_POOLING_AVERAGE_INCLUDE_PAD);
-    return values;
   });
 }
 
@@ -103,32 +79,6 @@ TenonErrorCode TenonLayerCreatePointwise(MPI_Comm comm, const char* function,
                                          TenonLayer* layer) noexcept {
   return createLayer(__func__, comm, layer,
                      [&](const CommPtr& own) { return makeLayer(own, functionOf(function)); });
-}
-
-TenonErrorCode TenonLayerCreateFlatten(MPI_Comm comm, TenonLayer* layer) noexcept {
-  return createPlain(__func__, comm, layer, "flatten");
-}
-
-TenonErrorCode TenonLayerCreateCrossEntropy(MPI_Comm comm, TenonLayer* layer) noexcept {
-  return createPlain(__func__, comm, layer, "crossentropy");
-}
-
-TenonErrorCode TenonLayerCreateDropout(MPI_Comm comm, double rate, TenonLayer* layer) noexcept {
-  return createWith(__func__, comm, layer, "dropout", [&] { return Values{{"rate", rate}}; });
-}
-
-TenonErrorCode TenonLayerCreateMeanSquaredError(MPI_Comm comm, TenonLayer* layer) noexcept {
-  return createPlain(__func__, comm, layer, "meansquarederror");
-}
-
-TenonErrorCode TenonLayerCreateAdd(MPI_Comm comm, TenonLayer* layer) noexcept {
-  return createPlain(__func__, comm, layer, "add");
-}
-
-TenonErrorCode TenonLayerCreateConcatenate(MPI_Comm comm, int dim, TenonLayer* layer) noexcept {
-  return createWith(__func__, comm, layer, "concatenate", [&] {
-    return Values{{"dim", Index(dim)}};
-  });
 }
 
 TenonErrorCode TenonLayerCreateGraph(MPI_Comm comm, TenonLayer* layer) noexcept {
@@ -146,17 +96,4 @@ TenonErrorCode TenonLayerCreateShell(MPI_Comm comm, TenonLayer* layer) noexcept 
 TenonErrorCode TenonLayerCreateType(MPI_Comm comm, const char* name, TenonLayer* layer) noexcept {
   return createLayer(__func__, comm, layer,
                      [&](const CommPtr& own) { return makeLayer(own, textOf(name, "name")); });
-}
-
-TenonErrorCode TenonLayerCreateRepartition(MPI_Comm comm, TenonLayout output,
-                                           TenonLayer* layer) noexcept {
-  return createLayer(__func__, comm, layer, [&](const CommPtr& own) {
-    const LayoutObject& given = deref(output, "output");
-    if (given.comm() != own)
-      throw Error(TENON_ERR_ARG, "output and comm are different communicators; create output on "
-                                 "comm, which must hold the ranks of input and output");
-    auto made = makeLayer(own, "repartition");
-    made->setOutputLayout(given.layout());
-    return made;
-  });
 }

@@ -51,7 +51,7 @@ public:
 private:
   [[noreturn]] void throwNoType() const {
     throw Error(TENON_ERR_STATE,
-                fmt::format("{} has no type; call TenonLayerSetType() first", title()));
+                fmt::format("{} has no type; create it with TenonLayerCreateType()", title()));
   }
 };
 

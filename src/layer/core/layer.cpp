@@ -215,6 +215,12 @@ void Layer::checkBeforeSetUp(const std::string& call) const {
 }
 
 void Layer::takeOver(Settings after, const Settings::Names&) {
+  // Values are numbered with the inputs first.
+  if (!nodes_.empty() && after.find<Index>("input_count") != settings().find<Index>("input_count"))
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} already has nodes, so that the number of its inputs stays; set "
+                            "input_count before TenonLayerGraphAddNode()",
+                            title()));
   declaration_->setTitle(title()); // of which its check speaks
   declaration_->takeOver(std::move(after));
   readSettings();
