@@ -20,7 +20,7 @@
 program planned_network
   use mpi_f08
   use tenon
-  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use, intrinsic :: iso_fortran_env, only: real64
   implicit none
   integer, parameter :: waves = 8, cells = 32, steps = 40
   type(tenon_layout) :: field, everywhere ! where the solver has its waves, and wants the estimates
