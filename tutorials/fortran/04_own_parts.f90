@@ -209,7 +209,7 @@ contains
     integer :: step
     call tenon_layer_create_output(layer, y)
     call tenon_layer_create_output_cotangent(layer, dy)
-    call tenon_layer_create_mean_squared_error(MPI_COMM_WORLD, loss)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'meansquarederror', loss)
     call tenon_layer_set_data_type(loss, TENON_FLOAT64)
     call tenon_layer_get_output_layout(layer, layout)
     call tenon_layer_set_up(loss, layout)

@@ -111,7 +111,7 @@ contains
     call add_convolution(8, 16, 'conv2')
     call add_tanh('tanh2')
     call add_pooling('pool2')
-    call tenon_layer_create_flatten(MPI_COMM_WORLD, layer)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'flatten', layer)
     call add(layer, 'flatten')
     call add_affine(16*cells/4*cells/4, 256, 'wide')
     call add_tanh('tanh3')
@@ -186,7 +186,7 @@ contains
     integer :: n
     call tenon_layer_create_output(planned, estimate)
     call tenon_layer_create_output_cotangent(planned, cotangent)
-    call tenon_layer_create_mean_squared_error(MPI_COMM_WORLD, loss)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'meansquarederror', loss)
     call tenon_layer_set_data_type(loss, TENON_FLOAT64)
     call tenon_layer_set_up(loss, everywhere)
     call tenon_layer_create_output(loss, value)
