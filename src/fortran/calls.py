@@ -112,8 +112,8 @@ class Call:
             for kind in objects:
                 kind.object_class = of
             lines += self.of_class(name, base, generics)
-        if name.endswith(('_destroy', '_view')):
-            generics.setdefault('tenon' + name[name.rindex('_'):], []).append(name)
+        if name.endswith('_destroy'):
+            generics.setdefault('tenon_destroy', []).append(name)
         return lines
 
     @staticmethod

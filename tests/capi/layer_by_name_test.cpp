@@ -210,7 +210,7 @@ TEST_F(LayerByName, AFailedSetterFailsTheSetUp) {
              {"outputs"});
   expectSuccess(TenonObjectSetBool(objectOf(layer_), "bias", TENON_TRUE));
   TenonLayout input = layout({4, 2}, "B");
-  expectCode(TENON_ERR_ARG, TenonLayerSetUp(layer_, input), {"TenonObjectSetIntegers(\"outputs\")")});
+  expectCode(TENON_ERR_ARG, TenonLayerSetUp(layer_, input), {"TenonObjectSetIntegers(\"outputs\")"});
   expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "outputs", 1, &four));
   expectSuccess(TenonLayerSetUp(layer_, input));
   expectSuccess(TenonLayoutDestroy(&input));

@@ -674,7 +674,7 @@ module tenon_calls
     procedure tenon_view_trainer, tenon_view_partition, tenon_view_layout, tenon_view_dtensor, &
       tenon_view_linearop, tenon_view_layer, tenon_view_machine, tenon_view_optimizer, tenon_view_dataset, &
       tenon_view_checkpoint, tenon_view_field_series, tenon_view_placement_list, &
-      tenon_view_reduction_programs, tenon_view_plan, tenon_view
+      tenon_view_reduction_programs, tenon_view_plan
   end interface
   interface tenon_set_integers
     procedure tenon_set_integers_trainer_int64, tenon_set_integers_trainer_int32, &
