@@ -87,6 +87,9 @@ program every_name
   use tenon, only: tenon_layer_shell_get_state ! TenonLayerShellGetState
   use tenon, only: tenon_layer_shell_get_workspace ! TenonLayerShellGetWorkspace
   use tenon, only: tenon_layer_register ! TenonLayerRegister
+  use tenon, only: tenon_layer_set_example ! TenonLayerSetExample
+  use tenon, only: tenon_layer_get_example_shape ! TenonLayerGetExampleShape
+  use tenon, only: tenon_layer_get_summary ! TenonLayerGetSummary
   use tenon, only: tenon_linearop_register ! TenonLinearOpRegister
   use tenon, only: tenon_field_series_create ! TenonFieldSeriesCreate
   use tenon, only: tenon_field_series_set_grid ! TenonFieldSeriesSetGrid
@@ -103,6 +106,11 @@ program every_name
   use tenon, only: tenon_get_build_info ! TenonGetBuildInfo
   use tenon, only: tenon_get_device_info ! TenonGetDeviceInfo
   use tenon, only: tenon_get_performance_advice ! TenonGetPerformanceAdvice
+  use tenon, only: tenon_layer_set_data_type ! TenonLayerSetDataType
+  use tenon, only: tenon_layer_set_space ! TenonLayerSetSpace
+  use tenon, only: tenon_layer_set_stack_depth ! TenonLayerSetStackDepth
+  use tenon, only: tenon_layer_set_signature ! TenonLayerSetSignature
+  use tenon, only: tenon_layer_set_storage ! TenonLayerSetStorage
   use tenon, only: tenon_layer_set_up ! TenonLayerSetUp
   use tenon, only: tenon_layer_get_output_layout ! TenonLayerGetOutputLayout
   use tenon, only: tenon_layer_create_output ! TenonLayerCreateOutput
@@ -117,6 +125,7 @@ program every_name
   use tenon, only: tenon_layer_set_training ! TenonLayerSetTraining
   use tenon, only: tenon_layer_set_frozen ! TenonLayerSetFrozen
   use tenon, only: tenon_layer_set_target ! TenonLayerSetTarget
+  use tenon, only: tenon_layer_set_target_weights ! TenonLayerSetTargetWeights
   use tenon, only: tenon_layer_apply ! TenonLayerApply
   use tenon, only: tenon_layer_apply_tangent ! TenonLayerApplyTangent
   use tenon, only: tenon_layer_apply_adjoint ! TenonLayerApplyAdjoint
@@ -125,23 +134,9 @@ program every_name
   use tenon, only: tenon_layer_test_adjoint ! TenonLayerTestAdjoint
   use tenon, only: tenon_layer_test_taylor ! TenonLayerTestTaylor
   use tenon, only: tenon_layer_destroy ! TenonLayerDestroy
-  use tenon, only: tenon_layer_create_conv ! TenonLayerCreateConv
-  use tenon, only: tenon_layer_create_pooling ! TenonLayerCreatePooling
-  use tenon, only: tenon_layer_create_affine ! TenonLayerCreateAffine
-  use tenon, only: tenon_layer_create_pointwise ! TenonLayerCreatePointwise
-  use tenon, only: tenon_layer_create_flatten ! TenonLayerCreateFlatten
-  use tenon, only: tenon_layer_create_cross_entropy ! TenonLayerCreateCrossEntropy
-  use tenon, only: tenon_layer_create_mean_squared_error ! TenonLayerCreateMeanSquaredError
-  use tenon, only: tenon_layer_create_dropout ! TenonLayerCreateDropout
-  use tenon, only: tenon_layer_create_type ! TenonLayerCreateType
   use tenon, only: tenon_layer_create_sequential ! TenonLayerCreateSequential
   use tenon, only: tenon_layer_sequential_add ! TenonLayerSequentialAdd
-  use tenon, only: tenon_layer_create_repartition ! TenonLayerCreateRepartition
-  use tenon, only: tenon_layer_create_add ! TenonLayerCreateAdd
-  use tenon, only: tenon_layer_create_concatenate ! TenonLayerCreateConcatenate
-  use tenon, only: tenon_layer_set_output_layout ! TenonLayerSetOutputLayout
   use tenon, only: tenon_layer_create_graph ! TenonLayerCreateGraph
-  use tenon, only: tenon_layer_graph_set_inputs ! TenonLayerGraphSetInputs
   use tenon, only: tenon_layer_graph_add_node ! TenonLayerGraphAddNode
   use tenon, only: tenon_layer_get_boundary_layout ! TenonLayerGetBoundaryLayout
   use tenon, only: tenon_layer_set_up_many ! TenonLayerSetUpMany
@@ -149,38 +144,23 @@ program every_name
   use tenon, only: tenon_layer_apply_many ! TenonLayerApplyMany
   use tenon, only: tenon_layer_apply_tangent_many ! TenonLayerApplyTangentMany
   use tenon, only: tenon_layer_apply_adjoint_many ! TenonLayerApplyAdjointMany
+  use tenon, only: tenon_layer_create_from_file ! TenonLayerCreateFromFile
+  use tenon, only: tenon_layer_save_network ! TenonLayerSaveNetwork
+  use tenon, only: tenon_layer_load_weights ! TenonLayerLoadWeights
+  use tenon, only: tenon_layer_save_weights ! TenonLayerSaveWeights
+  use tenon, only: tenon_layer_get_child ! TenonLayerGetChild
+  use tenon, only: tenon_layer_get_parameter_at ! TenonLayerGetParameterAt
+  use tenon, only: tenon_layer_create_type ! TenonLayerCreateType
+  use tenon, only: tenon_layer_create_conv ! TenonLayerCreateConv
+  use tenon, only: tenon_layer_create_affine ! TenonLayerCreateAffine
+  use tenon, only: tenon_layer_create_pointwise ! TenonLayerCreatePointwise
   use tenon, only: tenon_layer_set_stride ! TenonLayerSetStride
-  use tenon, only: tenon_layer_set_dilation ! TenonLayerSetDilation
   use tenon, only: tenon_layer_set_padding ! TenonLayerSetPadding
   use tenon, only: tenon_layer_set_boundary ! TenonLayerSetBoundary
-  use tenon, only: tenon_layer_set_boundary_constant ! TenonLayerSetBoundaryConstant
-  use tenon, only: tenon_layer_set_groups ! TenonLayerSetGroups
-  use tenon, only: tenon_layer_set_overlap ! TenonLayerSetOverlap
-  use tenon, only: tenon_layer_set_ceil_mode ! TenonLayerSetCeilMode
-  use tenon, only: tenon_layer_set_bias ! TenonLayerSetBias
-  use tenon, only: tenon_layer_set_rate ! TenonLayerSetRate
-  use tenon, only: tenon_layer_set_slope ! TenonLayerSetSlope
-  use tenon, only: tenon_layer_set_factor ! TenonLayerSetFactor
-  use tenon, only: tenon_layer_set_data_type ! TenonLayerSetDataType
-  use tenon, only: tenon_layer_set_space ! TenonLayerSetSpace
-  use tenon, only: tenon_layer_set_stack_depth ! TenonLayerSetStackDepth
-  use tenon, only: tenon_layer_set_signature ! TenonLayerSetSignature
-  use tenon, only: tenon_layer_set_storage ! TenonLayerSetStorage
-  use tenon, only: tenon_layer_set_backend ! TenonLayerSetBackend
-  use tenon, only: tenon_layer_create ! TenonLayerCreate
-  use tenon, only: tenon_layer_set_type ! TenonLayerSetType
+  use tenon, only: tenon_layer_set_output_layout ! TenonLayerSetOutputLayout
   use tenon, only: tenon_layer_get_types ! TenonLayerGetTypes
   use tenon, only: tenon_layer_get_labels ! TenonLayerGetLabels
   use tenon, only: tenon_layer_get_type_signatures ! TenonLayerGetTypeSignatures
-  use tenon, only: tenon_layer_get_summary ! TenonLayerGetSummary
-  use tenon, only: tenon_layer_set_example ! TenonLayerSetExample
-  use tenon, only: tenon_layer_get_example_shape ! TenonLayerGetExampleShape
-  use tenon, only: tenon_layer_create_from_file ! TenonLayerCreateFromFile
-  use tenon, only: tenon_layer_save_network ! TenonLayerSaveNetwork
-  use tenon, only: tenon_layer_get_child ! TenonLayerGetChild
-  use tenon, only: tenon_layer_get_parameter_at ! TenonLayerGetParameterAt
-  use tenon, only: tenon_layer_load_weights ! TenonLayerLoadWeights
-  use tenon, only: tenon_layer_save_weights ! TenonLayerSaveWeights
   use tenon, only: tenon_layout_create_sharded ! TenonLayoutCreateSharded
   use tenon, only: tenon_layout_create_from_boxes ! TenonLayoutCreateFromBoxes
   use tenon, only: tenon_layout_create ! TenonLayoutCreate
@@ -252,7 +232,6 @@ program every_name
   use tenon, only: tenon_log_stage_push ! TenonLogStagePush
   use tenon, only: tenon_log_stage_pop ! TenonLogStagePop
   use tenon, only: tenon_progress_show ! TenonProgressShow
-  use tenon, only: tenon_layer_set_target_weights ! TenonLayerSetTargetWeights
   use tenon, only: tenon_machine_create ! TenonMachineCreate
   use tenon, only: tenon_machine_create_from_file ! TenonMachineCreateFromFile
   use tenon, only: tenon_machine_create_local ! TenonMachineCreateLocal

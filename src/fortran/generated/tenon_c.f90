@@ -641,6 +641,35 @@ module tenon_c
       type(c_funptr), value :: create
       integer(c_int) :: answer
     end function TenonLayerRegister
+    function TenonLayerSetExample(layer, seed, inputs, &
+      classes) bind(C, name="TenonLayerSetExample") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int64_t), value :: seed
+      integer(c_int), intent(out) :: inputs
+      integer(c_int64_t), intent(out) :: classes
+      integer(c_int) :: answer
+    end function TenonLayerSetExample
+    function TenonLayerGetExampleShape(layer, seed, tensor, length, shape, &
+      ndim) bind(C, name="TenonLayerGetExampleShape") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int64_t), value :: seed
+      integer(c_int), value :: tensor
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: shape(*)
+      integer(c_int), intent(out), optional :: ndim
+      integer(c_int) :: answer
+    end function TenonLayerGetExampleShape
+    function TenonLayerGetSummary(layer, summary, length, &
+      needed) bind(C, name="TenonLayerGetSummary") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(out), optional :: summary(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int) :: answer
+    end function TenonLayerGetSummary
     function TenonLinearOpRegister(name, functions) bind(C, name="TenonLinearOpRegister") result(answer)
       import
       character(kind=c_char), intent(in) :: name(*)
@@ -753,6 +782,36 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
     end function TenonGetPerformanceAdvice
+    function TenonLayerSetDataType(layer, type) bind(C, name="TenonLayerSetDataType") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: type
+      integer(c_int) :: answer
+    end function TenonLayerSetDataType
+    function TenonLayerSetSpace(layer, space) bind(C, name="TenonLayerSetSpace") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: space
+      integer(c_int) :: answer
+    end function TenonLayerSetSpace
+    function TenonLayerSetStackDepth(layer, depth) bind(C, name="TenonLayerSetStackDepth") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: depth
+      integer(c_int) :: answer
+    end function TenonLayerSetStackDepth
+    function TenonLayerSetSignature(layer, labels) bind(C, name="TenonLayerSetSignature") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: labels(*)
+      integer(c_int) :: answer
+    end function TenonLayerSetSignature
+    function TenonLayerSetStorage(layer, storage) bind(C, name="TenonLayerSetStorage") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: storage(*)
+      integer(c_int) :: answer
+    end function TenonLayerSetStorage
     function TenonLayerSetUp(layer, input) bind(C, name="TenonLayerSetUp") result(answer)
       import
       type(c_ptr), value :: layer
@@ -848,6 +907,13 @@ module tenon_c
       type(c_ptr), value :: target
       integer(c_int) :: answer
     end function TenonLayerSetTarget
+    function TenonLayerSetTargetWeights(layer, &
+      weights) bind(C, name="TenonLayerSetTargetWeights") result(answer)
+      import
+      type(c_ptr), value :: layer
+      type(c_ptr), value :: weights
+      integer(c_int) :: answer
+    end function TenonLayerSetTargetWeights
     function TenonLayerApply(layer, x, y) bind(C, name="TenonLayerApply") result(answer)
       import
       type(c_ptr), value :: layer
@@ -905,79 +971,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: layer
       integer(c_int) :: answer
     end function TenonLayerDestroy
-    function TenonLayerCreateConv(comm, spatial, in_channels, out_channels, kernel, &
-      layer) bind(C, name="TenonFLayerCreateConv") result(answer)
-      import
-      integer(c_int), value :: comm
-      integer(c_int), value :: spatial
-      integer(c_int64_t), value :: in_channels
-      integer(c_int64_t), value :: out_channels
-      integer(c_int64_t), intent(in) :: kernel(*)
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateConv
-    function TenonLayerCreatePooling(comm, mode, spatial, kernel, &
-      layer) bind(C, name="TenonFLayerCreatePooling") result(answer)
-      import
-      integer(c_int), value :: comm
-      integer(c_int), value :: mode
-      integer(c_int), value :: spatial
-      integer(c_int64_t), intent(in) :: kernel(*)
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreatePooling
-    function TenonLayerCreateAffine(comm, inputs, outputs, &
-      layer) bind(C, name="TenonFLayerCreateAffine") result(answer)
-      import
-      integer(c_int), value :: comm
-      integer(c_int64_t), value :: inputs
-      integer(c_int64_t), value :: outputs
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateAffine
-    function TenonLayerCreatePointwise(comm, function, &
-      layer) bind(C, name="TenonFLayerCreatePointwise") result(answer)
-      import
-      integer(c_int), value :: comm
-      character(kind=c_char), intent(in) :: function(*)
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreatePointwise
-    function TenonLayerCreateFlatten(comm, layer) bind(C, name="TenonFLayerCreateFlatten") result(answer)
-      import
-      integer(c_int), value :: comm
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateFlatten
-    function TenonLayerCreateCrossEntropy(comm, &
-      layer) bind(C, name="TenonFLayerCreateCrossEntropy") result(answer)
-      import
-      integer(c_int), value :: comm
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateCrossEntropy
-    function TenonLayerCreateMeanSquaredError(comm, &
-      layer) bind(C, name="TenonFLayerCreateMeanSquaredError") result(answer)
-      import
-      integer(c_int), value :: comm
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateMeanSquaredError
-    function TenonLayerCreateDropout(comm, rate, &
-      layer) bind(C, name="TenonFLayerCreateDropout") result(answer)
-      import
-      integer(c_int), value :: comm
-      real(c_double), value :: rate
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateDropout
-    function TenonLayerCreateType(comm, name, layer) bind(C, name="TenonFLayerCreateType") result(answer)
-      import
-      integer(c_int), value :: comm
-      character(kind=c_char), intent(in) :: name(*)
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateType
     function TenonLayerCreateSequential(comm, &
       layer) bind(C, name="TenonFLayerCreateSequential") result(answer)
       import
@@ -991,46 +984,12 @@ module tenon_c
       type(c_ptr), value :: layer
       integer(c_int) :: answer
     end function TenonLayerSequentialAdd
-    function TenonLayerCreateRepartition(comm, output, &
-      layer) bind(C, name="TenonFLayerCreateRepartition") result(answer)
-      import
-      integer(c_int), value :: comm
-      type(c_ptr), value :: output
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateRepartition
-    function TenonLayerCreateAdd(comm, layer) bind(C, name="TenonFLayerCreateAdd") result(answer)
-      import
-      integer(c_int), value :: comm
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateAdd
-    function TenonLayerCreateConcatenate(comm, dim, &
-      layer) bind(C, name="TenonFLayerCreateConcatenate") result(answer)
-      import
-      integer(c_int), value :: comm
-      integer(c_int), value :: dim
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateConcatenate
-    function TenonLayerSetOutputLayout(layer, output) bind(C, name="TenonLayerSetOutputLayout") result(answer)
-      import
-      type(c_ptr), value :: layer
-      type(c_ptr), value :: output
-      integer(c_int) :: answer
-    end function TenonLayerSetOutputLayout
     function TenonLayerCreateGraph(comm, layer) bind(C, name="TenonFLayerCreateGraph") result(answer)
       import
       integer(c_int), value :: comm
       type(c_ptr), intent(inout) :: layer
       integer(c_int) :: answer
     end function TenonLayerCreateGraph
-    function TenonLayerGraphSetInputs(graph, count) bind(C, name="TenonLayerGraphSetInputs") result(answer)
-      import
-      type(c_ptr), value :: graph
-      integer(c_int), value :: count
-      integer(c_int) :: answer
-    end function TenonLayerGraphSetInputs
     function TenonLayerGraphAddNode(graph, layer, count, inputs, &
       node) bind(C, name="TenonLayerGraphAddNode") result(answer)
       import
@@ -1090,18 +1049,89 @@ module tenon_c
       type(c_ptr), intent(in) :: dx(*)
       integer(c_int) :: answer
     end function TenonLayerApplyAdjointMany
+    function TenonLayerCreateFromFile(comm, name_or_path, &
+      layer) bind(C, name="TenonFLayerCreateFromFile") result(answer)
+      import
+      integer(c_int), value :: comm
+      character(kind=c_char), intent(in) :: name_or_path(*)
+      type(c_ptr), intent(inout) :: layer
+      integer(c_int) :: answer
+    end function TenonLayerCreateFromFile
+    function TenonLayerSaveNetwork(layer, path) bind(C, name="TenonLayerSaveNetwork") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: answer
+    end function TenonLayerSaveNetwork
+    function TenonLayerLoadWeights(layer, path, map) bind(C, name="TenonLayerLoadWeights") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: path(*)
+      character(kind=c_char), intent(in), optional :: map(*)
+      integer(c_int) :: answer
+    end function TenonLayerLoadWeights
+    function TenonLayerSaveWeights(layer, path) bind(C, name="TenonLayerSaveWeights") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: answer
+    end function TenonLayerSaveWeights
+    function TenonLayerGetChild(layer, path, child) bind(C, name="TenonLayerGetChild") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: path(*)
+      type(c_ptr), intent(inout) :: child
+      integer(c_int) :: answer
+    end function TenonLayerGetChild
+    function TenonLayerGetParameterAt(layer, path, &
+      parameter) bind(C, name="TenonLayerGetParameterAt") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: path(*)
+      type(c_ptr), intent(inout) :: parameter
+      integer(c_int) :: answer
+    end function TenonLayerGetParameterAt
+    function TenonLayerCreateType(comm, name, layer) bind(C, name="TenonFLayerCreateType") result(answer)
+      import
+      integer(c_int), value :: comm
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(inout) :: layer
+      integer(c_int) :: answer
+    end function TenonLayerCreateType
+    function TenonLayerCreateConv(comm, spatial, in_channels, out_channels, kernel, &
+      layer) bind(C, name="TenonFLayerCreateConv") result(answer)
+      import
+      integer(c_int), value :: comm
+      integer(c_int), value :: spatial
+      integer(c_int64_t), value :: in_channels
+      integer(c_int64_t), value :: out_channels
+      integer(c_int64_t), intent(in) :: kernel(*)
+      type(c_ptr), intent(inout) :: layer
+      integer(c_int) :: answer
+    end function TenonLayerCreateConv
+    function TenonLayerCreateAffine(comm, inputs, outputs, &
+      layer) bind(C, name="TenonFLayerCreateAffine") result(answer)
+      import
+      integer(c_int), value :: comm
+      integer(c_int64_t), value :: inputs
+      integer(c_int64_t), value :: outputs
+      type(c_ptr), intent(inout) :: layer
+      integer(c_int) :: answer
+    end function TenonLayerCreateAffine
+    function TenonLayerCreatePointwise(comm, function, &
+      layer) bind(C, name="TenonFLayerCreatePointwise") result(answer)
+      import
+      integer(c_int), value :: comm
+      character(kind=c_char), intent(in) :: function(*)
+      type(c_ptr), intent(inout) :: layer
+      integer(c_int) :: answer
+    end function TenonLayerCreatePointwise
     function TenonLayerSetStride(layer, stride) bind(C, name="TenonLayerSetStride") result(answer)
       import
       type(c_ptr), value :: layer
       integer(c_int64_t), intent(in) :: stride(*)
       integer(c_int) :: answer
     end function TenonLayerSetStride
-    function TenonLayerSetDilation(layer, dilation) bind(C, name="TenonLayerSetDilation") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int64_t), intent(in) :: dilation(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetDilation
     function TenonLayerSetPadding(layer, low, high) bind(C, name="TenonLayerSetPadding") result(answer)
       import
       type(c_ptr), value :: layer
@@ -1116,103 +1146,12 @@ module tenon_c
       integer(c_int), intent(in), optional :: high(*)
       integer(c_int) :: answer
     end function TenonLayerSetBoundary
-    function TenonLayerSetBoundaryConstant(layer, &
-      value) bind(C, name="TenonLayerSetBoundaryConstant") result(answer)
+    function TenonLayerSetOutputLayout(layer, output) bind(C, name="TenonLayerSetOutputLayout") result(answer)
       import
       type(c_ptr), value :: layer
-      real(c_double), value :: value
+      type(c_ptr), value :: output
       integer(c_int) :: answer
-    end function TenonLayerSetBoundaryConstant
-    function TenonLayerSetGroups(layer, groups) bind(C, name="TenonLayerSetGroups") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int64_t), value :: groups
-      integer(c_int) :: answer
-    end function TenonLayerSetGroups
-    function TenonLayerSetOverlap(layer, overlap) bind(C, name="TenonLayerSetOverlap") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: overlap
-      integer(c_int) :: answer
-    end function TenonLayerSetOverlap
-    function TenonLayerSetCeilMode(layer, ceil) bind(C, name="TenonLayerSetCeilMode") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: ceil
-      integer(c_int) :: answer
-    end function TenonLayerSetCeilMode
-    function TenonLayerSetBias(layer, bias) bind(C, name="TenonLayerSetBias") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: bias
-      integer(c_int) :: answer
-    end function TenonLayerSetBias
-    function TenonLayerSetRate(layer, rate) bind(C, name="TenonLayerSetRate") result(answer)
-      import
-      type(c_ptr), value :: layer
-      real(c_double), value :: rate
-      integer(c_int) :: answer
-    end function TenonLayerSetRate
-    function TenonLayerSetSlope(layer, slope) bind(C, name="TenonLayerSetSlope") result(answer)
-      import
-      type(c_ptr), value :: layer
-      real(c_double), value :: slope
-      integer(c_int) :: answer
-    end function TenonLayerSetSlope
-    function TenonLayerSetFactor(layer, factor) bind(C, name="TenonLayerSetFactor") result(answer)
-      import
-      type(c_ptr), value :: layer
-      real(c_double), value :: factor
-      integer(c_int) :: answer
-    end function TenonLayerSetFactor
-    function TenonLayerSetDataType(layer, type) bind(C, name="TenonLayerSetDataType") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: type
-      integer(c_int) :: answer
-    end function TenonLayerSetDataType
-    function TenonLayerSetSpace(layer, space) bind(C, name="TenonLayerSetSpace") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: space
-      integer(c_int) :: answer
-    end function TenonLayerSetSpace
-    function TenonLayerSetStackDepth(layer, depth) bind(C, name="TenonLayerSetStackDepth") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: depth
-      integer(c_int) :: answer
-    end function TenonLayerSetStackDepth
-    function TenonLayerSetSignature(layer, labels) bind(C, name="TenonLayerSetSignature") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: labels(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetSignature
-    function TenonLayerSetStorage(layer, storage) bind(C, name="TenonLayerSetStorage") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: storage(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetStorage
-    function TenonLayerSetBackend(layer, backend) bind(C, name="TenonLayerSetBackend") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: backend(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetBackend
-    function TenonLayerCreate(comm, layer) bind(C, name="TenonFLayerCreate") result(answer)
-      import
-      integer(c_int), value :: comm
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreate
-    function TenonLayerSetType(layer, type) bind(C, name="TenonLayerSetType") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: type(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetType
+    end function TenonLayerSetOutputLayout
     function TenonLayerGetTypes(types, length, needed) bind(C, name="TenonLayerGetTypes") result(answer)
       import
       character(kind=c_char), intent(out), optional :: types(*)
@@ -1241,77 +1180,6 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
     end function TenonLayerGetTypeSignatures
-    function TenonLayerGetSummary(layer, summary, length, &
-      needed) bind(C, name="TenonLayerGetSummary") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(out), optional :: summary(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonLayerGetSummary
-    function TenonLayerSetExample(layer, seed, inputs, &
-      classes) bind(C, name="TenonLayerSetExample") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int64_t), value :: seed
-      integer(c_int), intent(out) :: inputs
-      integer(c_int64_t), intent(out) :: classes
-      integer(c_int) :: answer
-    end function TenonLayerSetExample
-    function TenonLayerGetExampleShape(layer, seed, tensor, length, shape, &
-      ndim) bind(C, name="TenonLayerGetExampleShape") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int64_t), value :: seed
-      integer(c_int), value :: tensor
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: shape(*)
-      integer(c_int), intent(out), optional :: ndim
-      integer(c_int) :: answer
-    end function TenonLayerGetExampleShape
-    function TenonLayerCreateFromFile(comm, name_or_path, &
-      layer) bind(C, name="TenonFLayerCreateFromFile") result(answer)
-      import
-      integer(c_int), value :: comm
-      character(kind=c_char), intent(in) :: name_or_path(*)
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateFromFile
-    function TenonLayerSaveNetwork(layer, path) bind(C, name="TenonLayerSaveNetwork") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: path(*)
-      integer(c_int) :: answer
-    end function TenonLayerSaveNetwork
-    function TenonLayerGetChild(layer, path, child) bind(C, name="TenonLayerGetChild") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: path(*)
-      type(c_ptr), intent(inout) :: child
-      integer(c_int) :: answer
-    end function TenonLayerGetChild
-    function TenonLayerGetParameterAt(layer, path, &
-      parameter) bind(C, name="TenonLayerGetParameterAt") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: path(*)
-      type(c_ptr), intent(inout) :: parameter
-      integer(c_int) :: answer
-    end function TenonLayerGetParameterAt
-    function TenonLayerLoadWeights(layer, path, map) bind(C, name="TenonLayerLoadWeights") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: path(*)
-      character(kind=c_char), intent(in), optional :: map(*)
-      integer(c_int) :: answer
-    end function TenonLayerLoadWeights
-    function TenonLayerSaveWeights(layer, path) bind(C, name="TenonLayerSaveWeights") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: path(*)
-      integer(c_int) :: answer
-    end function TenonLayerSaveWeights
     function TenonLayoutCreateSharded(partition, ndim, shape, properties, &
       layout) bind(C, name="TenonLayoutCreateSharded") result(answer)
       import
@@ -1864,13 +1732,6 @@ module tenon_c
       real(c_double), value :: value
       integer(c_int) :: answer
     end function TenonProgressShow
-    function TenonLayerSetTargetWeights(layer, &
-      weights) bind(C, name="TenonLayerSetTargetWeights") result(answer)
-      import
-      type(c_ptr), value :: layer
-      type(c_ptr), value :: weights
-      integer(c_int) :: answer
-    end function TenonLayerSetTargetWeights
     function TenonMachineCreate(name, levels, names, sizes, &
       machine) bind(C, name="TenonMachineCreate") result(answer)
       import

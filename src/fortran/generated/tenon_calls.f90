@@ -86,6 +86,9 @@ module tenon_calls
   public :: tenon_layer_shell_get_state
   public :: tenon_layer_shell_get_workspace
   public :: tenon_layer_register
+  public :: tenon_layer_set_example
+  public :: tenon_layer_get_example_shape
+  public :: tenon_layer_get_summary
   public :: tenon_linearop_register
   public :: tenon_field_series_create
   public :: tenon_field_series_set_grid
@@ -99,6 +102,11 @@ module tenon_calls
   public :: tenon_get_build_info
   public :: tenon_get_device_info
   public :: tenon_get_performance_advice
+  public :: tenon_layer_set_data_type
+  public :: tenon_layer_set_space
+  public :: tenon_layer_set_stack_depth
+  public :: tenon_layer_set_signature
+  public :: tenon_layer_set_storage
   public :: tenon_layer_set_up
   public :: tenon_layer_get_output_layout
   public :: tenon_layer_create_output
@@ -113,6 +121,7 @@ module tenon_calls
   public :: tenon_layer_set_training
   public :: tenon_layer_set_frozen
   public :: tenon_layer_set_target
+  public :: tenon_layer_set_target_weights
   public :: tenon_layer_apply
   public :: tenon_layer_apply_tangent
   public :: tenon_layer_apply_adjoint
@@ -121,23 +130,9 @@ module tenon_calls
   public :: tenon_layer_test_adjoint
   public :: tenon_layer_test_taylor
   public :: tenon_layer_destroy
-  public :: tenon_layer_create_conv
-  public :: tenon_layer_create_pooling
-  public :: tenon_layer_create_affine
-  public :: tenon_layer_create_pointwise
-  public :: tenon_layer_create_flatten
-  public :: tenon_layer_create_cross_entropy
-  public :: tenon_layer_create_mean_squared_error
-  public :: tenon_layer_create_dropout
-  public :: tenon_layer_create_type
   public :: tenon_layer_create_sequential
   public :: tenon_layer_sequential_add
-  public :: tenon_layer_create_repartition
-  public :: tenon_layer_create_add
-  public :: tenon_layer_create_concatenate
-  public :: tenon_layer_set_output_layout
   public :: tenon_layer_create_graph
-  public :: tenon_layer_graph_set_inputs
   public :: tenon_layer_graph_add_node
   public :: tenon_layer_get_boundary_layout
   public :: tenon_layer_set_up_many
@@ -145,38 +140,23 @@ module tenon_calls
   public :: tenon_layer_apply_many
   public :: tenon_layer_apply_tangent_many
   public :: tenon_layer_apply_adjoint_many
+  public :: tenon_layer_create_from_file
+  public :: tenon_layer_save_network
+  public :: tenon_layer_load_weights
+  public :: tenon_layer_save_weights
+  public :: tenon_layer_get_child
+  public :: tenon_layer_get_parameter_at
+  public :: tenon_layer_create_type
+  public :: tenon_layer_create_conv
+  public :: tenon_layer_create_affine
+  public :: tenon_layer_create_pointwise
   public :: tenon_layer_set_stride
-  public :: tenon_layer_set_dilation
   public :: tenon_layer_set_padding
   public :: tenon_layer_set_boundary
-  public :: tenon_layer_set_boundary_constant
-  public :: tenon_layer_set_groups
-  public :: tenon_layer_set_overlap
-  public :: tenon_layer_set_ceil_mode
-  public :: tenon_layer_set_bias
-  public :: tenon_layer_set_rate
-  public :: tenon_layer_set_slope
-  public :: tenon_layer_set_factor
-  public :: tenon_layer_set_data_type
-  public :: tenon_layer_set_space
-  public :: tenon_layer_set_stack_depth
-  public :: tenon_layer_set_signature
-  public :: tenon_layer_set_storage
-  public :: tenon_layer_set_backend
-  public :: tenon_layer_create
-  public :: tenon_layer_set_type
+  public :: tenon_layer_set_output_layout
   public :: tenon_layer_get_types
   public :: tenon_layer_get_labels
   public :: tenon_layer_get_type_signatures
-  public :: tenon_layer_get_summary
-  public :: tenon_layer_set_example
-  public :: tenon_layer_get_example_shape
-  public :: tenon_layer_create_from_file
-  public :: tenon_layer_save_network
-  public :: tenon_layer_get_child
-  public :: tenon_layer_get_parameter_at
-  public :: tenon_layer_load_weights
-  public :: tenon_layer_save_weights
   public :: tenon_layout_create_sharded
   public :: tenon_layout_create_from_boxes
   public :: tenon_layout_create
@@ -247,7 +227,6 @@ module tenon_calls
   public :: tenon_log_stage_push
   public :: tenon_log_stage_pop
   public :: tenon_progress_show
-  public :: tenon_layer_set_target_weights
   public :: tenon_machine_create
   public :: tenon_machine_create_from_file
   public :: tenon_machine_create_local
@@ -441,6 +420,12 @@ module tenon_calls
   interface tenon_layer_shell_set_workspace
     procedure tenon_layer_shell_set_workspace_int64, tenon_layer_shell_set_workspace_int32
   end interface
+  interface tenon_layer_set_example
+    procedure tenon_layer_set_example_int64, tenon_layer_set_example_int32
+  end interface
+  interface tenon_layer_get_example_shape
+    procedure tenon_layer_get_example_shape_int64, tenon_layer_get_example_shape_int32
+  end interface
   interface tenon_field_series_create
     procedure tenon_field_series_create_f08, tenon_field_series_create_mpi
   end interface
@@ -456,13 +441,21 @@ module tenon_calls
   interface tenon_layer_test_taylor
     procedure tenon_layer_test_taylor_int64, tenon_layer_test_taylor_int32
   end interface
+  interface tenon_layer_create_sequential
+    procedure tenon_layer_create_sequential_f08, tenon_layer_create_sequential_mpi
+  end interface
+  interface tenon_layer_create_graph
+    procedure tenon_layer_create_graph_f08, tenon_layer_create_graph_mpi
+  end interface
+  interface tenon_layer_create_from_file
+    procedure tenon_layer_create_from_file_f08, tenon_layer_create_from_file_mpi
+  end interface
+  interface tenon_layer_create_type
+    procedure tenon_layer_create_type_f08, tenon_layer_create_type_mpi
+  end interface
   interface tenon_layer_create_conv
     procedure tenon_layer_create_conv_int64_f08, tenon_layer_create_conv_int64_mpi, &
       tenon_layer_create_conv_int32_f08, tenon_layer_create_conv_int32_mpi
-  end interface
-  interface tenon_layer_create_pooling
-    procedure tenon_layer_create_pooling_int64_f08, tenon_layer_create_pooling_int64_mpi, &
-      tenon_layer_create_pooling_int32_f08, tenon_layer_create_pooling_int32_mpi
   end interface
   interface tenon_layer_create_affine
     procedure tenon_layer_create_affine_int64_f08, tenon_layer_create_affine_int64_mpi, &
@@ -471,62 +464,14 @@ module tenon_calls
   interface tenon_layer_create_pointwise
     procedure tenon_layer_create_pointwise_f08, tenon_layer_create_pointwise_mpi
   end interface
-  interface tenon_layer_create_flatten
-    procedure tenon_layer_create_flatten_f08, tenon_layer_create_flatten_mpi
-  end interface
-  interface tenon_layer_create_cross_entropy
-    procedure tenon_layer_create_cross_entropy_f08, tenon_layer_create_cross_entropy_mpi
-  end interface
-  interface tenon_layer_create_mean_squared_error
-    procedure tenon_layer_create_mean_squared_error_f08, tenon_layer_create_mean_squared_error_mpi
-  end interface
-  interface tenon_layer_create_dropout
-    procedure tenon_layer_create_dropout_f08, tenon_layer_create_dropout_mpi
-  end interface
-  interface tenon_layer_create_type
-    procedure tenon_layer_create_type_f08, tenon_layer_create_type_mpi
-  end interface
-  interface tenon_layer_create_sequential
-    procedure tenon_layer_create_sequential_f08, tenon_layer_create_sequential_mpi
-  end interface
-  interface tenon_layer_create_repartition
-    procedure tenon_layer_create_repartition_f08, tenon_layer_create_repartition_mpi
-  end interface
-  interface tenon_layer_create_add
-    procedure tenon_layer_create_add_f08, tenon_layer_create_add_mpi
-  end interface
-  interface tenon_layer_create_concatenate
-    procedure tenon_layer_create_concatenate_f08, tenon_layer_create_concatenate_mpi
-  end interface
-  interface tenon_layer_create_graph
-    procedure tenon_layer_create_graph_f08, tenon_layer_create_graph_mpi
-  end interface
   interface tenon_layer_set_stride
     procedure tenon_layer_set_stride_int64, tenon_layer_set_stride_int32
-  end interface
-  interface tenon_layer_set_dilation
-    procedure tenon_layer_set_dilation_int64, tenon_layer_set_dilation_int32
   end interface
   interface tenon_layer_set_padding
     procedure tenon_layer_set_padding_int64, tenon_layer_set_padding_int32
   end interface
-  interface tenon_layer_set_groups
-    procedure tenon_layer_set_groups_int64, tenon_layer_set_groups_int32
-  end interface
-  interface tenon_layer_create
-    procedure tenon_layer_create_f08, tenon_layer_create_mpi
-  end interface
   interface tenon_layer_get_labels
     procedure tenon_layer_get_labels_int64, tenon_layer_get_labels_int32
-  end interface
-  interface tenon_layer_set_example
-    procedure tenon_layer_set_example_int64, tenon_layer_set_example_int32
-  end interface
-  interface tenon_layer_get_example_shape
-    procedure tenon_layer_get_example_shape_int64, tenon_layer_get_example_shape_int32
-  end interface
-  interface tenon_layer_create_from_file
-    procedure tenon_layer_create_from_file_f08, tenon_layer_create_from_file_mpi
   end interface
   interface tenon_layout_create_sharded
     procedure tenon_layout_create_sharded_int64, tenon_layout_create_sharded_int32
@@ -2143,6 +2088,102 @@ contains
     tenon_code = TenonLayerRegister(trim(name)//c_null_char, create)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_register
+  ! Gives a layer the settings of a random example of its type. Local; call on all ranks.
+  subroutine tenon_layer_set_example_int64(layer, seed, inputs, classes, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: seed
+    integer(c_int), intent(out) :: inputs
+    integer(c_int64_t), intent(out) :: classes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_inputs
+    integer(c_int64_t) :: c_classes
+    tenon_code = TenonLayerSetExample(layer%handle, int(seed, c_int64_t), c_inputs, c_classes)
+    if (tenon_code == TENON_SUCCESS) then
+      inputs = c_inputs
+      call give(c_classes, classes, 'classes', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_example_int64
+  ! Gives a layer the settings of a random example of its type. Local; call on all ranks.
+  subroutine tenon_layer_set_example_int32(layer, seed, inputs, classes, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: seed
+    integer(c_int), intent(out) :: inputs
+    integer(c_int32_t), intent(out) :: classes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_inputs
+    integer(c_int64_t) :: c_classes
+    tenon_code = TenonLayerSetExample(layer%handle, int(seed, c_int64_t), c_inputs, c_classes)
+    if (tenon_code == TENON_SUCCESS) then
+      inputs = c_inputs
+      call give(c_classes, classes, 'classes', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_example_int32
+  ! Returns the shape of an input, or of the target, of an example. Not collective.
+  subroutine tenon_layer_get_example_shape_int64(layer, seed, tensor, shape, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: seed
+    integer(c_int), intent(in) :: tensor
+    integer(c_int64_t), allocatable, intent(out) :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_needed
+    integer(c_int64_t), allocatable :: c_shape(:)
+    tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, 0_c_int64_t, &
+      c_shape, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_shape(c_needed))
+      tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, &
+        int(c_needed, c_int64_t), c_shape, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (shape(c_needed))
+      call give(reverse(c_shape), shape, 'shape', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_example_shape_int64
+  ! Returns the shape of an input, or of the target, of an example. Not collective.
+  subroutine tenon_layer_get_example_shape_int32(layer, seed, tensor, shape, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: seed
+    integer(c_int), intent(in) :: tensor
+    integer(c_int32_t), allocatable, intent(out) :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_needed
+    integer(c_int64_t), allocatable :: c_shape(:)
+    tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, 0_c_int64_t, &
+      c_shape, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_shape(c_needed))
+      tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, &
+        int(c_needed, c_int64_t), c_shape, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (shape(c_needed))
+      call give(reverse(c_shape), shape, 'shape', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_example_shape_int32
+  ! Returns what views say of the settings of a layer. Not collective.
+  subroutine tenon_layer_get_summary(layer, summary, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=:), allocatable, intent(out) :: summary
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_summary(:)
+    tenon_code = TenonLayerGetSummary(layer%handle, c_summary, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_summary(c_needed))
+      tenon_code = TenonLayerGetSummary(layer%handle, c_summary, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_summary, tenon_code, summary)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_summary
   ! Registers an operator type. Local; call on all ranks.
   subroutine tenon_linearop_register(name, functions, ierr)
     character(len=*), intent(in) :: name
@@ -2325,6 +2366,51 @@ contains
     call give_text(c_text, tenon_code, text)
     call finish(tenon_code, ierr)
   end subroutine tenon_get_performance_advice
+  ! Sets the element type of input, parameters and output. Local; call on all ranks.
+  subroutine tenon_layer_set_data_type(layer, type, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetDataType(layer%handle, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_data_type
+  ! Sets the memory space of input, parameters and output. Local; call on all ranks.
+  subroutine tenon_layer_set_space(layer, space, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetSpace(layer%handle, space)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_space
+  ! Sets how many evaluations can await their adjoint. Local; call on all ranks.
+  subroutine tenon_layer_set_stack_depth(layer, depth, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: depth
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetStackDepth(layer%handle, depth)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_stack_depth
+  ! Sets the signature, overriding the default choice. Local; call on all ranks.
+  subroutine tenon_layer_set_signature(layer, labels, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: labels
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetSignature(layer%handle, trim(labels)//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_signature
+  ! Sets the layout in which parameters are stored and updated. Local; call on all ranks.
+  subroutine tenon_layer_set_storage(layer, storage, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: storage
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetStorage(layer%handle, trim(storage)//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_storage
   ! Prepares the layer for inputs in one layout. Collective on the layer.
   subroutine tenon_layer_set_up(layer, input, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -2468,6 +2554,15 @@ contains
     tenon_code = TenonLayerSetTarget(layer%handle, target%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_target
+  ! Sets the weights of a loss for the next evaluations. Local; call on all ranks.
+  subroutine tenon_layer_set_target_weights(layer, weights, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(in) :: weights
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetTargetWeights(layer%handle, weights%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_target_weights
   ! Evaluates the layer: y <- f(x). Collective on the layer.
   subroutine tenon_layer_apply(layer, x, y, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -2620,230 +2715,6 @@ contains
     tenon_code = TenonLayerDestroy(layer%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_destroy
-  subroutine tenon_layer_create_conv_int64_f08(comm, in_channels, out_channels, kernel, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    integer(c_int64_t), intent(in) :: in_channels
-    integer(c_int64_t), intent(in) :: out_channels
-    integer(c_int64_t), intent(in) :: kernel(:)
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_conv_int64_mpi(comm%MPI_VAL, in_channels, out_channels, kernel, layer, ierr)
-  end subroutine tenon_layer_create_conv_int64_f08
-  ! Creates a convolution (as cross-correlation). Collective on comm.
-  subroutine tenon_layer_create_conv_int64_mpi(comm, in_channels, out_channels, kernel, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    integer(c_int64_t), intent(in) :: in_channels
-    integer(c_int64_t), intent(in) :: out_channels
-    integer(c_int64_t), intent(in) :: kernel(:)
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_spatial
-    c_spatial = size(kernel)
-    tenon_code = TenonLayerCreateConv(comm, c_spatial, int(in_channels, c_int64_t), &
-      int(out_channels, c_int64_t), int(reverse(kernel), c_int64_t), layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_conv_int64_mpi
-  subroutine tenon_layer_create_conv_int32_f08(comm, in_channels, out_channels, kernel, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    integer(c_int32_t), intent(in) :: in_channels
-    integer(c_int32_t), intent(in) :: out_channels
-    integer(c_int32_t), intent(in) :: kernel(:)
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_conv_int32_mpi(comm%MPI_VAL, in_channels, out_channels, kernel, layer, ierr)
-  end subroutine tenon_layer_create_conv_int32_f08
-  ! Creates a convolution (as cross-correlation). Collective on comm.
-  subroutine tenon_layer_create_conv_int32_mpi(comm, in_channels, out_channels, kernel, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    integer(c_int32_t), intent(in) :: in_channels
-    integer(c_int32_t), intent(in) :: out_channels
-    integer(c_int32_t), intent(in) :: kernel(:)
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_spatial
-    c_spatial = size(kernel)
-    tenon_code = TenonLayerCreateConv(comm, c_spatial, int(in_channels, c_int64_t), &
-      int(out_channels, c_int64_t), int(reverse(kernel), c_int64_t), layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_conv_int32_mpi
-  subroutine tenon_layer_create_pooling_int64_f08(comm, mode, kernel, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    integer(c_int), intent(in) :: mode
-    integer(c_int64_t), intent(in) :: kernel(:)
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_pooling_int64_mpi(comm%MPI_VAL, mode, kernel, layer, ierr)
-  end subroutine tenon_layer_create_pooling_int64_f08
-  ! Creates a pooling over windows of [batch, channel, spatial...]. Collective on comm.
-  subroutine tenon_layer_create_pooling_int64_mpi(comm, mode, kernel, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    integer(c_int), intent(in) :: mode
-    integer(c_int64_t), intent(in) :: kernel(:)
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_spatial
-    c_spatial = size(kernel)
-    tenon_code = TenonLayerCreatePooling(comm, mode, c_spatial, int(reverse(kernel), c_int64_t), layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_pooling_int64_mpi
-  subroutine tenon_layer_create_pooling_int32_f08(comm, mode, kernel, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    integer(c_int), intent(in) :: mode
-    integer(c_int32_t), intent(in) :: kernel(:)
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_pooling_int32_mpi(comm%MPI_VAL, mode, kernel, layer, ierr)
-  end subroutine tenon_layer_create_pooling_int32_f08
-  ! Creates a pooling over windows of [batch, channel, spatial...]. Collective on comm.
-  subroutine tenon_layer_create_pooling_int32_mpi(comm, mode, kernel, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    integer(c_int), intent(in) :: mode
-    integer(c_int32_t), intent(in) :: kernel(:)
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_spatial
-    c_spatial = size(kernel)
-    tenon_code = TenonLayerCreatePooling(comm, mode, c_spatial, int(reverse(kernel), c_int64_t), layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_pooling_int32_mpi
-  subroutine tenon_layer_create_affine_int64_f08(comm, inputs, outputs, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    integer(c_int64_t), intent(in) :: inputs
-    integer(c_int64_t), intent(in) :: outputs
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_affine_int64_mpi(comm%MPI_VAL, inputs, outputs, layer, ierr)
-  end subroutine tenon_layer_create_affine_int64_f08
-  ! Creates an affine (fully connected) layer: y = x W^T + b. Collective on comm.
-  subroutine tenon_layer_create_affine_int64_mpi(comm, inputs, outputs, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    integer(c_int64_t), intent(in) :: inputs
-    integer(c_int64_t), intent(in) :: outputs
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateAffine(comm, int(inputs, c_int64_t), int(outputs, c_int64_t), layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_affine_int64_mpi
-  subroutine tenon_layer_create_affine_int32_f08(comm, inputs, outputs, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    integer(c_int32_t), intent(in) :: inputs
-    integer(c_int32_t), intent(in) :: outputs
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_affine_int32_mpi(comm%MPI_VAL, inputs, outputs, layer, ierr)
-  end subroutine tenon_layer_create_affine_int32_f08
-  ! Creates an affine (fully connected) layer: y = x W^T + b. Collective on comm.
-  subroutine tenon_layer_create_affine_int32_mpi(comm, inputs, outputs, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    integer(c_int32_t), intent(in) :: inputs
-    integer(c_int32_t), intent(in) :: outputs
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateAffine(comm, int(inputs, c_int64_t), int(outputs, c_int64_t), layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_affine_int32_mpi
-  subroutine tenon_layer_create_pointwise_f08(comm, function, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    character(len=*), intent(in) :: function
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_pointwise_mpi(comm%MPI_VAL, function, layer, ierr)
-  end subroutine tenon_layer_create_pointwise_f08
-  ! Creates an elementwise function. Collective on comm.
-  subroutine tenon_layer_create_pointwise_mpi(comm, function, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    character(len=*), intent(in) :: function
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreatePointwise(comm, trim(function)//c_null_char, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_pointwise_mpi
-  subroutine tenon_layer_create_flatten_f08(comm, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_flatten_mpi(comm%MPI_VAL, layer, ierr)
-  end subroutine tenon_layer_create_flatten_f08
-  ! Creates a reshape of [batch, channel, ...] to [batch, features]. Collective on comm.
-  subroutine tenon_layer_create_flatten_mpi(comm, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateFlatten(comm, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_flatten_mpi
-  subroutine tenon_layer_create_cross_entropy_f08(comm, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_cross_entropy_mpi(comm%MPI_VAL, layer, ierr)
-  end subroutine tenon_layer_create_cross_entropy_f08
-  ! Creates the mean cross-entropy of log-softmax(x) with labels. Collective on comm.
-  subroutine tenon_layer_create_cross_entropy_mpi(comm, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateCrossEntropy(comm, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_cross_entropy_mpi
-  subroutine tenon_layer_create_mean_squared_error_f08(comm, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_mean_squared_error_mpi(comm%MPI_VAL, layer, ierr)
-  end subroutine tenon_layer_create_mean_squared_error_f08
-  ! Creates the mean squared error 1/N sum (x - t)^2. Collective on comm.
-  subroutine tenon_layer_create_mean_squared_error_mpi(comm, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateMeanSquaredError(comm, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_mean_squared_error_mpi
-  subroutine tenon_layer_create_dropout_f08(comm, rate, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    real(c_double), intent(in) :: rate
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_dropout_mpi(comm%MPI_VAL, rate, layer, ierr)
-  end subroutine tenon_layer_create_dropout_f08
-  ! Creates a dropout layer. Collective on comm.
-  subroutine tenon_layer_create_dropout_mpi(comm, rate, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    real(c_double), intent(in) :: rate
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateDropout(comm, rate, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_dropout_mpi
-  subroutine tenon_layer_create_type_f08(comm, name, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    character(len=*), intent(in) :: name
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_type_mpi(comm%MPI_VAL, name, layer, ierr)
-  end subroutine tenon_layer_create_type_f08
-  ! Creates a layer by the name of its type. Collective on comm.
-  subroutine tenon_layer_create_type_mpi(comm, name, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    character(len=*), intent(in) :: name
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateType(comm, trim(name)//c_null_char, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_type_mpi
   subroutine tenon_layer_create_sequential_f08(comm, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
     type(tenon_layer), intent(out) :: layer
@@ -2868,64 +2739,6 @@ contains
     tenon_code = TenonLayerSequentialAdd(container%handle, layer%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_sequential_add
-  subroutine tenon_layer_create_repartition_f08(comm, output, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    type(tenon_layout), intent(in) :: output
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_repartition_mpi(comm%MPI_VAL, output, layer, ierr)
-  end subroutine tenon_layer_create_repartition_f08
-  ! Creates a layer whose output is its input in another layout. Collective on comm.
-  subroutine tenon_layer_create_repartition_mpi(comm, output, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    type(tenon_layout), intent(in) :: output
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateRepartition(comm, output%handle, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_repartition_mpi
-  subroutine tenon_layer_create_add_f08(comm, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_add_mpi(comm%MPI_VAL, layer, ierr)
-  end subroutine tenon_layer_create_add_f08
-  ! Creates the sum of one or more inputs of equal shape. Collective on comm.
-  subroutine tenon_layer_create_add_mpi(comm, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateAdd(comm, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_add_mpi
-  subroutine tenon_layer_create_concatenate_f08(comm, dim, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    integer(c_int), intent(in) :: dim
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_concatenate_mpi(comm%MPI_VAL, dim, layer, ierr)
-  end subroutine tenon_layer_create_concatenate_f08
-  ! Creates the concatenation of inputs along one dimension. Collective on comm.
-  subroutine tenon_layer_create_concatenate_mpi(comm, dim, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    integer(c_int), intent(in) :: dim
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateConcatenate(comm, dim, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_concatenate_mpi
-  ! Sets the output layout of an add or concatenate layer. Local; call on all ranks.
-  subroutine tenon_layer_set_output_layout(layer, output, ierr)
-    type(tenon_layer), intent(in) :: layer
-    type(tenon_layout), intent(in) :: output
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetOutputLayout(layer%handle, output%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_output_layout
   subroutine tenon_layer_create_graph_f08(comm, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
     type(tenon_layer), intent(out) :: layer
@@ -2941,15 +2754,6 @@ contains
     tenon_code = TenonLayerCreateGraph(comm, layer%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_graph_mpi
-  ! Sets the number of inputs of a graph. Local; call on all ranks.
-  subroutine tenon_layer_graph_set_inputs(graph, count, ierr)
-    type(tenon_layer), intent(in) :: graph
-    integer(c_int), intent(in) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerGraphSetInputs(graph%handle, count)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_graph_set_inputs
   ! Adds a node that evaluates a layer. Local; call on all ranks.
   subroutine tenon_layer_graph_add_node(graph, layer, inputs, node, ierr)
     type(tenon_layer), intent(in) :: graph
@@ -3034,7 +2838,194 @@ contains
     tenon_code = TenonLayerApplyAdjointMany(layer%handle, dy%handle, c_count, dx%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_apply_adjoint_many
-  ! Sets the stride of a convolution or pooling. Local; call on all ranks.
+  subroutine tenon_layer_create_from_file_f08(comm, name_or_path, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    character(len=*), intent(in) :: name_or_path
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_from_file_mpi(comm%MPI_VAL, name_or_path, layer, ierr)
+  end subroutine tenon_layer_create_from_file_f08
+  ! Creates a layer or network from a network file. Collective on comm.
+  subroutine tenon_layer_create_from_file_mpi(comm, name_or_path, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    character(len=*), intent(in) :: name_or_path
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateFromFile(comm, trim(name_or_path)//c_null_char, layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_from_file_mpi
+  ! Writes a network file of a layer, without weights. Collective on the layer.
+  subroutine tenon_layer_save_network(layer, path, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSaveNetwork(layer%handle, trim(path)//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_save_network
+  ! Reads all parameters and running statistics from a weights file. Collective on the layer.
+  subroutine tenon_layer_load_weights(layer, path, map, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: path
+    character(len=*), intent(in), optional :: map
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_map
+    if (present(map)) c_map = trim(map)//c_null_char
+    tenon_code = TenonLayerLoadWeights(layer%handle, trim(path)//c_null_char, c_map)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_load_weights
+  ! Writes all parameters and running statistics to a weights file. Collective on the layer.
+  subroutine tenon_layer_save_weights(layer, path, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSaveWeights(layer%handle, trim(path)//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_save_weights
+  ! Returns a layer inside a container. Not collective.
+  subroutine tenon_layer_get_child(layer, path, child, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: path
+    type(tenon_layer), intent(out) :: child
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerGetChild(layer%handle, trim(path)//c_null_char, child%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_child
+  ! Returns a parameter by its path, as TenonLayerGetParameter(). Local; call on all ranks.
+  subroutine tenon_layer_get_parameter_at(layer, path, parameter, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: path
+    type(tenon_dtensor), intent(out) :: parameter
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerGetParameterAt(layer%handle, trim(path)//c_null_char, parameter%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_parameter_at
+  subroutine tenon_layer_create_type_f08(comm, name, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    character(len=*), intent(in) :: name
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_type_mpi(comm%MPI_VAL, name, layer, ierr)
+  end subroutine tenon_layer_create_type_f08
+  ! Creates a layer by the name of its type. Collective on comm.
+  subroutine tenon_layer_create_type_mpi(comm, name, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    character(len=*), intent(in) :: name
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateType(comm, trim(name)//c_null_char, layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_type_mpi
+  subroutine tenon_layer_create_conv_int64_f08(comm, in_channels, out_channels, kernel, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: in_channels
+    integer(c_int64_t), intent(in) :: out_channels
+    integer(c_int64_t), intent(in) :: kernel(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_conv_int64_mpi(comm%MPI_VAL, in_channels, out_channels, kernel, layer, ierr)
+  end subroutine tenon_layer_create_conv_int64_f08
+  ! Creates a convolution (as cross-correlation). Collective on comm.
+  subroutine tenon_layer_create_conv_int64_mpi(comm, in_channels, out_channels, kernel, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: in_channels
+    integer(c_int64_t), intent(in) :: out_channels
+    integer(c_int64_t), intent(in) :: kernel(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_spatial
+    c_spatial = size(kernel)
+    tenon_code = TenonLayerCreateConv(comm, c_spatial, int(in_channels, c_int64_t), &
+      int(out_channels, c_int64_t), int(reverse(kernel), c_int64_t), layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_conv_int64_mpi
+  subroutine tenon_layer_create_conv_int32_f08(comm, in_channels, out_channels, kernel, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: in_channels
+    integer(c_int32_t), intent(in) :: out_channels
+    integer(c_int32_t), intent(in) :: kernel(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_conv_int32_mpi(comm%MPI_VAL, in_channels, out_channels, kernel, layer, ierr)
+  end subroutine tenon_layer_create_conv_int32_f08
+  ! Creates a convolution (as cross-correlation). Collective on comm.
+  subroutine tenon_layer_create_conv_int32_mpi(comm, in_channels, out_channels, kernel, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: in_channels
+    integer(c_int32_t), intent(in) :: out_channels
+    integer(c_int32_t), intent(in) :: kernel(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_spatial
+    c_spatial = size(kernel)
+    tenon_code = TenonLayerCreateConv(comm, c_spatial, int(in_channels, c_int64_t), &
+      int(out_channels, c_int64_t), int(reverse(kernel), c_int64_t), layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_conv_int32_mpi
+  subroutine tenon_layer_create_affine_int64_f08(comm, inputs, outputs, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: inputs
+    integer(c_int64_t), intent(in) :: outputs
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_affine_int64_mpi(comm%MPI_VAL, inputs, outputs, layer, ierr)
+  end subroutine tenon_layer_create_affine_int64_f08
+  ! Creates an affine (fully connected) layer: y = x W^T + b. Collective on comm.
+  subroutine tenon_layer_create_affine_int64_mpi(comm, inputs, outputs, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: inputs
+    integer(c_int64_t), intent(in) :: outputs
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateAffine(comm, int(inputs, c_int64_t), int(outputs, c_int64_t), layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_affine_int64_mpi
+  subroutine tenon_layer_create_affine_int32_f08(comm, inputs, outputs, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: inputs
+    integer(c_int32_t), intent(in) :: outputs
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_affine_int32_mpi(comm%MPI_VAL, inputs, outputs, layer, ierr)
+  end subroutine tenon_layer_create_affine_int32_f08
+  ! Creates an affine (fully connected) layer: y = x W^T + b. Collective on comm.
+  subroutine tenon_layer_create_affine_int32_mpi(comm, inputs, outputs, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: inputs
+    integer(c_int32_t), intent(in) :: outputs
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateAffine(comm, int(inputs, c_int64_t), int(outputs, c_int64_t), layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_affine_int32_mpi
+  subroutine tenon_layer_create_pointwise_f08(comm, function, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    character(len=*), intent(in) :: function
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_pointwise_mpi(comm%MPI_VAL, function, layer, ierr)
+  end subroutine tenon_layer_create_pointwise_f08
+  ! Creates an elementwise function. Collective on comm.
+  subroutine tenon_layer_create_pointwise_mpi(comm, function, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    character(len=*), intent(in) :: function
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreatePointwise(comm, trim(function)//c_null_char, layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_pointwise_mpi
+  ! Sets the stride of windows. Local; call on all ranks.
   subroutine tenon_layer_set_stride_int64(layer, stride, ierr)
     type(tenon_layer), intent(in) :: layer
     integer(c_int64_t), intent(in) :: stride(:)
@@ -3048,7 +3039,7 @@ contains
       int(reverse(stride), c_int64_t))
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_stride_int64
-  ! Sets the stride of a convolution or pooling. Local; call on all ranks.
+  ! Sets the stride of windows. Local; call on all ranks.
   subroutine tenon_layer_set_stride_int32(layer, stride, ierr)
     type(tenon_layer), intent(in) :: layer
     integer(c_int32_t), intent(in) :: stride(:)
@@ -3062,35 +3053,7 @@ contains
       int(reverse(stride), c_int64_t))
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_stride_int32
-  ! Sets the dilation, the spacing of kernel elements. Local; call on all ranks.
-  subroutine tenon_layer_set_dilation_int64(layer, dilation, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int64_t), intent(in) :: dilation(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call spatial_dimensions(layer%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_layer_set_dilation', 'dilation', size(dilation), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetDilation(layer%handle, &
-      int(reverse(dilation), c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_dilation_int64
-  ! Sets the dilation, the spacing of kernel elements. Local; call on all ranks.
-  subroutine tenon_layer_set_dilation_int32(layer, dilation, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int32_t), intent(in) :: dilation(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call spatial_dimensions(layer%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_layer_set_dilation', 'dilation', size(dilation), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetDilation(layer%handle, &
-      int(reverse(dilation), c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_dilation_int32
-  ! Sets the padding of a convolution or pooling. Local; call on all ranks.
+  ! Sets the padding. Local; call on all ranks.
   subroutine tenon_layer_set_padding_int64(layer, low, high, ierr)
     type(tenon_layer), intent(in) :: layer
     integer(c_int64_t), intent(in) :: low(:)
@@ -3108,7 +3071,7 @@ contains
       int(reverse(low), c_int64_t), c_high)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_padding_int64
-  ! Sets the padding of a convolution or pooling. Local; call on all ranks.
+  ! Sets the padding. Local; call on all ranks.
   subroutine tenon_layer_set_padding_int32(layer, low, high, ierr)
     type(tenon_layer), intent(in) :: layer
     integer(c_int32_t), intent(in) :: low(:)
@@ -3143,165 +3106,15 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetBoundary(layer%handle, reverse(low), c_high)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_boundary
-  ! Sets one constant as value beyond sides of mode values. Local; call on all ranks.
-  subroutine tenon_layer_set_boundary_constant(layer, value, ierr)
+  ! Sets the layout of the output of a repartition, add or concatenate layer. Local; call on all ranks.
+  subroutine tenon_layer_set_output_layout(layer, output, ierr)
     type(tenon_layer), intent(in) :: layer
-    real(c_double), intent(in) :: value
+    type(tenon_layout), intent(in) :: output
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetBoundaryConstant(layer%handle, value)
+    tenon_code = TenonLayerSetOutputLayout(layer%handle, output%handle)
     call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_boundary_constant
-  ! Sets the number of channel groups of a convolution. Local; call on all ranks.
-  subroutine tenon_layer_set_groups_int64(layer, groups, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int64_t), intent(in) :: groups
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetGroups(layer%handle, int(groups, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_groups_int64
-  ! Sets the number of channel groups of a convolution. Local; call on all ranks.
-  subroutine tenon_layer_set_groups_int32(layer, groups, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int32_t), intent(in) :: groups
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetGroups(layer%handle, int(groups, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_groups_int32
-  ! Sets the overlap of computation and halo exchange. Local; call on all ranks.
-  subroutine tenon_layer_set_overlap(layer, overlap, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(in) :: overlap
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetOverlap(layer%handle, overlap)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_overlap
-  ! Sets whether a last window may reach beyond the padding. Local; call on all ranks.
-  subroutine tenon_layer_set_ceil_mode(layer, ceil, ierr)
-    type(tenon_layer), intent(in) :: layer
-    logical, intent(in) :: ceil
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetCeilMode(layer%handle, c_bool_of(ceil))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_ceil_mode
-  ! Sets whether a convolution or affine layer has a bias. Local; call on all ranks.
-  subroutine tenon_layer_set_bias(layer, bias, ierr)
-    type(tenon_layer), intent(in) :: layer
-    logical, intent(in) :: bias
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetBias(layer%handle, c_bool_of(bias))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_bias
-  ! Sets the rate of a dropout layer. Local; call on all ranks.
-  subroutine tenon_layer_set_rate(layer, rate, ierr)
-    type(tenon_layer), intent(in) :: layer
-    real(c_double), intent(in) :: rate
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetRate(layer%handle, rate)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_rate
-  ! Sets the slope of a "leakyrelu" layer. Local; call on all ranks.
-  subroutine tenon_layer_set_slope(layer, slope, ierr)
-    type(tenon_layer), intent(in) :: layer
-    real(c_double), intent(in) :: slope
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetSlope(layer%handle, slope)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_slope
-  ! Sets the factor of a "scale" layer. Local; call on all ranks.
-  subroutine tenon_layer_set_factor(layer, factor, ierr)
-    type(tenon_layer), intent(in) :: layer
-    real(c_double), intent(in) :: factor
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetFactor(layer%handle, factor)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_factor
-  ! Sets the element type of input, parameters and output. Local; call on all ranks.
-  subroutine tenon_layer_set_data_type(layer, type, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(in) :: type
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetDataType(layer%handle, type)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_data_type
-  ! Sets the memory space of input, parameters and output. Local; call on all ranks.
-  subroutine tenon_layer_set_space(layer, space, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(in) :: space
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetSpace(layer%handle, space)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_space
-  ! Sets how many evaluations can await their adjoint. Local; call on all ranks.
-  subroutine tenon_layer_set_stack_depth(layer, depth, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(in) :: depth
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetStackDepth(layer%handle, depth)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_stack_depth
-  ! Sets the signature, overriding the default choice. Local; call on all ranks.
-  subroutine tenon_layer_set_signature(layer, labels, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: labels
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetSignature(layer%handle, trim(labels)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_signature
-  ! Sets the layout in which parameters are stored and updated. Local; call on all ranks.
-  subroutine tenon_layer_set_storage(layer, storage, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: storage
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetStorage(layer%handle, trim(storage)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_storage
-  ! Selects the compute backend. Local; call on all ranks.
-  subroutine tenon_layer_set_backend(layer, backend, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: backend
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetBackend(layer%handle, trim(backend)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_backend
-  subroutine tenon_layer_create_f08(comm, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_mpi(comm%MPI_VAL, layer, ierr)
-  end subroutine tenon_layer_create_f08
-  ! Creates a layer to be given a type by TenonLayerSetType(). Collective on comm.
-  subroutine tenon_layer_create_mpi(comm, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreate(comm, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_mpi
-  ! Sets the type of a layer. Local; call on all ranks.
-  subroutine tenon_layer_set_type(layer, type, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: type
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetType(layer%handle, trim(type)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_type
+  end subroutine tenon_layer_set_output_layout
   ! Returns the names of all types of the library but "shell". Not collective.
   subroutine tenon_layer_get_types(types, ierr)
     character(len=:), allocatable, intent(out) :: types
@@ -3379,169 +3192,6 @@ contains
     call give_text(c_signatures, tenon_code, signatures)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_type_signatures
-  ! Returns what views say of the settings of a layer. Not collective.
-  subroutine tenon_layer_get_summary(layer, summary, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=:), allocatable, intent(out) :: summary
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_summary(:)
-    tenon_code = TenonLayerGetSummary(layer%handle, c_summary, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_summary(c_needed))
-      tenon_code = TenonLayerGetSummary(layer%handle, c_summary, int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_summary, tenon_code, summary)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_summary
-  ! Gives a layer the settings of a random example of its type. Local; call on all ranks.
-  subroutine tenon_layer_set_example_int64(layer, seed, inputs, classes, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int64_t), intent(in) :: seed
-    integer(c_int), intent(out) :: inputs
-    integer(c_int64_t), intent(out) :: classes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_inputs
-    integer(c_int64_t) :: c_classes
-    tenon_code = TenonLayerSetExample(layer%handle, int(seed, c_int64_t), c_inputs, c_classes)
-    if (tenon_code == TENON_SUCCESS) then
-      inputs = c_inputs
-      call give(c_classes, classes, 'classes', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_example_int64
-  ! Gives a layer the settings of a random example of its type. Local; call on all ranks.
-  subroutine tenon_layer_set_example_int32(layer, seed, inputs, classes, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int32_t), intent(in) :: seed
-    integer(c_int), intent(out) :: inputs
-    integer(c_int32_t), intent(out) :: classes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_inputs
-    integer(c_int64_t) :: c_classes
-    tenon_code = TenonLayerSetExample(layer%handle, int(seed, c_int64_t), c_inputs, c_classes)
-    if (tenon_code == TENON_SUCCESS) then
-      inputs = c_inputs
-      call give(c_classes, classes, 'classes', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_example_int32
-  ! Returns the shape of an input, or of the target, of an example. Not collective.
-  subroutine tenon_layer_get_example_shape_int64(layer, seed, tensor, shape, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int64_t), intent(in) :: seed
-    integer(c_int), intent(in) :: tensor
-    integer(c_int64_t), allocatable, intent(out) :: shape(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_needed
-    integer(c_int64_t), allocatable :: c_shape(:)
-    tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, 0_c_int64_t, &
-      c_shape, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_shape(c_needed))
-      tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, &
-        int(c_needed, c_int64_t), c_shape, c_needed)
-    end if
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (shape(c_needed))
-      call give(reverse(c_shape), shape, 'shape', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_example_shape_int64
-  ! Returns the shape of an input, or of the target, of an example. Not collective.
-  subroutine tenon_layer_get_example_shape_int32(layer, seed, tensor, shape, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int32_t), intent(in) :: seed
-    integer(c_int), intent(in) :: tensor
-    integer(c_int32_t), allocatable, intent(out) :: shape(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_needed
-    integer(c_int64_t), allocatable :: c_shape(:)
-    tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, 0_c_int64_t, &
-      c_shape, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_shape(c_needed))
-      tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, &
-        int(c_needed, c_int64_t), c_shape, c_needed)
-    end if
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (shape(c_needed))
-      call give(reverse(c_shape), shape, 'shape', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_example_shape_int32
-  subroutine tenon_layer_create_from_file_f08(comm, name_or_path, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    character(len=*), intent(in) :: name_or_path
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_from_file_mpi(comm%MPI_VAL, name_or_path, layer, ierr)
-  end subroutine tenon_layer_create_from_file_f08
-  ! Creates a layer or network from a network file. Collective on comm.
-  subroutine tenon_layer_create_from_file_mpi(comm, name_or_path, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    character(len=*), intent(in) :: name_or_path
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateFromFile(comm, trim(name_or_path)//c_null_char, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_from_file_mpi
-  ! Writes a network file of a layer, without weights. Collective on the layer.
-  subroutine tenon_layer_save_network(layer, path, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: path
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSaveNetwork(layer%handle, trim(path)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_save_network
-  ! Returns a layer inside a container. Not collective.
-  subroutine tenon_layer_get_child(layer, path, child, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: path
-    type(tenon_layer), intent(out) :: child
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerGetChild(layer%handle, trim(path)//c_null_char, child%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_child
-  ! Returns a parameter by its path, as TenonLayerGetParameter(). Local; call on all ranks.
-  subroutine tenon_layer_get_parameter_at(layer, path, parameter, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: path
-    type(tenon_dtensor), intent(out) :: parameter
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerGetParameterAt(layer%handle, trim(path)//c_null_char, parameter%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_parameter_at
-  ! Reads all parameters and running statistics from a weights file. Collective on the layer.
-  subroutine tenon_layer_load_weights(layer, path, map, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: path
-    character(len=*), intent(in), optional :: map
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    character(len=:), allocatable :: c_map
-    if (present(map)) c_map = trim(map)//c_null_char
-    tenon_code = TenonLayerLoadWeights(layer%handle, trim(path)//c_null_char, c_map)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_load_weights
-  ! Writes all parameters and running statistics to a weights file. Collective on the layer.
-  subroutine tenon_layer_save_weights(layer, path, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: path
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSaveWeights(layer%handle, trim(path)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_save_weights
   ! Creates a layout in one call. Collective on the partition.
   subroutine tenon_layout_create_sharded_int64(partition, shape, properties, layout, ierr)
     type(tenon_partition), intent(in) :: partition
@@ -4770,15 +4420,6 @@ contains
       c_value_name, value)
     call finish(tenon_code, ierr)
   end subroutine tenon_progress_show_int32
-  ! Sets the weights of a loss for the next evaluations. Local; call on all ranks.
-  subroutine tenon_layer_set_target_weights(layer, weights, ierr)
-    type(tenon_layer), intent(in) :: layer
-    type(tenon_dtensor), intent(in) :: weights
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetTargetWeights(layer%handle, weights%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_target_weights
   ! Creates a machine of given levels, without links. Not collective.
   subroutine tenon_machine_create_int64(name, names, sizes, machine, ierr)
     character(len=*), intent(in) :: name

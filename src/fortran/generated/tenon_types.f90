@@ -68,12 +68,6 @@ module tenon_types
   integer(c_int), parameter :: TENON_ERR_TIMEOUT = 68
   integer(c_int), parameter :: TENON_ERR_LIBRARY = 69
   integer(c_int), parameter :: TENON_ERR_INTERNAL = 127
-  integer(c_int), parameter :: TENON_POOLING_MAX = 0
-  integer(c_int), parameter :: TENON_POOLING_AVERAGE_INCLUDE_PAD = 1
-  integer(c_int), parameter :: TENON_POOLING_AVERAGE_EXCLUDE_PAD = 2
-  integer(c_int), parameter :: TENON_OVERLAP_AUTO = 0
-  integer(c_int), parameter :: TENON_OVERLAP_ON = 1
-  integer(c_int), parameter :: TENON_OVERLAP_OFF = 2
   integer(c_int), parameter :: TENON_BOUNDARY_NONE = 0
   integer(c_int), parameter :: TENON_BOUNDARY_ZERO = 1
   integer(c_int), parameter :: TENON_BOUNDARY_PERIODIC = 2
