@@ -145,7 +145,7 @@ static TenonErrorCode CreateDiffusion(MPI_Comm comm, TenonLayout plain, Diffusio
   const TenonLayerShellFunctions functions = {NULL, Diffuse, NULL, DiffuseAdjoint};
   const TenonInt one = 1;
 
-  TenonCall(TenonLayerCreateShell(comm, layer));
+  TenonCall(TenonLayerCreateType(comm, "shell", layer));
   TenonCall(TenonObjectSetName((TenonObject)*layer, "diffusion"));
   TenonCall(TenonLayerShellSetFunctions(*layer, &functions));
   TenonCall(TenonLayerShellSetContext(*layer, d, NULL));

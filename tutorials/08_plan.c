@@ -61,7 +61,7 @@ static TenonErrorCode AddPointwiseAndPooling(Program* p, const char* tanh, const
   const TenonInt kernel[2] = {2, 2};
   TenonLayer layer;
 
-  TenonCall(TenonLayerCreatePointwise(p->comm, "tanh", &layer));
+  TenonCall(TenonLayerCreateType(p->comm, "tanh", &layer));
   TenonCall(Add(p, layer, tanh));
   TenonCall(TenonLayerCreateType(p->comm, "maxpooling", &layer));
   TenonCall(TenonObjectSetIntegers((TenonObject)layer, "kernel", 2, kernel));
@@ -80,7 +80,7 @@ static TenonErrorCode CreateNetwork(Program* p) {
   TenonCall(Add(p, layer, "flatten"));
   TenonCall(TenonLayerCreateAffine(p->comm, 16 * kCells / 4 * kCells / 4, 256, &layer));
   TenonCall(Add(p, layer, "wide"));
-  TenonCall(TenonLayerCreatePointwise(p->comm, "tanh", &layer));
+  TenonCall(TenonLayerCreateType(p->comm, "tanh", &layer));
   TenonCall(Add(p, layer, "tanh3"));
   TenonCall(TenonLayerCreateAffine(p->comm, 256, 1, &layer));
   TenonCall(Add(p, layer, "rate"));
@@ -142,7 +142,7 @@ static TenonErrorCode PrintWords(Program* p) {
   TenonCall(TenonPlanGetLayerCount(p->plan, &count));
   for (i = 0; i < count; ++i) {
     TenonCall(TenonPlanGetLayerName(p->plan, i, name, kText, NULL));
-    TenonCall(TenonPlanGetWord(p->plan, name, word, kText, NULL));
+    TenonCall(TenonPlanGetText(p->plan, name, "word", word, kText, NULL));
     TenonCall(TenonPlanGetNumber(p->plan, name, "channel_parts", &channels));
     TenonCall(TenonPlanGetNumber(p->plan, name, "space_parts", &space));
     TenonCall(TenonPlanGetNumber(p->plan, name, "batch_parts", &batch));

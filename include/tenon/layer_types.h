@@ -36,6 +36,25 @@
  *  TenonLayerApplyAdjoint(). "on" is TENON_ERR_SUPPORT in TenonLayerSetUp() if the input needs more
  *  than a halo exchange, or if a side has the boundary mode values.
  *
+ *  Functions of each element are types too:
+ *
+ *  | function  | value                                                                       |
+ *  | --------- | --------------------------------------------------------------------------- |
+ *  | relu      | max(x, 0), with derivative 0 at 0                                           |
+ *  | leakyrelu | x if x > 0, otherwise slope x; setting slope (real, 0.01)                   |
+ *  | tanh      | hyperbolic tangent                                                          |
+ *  | sigmoid   | 1 / (1 + exp(-x))                                                           |
+ *  | gelu      | x Phi(x), Phi the normal distribution function (Hendrycks and Gimpel 2016)  |
+ *  | gelutanh  | x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, an approximation of gelu   |
+ *  | silu      | x / (1 + exp(-x))                                                           |
+ *  | softplus  | log(1 + exp(x))                                                             |
+ *  | exp       | exponential                                                                 |
+ *  | sine      | sin x, x in radians (Sitzmann et al. 2020)                                  |
+ *  | scale     | factor x; setting factor (real, 1)                                          |
+ *  | identity  | x                                                                           |
+ *
+ *  The last two are linear and therefore also accept partial sums (index label P).
+ *
  *  "flatten" reshapes [batch, channel, ...] to [batch, features], features in row-major order.
  *
  *  "dropout": in training mode y = m x / (1 - rate), where the mask m is 0 with probability rate
@@ -141,33 +160,6 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateConv(MPI_Comm comm, int spatial, Ten
  */
 TENON_EXTERN TenonErrorCode TenonLayerCreateAffine(MPI_Comm comm, TenonInt inputs, TenonInt outputs,
                                                    TenonLayer* layer) TENON_NOEXCEPT;
-
-/** @brief Creates an elementwise function. Collective on comm.
- *
- *  | function  | value                                                                       |
- *  | --------- | --------------------------------------------------------------------------- |
- *  | relu      | max(x, 0), with derivative 0 at 0                                           |
- *  | leakyrelu | x if x > 0, otherwise slope x; setting slope (real, 0.01)                   |
- *  | tanh      | hyperbolic tangent                                                          |
- *  | sigmoid   | 1 / (1 + exp(-x))                                                           |
- *  | gelu      | x Phi(x), Phi the normal distribution function (Hendrycks and Gimpel 2016)  |
- *  | gelutanh  | x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, an approximation of gelu   |
- *  | silu      | x / (1 + exp(-x))                                                           |
- *  | softplus  | log(1 + exp(x))                                                             |
- *  | exp       | exponential                                                                 |
- *  | sine      | sin x, x in radians (Sitzmann et al. 2020)                                  |
- *  | scale     | factor x; setting factor (real, 1)                                          |
- *  | identity  | x                                                                           |
- *
- *  The last two are linear and therefore also accept partial sums (index label P).
- *
- *  @param[in]  comm      communicator of the input's layout
- *  @param[in]  function  name of a function in the table
- *  @param[out] layer     new layer; destroy it with TenonLayerDestroy()
- *  @return TENON_ERR_TYPE  the name is not in the table
- */
-TENON_EXTERN TenonErrorCode TenonLayerCreatePointwise(MPI_Comm comm, const char* function,
-                                                      TenonLayer* layer) TENON_NOEXCEPT;
 /**@}*/
 
 /** @name Settings of single types, to be called before TenonLayerSetUp()

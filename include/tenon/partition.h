@@ -84,12 +84,6 @@ TENON_EXTERN TenonErrorCode TenonPartitionGetAxes(TenonPartition partition,
 TENON_EXTERN TenonErrorCode TenonPartitionGetExtents(TenonPartition partition,
                                                      int extents[]) TENON_NOEXCEPT;
 
-/** @brief Returns the position of this rank in the grid. Not collective.
- *  @param[in]  partition  process grid
- *  @param[out] position   position, counted from 0; -1 outside the grid */
-TENON_EXTERN TenonErrorCode TenonPartitionGetPosition(TenonPartition partition,
-                                                      int* position) TENON_NOEXCEPT;
-
 /** @brief Returns the coordinates of this rank in the grid. Not collective.
  *  @param[in]  partition    process grid
  *  @param[out] coordinates  [axes] coordinate on each axis; -1 outside the grid */

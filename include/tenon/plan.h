@@ -170,8 +170,8 @@ TENON_EXTERN TenonErrorCode TenonPlanSearch(TenonPlan plan) TENON_NOEXCEPT;
  *  | channel_parts | number of parts of the channels                                             |
  *  | space_parts   | number of parts of space                                                    |
  *  | batch_parts   | number of parts of the batch                                                |
- *  | runner_up     | predicted time of the best plan with the word of TenonPlanGetRunnerUp(), or |
- *  |               | a lower bound under a memory limit; 0 if there is no other word             |
+ *  | runner_up     | predicted time of the best plan with the best other word, or a lower bound  |
+ *  |               | under a memory limit; 0 if there is no other word                           |
  *
  *  @param[in]  plan   plan
  *  @param[in]  layer  name of a layer. May be NULL, in which case the number is one of the plan.
@@ -201,29 +201,20 @@ TENON_EXTERN TenonErrorCode TenonPlanGetLayerCount(TenonPlan plan, TenonInt* cou
 TENON_EXTERN TenonErrorCode TenonPlanGetLayerName(TenonPlan plan, TenonInt index, char name[],
                                                   TenonInt length, TenonInt* needed) TENON_NOEXCEPT;
 
-/** @brief Returns the word of a layer. Not collective.
+/** @brief Returns the word of a layer, or the best other one. Not collective.
  *  @param[in]  plan    plan
  *  @param[in]  layer   name of the layer
- *  @param[out] word    [length] word, such as "n6,o3". May be NULL, in which case only needed is
- *                      returned.
+ *  @param[in]  name    "word", such as "n6,o3"; or "runner_up", the best other word, "" if the layer
+ *                      has none
+ *  @param[out] text    [length] word. May be NULL, in which case only needed is returned.
  *  @param[in]  length  size of the buffer in characters
  *  @param[out] needed  size that the word needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_STATE  TenonPlanSearch() was not called
- *  @return TENON_ERR_ARG    there is no such layer, or the word does not fit into the buffer */
-TENON_EXTERN TenonErrorCode TenonPlanGetWord(TenonPlan plan, const char* layer, char word[],
-                                             TenonInt length, TenonInt* needed) TENON_NOEXCEPT;
-
-/** @brief Returns the best other word of a layer. Not collective.
- *  @param[in]  plan    plan
- *  @param[in]  layer   name of the layer
- *  @param[out] word    [length] word; "" if the layer has no other. May be NULL, in which case only
- *                      needed is returned.
- *  @param[in]  length  size of the buffer in characters
- *  @param[out] needed  size that the word needs. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_STATE  TenonPlanSearch() was not called
- *  @return TENON_ERR_ARG    there is no such layer, or the word does not fit into the buffer */
-TENON_EXTERN TenonErrorCode TenonPlanGetRunnerUp(TenonPlan plan, const char* layer, char word[],
-                                                 TenonInt length, TenonInt* needed) TENON_NOEXCEPT;
+ *  @return TENON_ERR_ARG    there is no such layer or name, or the word does not fit into the buffer
+ */
+TENON_EXTERN TenonErrorCode TenonPlanGetText(TenonPlan plan, const char* layer, const char* name,
+                                             char text[], TenonInt length,
+                                             TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Returns the cost of one training iteration by a published equation. Not collective.
  *

@@ -193,10 +193,6 @@ TenonErrorCode TenonOptionsGetDeclaredCount(int* count) noexcept {
                [&] { required(count, "count") = static_cast<int>(optionDeclarations().size()); });
 }
 
-TenonErrorCode TenonOptionsGetDeclaredType(int index, TenonOptionType* type) noexcept {
-  return guard(__func__, [&] { required(type, "type") = publicType(declaration(index).type); });
-}
-
 TenonErrorCode TenonOptionsGetDeclaredText(int index, TenonOptionText which, char text[],
                                            TenonInt length, TenonInt* needed) noexcept {
   return guard(__func__, [&] {

@@ -136,17 +136,15 @@ TenonErrorCode TenonPlanGetLayerName(TenonPlan plan, TenonInt index, char name[]
   });
 }
 
-TenonErrorCode TenonPlanGetWord(TenonPlan plan, const char* layer, char word[], TenonInt length,
-                                TenonInt* needed) noexcept {
+TenonErrorCode TenonPlanGetText(TenonPlan plan, const char* layer, const char* name, char text[],
+                                TenonInt length, TenonInt* needed) noexcept {
   return guard(__func__, [&] {
-    copyText(plannedLayer(plan, layer).letters, {word, length, needed}, "word");
-  });
-}
-
-TenonErrorCode TenonPlanGetRunnerUp(TenonPlan plan, const char* layer, char word[], TenonInt length,
-                                    TenonInt* needed) noexcept {
-  return guard(__func__, [&] {
-    copyText(plannedLayer(plan, layer).runnerUp, {word, length, needed}, "word");
+    const PlannedLayer& planned = plannedLayer(plan, layer);
+    const std::string which = textOf(name, "name");
+    if (which != "word" && which != "runner_up")
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("there is no text '{}'; use word or runner_up", which));
+    copyText(which == "word" ? planned.letters : planned.runnerUp, {text, length, needed}, "text");
   });
 }
 

@@ -102,8 +102,8 @@ void LinearOp::check(const Action& action) const {
 void LinearOp::checkIdle() const {
   if (loan_ && flight_)
     throw Error(TENON_ERR_STATE,
-                fmt::format("{} has an operation in flight; call TenonLinearOp{}End() first",
-                            title(), nameOf(flight_->sense)));
+                fmt::format("{} has an operation in flight; call TenonLinearOpApplyEnd() first",
+                            title()));
   if (flight_)
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} was called by a function that it calls itself; use another "
@@ -135,8 +135,8 @@ void LinearOp::begin(Sense sense, double alpha, DTensor& x, double beta, DTensor
 void LinearOp::end(Sense sense) {
   if (!loan_ || !flight_ || flight_->sense != sense)
     throw Error(TENON_ERR_STATE,
-                fmt::format("{} has no {} in flight; call TenonLinearOp{}Begin() first", title(),
-                            nameOf(sense), nameOf(sense)));
+                fmt::format("{} has no {} in flight; call TenonLinearOpApplyBegin() first",
+                            title(), nameOf(sense)));
   const Loan loan = std::move(*loan_);
   loan_.reset();
   const std::optional<Error> broken = giveBack(loan);

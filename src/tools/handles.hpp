@@ -54,6 +54,13 @@ inline std::vector<std::string> wordsOf(const std::string& list, char separator)
   return words;
 }
 
+// What the library says of itself and of this computer.
+inline std::string infoText(const char* what) {
+  return textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+    return TenonGetInfo(what, text, length, needed);
+  });
+}
+
 inline std::string declaredText(int option, TenonOptionText which) {
   return textFrom([&](char* text, TenonInt length, TenonInt* needed) {
     return TenonOptionsGetDeclaredText(option, which, text, length, needed);

@@ -160,9 +160,9 @@ const std::vector<ProgramOption> kInfoOptions{
 namespace {
 
 void printBuild() {
-  std::fputs(textFrom(TenonGetBuildInfo).c_str(), stdout);
-  std::fputs(textFrom(TenonGetDeviceInfo).c_str(), stdout);
-  const std::string advice = textFrom(TenonGetPerformanceAdvice);
+  std::fputs(infoText("build").c_str(), stdout);
+  std::fputs(infoText("devices").c_str(), stdout);
+  const std::string advice = infoText("advice");
   if (!advice.empty())
     std::printf("warning: %s\n", advice.c_str());
 }
@@ -217,7 +217,7 @@ struct Command {
 void printHelp();
 
 void printVersion() {
-  std::printf("tenon %s\n", tenon::tools::textFrom(TenonGetVersionString).c_str());
+  std::printf("tenon %s\n", tenon::tools::infoText("version").c_str());
 }
 
 const Command kCommands[] = {

@@ -328,7 +328,7 @@ TEST_F(NetworkFile, TheHeatClosureIsThatOfTheCalls) {
   expectSuccess(TenonLayerSetDataType(called, TENON_FLOAT64));
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 1, 16, three, &layers[0]));
   expectSuccess(TenonLayerSetPadding(layers[0], one, nullptr));
-  expectSuccess(TenonLayerCreatePointwise(MPI_COMM_WORLD, "tanh", &layers[1]));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "tanh", &layers[1]));
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 16, 1, one, &layers[2]));
   for (TenonLayer& layer : layers) {
     expectSuccess(TenonLayerSequentialAdd(called, layer));

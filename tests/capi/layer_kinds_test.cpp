@@ -89,12 +89,12 @@ TEST_F(LayerKinds, CeilModeAddsAWindow) {
 }
 
 TEST_F(LayerKinds, FunctionsHaveTheirParameters) {
-  expectSuccess(TenonLayerCreatePointwise(MPI_COMM_WORLD, "leakyrelu", &layer_));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "leakyrelu", &layer_));
   expectSuccess(TenonObjectSetReal(objectOf(layer_), "slope", 0.25));
   EXPECT_EQ(largestOutput({4}, -2, 0), 0.5);
   expectCode(TENON_ERR_STATE, TenonObjectSetReal(objectOf(layer_), "slope", 1), {"set up"});
   expectSuccess(TenonLayerDestroy(&layer_));
-  expectSuccess(TenonLayerCreatePointwise(MPI_COMM_WORLD, "scale", &layer_));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "scale", &layer_));
   expectSuccess(TenonObjectSetReal(objectOf(layer_), "factor", 3));
   EXPECT_EQ(largestOutput({4}, -2, 0), 6);
 }

@@ -265,10 +265,10 @@ TEST_F(LayerCApi, CreatesRefuseWrongArgumentsAlike) {
                    {"dimensions is 4"});
   expectCommonCode(TENON_ERR_ARG,
                    TenonLayerCreateAffine(MPI_COMM_WORLD, isLast() ? 0 : 3, 2, &layer), {"0"});
-  expectCommonCode(TENON_ERR_TYPE, TenonLayerCreatePointwise(MPI_COMM_WORLD, "rleu", &layer),
+  expectCommonCode(TENON_ERR_TYPE, TenonLayerCreateType(MPI_COMM_WORLD, "rleu", &layer),
                    {"rleu", "relu"});
   expectCommonCode(TENON_ERR_NULL,
-                   TenonLayerCreatePointwise(MPI_COMM_WORLD, isLast() ? nullptr : "relu", &layer),
+                   TenonLayerCreateType(MPI_COMM_WORLD, isLast() ? nullptr : "relu", &layer),
                    {"function is NULL"});
   if (worldSize() > 1)
     expectCommonCode(TENON_ERR_COLLECTIVE,

@@ -228,11 +228,11 @@ TEST_F(CApi, TheVersionIsThatOfTheHeaders) {
   expectSuccess(TenonGetVersion(nullptr, nullptr, nullptr));
   char text[32] = "", expected[32] = "";
   std::snprintf(expected, sizeof expected, "%d.%d.%d", major, minor, patch);
-  expectSuccess(TenonGetVersionString(text, sizeof text, nullptr));
+  expectSuccess(TenonGetInfo("version", text, sizeof text, nullptr));
   EXPECT_STREQ(text, expected);
-  expectCode(TENON_ERR_ARG, TenonGetVersionString(text, 2, nullptr), {"length of 2"});
+  expectCode(TENON_ERR_ARG, TenonGetInfo("version", text, 2, nullptr), {"length of 2"});
   char info[2048] = "";
-  expectSuccess(TenonGetBuildInfo(info, sizeof info, nullptr));
+  expectSuccess(TenonGetInfo("build", info, sizeof info, nullptr));
   for (const char* line :
        {"version: ", "\ncompiler: ", "\nMPI library: ", "\noneDNN: ", "\nBLAS: "})
     EXPECT_NE(std::strstr(info, line), nullptr) << line;

@@ -43,7 +43,7 @@ contains
     character(len=:), allocatable :: text
     call tenon_options_has('agree_timeout', given)
     call expect(given, 'the command line did not reach the library')
-    call tenon_get_version_string(text)
+    call tenon_get_info('version', text)
     call expect(index(text, '.') > 0 .and. text == trim(text), 'the version is no text')
     call tenon_options_get_declared_count(length)
     call tenon_options_get_declared_text(1, TENON_OPTION_TEXT_KEY, text)
@@ -120,7 +120,7 @@ contains
     call tenon_layer_create_graph(MPI_COMM_WORLD, graph)
     call tenon_set_integers(graph, 'input_count', [2])
     call tenon_layer_create_type(MPI_COMM_WORLD, 'add', add)
-    call tenon_layer_create_pointwise(MPI_COMM_WORLD, 'relu', relu)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'relu', relu)
     call tenon_layer_graph_add_node(graph, add, [-1, -2], first)
     call tenon_layer_graph_add_node(graph, relu, [first], second)
     call expect(first == 1 .and. second == 2, 'nodes are not counted from 1')
@@ -228,9 +228,8 @@ contains
     integer(int64) :: devices
     call tenon_machine_create('mine', [character(len=6) :: 'node', 'socket'], [3, 2], machine)
     call tenon_machine_get_counts(machine, levels, links, devices)
-    call tenon_machine_get_level_name(machine, 2, name)
-    call tenon_machine_get_level_size(machine, 1, size)
-    call expect(levels == 2 .and. devices == 6 .and. name == 'socket' .and. size == 3, 'the machine is another one')
+    call tenon_machine_get_level(machine, 2, name, size)
+    call expect(levels == 2 .and. devices == 6 .and. name == 'socket' .and. size == 2, 'the machine is another one')
     call tenon_destroy(machine)
   end subroutine machines
 

@@ -262,7 +262,7 @@ contains
     type(counter), target :: mine
     type(tenon_dtensor) :: dy
     real(real64) :: relative, order
-    call tenon_layer_create_shell(MPI_COMM_WORLD, layer)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'shell', layer)
     call tenon_set_name(layer, 'multiply')
     call tenon_layer_shell_set_functions(layer, multiply, multiply_adjoint, multiply_tangent, context=mine)
     call tenon_layer_shell_add_parameter(layer, 'kappa', [1], 1, 1)

@@ -182,7 +182,7 @@ contains
   end subroutine create_example
 
   subroutine create_diffusion()
-    call tenon_layer_create_shell(MPI_COMM_WORLD, layer)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'shell', layer)
     call tenon_set_name(layer, 'diffusion')
     call tenon_layer_shell_set_functions(layer, diffuse, diffuse_adjoint, context=context)
     call tenon_layer_shell_add_parameter(layer, 'kappa', [1], 0, 0)

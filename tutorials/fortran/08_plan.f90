@@ -82,7 +82,7 @@ contains
   subroutine add_tanh(name)
     character(len=*), intent(in) :: name
     type(tenon_layer) :: layer
-    call tenon_layer_create_pointwise(MPI_COMM_WORLD, 'tanh', layer)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'tanh', layer)
     call add(layer, name)
   end subroutine add_tanh
 
@@ -171,7 +171,7 @@ contains
     call tenon_plan_get_layer_count(plan, count)
     do i = 1, count
       call tenon_plan_get_layer_name(plan, i, name)
-      call tenon_plan_get_word(plan, name, word)
+      call tenon_plan_get_text(plan, name, 'word', word)
       call tenon_plan_get_number(plan, 'channel_parts', channels, name)
       call tenon_plan_get_number(plan, 'space_parts', space, name)
       call tenon_plan_get_number(plan, 'batch_parts', batch, name)

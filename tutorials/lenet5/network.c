@@ -45,7 +45,7 @@ static TenonErrorCode AddRelu(MPI_Comm comm, TenonLayer network, const char* nam
                               const char* signature) {
   TenonLayer relu;
 
-  TenonCall(TenonLayerCreatePointwise(comm, "relu", &relu));
+  TenonCall(TenonLayerCreateType(comm, "relu", &relu));
   TenonCall(TenonLayerSetSignature(relu, signature));
   TenonCall(Add(network, relu, name));
   return TENON_SUCCESS;

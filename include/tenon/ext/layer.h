@@ -3,7 +3,7 @@
  *  @brief User-defined layers: a shell that calls user functions, and types registered under a
  *         name.
  *
- *  TenonLayerCreateShell() creates an empty layer; the setters here give it functions, parameters
+ *  TenonLayerCreateType() with the type "shell" creates an empty layer; the setters here give it functions, parameters
  *  and a context. To make it a type, write a function that does this to a given layer and pass it
  *  to TenonLayerRegister(). TenonLayerCreateType() then creates layers of the type, which can be
  *  used in networks like Tenon's own layers, with the same options and checks. tenon.h does not
@@ -98,11 +98,6 @@ typedef struct TenonLayerShellFunctions {
   TenonLayerShellTangent applyTangent; /**< may be NULL: the tangent is then TENON_ERR_SUPPORT */
   TenonLayerShellAdjoint applyAdjoint; /**< may be NULL: the adjoint is then TENON_ERR_SUPPORT */
 } TenonLayerShellFunctions;
-
-/** @brief Creates a layer without functions. Collective on comm.
- *  @param[in]  comm   communicator of the input's layout
- *  @param[out] layer  new layer; destroy it with TenonLayerDestroy() */
-TENON_EXTERN TenonErrorCode TenonLayerCreateShell(MPI_Comm comm, TenonLayer* layer) TENON_NOEXCEPT;
 
 /** @brief Sets the user functions. Local; call on all ranks.
  *  @param[in] layer      shell

@@ -45,17 +45,6 @@ SettingValue kernelOf(int spatial, const TenonInt* kernel) {
   return listOf(kernel, spatial, "kernel");
 }
 
-std::string functionOf(const char* function) {
-  std::string name = textOf(function, "function");
-  const std::vector<std::string> known = pointwiseNames();
-  if (std::find(known.begin(), known.end(), name) == known.end())
-    throw Error(TENON_ERR_TYPE,
-                fmt::format("unknown pointwise function '{}'; the nearest is '{}', the functions "
-                            "are {}",
-                            name, nearest(name, known), joined(known)));
-  return name;
-}
-
 } // namespace
 
 TenonErrorCode TenonLayerCreateConv(MPI_Comm comm, int spatial, TenonInt inChannels,
@@ -75,22 +64,12 @@ TenonErrorCode TenonLayerCreateAffine(MPI_Comm comm, TenonInt inputs, TenonInt o
   });
 }
 
-TenonErrorCode TenonLayerCreatePointwise(MPI_Comm comm, const char* function,
-                                         TenonLayer* layer) noexcept {
-  return createLayer(__func__, comm, layer,
-                     [&](const CommPtr& own) { return makeLayer(own, functionOf(function)); });
-}
-
 TenonErrorCode TenonLayerCreateGraph(MPI_Comm comm, TenonLayer* layer) noexcept {
   return createPlain(__func__, comm, layer, "graph");
 }
 
 TenonErrorCode TenonLayerCreateSequential(MPI_Comm comm, TenonLayer* layer) noexcept {
   return createPlain(__func__, comm, layer, "sequential");
-}
-
-TenonErrorCode TenonLayerCreateShell(MPI_Comm comm, TenonLayer* layer) noexcept {
-  return createPlain(__func__, comm, layer, "shell");
 }
 
 TenonErrorCode TenonLayerCreateType(MPI_Comm comm, const char* name, TenonLayer* layer) noexcept {

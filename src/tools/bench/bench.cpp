@@ -69,7 +69,7 @@ void printSettings(int repeat) {
   int length = 0;
   MPI_Get_library_version(library, &length);
   const std::string mpi = std::string(library).substr(0, std::strcspn(library, ",\n"));
-  say(fmt::format("tenon {}, {}, {:.70}, medians of {}\n{}", textFrom(TenonGetVersionString),
+  say(fmt::format("tenon {}, {}, {:.70}, medians of {}\n{}", infoText("version"),
                   counted(worldSize(), "rank"), mpi, counted(repeat, "round"), routeOptions()));
 }
 

@@ -41,7 +41,7 @@ const std::vector<std::string>& backends(TenonMemorySpace space) {
   static const std::vector<std::string> ofDevice{"auto", "cufft", "gemm"};
   static const std::vector<std::string> all = [] {
     std::vector<std::string> names{"auto", "reference", "blas"};
-    if (textFrom(TenonGetBuildInfo).find("FFTW: none") == std::string::npos)
+    if (infoText("build").find("FFTW: none") == std::string::npos)
       names.push_back("fftw");
     return names;
   }();

@@ -30,7 +30,7 @@ std::vector<Node> makeNodes(MPI_Comm comm, const Indices& input, bool isGraph) {
   const TenonObject pool = nodes[1].layer.object();
   require(TenonObjectSetIntegers(pool, "kernel", 2, half.data()));
   require(TenonObjectSetBool(pool, "include_padding", TENON_TRUE));
-  require(TenonLayerCreatePointwise(comm, "tanh", add({1})));
+  require(TenonLayerCreateType(comm, "tanh", add({1})));
   if (isGraph)
     require(TenonLayerCreateType(comm, "add", add({1, 2})));
   const int last = static_cast<int>(nodes.size()) - 1;

@@ -159,10 +159,10 @@ Machine machineFor(const std::string& name, TenonInt processes) {
   require(TenonMachineGetCounts(machine, &levels, nullptr, &devices));
   for (int level = 0; level < levels; ++level) {
     const std::string levelName = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-      return TenonMachineGetLevelName(machine, level, text, length, needed);
+      return TenonMachineGetLevel(machine, level, text, length, needed, nullptr);
     });
     if (levelName == "node")
-      require(TenonMachineGetLevelSize(machine, level, &nodes));
+      require(TenonMachineGetLevel(machine, level, nullptr, 0, nullptr, &nodes));
   }
   const TenonInt inNode = nodes > 0 ? devices / nodes : devices;
   if (nodes == 0 || devices == processes || processes % inNode != 0)
@@ -213,10 +213,10 @@ NetworkRow rowOf(TenonPlan plan, TenonInt index) {
   });
   const char* layer = row.name.c_str();
   row.word = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-    return TenonPlanGetWord(plan, layer, text, length, needed);
+    return TenonPlanGetText(plan, layer, "word", text, length, needed);
   });
   row.runnerUp = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-    return TenonPlanGetRunnerUp(plan, layer, text, length, needed);
+    return TenonPlanGetText(plan, layer, "runner_up", text, length, needed);
   });
   row.model = countOf(plan, layer, "channel_parts");
   row.domain = countOf(plan, layer, "space_parts");
