@@ -406,7 +406,7 @@ TENON_EXTERN TenonErrorCode TenonLayerZeroGradients(TenonLayer layer) TENON_NOEX
  *  Draws random directions dx, dp and dy of input, parameters and output, and computes the pairings
  *  <J (dx, dp), dy> and <dx, J* dy> + sum of <dp, gradient of p>, which are equal up to rounding. A
  *  tangent and an adjoint that are wrong alike pass this test; TenonLayerTestTaylor() finds these.
- *  Both are for authors of layers (TenonLayerCreateShell()) and leave parameters, gradients and
+ *  Both are for authors of layers (tenon/ext/layer.h) and leave parameters, gradients and
  *  tangents as they were. A loss needs its target. All errors are the same on all ranks.
  *
  *  @param[in]  layer     layer that is set up, with no evaluation pending

@@ -71,11 +71,10 @@ OptionSpec::Type typeOf(TenonOptionType type) {
   }
 }
 
-TenonOptionType publicType(OptionSpec::Type type) {
-  static constexpr TenonOptionType kTypes[] = {
-      TENON_OPTION_FLAG,   TENON_OPTION_INT,  TENON_OPTION_REAL,    TENON_OPTION_STRING,
-      TENON_OPTION_CHOICE, TENON_OPTION_WORD, TENON_OPTION_INTEGERS};
-  return kTypes[type];
+const std::string& nameOf(OptionSpec::Type type) {
+  static const std::string kNames[] = {"flag",   "integer", "real",    "string",
+                                       "choice", "word",    "integers"};
+  return kNames[type];
 }
 
 const OptionDeclaration& declaration(int index) {
@@ -98,6 +97,8 @@ const std::string& textOf(const OptionDeclaration& declared, TenonOptionText whi
     return declared.help;
   case TENON_OPTION_TEXT_CHOICES:
     return declared.choices;
+  case TENON_OPTION_TEXT_TYPE:
+    return nameOf(declared.type);
   default:
     throw Error(TENON_ERR_ARG, fmt::format("which is {}; use a TENON_OPTION_TEXT_... constant",
                                            static_cast<int>(which)));

@@ -106,8 +106,9 @@ void LinearOp::checkIdle() const {
                             title()));
   if (flight_)
     throw Error(TENON_ERR_STATE,
-                fmt::format("{} was called by a function that it calls itself; use another "
-                            "operator there",
+                fmt::format("{} is in the midst of an application: of its adjoint or of an operator "
+                            "that consists of it, which must end first, or it was called by a "
+                            "function that it calls itself, which needs another operator",
                             title()));
 }
 

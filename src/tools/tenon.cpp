@@ -73,21 +73,16 @@ std::string cell(const std::string& text) {
   return made;
 }
 
-std::string valuesOf(TenonOptionType type, const std::string& choices) {
-  switch (type) {
-  case TENON_OPTION_FLAG:
-    return "true or false";
-  case TENON_OPTION_INT:
-    return "integer";
-  case TENON_OPTION_REAL:
-    return "real number";
-  case TENON_OPTION_CHOICE:
+std::string valuesOf(const std::string& type, const std::string& choices) {
+  if (type == "choice")
     return choices;
-  case TENON_OPTION_WORD:
+  if (type == "flag")
+    return "true or false";
+  if (type == "real")
+    return "real number";
+  if (type == "word")
     return "word or nothing";
-  default:
-    return "text";
-  }
+  return type == "string" ? "text" : type;
 }
 
 // By owner, and in the order of the owner's table.
@@ -96,11 +91,9 @@ std::vector<Option> declaredOptions() {
   TenonCallAbort(TenonOptionsGetDeclaredCount(&count));
   std::vector<Option> options;
   for (int i = 0; i < count; ++i) {
-    TenonOptionType type;
-    TenonCallAbort(TenonOptionsGetDeclaredType(i, &type));
     const auto text = [&](TenonOptionText which) { return declaredText(i, which); };
     options.push_back({text(TENON_OPTION_TEXT_OWNER), text(TENON_OPTION_TEXT_KEY),
-                       valuesOf(type, text(TENON_OPTION_TEXT_CHOICES)),
+                       valuesOf(text(TENON_OPTION_TEXT_TYPE), text(TENON_OPTION_TEXT_CHOICES)),
                        text(TENON_OPTION_TEXT_DEFAULT), text(TENON_OPTION_TEXT_HELP)});
   }
   std::stable_sort(options.begin(), options.end(),

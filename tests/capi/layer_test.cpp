@@ -111,7 +111,8 @@ TEST_F(LayerCApi, TheJacobianIsAnOperator) {
   expectSuccess(TenonDTensorMaxAbs(y_, &most));
   EXPECT_EQ(most, kInputs);
 
-  expectSuccess(TenonLinearOpCreateIdentity(batch_, TENON_FLOAT64, &identity));
+  expectSuccess(TenonLinearOpCreateType(batch_, batch_, TENON_FLOAT64, TENON_FLOAT64, "identity",
+                                        nullptr, &identity));
   expectCode(TENON_ERR_TYPE, TenonLinearOpJacobianSetPoint(identity, x_), {"has type identity"});
   TenonLinearOp none = nullptr;
   expectCommonCode(TENON_ERR_SHAPE, TenonLinearOpCreateJacobian(affine_, weight, &none),

@@ -81,18 +81,21 @@ TEST_F(Sizes, OfBoxesOfMemoryOperators) {
     EXPECT_EQ(op, nullptr);
   };
   const TenonDataType type = TENON_FLOAT64;
-  refuse(TENON_ERR_SHAPE, TenonLinearOpCreateClear(memory, least, most, type, &op));
-  refuse(TENON_ERR_SHAPE, TenonLinearOpCreateClear(memory, zero, wide, type, &op));
-  refuse(TENON_ERR_SHAPE, TenonLinearOpCreateClear(memory, zero, most, type, &op));
-  refuse(TENON_ERR_ARG, TenonLinearOpCreateClear(memory, most, most, type, &op));
-  refuse(TENON_ERR_ARG, TenonLinearOpCreateClear(memory, below, below, type, &op));
-  for (const auto create :
-       {TenonLinearOpCreateAdd, TenonLinearOpCreateCopy, TenonLinearOpCreateMove}) {
-    refuse(TENON_ERR_SHAPE, create(memory, least, most, zero, type, &op));
-    refuse(TENON_ERR_SHAPE, create(memory, zero, one, most, type, &op));
-    refuse(TENON_ERR_ARG, create(memory, zero, one, far, type, &op));
-    refuse(TENON_ERR_ARG, create(memory, zero, zero, most, type, &op));
-    refuse(TENON_ERR_ARG, create(memory, zero, zero, below, type, &op));
+  const auto create = [&](const char* name, const TenonInt* low, const TenonInt* high,
+                          const TenonInt* to) {
+    return TenonLinearOpCreateMemory(memory, name, low, high, to, type, &op);
+  };
+  refuse(TENON_ERR_SHAPE, create("clear", least, most, nullptr));
+  refuse(TENON_ERR_SHAPE, create("clear", zero, wide, nullptr));
+  refuse(TENON_ERR_SHAPE, create("clear", zero, most, nullptr));
+  refuse(TENON_ERR_ARG, create("clear", most, most, nullptr));
+  refuse(TENON_ERR_ARG, create("clear", below, below, nullptr));
+  for (const char* name : {"add", "copy", "move"}) {
+    refuse(TENON_ERR_SHAPE, create(name, least, most, zero));
+    refuse(TENON_ERR_SHAPE, create(name, zero, one, most));
+    refuse(TENON_ERR_ARG, create(name, zero, one, far));
+    refuse(TENON_ERR_ARG, create(name, zero, zero, most));
+    refuse(TENON_ERR_ARG, create(name, zero, zero, below));
   }
   refuse(TENON_ERR_SHAPE, TenonLinearOpCreateAllocate(memory, large, most, type, &op));
   refuse(TENON_ERR_ARG, TenonLinearOpCreateAllocate(memory, large, least, type, &op));

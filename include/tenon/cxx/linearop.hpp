@@ -40,10 +40,6 @@ public:
                 const Where& where = Where::current()) {
     detail::run(where, TenonLinearOpApplyAdd, get(), alpha, x.get(), beta, y.get());
   }
-  void applyAdjointAdd(double alpha, const DTensor& y, double beta, DTensor& x,
-                       const Where& where = Where::current()) {
-    detail::run(where, TenonLinearOpApplyAdjointAdd, get(), alpha, y.get(), beta, x.get());
-  }
   /** Of a Jacobian (Layer::jacobian()): moves it to another point. */
   void setPoint(const DTensor& x, const Where& where = Where::current()) {
     detail::run(where, TenonLinearOpJacobianSetPoint, get(), x.get());

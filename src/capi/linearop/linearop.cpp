@@ -165,8 +165,8 @@ TenonErrorCode TenonLinearOpDestroy(TenonLinearOp* op) noexcept {
     // Peers still write into the buffers of an operation in flight.
     if (required(op, "op") && deref(*op, "op").isBegun())
       throw Error(TENON_ERR_STATE,
-                  fmt::format("{} has an operation in flight; call TenonLinearOpApplyEnd() or "
-                              "TenonLinearOpApplyAdjointEnd() before TenonLinearOpDestroy()",
+                  fmt::format("{} has an operation in flight; call TenonLinearOpApplyEnd() "
+                              "before TenonLinearOpDestroy()",
                               deref(*op, "op").title()));
     destroy(op, "op");
   });

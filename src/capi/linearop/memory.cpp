@@ -66,6 +66,8 @@ TenonErrorCode TenonLinearOpCreateMemory(TenonLayout layout, const char* name, c
   return guard(__func__, [&] {
     createOn(layout, op, [&](const CommPtr& comm, const Layout& on) {
       const std::string kind = textOf(name, "name");
+      if (kind == "clear" && to)
+        throw Error(TENON_ERR_ARG, "to is not NULL, but clear has no second box; pass NULL");
       if (kind == "clear")
         return MemoryOp::clear(comm, on, boxOf(low, high, on.rank()), type);
       FromBoxToBox* const make = operatorNamed(kind);

@@ -206,8 +206,8 @@ ShellDeclaration& shellOf(Layer& layer) {
   if (auto* shell = dynamic_cast<ShellDeclaration*>(&layer.declaration()))
     return *shell;
   throw Error(TENON_ERR_TYPE,
-              fmt::format("{} has type {}; this call needs type shells (TenonLayerCreateShell, "
-                          "TenonLayerRegister)",
+              fmt::format("{} has type {}; this call needs the type shell or a type "
+                          "registered with TenonLayerRegister()",
                           layer.title(), layer.type()));
 }
 

@@ -68,6 +68,8 @@ void checkInPlace(Case& c) {
   LinearOp op;
   require(TenonLinearOpCreateHalo(makeLayout(c.comm, plain), makeLayout(c.comm, ghosted), type,
                                   op.out()));
+  LinearOp adjoint;
+  require(TenonLinearOpCreateAdjoint(op, adjoint.out()));
   for (const bool isAdjoint : {false, true}) {
     const LayoutSpec wide = isAdjoint ? ghosted.dual() : ghosted,
                      narrow = isAdjoint ? plain.dual() : plain;
@@ -80,7 +82,7 @@ void checkInPlace(Case& c) {
     outer.write(Values(cellsOf(outer.box()), kMark));
     x.write(fill(from, c.position(from.grid), filling));
     if (c.draw.chance(30))
-      require(isAdjoint ? TenonLinearOpBindAdjoint(op, x, y) : TenonLinearOpBind(op, x, y));
+      require(TenonLinearOpBind(isAdjoint ? adjoint : op, x, y));
     require(isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
     if (!isAdjoint)
       checkCallersValues(c, wide, outer);
