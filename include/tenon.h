@@ -51,7 +51,6 @@
 #include <tenon/partition.h>
 #include <tenon/plan.h>
 #include <tenon/plan_run.h>
-#include <tenon/reduction.h>
 #include <tenon/trainer.h>
 #include <tenon/types.h>
 #include <tenon/version.h>

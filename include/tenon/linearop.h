@@ -6,8 +6,8 @@
  *  The adjoint F* maps the dual of the range to the dual of the domain, such that <F x, y> = <x, F*
  *  y> with the pairing of TenonDTensorPairing(). All communication in Tenon is such an operator,
  *  and its adjoint belongs to the same family (Hewett and Grady, "A linear algebraic approach to
- *  model parallelism in deep learning", 2020). TenonLinearOpCreateAdjoint() gives it as an operator,
- *  for factors, split-phase application and bound arrays.
+ *  model parallelism in deep learning", 2020). TenonLinearOpCreateAdjoint() gives it as an
+ *  operator, for factors, split-phase application and bound arrays.
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class.
@@ -73,9 +73,9 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdd(TenonLinearOp op, double alpha
 /** @name Split-phase application
  *
  *  Begin starts the messages and returns; End waits for them and completes the result. Together
- *  they are TenonLinearOpApplyAdd(). In between, the program can compute and use other operators. The input is then locked for reading and the output for
- *  writing, and any other application, Begin, binding or destruction of this operator returns
- *  TENON_ERR_STATE.
+ *  they are TenonLinearOpApplyAdd(). In between, the program can compute and use other operators.
+ *  The input is then locked for reading and the output for writing, and any other application,
+ *  Begin, binding or destruction of this operator returns TENON_ERR_STATE.
  *
  *  All ranks must begin, apply and end the operators of a communicator in the same order, and those
  *  of several communicators too if some are in flight together: a rank that waits on one does not

@@ -28,9 +28,9 @@
  *
  *  All communication in Tenon is a conversion: broadcast, sum-reduce, scatter, gather, all-gather,
  *  reduce-scatter, all-to-all, slice, zero-pad and halo exchange differ only in the properties,
- *  split points and halos of the two layouts; so does a transfer to another process, between layouts
- *  on process grids of one process. The adjoint is the conversion from the dual of `to`
- *  to the dual of `from`.
+ *  split points and halos of the two layouts; so does a transfer to another process, between
+ *  layouts on process grids of one process. The adjoint is the conversion from the dual of `to` to
+ *  the dual of `from`.
  *
  *  The conversion uses the communication path that is predicted to be the fastest: one exchange of
  *  messages, or several steps through intermediate layouts, each an exchange or a collective along
@@ -42,7 +42,7 @@
  *  Options: -tenon_conversion_route (auto, exchange, chain or collective); -tenon_machine_latency
  *  and the other -tenon_machine_ rates for the prediction; -tenon_reduction and
  *  -tenon_machine_levels for a reduction program where all that changes is P to B on some axes, see
- *  tenon/reduction.h. Different routes or rates on different ranks are TENON_ERR_COLLECTIVE.
+ *  tenon/ext/reduction.h. Different routes or rates on different ranks are TENON_ERR_COLLECTIVE.
  *
  *  @param[in]  from  layout of the domain
  *  @param[in]  to    layout of the range, of the same shape and on the same communicator

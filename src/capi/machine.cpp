@@ -159,8 +159,8 @@ TenonErrorCode TenonMachineGetLevel(TenonMachine machine, int level, char name[]
 }
 
 TenonErrorCode TenonMachineGetLink(TenonMachine machine, int link, char name[], TenonInt length,
-                                   TenonInt* needed, int* level, TenonInt* units,
-                                   double* bandwidth, double* latency) noexcept {
+                                   TenonInt* needed, int* level, TenonInt* units, double* bandwidth,
+                                   double* latency) noexcept {
   return guard(__func__, [&] {
     const Link& found = linkOf(machine, link);
     giveValue(level, found.level);

@@ -10,7 +10,7 @@
 #include "sys/errors/guard.hpp"
 #include "sys/text/text.hpp"
 
-#include <tenon/plan.h>
+#include <tenon/ext/plan.h>
 
 #include <fmt/ranges.h>
 

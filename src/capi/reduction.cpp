@@ -8,7 +8,7 @@
 #include "reduction/simulation.hpp"
 #include "sys/errors/guard.hpp"
 
-#include <tenon/reduction.h>
+#include <tenon/ext/reduction.h>
 
 using namespace tenon;
 

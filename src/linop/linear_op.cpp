@@ -101,15 +101,16 @@ void LinearOp::check(const Action& action) const {
 
 void LinearOp::checkIdle() const {
   if (loan_ && flight_)
-    throw Error(TENON_ERR_STATE,
-                fmt::format("{} has an operation in flight; call TenonLinearOpApplyEnd() first",
-                            title()));
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} has an operation in flight; call TenonLinearOpApplyEnd() first", title()));
   if (flight_)
-    throw Error(TENON_ERR_STATE,
-                fmt::format("{} is in the midst of an application: of its adjoint or of an operator "
-                            "that consists of it, which must end first, or it was called by a "
-                            "function that it calls itself, which needs another operator",
-                            title()));
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} is in the midst of an application: of its adjoint or of an operator "
+                    "that consists of it, which must end first, or it was called by a "
+                    "function that it calls itself, which needs another operator",
+                    title()));
 }
 
 void LinearOp::start(const Action& action) {
@@ -136,8 +137,8 @@ void LinearOp::begin(Sense sense, double alpha, DTensor& x, double beta, DTensor
 void LinearOp::end(Sense sense) {
   if (!loan_ || !flight_ || flight_->sense != sense)
     throw Error(TENON_ERR_STATE,
-                fmt::format("{} has no {} in flight; call TenonLinearOpApplyBegin() first",
-                            title(), nameOf(sense)));
+                fmt::format("{} has no {} in flight; call TenonLinearOpApplyBegin() first", title(),
+                            nameOf(sense)));
   const Loan loan = std::move(*loan_);
   loan_.reset();
   const std::optional<Error> broken = giveBack(loan);

@@ -8,6 +8,8 @@
 #include "sys/errors/object.hpp"
 #include "sys/memory/memory.hpp"
 
+#include <tenon/ext/reduction.h>
+
 #include <filesystem>
 #include <functional>
 #include <optional>

@@ -3,6 +3,8 @@
 // the typed calls.
 #include "capi/expect_code.hpp"
 
+#include <tenon/ext/layer.h>
+
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -210,7 +212,8 @@ TEST_F(LayerByName, AFailedSetterFailsTheSetUp) {
              {"outputs"});
   expectSuccess(TenonObjectSetBool(objectOf(layer_), "bias", TENON_TRUE));
   TenonLayout input = layout({4, 2}, "B");
-  expectCode(TENON_ERR_ARG, TenonLayerSetUp(layer_, input), {"TenonObjectSetIntegers(\"outputs\")"});
+  expectCode(TENON_ERR_ARG, TenonLayerSetUp(layer_, input),
+             {"TenonObjectSetIntegers(\"outputs\")"});
   expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "outputs", 1, &four));
   expectSuccess(TenonLayerSetUp(layer_, input));
   expectSuccess(TenonLayoutDestroy(&input));

@@ -74,10 +74,10 @@ TEST_F(MachineCApi, RefusesWhatDoesNotFit) {
              {"level 2 is out of range; the machine has 2"});
   expectCode(TENON_ERR_ARG, TenonMachineGetLevel(machine_, -1, nullptr, 0, &number, nullptr),
              {"level -1 is out of range"});
-  expectCode(TENON_ERR_ARG,
-             TenonMachineGetLink(machine_, 0, nullptr, 0, &number, nullptr, nullptr, nullptr,
-                                 nullptr),
-             {"link 0 is out of range; the machine has 0"});
+  expectCode(
+      TENON_ERR_ARG,
+      TenonMachineGetLink(machine_, 0, nullptr, 0, &number, nullptr, nullptr, nullptr, nullptr),
+      {"link 0 is out of range; the machine has 0"});
   expectCode(TENON_ERR_NULL, TenonMachineGetRanks(machine_, nullptr), {"ranks is NULL"});
   TenonMachine none = nullptr;
   const char* name = "node";

@@ -2,6 +2,8 @@
 // Options, log, versions and initialisation through C.
 #include "capi/expect_code.hpp"
 
+#include <tenon/ext/reduction.h>
+
 #include <cstdio>
 #include <cstring>
 #include <fstream>

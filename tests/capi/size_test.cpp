@@ -3,6 +3,8 @@
 // and leave no object.
 #include "capi/expect_code.hpp"
 
+#include <tenon/ext/linearop.h>
+
 #include <cstdint>
 #include <vector>
 

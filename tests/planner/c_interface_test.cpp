@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // TenonPlan through the C interface, without MPI.
 #include <tenon.h>
+#include <tenon/ext/plan.h>
 
 #include <gtest/gtest.h>
 
@@ -120,7 +121,8 @@ TEST_F(PlanInC, FixesAWord) {
   char word[16];
   ASSERT_EQ(TenonPlanGetText(plan, "conv1", "word", word, sizeof word, nullptr), TENON_SUCCESS);
   EXPECT_STREQ(word, "n6,o3");
-  ASSERT_EQ(TenonPlanGetText(plan, "conv1", "runner_up", word, sizeof word, nullptr), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanGetText(plan, "conv1", "runner_up", word, sizeof word, nullptr),
+            TENON_SUCCESS);
   EXPECT_STREQ(word, "");
   EXPECT_EQ(number("runner_up", "conv1"), 0);
   EXPECT_GT(number("seconds"), 8.05e-3);

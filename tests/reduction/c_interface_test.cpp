@@ -2,6 +2,8 @@
 // Placements and reduction programs through C, without TenonInitialize().
 #include "capi/expect_code.hpp"
 
+#include <tenon/ext/reduction.h>
+
 #include <vector>
 
 namespace tenon::test {

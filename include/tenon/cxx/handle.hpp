@@ -6,6 +6,7 @@
 
 #include <tenon.h>
 #include <tenon/cxx/error.hpp>
+#include <tenon/ext/reduction.h>
 
 #include <cstddef>
 #include <exception>

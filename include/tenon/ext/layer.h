@@ -3,11 +3,11 @@
  *  @brief User-defined layers: a shell that calls user functions, and types registered under a
  *         name.
  *
- *  TenonLayerCreateType() with the type "shell" creates an empty layer; the setters here give it functions, parameters
- *  and a context. To make it a type, write a function that does this to a given layer and pass it
- *  to TenonLayerRegister(). TenonLayerCreateType() then creates layers of the type, which can be
- *  used in networks like Tenon's own layers, with the same options and checks. tenon.h does not
- *  include this header.
+ *  TenonLayerCreateType() with the type "shell" creates an empty layer; the setters here give it
+ *  functions, parameters and a context. To make it a type, write a function that does this to a
+ *  given layer and pass it to TenonLayerRegister(). TenonLayerCreateType() then creates layers of
+ *  the type, which can be used in networks like Tenon's own layers, with the same options and
+ *  checks. tenon.h does not include this header.
  *
  *  Arguments of the functions. Input and output have the layouts for which the layer was set up,
  *  after the conversion to the chosen signature, and are contiguous (TenonDTensorGetArray()). The

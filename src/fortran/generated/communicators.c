@@ -4,6 +4,8 @@
 #include <tenon.h>
 #include <tenon/ext/layer.h>
 #include <tenon/ext/linearop.h>
+#include <tenon/ext/plan.h>
+#include <tenon/ext/reduction.h>
 
 TenonErrorCode TenonFCheckpointCreate(int comm, TenonCheckpoint* checkpoint) {
   MPI_Comm handle = MPI_COMM_NULL;
@@ -21,12 +23,6 @@ TenonErrorCode TenonFDatasetCreateHDF5(int comm, const char* path, const char* d
   MPI_Comm handle = MPI_COMM_NULL;
   const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
   return code == TENON_SUCCESS ? TenonDatasetCreateHDF5(handle, path, data, labels, dataset) : code;
-}
-
-TenonErrorCode TenonFLayerCreateShell(int comm, TenonLayer* layer) {
-  MPI_Comm handle = MPI_COMM_NULL;
-  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
-  return code == TENON_SUCCESS ? TenonLayerCreateShell(handle, layer) : code;
 }
 
 TenonErrorCode TenonFFieldSeriesCreate(int comm, const char* path, int spatial, TenonFieldSeries* series) {
@@ -83,12 +79,6 @@ TenonErrorCode TenonFLayerCreateAffine(int comm, TenonInt inputs, TenonInt outpu
   MPI_Comm handle = MPI_COMM_NULL;
   const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
   return code == TENON_SUCCESS ? TenonLayerCreateAffine(handle, inputs, outputs, layer) : code;
-}
-
-TenonErrorCode TenonFLayerCreatePointwise(int comm, const char* function, TenonLayer* layer) {
-  MPI_Comm handle = MPI_COMM_NULL;
-  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
-  return code == TENON_SUCCESS ? TenonLayerCreatePointwise(handle, function, layer) : code;
 }
 
 TenonErrorCode TenonFLayoutCreateFromBoxes(int comm, int ndim, const TenonInt shape[], const TenonInt low[], const TenonInt high[], TenonLayout* layout) {

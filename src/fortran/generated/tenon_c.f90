@@ -526,12 +526,6 @@ module tenon_c
       integer(c_int), value :: line
       integer(c_int) :: answer
     end function TenonRaiseError
-    function TenonLayerCreateShell(comm, layer) bind(C, name="TenonFLayerCreateShell") result(answer)
-      import
-      integer(c_int), value :: comm
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateShell
     function TenonLayerShellSetFunctions(layer, &
       functions) bind(C, name="TenonLayerShellSetFunctions") result(answer)
       import
@@ -670,12 +664,186 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
     end function TenonLayerGetSummary
+    function TenonLinearOpCreateAllocate(from, to, at, type, &
+      op) bind(C, name="TenonLinearOpCreateAllocate") result(answer)
+      import
+      type(c_ptr), value :: from
+      type(c_ptr), value :: to
+      integer(c_int64_t), intent(in) :: at(*)
+      integer(c_int), value :: type
+      type(c_ptr), intent(inout) :: op
+      integer(c_int) :: answer
+    end function TenonLinearOpCreateAllocate
+    function TenonLinearOpCreateMemory(layout, name, low, high, to, type, &
+      op) bind(C, name="TenonLinearOpCreateMemory") result(answer)
+      import
+      type(c_ptr), value :: layout
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(in) :: low(*)
+      integer(c_int64_t), intent(in) :: high(*)
+      integer(c_int64_t), intent(in), optional :: to(*)
+      integer(c_int), value :: type
+      type(c_ptr), intent(inout) :: op
+      integer(c_int) :: answer
+    end function TenonLinearOpCreateMemory
     function TenonLinearOpRegister(name, functions) bind(C, name="TenonLinearOpRegister") result(answer)
       import
       character(kind=c_char), intent(in) :: name(*)
       type(c_ptr), value :: functions
       integer(c_int) :: answer
     end function TenonLinearOpRegister
+    function TenonPlanCreateNamed(name_or_path, batch, &
+      plan) bind(C, name="TenonPlanCreateNamed") result(answer)
+      import
+      character(kind=c_char), intent(in) :: name_or_path(*)
+      integer(c_int64_t), value :: batch
+      type(c_ptr), intent(inout) :: plan
+      integer(c_int) :: answer
+    end function TenonPlanCreateNamed
+    function TenonPlanGetPublishedSeconds(plan, equation, rows, columns, conv_rows, conv_columns, &
+      seconds) bind(C, name="TenonPlanGetPublishedSeconds") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: equation(*)
+      integer(c_int64_t), value :: rows
+      integer(c_int64_t), value :: columns
+      integer(c_int64_t), value :: conv_rows
+      integer(c_int64_t), value :: conv_columns
+      real(c_double), intent(out) :: seconds
+      integer(c_int) :: answer
+    end function TenonPlanGetPublishedSeconds
+    function TenonPlanCountConversion(from, to, processes, ndim, shape, messages, &
+      elements) bind(C, name="TenonPlanCountConversion") result(answer)
+      import
+      character(kind=c_char), intent(in) :: from(*)
+      character(kind=c_char), intent(in) :: to(*)
+      integer(c_int64_t), value :: processes
+      integer(c_int), value :: ndim
+      integer(c_int64_t), intent(in) :: shape(*)
+      integer(c_int64_t), intent(out), optional :: messages
+      integer(c_int64_t), intent(out), optional :: elements
+      integer(c_int) :: answer
+    end function TenonPlanCountConversion
+    function TenonPlacementListCreate(levels, system, axes, sizes, &
+      list) bind(C, name="TenonPlacementListCreate") result(answer)
+      import
+      integer(c_int), value :: levels
+      integer(c_int64_t), intent(in) :: system(*)
+      integer(c_int), value :: axes
+      integer(c_int64_t), intent(in) :: sizes(*)
+      type(c_ptr), intent(inout) :: list
+      integer(c_int) :: answer
+    end function TenonPlacementListCreate
+    function TenonPlacementListGetCount(list, count) bind(C, name="TenonPlacementListGetCount") result(answer)
+      import
+      type(c_ptr), value :: list
+      integer(c_int64_t), intent(out) :: count
+      integer(c_int) :: answer
+    end function TenonPlacementListGetCount
+    function TenonPlacementListGetMatrix(list, index, &
+      matrix) bind(C, name="TenonPlacementListGetMatrix") result(answer)
+      import
+      type(c_ptr), value :: list
+      integer(c_int64_t), value :: index
+      integer(c_int64_t), intent(out) :: matrix(*)
+      integer(c_int) :: answer
+    end function TenonPlacementListGetMatrix
+    function TenonPlacementListGetHierarchy(list, index, axes, reduce, levels, &
+      hierarchy) bind(C, name="TenonPlacementListGetHierarchy") result(answer)
+      import
+      type(c_ptr), value :: list
+      integer(c_int64_t), value :: index
+      integer(c_int), value :: axes
+      integer(c_int), intent(in) :: reduce(*)
+      integer(c_int), intent(out) :: levels
+      integer(c_int64_t), intent(out) :: hierarchy(*)
+      integer(c_int) :: answer
+    end function TenonPlacementListGetHierarchy
+    function TenonPlacementListDestroy(list) bind(C, name="TenonPlacementListDestroy") result(answer)
+      import
+      type(c_ptr), intent(inout) :: list
+      integer(c_int) :: answer
+    end function TenonPlacementListDestroy
+    function TenonReductionProgramsCreate(list, index, axes, reduce, size_limit, &
+      programs) bind(C, name="TenonReductionProgramsCreate") result(answer)
+      import
+      type(c_ptr), value :: list
+      integer(c_int64_t), value :: index
+      integer(c_int), value :: axes
+      integer(c_int), intent(in) :: reduce(*)
+      integer(c_int), value :: size_limit
+      type(c_ptr), intent(inout) :: programs
+      integer(c_int) :: answer
+    end function TenonReductionProgramsCreate
+    function TenonReductionProgramsGetCount(programs, &
+      count) bind(C, name="TenonReductionProgramsGetCount") result(answer)
+      import
+      type(c_ptr), value :: programs
+      integer(c_int64_t), intent(out) :: count
+      integer(c_int) :: answer
+    end function TenonReductionProgramsGetCount
+    function TenonReductionProgramsGetCountOfSize(programs, size, &
+      count) bind(C, name="TenonReductionProgramsGetCountOfSize") result(answer)
+      import
+      type(c_ptr), value :: programs
+      integer(c_int), value :: size
+      integer(c_int64_t), intent(out) :: count
+      integer(c_int) :: answer
+    end function TenonReductionProgramsGetCountOfSize
+    function TenonReductionProgramsGetSize(programs, index, &
+      steps) bind(C, name="TenonReductionProgramsGetSize") result(answer)
+      import
+      type(c_ptr), value :: programs
+      integer(c_int64_t), value :: index
+      integer(c_int), intent(out) :: steps
+      integer(c_int) :: answer
+    end function TenonReductionProgramsGetSize
+    function TenonReductionProgramsGetText(programs, index, text, length, &
+      needed) bind(C, name="TenonReductionProgramsGetText") result(answer)
+      import
+      type(c_ptr), value :: programs
+      integer(c_int64_t), value :: index
+      character(kind=c_char), intent(out), optional :: text(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int) :: answer
+    end function TenonReductionProgramsGetText
+    function TenonReductionProgramsGetStep(programs, index, step, collective, groups, &
+      members) bind(C, name="TenonReductionProgramsGetStep") result(answer)
+      import
+      type(c_ptr), value :: programs
+      integer(c_int64_t), value :: index
+      integer(c_int), value :: step
+      integer(c_int), intent(out) :: collective
+      integer(c_int), intent(out) :: groups
+      integer(c_int), intent(out) :: members
+      integer(c_int) :: answer
+    end function TenonReductionProgramsGetStep
+    function TenonReductionProgramsGetGroups(programs, index, step, &
+      devices) bind(C, name="TenonReductionProgramsGetGroups") result(answer)
+      import
+      type(c_ptr), value :: programs
+      integer(c_int64_t), value :: index
+      integer(c_int), value :: step
+      integer(c_int), intent(out) :: devices(*)
+      integer(c_int) :: answer
+    end function TenonReductionProgramsGetGroups
+    function TenonReductionProgramsPredict(programs, machine, algorithm, bytes, &
+      seconds) bind(C, name="TenonReductionProgramsPredict") result(answer)
+      import
+      type(c_ptr), value :: programs
+      type(c_ptr), value :: machine
+      integer(c_int), value :: algorithm
+      real(c_double), value :: bytes
+      real(c_double), intent(out) :: seconds(*)
+      integer(c_int) :: answer
+    end function TenonReductionProgramsPredict
+    function TenonReductionProgramsDestroy( &
+      programs) bind(C, name="TenonReductionProgramsDestroy") result(answer)
+      import
+      type(c_ptr), intent(inout) :: programs
+      integer(c_int) :: answer
+    end function TenonReductionProgramsDestroy
     function TenonFieldSeriesCreate(comm, path, spatial, &
       series) bind(C, name="TenonFFieldSeriesCreate") result(answer)
       import
@@ -753,35 +921,14 @@ module tenon_c
       integer(c_int), intent(out), optional :: patch
       integer(c_int) :: answer
     end function TenonGetVersion
-    function TenonGetVersionString(text, length, needed) bind(C, name="TenonGetVersionString") result(answer)
+    function TenonGetInfo(what, text, length, needed) bind(C, name="TenonGetInfo") result(answer)
       import
+      character(kind=c_char), intent(in) :: what(*)
       character(kind=c_char), intent(out), optional :: text(*)
       integer(c_int64_t), value :: length
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
-    end function TenonGetVersionString
-    function TenonGetBuildInfo(text, length, needed) bind(C, name="TenonGetBuildInfo") result(answer)
-      import
-      character(kind=c_char), intent(out), optional :: text(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonGetBuildInfo
-    function TenonGetDeviceInfo(text, length, needed) bind(C, name="TenonGetDeviceInfo") result(answer)
-      import
-      character(kind=c_char), intent(out), optional :: text(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonGetDeviceInfo
-    function TenonGetPerformanceAdvice(text, length, &
-      needed) bind(C, name="TenonGetPerformanceAdvice") result(answer)
-      import
-      character(kind=c_char), intent(out), optional :: text(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonGetPerformanceAdvice
+    end function TenonGetInfo
     function TenonLayerSetDataType(layer, type) bind(C, name="TenonLayerSetDataType") result(answer)
       import
       type(c_ptr), value :: layer
@@ -1118,14 +1265,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: layer
       integer(c_int) :: answer
     end function TenonLayerCreateAffine
-    function TenonLayerCreatePointwise(comm, function, &
-      layer) bind(C, name="TenonFLayerCreatePointwise") result(answer)
-      import
-      integer(c_int), value :: comm
-      character(kind=c_char), intent(in) :: function(*)
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreatePointwise
     function TenonLayerSetStride(layer, stride) bind(C, name="TenonLayerSetStride") result(answer)
       import
       type(c_ptr), value :: layer
@@ -1368,16 +1507,6 @@ module tenon_c
       type(c_ptr), value :: y
       integer(c_int) :: answer
     end function TenonLinearOpApplyAdd
-    function TenonLinearOpApplyAdjointAdd(op, alpha, y, beta, &
-      x) bind(C, name="TenonLinearOpApplyAdjointAdd") result(answer)
-      import
-      type(c_ptr), value :: op
-      real(c_double), value :: alpha
-      type(c_ptr), value :: y
-      real(c_double), value :: beta
-      type(c_ptr), value :: x
-      integer(c_int) :: answer
-    end function TenonLinearOpApplyAdjointAdd
     function TenonLinearOpApplyBegin(op, alpha, x, beta, &
       y) bind(C, name="TenonLinearOpApplyBegin") result(answer)
       import
@@ -1393,21 +1522,6 @@ module tenon_c
       type(c_ptr), value :: op
       integer(c_int) :: answer
     end function TenonLinearOpApplyEnd
-    function TenonLinearOpApplyAdjointBegin(op, alpha, y, beta, &
-      x) bind(C, name="TenonLinearOpApplyAdjointBegin") result(answer)
-      import
-      type(c_ptr), value :: op
-      real(c_double), value :: alpha
-      type(c_ptr), value :: y
-      real(c_double), value :: beta
-      type(c_ptr), value :: x
-      integer(c_int) :: answer
-    end function TenonLinearOpApplyAdjointBegin
-    function TenonLinearOpApplyAdjointEnd(op) bind(C, name="TenonLinearOpApplyAdjointEnd") result(answer)
-      import
-      type(c_ptr), value :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpApplyAdjointEnd
     function TenonLinearOpBind(op, x, y) bind(C, name="TenonLinearOpBind") result(answer)
       import
       type(c_ptr), value :: op
@@ -1415,13 +1529,6 @@ module tenon_c
       type(c_ptr), value :: y
       integer(c_int) :: answer
     end function TenonLinearOpBind
-    function TenonLinearOpBindAdjoint(op, y, x) bind(C, name="TenonLinearOpBindAdjoint") result(answer)
-      import
-      type(c_ptr), value :: op
-      type(c_ptr), value :: y
-      type(c_ptr), value :: x
-      integer(c_int) :: answer
-    end function TenonLinearOpBindAdjoint
     function TenonLinearOpUnbind(op) bind(C, name="TenonLinearOpUnbind") result(answer)
       import
       type(c_ptr), value :: op
@@ -1439,19 +1546,14 @@ module tenon_c
       type(c_ptr), intent(inout) :: layout
       integer(c_int) :: answer
     end function TenonLinearOpGetRange
-    function TenonLinearOpGetDataType(op, type) bind(C, name="TenonLinearOpGetDataType") result(answer)
+    function TenonLinearOpGetDataTypes(op, domain, &
+      range) bind(C, name="TenonLinearOpGetDataTypes") result(answer)
       import
       type(c_ptr), value :: op
-      integer(c_int), intent(out) :: type
+      integer(c_int), intent(out), optional :: domain
+      integer(c_int), intent(out), optional :: range
       integer(c_int) :: answer
-    end function TenonLinearOpGetDataType
-    function TenonLinearOpGetRangeDataType(op, &
-      type) bind(C, name="TenonLinearOpGetRangeDataType") result(answer)
-      import
-      type(c_ptr), value :: op
-      integer(c_int), intent(out) :: type
-      integer(c_int) :: answer
-    end function TenonLinearOpGetRangeDataType
+    end function TenonLinearOpGetDataTypes
     function TenonLinearOpGetTraffic(op, messages, &
       bytes) bind(C, name="TenonLinearOpGetTraffic") result(answer)
       import
@@ -1510,15 +1612,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: op
       integer(c_int) :: answer
     end function TenonLinearOpCreateBoundaryConstant
-    function TenonLinearOpCreateRepartition(from, to, type, &
-      op) bind(C, name="TenonLinearOpCreateRepartition") result(answer)
-      import
-      type(c_ptr), value :: from
-      type(c_ptr), value :: to
-      integer(c_int), value :: type
-      type(c_ptr), intent(inout) :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpCreateRepartition
     function TenonLinearOpCreatePrimitive(layout, name, axis, dim, type, &
       op) bind(C, name="TenonLinearOpCreatePrimitive") result(answer)
       import
@@ -1539,67 +1632,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: op
       integer(c_int) :: answer
     end function TenonLinearOpCreateSendReceive
-    function TenonLinearOpCreateAllocate(from, to, at, type, &
-      op) bind(C, name="TenonLinearOpCreateAllocate") result(answer)
-      import
-      type(c_ptr), value :: from
-      type(c_ptr), value :: to
-      integer(c_int64_t), intent(in) :: at(*)
-      integer(c_int), value :: type
-      type(c_ptr), intent(inout) :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpCreateAllocate
-    function TenonLinearOpCreateClear(layout, low, high, type, &
-      op) bind(C, name="TenonLinearOpCreateClear") result(answer)
-      import
-      type(c_ptr), value :: layout
-      integer(c_int64_t), intent(in) :: low(*)
-      integer(c_int64_t), intent(in) :: high(*)
-      integer(c_int), value :: type
-      type(c_ptr), intent(inout) :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpCreateClear
-    function TenonLinearOpCreateAdd(layout, low, high, to, type, &
-      op) bind(C, name="TenonLinearOpCreateAdd") result(answer)
-      import
-      type(c_ptr), value :: layout
-      integer(c_int64_t), intent(in) :: low(*)
-      integer(c_int64_t), intent(in) :: high(*)
-      integer(c_int64_t), intent(in) :: to(*)
-      integer(c_int), value :: type
-      type(c_ptr), intent(inout) :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpCreateAdd
-    function TenonLinearOpCreateCopy(layout, low, high, to, type, &
-      op) bind(C, name="TenonLinearOpCreateCopy") result(answer)
-      import
-      type(c_ptr), value :: layout
-      integer(c_int64_t), intent(in) :: low(*)
-      integer(c_int64_t), intent(in) :: high(*)
-      integer(c_int64_t), intent(in) :: to(*)
-      integer(c_int), value :: type
-      type(c_ptr), intent(inout) :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpCreateCopy
-    function TenonLinearOpCreateMove(layout, low, high, to, type, &
-      op) bind(C, name="TenonLinearOpCreateMove") result(answer)
-      import
-      type(c_ptr), value :: layout
-      integer(c_int64_t), intent(in) :: low(*)
-      integer(c_int64_t), intent(in) :: high(*)
-      integer(c_int64_t), intent(in) :: to(*)
-      integer(c_int), value :: type
-      type(c_ptr), intent(inout) :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpCreateMove
-    function TenonLinearOpCreateIdentity(layout, type, &
-      op) bind(C, name="TenonLinearOpCreateIdentity") result(answer)
-      import
-      type(c_ptr), value :: layout
-      integer(c_int), value :: type
-      type(c_ptr), intent(inout) :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpCreateIdentity
     function TenonLinearOpCreateCast(layout, from, to, &
       op) bind(C, name="TenonLinearOpCreateCast") result(answer)
       import
@@ -1609,15 +1641,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: op
       integer(c_int) :: answer
     end function TenonLinearOpCreateCast
-    function TenonLinearOpCreateZero(from, to, type, &
-      op) bind(C, name="TenonLinearOpCreateZero") result(answer)
-      import
-      type(c_ptr), value :: from
-      type(c_ptr), value :: to
-      integer(c_int), value :: type
-      type(c_ptr), intent(inout) :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpCreateZero
     function TenonLinearOpCreateComposition(count, ops, &
       op) bind(C, name="TenonLinearOpCreateComposition") result(answer)
       import
@@ -1798,39 +1821,25 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: devices
       integer(c_int) :: answer
     end function TenonMachineGetCounts
-    function TenonMachineGetLevelName(machine, level, name, length, &
-      needed) bind(C, name="TenonMachineGetLevelName") result(answer)
+    function TenonMachineGetLevel(machine, level, name, length, needed, &
+      size) bind(C, name="TenonMachineGetLevel") result(answer)
       import
       type(c_ptr), value :: machine
       integer(c_int), value :: level
       character(kind=c_char), intent(out), optional :: name(*)
       integer(c_int64_t), value :: length
       integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int64_t), intent(out), optional :: size
       integer(c_int) :: answer
-    end function TenonMachineGetLevelName
-    function TenonMachineGetLevelSize(machine, level, &
-      size) bind(C, name="TenonMachineGetLevelSize") result(answer)
-      import
-      type(c_ptr), value :: machine
-      integer(c_int), value :: level
-      integer(c_int64_t), intent(out) :: size
-      integer(c_int) :: answer
-    end function TenonMachineGetLevelSize
-    function TenonMachineGetLinkName(machine, link, name, length, &
-      needed) bind(C, name="TenonMachineGetLinkName") result(answer)
-      import
-      type(c_ptr), value :: machine
-      integer(c_int), value :: link
-      character(kind=c_char), intent(out), optional :: name(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonMachineGetLinkName
-    function TenonMachineGetLink(machine, link, level, units, bandwidth, &
+    end function TenonMachineGetLevel
+    function TenonMachineGetLink(machine, link, name, length, needed, level, units, bandwidth, &
       latency) bind(C, name="TenonMachineGetLink") result(answer)
       import
       type(c_ptr), value :: machine
       integer(c_int), value :: link
+      character(kind=c_char), intent(out), optional :: name(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
       integer(c_int), intent(out), optional :: level
       integer(c_int64_t), intent(out), optional :: units
       real(c_double), intent(out), optional :: bandwidth
@@ -2136,13 +2145,6 @@ module tenon_c
       integer(c_int), intent(out) :: count
       integer(c_int) :: answer
     end function TenonOptionsGetDeclaredCount
-    function TenonOptionsGetDeclaredType(index, &
-      type) bind(C, name="TenonOptionsGetDeclaredType") result(answer)
-      import
-      integer(c_int), value :: index
-      integer(c_int), intent(out) :: type
-      integer(c_int) :: answer
-    end function TenonOptionsGetDeclaredType
     function TenonOptionsGetDeclaredText(index, which, text, length, &
       needed) bind(C, name="TenonOptionsGetDeclaredText") result(answer)
       import
@@ -2220,13 +2222,6 @@ module tenon_c
       integer(c_int), intent(out) :: extents(*)
       integer(c_int) :: answer
     end function TenonPartitionGetExtents
-    function TenonPartitionGetPosition(partition, &
-      position) bind(C, name="TenonPartitionGetPosition") result(answer)
-      import
-      type(c_ptr), value :: partition
-      integer(c_int), intent(out) :: position
-      integer(c_int) :: answer
-    end function TenonPartitionGetPosition
     function TenonPartitionGetCoordinates(partition, &
       coordinates) bind(C, name="TenonPartitionGetCoordinates") result(answer)
       import
@@ -2268,14 +2263,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: partition
       integer(c_int) :: answer
     end function TenonPartitionDestroy
-    function TenonPlanCreateNamed(name_or_path, batch, &
-      plan) bind(C, name="TenonPlanCreateNamed") result(answer)
-      import
-      character(kind=c_char), intent(in) :: name_or_path(*)
-      integer(c_int64_t), value :: batch
-      type(c_ptr), intent(inout) :: plan
-      integer(c_int) :: answer
-    end function TenonPlanCreateNamed
     function TenonPlanSetMachine(plan, machine) bind(C, name="TenonPlanSetMachine") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2318,50 +2305,17 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
     end function TenonPlanGetLayerName
-    function TenonPlanGetWord(plan, layer, word, length, &
-      needed) bind(C, name="TenonPlanGetWord") result(answer)
+    function TenonPlanGetText(plan, layer, name, text, length, &
+      needed) bind(C, name="TenonPlanGetText") result(answer)
       import
       type(c_ptr), value :: plan
       character(kind=c_char), intent(in) :: layer(*)
-      character(kind=c_char), intent(out), optional :: word(*)
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(out), optional :: text(*)
       integer(c_int64_t), value :: length
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
-    end function TenonPlanGetWord
-    function TenonPlanGetRunnerUp(plan, layer, word, length, &
-      needed) bind(C, name="TenonPlanGetRunnerUp") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: layer(*)
-      character(kind=c_char), intent(out), optional :: word(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonPlanGetRunnerUp
-    function TenonPlanGetPublishedSeconds(plan, equation, rows, columns, conv_rows, conv_columns, &
-      seconds) bind(C, name="TenonPlanGetPublishedSeconds") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: equation(*)
-      integer(c_int64_t), value :: rows
-      integer(c_int64_t), value :: columns
-      integer(c_int64_t), value :: conv_rows
-      integer(c_int64_t), value :: conv_columns
-      real(c_double), intent(out) :: seconds
-      integer(c_int) :: answer
-    end function TenonPlanGetPublishedSeconds
-    function TenonPlanCountConversion(from, to, processes, ndim, shape, messages, &
-      elements) bind(C, name="TenonPlanCountConversion") result(answer)
-      import
-      character(kind=c_char), intent(in) :: from(*)
-      character(kind=c_char), intent(in) :: to(*)
-      integer(c_int64_t), value :: processes
-      integer(c_int), value :: ndim
-      integer(c_int64_t), intent(in) :: shape(*)
-      integer(c_int64_t), intent(out), optional :: messages
-      integer(c_int64_t), intent(out), optional :: elements
-      integer(c_int) :: answer
-    end function TenonPlanCountConversion
+    end function TenonPlanGetText
     function TenonPlanDestroy(plan) bind(C, name="TenonPlanDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: plan
@@ -2435,144 +2389,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: layout
       integer(c_int) :: answer
     end function TenonPlanGetInputLayout
-    function TenonPlacementListCreate(levels, system, axes, sizes, &
-      list) bind(C, name="TenonPlacementListCreate") result(answer)
-      import
-      integer(c_int), value :: levels
-      integer(c_int64_t), intent(in) :: system(*)
-      integer(c_int), value :: axes
-      integer(c_int64_t), intent(in) :: sizes(*)
-      type(c_ptr), intent(inout) :: list
-      integer(c_int) :: answer
-    end function TenonPlacementListCreate
-    function TenonPlacementListGetCount(list, count) bind(C, name="TenonPlacementListGetCount") result(answer)
-      import
-      type(c_ptr), value :: list
-      integer(c_int64_t), intent(out) :: count
-      integer(c_int) :: answer
-    end function TenonPlacementListGetCount
-    function TenonPlacementListGetMatrix(list, index, &
-      matrix) bind(C, name="TenonPlacementListGetMatrix") result(answer)
-      import
-      type(c_ptr), value :: list
-      integer(c_int64_t), value :: index
-      integer(c_int64_t), intent(out) :: matrix(*)
-      integer(c_int) :: answer
-    end function TenonPlacementListGetMatrix
-    function TenonPlacementListGetCoordinates(list, index, device, &
-      coordinates) bind(C, name="TenonPlacementListGetCoordinates") result(answer)
-      import
-      type(c_ptr), value :: list
-      integer(c_int64_t), value :: index
-      integer(c_int64_t), value :: device
-      integer(c_int64_t), intent(out) :: coordinates(*)
-      integer(c_int) :: answer
-    end function TenonPlacementListGetCoordinates
-    function TenonPlacementListGetDevice(list, index, coordinates, &
-      device) bind(C, name="TenonPlacementListGetDevice") result(answer)
-      import
-      type(c_ptr), value :: list
-      integer(c_int64_t), value :: index
-      integer(c_int64_t), intent(in) :: coordinates(*)
-      integer(c_int64_t), intent(out) :: device
-      integer(c_int) :: answer
-    end function TenonPlacementListGetDevice
-    function TenonPlacementListGetHierarchy(list, index, axes, reduce, levels, &
-      hierarchy) bind(C, name="TenonPlacementListGetHierarchy") result(answer)
-      import
-      type(c_ptr), value :: list
-      integer(c_int64_t), value :: index
-      integer(c_int), value :: axes
-      integer(c_int), intent(in) :: reduce(*)
-      integer(c_int), intent(out) :: levels
-      integer(c_int64_t), intent(out) :: hierarchy(*)
-      integer(c_int) :: answer
-    end function TenonPlacementListGetHierarchy
-    function TenonPlacementListDestroy(list) bind(C, name="TenonPlacementListDestroy") result(answer)
-      import
-      type(c_ptr), intent(inout) :: list
-      integer(c_int) :: answer
-    end function TenonPlacementListDestroy
-    function TenonReductionProgramsCreate(list, index, axes, reduce, size_limit, &
-      programs) bind(C, name="TenonReductionProgramsCreate") result(answer)
-      import
-      type(c_ptr), value :: list
-      integer(c_int64_t), value :: index
-      integer(c_int), value :: axes
-      integer(c_int), intent(in) :: reduce(*)
-      integer(c_int), value :: size_limit
-      type(c_ptr), intent(inout) :: programs
-      integer(c_int) :: answer
-    end function TenonReductionProgramsCreate
-    function TenonReductionProgramsGetCount(programs, &
-      count) bind(C, name="TenonReductionProgramsGetCount") result(answer)
-      import
-      type(c_ptr), value :: programs
-      integer(c_int64_t), intent(out) :: count
-      integer(c_int) :: answer
-    end function TenonReductionProgramsGetCount
-    function TenonReductionProgramsGetCountOfSize(programs, size, &
-      count) bind(C, name="TenonReductionProgramsGetCountOfSize") result(answer)
-      import
-      type(c_ptr), value :: programs
-      integer(c_int), value :: size
-      integer(c_int64_t), intent(out) :: count
-      integer(c_int) :: answer
-    end function TenonReductionProgramsGetCountOfSize
-    function TenonReductionProgramsGetSize(programs, index, &
-      steps) bind(C, name="TenonReductionProgramsGetSize") result(answer)
-      import
-      type(c_ptr), value :: programs
-      integer(c_int64_t), value :: index
-      integer(c_int), intent(out) :: steps
-      integer(c_int) :: answer
-    end function TenonReductionProgramsGetSize
-    function TenonReductionProgramsGetText(programs, index, text, length, &
-      needed) bind(C, name="TenonReductionProgramsGetText") result(answer)
-      import
-      type(c_ptr), value :: programs
-      integer(c_int64_t), value :: index
-      character(kind=c_char), intent(out), optional :: text(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonReductionProgramsGetText
-    function TenonReductionProgramsGetStep(programs, index, step, collective, groups, &
-      members) bind(C, name="TenonReductionProgramsGetStep") result(answer)
-      import
-      type(c_ptr), value :: programs
-      integer(c_int64_t), value :: index
-      integer(c_int), value :: step
-      integer(c_int), intent(out) :: collective
-      integer(c_int), intent(out) :: groups
-      integer(c_int), intent(out) :: members
-      integer(c_int) :: answer
-    end function TenonReductionProgramsGetStep
-    function TenonReductionProgramsGetGroups(programs, index, step, &
-      devices) bind(C, name="TenonReductionProgramsGetGroups") result(answer)
-      import
-      type(c_ptr), value :: programs
-      integer(c_int64_t), value :: index
-      integer(c_int), value :: step
-      integer(c_int), intent(out) :: devices(*)
-      integer(c_int) :: answer
-    end function TenonReductionProgramsGetGroups
-    function TenonReductionProgramsPredict(programs, machine, algorithm, bytes, &
-      seconds) bind(C, name="TenonReductionProgramsPredict") result(answer)
-      import
-      type(c_ptr), value :: programs
-      type(c_ptr), value :: machine
-      integer(c_int), value :: algorithm
-      real(c_double), value :: bytes
-      real(c_double), intent(out) :: seconds(*)
-      integer(c_int) :: answer
-    end function TenonReductionProgramsPredict
-    function TenonReductionProgramsDestroy( &
-      programs) bind(C, name="TenonReductionProgramsDestroy") result(answer)
-      import
-      type(c_ptr), intent(inout) :: programs
-      integer(c_int) :: answer
-    end function TenonReductionProgramsDestroy
     function TenonTrainerCreate(network, loss, optimizer, &
       trainer) bind(C, name="TenonTrainerCreate") result(answer)
       import

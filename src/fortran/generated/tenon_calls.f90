@@ -74,7 +74,6 @@ module tenon_calls
   public :: tenon_add_frame
   public :: tenon_abort
   public :: tenon_raise_error
-  public :: tenon_layer_create_shell
   public :: tenon_layer_shell_set_labels
   public :: tenon_layer_shell_set_saved
   public :: tenon_layer_shell_add_parameter
@@ -89,7 +88,26 @@ module tenon_calls
   public :: tenon_layer_set_example
   public :: tenon_layer_get_example_shape
   public :: tenon_layer_get_summary
+  public :: tenon_linearop_create_allocate
+  public :: tenon_linearop_create_memory
   public :: tenon_linearop_register
+  public :: tenon_plan_create_named
+  public :: tenon_plan_get_published_seconds
+  public :: tenon_plan_count_conversion
+  public :: tenon_placement_list_create
+  public :: tenon_placement_list_get_count
+  public :: tenon_placement_list_get_matrix
+  public :: tenon_placement_list_get_hierarchy
+  public :: tenon_placement_list_destroy
+  public :: tenon_reduction_programs_create
+  public :: tenon_reduction_programs_get_count
+  public :: tenon_reduction_programs_get_count_of_size
+  public :: tenon_reduction_programs_get_size
+  public :: tenon_reduction_programs_get_text
+  public :: tenon_reduction_programs_get_step
+  public :: tenon_reduction_programs_get_groups
+  public :: tenon_reduction_programs_predict
+  public :: tenon_reduction_programs_destroy
   public :: tenon_field_series_create
   public :: tenon_field_series_set_grid
   public :: tenon_field_series_add_tensor
@@ -98,10 +116,7 @@ module tenon_calls
   public :: tenon_finalize
   public :: tenon_initialized
   public :: tenon_get_version
-  public :: tenon_get_version_string
-  public :: tenon_get_build_info
-  public :: tenon_get_device_info
-  public :: tenon_get_performance_advice
+  public :: tenon_get_info
   public :: tenon_layer_set_data_type
   public :: tenon_layer_set_space
   public :: tenon_layer_set_stack_depth
@@ -149,7 +164,6 @@ module tenon_calls
   public :: tenon_layer_create_type
   public :: tenon_layer_create_conv
   public :: tenon_layer_create_affine
-  public :: tenon_layer_create_pointwise
   public :: tenon_layer_set_stride
   public :: tenon_layer_set_padding
   public :: tenon_layer_set_boundary
@@ -182,18 +196,13 @@ module tenon_calls
   public :: tenon_linearop_apply
   public :: tenon_linearop_apply_adjoint
   public :: tenon_linearop_apply_add
-  public :: tenon_linearop_apply_adjoint_add
   public :: tenon_linearop_apply_begin
   public :: tenon_linearop_apply_end
-  public :: tenon_linearop_apply_adjoint_begin
-  public :: tenon_linearop_apply_adjoint_end
   public :: tenon_linearop_bind
-  public :: tenon_linearop_bind_adjoint
   public :: tenon_linearop_unbind
   public :: tenon_linearop_get_domain
   public :: tenon_linearop_get_range
-  public :: tenon_linearop_get_data_type
-  public :: tenon_linearop_get_range_data_type
+  public :: tenon_linearop_get_data_types
   public :: tenon_linearop_get_traffic
   public :: tenon_linearop_test_adjoint
   public :: tenon_linearop_destroy
@@ -201,17 +210,9 @@ module tenon_calls
   public :: tenon_linearop_create_halo
   public :: tenon_linearop_create_boundary_values
   public :: tenon_linearop_create_boundary_constant
-  public :: tenon_linearop_create_repartition
   public :: tenon_linearop_create_primitive
   public :: tenon_linearop_create_send_receive
-  public :: tenon_linearop_create_allocate
-  public :: tenon_linearop_create_clear
-  public :: tenon_linearop_create_add
-  public :: tenon_linearop_create_copy
-  public :: tenon_linearop_create_move
-  public :: tenon_linearop_create_identity
   public :: tenon_linearop_create_cast
-  public :: tenon_linearop_create_zero
   public :: tenon_linearop_create_composition
   public :: tenon_linearop_create_adjoint
   public :: tenon_linearop_create_sum
@@ -235,9 +236,7 @@ module tenon_calls
   public :: tenon_machine_save
   public :: tenon_machine_add_link
   public :: tenon_machine_get_counts
-  public :: tenon_machine_get_level_name
-  public :: tenon_machine_get_level_size
-  public :: tenon_machine_get_link_name
+  public :: tenon_machine_get_level
   public :: tenon_machine_get_link
   public :: tenon_machine_get_ranks
   public :: tenon_machine_destroy
@@ -280,7 +279,6 @@ module tenon_calls
   public :: tenon_options_get_string
   public :: tenon_options_has
   public :: tenon_options_get_declared_count
-  public :: tenon_options_get_declared_type
   public :: tenon_options_get_declared_text
   public :: tenon_options_help
   public :: tenon_write_file
@@ -289,22 +287,17 @@ module tenon_calls
   public :: tenon_partition_create_placed
   public :: tenon_partition_get_axes
   public :: tenon_partition_get_extents
-  public :: tenon_partition_get_position
   public :: tenon_partition_get_coordinates
   public :: tenon_partition_get_axis_comm
   public :: tenon_partition_set_stream
   public :: tenon_partition_destroy
-  public :: tenon_plan_create_named
   public :: tenon_plan_set_machine
   public :: tenon_plan_fix
   public :: tenon_plan_search
   public :: tenon_plan_get_number
   public :: tenon_plan_get_layer_count
   public :: tenon_plan_get_layer_name
-  public :: tenon_plan_get_word
-  public :: tenon_plan_get_runner_up
-  public :: tenon_plan_get_published_seconds
-  public :: tenon_plan_count_conversion
+  public :: tenon_plan_get_text
   public :: tenon_plan_destroy
   public :: tenon_plan_create
   public :: tenon_plan_set_input
@@ -317,22 +310,6 @@ module tenon_calls
   public :: tenon_plan_set_rates_from
   public :: tenon_plan_get_layer
   public :: tenon_plan_get_input_layout
-  public :: tenon_placement_list_create
-  public :: tenon_placement_list_get_count
-  public :: tenon_placement_list_get_matrix
-  public :: tenon_placement_list_get_coordinates
-  public :: tenon_placement_list_get_device
-  public :: tenon_placement_list_get_hierarchy
-  public :: tenon_placement_list_destroy
-  public :: tenon_reduction_programs_create
-  public :: tenon_reduction_programs_get_count
-  public :: tenon_reduction_programs_get_count_of_size
-  public :: tenon_reduction_programs_get_size
-  public :: tenon_reduction_programs_get_text
-  public :: tenon_reduction_programs_get_step
-  public :: tenon_reduction_programs_get_groups
-  public :: tenon_reduction_programs_predict
-  public :: tenon_reduction_programs_destroy
   public :: tenon_trainer_create
   public :: tenon_trainer_set_dataset
   public :: tenon_trainer_set_validation
@@ -359,9 +336,9 @@ module tenon_calls
   end interface
   interface tenon_destroy
     procedure tenon_checkpoint_destroy, tenon_dataset_destroy, tenon_dtensor_destroy, &
-      tenon_field_series_destroy, tenon_layer_destroy, tenon_layout_destroy, tenon_linearop_destroy, &
-      tenon_machine_destroy, tenon_optimizer_destroy, tenon_partition_destroy, tenon_plan_destroy, &
-      tenon_placement_list_destroy, tenon_reduction_programs_destroy, tenon_trainer_destroy
+      tenon_placement_list_destroy, tenon_reduction_programs_destroy, tenon_field_series_destroy, &
+      tenon_layer_destroy, tenon_layout_destroy, tenon_linearop_destroy, tenon_machine_destroy, &
+      tenon_optimizer_destroy, tenon_partition_destroy, tenon_plan_destroy, tenon_trainer_destroy
   end interface
   interface tenon_dataset_create_idx
     procedure tenon_dataset_create_idx_f08, tenon_dataset_create_idx_mpi
@@ -408,9 +385,6 @@ module tenon_calls
   interface tenon_dtensor_fill_test
     procedure tenon_dtensor_fill_test_int64, tenon_dtensor_fill_test_int32
   end interface
-  interface tenon_layer_create_shell
-    procedure tenon_layer_create_shell_f08, tenon_layer_create_shell_mpi
-  end interface
   interface tenon_layer_shell_add_parameter
     procedure tenon_layer_shell_add_parameter_int64, tenon_layer_shell_add_parameter_int32
   end interface
@@ -425,6 +399,55 @@ module tenon_calls
   end interface
   interface tenon_layer_get_example_shape
     procedure tenon_layer_get_example_shape_int64, tenon_layer_get_example_shape_int32
+  end interface
+  interface tenon_linearop_create_allocate
+    procedure tenon_linearop_create_allocate_int64, tenon_linearop_create_allocate_int32
+  end interface
+  interface tenon_linearop_create_memory
+    procedure tenon_linearop_create_memory_int64, tenon_linearop_create_memory_int32
+  end interface
+  interface tenon_plan_create_named
+    procedure tenon_plan_create_named_int64, tenon_plan_create_named_int32
+  end interface
+  interface tenon_plan_get_published_seconds
+    procedure tenon_plan_get_published_seconds_int64, tenon_plan_get_published_seconds_int32
+  end interface
+  interface tenon_plan_count_conversion
+    procedure tenon_plan_count_conversion_int64, tenon_plan_count_conversion_int32
+  end interface
+  interface tenon_placement_list_create
+    procedure tenon_placement_list_create_int64, tenon_placement_list_create_int32
+  end interface
+  interface tenon_placement_list_get_count
+    procedure tenon_placement_list_get_count_int64, tenon_placement_list_get_count_int32
+  end interface
+  interface tenon_placement_list_get_matrix
+    procedure tenon_placement_list_get_matrix_int64, tenon_placement_list_get_matrix_int32
+  end interface
+  interface tenon_placement_list_get_hierarchy
+    procedure tenon_placement_list_get_hierarchy_int64, tenon_placement_list_get_hierarchy_int32
+  end interface
+  interface tenon_reduction_programs_create
+    procedure tenon_reduction_programs_create_int64, tenon_reduction_programs_create_int32
+  end interface
+  interface tenon_reduction_programs_get_count
+    procedure tenon_reduction_programs_get_count_int64, tenon_reduction_programs_get_count_int32
+  end interface
+  interface tenon_reduction_programs_get_count_of_size
+    procedure tenon_reduction_programs_get_count_of_size_int64, &
+      tenon_reduction_programs_get_count_of_size_int32
+  end interface
+  interface tenon_reduction_programs_get_size
+    procedure tenon_reduction_programs_get_size_int64, tenon_reduction_programs_get_size_int32
+  end interface
+  interface tenon_reduction_programs_get_text
+    procedure tenon_reduction_programs_get_text_int64, tenon_reduction_programs_get_text_int32
+  end interface
+  interface tenon_reduction_programs_get_step
+    procedure tenon_reduction_programs_get_step_int64, tenon_reduction_programs_get_step_int32
+  end interface
+  interface tenon_reduction_programs_get_groups
+    procedure tenon_reduction_programs_get_groups_int64, tenon_reduction_programs_get_groups_int32
   end interface
   interface tenon_field_series_create
     procedure tenon_field_series_create_f08, tenon_field_series_create_mpi
@@ -460,9 +483,6 @@ module tenon_calls
   interface tenon_layer_create_affine
     procedure tenon_layer_create_affine_int64_f08, tenon_layer_create_affine_int64_mpi, &
       tenon_layer_create_affine_int32_f08, tenon_layer_create_affine_int32_mpi
-  end interface
-  interface tenon_layer_create_pointwise
-    procedure tenon_layer_create_pointwise_f08, tenon_layer_create_pointwise_mpi
   end interface
   interface tenon_layer_set_stride
     procedure tenon_layer_set_stride_int64, tenon_layer_set_stride_int32
@@ -507,21 +527,6 @@ module tenon_calls
   interface tenon_linearop_test_adjoint
     procedure tenon_linearop_test_adjoint_int64, tenon_linearop_test_adjoint_int32
   end interface
-  interface tenon_linearop_create_allocate
-    procedure tenon_linearop_create_allocate_int64, tenon_linearop_create_allocate_int32
-  end interface
-  interface tenon_linearop_create_clear
-    procedure tenon_linearop_create_clear_int64, tenon_linearop_create_clear_int32
-  end interface
-  interface tenon_linearop_create_add
-    procedure tenon_linearop_create_add_int64, tenon_linearop_create_add_int32
-  end interface
-  interface tenon_linearop_create_copy
-    procedure tenon_linearop_create_copy_int64, tenon_linearop_create_copy_int32
-  end interface
-  interface tenon_linearop_create_move
-    procedure tenon_linearop_create_move_int64, tenon_linearop_create_move_int32
-  end interface
   interface tenon_progress_show
     procedure tenon_progress_show_int64, tenon_progress_show_int32
   end interface
@@ -539,9 +544,6 @@ module tenon_calls
   end interface
   interface tenon_machine_add_link
     procedure tenon_machine_add_link_int64, tenon_machine_add_link_int32
-  end interface
-  interface tenon_machine_get_level_size
-    procedure tenon_machine_get_level_size_int64, tenon_machine_get_level_size_int32
   end interface
   interface tenon_machine_get_ranks
     procedure tenon_machine_get_ranks_int64, tenon_machine_get_ranks_int32
@@ -692,63 +694,14 @@ module tenon_calls
   interface tenon_partition_get_axis_comm
     procedure tenon_partition_get_axis_comm_f08, tenon_partition_get_axis_comm_mpi
   end interface
-  interface tenon_plan_create_named
-    procedure tenon_plan_create_named_int64, tenon_plan_create_named_int32
-  end interface
   interface tenon_plan_get_layer_count
     procedure tenon_plan_get_layer_count_int64, tenon_plan_get_layer_count_int32
   end interface
   interface tenon_plan_get_layer_name
     procedure tenon_plan_get_layer_name_int64, tenon_plan_get_layer_name_int32
   end interface
-  interface tenon_plan_get_published_seconds
-    procedure tenon_plan_get_published_seconds_int64, tenon_plan_get_published_seconds_int32
-  end interface
-  interface tenon_plan_count_conversion
-    procedure tenon_plan_count_conversion_int64, tenon_plan_count_conversion_int32
-  end interface
   interface tenon_plan_create
     procedure tenon_plan_create_int64, tenon_plan_create_int32
-  end interface
-  interface tenon_placement_list_create
-    procedure tenon_placement_list_create_int64, tenon_placement_list_create_int32
-  end interface
-  interface tenon_placement_list_get_count
-    procedure tenon_placement_list_get_count_int64, tenon_placement_list_get_count_int32
-  end interface
-  interface tenon_placement_list_get_matrix
-    procedure tenon_placement_list_get_matrix_int64, tenon_placement_list_get_matrix_int32
-  end interface
-  interface tenon_placement_list_get_coordinates
-    procedure tenon_placement_list_get_coordinates_int64, tenon_placement_list_get_coordinates_int32
-  end interface
-  interface tenon_placement_list_get_device
-    procedure tenon_placement_list_get_device_int64, tenon_placement_list_get_device_int32
-  end interface
-  interface tenon_placement_list_get_hierarchy
-    procedure tenon_placement_list_get_hierarchy_int64, tenon_placement_list_get_hierarchy_int32
-  end interface
-  interface tenon_reduction_programs_create
-    procedure tenon_reduction_programs_create_int64, tenon_reduction_programs_create_int32
-  end interface
-  interface tenon_reduction_programs_get_count
-    procedure tenon_reduction_programs_get_count_int64, tenon_reduction_programs_get_count_int32
-  end interface
-  interface tenon_reduction_programs_get_count_of_size
-    procedure tenon_reduction_programs_get_count_of_size_int64, &
-      tenon_reduction_programs_get_count_of_size_int32
-  end interface
-  interface tenon_reduction_programs_get_size
-    procedure tenon_reduction_programs_get_size_int64, tenon_reduction_programs_get_size_int32
-  end interface
-  interface tenon_reduction_programs_get_text
-    procedure tenon_reduction_programs_get_text_int64, tenon_reduction_programs_get_text_int32
-  end interface
-  interface tenon_reduction_programs_get_step
-    procedure tenon_reduction_programs_get_step_int64, tenon_reduction_programs_get_step_int32
-  end interface
-  interface tenon_reduction_programs_get_groups
-    procedure tenon_reduction_programs_get_groups_int64, tenon_reduction_programs_get_groups_int32
   end interface
   interface tenon_trainer_run
     procedure tenon_trainer_run_int64, tenon_trainer_run_int32
@@ -1920,21 +1873,6 @@ contains
       trim(file)//c_null_char, line)
     call finish(tenon_code, ierr)
   end subroutine tenon_raise_error
-  subroutine tenon_layer_create_shell_f08(comm, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_shell_mpi(comm%MPI_VAL, layer, ierr)
-  end subroutine tenon_layer_create_shell_f08
-  ! Creates a layer without functions. Collective on comm.
-  subroutine tenon_layer_create_shell_mpi(comm, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateShell(comm, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_shell_mpi
   ! Sets the input properties that the functions support. Local; call on all ranks.
   subroutine tenon_layer_shell_set_labels(layer, labels, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -2184,6 +2122,88 @@ contains
     call give_text(c_summary, tenon_code, summary)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_summary
+  ! Creates an embedding into a larger array; new elements are 0. Collective on the layouts.
+  subroutine tenon_linearop_create_allocate_int64(from, to, at, type, op, ierr)
+    type(tenon_layout), intent(in) :: from
+    type(tenon_layout), intent(in) :: to
+    integer(c_int64_t), intent(in) :: at(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(from%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_allocate', 'at', size(at), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAllocate(from%handle, to%handle, &
+      int(reverse(at), c_int64_t) - 1, type, op%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_linearop_create_allocate_int64
+  ! Creates an embedding into a larger array; new elements are 0. Collective on the layouts.
+  subroutine tenon_linearop_create_allocate_int32(from, to, at, type, op, ierr)
+    type(tenon_layout), intent(in) :: from
+    type(tenon_layout), intent(in) :: to
+    integer(c_int32_t), intent(in) :: at(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(from%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_allocate', 'at', size(at), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAllocate(from%handle, to%handle, &
+      int(reverse(at), c_int64_t) - 1, type, op%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_linearop_create_allocate_int32
+  ! Creates an operator on boxes of the local array. Collective on the layout.
+  subroutine tenon_linearop_create_memory_int64(layout, name, low, high, type, op, to, ierr)
+    type(tenon_layout), intent(in) :: layout
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: low(:)
+    integer(c_int64_t), intent(in) :: high(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int64_t), intent(in), optional :: to(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_to(:)
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_memory', 'low', size(low), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_memory', 'high', size(high), c_extent)
+    if (present(to)) call check_length(tenon_code, 'tenon_linearop_create_memory', 'to', size(to), c_extent)
+    if (present(to)) c_to = int(reverse(to), c_int64_t) - 1
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateMemory(layout%handle, &
+      trim(name)//c_null_char, int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), c_to, type, &
+      op%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_linearop_create_memory_int64
+  ! Creates an operator on boxes of the local array. Collective on the layout.
+  subroutine tenon_linearop_create_memory_int32(layout, name, low, high, type, op, to, ierr)
+    type(tenon_layout), intent(in) :: layout
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: low(:)
+    integer(c_int32_t), intent(in) :: high(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int32_t), intent(in), optional :: to(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_to(:)
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_memory', 'low', size(low), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_memory', 'high', size(high), c_extent)
+    if (present(to)) call check_length(tenon_code, 'tenon_linearop_create_memory', 'to', size(to), c_extent)
+    if (present(to)) c_to = int(reverse(to), c_int64_t) - 1
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateMemory(layout%handle, &
+      trim(name)//c_null_char, int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), c_to, type, &
+      op%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_linearop_create_memory_int32
   ! Registers an operator type. Local; call on all ranks.
   subroutine tenon_linearop_register(name, functions, ierr)
     character(len=*), intent(in) :: name
@@ -2193,6 +2213,501 @@ contains
     tenon_code = TenonLinearOpRegister(trim(name)//c_null_char, functions)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_register
+  ! Creates a plan for a network. Not collective.
+  subroutine tenon_plan_create_named_int64(name_or_path, batch, plan, ierr)
+    character(len=*), intent(in) :: name_or_path
+    integer(c_int64_t), intent(in) :: batch
+    type(tenon_plan), intent(out) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_create_named_int64
+  ! Creates a plan for a network. Not collective.
+  subroutine tenon_plan_create_named_int32(name_or_path, batch, plan, ierr)
+    character(len=*), intent(in) :: name_or_path
+    integer(c_int32_t), intent(in) :: batch
+    type(tenon_plan), intent(out) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_create_named_int32
+  ! Returns the cost of one training iteration by a published equation. Not collective.
+  subroutine tenon_plan_get_published_seconds_int64(plan, equation, rows, columns, conv_rows, conv_columns, &
+    seconds, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: equation
+    integer(c_int64_t), intent(in) :: rows
+    integer(c_int64_t), intent(in) :: columns
+    integer(c_int64_t), intent(in) :: conv_rows
+    integer(c_int64_t), intent(in) :: conv_columns
+    real(c_double), intent(out) :: seconds
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_seconds
+    tenon_code = TenonPlanGetPublishedSeconds(plan%handle, trim(equation)//c_null_char, int(rows, c_int64_t), &
+      int(columns, c_int64_t), int(conv_rows, c_int64_t), int(conv_columns, c_int64_t), c_seconds)
+    if (tenon_code == TENON_SUCCESS) then
+      seconds = c_seconds
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_get_published_seconds_int64
+  ! Returns the cost of one training iteration by a published equation. Not collective.
+  subroutine tenon_plan_get_published_seconds_int32(plan, equation, rows, columns, conv_rows, conv_columns, &
+    seconds, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: equation
+    integer(c_int32_t), intent(in) :: rows
+    integer(c_int32_t), intent(in) :: columns
+    integer(c_int32_t), intent(in) :: conv_rows
+    integer(c_int32_t), intent(in) :: conv_columns
+    real(c_double), intent(out) :: seconds
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_seconds
+    tenon_code = TenonPlanGetPublishedSeconds(plan%handle, trim(equation)//c_null_char, int(rows, c_int64_t), &
+      int(columns, c_int64_t), int(conv_rows, c_int64_t), int(conv_columns, c_int64_t), c_seconds)
+    if (tenon_code == TENON_SUCCESS) then
+      seconds = c_seconds
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_get_published_seconds_int32
+  ! Counts what a conversion between two properties sends as one exchange. Not collective.
+  subroutine tenon_plan_count_conversion_int64(from, to, processes, shape, messages, elements, ierr)
+    character(len=*), intent(in) :: from
+    character(len=*), intent(in) :: to
+    integer(c_int64_t), intent(in) :: processes
+    integer(c_int64_t), intent(in) :: shape(:)
+    integer(c_int64_t), intent(out), optional :: messages
+    integer(c_int64_t), intent(out), optional :: elements
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    integer(c_int64_t) :: c_messages
+    integer(c_int64_t) :: c_elements
+    c_ndim = size(shape)
+    tenon_code = TenonPlanCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
+      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
+      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_count_conversion_int64
+  ! Counts what a conversion between two properties sends as one exchange. Not collective.
+  subroutine tenon_plan_count_conversion_int32(from, to, processes, shape, messages, elements, ierr)
+    character(len=*), intent(in) :: from
+    character(len=*), intent(in) :: to
+    integer(c_int32_t), intent(in) :: processes
+    integer(c_int32_t), intent(in) :: shape(:)
+    integer(c_int32_t), intent(out), optional :: messages
+    integer(c_int32_t), intent(out), optional :: elements
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    integer(c_int64_t) :: c_messages
+    integer(c_int64_t) :: c_elements
+    c_ndim = size(shape)
+    tenon_code = TenonPlanCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
+      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
+      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_count_conversion_int32
+  ! Lists all placements of the axes on the system. Not collective.
+  subroutine tenon_placement_list_create_int64(system, sizes, list, ierr)
+    integer(c_int64_t), intent(in) :: system(:)
+    integer(c_int64_t), intent(in) :: sizes(:)
+    type(tenon_placement_list), intent(out) :: list
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_levels
+    integer(c_int) :: c_axes
+    c_levels = size(system)
+    c_axes = size(sizes)
+    tenon_code = TenonPlacementListCreate(c_levels, int(system, c_int64_t), c_axes, int(sizes, c_int64_t), &
+      list%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_create_int64
+  ! Lists all placements of the axes on the system. Not collective.
+  subroutine tenon_placement_list_create_int32(system, sizes, list, ierr)
+    integer(c_int32_t), intent(in) :: system(:)
+    integer(c_int32_t), intent(in) :: sizes(:)
+    type(tenon_placement_list), intent(out) :: list
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_levels
+    integer(c_int) :: c_axes
+    c_levels = size(system)
+    c_axes = size(sizes)
+    tenon_code = TenonPlacementListCreate(c_levels, int(system, c_int64_t), c_axes, int(sizes, c_int64_t), &
+      list%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_create_int32
+  ! Returns the number of placements. Not collective.
+  subroutine tenon_placement_list_get_count_int64(list, count, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int64_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonPlacementListGetCount(list%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_get_count_int64
+  ! Returns the number of placements. Not collective.
+  subroutine tenon_placement_list_get_count_int32(list, count, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int32_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonPlacementListGetCount(list%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_get_count_int32
+  ! Returns the matrix of a placement. Not collective.
+  subroutine tenon_placement_list_get_matrix_int64(list, index, matrix, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int64_t), intent(out) :: matrix(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t), allocatable :: c_matrix(:)
+    allocate (c_matrix(size(matrix)))
+    tenon_code = TenonPlacementListGetMatrix(list%handle, int(index - 1, c_int64_t), c_matrix)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_matrix, matrix, 'matrix', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_get_matrix_int64
+  ! Returns the matrix of a placement. Not collective.
+  subroutine tenon_placement_list_get_matrix_int32(list, index, matrix, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int32_t), intent(out) :: matrix(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t), allocatable :: c_matrix(:)
+    allocate (c_matrix(size(matrix)))
+    tenon_code = TenonPlacementListGetMatrix(list%handle, int(index - 1, c_int64_t), c_matrix)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_matrix, matrix, 'matrix', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_get_matrix_int32
+  ! Returns the levels of a reduction over some axes. Not collective.
+  subroutine tenon_placement_list_get_hierarchy_int64(list, index, reduce, levels, hierarchy, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int), intent(in) :: reduce(:)
+    integer(c_int), intent(out) :: levels
+    integer(c_int64_t), intent(out) :: hierarchy(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_axes
+    integer(c_int) :: c_levels
+    integer(c_int64_t), allocatable :: c_hierarchy(:)
+    c_axes = size(reduce)
+    allocate (c_hierarchy(size(hierarchy)))
+    tenon_code = TenonPlacementListGetHierarchy(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
+      c_levels, c_hierarchy)
+    if (tenon_code == TENON_SUCCESS) then
+      levels = c_levels
+      call give(c_hierarchy, hierarchy, 'hierarchy', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_get_hierarchy_int64
+  ! Returns the levels of a reduction over some axes. Not collective.
+  subroutine tenon_placement_list_get_hierarchy_int32(list, index, reduce, levels, hierarchy, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int), intent(in) :: reduce(:)
+    integer(c_int), intent(out) :: levels
+    integer(c_int32_t), intent(out) :: hierarchy(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_axes
+    integer(c_int) :: c_levels
+    integer(c_int64_t), allocatable :: c_hierarchy(:)
+    c_axes = size(reduce)
+    allocate (c_hierarchy(size(hierarchy)))
+    tenon_code = TenonPlacementListGetHierarchy(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
+      c_levels, c_hierarchy)
+    if (tenon_code == TENON_SUCCESS) then
+      levels = c_levels
+      call give(c_hierarchy, hierarchy, 'hierarchy', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_get_hierarchy_int32
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_placement_list_destroy(list, ierr)
+    type(tenon_placement_list), intent(inout) :: list
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlacementListDestroy(list%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_destroy
+  ! Lists all programs of limited size that reduce over some axes. Not collective.
+  subroutine tenon_reduction_programs_create_int64(list, index, reduce, size_limit, programs, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int), intent(in) :: reduce(:)
+    integer(c_int), intent(in) :: size_limit
+    type(tenon_reduction_programs), intent(out) :: programs
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_axes
+    c_axes = size(reduce)
+    tenon_code = TenonReductionProgramsCreate(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
+      size_limit, programs%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_create_int64
+  ! Lists all programs of limited size that reduce over some axes. Not collective.
+  subroutine tenon_reduction_programs_create_int32(list, index, reduce, size_limit, programs, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int), intent(in) :: reduce(:)
+    integer(c_int), intent(in) :: size_limit
+    type(tenon_reduction_programs), intent(out) :: programs
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_axes
+    c_axes = size(reduce)
+    tenon_code = TenonReductionProgramsCreate(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
+      size_limit, programs%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_create_int32
+  ! Returns the number of programs. Not collective.
+  subroutine tenon_reduction_programs_get_count_int64(programs, count, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int64_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonReductionProgramsGetCount(programs%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_count_int64
+  ! Returns the number of programs. Not collective.
+  subroutine tenon_reduction_programs_get_count_int32(programs, count, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int32_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonReductionProgramsGetCount(programs%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_count_int32
+  ! Returns the number of programs of a given size. Not collective.
+  subroutine tenon_reduction_programs_get_count_of_size_int64(programs, size, count, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int), intent(in) :: size
+    integer(c_int64_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonReductionProgramsGetCountOfSize(programs%handle, size, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_count_of_size_int64
+  ! Returns the number of programs of a given size. Not collective.
+  subroutine tenon_reduction_programs_get_count_of_size_int32(programs, size, count, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int), intent(in) :: size
+    integer(c_int32_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonReductionProgramsGetCountOfSize(programs%handle, size, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_count_of_size_int32
+  ! Returns the number of steps of a program. Not collective.
+  subroutine tenon_reduction_programs_get_size_int64(programs, index, steps, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int), intent(out) :: steps
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_steps
+    tenon_code = TenonReductionProgramsGetSize(programs%handle, int(index - 1, c_int64_t), c_steps)
+    if (tenon_code == TENON_SUCCESS) then
+      steps = c_steps
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_size_int64
+  ! Returns the number of steps of a program. Not collective.
+  subroutine tenon_reduction_programs_get_size_int32(programs, index, steps, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int), intent(out) :: steps
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_steps
+    tenon_code = TenonReductionProgramsGetSize(programs%handle, int(index - 1, c_int64_t), c_steps)
+    if (tenon_code == TENON_SUCCESS) then
+      steps = c_steps
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_size_int32
+  ! Returns a program in the notation at the top of this file. Not collective.
+  subroutine tenon_reduction_programs_get_text_int64(programs, index, text, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int64_t), intent(in) :: index
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
+      0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_text_int64
+  ! Returns a program in the notation at the top of this file. Not collective.
+  subroutine tenon_reduction_programs_get_text_int32(programs, index, text, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int32_t), intent(in) :: index
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
+      0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_text_int32
+  ! Returns collective and group sizes of a step. Not collective.
+  subroutine tenon_reduction_programs_get_step_int64(programs, index, step, collective, groups, members, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int), intent(in) :: step
+    integer(c_int), intent(out) :: collective
+    integer(c_int), intent(out) :: groups
+    integer(c_int), intent(out) :: members
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_collective
+    integer(c_int) :: c_groups
+    integer(c_int) :: c_members
+    tenon_code = TenonReductionProgramsGetStep(programs%handle, int(index - 1, c_int64_t), step - 1, &
+      c_collective, c_groups, c_members)
+    if (tenon_code == TENON_SUCCESS) then
+      collective = c_collective
+      groups = c_groups
+      members = c_members
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_step_int64
+  ! Returns collective and group sizes of a step. Not collective.
+  subroutine tenon_reduction_programs_get_step_int32(programs, index, step, collective, groups, members, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int), intent(in) :: step
+    integer(c_int), intent(out) :: collective
+    integer(c_int), intent(out) :: groups
+    integer(c_int), intent(out) :: members
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_collective
+    integer(c_int) :: c_groups
+    integer(c_int) :: c_members
+    tenon_code = TenonReductionProgramsGetStep(programs%handle, int(index - 1, c_int64_t), step - 1, &
+      c_collective, c_groups, c_members)
+    if (tenon_code == TENON_SUCCESS) then
+      collective = c_collective
+      groups = c_groups
+      members = c_members
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_step_int32
+  ! Returns the devices of the groups of a step. Not collective.
+  subroutine tenon_reduction_programs_get_groups_int64(programs, index, step, devices, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int), intent(in) :: step
+    integer(c_int), intent(out) :: devices(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int), allocatable :: c_devices(:)
+    allocate (c_devices(size(devices)))
+    tenon_code = TenonReductionProgramsGetGroups(programs%handle, int(index - 1, c_int64_t), step - 1, &
+      c_devices)
+    if (tenon_code == TENON_SUCCESS) then
+      devices = c_devices
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_groups_int64
+  ! Returns the devices of the groups of a step. Not collective.
+  subroutine tenon_reduction_programs_get_groups_int32(programs, index, step, devices, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int), intent(in) :: step
+    integer(c_int), intent(out) :: devices(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int), allocatable :: c_devices(:)
+    allocate (c_devices(size(devices)))
+    tenon_code = TenonReductionProgramsGetGroups(programs%handle, int(index - 1, c_int64_t), step - 1, &
+      c_devices)
+    if (tenon_code == TENON_SUCCESS) then
+      devices = c_devices
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_groups_int32
+  ! Predicts the time of each program on a machine. Not collective.
+  subroutine tenon_reduction_programs_predict(programs, machine, algorithm, bytes, seconds, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    type(tenon_machine), intent(in) :: machine
+    integer(c_int), intent(in) :: algorithm
+    real(c_double), intent(in) :: bytes
+    real(c_double), intent(out) :: seconds(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double), allocatable :: c_seconds(:)
+    allocate (c_seconds(size(seconds)))
+    tenon_code = TenonReductionProgramsPredict(programs%handle, machine%handle, algorithm, bytes, c_seconds)
+    if (tenon_code == TENON_SUCCESS) then
+      seconds = c_seconds
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_predict
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_reduction_programs_destroy(programs, ierr)
+    type(tenon_reduction_programs), intent(inout) :: programs
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonReductionProgramsDestroy(programs%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_destroy
   subroutine tenon_field_series_create_f08(comm, path, spatial, series, ierr)
     type(MPI_Comm), intent(in) :: comm
     character(len=*), intent(in) :: path
@@ -2306,66 +2821,22 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_get_version
-  ! Returns the version as text ("0.1.0"). Not collective; can be called at any time.
-  subroutine tenon_get_version_string(text, ierr)
+  ! Returns what is known of the library and of this computer. Not collective; can be called at any time.
+  subroutine tenon_get_info(what, text, ierr)
+    character(len=*), intent(in) :: what
     character(len=:), allocatable, intent(out) :: text
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     integer(c_int64_t) :: c_needed
     character(kind=c_char), allocatable :: c_text(:)
-    tenon_code = TenonGetVersionString(c_text, 0_c_int64_t, c_needed)
+    tenon_code = TenonGetInfo(trim(what)//c_null_char, c_text, 0_c_int64_t, c_needed)
     if (tenon_code == TENON_SUCCESS) then
       allocate (c_text(c_needed))
-      tenon_code = TenonGetVersionString(c_text, int(c_needed, c_int64_t), c_needed)
+      tenon_code = TenonGetInfo(trim(what)//c_null_char, c_text, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_text, tenon_code, text)
     call finish(tenon_code, ierr)
-  end subroutine tenon_get_version_string
-  ! Returns build and run-time information. Not collective; can be called at any time.
-  subroutine tenon_get_build_info(text, ierr)
-    character(len=:), allocatable, intent(out) :: text
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_text(:)
-    tenon_code = TenonGetBuildInfo(c_text, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_text(c_needed))
-      tenon_code = TenonGetBuildInfo(c_text, int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_text, tenon_code, text)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_get_build_info
-  ! Returns which CUDA devices this process sees. Not collective; can be called at any time.
-  subroutine tenon_get_device_info(text, ierr)
-    character(len=:), allocatable, intent(out) :: text
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_text(:)
-    tenon_code = TenonGetDeviceInfo(c_text, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_text(c_needed))
-      tenon_code = TenonGetDeviceInfo(c_text, int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_text, tenon_code, text)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_get_device_info
-  ! Returns advice if arithmetic is known to be slow here. Not collective.
-  subroutine tenon_get_performance_advice(text, ierr)
-    character(len=:), allocatable, intent(out) :: text
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_text(:)
-    tenon_code = TenonGetPerformanceAdvice(c_text, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_text(c_needed))
-      tenon_code = TenonGetPerformanceAdvice(c_text, int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_text, tenon_code, text)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_get_performance_advice
+  end subroutine tenon_get_info
   ! Sets the element type of input, parameters and output. Local; call on all ranks.
   subroutine tenon_layer_set_data_type(layer, type, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -3008,23 +3479,6 @@ contains
     tenon_code = TenonLayerCreateAffine(comm, int(inputs, c_int64_t), int(outputs, c_int64_t), layer%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_affine_int32_mpi
-  subroutine tenon_layer_create_pointwise_f08(comm, function, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    character(len=*), intent(in) :: function
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_pointwise_mpi(comm%MPI_VAL, function, layer, ierr)
-  end subroutine tenon_layer_create_pointwise_f08
-  ! Creates an elementwise function. Collective on comm.
-  subroutine tenon_layer_create_pointwise_mpi(comm, function, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    character(len=*), intent(in) :: function
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreatePointwise(comm, trim(function)//c_null_char, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_pointwise_mpi
   ! Sets the stride of windows. Local; call on all ranks.
   subroutine tenon_layer_set_stride_int64(layer, stride, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -3733,18 +4187,6 @@ contains
     tenon_code = TenonLinearOpApplyAdd(op%handle, alpha, x%handle, beta, y%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_apply_add
-  ! Applies the adjoint with factors: x <- alpha F* y + beta x. Collective on the operator.
-  subroutine tenon_linearop_apply_adjoint_add(op, alpha, y, beta, x, ierr)
-    type(tenon_linearop), intent(in) :: op
-    real(c_double), intent(in) :: alpha
-    type(tenon_dtensor), intent(in) :: y
-    real(c_double), intent(in) :: beta
-    type(tenon_dtensor), intent(in) :: x
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLinearOpApplyAdjointAdd(op%handle, alpha, y%handle, beta, x%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_apply_adjoint_add
   ! Starts y <- alpha F x + beta y. Collective on the operator.
   subroutine tenon_linearop_apply_begin(op, alpha, x, beta, y, ierr)
     type(tenon_linearop), intent(in) :: op
@@ -3765,26 +4207,6 @@ contains
     tenon_code = TenonLinearOpApplyEnd(op%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_apply_end
-  ! Starts x <- alpha F* y + beta x. Collective on the operator.
-  subroutine tenon_linearop_apply_adjoint_begin(op, alpha, y, beta, x, ierr)
-    type(tenon_linearop), intent(in) :: op
-    real(c_double), intent(in) :: alpha
-    type(tenon_dtensor), intent(in) :: y
-    real(c_double), intent(in) :: beta
-    type(tenon_dtensor), intent(in) :: x
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLinearOpApplyAdjointBegin(op%handle, alpha, y%handle, beta, x%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_apply_adjoint_begin
-  ! Completes TenonLinearOpApplyAdjointBegin(). Collective on the operator.
-  subroutine tenon_linearop_apply_adjoint_end(op, ierr)
-    type(tenon_linearop), intent(in) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLinearOpApplyAdjointEnd(op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_apply_adjoint_end
   ! Binds x and y for y <- F x. Not collective.
   subroutine tenon_linearop_bind(op, x, y, ierr)
     type(tenon_linearop), intent(in) :: op
@@ -3795,17 +4217,7 @@ contains
     tenon_code = TenonLinearOpBind(op%handle, x%handle, y%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_bind
-  ! Binds y and x for x <- F* y. Not collective.
-  subroutine tenon_linearop_bind_adjoint(op, y, x, ierr)
-    type(tenon_linearop), intent(in) :: op
-    type(tenon_dtensor), intent(in) :: y
-    type(tenon_dtensor), intent(in) :: x
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLinearOpBindAdjoint(op%handle, y%handle, x%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_bind_adjoint
-  ! Removes both bindings, if there are any. Not collective.
+  ! Removes the binding, and that of the adjoint, if there are any. Not collective.
   subroutine tenon_linearop_unbind(op, ierr)
     type(tenon_linearop), intent(in) :: op
     integer(c_int), intent(out), optional :: ierr
@@ -3831,32 +4243,22 @@ contains
     tenon_code = TenonLinearOpGetRange(op%handle, layout%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_get_range
-  ! Returns the element type of the domain. Not collective.
-  subroutine tenon_linearop_get_data_type(op, type, ierr)
+  ! Returns the element types. Not collective.
+  subroutine tenon_linearop_get_data_types(op, domain, range, ierr)
     type(tenon_linearop), intent(in) :: op
-    integer(c_int), intent(out) :: type
+    integer(c_int), intent(out), optional :: domain
+    integer(c_int), intent(out), optional :: range
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    integer(c_int) :: c_type
-    tenon_code = TenonLinearOpGetDataType(op%handle, c_type)
+    integer(c_int) :: c_domain
+    integer(c_int) :: c_range
+    tenon_code = TenonLinearOpGetDataTypes(op%handle, c_domain, c_range)
     if (tenon_code == TENON_SUCCESS) then
-      type = c_type
+      if (present(domain)) domain = c_domain
+      if (present(range)) range = c_range
     end if
     call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_get_data_type
-  ! Returns the element type of the range, which differs for casts. Not collective.
-  subroutine tenon_linearop_get_range_data_type(op, type, ierr)
-    type(tenon_linearop), intent(in) :: op
-    integer(c_int), intent(out) :: type
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_type
-    tenon_code = TenonLinearOpGetRangeDataType(op%handle, c_type)
-    if (tenon_code == TENON_SUCCESS) then
-      type = c_type
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_get_range_data_type
+  end subroutine tenon_linearop_get_data_types
   ! Returns what this rank sends in one application of a conversion. Not collective.
   subroutine tenon_linearop_get_traffic_int64(op, messages, bytes, ierr)
     type(tenon_linearop), intent(in) :: op
@@ -3983,17 +4385,6 @@ contains
     tenon_code = TenonLinearOpCreateBoundaryConstant(layout%handle, type, op%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_boundary_constant
-  ! Creates a conversion that only redistributes values. Collective on the layouts.
-  subroutine tenon_linearop_create_repartition(from, to, type, op, ierr)
-    type(tenon_layout), intent(in) :: from
-    type(tenon_layout), intent(in) :: to
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLinearOpCreateRepartition(from%handle, to%handle, type, op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_repartition
   ! Creates a communication primitive by its name. Collective on the layout.
   subroutine tenon_linearop_create_primitive(layout, name, axis, dim, type, op, ierr)
     type(tenon_layout), intent(in) :: layout
@@ -4024,212 +4415,6 @@ contains
     tenon_code = TenonLinearOpCreateSendReceive(layout%handle, rank, type, op%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_send_receive
-  ! Creates an embedding into a larger array; new elements are 0. Collective on the layouts.
-  subroutine tenon_linearop_create_allocate_int64(from, to, at, type, op, ierr)
-    type(tenon_layout), intent(in) :: from
-    type(tenon_layout), intent(in) :: to
-    integer(c_int64_t), intent(in) :: at(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(from%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_allocate', 'at', size(at), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAllocate(from%handle, to%handle, &
-      int(reverse(at), c_int64_t) - 1, type, op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_allocate_int64
-  ! Creates an embedding into a larger array; new elements are 0. Collective on the layouts.
-  subroutine tenon_linearop_create_allocate_int32(from, to, at, type, op, ierr)
-    type(tenon_layout), intent(in) :: from
-    type(tenon_layout), intent(in) :: to
-    integer(c_int32_t), intent(in) :: at(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(from%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_allocate', 'at', size(at), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAllocate(from%handle, to%handle, &
-      int(reverse(at), c_int64_t) - 1, type, op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_allocate_int32
-  ! Creates an operator that sets a box to zero. Collective on the layout.
-  subroutine tenon_linearop_create_clear_int64(layout, low, high, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int64_t), intent(in) :: low(:)
-    integer(c_int64_t), intent(in) :: high(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(layout%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_clear', 'low', size(low), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_clear', 'high', size(high), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateClear(layout%handle, &
-      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), type, op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_clear_int64
-  ! Creates an operator that sets a box to zero. Collective on the layout.
-  subroutine tenon_linearop_create_clear_int32(layout, low, high, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int32_t), intent(in) :: low(:)
-    integer(c_int32_t), intent(in) :: high(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(layout%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_clear', 'low', size(low), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_clear', 'high', size(high), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateClear(layout%handle, &
-      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), type, op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_clear_int32
-  ! Creates an operator that adds a box to another. Collective on the layout.
-  subroutine tenon_linearop_create_add_int64(layout, low, high, to, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int64_t), intent(in) :: low(:)
-    integer(c_int64_t), intent(in) :: high(:)
-    integer(c_int64_t), intent(in) :: to(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(layout%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_add', 'low', size(low), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_add', 'high', size(high), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_add', 'to', size(to), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAdd(layout%handle, &
-      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
-      op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_add_int64
-  ! Creates an operator that adds a box to another. Collective on the layout.
-  subroutine tenon_linearop_create_add_int32(layout, low, high, to, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int32_t), intent(in) :: low(:)
-    integer(c_int32_t), intent(in) :: high(:)
-    integer(c_int32_t), intent(in) :: to(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(layout%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_add', 'low', size(low), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_add', 'high', size(high), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_add', 'to', size(to), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAdd(layout%handle, &
-      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
-      op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_add_int32
-  ! Creates an operator that copies a box to another. Collective on the layout.
-  subroutine tenon_linearop_create_copy_int64(layout, low, high, to, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int64_t), intent(in) :: low(:)
-    integer(c_int64_t), intent(in) :: high(:)
-    integer(c_int64_t), intent(in) :: to(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(layout%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_copy', 'low', size(low), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_copy', 'high', size(high), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_copy', 'to', size(to), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateCopy(layout%handle, &
-      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
-      op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_copy_int64
-  ! Creates an operator that copies a box to another. Collective on the layout.
-  subroutine tenon_linearop_create_copy_int32(layout, low, high, to, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int32_t), intent(in) :: low(:)
-    integer(c_int32_t), intent(in) :: high(:)
-    integer(c_int32_t), intent(in) :: to(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(layout%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_copy', 'low', size(low), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_copy', 'high', size(high), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_copy', 'to', size(to), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateCopy(layout%handle, &
-      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
-      op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_copy_int32
-  ! Creates an operator that copies a box and sets it to zero. Collective on the layout.
-  subroutine tenon_linearop_create_move_int64(layout, low, high, to, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int64_t), intent(in) :: low(:)
-    integer(c_int64_t), intent(in) :: high(:)
-    integer(c_int64_t), intent(in) :: to(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(layout%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_move', 'low', size(low), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_move', 'high', size(high), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_move', 'to', size(to), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateMove(layout%handle, &
-      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
-      op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_move_int64
-  ! Creates an operator that copies a box and sets it to zero. Collective on the layout.
-  subroutine tenon_linearop_create_move_int32(layout, low, high, to, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int32_t), intent(in) :: low(:)
-    integer(c_int32_t), intent(in) :: high(:)
-    integer(c_int32_t), intent(in) :: to(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(layout%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_move', 'low', size(low), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_move', 'high', size(high), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_move', 'to', size(to), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateMove(layout%handle, &
-      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
-      op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_move_int32
-  ! Creates the identity: y <- x. Collective on the layout.
-  subroutine tenon_linearop_create_identity(layout, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLinearOpCreateIdentity(layout%handle, type, op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_identity
   ! Creates a cast to another floating-point type: y <- x. Collective on the layout.
   subroutine tenon_linearop_create_cast(layout, from, to, op, ierr)
     type(tenon_layout), intent(in) :: layout
@@ -4241,17 +4426,6 @@ contains
     tenon_code = TenonLinearOpCreateCast(layout%handle, from, to, op%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_cast
-  ! Creates the zero operator: y <- 0. Collective on the layouts.
-  subroutine tenon_linearop_create_zero(from, to, type, op, ierr)
-    type(tenon_layout), intent(in) :: from
-    type(tenon_layout), intent(in) :: to
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLinearOpCreateZero(from%handle, to%handle, type, op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_zero
   ! Creates a product: ops[count-1] ... ops[1] ops[0]. Collective on the operators.
   subroutine tenon_linearop_create_composition(ops, op, ierr)
     type(tenon_linearop), intent(in) :: ops(:)
@@ -4579,91 +4753,60 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_machine_get_counts
-  ! Returns the name of a level. Not collective.
-  subroutine tenon_machine_get_level_name(machine, level, name, ierr)
+  ! Returns name and size of a level. Not collective.
+  subroutine tenon_machine_get_level(machine, level, name, size, ierr)
     type(tenon_machine), intent(in) :: machine
     integer(c_int), intent(in) :: level
     character(len=:), allocatable, intent(out) :: name
+    integer(c_int64_t), intent(out), optional :: size
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     integer(c_int64_t) :: c_needed
     character(kind=c_char), allocatable :: c_name(:)
-    tenon_code = TenonMachineGetLevelName(machine%handle, level - 1, c_name, 0_c_int64_t, c_needed)
+    integer(c_int64_t) :: c_size
+    tenon_code = TenonMachineGetLevel(machine%handle, level - 1, c_name, 0_c_int64_t, c_needed, c_size)
     if (tenon_code == TENON_SUCCESS) then
       allocate (c_name(c_needed))
-      tenon_code = TenonMachineGetLevelName(machine%handle, level - 1, c_name, int(c_needed, c_int64_t), &
-        c_needed)
+      tenon_code = TenonMachineGetLevel(machine%handle, level - 1, c_name, int(c_needed, c_int64_t), &
+        c_needed, c_size)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(size)) call give(c_size, size, 'size', tenon_code)
     end if
     call give_text(c_name, tenon_code, name)
     call finish(tenon_code, ierr)
-  end subroutine tenon_machine_get_level_name
-  ! Returns the size of a level. Not collective.
-  subroutine tenon_machine_get_level_size_int64(machine, level, size, ierr)
-    type(tenon_machine), intent(in) :: machine
-    integer(c_int), intent(in) :: level
-    integer(c_int64_t), intent(out) :: size
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_size
-    tenon_code = TenonMachineGetLevelSize(machine%handle, level - 1, c_size)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_size, size, 'size', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_machine_get_level_size_int64
-  ! Returns the size of a level. Not collective.
-  subroutine tenon_machine_get_level_size_int32(machine, level, size, ierr)
-    type(tenon_machine), intent(in) :: machine
-    integer(c_int), intent(in) :: level
-    integer(c_int32_t), intent(out) :: size
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_size
-    tenon_code = TenonMachineGetLevelSize(machine%handle, level - 1, c_size)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_size, size, 'size', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_machine_get_level_size_int32
-  ! Returns the name of a link. Not collective.
-  subroutine tenon_machine_get_link_name(machine, link, name, ierr)
+  end subroutine tenon_machine_get_level
+  ! Returns name, level and rates of a link. Not collective.
+  subroutine tenon_machine_get_link(machine, link, name, level, units, bandwidth, latency, ierr)
     type(tenon_machine), intent(in) :: machine
     integer(c_int), intent(in) :: link
     character(len=:), allocatable, intent(out) :: name
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_name(:)
-    tenon_code = TenonMachineGetLinkName(machine%handle, link - 1, c_name, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_name(c_needed))
-      tenon_code = TenonMachineGetLinkName(machine%handle, link - 1, c_name, int(c_needed, c_int64_t), &
-        c_needed)
-    end if
-    call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_machine_get_link_name
-  ! Returns level and rates of a link. Not collective.
-  subroutine tenon_machine_get_link(machine, link, level, units, bandwidth, latency, ierr)
-    type(tenon_machine), intent(in) :: machine
-    integer(c_int), intent(in) :: link
     integer(c_int), intent(out), optional :: level
     integer(c_int64_t), intent(out), optional :: units
     real(c_double), intent(out), optional :: bandwidth
     real(c_double), intent(out), optional :: latency
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
     integer(c_int) :: c_level
     integer(c_int64_t) :: c_units
     real(c_double) :: c_bandwidth
     real(c_double) :: c_latency
-    tenon_code = TenonMachineGetLink(machine%handle, link - 1, c_level, c_units, c_bandwidth, c_latency)
+    tenon_code = TenonMachineGetLink(machine%handle, link - 1, c_name, 0_c_int64_t, c_needed, c_level, &
+      c_units, c_bandwidth, c_latency)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonMachineGetLink(machine%handle, link - 1, c_name, int(c_needed, c_int64_t), c_needed, &
+        c_level, c_units, c_bandwidth, c_latency)
+    end if
     if (tenon_code == TENON_SUCCESS) then
       if (present(level)) level = c_level
       if (present(units)) call give(c_units, units, 'units', tenon_code)
       if (present(bandwidth)) bandwidth = c_bandwidth
       if (present(latency)) latency = c_latency
     end if
+    call give_text(c_name, tenon_code, name)
     call finish(tenon_code, ierr)
   end subroutine tenon_machine_get_link
   ! Returns the ranks of the devices, or the cores of this computer. Not collective.
@@ -8026,19 +8169,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_options_get_declared_count
-  ! Returns the type of a declared option. Not collective.
-  subroutine tenon_options_get_declared_type(index, type, ierr)
-    integer(c_int), intent(in) :: index
-    integer(c_int), intent(out) :: type
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_type
-    tenon_code = TenonOptionsGetDeclaredType(index - 1, c_type)
-    if (tenon_code == TENON_SUCCESS) then
-      type = c_type
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_options_get_declared_type
   ! Returns a text of a declared option. Not collective.
   subroutine tenon_options_get_declared_text(index, which, text, ierr)
     integer(c_int), intent(in) :: index
@@ -8199,19 +8329,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_partition_get_extents
-  ! Returns the position of this rank in the grid. Not collective.
-  subroutine tenon_partition_get_position(partition, position, ierr)
-    type(tenon_partition), intent(in) :: partition
-    integer(c_int), intent(out) :: position
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_position
-    tenon_code = TenonPartitionGetPosition(partition%handle, c_position)
-    if (tenon_code == TENON_SUCCESS) then
-      position = c_position
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_partition_get_position
   ! Returns the coordinates of this rank in the grid. Not collective.
   subroutine tenon_partition_get_coordinates(partition, coordinates, ierr)
     type(tenon_partition), intent(in) :: partition
@@ -8269,26 +8386,6 @@ contains
     tenon_code = TenonPartitionDestroy(partition%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_partition_destroy
-  ! Creates a plan for a network. Not collective.
-  subroutine tenon_plan_create_named_int64(name_or_path, batch, plan, ierr)
-    character(len=*), intent(in) :: name_or_path
-    integer(c_int64_t), intent(in) :: batch
-    type(tenon_plan), intent(out) :: plan
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_create_named_int64
-  ! Creates a plan for a network. Not collective.
-  subroutine tenon_plan_create_named_int32(name_or_path, batch, plan, ierr)
-    character(len=*), intent(in) :: name_or_path
-    integer(c_int32_t), intent(in) :: batch
-    type(tenon_plan), intent(out) :: plan
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_create_named_int32
   ! Sets the machine that the processes run on. Not collective.
   subroutine tenon_plan_set_machine(plan, machine, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -8395,126 +8492,26 @@ contains
     call give_text(c_name, tenon_code, name)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_layer_name_int32
-  ! Returns the word of a layer. Not collective.
-  subroutine tenon_plan_get_word(plan, layer, word, ierr)
+  ! Returns the word of a layer, or the best other one. Not collective.
+  subroutine tenon_plan_get_text(plan, layer, name, text, ierr)
     type(tenon_plan), intent(in) :: plan
     character(len=*), intent(in) :: layer
-    character(len=:), allocatable, intent(out) :: word
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_word(:)
-    tenon_code = TenonPlanGetWord(plan%handle, trim(layer)//c_null_char, c_word, 0_c_int64_t, c_needed)
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonPlanGetText(plan%handle, trim(layer)//c_null_char, trim(name)//c_null_char, c_text, &
+      0_c_int64_t, c_needed)
     if (tenon_code == TENON_SUCCESS) then
-      allocate (c_word(c_needed))
-      tenon_code = TenonPlanGetWord(plan%handle, trim(layer)//c_null_char, c_word, int(c_needed, c_int64_t), &
-        c_needed)
-    end if
-    call give_text(c_word, tenon_code, word)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_word
-  ! Returns the best other word of a layer. Not collective.
-  subroutine tenon_plan_get_runner_up(plan, layer, word, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: layer
-    character(len=:), allocatable, intent(out) :: word
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_word(:)
-    tenon_code = TenonPlanGetRunnerUp(plan%handle, trim(layer)//c_null_char, c_word, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_word(c_needed))
-      tenon_code = TenonPlanGetRunnerUp(plan%handle, trim(layer)//c_null_char, c_word, &
+      allocate (c_text(c_needed))
+      tenon_code = TenonPlanGetText(plan%handle, trim(layer)//c_null_char, trim(name)//c_null_char, c_text, &
         int(c_needed, c_int64_t), c_needed)
     end if
-    call give_text(c_word, tenon_code, word)
+    call give_text(c_text, tenon_code, text)
     call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_runner_up
-  ! Returns the cost of one training iteration by a published equation. Not collective.
-  subroutine tenon_plan_get_published_seconds_int64(plan, equation, rows, columns, conv_rows, conv_columns, &
-    seconds, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: equation
-    integer(c_int64_t), intent(in) :: rows
-    integer(c_int64_t), intent(in) :: columns
-    integer(c_int64_t), intent(in) :: conv_rows
-    integer(c_int64_t), intent(in) :: conv_columns
-    real(c_double), intent(out) :: seconds
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double) :: c_seconds
-    tenon_code = TenonPlanGetPublishedSeconds(plan%handle, trim(equation)//c_null_char, int(rows, c_int64_t), &
-      int(columns, c_int64_t), int(conv_rows, c_int64_t), int(conv_columns, c_int64_t), c_seconds)
-    if (tenon_code == TENON_SUCCESS) then
-      seconds = c_seconds
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_published_seconds_int64
-  ! Returns the cost of one training iteration by a published equation. Not collective.
-  subroutine tenon_plan_get_published_seconds_int32(plan, equation, rows, columns, conv_rows, conv_columns, &
-    seconds, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: equation
-    integer(c_int32_t), intent(in) :: rows
-    integer(c_int32_t), intent(in) :: columns
-    integer(c_int32_t), intent(in) :: conv_rows
-    integer(c_int32_t), intent(in) :: conv_columns
-    real(c_double), intent(out) :: seconds
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double) :: c_seconds
-    tenon_code = TenonPlanGetPublishedSeconds(plan%handle, trim(equation)//c_null_char, int(rows, c_int64_t), &
-      int(columns, c_int64_t), int(conv_rows, c_int64_t), int(conv_columns, c_int64_t), c_seconds)
-    if (tenon_code == TENON_SUCCESS) then
-      seconds = c_seconds
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_published_seconds_int32
-  ! Counts what a conversion between two properties sends as one exchange. Not collective.
-  subroutine tenon_plan_count_conversion_int64(from, to, processes, shape, messages, elements, ierr)
-    character(len=*), intent(in) :: from
-    character(len=*), intent(in) :: to
-    integer(c_int64_t), intent(in) :: processes
-    integer(c_int64_t), intent(in) :: shape(:)
-    integer(c_int64_t), intent(out), optional :: messages
-    integer(c_int64_t), intent(out), optional :: elements
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_ndim
-    integer(c_int64_t) :: c_messages
-    integer(c_int64_t) :: c_elements
-    c_ndim = size(shape)
-    tenon_code = TenonPlanCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
-      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
-    if (tenon_code == TENON_SUCCESS) then
-      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
-      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_count_conversion_int64
-  ! Counts what a conversion between two properties sends as one exchange. Not collective.
-  subroutine tenon_plan_count_conversion_int32(from, to, processes, shape, messages, elements, ierr)
-    character(len=*), intent(in) :: from
-    character(len=*), intent(in) :: to
-    integer(c_int32_t), intent(in) :: processes
-    integer(c_int32_t), intent(in) :: shape(:)
-    integer(c_int32_t), intent(out), optional :: messages
-    integer(c_int32_t), intent(out), optional :: elements
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_ndim
-    integer(c_int64_t) :: c_messages
-    integer(c_int64_t) :: c_elements
-    c_ndim = size(shape)
-    tenon_code = TenonPlanCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
-      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
-    if (tenon_code == TENON_SUCCESS) then
-      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
-      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_count_conversion_int32
+  end subroutine tenon_plan_get_text
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_plan_destroy(plan, ierr)
     type(tenon_plan), intent(inout) :: plan
@@ -8642,463 +8639,6 @@ contains
     tenon_code = TenonPlanGetInputLayout(plan%handle, layout%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_input_layout
-  ! Lists all placements of the axes on the system. Not collective.
-  subroutine tenon_placement_list_create_int64(system, sizes, list, ierr)
-    integer(c_int64_t), intent(in) :: system(:)
-    integer(c_int64_t), intent(in) :: sizes(:)
-    type(tenon_placement_list), intent(out) :: list
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_levels
-    integer(c_int) :: c_axes
-    c_levels = size(system)
-    c_axes = size(sizes)
-    tenon_code = TenonPlacementListCreate(c_levels, int(system, c_int64_t), c_axes, int(sizes, c_int64_t), &
-      list%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_create_int64
-  ! Lists all placements of the axes on the system. Not collective.
-  subroutine tenon_placement_list_create_int32(system, sizes, list, ierr)
-    integer(c_int32_t), intent(in) :: system(:)
-    integer(c_int32_t), intent(in) :: sizes(:)
-    type(tenon_placement_list), intent(out) :: list
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_levels
-    integer(c_int) :: c_axes
-    c_levels = size(system)
-    c_axes = size(sizes)
-    tenon_code = TenonPlacementListCreate(c_levels, int(system, c_int64_t), c_axes, int(sizes, c_int64_t), &
-      list%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_create_int32
-  ! Returns the number of placements. Not collective.
-  subroutine tenon_placement_list_get_count_int64(list, count, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int64_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonPlacementListGetCount(list%handle, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_count_int64
-  ! Returns the number of placements. Not collective.
-  subroutine tenon_placement_list_get_count_int32(list, count, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int32_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonPlacementListGetCount(list%handle, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_count_int32
-  ! Returns the matrix of a placement. Not collective.
-  subroutine tenon_placement_list_get_matrix_int64(list, index, matrix, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int64_t), intent(in) :: index
-    integer(c_int64_t), intent(out) :: matrix(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t), allocatable :: c_matrix(:)
-    allocate (c_matrix(size(matrix)))
-    tenon_code = TenonPlacementListGetMatrix(list%handle, int(index - 1, c_int64_t), c_matrix)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_matrix, matrix, 'matrix', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_matrix_int64
-  ! Returns the matrix of a placement. Not collective.
-  subroutine tenon_placement_list_get_matrix_int32(list, index, matrix, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int32_t), intent(in) :: index
-    integer(c_int32_t), intent(out) :: matrix(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t), allocatable :: c_matrix(:)
-    allocate (c_matrix(size(matrix)))
-    tenon_code = TenonPlacementListGetMatrix(list%handle, int(index - 1, c_int64_t), c_matrix)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_matrix, matrix, 'matrix', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_matrix_int32
-  ! Returns the coordinates of the process on a device. Not collective.
-  subroutine tenon_placement_list_get_coordinates_int64(list, index, device, coordinates, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int64_t), intent(in) :: index
-    integer(c_int64_t), intent(in) :: device
-    integer(c_int64_t), intent(out) :: coordinates(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t), allocatable :: c_coordinates(:)
-    allocate (c_coordinates(size(coordinates)))
-    tenon_code = TenonPlacementListGetCoordinates(list%handle, int(index - 1, c_int64_t), &
-      int(device, c_int64_t), c_coordinates)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_coordinates, coordinates, 'coordinates', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_coordinates_int64
-  ! Returns the coordinates of the process on a device. Not collective.
-  subroutine tenon_placement_list_get_coordinates_int32(list, index, device, coordinates, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int32_t), intent(in) :: index
-    integer(c_int32_t), intent(in) :: device
-    integer(c_int32_t), intent(out) :: coordinates(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t), allocatable :: c_coordinates(:)
-    allocate (c_coordinates(size(coordinates)))
-    tenon_code = TenonPlacementListGetCoordinates(list%handle, int(index - 1, c_int64_t), &
-      int(device, c_int64_t), c_coordinates)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_coordinates, coordinates, 'coordinates', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_coordinates_int32
-  ! Returns the device of the process with given coordinates. Not collective.
-  subroutine tenon_placement_list_get_device_int64(list, index, coordinates, device, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int64_t), intent(in) :: index
-    integer(c_int64_t), intent(in) :: coordinates(:)
-    integer(c_int64_t), intent(out) :: device
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_device
-    tenon_code = TenonPlacementListGetDevice(list%handle, int(index - 1, c_int64_t), &
-      int(coordinates, c_int64_t), c_device)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_device, device, 'device', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_device_int64
-  ! Returns the device of the process with given coordinates. Not collective.
-  subroutine tenon_placement_list_get_device_int32(list, index, coordinates, device, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int32_t), intent(in) :: index
-    integer(c_int32_t), intent(in) :: coordinates(:)
-    integer(c_int32_t), intent(out) :: device
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_device
-    tenon_code = TenonPlacementListGetDevice(list%handle, int(index - 1, c_int64_t), &
-      int(coordinates, c_int64_t), c_device)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_device, device, 'device', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_device_int32
-  ! Returns the levels of a reduction over some axes. Not collective.
-  subroutine tenon_placement_list_get_hierarchy_int64(list, index, reduce, levels, hierarchy, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int64_t), intent(in) :: index
-    integer(c_int), intent(in) :: reduce(:)
-    integer(c_int), intent(out) :: levels
-    integer(c_int64_t), intent(out) :: hierarchy(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_axes
-    integer(c_int) :: c_levels
-    integer(c_int64_t), allocatable :: c_hierarchy(:)
-    c_axes = size(reduce)
-    allocate (c_hierarchy(size(hierarchy)))
-    tenon_code = TenonPlacementListGetHierarchy(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
-      c_levels, c_hierarchy)
-    if (tenon_code == TENON_SUCCESS) then
-      levels = c_levels
-      call give(c_hierarchy, hierarchy, 'hierarchy', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_hierarchy_int64
-  ! Returns the levels of a reduction over some axes. Not collective.
-  subroutine tenon_placement_list_get_hierarchy_int32(list, index, reduce, levels, hierarchy, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int32_t), intent(in) :: index
-    integer(c_int), intent(in) :: reduce(:)
-    integer(c_int), intent(out) :: levels
-    integer(c_int32_t), intent(out) :: hierarchy(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_axes
-    integer(c_int) :: c_levels
-    integer(c_int64_t), allocatable :: c_hierarchy(:)
-    c_axes = size(reduce)
-    allocate (c_hierarchy(size(hierarchy)))
-    tenon_code = TenonPlacementListGetHierarchy(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
-      c_levels, c_hierarchy)
-    if (tenon_code == TENON_SUCCESS) then
-      levels = c_levels
-      call give(c_hierarchy, hierarchy, 'hierarchy', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_hierarchy_int32
-  ! Releases a reference and sets the handle to NULL. Not collective.
-  subroutine tenon_placement_list_destroy(list, ierr)
-    type(tenon_placement_list), intent(inout) :: list
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlacementListDestroy(list%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_destroy
-  ! Lists all programs of limited size that reduce over some axes. Not collective.
-  subroutine tenon_reduction_programs_create_int64(list, index, reduce, size_limit, programs, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int64_t), intent(in) :: index
-    integer(c_int), intent(in) :: reduce(:)
-    integer(c_int), intent(in) :: size_limit
-    type(tenon_reduction_programs), intent(out) :: programs
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_axes
-    c_axes = size(reduce)
-    tenon_code = TenonReductionProgramsCreate(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
-      size_limit, programs%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_create_int64
-  ! Lists all programs of limited size that reduce over some axes. Not collective.
-  subroutine tenon_reduction_programs_create_int32(list, index, reduce, size_limit, programs, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int32_t), intent(in) :: index
-    integer(c_int), intent(in) :: reduce(:)
-    integer(c_int), intent(in) :: size_limit
-    type(tenon_reduction_programs), intent(out) :: programs
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_axes
-    c_axes = size(reduce)
-    tenon_code = TenonReductionProgramsCreate(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
-      size_limit, programs%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_create_int32
-  ! Returns the number of programs. Not collective.
-  subroutine tenon_reduction_programs_get_count_int64(programs, count, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int64_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonReductionProgramsGetCount(programs%handle, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_count_int64
-  ! Returns the number of programs. Not collective.
-  subroutine tenon_reduction_programs_get_count_int32(programs, count, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int32_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonReductionProgramsGetCount(programs%handle, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_count_int32
-  ! Returns the number of programs of a given size. Not collective.
-  subroutine tenon_reduction_programs_get_count_of_size_int64(programs, size, count, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int), intent(in) :: size
-    integer(c_int64_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonReductionProgramsGetCountOfSize(programs%handle, size, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_count_of_size_int64
-  ! Returns the number of programs of a given size. Not collective.
-  subroutine tenon_reduction_programs_get_count_of_size_int32(programs, size, count, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int), intent(in) :: size
-    integer(c_int32_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonReductionProgramsGetCountOfSize(programs%handle, size, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_count_of_size_int32
-  ! Returns the number of steps of a program. Not collective.
-  subroutine tenon_reduction_programs_get_size_int64(programs, index, steps, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int64_t), intent(in) :: index
-    integer(c_int), intent(out) :: steps
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_steps
-    tenon_code = TenonReductionProgramsGetSize(programs%handle, int(index - 1, c_int64_t), c_steps)
-    if (tenon_code == TENON_SUCCESS) then
-      steps = c_steps
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_size_int64
-  ! Returns the number of steps of a program. Not collective.
-  subroutine tenon_reduction_programs_get_size_int32(programs, index, steps, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int32_t), intent(in) :: index
-    integer(c_int), intent(out) :: steps
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_steps
-    tenon_code = TenonReductionProgramsGetSize(programs%handle, int(index - 1, c_int64_t), c_steps)
-    if (tenon_code == TENON_SUCCESS) then
-      steps = c_steps
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_size_int32
-  ! Returns a program in the notation at the top of this file. Not collective.
-  subroutine tenon_reduction_programs_get_text_int64(programs, index, text, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int64_t), intent(in) :: index
-    character(len=:), allocatable, intent(out) :: text
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_text(:)
-    tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
-      0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_text(c_needed))
-      tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
-        int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_text, tenon_code, text)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_text_int64
-  ! Returns a program in the notation at the top of this file. Not collective.
-  subroutine tenon_reduction_programs_get_text_int32(programs, index, text, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int32_t), intent(in) :: index
-    character(len=:), allocatable, intent(out) :: text
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_text(:)
-    tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
-      0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_text(c_needed))
-      tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
-        int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_text, tenon_code, text)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_text_int32
-  ! Returns collective and group sizes of a step. Not collective.
-  subroutine tenon_reduction_programs_get_step_int64(programs, index, step, collective, groups, members, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int64_t), intent(in) :: index
-    integer(c_int), intent(in) :: step
-    integer(c_int), intent(out) :: collective
-    integer(c_int), intent(out) :: groups
-    integer(c_int), intent(out) :: members
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_collective
-    integer(c_int) :: c_groups
-    integer(c_int) :: c_members
-    tenon_code = TenonReductionProgramsGetStep(programs%handle, int(index - 1, c_int64_t), step - 1, &
-      c_collective, c_groups, c_members)
-    if (tenon_code == TENON_SUCCESS) then
-      collective = c_collective
-      groups = c_groups
-      members = c_members
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_step_int64
-  ! Returns collective and group sizes of a step. Not collective.
-  subroutine tenon_reduction_programs_get_step_int32(programs, index, step, collective, groups, members, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int32_t), intent(in) :: index
-    integer(c_int), intent(in) :: step
-    integer(c_int), intent(out) :: collective
-    integer(c_int), intent(out) :: groups
-    integer(c_int), intent(out) :: members
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_collective
-    integer(c_int) :: c_groups
-    integer(c_int) :: c_members
-    tenon_code = TenonReductionProgramsGetStep(programs%handle, int(index - 1, c_int64_t), step - 1, &
-      c_collective, c_groups, c_members)
-    if (tenon_code == TENON_SUCCESS) then
-      collective = c_collective
-      groups = c_groups
-      members = c_members
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_step_int32
-  ! Returns the devices of the groups of a step. Not collective.
-  subroutine tenon_reduction_programs_get_groups_int64(programs, index, step, devices, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int64_t), intent(in) :: index
-    integer(c_int), intent(in) :: step
-    integer(c_int), intent(out) :: devices(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int), allocatable :: c_devices(:)
-    allocate (c_devices(size(devices)))
-    tenon_code = TenonReductionProgramsGetGroups(programs%handle, int(index - 1, c_int64_t), step - 1, &
-      c_devices)
-    if (tenon_code == TENON_SUCCESS) then
-      devices = c_devices
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_groups_int64
-  ! Returns the devices of the groups of a step. Not collective.
-  subroutine tenon_reduction_programs_get_groups_int32(programs, index, step, devices, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int32_t), intent(in) :: index
-    integer(c_int), intent(in) :: step
-    integer(c_int), intent(out) :: devices(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int), allocatable :: c_devices(:)
-    allocate (c_devices(size(devices)))
-    tenon_code = TenonReductionProgramsGetGroups(programs%handle, int(index - 1, c_int64_t), step - 1, &
-      c_devices)
-    if (tenon_code == TENON_SUCCESS) then
-      devices = c_devices
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_groups_int32
-  ! Predicts the time of each program on a machine. Not collective.
-  subroutine tenon_reduction_programs_predict(programs, machine, algorithm, bytes, seconds, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    type(tenon_machine), intent(in) :: machine
-    integer(c_int), intent(in) :: algorithm
-    real(c_double), intent(in) :: bytes
-    real(c_double), intent(out) :: seconds(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double), allocatable :: c_seconds(:)
-    allocate (c_seconds(size(seconds)))
-    tenon_code = TenonReductionProgramsPredict(programs%handle, machine%handle, algorithm, bytes, c_seconds)
-    if (tenon_code == TENON_SUCCESS) then
-      seconds = c_seconds
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_predict
-  ! Releases a reference and sets the handle to NULL. Not collective.
-  subroutine tenon_reduction_programs_destroy(programs, ierr)
-    type(tenon_reduction_programs), intent(inout) :: programs
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonReductionProgramsDestroy(programs%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_destroy
   ! Creates a trainer. Collective on the network.
   subroutine tenon_trainer_create(network, loss, optimizer, trainer, ierr)
     type(tenon_layer), intent(in) :: network

@@ -57,7 +57,8 @@ std::string routeOptions() {
   for (int i = 0; i < count; ++i) {
     const std::string key = declaredText(i, TENON_OPTION_TEXT_KEY);
     if (key.starts_with("-tenon_conversion_"))
-      text += fmt::format("{} {}\n", key, valueText(key.c_str() + 7, declaredText(i, TENON_OPTION_TEXT_TYPE)));
+      text += fmt::format("{} {}\n", key,
+                          valueText(key.c_str() + 7, declaredText(i, TENON_OPTION_TEXT_TYPE)));
   }
   return text;
 }

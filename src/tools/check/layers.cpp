@@ -5,6 +5,8 @@
 #include "tools/check/layer.hpp"
 #include "tools/check/layout_make.hpp"
 
+#include <tenon/ext/layer.h>
+
 #include <map>
 
 namespace tenon::tools {

@@ -69,7 +69,7 @@ void checkRepartition(Case& c) {
             .toType = type};
   c.text += fmt::format(" {} from {} to {}", typeText(type), s.from.text(), s.to.text());
   require(TenonLinearOpCreateConversion(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type,
-                                         s.op.out()));
+                                        s.op.out()));
   checkOperator(c, s);
 }
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <tenon/ext/plan.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <tenon/ext/plan.h>
+
 #include <algorithm>
 #include <iterator>
 #include <optional>

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <tenon/ext/plan.h>
+
 #include <cstdio>
 #include <exception>
 #include <limits>

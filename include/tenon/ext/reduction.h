@@ -26,9 +26,10 @@
  *
  *  All calls can be made before TenonInitialize(). They return TENON_ERR_NULL if a required handle
  *  or pointer is NULL, and TENON_ERR_HANDLE if a handle is not valid or is of another class.
+ *  tenon.h does not include this header.
  */
-#ifndef TENON_REDUCTION_H
-#define TENON_REDUCTION_H
+#ifndef TENON_EXT_REDUCTION_H
+#define TENON_EXT_REDUCTION_H
 
 #include <tenon/error.h>
 #include <tenon/types.h>
