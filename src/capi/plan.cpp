@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonPlan that need no processes: what is planned and for which machine, what is fixed, the search, and
-// what it found. What is asked of a plan are its settings (object_settings.cpp). All are local, also for a plan of layers: ranks that ask the same find the same.
+// The calls of TenonPlan that need no processes: what is planned and for which machine, what is
+// fixed, the search, and what it found. What is asked of a plan are its settings
+// (object_settings.cpp). All are local, also for a plan of layers: ranks that ask the same find the
+// same.
 #include "planner/network_plan.hpp"
 
 #include "capi/arguments.hpp"
@@ -18,6 +20,7 @@ using namespace tenon;
 
 namespace {
 
+// A baseline that is not possible is an answer with a code of its own, which a program can expect.
 double baselineSeconds(const std::optional<Baseline>& baseline, const std::string& which) {
   if (!baseline)
     throw Error(TENON_ERR_STATE,
@@ -165,6 +168,7 @@ TenonErrorCode TenonPlanCountConversion(const char* from, const char* to, TenonI
     if (processes < 1 || processes > kMostCounted)
       throw Error(TENON_ERR_ARG, fmt::format("the number of processes is {}; it must be in 1 to {}",
                                              processes, kMostCounted));
+    // One axis: conversions between properties are defined axis by axis.
     const GridPtr line = Grid::make({static_cast<int>(processes)});
     const auto layout = [&](const char* property, const char* name) {
       return Layout({.shape = listOf(shape, ndim, "shape"),

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What is asked of a plan, and its search on one grid after the other. Setters drop the plan that
+// was found, and those of a machine's rates also the rates that were fitted to measurements;
+// setSpace() alone drops nothing, since every search of a plan of layers calls it.
 #include "planner/network_plan.hpp"
 
 #include "geometry/given_grid.hpp"
@@ -78,7 +81,8 @@ constexpr OptionSpec kNamedOptions[] = {
 const OptionRegistration kPlanRegistration{{"plan", kPlanOptions}};
 const OptionRegistration kNamedRegistration{{"plan", kNamedOptions}};
 
-constexpr int kMostRounded = 3; // numbers of processes without large factors that are tried
+// How many smaller numbers of processes without large factors are tried: each is a whole search.
+constexpr int kMostRounded = 3;
 
 // A layout of equal blocks on a process grid whose ranks are in row-major order. The grid is made only once the number of
 // processes is known: the extents are the user's, and their product may be far larger.
@@ -203,12 +207,14 @@ void NetworkPlan::setRates(const OwnRates& rates) {
 FineGrid NetworkPlan::grid() const {
   if (!machine_)
     return FineGrid({processes_});
+  // The levels must multiply to the number of processes, or the grid has others than the job.
   if (machine_->devices() != processes_)
     throw Error(
         TENON_ERR_SHAPE,
         fmt::format("machine '{}' has {} devices, but the plan is for {} processes; set the "
                     "machine's number of nodes, or that of processes",
                     machine_->name(), machine_->devices(), processes_));
+  // The factors of a level stay together, so that an axis of the grid has one kind of link.
   std::vector<Index> levels;
   for (const Level& level : machine_->levels())
     levels.push_back(level.size);
@@ -226,7 +232,10 @@ bool hasSmallFactors(Index number) {
 
 } // namespace
 
-// The one of all processes first; with the batch outermost, innermost or both.
+// The grids that are searched, the one of all processes first, each with the batch outermost,
+// innermost or both. A number of processes with a large prime factor is hard to split, so fewer are
+// tried: without the innermost axes, which leaves room on every node, and the next numbers that
+// have small factors only.
 std::vector<FineGrid> NetworkPlan::grids(bool fewer, bool outer, bool inner) const {
   std::vector<FineGrid> all = {grid()};
   if (fewer) {
@@ -250,6 +259,8 @@ std::vector<FineGrid> NetworkPlan::grids(bool fewer, bool outer, bool inner) con
 }
 
 FineGrid NetworkPlan::gridOf(const Grid& grid) const {
+  // A plan of a file names its grid by ranks, and its words need the levels and the order of the
+  // axes.
   for (FineGrid& one : grids(true, true, true))
     if (*one.grid() == grid)
       return std::move(one);
@@ -281,6 +292,8 @@ std::optional<Layout> NetworkPlan::pinnedOutput(const DeclaredNetwork& network) 
 }
 
 void NetworkPlan::checkShape(const Shape& shape) const {
+  // The shape that the table has anyway is accepted, so that a caller need not tell the two kinds
+  // apart.
   if (network_.table && !shape.empty() && shape != network_.table->inputShape())
     throw Error(
         TENON_ERR_SHAPE,
@@ -318,8 +331,8 @@ DeclaredNetwork NetworkPlan::layers() const {
   return network;
 }
 
-// What does not fit together, and what T1 cannot price. The settings come one by one, so that this is looked at when all
-// are there.
+// Refuses what does not fit together, and what T1 cannot price, which would be ignored in silence.
+// The settings come one by one, so that this can be told only when all are there.
 void NetworkPlan::checkModel() const {
   if (every_ > 1 && objective_ != "step")
     throw Error(TENON_ERR_ARG,
@@ -337,6 +350,7 @@ std::unique_ptr<CostModel> NetworkPlan::model(const FineGrid& grid) const {
     return std::make_unique<T1Model>(table("model t1"), batch_, grid, link_,
                                      inputChannels_.value_or(false));
   DeclaredNetwork network = layers();
+  // An evaluation in a solver is inference, of which a step has a share.
   OwnTask task{.objective = objective_ == "training" ? Objective::Training : Objective::Inference,
                .stepsPerEvaluation = every_};
   task.input = pinnedInput(network);
@@ -346,6 +360,8 @@ std::unique_ptr<CostModel> NetworkPlan::model(const FineGrid& grid) const {
 }
 
 KernelRates NetworkPlan::kernels() const {
+  // What was set goes before what is typical of the space; a machine file goes before both
+  // (rates()).
   KernelRates rates = space_ == Space::Device ? KernelRates::ofDevice() : KernelRates();
   rates.flops = flops_.value_or(rates.flops);
   rates.memory = memory_.value_or(rates.memory);
@@ -372,12 +388,14 @@ double secondsToCompare(const FoundPlan& plan) {
   return plan.overlapped.value_or(plan.seconds);
 }
 
-// What the words mean for the layers. Throws TENON_ERR_OPTION for one that is not possible.
+// Adds the signatures and use layouts that the words mean for the layers. Throws TENON_ERR_OPTION
+// for a word that is not possible.
 void placeLayers(const CostModel& prices, FoundPlan& plan) {
   for (PlannedLayer& made : plan.layers) {
     const auto& names = prices.names();
     const int layer =
         static_cast<int>(std::find(names.begin(), names.end(), made.name) - names.begin());
+    // The text is the whole word, so a plan of a file is read here as one of a search.
     const int word = prices.parse(layer, made.letters);
     made.signature = prices.signature(layer, word);
     made.uses = prices.uses(layer, word);
@@ -386,7 +404,9 @@ void placeLayers(const CostModel& prices, FoundPlan& plan) {
 
 } // namespace
 
-// Of fewer processes there may be no plan.
+// The best plan of several grids, or, where there is none on any, the error of the first grid,
+// which is the one that the user asked for. On fewer processes the memory may not suffice, and that
+// is no error.
 FoundPlan NetworkPlan::bestOf(const std::vector<FineGrid>& grids) const {
   std::optional<FoundPlan> best;
   std::optional<Error> first;
@@ -412,6 +432,7 @@ const FoundPlan& NetworkPlan::search() {
   checkSets();
   checkModel();
   if (!found_) {
+    // On a machine of one level both orders of the axes cost the same, and one is searched.
     const bool isFlat = !machine_ || machine_->levels().size() == 1,
                isInner = placement_ == "space" || (placement_ == "auto" && !isFlat);
     found_ = bestOf(grids(fewerProcesses_, placement_ != "space", isInner));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The object behind the public handle: a network, what is asked of its plan, and the plan once it was
-// searched. A change of what is asked drops the plan.
+// The object behind the public handle: a network, what is asked of its plan, and the plan once it
+// was searched. A change of what is asked drops the plan.
 #pragma once
 
 #include "machine/machine.hpp"
@@ -23,16 +23,17 @@ public:
   // Throws TENON_ERR_ARG unless the batch is at least 1.
   NetworkPlan(NetworkSource network, Index batch);
 
-  // What is asked of the plan. A change drops the plan that was found.
+  // The settings say what is asked of the plan. A change drops the plan that was found.
   const Settings& settings() const noexcept override { return settings_; }
-  // Whose levels are those of the fine grid, and whose links those of the prices.
+  // The machine whose levels are those of the fine grid, and whose links have the prices.
   void setMachine(const Machine& machine);
-  // Of the arrays of a network of layers. Throws TENON_ERR_ARG if the machine was measured with arrays of another.
+  // The space of the arrays of a network of layers. Throws TENON_ERR_ARG if the machine was
+  // measured with arrays in another.
   void setSpace(Space space);
-  // Of what a machine file or the settings say, once they were fitted to what was measured. A rate that is set
-  // afterwards counts again.
+  // Replaces the rates of the machine file and of the settings by rates that were fitted to
+  // measurements. A rate that is set afterwards counts again.
   void setRates(const OwnRates& rates);
-  // Where the network's input and output lie, given their shapes and the number of processes.
+  // The layouts of the network's input and output, for given shapes and the number of processes.
   using PinnedEnd = std::function<Layout(const Shape&, Index processes)>;
   void pinInput(PinnedEnd layout);
   void pinOutput(PinnedEnd layout);
@@ -46,7 +47,7 @@ public:
   const PlannedLayer& layer(Index index) const;
   const PlannedLayer& layerNamed(const std::string& name) const;
 
-  // Of the equations of papers/published_costs.hpp.
+  // Seconds by an equation of papers/published_costs.hpp.
   double publishedSeconds(const std::string& equation, const PaperGrid& grid,
                           const PaperGrid& convolutions) const;
 
@@ -59,14 +60,15 @@ protected:
   Index processes() const noexcept { return processes_; }
   Index batch() const noexcept { return batch_; }
   bool wasSearched() const noexcept { return found_.has_value(); }
-  // A plan that was found elsewhere: its grid, and the words of its layers. Throws TENON_ERR_STATE for a grid
-  // that is none of these processes, TENON_ERR_OPTION for a word that a layer cannot have.
+  // Takes a plan that was found elsewhere: its grid, and the words of its layers. Throws
+  // TENON_ERR_STATE for a grid that is none of these processes, and TENON_ERR_OPTION for a word
+  // that a layer cannot have.
   void take(FoundPlan found);
   bool hasPinnedEnds() const noexcept { return inputEnd_ || outputEnd_; }
-  // None where they are free.
+  // The pinned layouts, or none where an end is free.
   std::optional<Layout> pinnedInput(const DeclaredNetwork& network) const;
   std::optional<Layout> pinnedOutput(const DeclaredNetwork& network) const;
-  // The network with its input of a batch of samples; throws TENON_ERR_STATE without a shape.
+  // The network with an input of a batch of samples. Throws TENON_ERR_STATE without a shape.
   virtual DeclaredNetwork layers() const;
   Shape inputShape() const;
   OwnRates rates() const;
