@@ -135,7 +135,8 @@ TENON_EXTERN TenonErrorCode TenonMachineGetCounts(TenonMachine machine, int* lev
 /** @brief Returns name and size of a level. Not collective.
  *  @param[in]  machine  machine
  *  @param[in]  level    index of the level, counted from 0, the outermost
- *  @param[out] name     [length] name. May be NULL, in which case only needed and size are returned.
+ *  @param[out] name     [length] name. May be NULL, in which case only needed and size are
+ *                       returned.
  *  @param[in]  length   size of the buffer in characters
  *  @param[out] needed   size that the name needs. May be NULL, in which case it is not returned.
  *  @param[out] size     number of units in one unit of the level above. May be NULL, in which case

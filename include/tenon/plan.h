@@ -187,13 +187,14 @@ TENON_EXTERN TenonErrorCode TenonPlanGetLayerName(TenonPlan plan, TenonInt index
 /** @brief Returns the word of a layer, or the best other one. Not collective.
  *  @param[in]  plan    plan
  *  @param[in]  layer   name of the layer
- *  @param[in]  name    "word", such as "n6,o3"; or "runner_up", the best other word, "" if the layer
- *                      has none
+ *  @param[in]  name    "word", such as "n6,o3"; or "runner_up", the best other word, "" if there is
+ *                      none
  *  @param[out] text    [length] word. May be NULL, in which case only needed is returned.
  *  @param[in]  length  size of the buffer in characters
  *  @param[out] needed  size that the word needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_STATE  TenonPlanSearch() was not called
- *  @return TENON_ERR_ARG    there is no such layer or name, or the word does not fit into the buffer
+ *  @return TENON_ERR_ARG    there is no such layer or name, or the word does not fit into the
+ *                           buffer
  */
 TENON_EXTERN TenonErrorCode TenonPlanGetText(TenonPlan plan, const char* layer, const char* name,
                                              char text[], TenonInt length,

@@ -61,7 +61,8 @@ inline void copyText(const std::string& text, const TextBuffer& buffer, const ch
   std::memcpy(buffer.text, text.c_str(), text.size() + 1);
 }
 
-// The same where a call returns more than the text, so that neither the buffer nor the size need be asked for.
+// The same where a call returns more than the text, so that neither the buffer nor the size need be
+// asked for.
 inline void copyTextIfWanted(const std::string& text, const TextBuffer& buffer, const char* name) {
   if (buffer.text || buffer.needed)
     copyText(text, buffer, name);

@@ -91,7 +91,8 @@ private:
   const PlannedLayer* plannedAt(const std::string& path) const;
   Layout inputWanted(const DeclaredNetwork& declared) const;
   Layout outputFor(const Layout& input) const;
-  // Parameters whose gradients are reduced together have up to so many bytes, by the setting or what is predicted.
+  // Parameters whose gradients are reduced together have up to so many bytes, by the setting or
+  // what is predicted.
   Index bucketBytes() const;
   void addBuckets();
   void leaveLayers() noexcept;

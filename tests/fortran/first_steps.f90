@@ -229,7 +229,8 @@ contains
     call tenon_machine_create('mine', [character(len=6) :: 'node', 'socket'], [3, 2], machine)
     call tenon_machine_get_counts(machine, levels, links, devices)
     call tenon_machine_get_level(machine, 2, name, size)
-    call expect(levels == 2 .and. devices == 6 .and. name == 'socket' .and. size == 2, 'the machine is another one')
+    call expect(levels == 2 .and. devices == 6 .and. name == 'socket' .and. size == 2, &
+                'the machine is another one')
     call tenon_destroy(machine)
   end subroutine machines
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The setters of a layer that have a call of their own. They write the setting of that name, as TenonObjectSet...() does,
-// local and before the set-up; a failure is remembered, and the set-up fails with it on all ranks. A target, frozen parameters and the mode of training are no settings: they may change
-// at any time, so their failures are not kept.
+// The setters of a layer that have a call of their own. They write the setting of that name, as
+// TenonObjectSet...() does, local and before the set-up; a failure is remembered, and the set-up
+// fails with it on all ranks. A target, frozen parameters and the mode of training are no settings:
+// they may change at any time, so their failures are not kept.
 #include "capi/layer/create.hpp"
 #include "dtensor/dtensor.hpp"
 #include "geometry/boundary.hpp"
@@ -14,8 +15,8 @@ using namespace tenon;
 
 namespace {
 
-// The number of spatial dimensions, which is the length of the lists that these setters take: the kernel tells it, for
-// every type that has one.
+// The number of spatial dimensions, which is the length of the lists that these setters take: the
+// kernel tells it, for every type that has one.
 std::size_t spatialOf(const Layer& layer, const char* setting) {
   layer.isSet(setting); // which says that the type has it
   const auto kernel = layer.settings().find<std::vector<Index>>("kernel");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators made from layouts (conversions, casts, boundary values) and from operators (compositions, sums, adjoints,
-// multiples). TenonLinearOpCreateHalo() makes the same conversion as TenonLinearOpCreateConversion(); it checks first that
-// the layouts differ in halos alone, so that a slip in a layout is an error and not a costly redistribution.
+// Operators made from layouts (conversions, casts, boundary values) and from operators
+// (compositions, sums, adjoints, multiples). TenonLinearOpCreateHalo() makes the same conversion as
+// TenonLinearOpCreateConversion(); it checks first that the layouts differ in halos alone, so that
+// a slip in a layout is an error and not a costly redistribution.
 #include "capi/linearop/create.hpp"
 
 #include "geometry/layout.hpp"

@@ -71,8 +71,8 @@ public:
   bool isSet(std::string_view name) const { return settings_.isSet(name, owner_); }
   void set(std::string_view name, SettingValue value);
   void setText(std::string_view name, std::string_view text);
-  // Takes all settings as they are in a copy that was changed. Where they do not fit each other, those
-  // before stay, as with the setters above.
+  // Takes all settings as they are in a copy that was changed. Where they do not fit each other,
+  // those before stay, as with the setters above.
   void takeOver(Settings settings);
   void inherit(std::string_view name, const Declaration& container);
   void inherit(std::string_view name, SettingValue value) {
