@@ -256,7 +256,7 @@ TENON_EXTERN TenonErrorCode TenonLayerGetTypes(char types[], TenonInt length,
  *                      which case only needed is returned.
  *  @param[in]  length  size of the buffer in characters
  *  @param[out] needed  size that the labels need. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_STATE  a required setting is not set, or the layer has no type
+ *  @return TENON_ERR_STATE  a required setting is not set
  *  @return TENON_ERR_TYPE   the layer is a container, whose layers have labels
  *  @return TENON_ERR_ARG    the labels do not fit into the buffer
  *  @see    TenonLayerSetSignature() */

@@ -54,7 +54,6 @@ public:
 protected:
   // With the settings of plans of a kind.
   NetworkPlan(NetworkSource network, Index batch, std::span<const OptionSpec> own);
-  bool hasTypes() const noexcept override { return false; }
   void takeOver(Settings after, const Settings::Names& names) override;
   FineGrid grid() const;
   Index processes() const noexcept { return processes_; }

@@ -80,8 +80,6 @@ public:
   }
   // The same without a check, for settings that were in use before.
   void restore(Settings settings) { settings_ = std::move(settings); }
-  // Takes over what was set of the settings that both have.
-  void takeSettings(const Declaration& other);
 
   // The number of inputs, or -1 for one or more; and the reason, for the message about another
   // number of them.
@@ -154,8 +152,5 @@ private:
   Owner owner_;
   Settings settings_;
 };
-
-// What a layer is before it has a type: the settings that all layers have.
-std::unique_ptr<Declaration> makeUntyped();
 
 } // namespace tenon

@@ -65,7 +65,7 @@ std::string Layer::agreedText() const {
 
 // The settings that a reader of the view did not leave at their defaults.
 std::string Layer::brief() const {
-  std::string text(type().empty() ? "no type" : type());
+  std::string text(type());
   const std::string own =
       nodes_.empty() ? declaration_->view()
                      : fmt::format("({})", counted(static_cast<Index>(nodes_.size()), "node"));
@@ -195,8 +195,11 @@ Ref<StateTensor> Layer::state(const StateForm& form) {
   return states_.back();
 }
 
-Layer::Layer(CommPtr comm)
-    : SettableObject(kClass), comm_(std::move(comm)), declaration_(makeUntyped()) {}
+Layer::Layer(CommPtr comm, std::unique_ptr<Declaration> declaration, SetUpFunction setUp)
+    : SettableObject(kClass), comm_(std::move(comm)), declaration_(std::move(declaration)),
+      setUp_(std::move(setUp)) {
+  readSettings();
+}
 
 void Layer::checkIdle(std::string_view call) const {
   if (atWork_)
@@ -234,19 +237,6 @@ void Layer::readSettings() {
 
 std::string Layer::textOf(std::string_view name) const {
   return declaration_->value<std::string>(name);
-}
-
-void Layer::declare(std::unique_ptr<Declaration> declaration, SetUpFunction setUp) {
-  checkBeforeSetUp("changing the type");
-  if (!nodes_.empty())
-    throw Error(TENON_ERR_STATE,
-                fmt::format("{} has layers already, so that its type stays {}; create another",
-                            title(), type()));
-  declaration->setTitle(title());
-  declaration->takeSettings(*declaration_);
-  declaration_ = std::move(declaration);
-  setUp_ = std::move(setUp);
-  readSettings();
 }
 
 void Layer::setDataType(TenonDataType type) {

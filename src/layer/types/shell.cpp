@@ -206,12 +206,13 @@ KernelEntry ShellDeclaration::kernel(const Form&) const {
           .workspace = {workspace_}};
 }
 
-void declareShell(Layer& layer, const std::string& type) {
-  layer.declare(std::make_unique<ShellDeclaration>(type), [](Layer& self, const Layouts& inputs) {
+Ref<Layer> makeShell(CommPtr comm, const std::string& type) {
+  const auto setUp = [](Layer& self, const Layouts& inputs) {
     return setUpKernel(self, inputs, [](Layer& own, const Form& form, const Layout&, const Box&) {
       return std::unique_ptr<LocalKernel>(std::make_unique<LocalShell>(own, form));
     });
-  });
+  };
+  return makeRef<Layer>(std::move(comm), std::make_unique<ShellDeclaration>(type), setUp);
 }
 
 ShellDeclaration& shellOf(Layer& layer) {
