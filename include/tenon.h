@@ -37,15 +37,12 @@
 #include <tenon/field_series.h>
 #include <tenon/init.h>
 #include <tenon/layer.h>
-#include <tenon/layer_create.h>
 #include <tenon/layer_network.h>
-#include <tenon/layer_settings.h>
-#include <tenon/layer_weights.h>
+#include <tenon/layer_types.h>
 #include <tenon/layout.h>
 #include <tenon/linearop.h>
 #include <tenon/linearop_create.h>
 #include <tenon/log.h>
-#include <tenon/loss.h>
 #include <tenon/machine.h>
 #include <tenon/object.h>
 #include <tenon/optimizer.h>
@@ -54,7 +51,6 @@
 #include <tenon/partition.h>
 #include <tenon/plan.h>
 #include <tenon/plan_run.h>
-#include <tenon/reduction.h>
 #include <tenon/trainer.h>
 #include <tenon/types.h>
 #include <tenon/version.h>

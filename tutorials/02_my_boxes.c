@@ -84,7 +84,7 @@ static TenonErrorCode MoveToRows(TenonLayout layout, TenonDTensor x, MPI_Comm co
   MPI_Comm_rank(comm, &rank);
   TenonCall(TenonPartitionCreate(comm, 1, &size, &line));
   TenonCall(TenonLayoutCreateSharded(line, 2, shape, "S1", &rows));
-  TenonCall(TenonLinearOpCreateRepartition(layout, rows, TENON_FLOAT64, &move));
+  TenonCall(TenonLinearOpCreateConversion(layout, rows, TENON_FLOAT64, &move));
   TenonCall(TenonDTensorCreate(rows, TENON_FLOAT64, &y));
   TenonCall(TenonLinearOpApply(move, x, y));
   TenonCall(TenonDTensorNorm(x, &before));

@@ -145,7 +145,7 @@ static TenonErrorCode CreateDiffusion(MPI_Comm comm, TenonLayout plain, Diffusio
   const TenonLayerShellFunctions functions = {NULL, Diffuse, NULL, DiffuseAdjoint};
   const TenonInt one = 1;
 
-  TenonCall(TenonLayerCreateShell(comm, layer));
+  TenonCall(TenonLayerCreateType(comm, "shell", layer));
   TenonCall(TenonObjectSetName((TenonObject)*layer, "diffusion"));
   TenonCall(TenonLayerShellSetFunctions(*layer, &functions));
   TenonCall(TenonLayerShellSetContext(*layer, d, NULL));
@@ -179,7 +179,7 @@ static TenonErrorCode Train(MPI_Comm comm, TenonLayer layer, TenonDTensor x, Ten
   MPI_Comm_rank(comm, &rank);
   TenonCall(TenonLayerCreateOutput(layer, &y));
   TenonCall(TenonLayerCreateOutputCotangent(layer, &dy));
-  TenonCall(TenonLayerCreateMeanSquaredError(comm, &loss));
+  TenonCall(TenonLayerCreateType(comm, "meansquarederror", &loss));
   TenonCall(TenonLayerSetDataType(loss, TENON_FLOAT64));
   TenonCall(TenonLayerGetOutputLayout(layer, &layout));
   TenonCall(TenonLayerSetUp(loss, layout));

@@ -152,7 +152,7 @@ static TenonErrorCode CreateNetwork(Unrolled* p, MPI_Comm comm) {
 
   TenonCall(TenonLayerCreateSequential(comm, &p->network));
   TenonCall(AddConvolution(p, comm, 1, kHidden));
-  TenonCall(TenonLayerCreatePointwise(comm, "tanh", &tanh));
+  TenonCall(TenonLayerCreateType(comm, "tanh", &tanh));
   TenonCall(TenonLayerSequentialAdd(p->network, tanh));
   TenonCall(TenonLayerDestroy(&tanh));
   TenonCall(AddConvolution(p, comm, kHidden, 1));

@@ -61,9 +61,10 @@ static TenonErrorCode AddPointwiseAndPooling(Program* p, const char* tanh, const
   const TenonInt kernel[2] = {2, 2};
   TenonLayer layer;
 
-  TenonCall(TenonLayerCreatePointwise(p->comm, "tanh", &layer));
+  TenonCall(TenonLayerCreateType(p->comm, "tanh", &layer));
   TenonCall(Add(p, layer, tanh));
-  TenonCall(TenonLayerCreatePooling(p->comm, TENON_POOLING_MAX, 2, kernel, &layer));
+  TenonCall(TenonLayerCreateType(p->comm, "maxpooling", &layer));
+  TenonCall(TenonObjectSetIntegers((TenonObject)layer, "kernel", 2, kernel));
   return Add(p, layer, pool);
 }
 
@@ -75,11 +76,11 @@ static TenonErrorCode CreateNetwork(Program* p) {
   TenonCall(AddPointwiseAndPooling(p, "tanh1", "pool1"));
   TenonCall(AddConvolution(p, 8, 16, "conv2"));
   TenonCall(AddPointwiseAndPooling(p, "tanh2", "pool2"));
-  TenonCall(TenonLayerCreateFlatten(p->comm, &layer));
+  TenonCall(TenonLayerCreateType(p->comm, "flatten", &layer));
   TenonCall(Add(p, layer, "flatten"));
   TenonCall(TenonLayerCreateAffine(p->comm, 16 * kCells / 4 * kCells / 4, 256, &layer));
   TenonCall(Add(p, layer, "wide"));
-  TenonCall(TenonLayerCreatePointwise(p->comm, "tanh", &layer));
+  TenonCall(TenonLayerCreateType(p->comm, "tanh", &layer));
   TenonCall(Add(p, layer, "tanh3"));
   TenonCall(TenonLayerCreateAffine(p->comm, 256, 1, &layer));
   TenonCall(Add(p, layer, "rate"));
@@ -141,7 +142,7 @@ static TenonErrorCode PrintWords(Program* p) {
   TenonCall(TenonPlanGetLayerCount(p->plan, &count));
   for (i = 0; i < count; ++i) {
     TenonCall(TenonPlanGetLayerName(p->plan, i, name, kText, NULL));
-    TenonCall(TenonPlanGetWord(p->plan, name, word, kText, NULL));
+    TenonCall(TenonPlanGetText(p->plan, name, "word", word, kText, NULL));
     TenonCall(TenonPlanGetNumber(p->plan, name, "channel_parts", &channels));
     TenonCall(TenonPlanGetNumber(p->plan, name, "space_parts", &space));
     TenonCall(TenonPlanGetNumber(p->plan, name, "batch_parts", &batch));
@@ -159,7 +160,7 @@ static TenonErrorCode CreateTraining(Program* p) {
 
   TenonCall(TenonLayerCreateOutput(p->planned, &p->estimate));
   TenonCall(TenonLayerCreateOutputCotangent(p->planned, &p->cotangent));
-  TenonCall(TenonLayerCreateMeanSquaredError(p->comm, &p->loss));
+  TenonCall(TenonLayerCreateType(p->comm, "meansquarederror", &p->loss));
   TenonCall(TenonLayerSetDataType(p->loss, TENON_FLOAT64));
   TenonCall(TenonLayerSetUp(p->loss, p->everywhere));
   TenonCall(TenonLayerCreateOutput(p->loss, &p->value));

@@ -169,7 +169,7 @@ TENON_EXTERN TenonErrorCode TenonCheckpointWrite(TenonCheckpoint checkpoint,
 /** @brief Writes the file step-STEP.h5 of a folder. Collective on the checkpoint.
  *
  *  The folder is made if there is none. Of the files up to this step, the latest are kept, and the
- *  others removed; see TenonCheckpointSetFromOptions(). Where a layer or optimizer holds values
+ *  others removed; see the settings above. Where a layer or optimizer holds values
  *  that are not finite, a warning says so, and only the file of the last such state is removed.
  *  Files of later steps are left alone, and so are those of other programs with such a name. The
  *  step is also written as the value "step".

@@ -105,54 +105,29 @@ TENON_EXTERN TenonErrorCode TenonCommFromFortran(int fcomm, MPI_Comm* comm) TENO
  *  @param[out] patch  patch version. May be NULL, in which case it is not returned. */
 TENON_EXTERN TenonErrorCode TenonGetVersion(int* major, int* minor, int* patch) TENON_NOEXCEPT;
 
-/** @brief Returns the version as text ("0.1.0"). Not collective; can be called at any time.
- *  @param[out] text    [length] version. May be NULL, in which case only needed is returned.
+/** @brief Returns what is known of the library and of this computer. Not collective; can be called
+ *         at any time.
+ *
+ *  | what    | text                                                                              |
+ *  | ------- | --------------------------------------------------------------------------------- |
+ *  | version | version of the library ("0.1.0")                                                  |
+ *  | build   | lines "name: value" for version, compiler, build type, MPI, oneDNN, BLAS and its  |
+ *  |         | kernel, the CUDA that Tenon was built with, and the threads of these and of       |
+ *  |         | Tenon's own loops                                                                 |
+ *  | devices | a line for each CUDA device that this process sees, with its number, name,        |
+ *  |         | compute capability and memory, or one line that says why there is none; no device |
+ *  |         | is opened, but the driver is asked                                                |
+ *  | advice  | reason and remedy if arithmetic is known to be slow here, otherwise "": OpenBLAS  |
+ *  |         | selects its kernel by the name of the processor, and for a processor newer than   |
+ *  |         | itself one that leaves most of the machine unused                                 |
+ *
+ *  @param[in]  what    name in the table
+ *  @param[out] text    [length] text. May be NULL, in which case only needed is returned.
  *  @param[in]  length  size of the buffer in characters
  *  @param[out] needed  size that the text needs. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_ARG  the text does not fit into the buffer */
-TENON_EXTERN TenonErrorCode TenonGetVersionString(char text[], TenonInt length,
-                                                  TenonInt* needed) TENON_NOEXCEPT;
-
-/** @brief Returns build and run-time information. Not collective; can be called at any time.
- *
- *  The text has lines "name: value" for version, compiler, build type, MPI, oneDNN, BLAS and its
- *  kernel, the CUDA that Tenon was built with, and the threads of these and of Tenon's own loops.
- *
- *  @param[out] text    [length] information. May be NULL, in which case only needed is returned.
- *  @param[in]  length  size of the buffer in characters
- *  @param[out] needed  size that the text needs. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_ARG  the text does not fit into the buffer
+ *  @return TENON_ERR_ARG  there is no such name, or the text does not fit into the buffer
  */
-TENON_EXTERN TenonErrorCode TenonGetBuildInfo(char text[], TenonInt length,
-                                              TenonInt* needed) TENON_NOEXCEPT;
-
-/** @brief Returns which CUDA devices this process sees. Not collective; can be called at any time.
- *
- *  The text has a line for each device with its number, name, compute capability and memory, or one
- *  line that says why there is none. No device is opened, but the driver is asked.
- *
- *  @param[out] text    [length] devices. May be NULL, in which case only needed is returned.
- *  @param[in]  length  size of the buffer in characters
- *  @param[out] needed  size that the text needs. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_ARG  the text does not fit into the buffer
- *  @see    TenonDTensorSetSpace(), TenonLayerSetSpace()
- */
-TENON_EXTERN TenonErrorCode TenonGetDeviceInfo(char text[], TenonInt length,
-                                               TenonInt* needed) TENON_NOEXCEPT;
-
-/** @brief Returns advice if arithmetic is known to be slow here. Not collective.
- *
- *  OpenBLAS selects its kernel by the name of the processor, and for a processor newer than itself
- *  one that leaves most of the machine unused. This call compares the kernel with the capabilities
- *  of the processor. It can be made at any time.
- *
- *  @param[out] text    [length] reason and remedy; "" if no problem is known. May be NULL, in which
- *                      case only needed is returned.
- *  @param[in]  length  size of the buffer in characters
- *  @param[out] needed  size that the text needs. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_ARG  the text does not fit into the buffer
- */
-TENON_EXTERN TenonErrorCode TenonGetPerformanceAdvice(char text[], TenonInt length,
-                                                      TenonInt* needed) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonGetInfo(const char* what, char text[], TenonInt length,
+                                         TenonInt* needed) TENON_NOEXCEPT;
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
  *  @brief TenonLayer: a differentiable map between distributed tensors, with named parameters.
- *         Layer types are created in tenon/layer_create.h and tenon/layer_network.h; their settings
- *         are in tenon/layer_setters.h, which this header includes.
+ *         Layers are created in tenon/layer_types.h and, if they contain others or come from a
+ *         file, in tenon/layer_network.h; their settings are set by name (tenon/object.h) or by the
+ *         calls here and in tenon/layer_types.h.
  *
  *  Life cycle: create the layer, call its setters and TenonObjectSetFromOptions(), then
  *  TenonLayerSetUp() with the layout of the input. After that call TenonLayerApply(),
@@ -60,18 +61,93 @@
  *  arguments. Setters return TENON_ERR_STATE after TenonLayerSetUp(). If a setter fails on any
  *  rank, TenonLayerSetUp() fails on all ranks, unless the setter is called again with success.
  *
- *  Options: -tenon_[prefix_]signature, storage, backend, stack_depth, saved_type, initializer and
- *  seed for all layers; slope and factor for elementwise functions; boundary and
- *  boundary_constant for convolution and pooling; overlap for convolution.
+ *  Settings of all layers (tenon/object.h; each is an option -tenon_[prefix_]name too): data_type,
+ *  signature, storage, space and stack_depth, which have calls here, and
+ *
+ *  - backend (text, "auto"): the compute backend. "auto" is oneDNN for float32 where the library
+ *    was built with it, otherwise BLAS, and "direct" for convolutions and "fftw" for spectral
+ *    convolutions where it is faster; "reference", "blas", "onednn"; "direct" (Tenon's direct
+ *    convolution: stride 1 in the last dimension, AVX2 with FMA or NEON) and "fftw" (fast Fourier
+ *    transforms in all dimensions of spectral convolutions), with which other layers use BLAS. On
+ *    the device "auto" and "cudnn" are cuDNN for convolutions and cuBLAS for products, "gemm" is
+ *    cuBLAS for both, and "cufft" is cuFFT in all dimensions of spectral convolutions ("auto" in
+ *    some) and otherwise as "gemm". A backend that does not support the data type, the layer, the
+ *    processor or the space, or that the library was built without, is TENON_ERR_SUPPORT in
+ *    TenonLayerSetUp(). Layers with a single implementation, such as functions of each element and
+ *    columnmlp, ignore it.
+ *  - saved_type (text, "same"): element type of the activations that are saved for derivatives:
+ *    that of the layer, or "bfloat16", to which they are rounded
+ *  - initializer (text, "glorot_uniform") and seed (int, 0), see TenonLayerInitialize()
+ *
+ *  A container gives its layers data type, storage, backend, initializer and stack depth where they
+ *  are not set.
  */
 #ifndef TENON_LAYER_H
 #define TENON_LAYER_H
 
 #include <tenon/error.h>
-#include <tenon/layer_setters.h>
 #include <tenon/layout.h>
 #include <tenon/mpi.h>
 #include <tenon/types.h>
+
+/** @name Settings, to be called before TenonLayerSetUp() */
+/**@{*/
+
+/** @brief Sets the element type of input, parameters and output. Local; call on all ranks.
+ *  @param[in] layer  layer
+ *  @param[in] type   TENON_FLOAT32, the default, or TENON_FLOAT64
+ *  @return TENON_ERR_DATATYPE  the type is another */
+TENON_EXTERN TenonErrorCode TenonLayerSetDataType(TenonLayer layer,
+                                                  TenonDataType type) TENON_NOEXCEPT;
+
+/** @brief Sets the memory space of input, parameters and output. Local; call on all ranks.
+ *
+ *  The layer creates its parameters in this space, and so do TenonLayerCreateOutput() and the like.
+ *  The layers of a container take over its space. Option: -tenon_[prefix_]space host|device.
+ *
+ *  The layer can be applied to tensors of the other space. What it reads is then copied before each
+ *  call, and what it writes after it, and the host waits for both; TenonObjectView() lists these
+ *  copies. Tensors from TenonLayerCreateOutput(), or with TenonDTensorSetSpace(), avoid them.
+ *
+ *  @param[in] layer  layer
+ *  @param[in] space  TENON_MEMORY_HOST (the default) or TENON_MEMORY_DEVICE
+ *  @return TENON_ERR_ARG  space is not a memory space
+ *  @note   TenonLayerSetUp() returns TENON_ERR_SUPPORT, naming the layer and the reason, if there
+ *          is no device, or if the layer has no kernels for it: the manual lists what runs there.
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetSpace(TenonLayer layer,
+                                               TenonMemorySpace space) TENON_NOEXCEPT;
+
+/** @brief Sets how many evaluations can await their adjoint. Local; call on all ranks.
+ *  @param[in] layer  layer
+ *  @param[in] depth  largest number of pending evaluations; must be >= 1; 1 by default
+ *  @return TENON_ERR_ARG  the depth is below 1
+ *  @see    TenonLayerApply(), TenonLayerClearStack() */
+TENON_EXTERN TenonErrorCode TenonLayerSetStackDepth(TenonLayer layer, int depth) TENON_NOEXCEPT;
+
+/** @brief Sets the signature, overriding the default choice. Local; call on all ranks.
+ *
+ *  A run is a label with a number of axes: "n2,o" is "n,n,o". In "hw4" two labels take turns. A run
+ *  that ends in '-' is read from its last axis to its first, and its last axis is the major one:
+ *  "h3-" splits the rows first along the last of the three axes. These are the words of TenonPlan.
+ *
+ *  @param[in] layer   layer
+ *  @param[in] labels  index labels or runs separated by commas, such as "o,i" or "n2,h2-", for all
+ *                     grid axes; "" restores the default choice. A label that the layer does not
+ *                     have is TENON_ERR_OPTION in TenonLayerSetUp(). */
+TENON_EXTERN TenonErrorCode TenonLayerSetSignature(TenonLayer layer,
+                                                   const char* labels) TENON_NOEXCEPT;
+
+/** @brief Sets the layout in which parameters are stored and updated. Local; call on all ranks.
+ *  @param[in] layer    layer
+ *  @param[in] storage  "use" for the layout that the signature uses, the default; "sharded" to
+ *                      divide what several ranks use among them, and with it the state of the
+ *                      optimizer; "root" to store on coordinate 0 of every grid axis; or properties
+ *                      such as "S0,B", of which P is TENON_ERR_OPTION in TenonLayerSetUp()
+ *  @return TENON_ERR_LAYOUT  the text is none of these */
+TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
+                                                 const char* storage) TENON_NOEXCEPT;
+/**@}*/
 
 /** @name Configuration and parameters */
 /**@{*/
@@ -227,7 +303,7 @@ TENON_EXTERN TenonErrorCode TenonLayerSetTraining(TenonLayer layer,
 TENON_EXTERN TenonErrorCode TenonLayerSetFrozen(TenonLayer layer, TenonBool frozen) TENON_NOEXCEPT;
 
 /** @brief Sets the target of a loss for the next evaluations. Local; call on all ranks.
- *  @param[in] layer   loss, see loss.h
+ *  @param[in] layer   loss, see tenon/layer_types.h
  *  @param[in] target  tensor with the target, in any layout on the same process grid: for
  *                     cross-entropy, int64 labels [samples] with classes counted from 0; for the
  *                     other losses, float32 or float64 values of the input's shape. It is held by
@@ -237,6 +313,18 @@ TENON_EXTERN TenonErrorCode TenonLayerSetFrozen(TenonLayer layer, TenonBool froz
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetTarget(TenonLayer layer,
                                                 TenonDTensor target) TENON_NOEXCEPT;
+
+/** @brief Sets the weights of a loss for the next evaluations. Local; call on all ranks.
+ *  @param[in] layer    loss whose setting loss_weights is "sample" or "element"
+ *  @param[in] weights  tensor of the layer's data type, of shape [samples] or of the input's shape,
+ *                      in any layout on the same communicator; values must be finite and >= 0, and
+ *                      not all 0. It is held by reference and read by TenonLayerApply(), which
+ *                      returns TENON_ERR_ARG for other values; it may be in either memory space.
+ *  @return TENON_ERR_TYPE  the layer is not a loss, or its setting loss_weights is "none"
+ *  @see    TenonLayerSetTarget()
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetTargetWeights(TenonLayer layer,
+                                                       TenonDTensor weights) TENON_NOEXCEPT;
 
 /** @brief Evaluates the layer: y <- f(x). Collective on the layer.
  *
@@ -318,7 +406,7 @@ TENON_EXTERN TenonErrorCode TenonLayerZeroGradients(TenonLayer layer) TENON_NOEX
  *  Draws random directions dx, dp and dy of input, parameters and output, and computes the pairings
  *  <J (dx, dp), dy> and <dx, J* dy> + sum of <dp, gradient of p>, which are equal up to rounding. A
  *  tangent and an adjoint that are wrong alike pass this test; TenonLayerTestTaylor() finds these.
- *  Both are for authors of layers (TenonLayerCreateShell()) and leave parameters, gradients and
+ *  Both are for authors of layers (tenon/ext/layer.h) and leave parameters, gradients and
  *  tangents as they were. A loss needs its target. All errors are the same on all ranks.
  *
  *  @param[in]  layer     layer that is set up, with no evaluation pending

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief Layers that redistribute, combine and contain other layers, and the calls for layers with
- *         several inputs. See tenon/layer.h for life cycle and common errors.
+ *  @brief Networks: layers that contain others, the calls for layers with several inputs, networks
+ *         and weights as files, and layers and parameters by a path of names. See tenon/layer.h for
+ *         life cycle and common errors.
  *
  *  A residual block, y = tanh(x + f(x)), as a graph:
  *
@@ -48,83 +49,18 @@ TENON_EXTERN TenonErrorCode TenonLayerSequentialAdd(TenonLayer container,
                                                     TenonLayer layer) TENON_NOEXCEPT;
 /**@}*/
 
-/** @name Redistribution and combination */
-/**@{*/
-
-/** @brief Creates a layer whose output is its input in another layout. Collective on comm.
- *
- *  The output can be on another process grid, and have other properties, split points and halos.
- *  The adjoint is that of the conversion. In a network, the default signatures of the following
- *  layers depend on this layout.
- *
- *  @param[in]  comm    communicator of the input's layout
- *  @param[in]  output  layout of the output. For an input of another shape, such as a smaller last
- *                      batch, it is a pattern: dimensions of equal extent keep their split points
- *                      and halos, and the others are split evenly.
- *  @param[out] layer   new layer; destroy it with TenonLayerDestroy()
- *  @return TENON_ERR_ARG  output has another communicator
- *  @note   TenonLayerSetUp() returns TENON_ERR_SHAPE if the input has another number of dimensions,
- *          and TENON_ERR_LAYOUT if a dimension of another extent has a halo.
- */
-TENON_EXTERN TenonErrorCode TenonLayerCreateRepartition(MPI_Comm comm, TenonLayout output,
-                                                        TenonLayer* layer) TENON_NOEXCEPT;
-
-/** @brief Creates the sum of one or more inputs of equal shape. Collective on comm.
- *
- *  The inputs can have different layouts. The output has the layout of the first input, without
- *  halos, unless TenonLayerSetSignature() or TenonLayerSetOutputLayout() selects another; the other
- *  inputs are converted to it. Use the layer as a node of a graph, or by itself with
- *  TenonLayerSetUpMany().
- *
- *  @param[in]  comm   communicator of the inputs' layouts
- *  @param[out] layer  new layer; destroy it with TenonLayerDestroy()
- */
-TENON_EXTERN TenonErrorCode TenonLayerCreateAdd(MPI_Comm comm, TenonLayer* layer) TENON_NOEXCEPT;
-
-/** @brief Creates the concatenation of inputs along one dimension. Collective on comm.
- *
- *  The other extents of the inputs must be equal. The dimension can be split: each input is then
- *  redistributed to its place in the output. The layout of the output is chosen as in
- *  TenonLayerCreateAdd(), with the joined dimension split evenly.
- *
- *  @param[in]  comm   communicator of the inputs' layouts
- *  @param[in]  dim    dimension of concatenation, counted from 0
- *  @param[out] layer  new layer; destroy it with TenonLayerDestroy()
- *  @return TENON_ERR_ARG  dim is negative
- */
-TENON_EXTERN TenonErrorCode TenonLayerCreateConcatenate(MPI_Comm comm, int dim,
-                                                        TenonLayer* layer) TENON_NOEXCEPT;
-
-/** @brief Sets the output layout of an add or concatenate layer. Local; call on all ranks.
- *  @param[in] layer   add or concatenate layer, not set up
- *  @param[in] output  layout of the output, without halos; a pattern for inputs of another shape,
- *                     see TenonLayerCreateRepartition()
- *  @return TENON_ERR_TYPE    the layer neither adds nor concatenates
- *  @return TENON_ERR_LAYOUT  output has halos */
-TENON_EXTERN TenonErrorCode TenonLayerSetOutputLayout(TenonLayer layer,
-                                                      TenonLayout output) TENON_NOEXCEPT;
-
-/**@}*/
-
 /** @name Graphs */
 /**@{*/
 
 /** @brief Creates a graph, to be filled by TenonLayerGraphAddNode(). Collective on comm.
  *
- *  A graph allows skip connections, several inputs and shared layers.
+ *  A graph allows skip connections, several inputs and shared layers. The number of its inputs is
+ *  the setting input_count (int, 1), to be set before the first node is added.
  *
  *  @param[in]  comm   communicator of the inputs' layouts
  *  @param[out] layer  new layer; destroy it with TenonLayerDestroy()
  */
 TENON_EXTERN TenonErrorCode TenonLayerCreateGraph(MPI_Comm comm, TenonLayer* layer) TENON_NOEXCEPT;
-
-/** @brief Sets the number of inputs of a graph. Local; call on all ranks.
- *  @param[in] graph  graph without nodes
- *  @param[in] count  number of inputs; must be >= 1; 1 by default
- *  @return TENON_ERR_TYPE   graph is not a graph
- *  @return TENON_ERR_ARG    count is below 1
- *  @return TENON_ERR_STATE  the graph has nodes */
-TENON_EXTERN TenonErrorCode TenonLayerGraphSetInputs(TenonLayer graph, int count) TENON_NOEXCEPT;
 
 /** @brief Adds a node that evaluates a layer. Local; call on all ranks.
  *
@@ -157,7 +93,7 @@ TENON_EXTERN TenonErrorCode TenonLayerGraphAddNode(TenonLayer graph, TenonLayer 
 /** @brief Returns the layout of a layer's user-supplied boundary values. Not collective.
  *
  *  A convolution or pooling with sides of TENON_BOUNDARY_VALUES, and without
- *  TenonLayerSetBoundaryConstant(), has two inputs: x, and the values beyond these sides. The
+ *  the setting boundary_constant, has two inputs: x, and the values beyond these sides. The
  *  second input is one of the following:
  *
  *  - A tensor in the layout returned by this call: that of x as its signature uses it, with the
@@ -256,6 +192,167 @@ TENON_EXTERN TenonErrorCode TenonLayerApplyTangentMany(TenonLayer layer, int cou
  */
 TENON_EXTERN TenonErrorCode TenonLayerApplyAdjointMany(TenonLayer layer, TenonDTensor dy, int count,
                                                        const TenonDTensor dx[]) TENON_NOEXCEPT;
+/**@}*/
+
+/** @name Networks as files */
+/**@{*/
+
+/** @brief Creates a layer or network from a network file. Collective on comm.
+ *
+ *  The file is JSON: types, names, option prefixes and settings, no weights. A layer is an object
+ *  with its type and its settings by name, a container has a list of layers:
+ *
+ *      {"format": "tenon-network-1", "type": "sequential", "name": "closure", "layers": [
+ *        {"type": "conv", "name": "c1", "in_channels": 1, "out_channels": 8, "kernel": [5]},
+ *        {"type": "tanh"}]}
+ *
+ *  A layer of a graph has a key "reads", the inputs of TenonLayerGraphAddNode(); the key "same_as"
+ *  in place of a layer is the number of the node whose layer is used again. Options are not read:
+ *  call TenonObjectSetFromOptions(). Each rank reads the file.
+ *
+ *  @param[in]  comm        communicator of the input's layout
+ *  @param[in]  nameOrPath  path, if it contains a slash or ends with .json; otherwise the name of a
+ *                          network in share/tenon/networks, such as "lenet5"
+ *  @param[out] layer       new layer; destroy it with TenonLayerDestroy()
+ *  @return TENON_ERR_FILE    the file cannot be read
+ *  @return TENON_ERR_FORMAT  the file is not a network; the message names the file, the key and the
+ *                            byte
+ */
+TENON_EXTERN TenonErrorCode TenonLayerCreateFromFile(MPI_Comm comm, const char* nameOrPath,
+                                                     TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief Writes a network file of a layer, without weights. Collective on the layer.
+ *
+ *  Rank 0 writes the settings that were set. The file is written beside its place and renamed, so
+ *  that a failure leaves what was there.
+ *
+ *  @param[in] layer  layer or container, set up or not
+ *  @param[in] path   file to be written; used on rank 0
+ *  @return TENON_ERR_SUPPORT  a layer has functions of the program without a registered type, or an
+ *                             output layout with halos
+ *  @return TENON_ERR_FILE     the file cannot be written */
+TENON_EXTERN TenonErrorCode TenonLayerSaveNetwork(TenonLayer layer,
+                                                  const char* path) TENON_NOEXCEPT;
+/**@}*/
+
+/** @name Weights as files
+ *
+ *  A network trained in PyTorch goes into a simulation as a file. share/tenon/export_torch.py
+ *  writes it in Python, with the constants of the normalisation as tensors of their own:
+ *
+ *      from export_torch import export
+ *      export(model, "closure.safetensors", mean=[0.1, -2.0], std=[1.5, 0.3])
+ *
+ *  and the program reads it into a network of the same layers, with a layer of type "channelaffine"
+ *  first for the normalisation:
+ *
+ *      TenonLayerSetUp(network, layout);
+ *      TenonLayerLoadWeights(network, "closure.safetensors", NULL);
+ *
+ *  A file has the parameters of all layers and the running statistics of batch normalisation
+ *  ("running_mean", "running_var"), and states of shells, which all are called parameters here.
+ *  Parameters and tensors are matched in one of three ways:
+ *
+ *  - by name, if the file has a tensor for the path of every parameter, written with dots:
+ *    "encoder.conv1.weight" for "encoder/conv1/weight", as in files of TenonLayerSaveWeights().
+ *  - by position otherwise: the layers with parameters take the modules of the file in their order.
+ *    A module consists of the tensors whose names differ after the last dot only, and each
+ *    parameter takes the tensor of its own name; "scale" and "shift" of a channelaffine layer are
+ *    "weight" and "bias" if the module has no tensors of these names, and "weight0", "weight1", ...
+ *    of a columnmlp layer are "weight" in one module each.
+ *  - by a map, a JSON file:
+ *
+ *        {"format": "tenon-weights-map-1",
+ *         "parameters": {"encoder/conv1": "features.0",
+ *                        "dense/weight": {"name": "dense.kernel", "transpose": [1, 0]}},
+ *         "unused": ["classifier.bias"]}
+ *
+ *    A key is the path of a layer, which takes a module, or of a parameter, which takes a tensor.
+ *    "transpose" lists for each dimension of the parameter the dimension of the tensor, as numpy's
+ *    transpose does. Parameters that the map does not name take the tensor of their own name.
+ *
+ *  In every way each parameter must find a tensor of its shape, and each tensor of the file must be
+ *  used, or named as unused by a map; only PyTorch's "num_batches_tracked" beside a running mean is
+ *  skipped. Convolutions ([out, in, kernel...]) and affine layers ([out, in]) have PyTorch's order
+ *  of dimensions.
+ *
+ *  The order of modules is that of a npz file, or what the metadata "tenon.order" of a safetensors
+ *  file says (the names of the tensors separated by newlines), since the safetensors library sorts
+ *  tensors by type and name. Without it the order is that of the numbers in the names, if the names
+ *  differ in numbers only, as those of PyTorch's Sequential do; otherwise there is none, which is
+ *  an error.
+ *
+ *  Tensors have elements F16, BF16, F32 or F64 (npz: float16, float32, float64), and are converted
+ *  to the data type of the layer. npz files may be compressed, and arrays in Fortran order; zip64
+ *  is read. Files are checked before anything is read from them: damaged ones are errors that name
+ *  the file and the tensor.
+ */
+/**@{*/
+
+/** @brief Reads all parameters and running statistics from a weights file. Collective on the layer.
+ *
+ *  Each rank opens the file and reads its own block of each parameter; of a npz file it reads each
+ *  array to its end, to compare the checksum. After an error all parameters are as before, on all
+ *  ranks. Option: -tenon_[prefix_]weights_map, the map if none is passed.
+ *
+ *  @param[in] layer  layer or network that is set up
+ *  @param[in] path   safetensors or npz file, readable on all ranks
+ *  @param[in] map    path of a weights map. May be NULL, in which case the option weights_map, or
+ *                    none, is used.
+ *  @return TENON_ERR_STATE       the layer is not set up, or the array of a parameter is in use or
+ *                                constant
+ *  @return TENON_ERR_FILE        a file cannot be read
+ *  @return TENON_ERR_FORMAT      a file is damaged, or does not fit the network; the message lists
+ *                                what is missing, left over, or of another shape or type
+ *  @return TENON_ERR_COLLECTIVE  the files of two ranks differ
+ *  @note   The state of an optimizer is left as it is.
+ */
+TENON_EXTERN TenonErrorCode TenonLayerLoadWeights(TenonLayer layer, const char* path,
+                                                  const char* map) TENON_NOEXCEPT;
+
+/** @brief Writes all parameters and running statistics to a weights file. Collective on the layer.
+ *
+ *  The tensors have the paths of the parameters as names, with dots, and the data type of the
+ *  layer. One parameter after the other is gathered on rank 0, which writes the file beside its
+ *  place and renames it, so that a failure leaves what was there. PyTorch reads the file with
+ *  safetensors.torch.load_file(), numpy with numpy.load().
+ *
+ *  @param[in] layer  layer or network that is set up
+ *  @param[in] path   file to be written, used on rank 0; its name ends with .safetensors or .npz
+ *  @return TENON_ERR_STATE    the layer is not set up
+ *  @return TENON_ERR_ARG      the name ends otherwise, or two parameters would have one name
+ *  @return TENON_ERR_SUPPORT  a npz file would exceed 4 GiB
+ *  @return TENON_ERR_FILE     the file cannot be written
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSaveWeights(TenonLayer layer,
+                                                  const char* path) TENON_NOEXCEPT;
+/**@}*/
+
+/** @name Layers and parameters by a path of names */
+/**@{*/
+
+/** @brief Returns a layer inside a container. Not collective.
+ *
+ *  A path names a layer of the container, a layer of that one, and so on: "encoder/conv1". A layer
+ *  without a name has its number in the container, counted from 0, as in "encoder/0".
+ *
+ *  @param[in]  layer  container
+ *  @param[in]  path   path of the layer in it
+ *  @param[out] child  new handle to the layer; destroy it with TenonLayerDestroy()
+ *  @return TENON_ERR_ARG  there is no such layer; the message names those that there are
+ */
+TENON_EXTERN TenonErrorCode TenonLayerGetChild(TenonLayer layer, const char* path,
+                                               TenonLayer* child) TENON_NOEXCEPT;
+
+/** @brief Returns a parameter by its path, as TenonLayerGetParameter(). Local; call on all ranks.
+ *  @param[in]  layer      layer that has been set up
+ *  @param[in]  path       name of the parameter, after the path of its layer: "weight",
+ *                         "encoder/conv1/weight"
+ *  @param[out] parameter  new handle to the parameter itself, in its storage layout; destroy it
+ *                         with TenonDTensorDestroy()
+ *  @return TENON_ERR_ARG  there is no such parameter; the message names those that there are */
+TENON_EXTERN TenonErrorCode TenonLayerGetParameterAt(TenonLayer layer, const char* path,
+                                                     TenonDTensor* parameter) TENON_NOEXCEPT;
 /**@}*/
 
 #endif

@@ -6,7 +6,8 @@
  *  The adjoint F* maps the dual of the range to the dual of the domain, such that <F x, y> = <x, F*
  *  y> with the pairing of TenonDTensorPairing(). All communication in Tenon is such an operator,
  *  and its adjoint belongs to the same family (Hewett and Grady, "A linear algebraic approach to
- *  model parallelism in deep learning", 2020).
+ *  model parallelism in deep learning", 2020). TenonLinearOpCreateAdjoint() gives it as an
+ *  operator, for factors, split-phase application and bound arrays.
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class.
@@ -69,28 +70,12 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjoint(TenonLinearOp op, TenonDTe
 TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdd(TenonLinearOp op, double alpha, TenonDTensor x,
                                                   double beta, TenonDTensor y) TENON_NOEXCEPT;
 
-/** @brief Applies the adjoint with factors: x <- alpha F* y + beta x. Collective on the operator.
- *
- *  See TenonLinearOpApplyAdd() for the errors.
- *
- *  @param[in]     op     operator
- *  @param[in]     alpha  factor of F* y, the same on all ranks; if it is 0, y is not read
- *  @param[in]     y      tensor in the dual of the range
- *  @param[in]     beta   factor of x, the same on all ranks; if it is 0, the old value of x is not
- *                        read
- *  @param[in,out] x      tensor in the dual of the domain
- */
-TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjointAdd(TenonLinearOp op, double alpha,
-                                                         TenonDTensor y, double beta,
-                                                         TenonDTensor x) TENON_NOEXCEPT;
-
 /** @name Split-phase application
  *
  *  Begin starts the messages and returns; End waits for them and completes the result. Together
- *  they are TenonLinearOpApplyAdd() or TenonLinearOpApplyAdjointAdd(). In between, the program can
- *  compute and use other operators. The input is then locked for reading and the output for
- *  writing, and any other application, Begin, binding or destruction of this operator returns
- *  TENON_ERR_STATE.
+ *  they are TenonLinearOpApplyAdd(). In between, the program can compute and use other operators.
+ *  The input is then locked for reading and the output for writing, and any other application,
+ *  Begin, binding or destruction of this operator returns TENON_ERR_STATE.
  *
  *  All ranks must begin, apply and end the operators of a communicator in the same order, and those
  *  of several communicators too if some are in flight together: a rank that waits on one does not
@@ -116,28 +101,9 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyBegin(TenonLinearOp op, double alp
 
 /** @brief Completes TenonLinearOpApplyBegin(). Collective on the operator.
  *  @param[in] op  operator
- *  @return TENON_ERR_STATE  nothing was started, or the adjoint was */
+ *  @return TENON_ERR_STATE  nothing was started */
 TENON_EXTERN TenonErrorCode TenonLinearOpApplyEnd(TenonLinearOp op) TENON_NOEXCEPT;
 
-/** @brief Starts x <- alpha F* y + beta x. Collective on the operator.
- *
- *  See TenonLinearOpApplyAdd() for the errors.
- *
- *  @param[in]     op     operator
- *  @param[in]     alpha  factor of F* y, the same on all ranks; if it is 0, y is not read
- *  @param[in]     y      tensor in the dual of the range
- *  @param[in]     beta   factor of x, the same on all ranks; if it is 0, the old value of x is not
- *                        read
- *  @param[in,out] x      tensor in the dual of the domain; must not be used before End
- */
-TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjointBegin(TenonLinearOp op, double alpha,
-                                                           TenonDTensor y, double beta,
-                                                           TenonDTensor x) TENON_NOEXCEPT;
-
-/** @brief Completes TenonLinearOpApplyAdjointBegin(). Collective on the operator.
- *  @param[in] op  operator
- *  @return TENON_ERR_STATE  nothing was started, or the forward operator was */
-TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjointEnd(TenonLinearOp op) TENON_NOEXCEPT;
 /**@}*/
 
 /** @name Bound arrays
@@ -148,9 +114,9 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjointEnd(TenonLinearOp op) TENON
  *  with alpha = 1 and beta = 0; other applications, and tensors that have been given another array
  *  since, use the unbound path, with the same results.
  *
- *  The operator holds references to the tensors until it is bound again, unbound or destroyed.
- *  There is one binding for each direction. A composition, sum, multiple or adjoint binds the
- *  operators that it consists of.
+ *  The operator holds references to the tensors until it is bound again, unbound or destroyed. A
+ *  composition, sum, multiple or adjoint binds the operators that it consists of; an operator and
+ *  its adjoint have a binding each.
  */
 /**@{*/
 
@@ -166,18 +132,7 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjointEnd(TenonLinearOp op) TENON
 TENON_EXTERN TenonErrorCode TenonLinearOpBind(TenonLinearOp op, TenonDTensor x,
                                               TenonDTensor y) TENON_NOEXCEPT;
 
-/** @brief Binds y and x for x <- F* y. Not collective.
- *
- *  The binding of the forward operator stays. See TenonLinearOpBind() for the errors.
- *
- *  @param[in] op  operator
- *  @param[in] y   tensor in the dual of the range
- *  @param[in] x   tensor in the dual of the domain
- */
-TENON_EXTERN TenonErrorCode TenonLinearOpBindAdjoint(TenonLinearOp op, TenonDTensor y,
-                                                     TenonDTensor x) TENON_NOEXCEPT;
-
-/** @brief Removes both bindings, if there are any. Not collective.
+/** @brief Removes the binding, and that of the adjoint, if there are any. Not collective.
  *  @param[in] op  operator
  *  @return TENON_ERR_STATE  the operator is between Begin and End */
 TENON_EXTERN TenonErrorCode TenonLinearOpUnbind(TenonLinearOp op) TENON_NOEXCEPT;
@@ -195,17 +150,13 @@ TENON_EXTERN TenonErrorCode TenonLinearOpGetDomain(TenonLinearOp op,
 TENON_EXTERN TenonErrorCode TenonLinearOpGetRange(TenonLinearOp op,
                                                   TenonLayout* layout) TENON_NOEXCEPT;
 
-/** @brief Returns the element type of the domain. Not collective.
- *  @param[in]  op    operator
- *  @param[out] type  element type */
-TENON_EXTERN TenonErrorCode TenonLinearOpGetDataType(TenonLinearOp op,
-                                                     TenonDataType* type) TENON_NOEXCEPT;
-
-/** @brief Returns the element type of the range, which differs for casts. Not collective.
- *  @param[in]  op    operator
- *  @param[out] type  element type */
-TENON_EXTERN TenonErrorCode TenonLinearOpGetRangeDataType(TenonLinearOp op,
-                                                          TenonDataType* type) TENON_NOEXCEPT;
+/** @brief Returns the element types. Not collective.
+ *  @param[in]  op      operator
+ *  @param[out] domain  element type of the domain. May be NULL, in which case it is not returned.
+ *  @param[out] range   element type of the range, which differs for casts. May be NULL, in which
+ *                      case it is not returned. */
+TENON_EXTERN TenonErrorCode TenonLinearOpGetDataTypes(TenonLinearOp op, TenonDataType* domain,
+                                                      TenonDataType* range) TENON_NOEXCEPT;
 
 /** @brief Returns what this rank sends in one application of a conversion. Not collective.
  *  @param[in]  op        conversion

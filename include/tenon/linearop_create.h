@@ -28,8 +28,9 @@
  *
  *  All communication in Tenon is a conversion: broadcast, sum-reduce, scatter, gather, all-gather,
  *  reduce-scatter, all-to-all, slice, zero-pad and halo exchange differ only in the properties,
- *  split points and halos of the two layouts. The adjoint is the conversion from the dual of `to`
- *  to the dual of `from`.
+ *  split points and halos of the two layouts; so does a transfer to another process, between
+ *  layouts on process grids of one process. The adjoint is the conversion from the dual of `to` to
+ *  the dual of `from`.
  *
  *  The conversion uses the communication path that is predicted to be the fastest: one exchange of
  *  messages, or several steps through intermediate layouts, each an exchange or a collective along
@@ -41,7 +42,7 @@
  *  Options: -tenon_conversion_route (auto, exchange, chain or collective); -tenon_machine_latency
  *  and the other -tenon_machine_ rates for the prediction; -tenon_reduction and
  *  -tenon_machine_levels for a reduction program where all that changes is P to B on some axes, see
- *  tenon/reduction.h. Different routes or rates on different ranks are TENON_ERR_COLLECTIVE.
+ *  tenon/ext/reduction.h. Different routes or rates on different ranks are TENON_ERR_COLLECTIVE.
  *
  *  @param[in]  from  layout of the domain
  *  @param[in]  to    layout of the range, of the same shape and on the same communicator
@@ -107,22 +108,6 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateBoundaryConstant(TenonLayout layo
                                                                 TenonDataType type,
                                                                 TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief Creates a conversion that only redistributes values. Collective on the layouts.
- *
- *  See TenonLinearOpCreateConversion(). The layouts can be on the same process grid or on different
- *  ones.
- *
- *  @param[in]  from  layout of the domain
- *  @param[in]  to    layout of the range, of the same shape and on the same communicator
- *  @param[in]  type  element type
- *  @param[out] op    new operator
- *  @return TENON_ERR_LAYOUT  a layout has partial sums or halos
- *  @return TENON_ERR_SHAPE   the shapes of the layouts differ
- */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateRepartition(TenonLayout from, TenonLayout to,
-                                                           TenonDataType type,
-                                                           TenonLinearOp* op) TENON_NOEXCEPT;
-
 /**@}*/
 
 /** @name Communication along one axis of the process grid */
@@ -185,113 +170,8 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateSendReceive(TenonLayout layout, i
                                                            TenonLinearOp* op) TENON_NOEXCEPT;
 /**@}*/
 
-/** @name Memory operators
- *
- *  The elementary operations of which communication consists (Hewett and Grady 2020, Section 2).
- *  They act on the local array of each rank, halo included; low[d] <= i < high[d] are local indices
- *  in dimension d, counted from 0. Ranks can pass different boxes; an empty box leaves the memory
- *  of the rank unchanged. These operators do not keep the copies of a tensor equal.
- *
- *  Errors of all these calls: TENON_ERR_ARG if a box, empty or not, is not inside the local array
- *  (if that is empty, any empty box will do), or if two boxes overlap; TENON_ERR_SHAPE if the
- *  elements or the ends of a box cannot be counted in 64 bits.
- */
+/** @name Casts */
 /**@{*/
-
-/** @brief Creates an embedding into a larger array; new elements are 0. Collective on the layouts.
- *
- *  The adjoint deallocates the new elements.
- *
- *  @param[in]  from  layout of the domain
- *  @param[in]  to    layout of the range, with the same number of dimensions; shape and
- *                    distribution are free
- *  @param[in]  at    [ndim] local index in the array of the range of the first element of the
- *                    domain
- *  @param[in]  type  element type
- *  @param[out] op    new operator
- *  @return TENON_ERR_SHAPE  the numbers of dimensions differ
- *  @return TENON_ERR_ARG    the array of the domain does not fit into that of the range
- */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateAllocate(TenonLayout from, TenonLayout to,
-                                                        const TenonInt at[], TenonDataType type,
-                                                        TenonLinearOp* op) TENON_NOEXCEPT;
-
-/** @brief Creates an operator that sets a box to zero. Collective on the layout.
- *
- *  It is self-adjoint.
- *
- *  @param[in]  layout  layout of domain and range
- *  @param[in]  low     [ndim] first local index of the box
- *  @param[in]  high    [ndim] one past its last local index; must be >= low
- *  @param[in]  type    element type
- *  @param[out] op      new operator
- */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateClear(TenonLayout layout, const TenonInt low[],
-                                                     const TenonInt high[], TenonDataType type,
-                                                     TenonLinearOp* op) TENON_NOEXCEPT;
-
-/** @brief Creates an operator that adds a box to another. Collective on the layout.
- *
- *  The adjoint adds the second box to the first.
- *
- *  @param[in]  layout  layout of domain and range
- *  @param[in]  low     [ndim] first local index of the box
- *  @param[in]  high    [ndim] one past its last local index; must be >= low
- *  @param[in]  to      [ndim] first local index of the box that is written, of the same extents
- *  @param[in]  type    element type
- *  @param[out] op      new operator
- */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateAdd(TenonLayout layout, const TenonInt low[],
-                                                   const TenonInt high[], const TenonInt to[],
-                                                   TenonDataType type,
-                                                   TenonLinearOp* op) TENON_NOEXCEPT;
-
-/** @brief Creates an operator that copies a box to another. Collective on the layout.
- *
- *  The adjoint adds the second box to the first, then sets the second to zero.
- *
- *  @param[in]  layout  layout of domain and range
- *  @param[in]  low     [ndim] first local index of the box
- *  @param[in]  high    [ndim] one past its last local index; must be >= low
- *  @param[in]  to      [ndim] first local index of the box that is written, of the same extents
- *  @param[in]  type    element type
- *  @param[out] op      new operator
- */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateCopy(TenonLayout layout, const TenonInt low[],
-                                                    const TenonInt high[], const TenonInt to[],
-                                                    TenonDataType type,
-                                                    TenonLinearOp* op) TENON_NOEXCEPT;
-
-/** @brief Creates an operator that copies a box and sets it to zero. Collective on the layout.
- *
- *  The adjoint moves the second box back.
- *
- *  @param[in]  layout  layout of domain and range
- *  @param[in]  low     [ndim] first local index of the box
- *  @param[in]  high    [ndim] one past its last local index; must be >= low
- *  @param[in]  to      [ndim] first local index of the box that is written, of the same extents
- *  @param[in]  type    element type
- *  @param[out] op      new operator
- */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateMove(TenonLayout layout, const TenonInt low[],
-                                                    const TenonInt high[], const TenonInt to[],
-                                                    TenonDataType type,
-                                                    TenonLinearOp* op) TENON_NOEXCEPT;
-/**@}*/
-
-/** @name Operators without communication */
-/**@{*/
-
-/** @brief Creates the identity: y <- x. Collective on the layout.
- *
- *  It is self-adjoint up to duality.
- *
- *  @param[in]  layout  layout of domain and range
- *  @param[in]  type    element type
- *  @param[out] op      new operator
- */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateIdentity(TenonLayout layout, TenonDataType type,
-                                                        TenonLinearOp* op) TENON_NOEXCEPT;
 
 /** @brief Creates a cast to another floating-point type: y <- x. Collective on the layout.
  *
@@ -309,18 +189,6 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateCast(TenonLayout layout, TenonDat
                                                     TenonDataType to,
                                                     TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief Creates the zero operator: y <- 0. Collective on the layouts.
- *
- *  The shapes of the layouts can differ.
- *
- *  @param[in]  from  layout of the domain
- *  @param[in]  to    layout of the range, on the same communicator
- *  @param[in]  type  element type
- *  @param[out] op    new operator
- */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateZero(TenonLayout from, TenonLayout to,
-                                                    TenonDataType type,
-                                                    TenonLinearOp* op) TENON_NOEXCEPT;
 /**@}*/
 
 /** @name Combinations of operators */
@@ -424,8 +292,9 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateShell(
  *  @param[in]  range       layout of the range
  *  @param[in]  domainType  element type of the domain
  *  @param[in]  rangeType   element type of the range
- *  @param[in]  name        type name: "conversion", "identity", "cast", "zero", or a type
- *                          registered with TenonLinearOpRegister() (tenon/ext/linearop.h)
+ *  @param[in]  name        type name: "conversion", "identity" (y <- x, between equal layouts),
+ *                          "cast", "zero" (y <- 0, between any layouts), or a type registered with
+ *                          TenonLinearOpRegister() (tenon/ext/linearop.h)
  *  @param[in]  parameters  parameters of a registered type. May be NULL, in which case the type
  *                          must not need any; Tenon's own types do not.
  *  @param[out] op          new operator

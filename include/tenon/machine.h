@@ -132,39 +132,26 @@ TENON_EXTERN TenonErrorCode TenonMachineAddLink(TenonMachine machine, const char
 TENON_EXTERN TenonErrorCode TenonMachineGetCounts(TenonMachine machine, int* levels, int* links,
                                                   TenonInt* devices) TENON_NOEXCEPT;
 
-/** @brief Returns the name of a level. Not collective.
+/** @brief Returns name and size of a level. Not collective.
  *  @param[in]  machine  machine
  *  @param[in]  level    index of the level, counted from 0, the outermost
- *  @param[out] name     [length] name. May be NULL, in which case only needed is returned.
+ *  @param[out] name     [length] name. May be NULL, in which case only needed and size are
+ *                       returned.
  *  @param[in]  length   size of the buffer in characters
  *  @param[out] needed   size that the name needs. May be NULL, in which case it is not returned.
+ *  @param[out] size     number of units in one unit of the level above. May be NULL, in which case
+ *                       it is not returned.
  *  @return TENON_ERR_ARG  there is no such level, or the name does not fit into the buffer */
-TENON_EXTERN TenonErrorCode TenonMachineGetLevelName(TenonMachine machine, int level, char name[],
-                                                     TenonInt length,
-                                                     TenonInt* needed) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonMachineGetLevel(TenonMachine machine, int level, char name[],
+                                                 TenonInt length, TenonInt* needed,
+                                                 TenonInt* size) TENON_NOEXCEPT;
 
-/** @brief Returns the size of a level. Not collective.
- *  @param[in]  machine  machine
- *  @param[in]  level    index of the level, counted from 0, the outermost
- *  @param[out] size     number of units in one unit of the level above
- *  @return TENON_ERR_ARG  there is no such level */
-TENON_EXTERN TenonErrorCode TenonMachineGetLevelSize(TenonMachine machine, int level,
-                                                     TenonInt* size) TENON_NOEXCEPT;
-
-/** @brief Returns the name of a link. Not collective.
- *  @param[in]  machine  machine
- *  @param[in]  link     index of the link, counted from 0
- *  @param[out] name     [length] name. May be NULL, in which case only needed is returned.
- *  @param[in]  length   size of the buffer in characters
- *  @param[out] needed   size that the name needs. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_ARG  there is no such link, or the name does not fit into the buffer */
-TENON_EXTERN TenonErrorCode TenonMachineGetLinkName(TenonMachine machine, int link, char name[],
-                                                    TenonInt length,
-                                                    TenonInt* needed) TENON_NOEXCEPT;
-
-/** @brief Returns level and rates of a link. Not collective.
+/** @brief Returns name, level and rates of a link. Not collective.
  *  @param[in]  machine    machine
  *  @param[in]  link       index of the link, counted from 0
+ *  @param[out] name       [length] name. May be NULL, in which case only the others are returned.
+ *  @param[in]  length     size of the buffer in characters
+ *  @param[out] needed     size that the name needs. May be NULL, in which case it is not returned.
  *  @param[out] level      level whose units share an instance. May be NULL, in which case it is not
  *                         returned.
  *  @param[out] units      number of units that share an instance. May be NULL, in which case it is
@@ -172,9 +159,10 @@ TENON_EXTERN TenonErrorCode TenonMachineGetLinkName(TenonMachine machine, int li
  *  @param[out] bandwidth  bandwidth in bytes per second and direction. May be NULL, in which case
  *                         it is not returned.
  *  @param[out] latency    latency in seconds. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_ARG  there is no such link
+ *  @return TENON_ERR_ARG  there is no such link, or the name does not fit into the buffer
  */
-TENON_EXTERN TenonErrorCode TenonMachineGetLink(TenonMachine machine, int link, int* level,
+TENON_EXTERN TenonErrorCode TenonMachineGetLink(TenonMachine machine, int link, char name[],
+                                                TenonInt length, TenonInt* needed, int* level,
                                                 TenonInt* units, double* bandwidth,
                                                 double* latency) TENON_NOEXCEPT;
 

@@ -84,9 +84,8 @@ TENON_EXTERN TenonErrorCode TenonObjectGetClass(TenonObject object, char name[],
 /** @brief Returns the type of an object within its class: "conv", "adam", "halo", ... Not
  *  collective.
  *  @param[in]  object  object of any class
- *  @param[out] type    [length] type, such as that of TenonLayerSetType(); "" if the class has no
- *                      types, or the type is not set yet. May be NULL, in which case only needed is
- *                      returned.
+ *  @param[out] type    [length] type, such as that of TenonLayerCreateType(); "" if the class has
+ *                      none. May be NULL, in which case only needed is returned.
  *  @param[in]  length  size of the buffer in characters
  *  @param[out] needed  size that the type needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_ARG  the type does not fit into the buffer */

@@ -170,17 +170,6 @@ TENON_EXTERN TenonErrorCode TenonOptionsHas(const char* prefix, const char* name
  */
 TENON_EXTERN TenonErrorCode TenonOptionsGetDeclaredCount(int* count) TENON_NOEXCEPT;
 
-/** @brief Returns the type of a declared option. Not collective.
- *
- *  The call can be made at any time.
- *
- *  @param[in]  index  index of the option, counted from 0 in order of declaration
- *  @param[out] type   type of the value
- *  @return TENON_ERR_ARG  there is no such option
- */
-TENON_EXTERN TenonErrorCode TenonOptionsGetDeclaredType(int index,
-                                                        TenonOptionType* type) TENON_NOEXCEPT;
-
 /** @brief Text of an option's declaration. */
 typedef enum TenonOptionText TENON_ENUM_INT {
   TENON_OPTION_TEXT_OWNER = 0,   /**< class or program that reads the option */
@@ -188,6 +177,7 @@ typedef enum TenonOptionText TENON_ENUM_INT {
   TENON_OPTION_TEXT_DEFAULT = 2, /**< default value; "" if there is none */
   TENON_OPTION_TEXT_HELP = 3,    /**< one sentence */
   TENON_OPTION_TEXT_CHOICES = 4, /**< words "a|b|c" of a TENON_OPTION_CHOICE, otherwise "" */
+  TENON_OPTION_TEXT_TYPE = 5,    /**< flag, integer, integers, real, string, choice or word */
   TENON_OPTION_TEXT_MAX_ = 0x7fff
 } TenonOptionText;
 

@@ -54,7 +54,7 @@ TENON_EXTERN TenonErrorCode TenonPartitionCreateFromRanks(MPI_Comm comm, int axe
 
 /** @brief Creates a process grid placed on the levels of a machine. Collective on comm.
  *
- *  The placement is given by a parallelism matrix, see TenonPlacementListCreate(). Rank r runs on
+ *  The placement is given by a parallelism matrix, see tenon/ext/reduction.h. Rank r runs on
  *  device r of the machine, numbered level by level, and has the grid position that the placement
  *  gives this device. Ranks are therefore reordered. For data that is already distributed in
  *  another order, such as a solver's, create a process grid in that order, and a repartition to
@@ -83,12 +83,6 @@ TENON_EXTERN TenonErrorCode TenonPartitionGetAxes(TenonPartition partition,
  *  @param[out] extents    [axes] number of processes along each axis */
 TENON_EXTERN TenonErrorCode TenonPartitionGetExtents(TenonPartition partition,
                                                      int extents[]) TENON_NOEXCEPT;
-
-/** @brief Returns the position of this rank in the grid. Not collective.
- *  @param[in]  partition  process grid
- *  @param[out] position   position, counted from 0; -1 outside the grid */
-TENON_EXTERN TenonErrorCode TenonPartitionGetPosition(TenonPartition partition,
-                                                      int* position) TENON_NOEXCEPT;
 
 /** @brief Returns the coordinates of this rank in the grid. Not collective.
  *  @param[in]  partition    process grid

@@ -44,9 +44,9 @@
  *  |                 |      |          | 1e10, and 1e12 for networks on the device. A kernel      |
  *  |                 |      |          | takes the time of its operations or that of its bytes,   |
  *  |                 |      |          | whichever is longer                                      |
- *  | data_type       | text | float32  | own: data type of a network of TenonPlanCreateNamed(),   |
- *  |                 |      |          | "float32" or "float64"; layers have their own. Model t1  |
- *  |                 |      |          | counts 4 bytes for each element                          |
+ *  | data_type       | text | float32  | own: data type of a network that is named               |
+ *  |                 |      |          | (tenon/ext/plan.h), "float32" or "float64"; layers have  |
+ *  |                 |      |          | their own. Model t1 counts 4 bytes for each element      |
  *  | input_channels  | bool | by model | allows the label i, which splits the input channels;     |
  *  |                 |      |          | false under model t1, true under model own               |
  *  | memory_limit    | int  | 0        | bytes of each process, at most; 0 for no limit           |
@@ -85,23 +85,6 @@
 
 #include <tenon/error.h>
 #include <tenon/types.h>
-
-/** @brief Creates a plan for a network. Not collective.
- *
- *  The network is a table, for every cost model, or a network file of layers as in
- *  TenonLayerCreateFromFile(), for model own.
- *
- *  @param[in]  nameOrPath  path, which contains a slash or ends with .json; or the name of a table
- *                          in share/tenon/networks/tables (alexnet, resnet50, unet3d_256, vgg16),
- *                          or of a network file in share/tenon/networks, such as lenet5
- *  @param[in]  batch       global batch size; must be >= 1
- *  @param[out] plan        new plan; destroy it with TenonPlanDestroy()
- *  @return TENON_ERR_FILE    there is no such file
- *  @return TENON_ERR_FORMAT  the file is neither; the message names file, byte and key
- *  @return TENON_ERR_ARG     batch is below 1
- */
-TENON_EXTERN TenonErrorCode TenonPlanCreateNamed(const char* nameOrPath, TenonInt batch,
-                                                 TenonPlan* plan) TENON_NOEXCEPT;
 
 /** @brief Sets the machine that the processes run on. Not collective.
  *
@@ -170,8 +153,8 @@ TENON_EXTERN TenonErrorCode TenonPlanSearch(TenonPlan plan) TENON_NOEXCEPT;
  *  | channel_parts | number of parts of the channels                                             |
  *  | space_parts   | number of parts of space                                                    |
  *  | batch_parts   | number of parts of the batch                                                |
- *  | runner_up     | predicted time of the best plan with the word of TenonPlanGetRunnerUp(), or |
- *  |               | a lower bound under a memory limit; 0 if there is no other word             |
+ *  | runner_up     | predicted time of the best plan with the best other word, or a lower bound  |
+ *  |               | under a memory limit; 0 if there is no other word                           |
  *
  *  @param[in]  plan   plan
  *  @param[in]  layer  name of a layer. May be NULL, in which case the number is one of the plan.
@@ -201,76 +184,21 @@ TENON_EXTERN TenonErrorCode TenonPlanGetLayerCount(TenonPlan plan, TenonInt* cou
 TENON_EXTERN TenonErrorCode TenonPlanGetLayerName(TenonPlan plan, TenonInt index, char name[],
                                                   TenonInt length, TenonInt* needed) TENON_NOEXCEPT;
 
-/** @brief Returns the word of a layer. Not collective.
+/** @brief Returns the word of a layer, or the best other one. Not collective.
  *  @param[in]  plan    plan
  *  @param[in]  layer   name of the layer
- *  @param[out] word    [length] word, such as "n6,o3". May be NULL, in which case only needed is
- *                      returned.
+ *  @param[in]  name    "word", such as "n6,o3"; or "runner_up", the best other word, "" if there is
+ *                      none
+ *  @param[out] text    [length] word. May be NULL, in which case only needed is returned.
  *  @param[in]  length  size of the buffer in characters
  *  @param[out] needed  size that the word needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_STATE  TenonPlanSearch() was not called
- *  @return TENON_ERR_ARG    there is no such layer, or the word does not fit into the buffer */
-TENON_EXTERN TenonErrorCode TenonPlanGetWord(TenonPlan plan, const char* layer, char word[],
-                                             TenonInt length, TenonInt* needed) TENON_NOEXCEPT;
-
-/** @brief Returns the best other word of a layer. Not collective.
- *  @param[in]  plan    plan
- *  @param[in]  layer   name of the layer
- *  @param[out] word    [length] word; "" if the layer has no other. May be NULL, in which case only
- *                      needed is returned.
- *  @param[in]  length  size of the buffer in characters
- *  @param[out] needed  size that the word needs. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_STATE  TenonPlanSearch() was not called
- *  @return TENON_ERR_ARG    there is no such layer, or the word does not fit into the buffer */
-TENON_EXTERN TenonErrorCode TenonPlanGetRunnerUp(TenonPlan plan, const char* layer, char word[],
-                                                 TenonInt length, TenonInt* needed) TENON_NOEXCEPT;
-
-/** @brief Returns the cost of one training iteration by a published equation. Not collective.
- *
- *  The equations count communication on a grid of Pr x Pc processes, Pr for model or domain, Pc for
- *  batch parallelism, with the rates link_latency and
- *  link_bandwidth:
- *
- *  | equation | cost                                                                              |
- *  | -------- | --------------------------------------------------------------------------------- |
- *  | eq3      | model parallelism only; this and the next four: Gholami et al., arXiv 1712.04432  |
- *  | eq4      | batch parallelism only                                                            |
- *  | eq7      | domain parallelism only                                                           |
- *  | eq8      | model and batch parallelism; convolutions can have a grid of their own            |
- *  | eq9      | domain (convolutions), model (affine layers) and batch parallelism                |
- *  | eq4_003  | model and batch parallelism, Eq. 4 of the first version of the paper              |
- *
- *  @param[in]  plan         plan, from which network, batch size and rates are taken
- *  @param[in]  equation     name in the table above
- *  @param[in]  rows         Pr; must be >= 1, and rows or columns must be 1 for eq3, eq4 and eq7
- *  @param[in]  columns      Pc; must be >= 1
- *  @param[in]  convRows     Pr of convolutions in eq8; ignored by the others
- *  @param[in]  convColumns  Pc of convolutions in eq8; ignored by the others
- *  @param[out] seconds      time in seconds
- *  @return TENON_ERR_ARG  there is no such equation, or a grid is out of range */
-TENON_EXTERN TenonErrorCode TenonPlanGetPublishedSeconds(TenonPlan plan, const char* equation,
-                                                         TenonInt rows, TenonInt columns,
-                                                         TenonInt convRows, TenonInt convColumns,
-                                                         double* seconds) TENON_NOEXCEPT;
-
-/** @brief Counts what a conversion between two properties sends as one exchange. Not collective.
- *
- *  The tensor lies on one grid axis; all processes together are counted.
- *
- *  @param[in]  from       property, such as "S0", "S1", "B", "P" or "R"
- *  @param[in]  to         property
- *  @param[in]  processes  number of processes on the axis; must be >= 1 and <= 65536
- *  @param[in]  ndim       number of dimensions
- *  @param[in]  shape      [ndim] global shape
- *  @param[out] messages   number of messages. May be NULL, in which case it is not returned.
- *  @param[out] elements   number of elements sent. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_ARG     processes is out of range
- *  @return TENON_ERR_LAYOUT  a property is none, or does not fit the shape
- *  @return TENON_ERR_SHAPE   the elements sent are more than a 64-bit integer counts */
-TENON_EXTERN TenonErrorCode TenonPlanCountConversion(const char* from, const char* to,
-                                                     TenonInt processes, int ndim,
-                                                     const TenonInt shape[], TenonInt* messages,
-                                                     TenonInt* elements) TENON_NOEXCEPT;
+ *  @return TENON_ERR_ARG    there is no such layer or name, or the word does not fit into the
+ *                           buffer
+ */
+TENON_EXTERN TenonErrorCode TenonPlanGetText(TenonPlan plan, const char* layer, const char* name,
+                                             char text[], TenonInt length,
+                                             TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Releases a reference and sets the handle to NULL. Not collective.
  *  @param[in,out] plan  address of the handle, which may hold NULL */

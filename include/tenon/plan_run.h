@@ -25,7 +25,7 @@
  *
  *  The calls return TENON_ERR_NULL if a required handle or pointer is NULL, TENON_ERR_HANDLE if a
  *  handle is not valid or is of another class, and TENON_ERR_TYPE if the plan was created by
- *  TenonPlanCreateNamed() and has no layers to run.
+ *  TenonPlanCreateNamed() (tenon/ext/plan.h) and has no layers to run.
  */
 #ifndef TENON_PLAN_RUN_H
 #define TENON_PLAN_RUN_H

@@ -182,6 +182,13 @@ inline void copyText(const std::string& text, const TextBuffer& buffer, const ch
   std::memcpy(buffer.text, text.c_str(), text.size() + 1);
 }
 
+// The same where a call returns more than the text, so that neither the buffer nor the size need be
+// asked for.
+inline void copyTextIfWanted(const std::string& text, const TextBuffer& buffer, const char* name) {
+  if (buffer.text || buffer.needed)
+    copyText(text, buffer, name);
+}
+
 static_assert(static_cast<int>(Boundary::None) == TENON_BOUNDARY_NONE &&
               static_cast<int>(Boundary::Zero) == TENON_BOUNDARY_ZERO &&
               static_cast<int>(Boundary::Periodic) == TENON_BOUNDARY_PERIODIC &&

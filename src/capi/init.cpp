@@ -106,6 +106,19 @@ void checkComm(MPI_Comm comm) {
                 "comm is MPI_COMM_NULL; pass a valid communicator such as MPI_COMM_WORLD");
 }
 
+std::string infoOf(const std::string& what) {
+  if (what == "version")
+    return version();
+  if (what == "build")
+    return buildInfo();
+  if (what == "devices")
+    return Device::list();
+  if (what == "advice")
+    return blasAdvice(blasInfo().kernel, processorFlags());
+  throw Error(TENON_ERR_ARG,
+              fmt::format("what is '{}'; use version, build, devices or advice", what));
+}
+
 } // namespace
 
 TenonErrorCode TenonInitialize(int* argc, char*** argv, const char* help) noexcept {
@@ -147,20 +160,9 @@ TenonErrorCode TenonGetVersion(int* major, int* minor, int* patch) noexcept {
   });
 }
 
-TenonErrorCode TenonGetVersionString(char text[], TenonInt length, TenonInt* needed) noexcept {
-  return guard(__func__, [&] { copyText(version(), {text, length, needed}, "text"); });
-}
-
-TenonErrorCode TenonGetBuildInfo(char text[], TenonInt length, TenonInt* needed) noexcept {
-  return guard(__func__, [&] { copyText(buildInfo(), {text, length, needed}, "text"); });
-}
-
-TenonErrorCode TenonGetDeviceInfo(char text[], TenonInt length, TenonInt* needed) noexcept {
-  return guard(__func__, [&] { copyText(Device::list(), {text, length, needed}, "text"); });
-}
-
-TenonErrorCode TenonGetPerformanceAdvice(char text[], TenonInt length, TenonInt* needed) noexcept {
+TenonErrorCode TenonGetInfo(const char* what, char text[], TenonInt length,
+                            TenonInt* needed) noexcept {
   return guard(__func__, [&] {
-    copyText(blasAdvice(blasInfo().kernel, processorFlags()), {text, length, needed}, "text");
+    copyText(infoOf(textOf(what, "what")), {text, length, needed}, "text");
   });
 }

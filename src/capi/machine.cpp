@@ -149,32 +149,25 @@ TenonErrorCode TenonMachineGetCounts(TenonMachine machine, int* levels, int* lin
   });
 }
 
-TenonErrorCode TenonMachineGetLevelName(TenonMachine machine, int level, char name[],
-                                        TenonInt length, TenonInt* needed) noexcept {
+TenonErrorCode TenonMachineGetLevel(TenonMachine machine, int level, char name[], TenonInt length,
+                                    TenonInt* needed, TenonInt* size) noexcept {
   return guard(__func__, [&] {
-    copyText(levelOf(machine, level).name, {name, length, needed}, "name");
+    const Level& found = levelOf(machine, level);
+    giveValue(size, found.size);
+    copyTextIfWanted(found.name, {name, length, needed}, "name");
   });
 }
 
-TenonErrorCode TenonMachineGetLevelSize(TenonMachine machine, int level, TenonInt* size) noexcept {
-  return guard(__func__, [&] { required(size, "size") = levelOf(machine, level).size; });
-}
-
-TenonErrorCode TenonMachineGetLinkName(TenonMachine machine, int link, char name[], TenonInt length,
-                                       TenonInt* needed) noexcept {
-  return guard(__func__, [&] {
-    copyText(linkOf(machine, link).name, {name, length, needed}, "name");
-  });
-}
-
-TenonErrorCode TenonMachineGetLink(TenonMachine machine, int link, int* level, TenonInt* units,
-                                   double* bandwidth, double* latency) noexcept {
+TenonErrorCode TenonMachineGetLink(TenonMachine machine, int link, char name[], TenonInt length,
+                                   TenonInt* needed, int* level, TenonInt* units, double* bandwidth,
+                                   double* latency) noexcept {
   return guard(__func__, [&] {
     const Link& found = linkOf(machine, link);
     giveValue(level, found.level);
     giveValue(units, found.units);
     giveValue(bandwidth, found.bandwidth);
     giveValue(latency, found.latency);
+    copyTextIfWanted(found.name, {name, length, needed}, "name");
   });
 }
 

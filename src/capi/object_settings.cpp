@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The settings of objects by their names, whatever the class. Each call is local; a failure of a setter is kept by the
-// object, whose next set-up, or use on which the ranks agree, fails with it on all of them.
+// The settings of objects by their names, whatever the class. Each call is local; a failure of a
+// setter is kept by the object, whose next set-up, or use on which the ranks agree, fails with it
+// on all of them.
 #include "capi/arguments.hpp"
 #include "sys/options/settable_object.hpp"
 
@@ -23,8 +24,8 @@ SettableObject& settable(TenonObject handle) {
                           object.title(), object.className()));
 }
 
-// A setter of one setting, whose failure is made good only by the same setter of that setting. The value is made
-// inside, so that a wrong one is remembered too.
+// A setter of one setting, whose failure is made good only by the same setter of that setting. The
+// value is made inside, so that a wrong one is remembered too.
 TenonErrorCode setByName(const char* function, TenonObject handle, const char* name,
                          const std::function<SettingValue()>& value) {
   return guard(function, [&] {

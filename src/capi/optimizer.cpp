@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonOptimizer, whose settings are set by name (object_settings.cpp). A step, like an Apply, has other
-// ranks waiting in it, so that its errors are returned on one rank and fatal on several.
+// The calls of TenonOptimizer, whose settings are set by name (object_settings.cpp). A step, like
+// an Apply, has other ranks waiting in it, so that its errors are returned on one rank and fatal on
+// several.
 #include "train/optimizer.hpp"
 
 #include "capi/collective.hpp"

@@ -75,12 +75,11 @@ OptionSpec::Type typeOf(TenonOptionType type) {
   }
 }
 
-TenonOptionType publicType(OptionSpec::Type type) {
+const std::string& nameOf(OptionSpec::Type type) {
   // In the order of OptionSpec::Type.
-  static constexpr TenonOptionType kTypes[] = {
-      TENON_OPTION_FLAG,   TENON_OPTION_INT,  TENON_OPTION_REAL,    TENON_OPTION_STRING,
-      TENON_OPTION_CHOICE, TENON_OPTION_WORD, TENON_OPTION_INTEGERS};
-  return kTypes[type];
+  static const std::string kNames[] = {"flag",   "integer", "real",    "string",
+                                       "choice", "word",    "integers"};
+  return kNames[type];
 }
 
 const OptionDeclaration& declaration(int index) {
@@ -104,6 +103,8 @@ const std::string& textOf(const OptionDeclaration& declared, TenonOptionText whi
     return declared.help;
   case TENON_OPTION_TEXT_CHOICES:
     return declared.choices;
+  case TENON_OPTION_TEXT_TYPE:
+    return nameOf(declared.type);
   default:
     throw Error(TENON_ERR_ARG, fmt::format("which is {}; use a TENON_OPTION_TEXT_... constant",
                                            static_cast<int>(which)));
@@ -200,10 +201,6 @@ TenonErrorCode TenonOptionsHas(const char* prefix, const char* name, TenonBool* 
 TenonErrorCode TenonOptionsGetDeclaredCount(int* count) noexcept {
   return guard(__func__,
                [&] { required(count, "count") = static_cast<int>(optionDeclarations().size()); });
-}
-
-TenonErrorCode TenonOptionsGetDeclaredType(int index, TenonOptionType* type) noexcept {
-  return guard(__func__, [&] { required(type, "type") = publicType(declaration(index).type); });
 }
 
 TenonErrorCode TenonOptionsGetDeclaredText(int index, TenonOptionText which, char text[],

@@ -143,11 +143,6 @@ TenonErrorCode TenonPartitionGetExtents(TenonPartition partition, int extents[])
   });
 }
 
-TenonErrorCode TenonPartitionGetPosition(TenonPartition partition, int* position) noexcept {
-  return guard(__func__,
-               [&] { required(position, "position") = deref(partition, "partition").position(); });
-}
-
 TenonErrorCode TenonPartitionGetCoordinates(TenonPartition partition, int coordinates[]) noexcept {
   return guard(__func__, [&] {
     const Partition& grid = deref(partition, "partition");

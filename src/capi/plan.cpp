@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The calls of TenonPlan that need no processes: what is planned and for which machine, what is
-// fixed, the search, and what it found. What is asked of a plan are its settings, in
-// object_settings.cpp. All are local, also for a plan of layers: ranks that ask the same find the
+// fixed, the search, and what it found. What is asked of a plan are its settings
+// (object_settings.cpp). All are local, also for a plan of layers: ranks that ask the same find the
 // same.
 #include "planner/network_plan.hpp"
 
@@ -12,7 +12,7 @@
 #include "sys/errors/guard.hpp"
 #include "sys/text/text.hpp"
 
-#include <tenon/plan.h>
+#include <tenon/ext/plan.h>
 
 #include <fmt/ranges.h>
 
@@ -139,17 +139,15 @@ TenonErrorCode TenonPlanGetLayerName(TenonPlan plan, TenonInt index, char name[]
   });
 }
 
-TenonErrorCode TenonPlanGetWord(TenonPlan plan, const char* layer, char word[], TenonInt length,
-                                TenonInt* needed) noexcept {
+TenonErrorCode TenonPlanGetText(TenonPlan plan, const char* layer, const char* name, char text[],
+                                TenonInt length, TenonInt* needed) noexcept {
   return guard(__func__, [&] {
-    copyText(plannedLayer(plan, layer).letters, {word, length, needed}, "word");
-  });
-}
-
-TenonErrorCode TenonPlanGetRunnerUp(TenonPlan plan, const char* layer, char word[], TenonInt length,
-                                    TenonInt* needed) noexcept {
-  return guard(__func__, [&] {
-    copyText(plannedLayer(plan, layer).runnerUp, {word, length, needed}, "word");
+    const PlannedLayer& planned = plannedLayer(plan, layer);
+    const std::string which = textOf(name, "name");
+    if (which != "word" && which != "runner_up")
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("there is no text '{}'; use word or runner_up", which));
+    copyText(which == "word" ? planned.letters : planned.runnerUp, {text, length, needed}, "text");
   });
 }
 

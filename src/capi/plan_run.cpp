@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The set-up of plans of networks of layers, whose layer then runs. A TenonPlan may also be a plan of declarations alone,
-// without anything to run, so each call asks first which it has.
+// The set-up of plans of networks of layers, whose layer then runs. A TenonPlan may also be a plan
+// of declarations alone, without anything to run, so each call asks first which it has.
 #include "plan/layer_plan.hpp"
 
 #include "capi/collective.hpp"

@@ -9,7 +9,7 @@
 #include "reduction/simulation.hpp"
 #include "sys/errors/guard.hpp"
 
-#include <tenon/reduction.h>
+#include <tenon/ext/reduction.h>
 
 using namespace tenon;
 
@@ -59,35 +59,6 @@ TenonErrorCode TenonPlacementListGetMatrix(TenonPlacementList list, TenonInt ind
                                            TenonInt matrix[]) noexcept {
   return guard(__func__,
                [&] { copyList(flat(deref(list, "list").at(index).matrix()), matrix, "matrix"); });
-}
-
-TenonErrorCode TenonPlacementListGetCoordinates(TenonPlacementList list, TenonInt index,
-                                                TenonInt device, TenonInt coordinates[]) noexcept {
-  return guard(__func__, [&] {
-    const Placement& placement = deref(list, "list").at(index);
-    if (device < 0 || device >= placement.devices())
-      throw Error(
-          TENON_ERR_ARG,
-          fmt::format("device {} is out of range; the placement has {} devices, numbered from 0",
-                      device, placement.devices()));
-    copyList(placement.coordinates(static_cast<int>(device)), coordinates, "coordinates");
-  });
-}
-
-TenonErrorCode TenonPlacementListGetDevice(TenonPlacementList list, TenonInt index,
-                                           const TenonInt coordinates[],
-                                           TenonInt* device) noexcept {
-  return guard(__func__, [&] {
-    const Placement& placement = deref(list, "list").at(index);
-    const std::vector<Index> asked = listOf(coordinates, placement.axes(), "coordinates");
-    for (int axis = 0; axis < placement.axes(); ++axis)
-      if (asked[axis] < 0 || asked[axis] >= extentOf(placement, axis))
-        throw Error(
-            TENON_ERR_ARG,
-            fmt::format("coordinate {} on axis {} is out of range; the axis has {} processes",
-                        asked[axis], axis, extentOf(placement, axis)));
-    required(device, "device") = placement.device(asked);
-  });
 }
 
 TenonErrorCode TenonPlacementListGetHierarchy(TenonPlacementList list, TenonInt index, int axes,

@@ -42,7 +42,7 @@ class Call:
                 kind.count = self.count_of('ndim')
                 if not kind.count:
                     raise SystemExit(f'{self.function.name}: the dimension {kind.name} is of no layout '
-                                     'or tensor; if it keeps the number of C, add it to C_NUMBERS')
+                                     'or tensor, which tells how many there are')
 
     def count_of(self, length):
         for kind in self.kinds:

@@ -10,8 +10,6 @@ from names import class_name, snake, wrap
 TENSOR_LENGTHS = {'ndim', 'spatial', 'rank', 'dimensions'}
 # Ranks, axes of process grids and places on them are counted from 0, as in MPI.
 AS_IN_MPI = {'axis', 'coordinates', 'device', 'position'}
-# Counted as in C although the text says "counted from 0": without a tensor nobody knows the last one.
-C_NUMBERS = {('TenonLayerCreateConcatenate', 'dim')}
 # Nodes of a graph and, below 0, its inputs.
 NODES = {('TenonLayerGraphAddNode', 'inputs')}
 # Settings by name: lists with an entry for each dimension too, or the dimensions themselves.
@@ -72,7 +70,7 @@ class Kind:
     @property
     def is_shifted(self):
         argument = self.argument
-        if (self.function.name, self.c_name) in C_NUMBERS | NODES or self.c_name in AS_IN_MPI:
+        if (self.function.name, self.c_name) in NODES or self.c_name in AS_IN_MPI:
             return False
         return argument.counts_from_0 or bool(argument.length and INDEX.match(argument.text))
 
@@ -169,8 +167,7 @@ class Scalar(Kind):
         super().__init__(function, argument)
         self.type = 'integer(c_int)' if is_enum else SCALARS[argument.base]
         self.is_long = argument.base in ('TenonInt', 'size_t')
-        self.is_dimension = (argument.name == 'dim' and not argument.stars and
-                             (function.name, 'dim') not in C_NUMBERS)
+        self.is_dimension = argument.name == 'dim' and not argument.stars
 
     def raw(self):
         if self.argument.stars:

@@ -67,7 +67,6 @@ private:
   };
   std::string checkedRoot(const char* folder, const std::string& name, const char* what) const;
   void checkComm(const CommPtr& comm, const Object& object) const;
-  bool hasTypes() const noexcept override { return false; }
   void takeOver(Settings after, const Settings::Names& names) override;
   void visit(StateVisitor& visitor);
   // The tensors and numbers of all objects. Collective; `doing` is agreed on.

@@ -26,7 +26,6 @@ public:
   std::string describe() const override;
 
 private:
-  bool hasTypes() const noexcept override { return false; }
   void takeOver(Settings after, const Settings::Names& names) override;
   std::string fileName(Index step) const;
   std::string stepPath(Index step) const;

@@ -107,14 +107,16 @@ void LinearOp::checkIdle() const {
   // Only begin() makes a loan. An action without one is inside a call of the library's, so that
   // whoever asks here was called by a function of the user's that the operator itself runs.
   if (loan_ && flight_)
-    throw Error(TENON_ERR_STATE,
-                fmt::format("{} has an operation in flight; call TenonLinearOp{}End() first",
-                            title(), nameOf(flight_->sense)));
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} has an operation in flight; call TenonLinearOpApplyEnd() first", title()));
   if (flight_)
-    throw Error(TENON_ERR_STATE,
-                fmt::format("{} was called by a function that it calls itself; use another "
-                            "operator there",
-                            title()));
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} is in the midst of an application: of its adjoint or of an operator "
+                    "that consists of it, which must end first, or it was called by a "
+                    "function that it calls itself, which needs another operator",
+                    title()));
 }
 
 void LinearOp::start(const Action& action) {
@@ -143,8 +145,8 @@ void LinearOp::begin(Sense sense, double alpha, DTensor& x, double beta, DTensor
 void LinearOp::end(Sense sense) {
   if (!loan_ || !flight_ || flight_->sense != sense)
     throw Error(TENON_ERR_STATE,
-                fmt::format("{} has no {} in flight; call TenonLinearOp{}Begin() first", title(),
-                            nameOf(sense), nameOf(sense)));
+                fmt::format("{} has no {} in flight; call TenonLinearOpApplyBegin() first", title(),
+                            nameOf(sense)));
   const Loan loan = std::move(*loan_);
   loan_.reset();
   const std::optional<Error> broken = giveBack(loan);

@@ -94,13 +94,12 @@ static PetscErrorCode CheckSide(TenonLinearOp op, GetSide get, DM dm, MPI_Comm c
 }
 
 static PetscErrorCode CheckOperator(TenonLinearOp op, DM rows, DM columns, MPI_Comm comm) {
-  TenonDataType type;
+  TenonDataType domain, range;
 
   PetscFunctionBegin;
-  TenonPetscCall(TenonLinearOpGetDataType(op, &type));
-  PetscCall(CheckScalar(type, "the operator's domain"));
-  TenonPetscCall(TenonLinearOpGetRangeDataType(op, &type));
-  PetscCall(CheckScalar(type, "the operator's range"));
+  TenonPetscCall(TenonLinearOpGetDataTypes(op, &domain, &range));
+  PetscCall(CheckScalar(domain, "the operator's domain"));
+  PetscCall(CheckScalar(range, "the operator's range"));
   PetscCall(CheckSide(op, TenonLinearOpGetRange, rows, comm, "the layout of the operator's range"));
   PetscCall(
       CheckSide(op, TenonLinearOpGetDomain, columns, comm, "the layout of the operator's domain"));

@@ -341,10 +341,10 @@ void LayerPlan::setUp() {
 }
 
 Index LayerPlan::bucketBytes() const {
+  const auto given = value<Index>("gradient_bucket");
   // A bucket takes latency + bytes / bandwidth; latency is a twentieth of that where the bytes take
   // 19 times as long. Larger buckets would gain little and start later.
   constexpr double kTimesLatency = 19;
-  const auto given = value<Index>("gradient_bucket");
   const OwnRates known = rates();
   return given >= 0
              ? given

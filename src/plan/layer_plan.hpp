@@ -71,7 +71,8 @@ public:
   // by themselves.
   int reductions() const;
 
-  // For views. Before the set-up, describe() says what is asked of the plan. report() needs that were measured, and is collective.
+  // For views. Before the set-up, describe() says what is asked of the plan. report() needs passes
+  // that were measured, and is collective.
   std::string describe() const override;
   std::string report() const;
   // Collective. The rates that explain best what was measured.
@@ -90,7 +91,8 @@ private:
   const PlannedLayer* plannedAt(const std::string& path) const;
   Layout inputWanted(const DeclaredNetwork& declared) const;
   Layout outputFor(const Layout& input) const;
-  // Parameters whose gradients are reduced together have up to so many bytes, by the setting or what is predicted.
+  // Parameters whose gradients are reduced together have up to so many bytes, by the setting or
+  // what is predicted.
   Index bucketBytes() const;
   void addBuckets();
   void leaveLayers() noexcept;

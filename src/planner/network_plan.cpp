@@ -84,8 +84,9 @@ const OptionRegistration kNamedRegistration{{"plan", kNamedOptions}};
 // How many smaller numbers of processes without large factors are tried: each is a whole search.
 constexpr int kMostRounded = 3;
 
-// A layout of equal blocks on a process grid whose ranks are in row-major order. The grid is made only once the number of
-// processes is known: the extents are the user's, and their product may be far larger.
+// A layout of equal blocks on a process grid whose ranks are in row-major order. The grid is made
+// only once the number of processes is known: the extents are the user's, and their product may be
+// far larger.
 NetworkPlan::PinnedEnd balancedOn(std::vector<int> grid, Properties properties) {
   return
       [grid = std::move(grid), given = std::move(properties)](const Shape& shape, Index processes) {
@@ -331,8 +332,8 @@ DeclaredNetwork NetworkPlan::layers() const {
   return network;
 }
 
-// Refuses settings that do not fit together, and what T1 cannot price and would ignore in silence.
-// Settings come one by one, so that this is looked at when all are there.
+// Refuses what does not fit together, and what T1 cannot price, which would be ignored in silence.
+// The settings come one by one, so that this can be told only when all are there.
 void NetworkPlan::checkModel() const {
   if (every_ > 1 && objective_ != "step")
     throw Error(TENON_ERR_ARG,

@@ -23,7 +23,7 @@ public:
   // Throws TENON_ERR_ARG unless the batch is at least 1.
   NetworkPlan(NetworkSource network, Index batch);
 
-  // What is asked of the plan. A change drops the plan that was found.
+  // The settings say what is asked of the plan. A change drops the plan that was found.
   const Settings& settings() const noexcept override { return settings_; }
   // The machine whose levels are those of the fine grid, and whose links have the prices.
   void setMachine(const Machine& machine);
@@ -54,7 +54,6 @@ public:
 protected:
   // With the settings of plans of a kind.
   NetworkPlan(NetworkSource network, Index batch, std::span<const OptionSpec> own);
-  bool hasTypes() const noexcept override { return false; }
   void takeOver(Settings after, const Settings::Names& names) override;
   FineGrid grid() const;
   Index processes() const noexcept { return processes_; }

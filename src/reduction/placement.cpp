@@ -55,19 +55,6 @@ std::vector<Index> Placement::coordinates(int device) const {
   return result;
 }
 
-int Placement::device(const std::vector<Index>& coordinates) const {
-  std::vector<Index> rest = coordinates;
-  Index number = 0, weight = 1;
-  for (int level = levels() - 1; level >= 0; --level)
-    for (int axis = axes() - 1; axis >= 0; --axis) {
-      const Index factor = matrix_[axis][level];
-      number += rest[axis] % factor * weight;
-      weight *= factor;
-      rest[axis] /= factor;
-    }
-  return static_cast<int>(number);
-}
-
 std::vector<bool> Placement::chosen(const std::vector<int>& axes) const {
   std::vector<bool> result(this->axes(), false);
   for (int axis : axes) {

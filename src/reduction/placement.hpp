@@ -35,7 +35,6 @@ public:
   int devices() const noexcept { return devices_; }
 
   std::vector<Index> coordinates(int device) const;
-  int device(const std::vector<Index>& coordinates) const;
 
   // Axes to reduce over, each once, in any order; TENON_ERR_ARG otherwise.
   Hierarchy reductionHierarchy(const std::vector<int>& axes) const;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tenon.h>
+#include <tenon/ext/reduction.h>
 
 #include <sstream>
 #include <stdexcept>
@@ -53,6 +54,13 @@ inline std::vector<std::string> wordsOf(const std::string& list, char separator)
   for (std::string word; std::getline(text, word, separator);)
     words.push_back(word);
   return words;
+}
+
+// What the library says of itself and of this computer.
+inline std::string infoText(const char* what) {
+  return textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+    return TenonGetInfo(what, text, length, needed);
+  });
 }
 
 inline std::string declaredText(int option, TenonOptionText which) {

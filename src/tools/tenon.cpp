@@ -78,21 +78,16 @@ std::string cell(const std::string& text) {
   return made;
 }
 
-std::string valuesOf(TenonOptionType type, const std::string& choices) {
-  switch (type) {
-  case TENON_OPTION_FLAG:
-    return "true or false";
-  case TENON_OPTION_INT:
-    return "integer";
-  case TENON_OPTION_REAL:
-    return "real number";
-  case TENON_OPTION_CHOICE:
+std::string valuesOf(const std::string& type, const std::string& choices) {
+  if (type == "choice")
     return choices;
-  case TENON_OPTION_WORD:
+  if (type == "flag")
+    return "true or false";
+  if (type == "real")
+    return "real number";
+  if (type == "word")
     return "word or nothing";
-  default:
-    return "text";
-  }
+  return type == "string" ? "text" : type;
 }
 
 // All options by owner, and in the order of the owner's table.
@@ -101,11 +96,9 @@ std::vector<Option> declaredOptions() {
   TenonCallAbort(TenonOptionsGetDeclaredCount(&count));
   std::vector<Option> options;
   for (int i = 0; i < count; ++i) {
-    TenonOptionType type;
-    TenonCallAbort(TenonOptionsGetDeclaredType(i, &type));
     const auto text = [&](TenonOptionText which) { return declaredText(i, which); };
     options.push_back({text(TENON_OPTION_TEXT_OWNER), text(TENON_OPTION_TEXT_KEY),
-                       valuesOf(type, text(TENON_OPTION_TEXT_CHOICES)),
+                       valuesOf(text(TENON_OPTION_TEXT_TYPE), text(TENON_OPTION_TEXT_CHOICES)),
                        text(TENON_OPTION_TEXT_DEFAULT), text(TENON_OPTION_TEXT_HELP)});
   }
   std::stable_sort(options.begin(), options.end(),
@@ -166,9 +159,9 @@ const std::vector<ProgramOption> kInfoOptions{
 namespace {
 
 void printBuild() {
-  std::fputs(textFrom(TenonGetBuildInfo).c_str(), stdout);
-  std::fputs(textFrom(TenonGetDeviceInfo).c_str(), stdout);
-  const std::string advice = textFrom(TenonGetPerformanceAdvice);
+  std::fputs(infoText("build").c_str(), stdout);
+  std::fputs(infoText("devices").c_str(), stdout);
+  const std::string advice = infoText("advice");
   if (!advice.empty())
     std::printf("warning: %s\n", advice.c_str());
 }
@@ -224,7 +217,7 @@ struct Command {
 void printHelp();
 
 void printVersion() {
-  std::printf("tenon %s\n", tenon::tools::textFrom(TenonGetVersionString).c_str());
+  std::printf("tenon %s\n", tenon::tools::infoText("version").c_str());
 }
 
 const Command kCommands[] = {

@@ -62,7 +62,6 @@ protected:
   virtual void fill(Index epoch, Index batch, DTensor& x, DTensor* labels) = 0;
 
 private:
-  bool hasTypes() const noexcept override { return !type().empty(); }
   void checkLayouts(const Layout& x, const Layout* labels) const;
   void checkTensors(const DTensor& x, const DTensor* labels) const;
 

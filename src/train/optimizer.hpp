@@ -101,8 +101,8 @@ private:
   std::uint64_t steps_ = 0;
   RateSchedule schedule_;
   Directions directions_; // kept for its memory: a step allocates nothing
-  // Whether a loss or gradients that are not finite are an error, before which nothing is changed, or
-  // a warning, after which the step is counted but left out.
+  // Whether a loss or gradients that are not finite are an error, before which nothing is changed,
+  // or a warning, after which the step is counted but left out.
   bool isNotFiniteError_ = true;
   bool warned_ = false; // and no finite step since
   bool atWork_ = false;

@@ -28,8 +28,8 @@ public:
   // The settings that an optimizer has for its schedule, by whose names take() finds the values.
   static std::span<const OptionSpec> options() noexcept;
   void take(const Settings& settings);
-  // Throws TENON_ERR_STATE if the schedule needs a period and none is set: a period can be set after
-  // the schedule.
+  // Throws TENON_ERR_STATE if the schedule needs a period and none is set: a period can be set
+  // after the schedule.
   void check() const;
 
   // Of a rate that check() accepts.

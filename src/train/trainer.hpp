@@ -74,7 +74,6 @@ private:
   void tell(Event event);
   bool agreeOnStop();
   void checkReady(Index epochs) const;
-  bool hasTypes() const noexcept override { return false; }
   void checkChange(const std::string& call) const override;
   void takeOver(Settings after, const Settings::Names& names) override;
 

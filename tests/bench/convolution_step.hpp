@@ -9,12 +9,12 @@ namespace tenon::bench {
 
 struct ConvolutionStep {
   ConvolutionStep(MPI_Comm comm, int channels, int depth, int cells, const char* split,
-                  TenonOverlap overlap = TENON_OVERLAP_AUTO)
+                  const char* overlap = "auto")
       : input(makeLayout(comm, {1, channels, depth, cells, cells}, split)) {
     const TenonInt three[] = {3, 3, 3}, one[] = {1, 1, 1};
     require(TenonLayerCreateConv(comm, 3, channels, channels, three, layer.out()));
     require(TenonLayerSetPadding(layer, one, one));
-    require(TenonLayerSetOverlap(layer, overlap));
+    require(TenonObjectSetText((TenonObject)layer.get(), "overlap", overlap));
     require(TenonLayerSetUp(layer, input));
     require(TenonLayerInitialize(layer, 1));
     require(TenonDTensorCreate(input, TENON_FLOAT32, x.out()));

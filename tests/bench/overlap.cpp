@@ -36,8 +36,8 @@ bool agree(TenonDTensor got, TenonDTensor want) {
 
 void run() {
   const MPI_Comm comm = MPI_COMM_WORLD;
-  ConvolutionStep with(comm, kChannels, kCells, kCells, "S2", TENON_OVERLAP_ON),
-      without(comm, kChannels, kCells, kCells, "S2", TENON_OVERLAP_OFF);
+  ConvolutionStep with(comm, kChannels, kCells, kCells, "S2", "on"),
+      without(comm, kChannels, kCells, kCells, "S2", "off");
   with.both();
   without.both();
   const bool right = agree(with.y, without.y) && agree(with.dx, without.dx);

@@ -38,7 +38,7 @@ struct Repartition {
       : from(makeLayout(comm, {kRows, kColumns, kInner}, "S0")),
         to(makeLayout(comm, {kRows, kColumns, kInner}, "S1")),
         arrays(comm, value.size() + results, whose) {
-    require(TenonLinearOpCreateRepartition(from, to, TENON_FLOAT64, op.out()));
+    require(TenonLinearOpCreateConversion(from, to, TENON_FLOAT64, op.out()));
     require(TenonDTensorCreate(from, TENON_FLOAT64, x.out()));
     require(TenonDTensorCreate(to, TENON_FLOAT64, y.out()));
     if (whose != Memory::Library) {

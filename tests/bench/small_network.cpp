@@ -81,7 +81,7 @@ public:
       require(TenonLayerSequentialAdd(separate_, affine));
       if (l + 2 == widths.size())
         continue;
-      require(TenonLayerCreatePointwise(MPI_COMM_SELF, "tanh", tanh.out()));
+      require(TenonLayerCreateType(MPI_COMM_SELF, "tanh", tanh.out()));
       require(TenonLayerSequentialAdd(separate_, tanh));
     }
     setUp(separate_);

@@ -22,7 +22,7 @@ protected:
     expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 1, 1, kThree, &sum_));
     expectSuccess(TenonLayerSetDataType(sum_, TENON_FLOAT64));
     expectSuccess(TenonLayerSetPadding(sum_, kOne, nullptr));
-    expectSuccess(TenonLayerSetBias(sum_, TENON_FALSE));
+    expectSuccess(TenonObjectSetBool(objectOf(sum_), "bias", TENON_FALSE));
   }
   void TearDown() override {
     TenonSetFatalErrorHandler(nullptr, nullptr);
@@ -161,15 +161,16 @@ TEST_F(BoundaryCApi, WhatIsMissingIsNamedOnAllRanks) {
   expectCommonCode(TENON_ERR_ARG, TenonLayerSetUpMany(sum_, 2, withNumber), {"1 input"});
   setBoundary(TENON_BOUNDARY_VALUES, TENON_BOUNDARY_ZERO);
   expectCommonCode(TENON_ERR_ARG, TenonLayerSetUp(sum_, line_),
-                   {"second input", "SetBoundaryConstant", "1 layout"});
+                   {"second input", "boundary_constant", "1 layout"});
   expectCommonCode(TENON_ERR_LAYOUT, TenonLayerSetUpMany(sum_, 2, withLine),
                    {"GetBoundaryLayout", "shape [1]"});
-  expectSuccess(TenonLayerSetBoundaryConstant(sum_, 5));
+  expectSuccess(TenonObjectSetReal(objectOf(sum_), "boundary_constant", 5));
   expectCommonCode(TENON_ERR_ARG, TenonLayerSetUpMany(sum_, 2, withNumber),
                    {"a boundary constant"});
   expectCode(TENON_ERR_STATE, TenonLayerGetBoundaryLayout(sum_, line_, &wide), {"constant"});
   expectSums(5, 0);
-  expectCode(TENON_ERR_STATE, TenonLayerSetBoundaryConstant(sum_, 1), {"set up"});
+  expectCode(TENON_ERR_STATE, TenonObjectSetReal(objectOf(sum_), "boundary_constant", 1),
+             {"set up"});
   expectSuccess(TenonLayoutDestroy(&number));
 }
 
@@ -178,10 +179,11 @@ TEST_F(BoundaryCApi, SettersRefuseWhatIsNoModeOrNumber) {
   TenonLayer affine = nullptr;
   expectCode(TENON_ERR_ARG, TenonLayerSetBoundary(sum_, &bad, nullptr), {"low[0] is 6"});
   expectCode(TENON_ERR_NULL, TenonLayerSetBoundary(sum_, nullptr, &bad), {"low is NULL"});
-  expectCode(TENON_ERR_ARG, TenonLayerSetBoundaryConstant(sum_, std::nan("")), {"nan", "finite"});
+  expectCode(TENON_ERR_ARG, TenonObjectSetReal(objectOf(sum_), "boundary_constant", std::nan("")),
+             {"nan", "finite"});
   expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, 2, 2, &affine));
-  expectCode(TENON_ERR_TYPE, TenonLayerSetBoundary(affine, &bad, nullptr), {"affine", "pooling"});
-  expectCode(TENON_ERR_TYPE, TenonLayerSetBoundaryConstant(affine, 1),
+  expectCode(TENON_ERR_TYPE, TenonLayerSetBoundary(affine, &bad, nullptr), {"affine", "boundary"});
+  expectCode(TENON_ERR_TYPE, TenonObjectSetReal(objectOf(affine), "boundary_constant", 1),
              {"affine", "boundary_constant"});
   expectSuccess(TenonLayerDestroy(&affine));
   if (worldSize() == 1)

@@ -63,7 +63,7 @@ protected:
 
   TenonLayer shell(Deed& deed, bool hasSetUp) {
     TenonLayer made = nullptr;
-    expectSuccess(TenonLayerCreateShell(MPI_COMM_WORLD, &made));
+    expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "shell", &made));
     const TenonLayerShellFunctions functions = {hasSetUp ? setUpLayer : nullptr, applyLayer,
                                                 nullptr, applyLayerAdjoint};
     expectSuccess(TenonLayerSetDataType(made, TENON_FLOAT64));
@@ -180,7 +180,8 @@ TEST_F(Callbacks, ALayerIsNotChangedByItsSetUpFunction) {
   expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "relu", &relu));
   deed.act = [&] {
     const TenonLayerShellFunctions functions = {setUpLayer, applyLayer, nullptr, nullptr};
-    expectCode(TENON_ERR_STATE, TenonLayerSetType(layer, "relu"), {"changing the type"});
+    expectCode(TENON_ERR_STATE, TenonObjectSetText(objectOf(layer), "storage", "root"),
+               {"changing the setting \"storage\""});
     expectCode(TENON_ERR_STATE, TenonLayerShellSetFunctions(layer, &functions),
                {"changing the functions"});
     expectCode(TENON_ERR_STATE, TenonLayerSequentialAdd(all, relu), {"adding a layer"});
@@ -209,7 +210,7 @@ TEST_F(Callbacks, LentTensorsAndLayoutsAreNotDestroyed) {
       },
       nullptr, nullptr};
   TenonLayer unowned = nullptr;
-  expectSuccess(TenonLayerCreateShell(MPI_COMM_WORLD, &unowned));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "shell", &unowned));
   expectSuccess(TenonLayerSetDataType(unowned, TENON_FLOAT64));
   expectSuccess(TenonLayerShellSetFunctions(unowned, &functions));
   expectCode(TENON_ERR_HANDLE, TenonLayerSetUp(unowned, rows_), {"has lent"});

@@ -159,8 +159,8 @@ static TenonErrorCode applyLayers(TenonLayout layout, int byOption) {
   TenonLayer triple = NULL;
   TenonDTensor output = NULL;
   TenonMemorySpace space = TENON_MEMORY_HOST;
-  TenonCall(TenonLayerCreatePointwise(MPI_COMM_WORLD, "scale", &triple));
-  TenonCall(TenonLayerSetFactor(triple, 3));
+  TenonCall(TenonLayerCreateType(MPI_COMM_WORLD, "scale", &triple));
+  TenonCall(TenonObjectSetReal((TenonObject)triple, "factor", 3));
   TenonCall(TenonLayerSetDataType(triple, TENON_FLOAT64));
   if (byOption) {
     TenonCall(TenonObjectSetOptionsPrefix((TenonObject)triple, "closure_"));
@@ -182,7 +182,7 @@ static TenonErrorCode applyLayers(TenonLayout layout, int byOption) {
 /* What failed in a setter fails in the set-up on all ranks alike. */
 static TenonErrorCode refuseSpace(TenonLayout layout) {
   TenonLayer layer = NULL;
-  TenonCall(TenonLayerCreatePointwise(MPI_COMM_WORLD, "tanh", &layer));
+  TenonCall(TenonLayerCreateType(MPI_COMM_WORLD, "tanh", &layer));
   TenonCall(TenonLayerSetDataType(layer, TENON_FLOAT64));
   REFUSED(TenonLayerSetSpace(layer, (TenonMemorySpace)7), TENON_ERR_ARG, "use TENON_MEMORY_HOST");
   REFUSED(TenonLayerSetUp(layer, layout), TENON_ERR_ARG, "TenonLayerSetSpace failed");

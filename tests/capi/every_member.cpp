@@ -133,606 +133,510 @@ void (* m49)(const Where&) = &tenon::popErrorHandler;
 void (* m50)(TenonErrorHandler, void*, const Where&) = &tenon::setFatalErrorHandler;
 // TenonAbort
 void (* m51)(TenonErrorCode) = &tenon::abort;
-// TenonLayerCreateShell
-Layer (* m52)(MPI_Comm, const Where&) = &Layer::shell;
 // TenonLayerShellSetFunctions
-Layer& (Layer::* m53)(const TenonLayerShellFunctions&, const Where&) = &Layer::shellSetFunctions;
+Layer& (Layer::* m52)(const TenonLayerShellFunctions&, const Where&) = &Layer::shellSetFunctions;
 // TenonLayerShellSetContext
-Layer& (Layer::* m54)(void*, TenonLayerShellDestroyer, const Where&) = &Layer::shellSetContext;
+Layer& (Layer::* m53)(void*, TenonLayerShellDestroyer, const Where&) = &Layer::shellSetContext;
 // TenonLayerShellGetContext
-void* (Layer::* m55)(const Where&) const = &Layer::shellContext;
+void* (Layer::* m54)(const Where&) const = &Layer::shellContext;
 // TenonLayerShellSetLabels
-Layer& (Layer::* m56)(Text, const Where&) = &Layer::shellSetLabels;
+Layer& (Layer::* m55)(Text, const Where&) = &Layer::shellSetLabels;
 // TenonLayerShellSetSaved
-Layer& (Layer::* m57)(bool, bool, const Where&) = &Layer::shellSetSaved;
+Layer& (Layer::* m56)(bool, bool, const Where&) = &Layer::shellSetSaved;
 // TenonLayerShellAddParameter
-Layer& (Layer::* m58)(Text, Ints, TenonInt, TenonInt, const Where&) = &Layer::shellAddParameter;
+Layer& (Layer::* m57)(Text, Ints, TenonInt, TenonInt, const Where&) = &Layer::shellAddParameter;
 // TenonLayerShellAddState
-Layer& (Layer::* m59)(Text, Ints, double, const Where&) = &Layer::shellAddState;
+Layer& (Layer::* m58)(Text, Ints, double, const Where&) = &Layer::shellAddState;
 // TenonLayerShellSetWorkspace
-Layer& (Layer::* m60)(TenonInt, const Where&) = &Layer::shellSetWorkspace;
+Layer& (Layer::* m59)(TenonInt, const Where&) = &Layer::shellSetWorkspace;
 // TenonLayerShellGetValue
-Borrowed<DTensor> (Layer::* m61)(int, const Where&) const = &Layer::shellValue;
+Borrowed<DTensor> (Layer::* m60)(int, const Where&) const = &Layer::shellValue;
 // TenonLayerShellGetTangent
-Borrowed<DTensor> (Layer::* m62)(int, const Where&) const = &Layer::shellTangent;
+Borrowed<DTensor> (Layer::* m61)(int, const Where&) const = &Layer::shellTangent;
 // TenonLayerShellGetGradient
-Borrowed<DTensor> (Layer::* m63)(int, const Where&) const = &Layer::shellGradient;
+Borrowed<DTensor> (Layer::* m62)(int, const Where&) const = &Layer::shellGradient;
 // TenonLayerShellGetState
-Borrowed<DTensor> (Layer::* m64)(int, const Where&) const = &Layer::shellState;
+Borrowed<DTensor> (Layer::* m63)(int, const Where&) const = &Layer::shellState;
 // TenonLayerShellGetWorkspace
-void* (Layer::* m65)(const Where&) const = &Layer::shellWorkspace;
+void* (Layer::* m64)(const Where&) const = &Layer::shellWorkspace;
 // TenonLayerRegister
-void (* m66)(Text, TenonLayerCreator, const Where&) = &Layer::registerType;
+void (* m65)(Text, TenonLayerCreator, const Where&) = &Layer::registerType;
+// TenonLayerSetExample
+Layer::SetExampleResult (Layer::* m66)(TenonInt, const Where&) = &Layer::setExample;
+// TenonLayerGetExampleShape
+std::vector<TenonInt> (Layer::* m67)(TenonInt, int, const Where&) const = &Layer::exampleShape;
+// TenonLayerGetSummary
+std::string (Layer::* m68)(const Where&) const = &Layer::summary;
+// TenonLinearOpCreateAllocate
+LinearOp (* m69)(const Layout&, const Layout&, Ints, TenonDataType,
+    const Where&) = &LinearOp::allocate;
+// TenonLinearOpCreateMemory
+LinearOp (* m70)(const Layout&, Text, Ints, Ints, Ints, TenonDataType,
+    const Where&) = &LinearOp::memory;
 // TenonLinearOpRegister
-void (* m67)(Text, const TenonLinearOpFunctions&, const Where&) = &LinearOp::registerType;
+void (* m71)(Text, const TenonLinearOpFunctions&, const Where&) = &LinearOp::registerType;
+// TenonPlanCreateNamed
+Plan (* m72)(Text, TenonInt, const Where&) = &Plan::named;
+// TenonPlanGetPublishedSeconds
+double (Plan::* m73)(Text, TenonInt, TenonInt, TenonInt, TenonInt,
+    const Where&) const = &Plan::publishedSeconds;
+// TenonPlanCountConversion
+Plan::CountConversionResult (* m74)(Text, Text, TenonInt, Ints,
+    const Where&) = &Plan::countConversion;
+// TenonPlacementListCreate
+PlacementList m75(Ints system, Ints sizes, const Where& where) {
+  return PlacementList(system, sizes, where);
+}
+// TenonPlacementListGetCount
+TenonInt (PlacementList::* m76)(const Where&) const = &PlacementList::count;
+// TenonPlacementListGetMatrix
+void (PlacementList::* m77)(TenonInt, Array<TenonInt>, const Where&) const = &PlacementList::matrix;
+// TenonPlacementListGetHierarchy
+int (PlacementList::* m78)(TenonInt, List<int>, Array<TenonInt>,
+    const Where&) const = &PlacementList::hierarchy;
+// TenonReductionProgramsCreate
+ReductionPrograms m79(const PlacementList& list, TenonInt index, List<int> reduce, int sizeLimit,
+    const Where& where) {
+  return ReductionPrograms(list, index, reduce, sizeLimit, where);
+}
+// TenonReductionProgramsGetCount
+TenonInt (ReductionPrograms::* m80)(const Where&) const = &ReductionPrograms::count;
+// TenonReductionProgramsGetCountOfSize
+TenonInt (ReductionPrograms::* m81)(int, const Where&) const = &ReductionPrograms::countOfSize;
+// TenonReductionProgramsGetSize
+int (ReductionPrograms::* m82)(TenonInt, const Where&) const = &ReductionPrograms::size;
+// TenonReductionProgramsGetText
+std::string (ReductionPrograms::* m83)(TenonInt, const Where&) const = &ReductionPrograms::getText;
+// TenonReductionProgramsGetStep
+ReductionPrograms::Step (ReductionPrograms::* m84)(TenonInt, int,
+    const Where&) const = &ReductionPrograms::step;
+// TenonReductionProgramsGetGroups
+std::vector<int> (ReductionPrograms::* m85)(TenonInt, int,
+    const Where&) const = &ReductionPrograms::groups;
+// TenonReductionProgramsPredict
+std::vector<double> (ReductionPrograms::* m86)(const Machine&, TenonReductionAlgorithm, double,
+    const Where&) const = &ReductionPrograms::predict;
 // TenonFieldSeriesCreate
-FieldSeries m68(MPI_Comm comm, Text path, int spatial, const Where& where) {
+FieldSeries m87(MPI_Comm comm, Text path, int spatial, const Where& where) {
   return FieldSeries(comm, path, spatial, where);
 }
 // TenonFieldSeriesSetGrid
-FieldSeries& (FieldSeries::* m69)(List<double>, List<double>, const Where&) = &FieldSeries::setGrid;
+FieldSeries& (FieldSeries::* m88)(List<double>, List<double>, const Where&) = &FieldSeries::setGrid;
 // TenonFieldSeriesAddTensor
-FieldSeries& (FieldSeries::* m70)(const DTensor&, Text, Text,
+FieldSeries& (FieldSeries::* m89)(const DTensor&, Text, Text,
     const Where&) = &FieldSeries::addTensor;
 // TenonFieldSeriesWrite
-void (FieldSeries::* m71)(TenonInt, double, const Where&) = &FieldSeries::write;
+void (FieldSeries::* m90)(TenonInt, double, const Where&) = &FieldSeries::write;
 // TenonInitialized
-bool (* m72)(const Where&) = &tenon::initialized;
+bool (* m91)(const Where&) = &tenon::initialized;
 // TenonCommFromFortran
-MPI_Comm (* m73)(int, const Where&) = &tenon::commFromFortran;
+MPI_Comm (* m92)(int, const Where&) = &tenon::commFromFortran;
 // TenonGetVersion
-Version (* m74)(const Where&) = &tenon::version;
-// TenonGetVersionString
-std::string (* m75)(const Where&) = &tenon::versionString;
-// TenonGetBuildInfo
-std::string (* m76)(const Where&) = &tenon::buildInfo;
-// TenonGetDeviceInfo
-std::string (* m77)(const Where&) = &tenon::deviceInfo;
-// TenonGetPerformanceAdvice
-std::string (* m78)(const Where&) = &tenon::performanceAdvice;
+Version (* m93)(const Where&) = &tenon::version;
+// TenonGetInfo
+std::string (* m94)(Text, const Where&) = &tenon::info;
+// TenonLayerSetDataType
+Layer& (Layer::* m95)(TenonDataType, const Where&) = &Layer::setDataType;
+// TenonLayerSetSpace
+Layer& (Layer::* m96)(TenonMemorySpace, const Where&) = &Layer::setSpace;
+// TenonLayerSetStackDepth
+Layer& (Layer::* m97)(int, const Where&) = &Layer::setStackDepth;
+// TenonLayerSetSignature
+Layer& (Layer::* m98)(Text, const Where&) = &Layer::setSignature;
+// TenonLayerSetStorage
+Layer& (Layer::* m99)(Text, const Where&) = &Layer::setStorage;
 // TenonLayerSetUp
-void (Layer::* m79)(const Layout&, const Where&) = &Layer::setUp;
+void (Layer::* m100)(const Layout&, const Where&) = &Layer::setUp;
 // TenonLayerGetOutputLayout
-Layout (Layer::* m80)(const Where&) const = &Layer::outputLayout;
+Layout (Layer::* m101)(const Where&) const = &Layer::outputLayout;
 // TenonLayerCreateOutput
-DTensor (Layer::* m81)(const Where&) const = &Layer::createOutput;
+DTensor (Layer::* m102)(const Where&) const = &Layer::createOutput;
 // TenonLayerCreateOutputCotangent
-DTensor (Layer::* m82)(const Where&) const = &Layer::createOutputCotangent;
+DTensor (Layer::* m103)(const Where&) const = &Layer::createOutputCotangent;
 // TenonLayerCreateInputCotangent
-DTensor (Layer::* m83)(const Where&) const = &Layer::createInputCotangent;
+DTensor (Layer::* m104)(const Where&) const = &Layer::createInputCotangent;
 // TenonLayerInitialize
-void (Layer::* m84)(TenonInt, const Where&) = &Layer::initialize;
+void (Layer::* m105)(TenonInt, const Where&) = &Layer::initialize;
 // TenonLayerGetParameterCount
-int (Layer::* m85)(const Where&) const = &Layer::parameterCount;
+int (Layer::* m106)(const Where&) const = &Layer::parameterCount;
 // TenonLayerGetParameter
-DTensor (Layer::* m86)(int, const Where&) const = &Layer::parameter;
+DTensor (Layer::* m107)(int, const Where&) const = &Layer::parameter;
 // TenonLayerGetParameterGradient
-DTensor (Layer::* m87)(int, const Where&) const = &Layer::parameterGradient;
+DTensor (Layer::* m108)(int, const Where&) const = &Layer::parameterGradient;
 // TenonLayerGetReducedGradient
-DTensor (Layer::* m88)(int, const Where&) const = &Layer::reducedGradient;
+DTensor (Layer::* m109)(int, const Where&) const = &Layer::reducedGradient;
 // TenonLayerGetParameterTangent
-DTensor (Layer::* m89)(int, const Where&) const = &Layer::parameterTangent;
+DTensor (Layer::* m110)(int, const Where&) const = &Layer::parameterTangent;
 // TenonLayerSetTraining
-Layer& (Layer::* m90)(bool, const Where&) = &Layer::setTraining;
+Layer& (Layer::* m111)(bool, const Where&) = &Layer::setTraining;
 // TenonLayerSetFrozen
-Layer& (Layer::* m91)(bool, const Where&) = &Layer::setFrozen;
+Layer& (Layer::* m112)(bool, const Where&) = &Layer::setFrozen;
 // TenonLayerSetTarget
-Layer& (Layer::* m92)(const DTensor&, const Where&) = &Layer::setTarget;
+Layer& (Layer::* m113)(const DTensor&, const Where&) = &Layer::setTarget;
+// TenonLayerSetTargetWeights
+Layer& (Layer::* m114)(const DTensor&, const Where&) = &Layer::setTargetWeights;
 // TenonLayerApply
-void (Layer::* m93)(const DTensor&, DTensor&, const Where&) = &Layer::apply;
+void (Layer::* m115)(const DTensor&, DTensor&, const Where&) = &Layer::apply;
 // TenonLayerApplyTangent
-void (Layer::* m94)(const DTensor&, DTensor&, const Where&) = &Layer::applyTangent;
+void (Layer::* m116)(const DTensor&, DTensor&, const Where&) = &Layer::applyTangent;
 // TenonLayerApplyAdjoint
-void (Layer::* m95)(const DTensor&, DTensor&, const Where&) = &Layer::applyAdjoint;
-void (Layer::* m95Short)(const DTensor&, const Where&) = &Layer::applyAdjoint;
+void (Layer::* m117)(const DTensor&, DTensor&, const Where&) = &Layer::applyAdjoint;
+void (Layer::* m117Short)(const DTensor&, const Where&) = &Layer::applyAdjoint;
 // TenonLayerClearStack
-void (Layer::* m96)(const Where&) = &Layer::clearStack;
+void (Layer::* m118)(const Where&) = &Layer::clearStack;
 // TenonLayerZeroGradients
-void (Layer::* m97)(const Where&) = &Layer::zeroGradients;
+void (Layer::* m119)(const Where&) = &Layer::zeroGradients;
 // TenonLayerTestAdjoint
-double (Layer::* m98)(const DTensor&, TenonInt, double*, double*,
+double (Layer::* m120)(const DTensor&, TenonInt, double*, double*,
     const Where&) = &Layer::testAdjoint;
 // TenonLayerTestTaylor
-double (Layer::* m99)(const DTensor&, TenonInt, double*, const Where&) = &Layer::testTaylor;
-// TenonLayerCreateConv
-Layer (* m100)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
-// TenonLayerCreatePooling
-Layer (* m101)(MPI_Comm, TenonPoolingMode, Ints, const Where&) = &Layer::pooling;
-// TenonLayerCreateAffine
-Layer (* m102)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
-// TenonLayerCreatePointwise
-Layer (* m103)(MPI_Comm, Text, const Where&) = &Layer::pointwise;
-// TenonLayerCreateFlatten
-Layer (* m104)(MPI_Comm, const Where&) = &Layer::flatten;
-// TenonLayerCreateCrossEntropy
-Layer (* m105)(MPI_Comm, const Where&) = &Layer::crossEntropy;
-// TenonLayerCreateMeanSquaredError
-Layer (* m106)(MPI_Comm, const Where&) = &Layer::meanSquaredError;
-// TenonLayerCreateDropout
-Layer (* m107)(MPI_Comm, double, const Where&) = &Layer::dropout;
-// TenonLayerCreateType
-Layer (* m108)(MPI_Comm, Text, const Where&) = &Layer::ofType;
+double (Layer::* m121)(const DTensor&, TenonInt, double*, const Where&) = &Layer::testTaylor;
 // TenonLayerCreateSequential
-Layer (* m109)(MPI_Comm, const Where&) = &Layer::sequential;
+Layer (* m122)(MPI_Comm, const Where&) = &Layer::sequential;
 // TenonLayerSequentialAdd
-Layer& (Layer::* m110)(const Layer&, const Where&) = &Layer::add;
-// TenonLayerCreateRepartition
-Layer (* m111)(MPI_Comm, const Layout&, const Where&) = &Layer::repartition;
-// TenonLayerCreateAdd
-Layer (* m112)(MPI_Comm, const Where&) = &Layer::sum;
-// TenonLayerCreateConcatenate
-Layer (* m113)(MPI_Comm, int, const Where&) = &Layer::concatenate;
-// TenonLayerSetOutputLayout
-Layer& (Layer::* m114)(const Layout&, const Where&) = &Layer::setOutputLayout;
+Layer& (Layer::* m123)(const Layer&, const Where&) = &Layer::add;
 // TenonLayerCreateGraph
-Layer (* m115)(MPI_Comm, const Where&) = &Layer::graph;
-// TenonLayerGraphSetInputs
-Layer& (Layer::* m116)(int, const Where&) = &Layer::graphSetInputs;
+Layer (* m124)(MPI_Comm, const Where&) = &Layer::graph;
 // TenonLayerGraphAddNode
-int (Layer::* m117)(const Layer&, List<int>, const Where&) = &Layer::addNode;
+int (Layer::* m125)(const Layer&, List<int>, const Where&) = &Layer::addNode;
 // TenonLayerGetBoundaryLayout
-Layout (Layer::* m118)(const Layout&, const Where&) const = &Layer::boundaryLayout;
+Layout (Layer::* m126)(const Layout&, const Where&) const = &Layer::boundaryLayout;
 // TenonLayerSetUpMany
-void (Layer::* m119)(Handles<TenonLayout>, const Where&) = &Layer::setUpMany;
+void (Layer::* m127)(Handles<TenonLayout>, const Where&) = &Layer::setUpMany;
 // TenonLayerCreateInputCotangentAt
-DTensor (Layer::* m120)(int, const Where&) const = &Layer::createInputCotangentAt;
+DTensor (Layer::* m128)(int, const Where&) const = &Layer::createInputCotangentAt;
 // TenonLayerApplyMany
-void (Layer::* m121)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyMany;
+void (Layer::* m129)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyMany;
 // TenonLayerApplyTangentMany
-void (Layer::* m122)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyTangentMany;
+void (Layer::* m130)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyTangentMany;
 // TenonLayerApplyAdjointMany
-void (Layer::* m123)(const DTensor&, Handles<TenonDTensor>,
+void (Layer::* m131)(const DTensor&, Handles<TenonDTensor>,
     const Where&) = &Layer::applyAdjointMany;
+// TenonLayerCreateFromFile
+Layer (* m132)(MPI_Comm, Text, const Where&) = &Layer::fromFile;
+// TenonLayerSaveNetwork
+void (Layer::* m133)(Text, const Where&) const = &Layer::saveNetwork;
+// TenonLayerLoadWeights
+void (Layer::* m134)(Text, Text, const Where&) = &Layer::loadWeights;
+// TenonLayerSaveWeights
+void (Layer::* m135)(Text, const Where&) const = &Layer::saveWeights;
+// TenonLayerGetChild
+Layer (Layer::* m136)(Text, const Where&) const = &Layer::child;
+// TenonLayerGetParameterAt
+DTensor (Layer::* m137)(Text, const Where&) const = &Layer::parameter;
+// TenonLayerCreateConv
+Layer (* m138)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
+// TenonLayerCreateAffine
+Layer (* m139)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
 // TenonLayerSetStride
-Layer& (Layer::* m124)(Ints, const Where&) = &Layer::setStride;
-// TenonLayerSetDilation
-Layer& (Layer::* m125)(Ints, const Where&) = &Layer::setDilation;
+Layer& (Layer::* m140)(Ints, const Where&) = &Layer::setStride;
 // TenonLayerSetPadding
-Layer& (Layer::* m126)(Ints, Ints, const Where&) = &Layer::setPadding;
+Layer& (Layer::* m141)(Ints, Ints, const Where&) = &Layer::setPadding;
 // TenonLayerSetBoundary
-Layer& (Layer::* m127)(List<TenonBoundary>, List<TenonBoundary>,
+Layer& (Layer::* m142)(List<TenonBoundary>, List<TenonBoundary>,
     const Where&) = &Layer::setBoundary;
-// TenonLayerSetBoundaryConstant
-Layer& (Layer::* m128)(double, const Where&) = &Layer::setBoundaryConstant;
-// TenonLayerSetGroups
-Layer& (Layer::* m129)(TenonInt, const Where&) = &Layer::setGroups;
-// TenonLayerSetOverlap
-Layer& (Layer::* m130)(TenonOverlap, const Where&) = &Layer::setOverlap;
-// TenonLayerSetCeilMode
-Layer& (Layer::* m131)(bool, const Where&) = &Layer::setCeilMode;
-// TenonLayerSetBias
-Layer& (Layer::* m132)(bool, const Where&) = &Layer::setBias;
-// TenonLayerSetRate
-Layer& (Layer::* m133)(double, const Where&) = &Layer::setRate;
-// TenonLayerSetSlope
-Layer& (Layer::* m134)(double, const Where&) = &Layer::setSlope;
-// TenonLayerSetFactor
-Layer& (Layer::* m135)(double, const Where&) = &Layer::setFactor;
-// TenonLayerSetDataType
-Layer& (Layer::* m136)(TenonDataType, const Where&) = &Layer::setDataType;
-// TenonLayerSetSpace
-Layer& (Layer::* m137)(TenonMemorySpace, const Where&) = &Layer::setSpace;
-// TenonLayerSetStackDepth
-Layer& (Layer::* m138)(int, const Where&) = &Layer::setStackDepth;
-// TenonLayerSetSignature
-Layer& (Layer::* m139)(Text, const Where&) = &Layer::setSignature;
-// TenonLayerSetStorage
-Layer& (Layer::* m140)(Text, const Where&) = &Layer::setStorage;
-// TenonLayerSetBackend
-Layer& (Layer::* m141)(Text, const Where&) = &Layer::setBackend;
-// TenonLayerCreate
-Layer m142(MPI_Comm comm, const Where& where) {
-  return Layer(comm, where);
-}
-// TenonLayerSetType
-Layer& (Layer::* m143)(Text, const Where&) = &Layer::setType;
+// TenonLayerSetOutputLayout
+Layer& (Layer::* m143)(const Layout&, const Where&) = &Layer::setOutputLayout;
 // TenonLayerGetTypes
 std::string (* m144)(const Where&) = &Layer::types;
 // TenonLayerGetLabels
 std::string (Layer::* m145)(Ints, const Where&) const = &Layer::labels;
 // TenonLayerGetTypeSignatures
 std::string (* m146)(Text, int, const Where&) = &Layer::typeSignatures;
-// TenonLayerGetSummary
-std::string (Layer::* m147)(const Where&) const = &Layer::summary;
-// TenonLayerSetExample
-Layer::SetExampleResult (Layer::* m148)(TenonInt, const Where&) = &Layer::setExample;
-// TenonLayerGetExampleShape
-std::vector<TenonInt> (Layer::* m149)(TenonInt, int, const Where&) const = &Layer::exampleShape;
-// TenonLayerCreateFromFile
-Layer (* m150)(MPI_Comm, Text, const Where&) = &Layer::fromFile;
-// TenonLayerSaveNetwork
-void (Layer::* m151)(Text, const Where&) const = &Layer::saveNetwork;
-// TenonLayerGetChild
-Layer (Layer::* m152)(Text, const Where&) const = &Layer::child;
-// TenonLayerGetParameterAt
-DTensor (Layer::* m153)(Text, const Where&) const = &Layer::parameter;
-// TenonLayerLoadWeights
-void (Layer::* m154)(Text, Text, const Where&) = &Layer::loadWeights;
-// TenonLayerSaveWeights
-void (Layer::* m155)(Text, const Where&) const = &Layer::saveWeights;
 // TenonLayoutCreateSharded
-Layout m156(const Partition& partition, Ints shape, Text properties, const Where& where) {
+Layout m147(const Partition& partition, Ints shape, Text properties, const Where& where) {
   return Layout(partition, shape, properties, where);
 }
 // TenonLayoutCreateFromBoxes
-Layout m157(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
+Layout m148(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
   return Layout(comm, shape, low, high, where);
 }
 // TenonLayoutCreate
-Layout m158(const Partition& partition, const Where& where) {
+Layout m149(const Partition& partition, const Where& where) {
   return Layout(partition, where);
 }
 // TenonLayoutCreateLike
-Layout (Layout::* m159)(const Where&) const = &Layout::like;
+Layout (Layout::* m150)(const Where&) const = &Layout::like;
 // TenonLayoutSetShape
-Layout& (Layout::* m160)(Ints, const Where&) = &Layout::setShape;
+Layout& (Layout::* m151)(Ints, const Where&) = &Layout::setShape;
 // TenonLayoutSetProperties
-Layout& (Layout::* m161)(Text, const Where&) = &Layout::setProperties;
+Layout& (Layout::* m152)(Text, const Where&) = &Layout::setProperties;
 // TenonLayoutSetSplitOrder
-Layout& (Layout::* m162)(int, List<int>, const Where&) = &Layout::setSplitOrder;
+Layout& (Layout::* m153)(int, List<int>, const Where&) = &Layout::setSplitOrder;
 // TenonLayoutSetCuts
-Layout& (Layout::* m163)(int, Ints, const Where&) = &Layout::setCuts;
+Layout& (Layout::* m154)(int, Ints, const Where&) = &Layout::setCuts;
 // TenonLayoutSetHalo
-Layout& (Layout::* m164)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m155)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHalo;
 // TenonLayoutSetHaloBoxes
-Layout& (Layout::* m165)(int, Ints, Ints, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m156)(int, Ints, Ints, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHaloBoxes;
 // TenonLayoutSetHaloPartial
-Layout& (Layout::* m166)(int, bool, const Where&) = &Layout::setHaloPartial;
+Layout& (Layout::* m157)(int, bool, const Where&) = &Layout::setHaloPartial;
 // TenonLayoutSetUp
-void (Layout::* m167)(const Where&) = &Layout::setUp;
+void (Layout::* m158)(const Where&) = &Layout::setUp;
 // TenonLayoutGetDual
-Layout (Layout::* m168)(const Where&) const = &Layout::dual;
+Layout (Layout::* m159)(const Where&) const = &Layout::dual;
 // TenonLayoutGetPartition
-Partition (Layout::* m169)(const Where&) const = &Layout::partition;
+Partition (Layout::* m160)(const Where&) const = &Layout::partition;
 // TenonLayoutGetDim
-int (Layout::* m170)(const Where&) const = &Layout::dimensions;
+int (Layout::* m161)(const Where&) const = &Layout::dimensions;
 // TenonLayoutGetShape
-std::vector<TenonInt> (Layout::* m171)(const Where&) const = &Layout::shape;
+std::vector<TenonInt> (Layout::* m162)(const Where&) const = &Layout::shape;
 // TenonLayoutGetProperties
-std::string (Layout::* m172)(const Where&) const = &Layout::properties;
+std::string (Layout::* m163)(const Where&) const = &Layout::properties;
 // TenonLayoutGetBox
-Box (Layout::* m173)(const Where&) const = &Layout::box;
+Box (Layout::* m164)(const Where&) const = &Layout::box;
 // TenonLayoutGetOwnedBox
-Box (Layout::* m174)(const Where&) const = &Layout::ownedBox;
+Box (Layout::* m165)(const Where&) const = &Layout::ownedBox;
 // TenonLayoutIsActive
-bool (Layout::* m175)(const Where&) const = &Layout::isActive;
+bool (Layout::* m166)(const Where&) const = &Layout::isActive;
 // TenonLayoutIsEqual
-bool (Layout::* m176)(const Layout&, const Where&) const = &Layout::isEqual;
+bool (Layout::* m167)(const Layout&, const Where&) const = &Layout::isEqual;
 // TenonLinearOpApply
-void (LinearOp::* m177)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
+void (LinearOp::* m168)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
 // TenonLinearOpApplyAdjoint
-void (LinearOp::* m178)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
+void (LinearOp::* m169)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
 // TenonLinearOpApplyAdd
-void (LinearOp::* m179)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m170)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyAdd;
-// TenonLinearOpApplyAdjointAdd
-void (LinearOp::* m180)(double, const DTensor&, double, DTensor&,
-    const Where&) = &LinearOp::applyAdjointAdd;
 // TenonLinearOpApplyBegin
-void (LinearOp::* m181)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m171)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyBegin;
 // TenonLinearOpApplyEnd
-void (LinearOp::* m182)(const Where&) = &LinearOp::applyEnd;
-// TenonLinearOpApplyAdjointBegin
-void (LinearOp::* m183)(double, const DTensor&, double, DTensor&,
-    const Where&) = &LinearOp::applyAdjointBegin;
-// TenonLinearOpApplyAdjointEnd
-void (LinearOp::* m184)(const Where&) = &LinearOp::applyAdjointEnd;
+void (LinearOp::* m172)(const Where&) = &LinearOp::applyEnd;
 // TenonLinearOpBind
-void (LinearOp::* m185)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
-// TenonLinearOpBindAdjoint
-void (LinearOp::* m186)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bindAdjoint;
+void (LinearOp::* m173)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
 // TenonLinearOpUnbind
-void (LinearOp::* m187)(const Where&) = &LinearOp::unbind;
+void (LinearOp::* m174)(const Where&) = &LinearOp::unbind;
 // TenonLinearOpGetDomain
-Layout (LinearOp::* m188)(const Where&) const = &LinearOp::domain;
+Layout (LinearOp::* m175)(const Where&) const = &LinearOp::domain;
 // TenonLinearOpGetRange
-Layout (LinearOp::* m189)(const Where&) const = &LinearOp::range;
-// TenonLinearOpGetDataType
-TenonDataType (LinearOp::* m190)(const Where&) const = &LinearOp::dataType;
-// TenonLinearOpGetRangeDataType
-TenonDataType (LinearOp::* m191)(const Where&) const = &LinearOp::rangeDataType;
+Layout (LinearOp::* m176)(const Where&) const = &LinearOp::range;
+// TenonLinearOpGetDataTypes
+LinearOp::DataTypes (LinearOp::* m177)(const Where&) const = &LinearOp::dataTypes;
 // TenonLinearOpGetTraffic
-LinearOp::Traffic (LinearOp::* m192)(const Where&) const = &LinearOp::traffic;
+LinearOp::Traffic (LinearOp::* m178)(const Where&) const = &LinearOp::traffic;
 // TenonLinearOpTestAdjoint
-double (LinearOp::* m193)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
+double (LinearOp::* m179)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
 // TenonLinearOpCreateConversion
-LinearOp (* m194)(const Layout&, const Layout&, TenonDataType,
+LinearOp (* m180)(const Layout&, const Layout&, TenonDataType,
     const Where&) = &LinearOp::conversion;
 // TenonLinearOpCreateHalo
-LinearOp (* m195)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
+LinearOp (* m181)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
 // TenonLinearOpCreateBoundaryValues
-LinearOp (* m196)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
+LinearOp (* m182)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
 // TenonLinearOpCreateBoundaryConstant
-LinearOp (* m197)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
-// TenonLinearOpCreateRepartition
-LinearOp (* m198)(const Layout&, const Layout&, TenonDataType,
-    const Where&) = &LinearOp::repartition;
+LinearOp (* m183)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
 // TenonLinearOpCreatePrimitive
-LinearOp (* m199)(const Layout&, Text, int, int, TenonDataType,
+LinearOp (* m184)(const Layout&, Text, int, int, TenonDataType,
     const Where&) = &LinearOp::primitive;
 // TenonLinearOpCreateSendReceive
-LinearOp (* m200)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
-// TenonLinearOpCreateAllocate
-LinearOp (* m201)(const Layout&, const Layout&, Ints, TenonDataType,
-    const Where&) = &LinearOp::allocate;
-// TenonLinearOpCreateClear
-LinearOp (* m202)(const Layout&, Ints, Ints, TenonDataType, const Where&) = &LinearOp::clear;
-// TenonLinearOpCreateAdd
-LinearOp (* m203)(const Layout&, Ints, Ints, Ints, TenonDataType, const Where&) = &LinearOp::add;
-// TenonLinearOpCreateCopy
-LinearOp (* m204)(const Layout&, Ints, Ints, Ints, TenonDataType, const Where&) = &LinearOp::copy;
-// TenonLinearOpCreateMove
-LinearOp (* m205)(const Layout&, Ints, Ints, Ints, TenonDataType, const Where&) = &LinearOp::move;
-// TenonLinearOpCreateIdentity
-LinearOp (* m206)(const Layout&, TenonDataType, const Where&) = &LinearOp::identity;
+LinearOp (* m185)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
 // TenonLinearOpCreateCast
-LinearOp (* m207)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
-// TenonLinearOpCreateZero
-LinearOp (* m208)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::zero;
+LinearOp (* m186)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
 // TenonLinearOpCreateComposition
-LinearOp (* m209)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
+LinearOp (* m187)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
 // TenonLinearOpCreateAdjoint
-LinearOp (LinearOp::* m210)(const Where&) const = &LinearOp::adjoint;
+LinearOp (LinearOp::* m188)(const Where&) const = &LinearOp::adjoint;
 // TenonLinearOpCreateSum
-LinearOp (* m211)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
+LinearOp (* m189)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
 // TenonLinearOpCreateScale
-LinearOp (* m212)(double, const LinearOp&, const Where&) = &LinearOp::scale;
+LinearOp (* m190)(double, const LinearOp&, const Where&) = &LinearOp::scale;
 // TenonLinearOpCreateShell
-LinearOp (* m213)(const Layout&, const Layout&, TenonDataType, TenonDataType,
+LinearOp (* m191)(const Layout&, const Layout&, TenonDataType, TenonDataType,
     Function<TenonErrorCode(const DTensor&, DTensor&)>,
     Function<TenonErrorCode(const DTensor&, DTensor&)>, const Where&) = &LinearOp::shell;
 // TenonLinearOpCreateType
-LinearOp (* m214)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
+LinearOp (* m192)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
     const Where&) = &LinearOp::ofType;
 // TenonLinearOpCreateJacobian
-LinearOp (Layer::* m215)(const DTensor&, const Where&) const = &Layer::jacobian;
+LinearOp (Layer::* m193)(const DTensor&, const Where&) const = &Layer::jacobian;
 // TenonLinearOpJacobianSetPoint
-LinearOp& (LinearOp::* m216)(const DTensor&, const Where&) = &LinearOp::setPoint;
+LinearOp& (LinearOp::* m194)(const DTensor&, const Where&) = &LinearOp::setPoint;
 // TenonLogEnable
-void (* m217)(bool, const Where&) = &tenon::logEnable;
+void (* m195)(bool, const Where&) = &tenon::logEnable;
 // TenonLogEventRegister
-int (* m218)(Text, const Where&) = &tenon::logEventRegister;
+int (* m196)(Text, const Where&) = &tenon::logEventRegister;
 // TenonLogEventBegin
-void (* m219)(int, const Where&) = &tenon::logEventBegin;
+void (* m197)(int, const Where&) = &tenon::logEventBegin;
 // TenonLogEventEnd
-void (* m220)(int, const Where&) = &tenon::logEventEnd;
+void (* m198)(int, const Where&) = &tenon::logEventEnd;
 // TenonLogFlops
-void (* m221)(double, const Where&) = &tenon::logFlops;
+void (* m199)(double, const Where&) = &tenon::logFlops;
 // TenonLogStagePush
-void (* m222)(Text, const Where&) = &tenon::logStagePush;
+void (* m200)(Text, const Where&) = &tenon::logStagePush;
 // TenonLogStagePop
-void (* m223)(const Where&) = &tenon::logStagePop;
+void (* m201)(const Where&) = &tenon::logStagePop;
 // TenonProgressShow
-void (* m224)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
-// TenonLayerSetTargetWeights
-Layer& (Layer::* m225)(const DTensor&, const Where&) = &Layer::setTargetWeights;
+void (* m202)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
 // TenonMachineCreate
-Machine m226(Text name, List<const char*> names, Ints sizes, const Where& where) {
+Machine m203(Text name, List<const char*> names, Ints sizes, const Where& where) {
   return Machine(name, names, sizes, where);
 }
 // TenonMachineCreateFromFile
-Machine (* m227)(Text, TenonInt, const Where&) = &Machine::fromFile;
+Machine (* m204)(Text, TenonInt, const Where&) = &Machine::fromFile;
 // TenonMachineCreateLocal
-Machine (* m228)(const Where&) = &Machine::local;
+Machine (* m205)(const Where&) = &Machine::local;
 // TenonMachineCreateFromComm
-Machine (* m229)(MPI_Comm, const Where&) = &Machine::fromComm;
+Machine (* m206)(MPI_Comm, const Where&) = &Machine::fromComm;
 // TenonMachineMeasure
-Machine (* m230)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
+Machine (* m207)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
 // TenonMachineSave
-void (Machine::* m231)(Text, const Where&) const = &Machine::save;
+void (Machine::* m208)(Text, const Where&) const = &Machine::save;
 // TenonMachineAddLink
-Machine& (Machine::* m232)(Text, int, TenonInt, double, double, TenonLinkRule,
+Machine& (Machine::* m209)(Text, int, TenonInt, double, double, TenonLinkRule,
     const Where&) = &Machine::addLink;
 // TenonMachineGetCounts
-Machine::Counts (Machine::* m233)(const Where&) const = &Machine::counts;
-// TenonMachineGetLevelName
-std::string (Machine::* m234)(int, const Where&) const = &Machine::levelName;
-// TenonMachineGetLevelSize
-TenonInt (Machine::* m235)(int, const Where&) const = &Machine::levelSize;
-// TenonMachineGetLinkName
-std::string (Machine::* m236)(int, const Where&) const = &Machine::linkName;
+Machine::Counts (Machine::* m210)(const Where&) const = &Machine::counts;
+// TenonMachineGetLevel
+Machine::Level (Machine::* m211)(int, const Where&) const = &Machine::level;
 // TenonMachineGetLink
-Machine::Link (Machine::* m237)(int, const Where&) const = &Machine::link;
+Machine::Link (Machine::* m212)(int, const Where&) const = &Machine::link;
 // TenonMachineGetRanks
-std::vector<TenonInt> (Machine::* m238)(const Where&) const = &Machine::ranks;
+std::vector<TenonInt> (Machine::* m213)(const Where&) const = &Machine::ranks;
 // TenonOptimizerCreate
-Optimizer m258(const Layer& layer, Text type, const Where& where) {
+Optimizer m233(const Layer& layer, Text type, const Where& where) {
   return Optimizer(layer, type, where);
 }
 // TenonOptimizerSetLearningRate
-Optimizer& (Optimizer::* m259)(double, const Where&) = &Optimizer::setLearningRate;
+Optimizer& (Optimizer::* m234)(double, const Where&) = &Optimizer::setLearningRate;
 // TenonOptimizerReport
-bool (Optimizer::* m260)(double, const Where&) = &Optimizer::report;
+bool (Optimizer::* m235)(double, const Where&) = &Optimizer::report;
 // TenonOptimizerGetLearningRate
-double (Optimizer::* m261)(const Where&) const = &Optimizer::learningRate;
+double (Optimizer::* m236)(const Where&) const = &Optimizer::learningRate;
 // TenonOptimizerClipGradientNorm
-double (Optimizer::* m262)(double, const Where&) = &Optimizer::clipGradientNorm;
+double (Optimizer::* m237)(double, const Where&) = &Optimizer::clipGradientNorm;
 // TenonOptimizerStep
-void (Optimizer::* m263)(const Where&) = &Optimizer::step;
+void (Optimizer::* m238)(const Where&) = &Optimizer::step;
 // TenonOptimizerStepClosure
-double (Optimizer::* m264)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
+double (Optimizer::* m239)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
 // TenonOptimizerGetSteps
-TenonInt (Optimizer::* m265)(const Where&) const = &Optimizer::steps;
+TenonInt (Optimizer::* m240)(const Where&) const = &Optimizer::steps;
 // TenonOptionsDeclare
-void (* m266)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
+void (* m241)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
 // TenonOptionsOwnCommandLine
-void (* m267)(const Where&) = &tenon::optionsOwnCommandLine;
+void (* m242)(const Where&) = &tenon::optionsOwnCommandLine;
 // TenonOptionsSet
-void (* m268)(Text, Text, const Where&) = &tenon::optionsSet;
+void (* m243)(Text, Text, const Where&) = &tenon::optionsSet;
 // TenonOptionsInsertFile
-void (* m269)(Text, const Where&) = &tenon::optionsInsertFile;
+void (* m244)(Text, const Where&) = &tenon::optionsInsertFile;
 // TenonOptionsGetFlag
-bool (* m270)(Text, Text, const Where&) = &tenon::optionsGetFlag;
+bool (* m245)(Text, Text, const Where&) = &tenon::optionsGetFlag;
 // TenonOptionsGetInt
-TenonInt (* m271)(Text, Text, const Where&) = &tenon::optionsGetInt;
+TenonInt (* m246)(Text, Text, const Where&) = &tenon::optionsGetInt;
 // TenonOptionsGetIntegers
-std::vector<TenonInt> (* m272)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
+std::vector<TenonInt> (* m247)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
 // TenonOptionsGetReal
-double (* m273)(Text, Text, const Where&) = &tenon::optionsGetReal;
+double (* m248)(Text, Text, const Where&) = &tenon::optionsGetReal;
 // TenonOptionsGetString
-std::string (* m274)(Text, Text, const Where&) = &tenon::optionsGetString;
+std::string (* m249)(Text, Text, const Where&) = &tenon::optionsGetString;
 // TenonOptionsHas
-bool (* m275)(Text, Text, const Where&) = &tenon::optionsHas;
+bool (* m250)(Text, Text, const Where&) = &tenon::optionsHas;
 // TenonOptionsGetDeclaredCount
-int (* m276)(const Where&) = &tenon::optionsDeclaredCount;
-// TenonOptionsGetDeclaredType
-TenonOptionType (* m277)(int, const Where&) = &tenon::optionsDeclaredType;
+int (* m251)(const Where&) = &tenon::optionsDeclaredCount;
 // TenonOptionsGetDeclaredText
-std::string (* m278)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
+std::string (* m252)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
 // TenonOptionsHelp
-void (* m279)(Text, const Where&) = &tenon::optionsHelp;
+void (* m253)(Text, const Where&) = &tenon::optionsHelp;
 // TenonSetOutputHandler
-void (* m280)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
+void (* m254)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
 // TenonSetErrorOutputHandler
-void (* m281)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
+void (* m255)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
 // TenonWriteFile
-void (* m282)(Text, std::string_view, const Where&) = &tenon::writeFile;
+void (* m256)(Text, std::string_view, const Where&) = &tenon::writeFile;
 // TenonPartitionCreate
-Partition m283(MPI_Comm comm, List<int> extents, const Where& where) {
+Partition m257(MPI_Comm comm, List<int> extents, const Where& where) {
   return Partition(comm, extents, where);
 }
 // TenonPartitionCreateFromRanks
-Partition (* m284)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
+Partition (* m258)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
 // TenonPartitionCreatePlaced
-Partition (* m285)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
+Partition (* m259)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
 // TenonPartitionGetAxes
-int (Partition::* m286)(const Where&) const = &Partition::axes;
+int (Partition::* m260)(const Where&) const = &Partition::axes;
 // TenonPartitionGetExtents
-std::vector<int> (Partition::* m287)(const Where&) const = &Partition::extents;
-// TenonPartitionGetPosition
-int (Partition::* m288)(const Where&) const = &Partition::position;
+std::vector<int> (Partition::* m261)(const Where&) const = &Partition::extents;
 // TenonPartitionGetCoordinates
-std::vector<int> (Partition::* m289)(const Where&) const = &Partition::coordinates;
+std::vector<int> (Partition::* m262)(const Where&) const = &Partition::coordinates;
 // TenonPartitionGetAxisComm
-MPI_Comm (Partition::* m290)(int, const Where&) const = &Partition::axisComm;
+MPI_Comm (Partition::* m263)(int, const Where&) const = &Partition::axisComm;
 // TenonPartitionShareMemory
-void (Partition::* m291)(void*, std::size_t, const Where&) = &Partition::shareMemory;
+void (Partition::* m264)(void*, std::size_t, const Where&) = &Partition::shareMemory;
 // TenonPartitionUnshareMemory
-void (Partition::* m292)(void*, const Where&) = &Partition::unshareMemory;
+void (Partition::* m265)(void*, const Where&) = &Partition::unshareMemory;
 // TenonPartitionSetStream
-Partition& (Partition::* m293)(void*, const Where&) = &Partition::setStream;
-// TenonPlanCreateNamed
-Plan (* m294)(Text, TenonInt, const Where&) = &Plan::named;
+Partition& (Partition::* m266)(void*, const Where&) = &Partition::setStream;
 // TenonPlanSetMachine
-Plan& (Plan::* m295)(const Machine&, const Where&) = &Plan::setMachine;
+Plan& (Plan::* m267)(const Machine&, const Where&) = &Plan::setMachine;
 // TenonPlanFix
-void (Plan::* m296)(Text, Text, const Where&) = &Plan::fix;
+void (Plan::* m268)(Text, Text, const Where&) = &Plan::fix;
 // TenonPlanSearch
-void (Plan::* m297)(const Where&) = &Plan::search;
+void (Plan::* m269)(const Where&) = &Plan::search;
 // TenonPlanGetNumber
-double (Plan::* m298)(Text, Text, const Where&) const = &Plan::number;
+double (Plan::* m270)(Text, Text, const Where&) const = &Plan::number;
 // TenonPlanGetLayerCount
-TenonInt (Plan::* m299)(const Where&) const = &Plan::layerCount;
+TenonInt (Plan::* m271)(const Where&) const = &Plan::layerCount;
 // TenonPlanGetLayerName
-std::string (Plan::* m300)(TenonInt, const Where&) const = &Plan::layerName;
-// TenonPlanGetWord
-std::string (Plan::* m301)(Text, const Where&) const = &Plan::word;
-// TenonPlanGetRunnerUp
-std::string (Plan::* m302)(Text, const Where&) const = &Plan::runnerUp;
-// TenonPlanGetPublishedSeconds
-double (Plan::* m303)(Text, TenonInt, TenonInt, TenonInt, TenonInt,
-    const Where&) const = &Plan::publishedSeconds;
-// TenonPlanCountConversion
-Plan::CountConversionResult (* m304)(Text, Text, TenonInt, Ints,
-    const Where&) = &Plan::countConversion;
+std::string (Plan::* m272)(TenonInt, const Where&) const = &Plan::layerName;
+// TenonPlanGetText
+std::string (Plan::* m273)(Text, Text, const Where&) const = &Plan::getText;
 // TenonPlanCreate
-Plan m305(const Layer& network, TenonInt batch, const Where& where) {
+Plan m274(const Layer& network, TenonInt batch, const Where& where) {
   return Plan(network, batch, where);
 }
 // TenonPlanSetInput
-Plan& (Plan::* m306)(const Layout&, const Where&) = &Plan::setInput;
+Plan& (Plan::* m275)(const Layout&, const Where&) = &Plan::setInput;
 // TenonPlanSetOutput
-Plan& (Plan::* m307)(const Layout&, const Where&) = &Plan::setOutput;
+Plan& (Plan::* m276)(const Layout&, const Where&) = &Plan::setOutput;
 // TenonPlanSetUp
-void (Plan::* m308)(const Where&) = &Plan::setUp;
+void (Plan::* m277)(const Where&) = &Plan::setUp;
 // TenonPlanSave
-void (Plan::* m309)(Text, const Where&) const = &Plan::save;
+void (Plan::* m278)(Text, const Where&) const = &Plan::save;
 // TenonPlanLoad
-void (Plan::* m310)(Text, const Where&) = &Plan::load;
+void (Plan::* m279)(Text, const Where&) = &Plan::load;
 // TenonPlanReport
-void (Plan::* m311)(const Where&) = &Plan::report;
+void (Plan::* m280)(const Where&) = &Plan::report;
 // TenonPlanCalibrate
-Plan::CalibrateResult (Plan::* m312)(const Where&) = &Plan::calibrate;
+Plan::CalibrateResult (Plan::* m281)(const Where&) = &Plan::calibrate;
 // TenonPlanSetRatesFrom
-Plan& (Plan::* m313)(const Plan&, const Where&) = &Plan::setRatesFrom;
+Plan& (Plan::* m282)(const Plan&, const Where&) = &Plan::setRatesFrom;
 // TenonPlanGetLayer
-Layer (Plan::* m314)(const Where&) const = &Plan::layer;
+Layer (Plan::* m283)(const Where&) const = &Plan::layer;
 // TenonPlanGetInputLayout
-Layout (Plan::* m315)(const Where&) const = &Plan::inputLayout;
+Layout (Plan::* m284)(const Where&) const = &Plan::inputLayout;
 // TenonPlanApply
-void (Plan::* m316)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
+void (Plan::* m285)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
 // TenonPlanApplyTangent
-void (Plan::* m317)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
+void (Plan::* m286)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
 // TenonPlanApplyAdjoint
-void (Plan::* m318)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
-void (Plan::* m318Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
-// TenonPlacementListCreate
-PlacementList m319(Ints system, Ints sizes, const Where& where) {
-  return PlacementList(system, sizes, where);
-}
-// TenonPlacementListGetCount
-TenonInt (PlacementList::* m320)(const Where&) const = &PlacementList::count;
-// TenonPlacementListGetMatrix
-void (PlacementList::* m321)(TenonInt, Array<TenonInt>,
-    const Where&) const = &PlacementList::matrix;
-// TenonPlacementListGetCoordinates
-void (PlacementList::* m322)(TenonInt, TenonInt, Array<TenonInt>,
-    const Where&) const = &PlacementList::coordinates;
-// TenonPlacementListGetDevice
-TenonInt (PlacementList::* m323)(TenonInt, Ints, const Where&) const = &PlacementList::device;
-// TenonPlacementListGetHierarchy
-int (PlacementList::* m324)(TenonInt, List<int>, Array<TenonInt>,
-    const Where&) const = &PlacementList::hierarchy;
-// TenonReductionProgramsCreate
-ReductionPrograms m325(const PlacementList& list, TenonInt index, List<int> reduce, int sizeLimit,
-    const Where& where) {
-  return ReductionPrograms(list, index, reduce, sizeLimit, where);
-}
-// TenonReductionProgramsGetCount
-TenonInt (ReductionPrograms::* m326)(const Where&) const = &ReductionPrograms::count;
-// TenonReductionProgramsGetCountOfSize
-TenonInt (ReductionPrograms::* m327)(int, const Where&) const = &ReductionPrograms::countOfSize;
-// TenonReductionProgramsGetSize
-int (ReductionPrograms::* m328)(TenonInt, const Where&) const = &ReductionPrograms::size;
-// TenonReductionProgramsGetText
-std::string (ReductionPrograms::* m329)(TenonInt, const Where&) const = &ReductionPrograms::getText;
-// TenonReductionProgramsGetStep
-ReductionPrograms::Step (ReductionPrograms::* m330)(TenonInt, int,
-    const Where&) const = &ReductionPrograms::step;
-// TenonReductionProgramsGetGroups
-std::vector<int> (ReductionPrograms::* m331)(TenonInt, int,
-    const Where&) const = &ReductionPrograms::groups;
-// TenonReductionProgramsPredict
-std::vector<double> (ReductionPrograms::* m332)(const Machine&, TenonReductionAlgorithm, double,
-    const Where&) const = &ReductionPrograms::predict;
+void (Plan::* m287)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m287Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
 // TenonTrainerCreate
-Trainer m333(const Layer& network, const Layer& loss, const Optimizer& optimizer,
+Trainer m288(const Layer& network, const Layer& loss, const Optimizer& optimizer,
     const Where& where) {
   return Trainer(network, loss, optimizer, where);
 }
 // TenonTrainerSetDataset
-Trainer& (Trainer::* m334)(const Dataset&, const Where&) = &Trainer::setDataset;
+Trainer& (Trainer::* m289)(const Dataset&, const Where&) = &Trainer::setDataset;
 // TenonTrainerSetBatches
-Trainer& (Trainer::* m335)(TenonInt, const DTensor&, const DTensor&,
+Trainer& (Trainer::* m290)(TenonInt, const DTensor&, const DTensor&,
     Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
 // TenonTrainerSetValidation
-Trainer& (Trainer::* m336)(const Dataset&, const Where&) = &Trainer::setValidation;
+Trainer& (Trainer::* m291)(const Dataset&, const Where&) = &Trainer::setValidation;
 // TenonTrainerSetCallback
-Trainer& (Trainer::* m337)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
+Trainer& (Trainer::* m292)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
     const Where&) = &Trainer::setCallback;
 // TenonTrainerSetCheckpoint
-Trainer& (Trainer::* m338)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
+Trainer& (Trainer::* m293)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
 // TenonTrainerRun
-void (Trainer::* m339)(TenonInt, const Where&) = &Trainer::run;
+void (Trainer::* m294)(TenonInt, const Where&) = &Trainer::run;
 // TenonTrainerStop
-void (Trainer::* m340)(const Where&) = &Trainer::stop;
+void (Trainer::* m295)(const Where&) = &Trainer::stop;
 // TenonTrainerGetProgress
-Trainer::Progress (Trainer::* m341)(const Where&) const = &Trainer::progress;
+Trainer::Progress (Trainer::* m296)(const Where&) const = &Trainer::progress;
 // TenonTrainerGetLosses
-Trainer::Losses (Trainer::* m342)(const Where&) const = &Trainer::losses;
+Trainer::Losses (Trainer::* m297)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 

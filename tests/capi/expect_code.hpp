@@ -35,6 +35,11 @@ TenonObject objectOf(Handle handle) {
   return reinterpret_cast<TenonObject>(handle);
 }
 
+template <class Handle>
+TenonErrorCode setInteger(Handle handle, const char* name, TenonInt value) {
+  return TenonObjectSetIntegers(objectOf(handle), name, 1, &value);
+}
+
 // The call has returned `got`.
 inline void expectCode(TenonErrorCode expected, TenonErrorCode got,
                        std::initializer_list<const char*> parts) {

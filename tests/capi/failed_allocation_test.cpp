@@ -8,6 +8,8 @@
 #include "sys/errors/object.hpp"
 #include "sys/memory/memory.hpp"
 
+#include <tenon/ext/reduction.h>
+
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -242,7 +244,7 @@ protected:
       TENON_STEP(TenonObjectSetOptionsPrefix(TenonObject(conv), "a_prefix_that_is_not_short_")),
       TENON_STEP(TenonObjectSetFromOptions(objectOf(conv))),
       TENON_STEP(TenonObjectSetText(objectOf(conv), "boundary", "periodic")),
-      TENON_STEP(TenonLayerCreatePointwise(MPI_COMM_WORLD, "tanh", &tanh)),
+      TENON_STEP(TenonLayerCreateType(MPI_COMM_WORLD, "tanh", &tanh)),
       TENON_STEP(TenonLayerSequentialAdd(network, conv)),
       TENON_STEP(TenonLayerSequentialAdd(network, tanh)),
       TENON_STEP(TenonLayerSetDataType(network, TENON_FLOAT64)),

@@ -3,6 +3,8 @@
 // the typed calls.
 #include "capi/expect_code.hpp"
 
+#include <tenon/ext/layer.h>
+
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -30,8 +32,7 @@ protected:
 
   void create(const char* type) {
     expectSuccess(TenonLayerDestroy(&layer_));
-    expectSuccess(TenonLayerCreate(MPI_COMM_WORLD, &layer_));
-    expectSuccess(TenonLayerSetType(layer_, type));
+    expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, type, &layer_));
   }
 
   // This rank's numbers of the output for a random input, after the initialisation by one seed.
@@ -112,10 +113,10 @@ TEST_F(LayerByName, LabelsAreThoseOfTheTable) {
   EXPECT_EQ(labels(4), "n,o,i,h,w,B,R,P");
   expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "groups", 1, &two));
   EXPECT_EQ(labels(4), "n,g,h,w,B,R,P");
-  expectSuccess(TenonLayerSetType(layer_, "tanh"));
+  create("tanh");
   EXPECT_EQ(labels(3), "S0,S1,S2,B,R");
   expectCode(TENON_ERR_NULL, TenonLayerGetLabels(layer_, 4, nullptr, nullptr, 0, nullptr), {});
-  expectSuccess(TenonLayerSetType(layer_, "sequential"));
+  create("sequential");
   expectCode(TENON_ERR_TYPE, TenonLayerGetLabels(layer_, 4, shape, nullptr, 0, nullptr),
              {"container"});
 }
@@ -168,13 +169,13 @@ TEST_F(LayerByName, ExamplesFitTheirType) {
   EXPECT_EQ(ndim, 0); // takes no target
   expectCode(TENON_ERR_ARG, TenonLayerGetExampleShape(layer_, 5, 2, 2, x, &ndim), {"tensor is 2"});
   expectCode(TENON_ERR_ARG, TenonLayerGetExampleShape(layer_, 5, 0, 1, x, &ndim), {"2 values"});
-  expectSuccess(TenonLayerSetType(layer_, "crossentropy"));
+  create("crossentropy");
   expectSuccess(TenonLayerSetExample(layer_, 5, &inputs, &classes));
   expectSuccess(TenonLayerGetExampleShape(layer_, 5, 0, 2, x, nullptr));
   expectSuccess(TenonLayerGetExampleShape(layer_, 5, inputs, 1, target, nullptr));
   EXPECT_EQ(classes, x[1]);
   EXPECT_EQ(target[0], x[0]);
-  expectSuccess(TenonLayerSetType(layer_, "sequential"));
+  create("sequential");
   expectCode(TENON_ERR_SUPPORT, TenonLayerSetExample(layer_, 5, &inputs, &classes),
              {"sequential", "no examples"});
 }
@@ -184,7 +185,6 @@ TEST_F(LayerByName, RefusesWhatThereIsNot) {
   create("conv");
   expectCode(TENON_ERR_TYPE, TenonObjectSetIntegers(objectOf(layer_), "kernal", 3, three),
              {"'kernel'"});
-  expectCode(TENON_ERR_TYPE, TenonLayerSetType(layer_, "cnov"), {"'conv'"});
   expectCode(TENON_ERR_TYPE, TenonObjectSetText(objectOf(layer_), "kernel", "3"),
              {"kernel", "integers"});
   expectCode(TENON_ERR_TYPE, TenonObjectSetIntegers(objectOf(layer_), "in_channels", 2, three),
@@ -199,12 +199,8 @@ TEST_F(LayerByName, RefusesWhatThereIsNot) {
   expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "kernel", 3, three));
   expectCode(TENON_ERR_ARG, TenonObjectGetIntegers(objectOf(layer_), "kernel", 2, &value, nullptr),
              {"3 values"});
-  TenonLayer plain = nullptr;
-  expectSuccess(TenonLayerCreate(MPI_COMM_WORLD, &plain));
-  TenonLayout input = layout({4, 2}, "B");
-  expectCode(TENON_ERR_STATE, TenonLayerSetUp(plain, input), {"TenonLayerSetType"});
-  expectSuccess(TenonLayoutDestroy(&input));
-  expectSuccess(TenonLayerDestroy(&plain));
+  TenonLayer none = nullptr;
+  expectCommonCode(TENON_ERR_TYPE, TenonLayerCreateType(MPI_COMM_WORLD, "cnov", &none), {"'conv'"});
 }
 
 // A setter that failed is remembered for its setting, and made good by the same setting.
@@ -282,7 +278,8 @@ TenonLayer lenet5() {
   };
   const auto pool = [&] {
     TenonLayer layer = nullptr;
-    expectSuccess(TenonLayerCreatePooling(MPI_COMM_WORLD, TENON_POOLING_MAX, 2, two, &layer));
+    expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "maxpooling", &layer));
+    expectSuccess(TenonObjectSetIntegers(objectOf(layer), "kernel", 2, two));
     return layer;
   };
   const auto affine = [&](TenonInt in, TenonInt out) {
@@ -334,7 +331,7 @@ TEST_F(NetworkFile, TheHeatClosureIsThatOfTheCalls) {
   expectSuccess(TenonLayerSetDataType(called, TENON_FLOAT64));
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 1, 16, three, &layers[0]));
   expectSuccess(TenonLayerSetPadding(layers[0], one, nullptr));
-  expectSuccess(TenonLayerCreatePointwise(MPI_COMM_WORLD, "tanh", &layers[1]));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "tanh", &layers[1]));
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 16, 1, one, &layers[2]));
   for (TenonLayer& layer : layers) {
     expectSuccess(TenonLayerSequentialAdd(called, layer));
@@ -358,7 +355,7 @@ TEST_F(NetworkFile, ASavedGraphComesBack) {
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 2, 2, three, &conv));
   expectSuccess(TenonLayerSetPadding(conv, one, nullptr));
   expectSuccess(TenonObjectSetName(objectOf(conv), "twice"));
-  expectSuccess(TenonLayerCreateAdd(MPI_COMM_WORLD, &sum));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "add", &sum));
   expectSuccess(TenonLayerGraphAddNode(layer_, conv, 1, input, nullptr));
   expectSuccess(TenonLayerGraphAddNode(layer_, conv, 1, first, nullptr));
   expectSuccess(TenonLayerGraphAddNode(layer_, sum, 2, both, nullptr));

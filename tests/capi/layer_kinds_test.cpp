@@ -45,8 +45,8 @@ constexpr TenonInt kTwo[] = {2};
 
 TEST_F(LayerKinds, GroupsSumOverTheirOwnChannels) {
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 6, 4, kTwo, &layer_));
-  expectCode(TENON_ERR_ARG, TenonLayerSetGroups(layer_, 3), {"groups, 3", "6 input", "4 output"});
-  expectSuccess(TenonLayerSetGroups(layer_, 2));
+  expectCode(TENON_ERR_ARG, setInteger(layer_, "groups", 3), {"groups, 3", "6 input", "4 output"});
+  expectSuccess(setInteger(layer_, "groups", 2));
   EXPECT_EQ(largestOutput({1, 6, 5}, 1, 0.5), (3 * 2) * 0.5 + 0.5);
 }
 
@@ -62,7 +62,7 @@ TEST_F(LayerKinds, OverlapIsForcedBySettingAndOption) {
       expectSuccess(TenonObjectSetOptionsPrefix(objectOf(layer_), "forced_"));
       expectSuccess(TenonObjectSetFromOptions(objectOf(layer_)));
     } else {
-      expectSuccess(TenonLayerSetOverlap(layer_, TENON_OVERLAP_ON));
+      expectSuccess(TenonObjectSetText(objectOf(layer_), "overlap", "on"));
     }
     EXPECT_EQ(largestOutput({1, 1, 16}, 3, 0.5), 2 * 3 * 0.5 + 0.5);
     ::testing::internal::CaptureStdout();
@@ -72,15 +72,13 @@ TEST_F(LayerKinds, OverlapIsForcedBySettingAndOption) {
     EXPECT_EQ(prints, text.find("strip 0 of the output") != std::string::npos) << text;
     expectSuccess(TenonLayerDestroy(&layer_));
   }
-  expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 1, 1, kTwo, &layer_));
-  expectCode(TENON_ERR_ARG, TenonLayerSetOverlap(layer_, static_cast<TenonOverlap>(7)),
-             {"overlap is 7"});
 }
 
 TEST_F(LayerKinds, CeilModeAddsAWindow) {
-  expectSuccess(
-      TenonLayerCreatePooling(MPI_COMM_WORLD, TENON_POOLING_AVERAGE_INCLUDE_PAD, 1, kTwo, &layer_));
-  expectSuccess(TenonLayerSetCeilMode(layer_, TENON_TRUE));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "averagepooling", &layer_));
+  expectSuccess(setInteger(layer_, "kernel", 2));
+  expectSuccess(TenonObjectSetBool(objectOf(layer_), "include_padding", TENON_TRUE));
+  expectSuccess(TenonObjectSetBool(objectOf(layer_), "ceil", TENON_TRUE));
   EXPECT_EQ(largestOutput({1, 1, 5}, 3, 0), 3);
   TenonLayout output = nullptr;
   TenonInt extents[3] = {0, 0, 0};
@@ -91,18 +89,18 @@ TEST_F(LayerKinds, CeilModeAddsAWindow) {
 }
 
 TEST_F(LayerKinds, FunctionsHaveTheirParameters) {
-  expectSuccess(TenonLayerCreatePointwise(MPI_COMM_WORLD, "leakyrelu", &layer_));
-  expectSuccess(TenonLayerSetSlope(layer_, 0.25));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "leakyrelu", &layer_));
+  expectSuccess(TenonObjectSetReal(objectOf(layer_), "slope", 0.25));
   EXPECT_EQ(largestOutput({4}, -2, 0), 0.5);
-  expectCode(TENON_ERR_STATE, TenonLayerSetSlope(layer_, 1), {"set up"});
+  expectCode(TENON_ERR_STATE, TenonObjectSetReal(objectOf(layer_), "slope", 1), {"set up"});
   expectSuccess(TenonLayerDestroy(&layer_));
-  expectSuccess(TenonLayerCreatePointwise(MPI_COMM_WORLD, "scale", &layer_));
-  expectSuccess(TenonLayerSetFactor(layer_, 3));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "scale", &layer_));
+  expectSuccess(TenonObjectSetReal(objectOf(layer_), "factor", 3));
   EXPECT_EQ(largestOutput({4}, -2, 0), 6);
 }
 
 TEST_F(LayerKinds, MeanSquaredErrorComparesWithItsTarget) {
-  expectSuccess(TenonLayerCreateMeanSquaredError(MPI_COMM_WORLD, &layer_));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "meansquarederror", &layer_));
   TenonLayout split = layout({8, 3}, "S0");
   TenonDTensor target = tensor(split, TENON_FLOAT32);
   expectSuccess(TenonDTensorFillConstant(target, 1));
@@ -114,12 +112,35 @@ TEST_F(LayerKinds, MeanSquaredErrorComparesWithItsTarget) {
 
 TEST_F(LayerKinds, CallsForOtherTypesSayWhichTheyAreFor) {
   expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, 2, 2, &layer_));
-  expectCode(TENON_ERR_TYPE, TenonLayerSetGroups(layer_, 1), {"affine", "groups"});
-  expectCode(TENON_ERR_TYPE, TenonLayerSetCeilMode(layer_, TENON_TRUE), {"affine", "ceil"});
-  expectCode(TENON_ERR_TYPE, TenonLayerSetOverlap(layer_, TENON_OVERLAP_ON), {"affine", "overlap"});
-  expectCode(TENON_ERR_TYPE, TenonLayerSetSlope(layer_, 1), {"affine", "slope"});
-  expectCode(TENON_ERR_TYPE, TenonLayerSetFactor(layer_, 1), {"affine", "factor"});
-  expectCode(TENON_ERR_NULL, TenonLayerSetGroups(nullptr, 1), {"layer"});
+  const TenonInt one[] = {1};
+  expectCode(TENON_ERR_TYPE, TenonLayerSetStride(layer_, one), {"affine", "stride"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSetPadding(layer_, one, one), {"affine", "padding"});
+  expectCode(TENON_ERR_TYPE, setInteger(layer_, "groups", 1), {"affine", "groups"});
+  expectCode(TENON_ERR_TYPE, TenonObjectSetReal(objectOf(layer_), "slope", 1), {"affine", "slope"});
+  expectCode(TENON_ERR_NULL, TenonLayerSetStride(nullptr, one), {"layer"});
+}
+
+// The calls of windows serve whatever type has the setting and a kernel.
+TEST_F(LayerKinds, WindowsOfAllTypesHaveTheirCalls) {
+  const TenonInt two[] = {2, 2}, one[] = {1, 1};
+  const TenonBoundary zero[] = {TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO};
+  for (const char* type : {"conv", "transposedconv", "maxpooling", "averagepooling"}) {
+    expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, type, &layer_));
+    expectCode(TENON_ERR_STATE, TenonLayerSetStride(layer_, two), {"no kernel"});
+    expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "kernel", 2, two));
+    expectSuccess(TenonLayerSetStride(layer_, two));
+    expectSuccess(TenonLayerSetPadding(layer_, one, nullptr));
+    expectSuccess(TenonLayerSetBoundary(layer_, zero, nullptr));
+    TenonInt stride[2] = {};
+    expectSuccess(TenonObjectGetIntegers(objectOf(layer_), "stride", 2, stride, nullptr));
+    EXPECT_EQ(stride[0], 2) << type;
+    EXPECT_EQ(stride[1], 2) << type;
+    expectSuccess(TenonLayerDestroy(&layer_));
+  }
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "pad", &layer_));
+  expectCode(TENON_ERR_STATE, TenonLayerSetPadding(layer_, one, nullptr),
+             {"no kernel", "TenonObjectSetIntegers()"});
+  expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "padding", 2, one));
 }
 
 } // namespace

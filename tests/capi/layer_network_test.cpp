@@ -46,7 +46,8 @@ protected:
 
 TEST_F(LayerNetwork, ARepartitionGivesTheLayoutForAnyBatch) {
   TenonLayer move = nullptr;
-  expectSuccess(TenonLayerCreateRepartition(MPI_COMM_WORLD, columns_, &move));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "repartition", &move));
+  expectSuccess(TenonLayerSetOutputLayout(move, columns_));
   doubled(move);
   TenonLayout small = layout({5, 3}, "S0"), got = nullptr, want = layout({5, 3}, "S1");
   for (auto [in, out] : {std::pair(split_, columns_), std::pair(small, want)}) {
@@ -73,14 +74,17 @@ TEST_F(LayerNetwork, ARepartitionGivesTheLayoutForAnyBatch) {
 TEST_F(LayerNetwork, AGraphJoinsSeveralInputs) {
   TenonLayer graph = nullptr, add = nullptr, join = nullptr;
   expectSuccess(TenonLayerCreateGraph(MPI_COMM_WORLD, &graph));
-  expectSuccess(TenonLayerCreateAdd(MPI_COMM_WORLD, &add));
-  expectSuccess(TenonLayerCreateConcatenate(MPI_COMM_WORLD, 1, &join));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "add", &add));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "concatenate", &join));
+  expectSuccess(setInteger(join, "dim", 1));
   doubled(graph);
   const int parts[] = {-2, -3};
   int node = -9;
-  expectSuccess(TenonLayerGraphSetInputs(graph, 3));
+  expectSuccess(setInteger(graph, "input_count", 3));
   expectSuccess(TenonLayerGraphAddNode(graph, join, 2, parts, &node));
   EXPECT_EQ(node, 0);
+  expectCode(TENON_ERR_STATE, setInteger(graph, "input_count", 2), {"already has nodes"});
+  expectSuccess(setInteger(graph, "input_count", 3));
   const int both[] = {-1, node};
   expectSuccess(TenonLayerGraphAddNode(graph, add, 2, both, nullptr));
   TenonLayout one = layout({8, 1}, "B"), two = layout({8, 2}, "S0");
@@ -110,49 +114,42 @@ TEST_F(LayerNetwork, AGraphJoinsSeveralInputs) {
     expectSuccess(TenonLayerDestroy(&layer));
 }
 
-TEST_F(LayerNetwork, ADropoutByNameHasItsRateSet) {
-  TenonLayer drop = nullptr, same = nullptr, none = nullptr;
+TEST_F(LayerNetwork, ADropoutHasItsRateSet) {
+  TenonLayer drop = nullptr, none = nullptr;
   expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "dropout", &drop));
-  expectSuccess(TenonLayerCreateDropout(MPI_COMM_WORLD, 0.75, &same));
-  expectSuccess(TenonLayerSetRate(drop, 0.75));
-  TenonDTensor x = constant(split_, 1), y[] = {nullptr, nullptr};
-  int i = 0;
-  for (TenonLayer layer : {drop, same}) {
-    doubled(layer);
-    expectSuccess(TenonLayerSetUp(layer, split_));
-    expectSuccess(TenonLayerInitialize(layer, 5));
-    expectSuccess(TenonLayerCreateOutput(layer, &y[i]));
-    expectSuccess(TenonLayerApply(layer, x, y[i++]));
-  }
+  expectSuccess(TenonObjectSetReal(objectOf(drop), "rate", 0.75));
+  doubled(drop);
+  TenonDTensor x = constant(split_, 1), y = nullptr;
+  expectSuccess(TenonLayerSetUp(drop, split_));
+  expectSuccess(TenonLayerInitialize(drop, 5));
+  expectSuccess(TenonLayerCreateOutput(drop, &y));
+  expectSuccess(TenonLayerApply(drop, x, y));
   double largest = 0;
-  expectSuccess(TenonDTensorMaxAbs(y[0], &largest));
+  expectSuccess(TenonDTensorMaxAbs(y, &largest));
   EXPECT_EQ(largest, 4); // 1 / (1 - rate)
-  EXPECT_EQ(norm(y[0]), norm(y[1]));
-  expectCode(TENON_ERR_STATE, TenonLayerSetRate(drop, 0.5), {"rate"});
-  expectCommonCode(TENON_ERR_ARG, TenonLayerCreateDropout(MPI_COMM_WORLD, 1, &none), {"[0,1)"});
+  expectCode(TENON_ERR_STATE, TenonObjectSetReal(objectOf(drop), "rate", 0.5), {"rate"});
   expectCommonCode(TENON_ERR_TYPE, TenonLayerCreateType(MPI_COMM_WORLD, "dropuot", &none),
                    {"dropout"});
-  destroy({x, y[0], y[1]});
-  for (TenonLayer layer : {drop, same})
-    expectSuccess(TenonLayerDestroy(&layer));
+  destroy({x, y});
+  expectSuccess(TenonLayerDestroy(&drop));
 }
 
 TEST_F(LayerNetwork, ErrorsNameWhatIsWrong) {
-  TenonLayer graph = nullptr, add = nullptr, other = nullptr, none = nullptr;
+  TenonLayer graph = nullptr, add = nullptr, other = nullptr, alone = nullptr;
   expectSuccess(TenonLayerCreateGraph(MPI_COMM_WORLD, &graph));
-  expectSuccess(TenonLayerCreateAdd(MPI_COMM_WORLD, &add));
-  expectSuccess(TenonLayerCreateAdd(MPI_COMM_WORLD, &other));
-  expectCode(TENON_ERR_TYPE, TenonLayerSetRate(other, 0.5), {"rate"});
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "add", &add));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "add", &other));
+  expectCode(TENON_ERR_TYPE, TenonObjectSetReal(objectOf(other), "rate", 0.5), {"rate"});
   const int missing = 4;
   expectCode(TENON_ERR_ARG, TenonLayerGraphAddNode(graph, add, 1, &missing, nullptr), {"4", "-1"});
   expectCode(TENON_ERR_NULL, TenonLayerGraphAddNode(graph, add, 1, nullptr, nullptr), {"inputs"});
   expectCode(TENON_ERR_TYPE, TenonLayerGraphAddNode(other, add, 1, &missing, nullptr), {"graph"});
-  expectCode(TENON_ERR_TYPE, TenonLayerGraphSetInputs(other, 2), {"graph"});
-  expectCode(TENON_ERR_ARG, TenonLayerGraphSetInputs(graph, 0), {"[1,64]"});
+  expectCode(TENON_ERR_TYPE, setInteger(other, "input_count", 2), {"add", "input_count"});
+  expectCode(TENON_ERR_ARG, setInteger(graph, "input_count", 0), {"[1,64]"});
   expectCode(TENON_ERR_TYPE, TenonLayerSetOutputLayout(graph, split_), {"add and concatenate"});
-  expectCommonCode(TENON_ERR_ARG, TenonLayerCreateConcatenate(MPI_COMM_WORLD, -1, &none), {"-1"});
-  expectCommonCode(TENON_ERR_ARG, TenonLayerCreateRepartition(MPI_COMM_SELF, split_, &none),
-                   {"different communicators"});
+  expectSuccess(TenonLayerCreateType(MPI_COMM_SELF, "repartition", &alone));
+  expectCode(TENON_ERR_ARG, TenonLayerSetOutputLayout(alone, split_), {"different communicators"});
+  expectSuccess(TenonLayerDestroy(&alone));
   expectCommonCode(TENON_ERR_NULL, TenonLayerSetUpMany(add, 2, nullptr), {"inputs"});
   const TenonLayout two[] = {split_, columns_};
   expectSuccess(TenonLayerSetOutputLayout(add, columns_));

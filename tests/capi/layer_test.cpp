@@ -111,7 +111,8 @@ TEST_F(LayerCApi, TheJacobianIsAnOperator) {
   expectSuccess(TenonDTensorMaxAbs(y_, &most));
   EXPECT_EQ(most, kInputs);
 
-  expectSuccess(TenonLinearOpCreateIdentity(batch_, TENON_FLOAT64, &identity));
+  expectSuccess(TenonLinearOpCreateType(batch_, batch_, TENON_FLOAT64, TENON_FLOAT64, "identity",
+                                        nullptr, &identity));
   expectCode(TENON_ERR_TYPE, TenonLinearOpJacobianSetPoint(identity, x_), {"has type identity"});
   TenonLinearOp none = nullptr;
   expectCommonCode(TENON_ERR_SHAPE, TenonLinearOpCreateJacobian(affine_, weight, &none),
@@ -251,7 +252,8 @@ TEST_F(LayerCApi, WindowsAreCheckedWhereTheyAreSet) {
   TenonLayer conv = nullptr;
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 1, 1, kernel, &conv));
   expectCode(TENON_ERR_ARG, TenonLayerSetStride(conv, still), {"stride[1]", "is 0", "at least 1"});
-  expectCode(TENON_ERR_ARG, TenonLayerSetDilation(conv, still), {"dilation[1] is 0"});
+  expectCode(TENON_ERR_ARG, TenonObjectSetIntegers(objectOf(conv), "dilation", 2, still),
+             {"dilation[1] is 0"});
   expectSuccess(TenonLayerDestroy(&conv));
 }
 
@@ -264,10 +266,10 @@ TEST_F(LayerCApi, CreatesRefuseWrongArgumentsAlike) {
                    {"dimensions is 4"});
   expectCommonCode(TENON_ERR_ARG,
                    TenonLayerCreateAffine(MPI_COMM_WORLD, isLast() ? 0 : 3, 2, &layer), {"0"});
-  expectCommonCode(TENON_ERR_TYPE, TenonLayerCreatePointwise(MPI_COMM_WORLD, "rleu", &layer),
+  expectCommonCode(TENON_ERR_TYPE, TenonLayerCreateType(MPI_COMM_WORLD, "rleu", &layer),
                    {"rleu", "relu"});
   expectCommonCode(TENON_ERR_NULL,
-                   TenonLayerCreatePointwise(MPI_COMM_WORLD, isLast() ? nullptr : "relu", &layer),
+                   TenonLayerCreateType(MPI_COMM_WORLD, isLast() ? nullptr : "relu", &layer),
                    {"function is NULL"});
   if (worldSize() > 1)
     expectCommonCode(TENON_ERR_COLLECTIVE,
@@ -279,7 +281,7 @@ TEST_F(LayerCApi, CreatesRefuseWrongArgumentsAlike) {
 TEST_F(LayerCApi, ALabelOutsideTheClassesIsAnError) {
   TenonLayout logits = layout({4, 3}, "B"), samples = layout({4}, "B");
   TenonLayer loss = nullptr;
-  expectSuccess(TenonLayerCreateCrossEntropy(MPI_COMM_WORLD, &loss));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "crossentropy", &loss));
   expectSuccess(TenonLayerSetUp(loss, logits));
   TenonDTensor x = tensor(logits, TENON_FLOAT32), labels = tensor(samples, TENON_INT64),
                y = nullptr;

@@ -37,13 +37,14 @@ TEST_F(MachineCApi, HasLevelsAndLinks) {
   EXPECT_EQ(2, levels);
   EXPECT_EQ(1, links);
   EXPECT_EQ(12, devices);
-  expectSuccess(TenonMachineGetLevelName(machine_, 1, name, sizeof name, nullptr));
+  expectSuccess(TenonMachineGetLevel(machine_, 1, name, sizeof name, nullptr, &size));
   EXPECT_STREQ("core", name);
-  expectSuccess(TenonMachineGetLevelSize(machine_, 1, &size));
   EXPECT_EQ(4, size);
-  expectSuccess(TenonMachineGetLinkName(machine_, 0, name, sizeof name, nullptr));
+  expectSuccess(TenonMachineGetLevel(machine_, 0, nullptr, 0, nullptr, &size)); // without the name
+  EXPECT_EQ(3, size);
+  expectSuccess(TenonMachineGetLink(machine_, 0, name, sizeof name, nullptr, &level, &units,
+                                    &bandwidth, &latency));
   EXPECT_STREQ("nic", name);
-  expectSuccess(TenonMachineGetLink(machine_, 0, &level, &units, &bandwidth, &latency));
   EXPECT_EQ(0, level);
   EXPECT_EQ(1, units);
   EXPECT_EQ(1e9, bandwidth);
@@ -69,14 +70,14 @@ TEST_F(MachineCApi, RefusesWhatDoesNotFit) {
              TenonMachineAddLink(machine_, "l", 1, 1, 1, 0, static_cast<TenonLinkRule>(7)),
              {"rule is 7"});
   TenonInt number = 0;
-  expectCode(TENON_ERR_ARG, TenonMachineGetLevelSize(machine_, 2, &number),
+  expectCode(TENON_ERR_ARG, TenonMachineGetLevel(machine_, 2, nullptr, 0, nullptr, &number),
              {"level 2 is out of range; the machine has 2"});
-  expectCode(TENON_ERR_ARG, TenonMachineGetLevelName(machine_, -1, nullptr, 0, &number),
+  expectCode(TENON_ERR_ARG, TenonMachineGetLevel(machine_, -1, nullptr, 0, &number, nullptr),
              {"level -1 is out of range"});
-  expectCode(TENON_ERR_ARG, TenonMachineGetLink(machine_, 0, nullptr, nullptr, nullptr, nullptr),
-             {"link 0 is out of range; the machine has 0"});
-  expectCode(TENON_ERR_ARG, TenonMachineGetLinkName(machine_, 0, nullptr, 0, &number),
-             {"link 0 is out of range; the machine has 0"});
+  expectCode(
+      TENON_ERR_ARG,
+      TenonMachineGetLink(machine_, 0, nullptr, 0, &number, nullptr, nullptr, nullptr, nullptr),
+      {"link 0 is out of range; the machine has 0"});
   expectCode(TENON_ERR_NULL, TenonMachineGetRanks(machine_, nullptr), {"ranks is NULL"});
   TenonMachine none = nullptr;
   const char* name = "node";

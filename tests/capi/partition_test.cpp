@@ -16,16 +16,14 @@ TEST_F(CApi, PartitionKnowsItsGridAndThisRanksPlace) {
   const int extents[2] = {n, 1};
   TenonPartition made = nullptr;
   expectSuccess(TenonPartitionCreateFromRanks(MPI_COMM_WORLD, 2, extents, falling.data(), &made));
-  int axes = 0, position = -2, got[2] = {}, coordinates[2] = {-2, -2};
+  int axes = 0, got[2] = {}, coordinates[2] = {-2, -2};
   expectSuccess(TenonPartitionGetAxes(made, &axes));
   expectSuccess(TenonPartitionGetExtents(made, got));
-  expectSuccess(TenonPartitionGetPosition(made, &position));
   expectSuccess(TenonPartitionGetCoordinates(made, coordinates));
   EXPECT_EQ(axes, 2);
   EXPECT_EQ(got[0], n);
   EXPECT_EQ(got[1], 1);
-  EXPECT_EQ(position, n - 1 - worldRank());
-  EXPECT_EQ(coordinates[0], position);
+  EXPECT_EQ(coordinates[0], n - 1 - worldRank());
   EXPECT_EQ(coordinates[1], 0);
   expectSuccess(TenonPartitionDestroy(&made));
 }
@@ -68,10 +66,8 @@ TEST_F(CApi, RanksOutsideAGridHoldItToo) {
   TenonPartition made = nullptr;
   expectSuccess(TenonPartitionCreate(MPI_COMM_WORLD, 1, &one, &made));
   const int expected = worldRank() == 0 ? 0 : -1;
-  int position = -2, coordinate = -2;
-  expectSuccess(TenonPartitionGetPosition(made, &position));
+  int coordinate = -2;
   expectSuccess(TenonPartitionGetCoordinates(made, &coordinate));
-  EXPECT_EQ(position, expected);
   EXPECT_EQ(coordinate, expected);
   MPI_Comm line = MPI_COMM_SELF;
   expectSuccess(TenonPartitionGetAxisComm(made, 0, &line));

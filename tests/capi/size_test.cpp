@@ -3,6 +3,8 @@
 // and leave no object.
 #include "capi/expect_code.hpp"
 
+#include <tenon/ext/linearop.h>
+
 #include <cstdint>
 #include <vector>
 
@@ -81,18 +83,21 @@ TEST_F(Sizes, OfBoxesOfMemoryOperators) {
     EXPECT_EQ(op, nullptr);
   };
   const TenonDataType type = TENON_FLOAT64;
-  refuse(TENON_ERR_SHAPE, TenonLinearOpCreateClear(memory, least, most, type, &op));
-  refuse(TENON_ERR_SHAPE, TenonLinearOpCreateClear(memory, zero, wide, type, &op));
-  refuse(TENON_ERR_SHAPE, TenonLinearOpCreateClear(memory, zero, most, type, &op));
-  refuse(TENON_ERR_ARG, TenonLinearOpCreateClear(memory, most, most, type, &op));
-  refuse(TENON_ERR_ARG, TenonLinearOpCreateClear(memory, below, below, type, &op));
-  for (const auto create :
-       {TenonLinearOpCreateAdd, TenonLinearOpCreateCopy, TenonLinearOpCreateMove}) {
-    refuse(TENON_ERR_SHAPE, create(memory, least, most, zero, type, &op));
-    refuse(TENON_ERR_SHAPE, create(memory, zero, one, most, type, &op));
-    refuse(TENON_ERR_ARG, create(memory, zero, one, far, type, &op));
-    refuse(TENON_ERR_ARG, create(memory, zero, zero, most, type, &op));
-    refuse(TENON_ERR_ARG, create(memory, zero, zero, below, type, &op));
+  const auto create = [&](const char* name, const TenonInt* low, const TenonInt* high,
+                          const TenonInt* to) {
+    return TenonLinearOpCreateMemory(memory, name, low, high, to, type, &op);
+  };
+  refuse(TENON_ERR_SHAPE, create("clear", least, most, nullptr));
+  refuse(TENON_ERR_SHAPE, create("clear", zero, wide, nullptr));
+  refuse(TENON_ERR_SHAPE, create("clear", zero, most, nullptr));
+  refuse(TENON_ERR_ARG, create("clear", most, most, nullptr));
+  refuse(TENON_ERR_ARG, create("clear", below, below, nullptr));
+  for (const char* name : {"add", "copy", "move"}) {
+    refuse(TENON_ERR_SHAPE, create(name, least, most, zero));
+    refuse(TENON_ERR_SHAPE, create(name, zero, one, most));
+    refuse(TENON_ERR_ARG, create(name, zero, one, far));
+    refuse(TENON_ERR_ARG, create(name, zero, zero, most));
+    refuse(TENON_ERR_ARG, create(name, zero, zero, below));
   }
   refuse(TENON_ERR_SHAPE, TenonLinearOpCreateAllocate(memory, large, most, type, &op));
   refuse(TENON_ERR_ARG, TenonLinearOpCreateAllocate(memory, large, least, type, &op));
@@ -108,7 +113,7 @@ TEST_F(Sizes, OfWindows) {
     expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 1, 1, two, &layer));
     return layer;
   };
-  expectSuccess(TenonLayerSetDilation(conv(), most));
+  expectSuccess(TenonObjectSetIntegers(objectOf(conv()), "dilation", 1, most));
   refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 8});
   expectSuccess(TenonLayerSetPadding(conv(), most, two));
   refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 8});
@@ -118,8 +123,9 @@ TEST_F(Sizes, OfWindows) {
   refuseLayer(TENON_ERR_SHAPE, layer, {16, 1, 8});
   // A window of 2^64 cells that the padding makes room for.
   const TenonInt kernel[] = {TenonInt(1) << 32, TenonInt(1) << 32};
-  expectSuccess(TenonLayerCreatePooling(MPI_COMM_WORLD, TENON_POOLING_AVERAGE_INCLUDE_PAD, 2,
-                                        kernel, &layer));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "averagepooling", &layer));
+  expectSuccess(TenonObjectSetIntegers(objectOf(layer), "kernel", 2, kernel));
+  expectSuccess(TenonObjectSetBool(objectOf(layer), "include_padding", TENON_TRUE));
   expectSuccess(TenonLayerSetPadding(layer, kernel, nullptr));
   refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 1, 1});
 }

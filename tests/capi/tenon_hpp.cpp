@@ -127,7 +127,8 @@ void errorsCarryTheirStack() {
   CHECK(what.find("TenonObjectSetIntegers") != std::string::npos);
   CHECK(what.find("setsWrongly") != std::string::npos);
   CHECK(what.find("tenon_hpp.cpp") != std::string::npos);
-  CHECK(thrown([&] { tenon::check(TenonLayerSetGroups(nullptr, 1)); }, &what) == TENON_ERR_NULL);
+  CHECK(thrown([&] { tenon::check(TenonLayerSetStackDepth(nullptr, 1)); }, &what) ==
+        TENON_ERR_NULL);
   CHECK(what.find("tenon_hpp.cpp") != std::string::npos);
   tenon::DTensor none;
   CHECK(thrown([&] { none.fill(1); }) == TENON_ERR_NULL);

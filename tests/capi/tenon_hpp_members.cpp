@@ -39,7 +39,7 @@ void resultsAreValues() {
   CHECK(layout.dimensions() == 2 && layout.shape() == std::vector<TenonInt>({2, 12}));
   CHECK(layout.isActive() && layout.isEqual(layout.dual()));
   const tenon::Partition grid = layout.partition();
-  CHECK(grid.extents() == std::vector<int>{size} && grid.position() == rank);
+  CHECK(grid.extents() == std::vector<int>{size});
   CHECK(grid.coordinates() == std::vector<int>{rank});
   int along = 0;
   MPI_Comm_size(grid.axisComm(0), &along);
@@ -68,8 +68,8 @@ void severalResultsAreStructs() {
   machine.addLink("bus", 1, 1, 3e9, 2e-6, TENON_LINK_LEAVING).setName("m");
   const tenon::Machine::Counts counts = machine.counts();
   CHECK(counts.levels == 2 && counts.links == 1 && counts.devices == 8);
-  CHECK(machine.levelName(1) == "core" && machine.levelSize(1) == 4);
-  CHECK(machine.linkName(0) == "bus" && machine.link(0).bandwidth == 3e9);
+  CHECK(machine.level(1).name == "core" && machine.level(1).size == 4);
+  CHECK(machine.link(0).name == "bus" && machine.link(0).bandwidth == 3e9);
 
   // The only list of a list of placements whose length nobody tells is brought by the program.
   const tenon::PlacementList placements({2, 2}, {4});
@@ -78,9 +78,6 @@ void severalResultsAreStructs() {
   placements.matrix(0, matrix);
   CHECK(matrix[0] == 2 && matrix[1] == 2);
   CHECK(placements.hierarchy(0, {0}, hierarchy) == 2 && hierarchy[0] == 2 && hierarchy[1] == 2);
-  TenonInt coordinates[1] = {-1};
-  placements.coordinates(0, 3, coordinates);
-  CHECK(placements.device(0, coordinates) == 3);
   const tenon::ReductionPrograms programs(placements, 0, {0}, 2);
   const tenon::ReductionPrograms::Step step = programs.step(0, 0);
   CHECK(step.collective == TENON_COLLECTIVE_ALL_REDUCE && step.groups == 1 && step.members == 4);
@@ -92,12 +89,15 @@ void listsHaveTheirLength() {
   const tenon::Partition grid = layout.partition();
   std::vector<TenonInt> low = {0, 0};
   const std::array<TenonInt, 2> high = {1, 2};
-  tenon::LinearOp::clear(layout, low, high, TENON_FLOAT64);
+  tenon::LinearOp::memory(layout, "clear", low, high, {}, TENON_FLOAT64);
 #if __cplusplus >= 202002L
-  tenon::LinearOp::clear(layout, std::span<const TenonInt>(low), {1, 2}, TENON_FLOAT64);
+  tenon::LinearOp::memory(layout, "clear", std::span<const TenonInt>(low), {1, 2}, {},
+                          TENON_FLOAT64);
 #endif
   // As many as the layout has dimensions, as another list has entries, and as arguments say.
-  CHECK(isOfWrongLength([&] { tenon::LinearOp::clear(layout, {0}, {1, 2}, TENON_FLOAT64); }));
+  CHECK(isOfWrongLength([&] {
+    tenon::LinearOp::memory(layout, "clear", {0}, {1, 2}, {}, TENON_FLOAT64);
+  }));
   CHECK(isOfWrongLength([&] { tenon::Layout(MPI_COMM_WORLD, {2, 2}, {0, 0}, {2}); }));
   CHECK(isOfWrongLength([&] { tenon::Partition::placed(MPI_COMM_WORLD, 1, 2, {1}); }));
   CHECK(isOfWrongLength([&] { tenon::Partition::fromRanks(MPI_COMM_SELF, {1}, {0, 1}); }));
@@ -150,7 +150,7 @@ void textsAreStrings() {
 void objectsAreLists() {
   const tenon::Layout layout = rows(MPI_COMM_WORLD, 12);
   std::vector<tenon::LinearOp> ops;
-  ops.push_back(tenon::LinearOp::identity(layout, TENON_FLOAT64));
+  ops.push_back(tenon::LinearOp::ofType(layout, layout, TENON_FLOAT64, TENON_FLOAT64, "identity"));
   ops.push_back(tenon::LinearOp::scale(2, ops[0]));
   tenon::DTensor x(layout, TENON_FLOAT64), y(layout, TENON_FLOAT64);
   x.fill(5);
@@ -159,7 +159,7 @@ void objectsAreLists() {
   tenon::LinearOp::composition({ops[1], ops[1], ops[0]}).apply(x, y);
   CHECK(y.maxAbs() == 20);
 
-  tenon::Layer sum = tenon::Layer::sum(MPI_COMM_WORLD);
+  tenon::Layer sum(MPI_COMM_WORLD, "add");
   sum.set("data_type", "float64");
   sum.setUpMany({layout, layout});
   std::vector<tenon::DTensor> inputs;
@@ -317,7 +317,7 @@ void handlesAreBorrowed() {
   int calls = 0;
   TenonLayerShellFunctions functions{};
   functions.apply = scaleByWeight;
-  tenon::Layer shell = tenon::Layer::shell(MPI_COMM_SELF);
+  tenon::Layer shell(MPI_COMM_SELF, "shell");
   shell.shellSetFunctions(functions).shellSetContext(&calls);
   shell.shellAddParameter("factor", {1}, 1, 1).set("data_type", "float64").setUp(layout);
   shell.parameter("factor").fill(4);
@@ -374,10 +374,9 @@ void layersAreSharedInCallsOfC() {
   const tenon::Layer second = tanh.share();
   CHECK(second.get() == tanh.get() && tanh.references() == 2);
   TenonLayer raw = nullptr;
-  tenon::check(TenonLayerCreate(MPI_COMM_WORLD, &raw));
-  tenon::Layer taken(raw), made(MPI_COMM_WORLD);
-  taken.setType("relu");
-  CHECK(taken.type() == "relu" && made.get());
+  tenon::check(TenonLayerCreateType(MPI_COMM_WORLD, "relu", &raw));
+  const tenon::Layer taken(raw);
+  CHECK(taken.type() == "relu");
 }
 
 } // namespace

@@ -91,9 +91,9 @@ protected:
     TenonLayer flatten = nullptr, affine = nullptr;
     expectSuccess(TenonLayerCreateSequential(MPI_COMM_WORLD, &network_));
     expectSuccess(TenonLayerSetDataType(network_, TENON_FLOAT64));
-    expectSuccess(TenonLayerCreateFlatten(MPI_COMM_WORLD, &flatten));
+    expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "flatten", &flatten));
     expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, 1, 2, &affine));
-    expectSuccess(TenonLayerSetBias(affine, TENON_FALSE));
+    expectSuccess(TenonObjectSetBool(objectOf(affine), "bias", TENON_FALSE));
     for (TenonLayer* one : {&flatten, &affine}) {
       expectSuccess(TenonLayerSequentialAdd(network_, *one));
       expectSuccess(TenonLayerDestroy(one));
@@ -115,7 +115,7 @@ protected:
   }
   void make() {
     makeNetwork();
-    expectSuccess(TenonLayerCreateCrossEntropy(MPI_COMM_WORLD, &loss_));
+    expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "crossentropy", &loss_));
     expectSuccess(TenonOptimizerCreate(network_, "sgd", &optimizer_));
     expectSuccess(TenonOptimizerSetLearningRate(optimizer_, kFullRate));
     const TenonObject settings = objectOf(optimizer_);

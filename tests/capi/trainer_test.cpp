@@ -60,12 +60,12 @@ protected:
 
   void make(const char* optimizer = "sgd") {
     expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, 1, 1, &network_));
-    expectSuccess(TenonLayerSetBias(network_, TENON_FALSE));
+    expectSuccess(TenonObjectSetBool(objectOf(network_), "bias", TENON_FALSE));
     expectSuccess(TenonLayerSetDataType(network_, TENON_FLOAT64));
     expectSuccess(TenonLayerSetUp(network_, samples_));
     expectSuccess(TenonLayerGetParameter(network_, 0, &weight_));
     expectSuccess(TenonDTensorFillConstant(weight_, kFirst));
-    expectSuccess(TenonLayerCreateMeanSquaredError(MPI_COMM_WORLD, &loss_));
+    expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "meansquarederror", &loss_));
     expectSuccess(TenonOptimizerCreate(network_, optimizer, &optimizer_));
     expectSuccess(TenonOptimizerSetLearningRate(optimizer_, kRate));
     expectSuccess(TenonTrainerCreate(network_, loss_, optimizer_, &trainer_));

@@ -148,7 +148,7 @@ protected:
     CApi::SetUp();
     samples_ = layout({4, 1}, "S0");
     expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, 1, 1, &layer_));
-    expectSuccess(TenonLayerSetBias(layer_, TENON_FALSE));
+    expectSuccess(TenonObjectSetBool(objectOf(layer_), "bias", TENON_FALSE));
     expectSuccess(TenonLayerSetDataType(layer_, TENON_FLOAT64));
     expectSuccess(TenonLayerSetUp(layer_, samples_));
   }
@@ -221,8 +221,7 @@ TEST_F(OptimizerCApi, LbfgsFitsByAClosure) {
   TenonLayout weights = layout({4}, "B");
   TenonDTensor target = tensor(samples_, TENON_FLOAT64), mask = tensor(weights, TENON_FLOAT64);
   Fit fit{.layer = layer_, .x = tensor(samples_, TENON_FLOAT64)};
-  expectSuccess(TenonLayerCreate(MPI_COMM_WORLD, &fit.loss));
-  expectSuccess(TenonLayerSetType(fit.loss, "meansquarederror"));
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "meansquarederror", &fit.loss));
   expectCode(TENON_ERR_TYPE, TenonLayerSetTargetWeights(fit.loss, mask), {"loss_weights"});
   expectSuccess(TenonObjectSetText(objectOf(fit.loss), "loss_weights", "sample"));
   expectSuccess(TenonLayerSetDataType(fit.loss, TENON_FLOAT64));

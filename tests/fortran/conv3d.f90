@@ -92,7 +92,7 @@ contains
     integer :: i, j, k
     call tenon_layer_create_conv(cart, 1, 1, [3, 3, 3], layer)
     call tenon_layer_set_data_type(layer, TENON_FLOAT64)
-    call tenon_layer_set_bias(layer, .false.)
+    call tenon_set_bool(layer, 'bias', .false.)
     call tenon_layer_set_padding(layer, [1, 1, 1])
     call tenon_layer_set_boundary(layer, spread(TENON_BOUNDARY_PERIODIC, 1, 3))
     call tenon_layer_set_up(layer, layout)

@@ -262,7 +262,7 @@ contains
     type(counter), target :: mine
     type(tenon_dtensor) :: dy
     real(real64) :: relative, order
-    call tenon_layer_create_shell(MPI_COMM_WORLD, layer)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'shell', layer)
     call tenon_set_name(layer, 'multiply')
     call tenon_layer_shell_set_functions(layer, multiply, multiply_adjoint, multiply_tangent, context=mine)
     call tenon_layer_shell_add_parameter(layer, 'kappa', [1], 1, 1)
@@ -325,7 +325,7 @@ contains
     mine%kappa = kappa_of(layer)
     call tenon_dtensor_create(layout, TENON_FLOAT64, mine%x)
     call tenon_dtensor_create(layout, TENON_FLOAT64, mine%goal)
-    call tenon_layer_create_mean_squared_error(MPI_COMM_WORLD, loss)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'meansquarederror', loss)
     call tenon_optimizer_create(layer, 'sgd', optimizer)
     call tenon_optimizer_set_learning_rate(optimizer, rate)
     call tenon_trainer_create(layer, loss, optimizer, trainer)

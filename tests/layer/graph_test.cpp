@@ -22,7 +22,7 @@ constexpr Index kBatch = 5, kState = 4, kInput = 3, kBoth = kState + kInput;
 // h' = tanh(W [h, x] + b)
 Ref<Layer> recurrentCell(CommPtr comm) {
   auto cell = test::newLayer(comm, "graph");
-  setGraphInputs(*cell, 2);
+  cell->set("input_count", Index(2));
   const int joined = addGraphNode(*cell, test::newConcatenate(comm, 1), {-1, -2});
   const int affine = addGraphNode(*cell, test::newAffine(comm, kBoth, kState), {joined});
   addGraphNode(*cell, test::newPointwise(comm, "tanh"), {affine});
@@ -161,7 +161,7 @@ TEST(Graph, RefusesNodesThatAreNotThere) {
   EXPECT_THROW(addGraphNode(*graph, graph, {-1}), Error);
   EXPECT_EQ(addGraphNode(*graph, relu, {-1}), 0);
   EXPECT_THROW(addGraphNode(*graph, relu, {1}), Error);
-  EXPECT_THROW(setGraphInputs(*graph, 2), Error);
+  EXPECT_THROW(graph->set("input_count", Index(2)), Error);
 }
 
 Ref<Layer> sequential() {
@@ -240,7 +240,7 @@ TEST(Graph, RefusesWhatNothingReads) {
   addGraphNode(*dangling, relu, {-1});
   expectErrorOnAll(TENON_ERR_STATE, {"node 0", "is not used"}, [&] { dangling->setUp(x); });
   const auto deaf = test::newLayer(world(), "graph");
-  setGraphInputs(*deaf, 2);
+  deaf->set("input_count", Index(2));
   addGraphNode(*deaf, test::newPointwise(world(), "relu"), {-1});
   expectErrorOnAll(TENON_ERR_STATE, {"input 1", "is not used"}, [&] { deaf->setUp({x, x}); });
   expectErrorOnAll(TENON_ERR_ARG, {"2 inputs", "1 layout"}, [&] { deaf->setUp(x); });

@@ -224,9 +224,7 @@ public:
 };
 
 Ref<Layer> special(SetUpFunction setUp) {
-  auto layer = makeRef<Layer>(world());
-  layer->declare(std::make_unique<Special>(), std::move(setUp));
-  return layer;
+  return makeRef<Layer>(world(), std::make_unique<Special>(), std::move(setUp));
 }
 
 // Fails on the last rank before it has made what the others make.

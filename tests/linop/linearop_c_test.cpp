@@ -144,17 +144,21 @@ TEST_F(LinearOpC, EachMemoryOperatorHasItsCreate) {
                  beyond[2] = {3, 0};
   const TenonDataType f = TENON_FLOAT64;
   expectOperator("allocate", TenonLinearOpCreateAllocate(memory, larger, at, f, &op), &op);
-  expectOperator("clear", TenonLinearOpCreateClear(memory, low, high, f, &op), &op);
-  expectOperator("add", TenonLinearOpCreateAdd(memory, low, high, to, f, &op), &op);
-  expectOperator("copy", TenonLinearOpCreateCopy(memory, low, high, to, f, &op), &op);
-  expectOperator("move", TenonLinearOpCreateMove(memory, low, high, to, f, &op), &op);
-  expectCommonCode(TENON_ERR_ARG,
-                   TenonLinearOpCreateCopy(memory, low, high, isLast() ? beyond : to, f, &op),
+  const auto create = [&](const char* name, const TenonInt* from, const TenonInt* end,
+                          const TenonInt* target) {
+    return TenonLinearOpCreateMemory(memory, name, from, end, target, f, &op);
+  };
+  expectOperator("clear", create("clear", low, high, nullptr), &op);
+  for (const char* name : {"add", "copy", "move"})
+    expectOperator(name, create(name, low, high, to), &op);
+  expectCommonCode(TENON_ERR_ARG, create("copy", low, high, isLast() ? beyond : to),
                    {"the target", "outside"});
-  expectCode(TENON_ERR_ARG, TenonLinearOpCreateClear(memory, high, low, f, &op),
-             {"high must be >= low"});
-  expectCommonCode(TENON_ERR_NULL, TenonLinearOpCreateClear(memory, nullptr, high, f, &op),
-                   {"low is NULL"});
+  expectCommonCode(TENON_ERR_ARG, create("clear", high, low, nullptr), {"high must be >= low"});
+  expectCommonCode(TENON_ERR_NULL, create("clear", nullptr, high, nullptr), {"low is NULL"});
+  expectCommonCode(TENON_ERR_NULL, create("add", low, high, nullptr), {"to is NULL"});
+  expectCommonCode(TENON_ERR_ARG, create("clear", low, high, to),
+                   {"to is not NULL", "clear has no second box"});
+  expectCommonCode(TENON_ERR_TYPE, create("cpy", low, high, to), {"'cpy'", "nearest is 'copy'"});
   for (TenonLayout* one : {&memory, &larger})
     expectSuccess(TenonLayoutDestroy(one));
 }
@@ -165,12 +169,14 @@ TEST_F(LinearOpC, SumsMultiplesAndCasts) {
   const TenonLinearOp both[2] = {gather_, tripled};
   expectOperator("sum", TenonLinearOpCreateSum(2, both, &op), &op);
   expectOperator("scale", TenonLinearOpCreateScale(-1, tripled, &op), &op);
-  expectOperator("identity", TenonLinearOpCreateIdentity(split_, TENON_FLOAT32, &op), &op);
-  expectOperator("zero", TenonLinearOpCreateZero(split_, copies_, TENON_FLOAT32, &op), &op);
+  const auto named = [&](const char* name, TenonLayout range) {
+    return TenonLinearOpCreateType(split_, range, TENON_FLOAT32, TENON_FLOAT32, name, nullptr, &op);
+  };
+  expectOperator("identity", named("identity", split_), &op);
+  expectOperator("zero", named("zero", copies_), &op);
   expectSuccess(TenonLinearOpCreateCast(split_, TENON_FLOAT64, TENON_FLOAT32, &op));
   TenonDataType from = TENON_INT64, to = TENON_INT64;
-  expectSuccess(TenonLinearOpGetDataType(op, &from));
-  expectSuccess(TenonLinearOpGetRangeDataType(op, &to));
+  expectSuccess(TenonLinearOpGetDataTypes(op, &from, &to));
   EXPECT_EQ(from, TENON_FLOAT64);
   EXPECT_EQ(to, TENON_FLOAT32);
   const TenonLinearOp unequal[2] = {gather_, op};
@@ -219,7 +225,10 @@ TEST_F(LinearOpC, ApplyAddMultipliesAndAdds) {
     EXPECT_EQ(after[i], 2 * once[i] + 0.5 * once[i]);
   TenonLayout partial = layout({8, 3}, "P");
   TenonDTensor dy = tensor(partial, TENON_FLOAT64);
-  expectSuccess(TenonLinearOpApplyAdjointAdd(gather_, 2, dy, 0, x_)); // dy is zero
+  TenonLinearOp adjoint = nullptr;
+  expectSuccess(TenonLinearOpCreateAdjoint(gather_, &adjoint));
+  expectSuccess(TenonLinearOpApplyAdd(adjoint, 2, dy, 0, x_)); // dy is zero
+  expectSuccess(TenonLinearOpDestroy(&adjoint));
   double largest = 1;
   expectSuccess(TenonDTensorMaxAbs(x_, &largest));
   EXPECT_EQ(largest, 0);
@@ -231,11 +240,9 @@ TEST_F(LinearOpC, BeginAndEndBelongTogether) {
   expectSuccess(TenonLinearOpApply(gather_, x_, y_));
   const auto expected = valuesOf(y_);
   expectCode(TENON_ERR_STATE, TenonLinearOpApplyEnd(gather_), {"ApplyBegin() first"});
-  expectCode(TENON_ERR_STATE, TenonLinearOpApplyAdjointEnd(gather_), {"ApplyAdjointBegin() first"});
   expectSuccess(TenonLinearOpApplyBegin(gather_, 1, x_, 0, y_));
   expectCode(TENON_ERR_STATE, TenonLinearOpApplyBegin(gather_, 1, x_, 0, y_), {"ApplyEnd() first"});
   expectCode(TENON_ERR_STATE, TenonLinearOpApply(gather_, x_, y_), {"in flight"});
-  expectCode(TENON_ERR_STATE, TenonLinearOpApplyAdjointEnd(gather_), {"ApplyAdjointBegin() first"});
   expectCode(TENON_ERR_STATE, TenonLinearOpBind(gather_, x_, y_), {"in flight"});
   expectCode(TENON_ERR_STATE, TenonLinearOpUnbind(gather_), {"in flight"});
   expectCode(TENON_ERR_STATE, TenonLinearOpDestroy(&gather_), {"before TenonLinearOpDestroy()"});
@@ -251,12 +258,16 @@ TEST_F(LinearOpC, TheAdjointHasItsHalvesToo) {
   expectSuccess(TenonDTensorFillUniform(dy, 3, 4, -1, 1));
   expectSuccess(TenonLinearOpApplyAdjoint(gather_, dy, x_));
   const auto expected = valuesOf(x_);
-  expectSuccess(TenonLinearOpBindAdjoint(gather_, dy, x_));
-  expectSuccess(TenonLinearOpApplyAdjointBegin(gather_, 1, dy, 0, x_));
+  TenonLinearOp adjoint = nullptr;
+  expectSuccess(TenonLinearOpCreateAdjoint(gather_, &adjoint));
+  expectSuccess(TenonLinearOpBind(adjoint, dy, x_));
+  expectSuccess(TenonLinearOpApplyBegin(adjoint, 1, dy, 0, x_));
   expectCode(TENON_ERR_STATE, TenonLinearOpApplyEnd(gather_), {"ApplyBegin() first"});
-  expectSuccess(TenonLinearOpApplyAdjointEnd(gather_));
+  expectCode(TENON_ERR_STATE, TenonLinearOpApply(gather_, x_, y_), {"of its adjoint", "end first"});
+  expectSuccess(TenonLinearOpApplyEnd(adjoint));
   EXPECT_EQ(valuesOf(x_), expected);
-  expectSuccess(TenonLinearOpUnbind(gather_));
+  expectSuccess(TenonLinearOpUnbind(adjoint));
+  expectSuccess(TenonLinearOpDestroy(&adjoint));
   expectSuccess(TenonDTensorDestroy(&dy));
   expectSuccess(TenonLayoutDestroy(&partial));
 }

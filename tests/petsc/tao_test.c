@@ -31,7 +31,7 @@ static PetscErrorCode ProblemCreate(PetscBool isLinear, const char* storage, Pro
     PetscCall(CreateSameConv(comm, 2, 2, 2, TENON_BOUNDARY_PERIODIC, &map));
   else
     PetscCall(CreateNetwork(comm, 2, 2, TENON_BOUNDARY_PERIODIC, &map));
-  TenonPetscCall(TenonLayerCreateMeanSquaredError(comm, &loss));
+  TenonPetscCall(TenonLayerCreateType(comm, "meansquarederror", &loss));
   TenonPetscCall(TenonLayerSetTarget(loss, p->target));
   TenonPetscCall(TenonLayerCreateSequential(comm, &p->network));
   TenonPetscCall(TenonObjectSetText((TenonObject)p->network, "storage", storage));

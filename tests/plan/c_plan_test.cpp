@@ -3,6 +3,8 @@
 #include "capi/expect_code.hpp"
 #include "sys/files/part_file.hpp"
 
+#include <tenon/ext/plan.h>
+
 #include <cmath>
 #include <fstream>
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // TenonPlan through the C interface, without MPI.
 #include <tenon.h>
+#include <tenon/ext/plan.h>
 
 #include <gtest/gtest.h>
 
@@ -82,7 +83,7 @@ TEST_F(PlanInC, TakesPinnedGridsAndObjectives) {
   EXPECT_EQ(codeOf("overlapped"), TENON_ERR_STATE);
   // Every layer can have its word of the plan as a fixed one.
   char word[32];
-  ASSERT_EQ(TenonPlanGetWord(plan, "conv1", word, sizeof word, nullptr), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanGetText(plan, "conv1", "word", word, sizeof word, nullptr), TENON_SUCCESS);
   const double best = number("seconds");
   ASSERT_EQ(TenonPlanFix(plan, "conv1", word), TENON_SUCCESS);
   ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
@@ -103,7 +104,7 @@ TEST_F(PlanInC, SearchesAndAnswers) {
   for (TenonInt i = 0; i < layers; ++i) {
     char name[16], word[16];
     ASSERT_EQ(TenonPlanGetLayerName(plan, i, name, sizeof name, nullptr), TENON_SUCCESS);
-    ASSERT_EQ(TenonPlanGetWord(plan, name, word, sizeof word, nullptr), TENON_SUCCESS);
+    ASSERT_EQ(TenonPlanGetText(plan, name, "word", word, sizeof word, nullptr), TENON_SUCCESS);
     EXPECT_EQ(number("channel_parts", name) * number("space_parts", name) *
                   number("batch_parts", name),
               512)
@@ -118,9 +119,10 @@ TEST_F(PlanInC, FixesAWord) {
   ASSERT_EQ(TenonPlanFix(plan, "conv1", "n6,o3"), TENON_SUCCESS);
   ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
   char word[16];
-  ASSERT_EQ(TenonPlanGetWord(plan, "conv1", word, sizeof word, nullptr), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanGetText(plan, "conv1", "word", word, sizeof word, nullptr), TENON_SUCCESS);
   EXPECT_STREQ(word, "n6,o3");
-  ASSERT_EQ(TenonPlanGetRunnerUp(plan, "conv1", word, sizeof word, nullptr), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanGetText(plan, "conv1", "runner_up", word, sizeof word, nullptr),
+            TENON_SUCCESS);
   EXPECT_STREQ(word, "");
   EXPECT_EQ(number("runner_up", "conv1"), 0);
   EXPECT_GT(number("seconds"), 8.05e-3);

@@ -2,6 +2,8 @@
 // Placements and reduction programs through C, without TenonInitialize().
 #include "capi/expect_code.hpp"
 
+#include <tenon/ext/reduction.h>
+
 #include <vector>
 
 namespace tenon::test {
@@ -35,16 +37,6 @@ TEST_F(ReductionC, ListsPlacements) {
   EXPECT_EQ(count, 5);
   expectSuccess(TenonPlacementListGetMatrix(list_, 2, matrix));
   EXPECT_EQ(std::vector<TenonInt>(matrix, matrix + 6), (std::vector<TenonInt>{2, 4, 1, 2, 2, 2}));
-}
-
-TEST_F(ReductionC, KnowsWhereAProcessStands) {
-  // [[2 4] [1 2] [2 2]]: device = 32 d0 + 16 d2 on the first level, 4 d0 + 2 d1 + d2 on the second.
-  TenonInt device = -1, coordinates[3] = {5, 1, 2};
-  expectSuccess(TenonPlacementListGetDevice(list_, 2, coordinates, &device));
-  EXPECT_EQ(device, 32 * 1 + 16 * 1 + 4 * 1 + 2 * 1 + 0);
-  TenonInt back[3] = {};
-  expectSuccess(TenonPlacementListGetCoordinates(list_, 2, device, back));
-  EXPECT_EQ(std::vector<TenonInt>(back, back + 3), (std::vector<TenonInt>{5, 1, 2}));
 }
 
 TEST_F(ReductionC, KnowsTheLevelsOfAReduction) {
@@ -134,10 +126,6 @@ TEST_F(ReductionC, RefusesWhatIsNotInTheList) {
   const int none[] = {3}, twice[] = {0, 0};
   expectCode(TENON_ERR_ARG, TenonPlacementListGetMatrix(list_, 5, some), {"placement 5"});
   expectCode(TENON_ERR_ARG, TenonPlacementListGetMatrix(list_, -1, some), {"placement -1"});
-  expectCode(TENON_ERR_ARG, TenonPlacementListGetCoordinates(list_, 0, 64, some), {"device 64"});
-  const TenonInt outside[] = {8, 0, 0};
-  expectCode(TENON_ERR_ARG, TenonPlacementListGetDevice(list_, 0, outside, some),
-             {"coordinate 8 on axis 0"});
   expectCode(TENON_ERR_ARG, TenonPlacementListGetHierarchy(list_, 0, 1, none, &levels, some),
              {"axis 3", "0 to 2"});
   expectCode(TENON_ERR_ARG, TenonReductionProgramsCreate(list_, 0, 2, twice, 5, &programs_),

@@ -27,7 +27,6 @@ public:
   void close() { isClosed_ = true; }
 
 private:
-  bool hasTypes() const noexcept override { return false; }
   void checkChange(const std::string& call) const override {
     if (isClosed_)
       throw Error(TENON_ERR_STATE, call + " comes too late");

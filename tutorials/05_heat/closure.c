@@ -22,7 +22,7 @@ static TenonErrorCode AddConvolution(Closure* c, TenonInt in, TenonInt out, Teno
 static TenonErrorCode AddTanh(Closure* c) {
   TenonLayer layer;
 
-  TenonCall(TenonLayerCreatePointwise(c->heat->comm, "tanh", &layer));
+  TenonCall(TenonLayerCreateType(c->heat->comm, "tanh", &layer));
   TenonCall(TenonLayerSequentialAdd(c->network, layer));
   TenonCall(TenonLayerDestroy(&layer));
   return TENON_SUCCESS;

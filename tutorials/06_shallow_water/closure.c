@@ -43,7 +43,7 @@ static TenonErrorCode AddConvolution(Closure* c, TenonInt in, TenonInt out) {
 static TenonErrorCode AddTanh(Closure* c) {
   TenonLayer layer;
 
-  TenonCall(TenonLayerCreatePointwise(c->grid->comm, "tanh", &layer));
+  TenonCall(TenonLayerCreateType(c->grid->comm, "tanh", &layer));
   TenonCall(Add(c, layer));
   return TENON_SUCCESS;
 }

@@ -182,7 +182,7 @@ contains
   end subroutine create_example
 
   subroutine create_diffusion()
-    call tenon_layer_create_shell(MPI_COMM_WORLD, layer)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'shell', layer)
     call tenon_set_name(layer, 'diffusion')
     call tenon_layer_shell_set_functions(layer, diffuse, diffuse_adjoint, context=context)
     call tenon_layer_shell_add_parameter(layer, 'kappa', [1], 0, 0)
@@ -209,7 +209,7 @@ contains
     integer :: step
     call tenon_layer_create_output(layer, y)
     call tenon_layer_create_output_cotangent(layer, dy)
-    call tenon_layer_create_mean_squared_error(MPI_COMM_WORLD, loss)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'meansquarederror', loss)
     call tenon_layer_set_data_type(loss, TENON_FLOAT64)
     call tenon_layer_get_output_layout(layer, layout)
     call tenon_layer_set_up(loss, layout)

@@ -162,7 +162,7 @@ contains
     type(tenon_layer) :: tanh_layer
     call tenon_layer_create_sequential(MPI_COMM_WORLD, network)
     call add_convolution(1, hidden)
-    call tenon_layer_create_pointwise(MPI_COMM_WORLD, 'tanh', tanh_layer)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'tanh', tanh_layer)
     call tenon_layer_sequential_add(network, tanh_layer)
     call tenon_destroy(tanh_layer)
     call add_convolution(hidden, 1)

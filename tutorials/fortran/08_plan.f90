@@ -82,14 +82,15 @@ contains
   subroutine add_tanh(name)
     character(len=*), intent(in) :: name
     type(tenon_layer) :: layer
-    call tenon_layer_create_pointwise(MPI_COMM_WORLD, 'tanh', layer)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'tanh', layer)
     call add(layer, name)
   end subroutine add_tanh
 
   subroutine add_pooling(name)
     character(len=*), intent(in) :: name
     type(tenon_layer) :: layer
-    call tenon_layer_create_pooling(MPI_COMM_WORLD, TENON_POOLING_MAX, [2, 2], layer)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'maxpooling', layer)
+    call tenon_set_integers(layer, 'kernel', [2, 2])
     call add(layer, name)
   end subroutine add_pooling
 
@@ -110,7 +111,7 @@ contains
     call add_convolution(8, 16, 'conv2')
     call add_tanh('tanh2')
     call add_pooling('pool2')
-    call tenon_layer_create_flatten(MPI_COMM_WORLD, layer)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'flatten', layer)
     call add(layer, 'flatten')
     call add_affine(16*cells/4*cells/4, 256, 'wide')
     call add_tanh('tanh3')
@@ -170,7 +171,7 @@ contains
     call tenon_plan_get_layer_count(plan, count)
     do i = 1, count
       call tenon_plan_get_layer_name(plan, i, name)
-      call tenon_plan_get_word(plan, name, word)
+      call tenon_plan_get_text(plan, name, 'word', word)
       call tenon_plan_get_number(plan, 'channel_parts', channels, name)
       call tenon_plan_get_number(plan, 'space_parts', space, name)
       call tenon_plan_get_number(plan, 'batch_parts', batch, name)
@@ -185,7 +186,7 @@ contains
     integer :: n
     call tenon_layer_create_output(planned, estimate)
     call tenon_layer_create_output_cotangent(planned, cotangent)
-    call tenon_layer_create_mean_squared_error(MPI_COMM_WORLD, loss)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'meansquarederror', loss)
     call tenon_layer_set_data_type(loss, TENON_FLOAT64)
     call tenon_layer_set_up(loss, everywhere)
     call tenon_layer_create_output(loss, value)

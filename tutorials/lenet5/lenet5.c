@@ -204,7 +204,7 @@ static TenonErrorCode OpenTraining(MPI_Comm comm, const Settings* s, TenonLayout
   TenonCall(TenonLayerSetUp(t->network, x));
   TenonCall(TenonLayerInitialize(t->network, s->seed));
   TenonCall(TenonLayerGetOutputLayout(t->network, &logits));
-  TenonCall(TenonLayerCreateCrossEntropy(comm, &t->loss));
+  TenonCall(TenonLayerCreateType(comm, "crossentropy", &t->loss));
   TenonCall(TenonLayerSetUp(t->loss, logits));
   TenonCall(TenonLayoutDestroy(&logits));
   TenonCall(TenonLayerCreateOutput(t->network, &t->logits));

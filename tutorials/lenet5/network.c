@@ -35,7 +35,8 @@ static TenonErrorCode AddPool(MPI_Comm comm, TenonLayer network, const char* nam
   const TenonInt kernel[2] = {2, 2};
   TenonLayer pool;
 
-  TenonCall(TenonLayerCreatePooling(comm, TENON_POOLING_MAX, 2, kernel, &pool));
+  TenonCall(TenonLayerCreateType(comm, "maxpooling", &pool));
+  TenonCall(TenonObjectSetIntegers((TenonObject)pool, "kernel", 2, kernel));
   TenonCall(Add(network, pool, name));
   return TENON_SUCCESS;
 }
@@ -44,7 +45,7 @@ static TenonErrorCode AddRelu(MPI_Comm comm, TenonLayer network, const char* nam
                               const char* signature) {
   TenonLayer relu;
 
-  TenonCall(TenonLayerCreatePointwise(comm, "relu", &relu));
+  TenonCall(TenonLayerCreateType(comm, "relu", &relu));
   TenonCall(TenonLayerSetSignature(relu, signature));
   TenonCall(Add(network, relu, name));
   return TENON_SUCCESS;
@@ -53,7 +54,7 @@ static TenonErrorCode AddRelu(MPI_Comm comm, TenonLayer network, const char* nam
 static TenonErrorCode AddFlatten(MPI_Comm comm, TenonLayer network, const char* signature) {
   TenonLayer flatten;
 
-  TenonCall(TenonLayerCreateFlatten(comm, &flatten));
+  TenonCall(TenonLayerCreateType(comm, "flatten", &flatten));
   TenonCall(TenonLayerSetSignature(flatten, signature));
   TenonCall(Add(network, flatten, "flatten"));
   return TENON_SUCCESS;

@@ -66,7 +66,7 @@ static PetscErrorCode CreateNetwork(TenonLayout layout, TenonDTensor target, Ten
   TenonPetscCall(TenonLayerCreateType(PETSC_COMM_WORLD, "tanh", &tanh));
   TenonPetscCall(TenonLayerSequentialAdd(*network, tanh));
   PetscCall(AddConv(*network, kHidden, 1));
-  TenonPetscCall(TenonLayerCreateMeanSquaredError(PETSC_COMM_WORLD, &loss));
+  TenonPetscCall(TenonLayerCreateType(PETSC_COMM_WORLD, "meansquarederror", &loss));
   TenonPetscCall(TenonLayerSetTarget(loss, target));
   TenonPetscCall(TenonLayerSequentialAdd(*network, loss));
   TenonPetscCall(TenonLayerDestroy(&tanh));

@@ -6,6 +6,7 @@
 
 #include <tenon.h>
 #include <tenon/cxx/arguments.hpp>
+#include <tenon/ext/reduction.h>
 
 #include <utility>
 

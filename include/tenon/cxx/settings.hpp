@@ -51,10 +51,9 @@ template <class Layer>
 class LayerOfType : public SettableObject<Layer, TenonLayer> {
 public:
   using SettableObject<Layer, TenonLayer>::SettableObject;
-  /** A layer of a type: "conv", "affine", "tanh", "sequential", ... See TenonLayerSetType(). */
+  /** A layer of a type: "conv", "affine", "tanh", "sequential", ... See TenonLayerCreateType(). */
   LayerOfType(MPI_Comm comm, Text type, const Where& where = Where::current()) {
-    Call(where).check(TenonLayerCreate(comm, this->out()));
-    Call(where).check(TenonLayerSetType(this->get(), type.get()));
+    Call(where).check(TenonLayerCreateType(comm, type.get(), this->out()));
   }
 };
 

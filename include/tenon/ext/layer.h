@@ -3,11 +3,11 @@
  *  @brief User-defined layers: a shell that calls user functions, and types registered under a
  *         name.
  *
- *  TenonLayerCreateShell() creates an empty layer; the setters here give it functions, parameters
- *  and a context. To make it a type, write a function that does this to a given layer and pass it
- *  to TenonLayerRegister(). TenonLayerCreateType() then creates layers of the type, which can be
- *  used in networks like Tenon's own layers, with the same options and checks. tenon.h does not
- *  include this header.
+ *  TenonLayerCreateType() with the type "shell" creates an empty layer; the setters here give it
+ *  functions, parameters and a context. To make it a type, write a function that does this to a
+ *  given layer and pass it to TenonLayerRegister(). TenonLayerCreateType() then creates layers of
+ *  the type, which can be used in networks like Tenon's own layers, with the same options and
+ *  checks. tenon.h does not include this header.
  *
  *  Arguments of the functions. Input and output have the layouts for which the layer was set up,
  *  after the conversion to the chosen signature, and are contiguous (TenonDTensorGetArray()). The
@@ -30,7 +30,7 @@
 #define TENON_EXT_LAYER_H
 
 #include <tenon/layer.h>
-#include <tenon/layer_create.h>
+#include <tenon/layer_types.h>
 
 /** @brief User function that returns the layout of the output for a layout of the input.
  *  @param[in]  layer    shell
@@ -98,11 +98,6 @@ typedef struct TenonLayerShellFunctions {
   TenonLayerShellTangent applyTangent; /**< may be NULL: the tangent is then TENON_ERR_SUPPORT */
   TenonLayerShellAdjoint applyAdjoint; /**< may be NULL: the adjoint is then TENON_ERR_SUPPORT */
 } TenonLayerShellFunctions;
-
-/** @brief Creates a layer without functions. Collective on comm.
- *  @param[in]  comm   communicator of the input's layout
- *  @param[out] layer  new layer; destroy it with TenonLayerDestroy() */
-TENON_EXTERN TenonErrorCode TenonLayerCreateShell(MPI_Comm comm, TenonLayer* layer) TENON_NOEXCEPT;
 
 /** @brief Sets the user functions. Local; call on all ranks.
  *  @param[in] layer      shell
@@ -281,5 +276,49 @@ typedef TenonErrorCode (*TenonLayerCreator)(TenonLayer shell);
  */
 TENON_EXTERN TenonErrorCode TenonLayerRegister(const char* name,
                                                TenonLayerCreator create) TENON_NOEXCEPT;
+
+/** @name Examples, for programs that try every type, as `tenon check` does */
+/**@{*/
+
+/** @brief Gives a layer the settings of a random example of its type. Local; call on all ranks.
+ *
+ *  An example has settings that fit each other, and the shapes of inputs and target that fit them.
+ *  It depends only on the type and the seed.
+ *
+ *  @param[in]  layer    layer that is not set up
+ *  @param[in]  seed     random seed; the same on all ranks
+ *  @param[out] inputs   number of inputs
+ *  @param[out] classes  for a loss, the target's labels are in 0 to classes - 1; 0 if the target
+ *                       holds real numbers, or there is none
+ *  @return TENON_ERR_SUPPORT  the type has no examples: it is a container, needs an output layout,
+ *                             or was made or registered by the program
+ *  @return TENON_ERR_STATE    the layer is set up */
+TENON_EXTERN TenonErrorCode TenonLayerSetExample(TenonLayer layer, TenonInt seed, int* inputs,
+                                                 TenonInt* classes) TENON_NOEXCEPT;
+
+/** @brief Returns the shape of an input, or of the target, of an example. Not collective.
+ *  @param[in]  layer   layer of the type of the example
+ *  @param[in]  seed    seed of TenonLayerSetExample()
+ *  @param[in]  tensor  number of the input, counted from 0; the number of inputs for the target
+ *  @param[in]  length  length of the array shape
+ *  @param[out] shape   [length] shape. May be NULL, in which case only ndim is returned.
+ *  @param[out] ndim    number of dimensions; 0 for the target of a layer that takes none. May be
+ *                      NULL, in which case it is not returned.
+ *  @return TENON_ERR_SUPPORT  the type has no examples
+ *  @return TENON_ERR_ARG      there is no such tensor, or the shape does not fit */
+TENON_EXTERN TenonErrorCode TenonLayerGetExampleShape(TenonLayer layer, TenonInt seed, int tensor,
+                                                      TenonInt length, TenonInt shape[],
+                                                      int* ndim) TENON_NOEXCEPT;
+
+/** @brief Returns what views say of the settings of a layer. Not collective.
+ *  @param[in]  layer    layer
+ *  @param[out] summary  [length] one line, such as "3 -> 4 features, no bias"; "" if there is
+ *                       nothing to say. May be NULL, in which case only needed is returned.
+ *  @param[in]  length   size of the buffer in characters
+ *  @param[out] needed   size that the summary needs. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_ARG  the summary does not fit into the buffer */
+TENON_EXTERN TenonErrorCode TenonLayerGetSummary(TenonLayer layer, char summary[], TenonInt length,
+                                                 TenonInt* needed) TENON_NOEXCEPT;
+/**@}*/
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief User-defined operators: types registered under a name.
+ *  @brief User-defined operators: types registered under a name; and the memory operators of which
+ *         communication consists.
  *
  *  A plugin calls TenonLinearOpRegister() once; programs then create operators of its type with
  *  TenonLinearOpCreateType(), like those of Tenon's own types. Each operator has a context, which
@@ -12,6 +13,62 @@
 
 #include <tenon/linearop.h>
 #include <tenon/linearop_create.h>
+
+/** @name Memory operators
+ *
+ *  The elementary operations of which communication consists (Hewett and Grady 2020, Section 2).
+ *  They act on the local array of each rank, halo included; low[d] <= i < high[d] are local indices
+ *  in dimension d, counted from 0. Ranks can pass different boxes; an empty box leaves the memory
+ *  of the rank unchanged. These operators do not keep the copies of a tensor equal.
+ *
+ *  Errors of both calls: TENON_ERR_ARG if a box, empty or not, is not inside the local array
+ *  (if that is empty, any empty box will do), or if two boxes overlap; TENON_ERR_SHAPE if the
+ *  elements or the ends of a box cannot be counted in 64 bits.
+ */
+/**@{*/
+
+/** @brief Creates an embedding into a larger array; new elements are 0. Collective on the layouts.
+ *
+ *  The adjoint deallocates the new elements.
+ *
+ *  @param[in]  from  layout of the domain
+ *  @param[in]  to    layout of the range, with the same number of dimensions; shape and
+ *                    distribution are free
+ *  @param[in]  at    [ndim] local index in the array of the range of the first element of the
+ *                    domain
+ *  @param[in]  type  element type
+ *  @param[out] op    new operator
+ *  @return TENON_ERR_SHAPE  the numbers of dimensions differ
+ *  @return TENON_ERR_ARG    the array of the domain does not fit into that of the range
+ */
+TENON_EXTERN TenonErrorCode TenonLinearOpCreateAllocate(TenonLayout from, TenonLayout to,
+                                                        const TenonInt at[], TenonDataType type,
+                                                        TenonLinearOp* op) TENON_NOEXCEPT;
+
+/** @brief Creates an operator on boxes of the local array. Collective on the layout.
+ *
+ *  | name  | y                                        | adjoint                                   |
+ *  | ----- | ---------------------------------------- | ----------------------------------------- |
+ *  | clear | the box is 0                             | the same                                  |
+ *  | add   | the box is added to the second one       | the second box is added to the first      |
+ *  | copy  | the second box is the first              | as add, and the second box is 0           |
+ *  | move  | the second box is the first, which is 0  | moves the second box back                 |
+ *
+ *  @param[in]  layout  layout of domain and range
+ *  @param[in]  name    name in the table
+ *  @param[in]  low     [ndim] first local index of the box
+ *  @param[in]  high    [ndim] one past its last local index; must be >= low
+ *  @param[in]  to      [ndim] first local index of the second box, of the same extents. May be
+ *                      NULL, in which case name must be "clear", which has none.
+ *  @param[in]  type    element type
+ *  @param[out] op      new operator
+ *  @return TENON_ERR_TYPE  there is no such operator
+ */
+TENON_EXTERN TenonErrorCode TenonLinearOpCreateMemory(TenonLayout layout, const char* name,
+                                                      const TenonInt low[], const TenonInt high[],
+                                                      const TenonInt to[], TenonDataType type,
+                                                      TenonLinearOp* op) TENON_NOEXCEPT;
+/**@}*/
 
 /** @brief User function that makes the context of an operator.
  *

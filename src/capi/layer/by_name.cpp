@@ -9,7 +9,9 @@
 #include "sys/files/part_file.hpp"
 #include "sys/text/text.hpp"
 
-#include <tenon/layer_settings.h>
+#include <tenon/ext/layer.h>
+#include <tenon/layer_network.h>
+#include <tenon/layer_types.h>
 
 #include <algorithm>
 #include <functional>
@@ -61,10 +63,6 @@ std::string lineOf(const SignatureRow& row) {
 }
 
 } // namespace
-
-TenonErrorCode TenonLayerSetType(TenonLayer layer, const char* type) noexcept {
-  return specifyLayer(__func__, layer, [&](Layer& l) { l.setType(textOf(type, "type")); });
-}
 
 TenonErrorCode TenonLayerGetTypes(char types[], TenonInt length, TenonInt* needed) noexcept {
   return guard(__func__, [&] {

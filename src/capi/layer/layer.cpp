@@ -15,7 +15,6 @@
 
 #include <tenon/layer.h>
 #include <tenon/layer_network.h>
-#include <tenon/layer_weights.h>
 
 using namespace tenon;
 

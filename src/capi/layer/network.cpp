@@ -9,6 +9,7 @@
 #include "dtensor/dtensor.hpp"
 
 #include <tenon/layer_network.h>
+#include <tenon/layer_types.h>
 
 #include <array>
 #include <optional>
@@ -88,10 +89,6 @@ TenonErrorCode TenonLayerSequentialAdd(TenonLayer container, TenonLayer layer) n
                       [&](Layer& l) { appendLayer(l, Ref<Layer>::share(&deref(layer, "layer"))); });
 }
 
-TenonErrorCode TenonLayerGraphSetInputs(TenonLayer graph, int count) noexcept {
-  return specifyLayer(__func__, graph, [&](Layer& l) { setGraphInputs(l, count); });
-}
-
 TenonErrorCode TenonLayerGraphAddNode(TenonLayer graph, TenonLayer layer, int count,
                                       const int inputs[], int* node) noexcept {
   return specifyLayer(__func__, graph, [&](Layer& l) {
@@ -103,8 +100,15 @@ TenonErrorCode TenonLayerGraphAddNode(TenonLayer graph, TenonLayer layer, int co
 }
 
 TenonErrorCode TenonLayerSetOutputLayout(TenonLayer layer, TenonLayout output) noexcept {
-  return specifyLayer(__func__, layer,
-                      [&](Layer& l) { l.setOutputLayout(deref(output, "output").layout()); });
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    const LayoutObject& given = deref(output, "output");
+    if (given.comm() != l.comm())
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("output and {} are on different communicators; create output on that "
+                              "of the layer, which must hold the ranks of input and output",
+                              l.title()));
+    l.setOutputLayout(given.layout());
+  });
 }
 
 TenonErrorCode TenonLayerGetBoundaryLayout(TenonLayer layer, TenonLayout input,

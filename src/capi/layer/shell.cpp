@@ -91,10 +91,11 @@ TenonErrorCode TenonLayerRegister(const char* name, TenonLayerCreator create) no
     const std::string type = textOf(name, "name");
     if (!create)
       throw Error(TENON_ERR_NULL, "create is NULL; pass a function");
-    layerTypes().add(type, [type, create](Layer& layer) {
-      declareShell(layer, type);
+    layerTypes().add(type, [type, create](CommPtr comm) {
+      Ref<Layer> layer = makeShell(std::move(comm), type);
       callUser("the create function of a layer type",
-               [&] { return create(handleOf<TenonLayer>(layer)); });
+               [&] { return create(handleOf<TenonLayer>(*layer)); });
+      return layer;
     });
   });
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators made from layouts (conversions, casts, zero, boundary values) and from operators (compositions, sums,
-// adjoints, multiples). TenonLinearOpCreateHalo() and TenonLinearOpCreateRepartition() make the same conversion as
-// TenonLinearOpCreateConversion(); they check first that the layouts differ in that one respect, so that a slip in a
-// layout is an error and not a costly redistribution.
+// Operators made from layouts (conversions, casts, boundary values) and from operators
+// (compositions, sums, adjoints, multiples). TenonLinearOpCreateHalo() makes the same conversion as
+// TenonLinearOpCreateConversion(); it checks first that the layouts differ in halos alone, so that
+// a slip in a layout is an error and not a costly redistribution.
 #include "capi/linearop/create.hpp"
 
 #include "geometry/layout.hpp"
@@ -42,15 +42,6 @@ void checkHalo(const Layout& from, const Layout& to) {
     throw Error(TENON_ERR_LAYOUT, fmt::format("a halo exchange needs the same layout without and "
                                               "with a halo, but from is {}, and to is {}",
                                               from.describe(), to.describe()));
-}
-
-void checkRepartition(const Layout& from, const Layout& to) {
-  for (const auto& [layout, name] : {std::pair(&from, "from"), std::pair(&to, "to")})
-    if (layout->holdsAddends() || layout->hasHalos())
-      throw Error(TENON_ERR_LAYOUT,
-                  fmt::format("a repartition needs layouts of S, B and R without halos, but {} is "
-                              "{}; use TenonLinearOpCreateConversion()",
-                              name, layout->describe()));
 }
 
 template <class Check>
@@ -116,30 +107,11 @@ TenonErrorCode TenonLinearOpCreateBoundaryConstant(TenonLayout layout, TenonData
   });
 }
 
-TenonErrorCode TenonLinearOpCreateRepartition(TenonLayout from, TenonLayout to, TenonDataType type,
-                                              TenonLinearOp* op) noexcept {
-  return guard(__func__, [&] { createConversion(from, to, type, op, checkRepartition); });
-}
-
-TenonErrorCode TenonLinearOpCreateIdentity(TenonLayout layout, TenonDataType type,
-                                           TenonLinearOp* op) noexcept {
-  return TenonLinearOpCreateCast(layout, type, type, op);
-}
-
 TenonErrorCode TenonLinearOpCreateCast(TenonLayout layout, TenonDataType from, TenonDataType to,
                                        TenonLinearOp* op) noexcept {
   return guard(__func__, [&] {
     createOn(layout, op, [&](const CommPtr& comm, const Layout& on) {
       return makeRef<Cast>(comm, on, from, to);
-    });
-  });
-}
-
-TenonErrorCode TenonLinearOpCreateZero(TenonLayout from, TenonLayout to, TenonDataType type,
-                                       TenonLinearOp* op) noexcept {
-  return guard(__func__, [&] {
-    createBetween({from, to}, op, [&](const CommPtr& comm, const Layout& a, const Layout& b) {
-      return makeRef<Zero>(comm, a, b, type);
     });
   });
 }

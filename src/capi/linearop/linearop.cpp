@@ -77,12 +77,6 @@ TenonErrorCode TenonLinearOpApplyAdd(TenonLinearOp op, double alpha, TenonDTenso
                   [&](LinearOp& f) { f.apply(alpha, deref(x, "x"), beta, deref(y, "y")); });
 }
 
-TenonErrorCode TenonLinearOpApplyAdjointAdd(TenonLinearOp op, double alpha, TenonDTensor y,
-                                            double beta, TenonDTensor x) noexcept {
-  return applying(__func__, op,
-                  [&](LinearOp& f) { f.applyAdjoint(alpha, deref(y, "y"), beta, deref(x, "x")); });
-}
-
 TenonErrorCode TenonLinearOpApplyBegin(TenonLinearOp op, double alpha, TenonDTensor x, double beta,
                                        TenonDTensor y) noexcept {
   return applying(__func__, op, [&](LinearOp& f) {
@@ -94,28 +88,10 @@ TenonErrorCode TenonLinearOpApplyEnd(TenonLinearOp op) noexcept {
   return applying(__func__, op, [](LinearOp& f) { f.end(Sense::Forward); });
 }
 
-TenonErrorCode TenonLinearOpApplyAdjointBegin(TenonLinearOp op, double alpha, TenonDTensor y,
-                                              double beta, TenonDTensor x) noexcept {
-  return applying(__func__, op, [&](LinearOp& f) {
-    f.begin(Sense::Adjoint, alpha, deref(y, "y"), beta, deref(x, "x"));
-  });
-}
-
-TenonErrorCode TenonLinearOpApplyAdjointEnd(TenonLinearOp op) noexcept {
-  return applying(__func__, op, [](LinearOp& f) { f.end(Sense::Adjoint); });
-}
-
 TenonErrorCode TenonLinearOpBind(TenonLinearOp op, TenonDTensor x, TenonDTensor y) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
     deref(op, "op").bind(Sense::Forward, deref(x, "x"), deref(y, "y"));
-  });
-}
-
-TenonErrorCode TenonLinearOpBindAdjoint(TenonLinearOp op, TenonDTensor y, TenonDTensor x) noexcept {
-  return guard(__func__, [&] {
-    checkInitialized();
-    deref(op, "op").bind(Sense::Adjoint, deref(y, "y"), deref(x, "x"));
   });
 }
 
@@ -139,12 +115,15 @@ TenonErrorCode TenonLinearOpGetRange(TenonLinearOp op, TenonLayout* layout) noex
   });
 }
 
-TenonErrorCode TenonLinearOpGetDataType(TenonLinearOp op, TenonDataType* type) noexcept {
-  return guard(__func__, [&] { required(type, "type") = deref(op, "op").domainType(); });
-}
-
-TenonErrorCode TenonLinearOpGetRangeDataType(TenonLinearOp op, TenonDataType* type) noexcept {
-  return guard(__func__, [&] { required(type, "type") = deref(op, "op").rangeType(); });
+TenonErrorCode TenonLinearOpGetDataTypes(TenonLinearOp op, TenonDataType* domain,
+                                         TenonDataType* range) noexcept {
+  return guard(__func__, [&] {
+    const LinearOp& known = deref(op, "op");
+    if (domain)
+      *domain = known.domainType();
+    if (range)
+      *range = known.rangeType();
+  });
 }
 
 TenonErrorCode TenonLinearOpGetTraffic(TenonLinearOp op, TenonInt* messages,
@@ -187,8 +166,8 @@ TenonErrorCode TenonLinearOpDestroy(TenonLinearOp* op) noexcept {
     // Peers still write into the buffers of an operation in flight.
     if (required(op, "op") && deref(*op, "op").isBegun())
       throw Error(TENON_ERR_STATE,
-                  fmt::format("{} has an operation in flight; call TenonLinearOpApplyEnd() or "
-                              "TenonLinearOpApplyAdjointEnd() before TenonLinearOpDestroy()",
+                  fmt::format("{} has an operation in flight; call TenonLinearOpApplyEnd() "
+                              "before TenonLinearOpDestroy()",
                               deref(*op, "op").title()));
     destroy(op, "op");
   });

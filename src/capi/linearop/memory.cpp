@@ -6,8 +6,9 @@
 
 #include "linop/algebra/memory_op.hpp"
 #include "sys/errors/guard.hpp"
+#include "sys/text/text.hpp"
 
-#include <tenon/linearop_create.h>
+#include <tenon/ext/linearop.h>
 
 using namespace tenon;
 
@@ -29,19 +30,23 @@ Box boxOf(const TenonInt* low, const TenonInt* high, int rank) {
 using FromBoxToBox = Ref<MemoryOp>(CommPtr, const Layout&, const Box&, const std::vector<Index>&,
                                    TenonDataType);
 
-// A box, and where another of the same extents begins.
-struct Boxes {
-  const TenonInt *low, *high, *to;
+struct NamedOperator {
+  const char* name;
+  FromBoxToBox* make;
 };
+constexpr NamedOperator kBetweenBoxes[] = {
+    {"add", MemoryOp::add}, {"copy", MemoryOp::copy}, {"move", MemoryOp::move}};
 
-TenonErrorCode create(const char* function, FromBoxToBox make, TenonLayout layout,
-                      const Boxes& boxes, TenonDataType type, TenonLinearOp* op) {
-  return guard(function, [&] {
-    createOn(layout, op, [&](const CommPtr& comm, const Layout& on) {
-      return make(comm, on, boxOf(boxes.low, boxes.high, on.rank()),
-                  listOf(boxes.to, on.rank(), "to"), type);
-    });
-  });
+FromBoxToBox* operatorNamed(const std::string& name) {
+  std::vector<std::string> names{"clear"};
+  for (const NamedOperator& known : kBetweenBoxes) {
+    if (name == known.name)
+      return known.make;
+    names.emplace_back(known.name);
+  }
+  throw Error(TENON_ERR_TYPE, fmt::format("there is no memory operator '{}'; the nearest is '{}', "
+                                          "the operators are {}",
+                                          name, nearest(name, names), joined(names)));
 }
 
 } // namespace
@@ -55,30 +60,18 @@ TenonErrorCode TenonLinearOpCreateAllocate(TenonLayout from, TenonLayout to, con
   });
 }
 
-TenonErrorCode TenonLinearOpCreateClear(TenonLayout layout, const TenonInt low[],
-                                        const TenonInt high[], TenonDataType type,
-                                        TenonLinearOp* op) noexcept {
+TenonErrorCode TenonLinearOpCreateMemory(TenonLayout layout, const char* name, const TenonInt low[],
+                                         const TenonInt high[], const TenonInt to[],
+                                         TenonDataType type, TenonLinearOp* op) noexcept {
   return guard(__func__, [&] {
     createOn(layout, op, [&](const CommPtr& comm, const Layout& on) {
-      return MemoryOp::clear(comm, on, boxOf(low, high, on.rank()), type);
+      const std::string kind = textOf(name, "name");
+      if (kind == "clear" && to)
+        throw Error(TENON_ERR_ARG, "to is not NULL, but clear has no second box; pass NULL");
+      if (kind == "clear")
+        return MemoryOp::clear(comm, on, boxOf(low, high, on.rank()), type);
+      FromBoxToBox* const make = operatorNamed(kind);
+      return make(comm, on, boxOf(low, high, on.rank()), listOf(to, on.rank(), "to"), type);
     });
   });
-}
-
-TenonErrorCode TenonLinearOpCreateAdd(TenonLayout layout, const TenonInt low[],
-                                      const TenonInt high[], const TenonInt to[],
-                                      TenonDataType type, TenonLinearOp* op) noexcept {
-  return create(__func__, MemoryOp::add, layout, {low, high, to}, type, op);
-}
-
-TenonErrorCode TenonLinearOpCreateCopy(TenonLayout layout, const TenonInt low[],
-                                       const TenonInt high[], const TenonInt to[],
-                                       TenonDataType type, TenonLinearOp* op) noexcept {
-  return create(__func__, MemoryOp::copy, layout, {low, high, to}, type, op);
-}
-
-TenonErrorCode TenonLinearOpCreateMove(TenonLayout layout, const TenonInt low[],
-                                       const TenonInt high[], const TenonInt to[],
-                                       TenonDataType type, TenonLinearOp* op) noexcept {
-  return create(__func__, MemoryOp::move, layout, {low, high, to}, type, op);
 }

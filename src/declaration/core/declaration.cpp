@@ -44,30 +44,12 @@ constexpr OptionSpec kCommon[] = {
 };
 const OptionRegistration kRegistration{{"layer", kCommon}};
 
-class Untyped final : public Declaration {
-public:
-  Untyped() : Declaration("", {}) {}
-  Shape outputShape(const std::vector<Shape>&) const override { throwNoType(); }
-  SignatureTable rows(const std::vector<Shape>&) const override { throwNoType(); }
-  Form form(const Layouts&, const Choice&) const override { throwNoType(); }
-
-private:
-  [[noreturn]] void throwNoType() const {
-    throw Error(TENON_ERR_STATE,
-                fmt::format("{} has no type; call TenonLayerSetType() first", title()));
-  }
-};
-
 void checkStorage(const std::string& storage) {
   if (storage != "use" && storage != "sharded" && storage != "root")
     parseProperties(storage);
 }
 
 } // namespace
-
-std::unique_ptr<Declaration> makeUntyped() {
-  return std::make_unique<Untyped>();
-}
 
 Declaration::Declaration(std::string type, std::span<const OptionSpec> table)
     : owner_{"the layer", std::move(type)}, settings_({table, kCommon}) {
@@ -105,12 +87,6 @@ void Declaration::takeOver(Settings settings) {
 
 void Declaration::inherit(std::string_view name, const Declaration& container) {
   settings_.inherit(name, container.settings_);
-}
-
-void Declaration::takeSettings(const Declaration& other) {
-  for (const Settings::Entry& entry : other.settings_.entries())
-    if (entry.value && settings_.has(entry.spec->name))
-      set(entry.spec->name, *entry.value);
 }
 
 Form Declaration::formLikeInput(const Layouts& inputs, const Choice& choice) const {

@@ -71,8 +71,8 @@ public:
   bool isSet(std::string_view name) const { return settings_.isSet(name, owner_); }
   void set(std::string_view name, SettingValue value);
   void setText(std::string_view name, std::string_view text);
-  // Takes all settings as they are in a copy that was changed. Where they do not fit each other, those
-  // before stay, as with the setters above.
+  // Takes all settings as they are in a copy that was changed. Where they do not fit each other,
+  // those before stay, as with the setters above.
   void takeOver(Settings settings);
   void inherit(std::string_view name, const Declaration& container);
   void inherit(std::string_view name, SettingValue value) {
@@ -80,8 +80,6 @@ public:
   }
   // The same without a check, for settings that were in use before.
   void restore(Settings settings) { settings_ = std::move(settings); }
-  // Takes over what was set of the settings that both have.
-  void takeSettings(const Declaration& other);
 
   // The number of inputs, or -1 for one or more; and the reason, for the message about another
   // number of them.
@@ -154,8 +152,5 @@ private:
   Owner owner_;
   Settings settings_;
 };
-
-// What a layer is before it has a type: the settings that all layers have.
-std::unique_ptr<Declaration> makeUntyped();
 
 } // namespace tenon

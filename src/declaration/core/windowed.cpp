@@ -193,7 +193,7 @@ std::string Windowed::inputAdvice() const {
              ? "; it has sides with boundary mode \"values\" and a boundary constant"
              : "; it has sides with boundary mode \"values\" and no boundary constant, so that it "
                "needs a second input: pass the layout of TenonLayerGetBoundaryLayout() or one of "
-               "shape [1] to TenonLayerSetUpMany(), or call TenonLayerSetBoundaryConstant()";
+               "shape [1] to TenonLayerSetUpMany(), or set boundary_constant";
 }
 
 Shape Windowed::outputShape(const std::vector<Shape>& inputs) const {

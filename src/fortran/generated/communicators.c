@@ -4,6 +4,8 @@
 #include <tenon.h>
 #include <tenon/ext/layer.h>
 #include <tenon/ext/linearop.h>
+#include <tenon/ext/plan.h>
+#include <tenon/ext/reduction.h>
 
 TenonErrorCode TenonFCheckpointCreate(int comm, TenonCheckpoint* checkpoint) {
   MPI_Comm handle = MPI_COMM_NULL;
@@ -21,12 +23,6 @@ TenonErrorCode TenonFDatasetCreateHDF5(int comm, const char* path, const char* d
   MPI_Comm handle = MPI_COMM_NULL;
   const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
   return code == TENON_SUCCESS ? TenonDatasetCreateHDF5(handle, path, data, labels, dataset) : code;
-}
-
-TenonErrorCode TenonFLayerCreateShell(int comm, TenonLayer* layer) {
-  MPI_Comm handle = MPI_COMM_NULL;
-  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
-  return code == TENON_SUCCESS ? TenonLayerCreateShell(handle, layer) : code;
 }
 
 TenonErrorCode TenonFFieldSeriesCreate(int comm, const char* path, int spatial, TenonFieldSeries* series) {
@@ -49,82 +45,10 @@ TenonErrorCode TenonFCommFromFortran(int fcomm, int* comm) {
   return code;
 }
 
-TenonErrorCode TenonFLayerCreateConv(int comm, int spatial, TenonInt inChannels, TenonInt outChannels, const TenonInt kernel[], TenonLayer* layer) {
-  MPI_Comm handle = MPI_COMM_NULL;
-  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
-  return code == TENON_SUCCESS ? TenonLayerCreateConv(handle, spatial, inChannels, outChannels, kernel, layer) : code;
-}
-
-TenonErrorCode TenonFLayerCreatePooling(int comm, TenonPoolingMode mode, int spatial, const TenonInt kernel[], TenonLayer* layer) {
-  MPI_Comm handle = MPI_COMM_NULL;
-  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
-  return code == TENON_SUCCESS ? TenonLayerCreatePooling(handle, mode, spatial, kernel, layer) : code;
-}
-
-TenonErrorCode TenonFLayerCreateAffine(int comm, TenonInt inputs, TenonInt outputs, TenonLayer* layer) {
-  MPI_Comm handle = MPI_COMM_NULL;
-  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
-  return code == TENON_SUCCESS ? TenonLayerCreateAffine(handle, inputs, outputs, layer) : code;
-}
-
-TenonErrorCode TenonFLayerCreatePointwise(int comm, const char* function, TenonLayer* layer) {
-  MPI_Comm handle = MPI_COMM_NULL;
-  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
-  return code == TENON_SUCCESS ? TenonLayerCreatePointwise(handle, function, layer) : code;
-}
-
-TenonErrorCode TenonFLayerCreateFlatten(int comm, TenonLayer* layer) {
-  MPI_Comm handle = MPI_COMM_NULL;
-  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
-  return code == TENON_SUCCESS ? TenonLayerCreateFlatten(handle, layer) : code;
-}
-
-TenonErrorCode TenonFLayerCreateCrossEntropy(int comm, TenonLayer* layer) {
-  MPI_Comm handle = MPI_COMM_NULL;
-  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
-  return code == TENON_SUCCESS ? TenonLayerCreateCrossEntropy(handle, layer) : code;
-}
-
-TenonErrorCode TenonFLayerCreateMeanSquaredError(int comm, TenonLayer* layer) {
-  MPI_Comm handle = MPI_COMM_NULL;
-  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
-  return code == TENON_SUCCESS ? TenonLayerCreateMeanSquaredError(handle, layer) : code;
-}
-
-TenonErrorCode TenonFLayerCreateDropout(int comm, double rate, TenonLayer* layer) {
-  MPI_Comm handle = MPI_COMM_NULL;
-  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
-  return code == TENON_SUCCESS ? TenonLayerCreateDropout(handle, rate, layer) : code;
-}
-
-TenonErrorCode TenonFLayerCreateType(int comm, const char* name, TenonLayer* layer) {
-  MPI_Comm handle = MPI_COMM_NULL;
-  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
-  return code == TENON_SUCCESS ? TenonLayerCreateType(handle, name, layer) : code;
-}
-
 TenonErrorCode TenonFLayerCreateSequential(int comm, TenonLayer* layer) {
   MPI_Comm handle = MPI_COMM_NULL;
   const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
   return code == TENON_SUCCESS ? TenonLayerCreateSequential(handle, layer) : code;
-}
-
-TenonErrorCode TenonFLayerCreateRepartition(int comm, TenonLayout output, TenonLayer* layer) {
-  MPI_Comm handle = MPI_COMM_NULL;
-  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
-  return code == TENON_SUCCESS ? TenonLayerCreateRepartition(handle, output, layer) : code;
-}
-
-TenonErrorCode TenonFLayerCreateAdd(int comm, TenonLayer* layer) {
-  MPI_Comm handle = MPI_COMM_NULL;
-  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
-  return code == TENON_SUCCESS ? TenonLayerCreateAdd(handle, layer) : code;
-}
-
-TenonErrorCode TenonFLayerCreateConcatenate(int comm, int dim, TenonLayer* layer) {
-  MPI_Comm handle = MPI_COMM_NULL;
-  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
-  return code == TENON_SUCCESS ? TenonLayerCreateConcatenate(handle, dim, layer) : code;
 }
 
 TenonErrorCode TenonFLayerCreateGraph(int comm, TenonLayer* layer) {
@@ -133,16 +57,28 @@ TenonErrorCode TenonFLayerCreateGraph(int comm, TenonLayer* layer) {
   return code == TENON_SUCCESS ? TenonLayerCreateGraph(handle, layer) : code;
 }
 
-TenonErrorCode TenonFLayerCreate(int comm, TenonLayer* layer) {
-  MPI_Comm handle = MPI_COMM_NULL;
-  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
-  return code == TENON_SUCCESS ? TenonLayerCreate(handle, layer) : code;
-}
-
 TenonErrorCode TenonFLayerCreateFromFile(int comm, const char* nameOrPath, TenonLayer* layer) {
   MPI_Comm handle = MPI_COMM_NULL;
   const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
   return code == TENON_SUCCESS ? TenonLayerCreateFromFile(handle, nameOrPath, layer) : code;
+}
+
+TenonErrorCode TenonFLayerCreateType(int comm, const char* name, TenonLayer* layer) {
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateType(handle, name, layer) : code;
+}
+
+TenonErrorCode TenonFLayerCreateConv(int comm, int spatial, TenonInt inChannels, TenonInt outChannels, const TenonInt kernel[], TenonLayer* layer) {
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateConv(handle, spatial, inChannels, outChannels, kernel, layer) : code;
+}
+
+TenonErrorCode TenonFLayerCreateAffine(int comm, TenonInt inputs, TenonInt outputs, TenonLayer* layer) {
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateAffine(handle, inputs, outputs, layer) : code;
 }
 
 TenonErrorCode TenonFLayoutCreateFromBoxes(int comm, int ndim, const TenonInt shape[], const TenonInt low[], const TenonInt high[], TenonLayout* layout) {

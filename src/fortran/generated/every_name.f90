@@ -72,7 +72,6 @@ program every_name
   use tenon, only: tenon_abort ! TenonAbort
   ! TenonNoteCaller: none, Fortran has neither the name nor the line of the caller
   use tenon, only: tenon_raise_error ! TenonRaiseError
-  use tenon, only: tenon_layer_create_shell ! TenonLayerCreateShell
   use tenon, only: tenon_layer_shell_set_functions ! TenonLayerShellSetFunctions
   ! TenonLayerShellSetContext: none, tenon_layer_shell_set_functions takes the context
   ! TenonLayerShellGetContext: none, the context is an argument of the procedures
@@ -87,7 +86,29 @@ program every_name
   use tenon, only: tenon_layer_shell_get_state ! TenonLayerShellGetState
   use tenon, only: tenon_layer_shell_get_workspace ! TenonLayerShellGetWorkspace
   use tenon, only: tenon_layer_register ! TenonLayerRegister
+  use tenon, only: tenon_layer_set_example ! TenonLayerSetExample
+  use tenon, only: tenon_layer_get_example_shape ! TenonLayerGetExampleShape
+  use tenon, only: tenon_layer_get_summary ! TenonLayerGetSummary
+  use tenon, only: tenon_linearop_create_allocate ! TenonLinearOpCreateAllocate
+  use tenon, only: tenon_linearop_create_memory ! TenonLinearOpCreateMemory
   use tenon, only: tenon_linearop_register ! TenonLinearOpRegister
+  use tenon, only: tenon_plan_create_named ! TenonPlanCreateNamed
+  use tenon, only: tenon_plan_get_published_seconds ! TenonPlanGetPublishedSeconds
+  use tenon, only: tenon_plan_count_conversion ! TenonPlanCountConversion
+  use tenon, only: tenon_placement_list_create ! TenonPlacementListCreate
+  use tenon, only: tenon_placement_list_get_count ! TenonPlacementListGetCount
+  use tenon, only: tenon_placement_list_get_matrix ! TenonPlacementListGetMatrix
+  use tenon, only: tenon_placement_list_get_hierarchy ! TenonPlacementListGetHierarchy
+  use tenon, only: tenon_placement_list_destroy ! TenonPlacementListDestroy
+  use tenon, only: tenon_reduction_programs_create ! TenonReductionProgramsCreate
+  use tenon, only: tenon_reduction_programs_get_count ! TenonReductionProgramsGetCount
+  use tenon, only: tenon_reduction_programs_get_count_of_size ! TenonReductionProgramsGetCountOfSize
+  use tenon, only: tenon_reduction_programs_get_size ! TenonReductionProgramsGetSize
+  use tenon, only: tenon_reduction_programs_get_text ! TenonReductionProgramsGetText
+  use tenon, only: tenon_reduction_programs_get_step ! TenonReductionProgramsGetStep
+  use tenon, only: tenon_reduction_programs_get_groups ! TenonReductionProgramsGetGroups
+  use tenon, only: tenon_reduction_programs_predict ! TenonReductionProgramsPredict
+  use tenon, only: tenon_reduction_programs_destroy ! TenonReductionProgramsDestroy
   use tenon, only: tenon_field_series_create ! TenonFieldSeriesCreate
   use tenon, only: tenon_field_series_set_grid ! TenonFieldSeriesSetGrid
   use tenon, only: tenon_field_series_add_tensor ! TenonFieldSeriesAddTensor
@@ -99,10 +120,12 @@ program every_name
   use tenon, only: tenon_initialized ! TenonInitialized
   ! TenonCommFromFortran: none, communicators of Fortran are passed as they are
   use tenon, only: tenon_get_version ! TenonGetVersion
-  use tenon, only: tenon_get_version_string ! TenonGetVersionString
-  use tenon, only: tenon_get_build_info ! TenonGetBuildInfo
-  use tenon, only: tenon_get_device_info ! TenonGetDeviceInfo
-  use tenon, only: tenon_get_performance_advice ! TenonGetPerformanceAdvice
+  use tenon, only: tenon_get_info ! TenonGetInfo
+  use tenon, only: tenon_layer_set_data_type ! TenonLayerSetDataType
+  use tenon, only: tenon_layer_set_space ! TenonLayerSetSpace
+  use tenon, only: tenon_layer_set_stack_depth ! TenonLayerSetStackDepth
+  use tenon, only: tenon_layer_set_signature ! TenonLayerSetSignature
+  use tenon, only: tenon_layer_set_storage ! TenonLayerSetStorage
   use tenon, only: tenon_layer_set_up ! TenonLayerSetUp
   use tenon, only: tenon_layer_get_output_layout ! TenonLayerGetOutputLayout
   use tenon, only: tenon_layer_create_output ! TenonLayerCreateOutput
@@ -117,6 +140,7 @@ program every_name
   use tenon, only: tenon_layer_set_training ! TenonLayerSetTraining
   use tenon, only: tenon_layer_set_frozen ! TenonLayerSetFrozen
   use tenon, only: tenon_layer_set_target ! TenonLayerSetTarget
+  use tenon, only: tenon_layer_set_target_weights ! TenonLayerSetTargetWeights
   use tenon, only: tenon_layer_apply ! TenonLayerApply
   use tenon, only: tenon_layer_apply_tangent ! TenonLayerApplyTangent
   use tenon, only: tenon_layer_apply_adjoint ! TenonLayerApplyAdjoint
@@ -125,23 +149,9 @@ program every_name
   use tenon, only: tenon_layer_test_adjoint ! TenonLayerTestAdjoint
   use tenon, only: tenon_layer_test_taylor ! TenonLayerTestTaylor
   use tenon, only: tenon_layer_destroy ! TenonLayerDestroy
-  use tenon, only: tenon_layer_create_conv ! TenonLayerCreateConv
-  use tenon, only: tenon_layer_create_pooling ! TenonLayerCreatePooling
-  use tenon, only: tenon_layer_create_affine ! TenonLayerCreateAffine
-  use tenon, only: tenon_layer_create_pointwise ! TenonLayerCreatePointwise
-  use tenon, only: tenon_layer_create_flatten ! TenonLayerCreateFlatten
-  use tenon, only: tenon_layer_create_cross_entropy ! TenonLayerCreateCrossEntropy
-  use tenon, only: tenon_layer_create_mean_squared_error ! TenonLayerCreateMeanSquaredError
-  use tenon, only: tenon_layer_create_dropout ! TenonLayerCreateDropout
-  use tenon, only: tenon_layer_create_type ! TenonLayerCreateType
   use tenon, only: tenon_layer_create_sequential ! TenonLayerCreateSequential
   use tenon, only: tenon_layer_sequential_add ! TenonLayerSequentialAdd
-  use tenon, only: tenon_layer_create_repartition ! TenonLayerCreateRepartition
-  use tenon, only: tenon_layer_create_add ! TenonLayerCreateAdd
-  use tenon, only: tenon_layer_create_concatenate ! TenonLayerCreateConcatenate
-  use tenon, only: tenon_layer_set_output_layout ! TenonLayerSetOutputLayout
   use tenon, only: tenon_layer_create_graph ! TenonLayerCreateGraph
-  use tenon, only: tenon_layer_graph_set_inputs ! TenonLayerGraphSetInputs
   use tenon, only: tenon_layer_graph_add_node ! TenonLayerGraphAddNode
   use tenon, only: tenon_layer_get_boundary_layout ! TenonLayerGetBoundaryLayout
   use tenon, only: tenon_layer_set_up_many ! TenonLayerSetUpMany
@@ -149,38 +159,22 @@ program every_name
   use tenon, only: tenon_layer_apply_many ! TenonLayerApplyMany
   use tenon, only: tenon_layer_apply_tangent_many ! TenonLayerApplyTangentMany
   use tenon, only: tenon_layer_apply_adjoint_many ! TenonLayerApplyAdjointMany
+  use tenon, only: tenon_layer_create_from_file ! TenonLayerCreateFromFile
+  use tenon, only: tenon_layer_save_network ! TenonLayerSaveNetwork
+  use tenon, only: tenon_layer_load_weights ! TenonLayerLoadWeights
+  use tenon, only: tenon_layer_save_weights ! TenonLayerSaveWeights
+  use tenon, only: tenon_layer_get_child ! TenonLayerGetChild
+  use tenon, only: tenon_layer_get_parameter_at ! TenonLayerGetParameterAt
+  use tenon, only: tenon_layer_create_type ! TenonLayerCreateType
+  use tenon, only: tenon_layer_create_conv ! TenonLayerCreateConv
+  use tenon, only: tenon_layer_create_affine ! TenonLayerCreateAffine
   use tenon, only: tenon_layer_set_stride ! TenonLayerSetStride
-  use tenon, only: tenon_layer_set_dilation ! TenonLayerSetDilation
   use tenon, only: tenon_layer_set_padding ! TenonLayerSetPadding
   use tenon, only: tenon_layer_set_boundary ! TenonLayerSetBoundary
-  use tenon, only: tenon_layer_set_boundary_constant ! TenonLayerSetBoundaryConstant
-  use tenon, only: tenon_layer_set_groups ! TenonLayerSetGroups
-  use tenon, only: tenon_layer_set_overlap ! TenonLayerSetOverlap
-  use tenon, only: tenon_layer_set_ceil_mode ! TenonLayerSetCeilMode
-  use tenon, only: tenon_layer_set_bias ! TenonLayerSetBias
-  use tenon, only: tenon_layer_set_rate ! TenonLayerSetRate
-  use tenon, only: tenon_layer_set_slope ! TenonLayerSetSlope
-  use tenon, only: tenon_layer_set_factor ! TenonLayerSetFactor
-  use tenon, only: tenon_layer_set_data_type ! TenonLayerSetDataType
-  use tenon, only: tenon_layer_set_space ! TenonLayerSetSpace
-  use tenon, only: tenon_layer_set_stack_depth ! TenonLayerSetStackDepth
-  use tenon, only: tenon_layer_set_signature ! TenonLayerSetSignature
-  use tenon, only: tenon_layer_set_storage ! TenonLayerSetStorage
-  use tenon, only: tenon_layer_set_backend ! TenonLayerSetBackend
-  use tenon, only: tenon_layer_create ! TenonLayerCreate
-  use tenon, only: tenon_layer_set_type ! TenonLayerSetType
+  use tenon, only: tenon_layer_set_output_layout ! TenonLayerSetOutputLayout
   use tenon, only: tenon_layer_get_types ! TenonLayerGetTypes
   use tenon, only: tenon_layer_get_labels ! TenonLayerGetLabels
   use tenon, only: tenon_layer_get_type_signatures ! TenonLayerGetTypeSignatures
-  use tenon, only: tenon_layer_get_summary ! TenonLayerGetSummary
-  use tenon, only: tenon_layer_set_example ! TenonLayerSetExample
-  use tenon, only: tenon_layer_get_example_shape ! TenonLayerGetExampleShape
-  use tenon, only: tenon_layer_create_from_file ! TenonLayerCreateFromFile
-  use tenon, only: tenon_layer_save_network ! TenonLayerSaveNetwork
-  use tenon, only: tenon_layer_get_child ! TenonLayerGetChild
-  use tenon, only: tenon_layer_get_parameter_at ! TenonLayerGetParameterAt
-  use tenon, only: tenon_layer_load_weights ! TenonLayerLoadWeights
-  use tenon, only: tenon_layer_save_weights ! TenonLayerSaveWeights
   use tenon, only: tenon_layout_create_sharded ! TenonLayoutCreateSharded
   use tenon, only: tenon_layout_create_from_boxes ! TenonLayoutCreateFromBoxes
   use tenon, only: tenon_layout_create ! TenonLayoutCreate
@@ -206,18 +200,13 @@ program every_name
   use tenon, only: tenon_linearop_apply ! TenonLinearOpApply
   use tenon, only: tenon_linearop_apply_adjoint ! TenonLinearOpApplyAdjoint
   use tenon, only: tenon_linearop_apply_add ! TenonLinearOpApplyAdd
-  use tenon, only: tenon_linearop_apply_adjoint_add ! TenonLinearOpApplyAdjointAdd
   use tenon, only: tenon_linearop_apply_begin ! TenonLinearOpApplyBegin
   use tenon, only: tenon_linearop_apply_end ! TenonLinearOpApplyEnd
-  use tenon, only: tenon_linearop_apply_adjoint_begin ! TenonLinearOpApplyAdjointBegin
-  use tenon, only: tenon_linearop_apply_adjoint_end ! TenonLinearOpApplyAdjointEnd
   use tenon, only: tenon_linearop_bind ! TenonLinearOpBind
-  use tenon, only: tenon_linearop_bind_adjoint ! TenonLinearOpBindAdjoint
   use tenon, only: tenon_linearop_unbind ! TenonLinearOpUnbind
   use tenon, only: tenon_linearop_get_domain ! TenonLinearOpGetDomain
   use tenon, only: tenon_linearop_get_range ! TenonLinearOpGetRange
-  use tenon, only: tenon_linearop_get_data_type ! TenonLinearOpGetDataType
-  use tenon, only: tenon_linearop_get_range_data_type ! TenonLinearOpGetRangeDataType
+  use tenon, only: tenon_linearop_get_data_types ! TenonLinearOpGetDataTypes
   use tenon, only: tenon_linearop_get_traffic ! TenonLinearOpGetTraffic
   use tenon, only: tenon_linearop_test_adjoint ! TenonLinearOpTestAdjoint
   use tenon, only: tenon_linearop_destroy ! TenonLinearOpDestroy
@@ -225,17 +214,9 @@ program every_name
   use tenon, only: tenon_linearop_create_halo ! TenonLinearOpCreateHalo
   use tenon, only: tenon_linearop_create_boundary_values ! TenonLinearOpCreateBoundaryValues
   use tenon, only: tenon_linearop_create_boundary_constant ! TenonLinearOpCreateBoundaryConstant
-  use tenon, only: tenon_linearop_create_repartition ! TenonLinearOpCreateRepartition
   use tenon, only: tenon_linearop_create_primitive ! TenonLinearOpCreatePrimitive
   use tenon, only: tenon_linearop_create_send_receive ! TenonLinearOpCreateSendReceive
-  use tenon, only: tenon_linearop_create_allocate ! TenonLinearOpCreateAllocate
-  use tenon, only: tenon_linearop_create_clear ! TenonLinearOpCreateClear
-  use tenon, only: tenon_linearop_create_add ! TenonLinearOpCreateAdd
-  use tenon, only: tenon_linearop_create_copy ! TenonLinearOpCreateCopy
-  use tenon, only: tenon_linearop_create_move ! TenonLinearOpCreateMove
-  use tenon, only: tenon_linearop_create_identity ! TenonLinearOpCreateIdentity
   use tenon, only: tenon_linearop_create_cast ! TenonLinearOpCreateCast
-  use tenon, only: tenon_linearop_create_zero ! TenonLinearOpCreateZero
   use tenon, only: tenon_linearop_create_composition ! TenonLinearOpCreateComposition
   use tenon, only: tenon_linearop_create_adjoint ! TenonLinearOpCreateAdjoint
   use tenon, only: tenon_linearop_create_sum ! TenonLinearOpCreateSum
@@ -252,7 +233,6 @@ program every_name
   use tenon, only: tenon_log_stage_push ! TenonLogStagePush
   use tenon, only: tenon_log_stage_pop ! TenonLogStagePop
   use tenon, only: tenon_progress_show ! TenonProgressShow
-  use tenon, only: tenon_layer_set_target_weights ! TenonLayerSetTargetWeights
   use tenon, only: tenon_machine_create ! TenonMachineCreate
   use tenon, only: tenon_machine_create_from_file ! TenonMachineCreateFromFile
   use tenon, only: tenon_machine_create_local ! TenonMachineCreateLocal
@@ -261,9 +241,7 @@ program every_name
   use tenon, only: tenon_machine_save ! TenonMachineSave
   use tenon, only: tenon_machine_add_link ! TenonMachineAddLink
   use tenon, only: tenon_machine_get_counts ! TenonMachineGetCounts
-  use tenon, only: tenon_machine_get_level_name ! TenonMachineGetLevelName
-  use tenon, only: tenon_machine_get_level_size ! TenonMachineGetLevelSize
-  use tenon, only: tenon_machine_get_link_name ! TenonMachineGetLinkName
+  use tenon, only: tenon_machine_get_level ! TenonMachineGetLevel
   use tenon, only: tenon_machine_get_link ! TenonMachineGetLink
   use tenon, only: tenon_machine_get_ranks ! TenonMachineGetRanks
   use tenon, only: tenon_machine_destroy ! TenonMachineDestroy
@@ -307,7 +285,6 @@ program every_name
   use tenon, only: tenon_options_get_string ! TenonOptionsGetString
   use tenon, only: tenon_options_has ! TenonOptionsHas
   use tenon, only: tenon_options_get_declared_count ! TenonOptionsGetDeclaredCount
-  use tenon, only: tenon_options_get_declared_type ! TenonOptionsGetDeclaredType
   use tenon, only: tenon_options_get_declared_text ! TenonOptionsGetDeclaredText
   use tenon, only: tenon_options_help ! TenonOptionsHelp
   use tenon, only: tenon_set_output_handler ! TenonSetOutputHandler
@@ -318,24 +295,19 @@ program every_name
   use tenon, only: tenon_partition_create_placed ! TenonPartitionCreatePlaced
   use tenon, only: tenon_partition_get_axes ! TenonPartitionGetAxes
   use tenon, only: tenon_partition_get_extents ! TenonPartitionGetExtents
-  use tenon, only: tenon_partition_get_position ! TenonPartitionGetPosition
   use tenon, only: tenon_partition_get_coordinates ! TenonPartitionGetCoordinates
   use tenon, only: tenon_partition_get_axis_comm ! TenonPartitionGetAxisComm
   use tenon, only: tenon_partition_share_memory ! TenonPartitionShareMemory
   use tenon, only: tenon_partition_unshare_memory ! TenonPartitionUnshareMemory
   use tenon, only: tenon_partition_set_stream ! TenonPartitionSetStream
   use tenon, only: tenon_partition_destroy ! TenonPartitionDestroy
-  use tenon, only: tenon_plan_create_named ! TenonPlanCreateNamed
   use tenon, only: tenon_plan_set_machine ! TenonPlanSetMachine
   use tenon, only: tenon_plan_fix ! TenonPlanFix
   use tenon, only: tenon_plan_search ! TenonPlanSearch
   use tenon, only: tenon_plan_get_number ! TenonPlanGetNumber
   use tenon, only: tenon_plan_get_layer_count ! TenonPlanGetLayerCount
   use tenon, only: tenon_plan_get_layer_name ! TenonPlanGetLayerName
-  use tenon, only: tenon_plan_get_word ! TenonPlanGetWord
-  use tenon, only: tenon_plan_get_runner_up ! TenonPlanGetRunnerUp
-  use tenon, only: tenon_plan_get_published_seconds ! TenonPlanGetPublishedSeconds
-  use tenon, only: tenon_plan_count_conversion ! TenonPlanCountConversion
+  use tenon, only: tenon_plan_get_text ! TenonPlanGetText
   use tenon, only: tenon_plan_destroy ! TenonPlanDestroy
   use tenon, only: tenon_plan_create ! TenonPlanCreate
   use tenon, only: tenon_plan_set_input ! TenonPlanSetInput
@@ -351,22 +323,6 @@ program every_name
   use tenon, only: tenon_plan_apply ! TenonPlanApply
   use tenon, only: tenon_plan_apply_tangent ! TenonPlanApplyTangent
   use tenon, only: tenon_plan_apply_adjoint ! TenonPlanApplyAdjoint
-  use tenon, only: tenon_placement_list_create ! TenonPlacementListCreate
-  use tenon, only: tenon_placement_list_get_count ! TenonPlacementListGetCount
-  use tenon, only: tenon_placement_list_get_matrix ! TenonPlacementListGetMatrix
-  use tenon, only: tenon_placement_list_get_coordinates ! TenonPlacementListGetCoordinates
-  use tenon, only: tenon_placement_list_get_device ! TenonPlacementListGetDevice
-  use tenon, only: tenon_placement_list_get_hierarchy ! TenonPlacementListGetHierarchy
-  use tenon, only: tenon_placement_list_destroy ! TenonPlacementListDestroy
-  use tenon, only: tenon_reduction_programs_create ! TenonReductionProgramsCreate
-  use tenon, only: tenon_reduction_programs_get_count ! TenonReductionProgramsGetCount
-  use tenon, only: tenon_reduction_programs_get_count_of_size ! TenonReductionProgramsGetCountOfSize
-  use tenon, only: tenon_reduction_programs_get_size ! TenonReductionProgramsGetSize
-  use tenon, only: tenon_reduction_programs_get_text ! TenonReductionProgramsGetText
-  use tenon, only: tenon_reduction_programs_get_step ! TenonReductionProgramsGetStep
-  use tenon, only: tenon_reduction_programs_get_groups ! TenonReductionProgramsGetGroups
-  use tenon, only: tenon_reduction_programs_predict ! TenonReductionProgramsPredict
-  use tenon, only: tenon_reduction_programs_destroy ! TenonReductionProgramsDestroy
   use tenon, only: tenon_trainer_create ! TenonTrainerCreate
   use tenon, only: tenon_trainer_set_dataset ! TenonTrainerSetDataset
   use tenon, only: tenon_trainer_set_batches ! TenonTrainerSetBatches

@@ -526,12 +526,6 @@ module tenon_c
       integer(c_int), value :: line
       integer(c_int) :: answer
     end function TenonRaiseError
-    function TenonLayerCreateShell(comm, layer) bind(C, name="TenonFLayerCreateShell") result(answer)
-      import
-      integer(c_int), value :: comm
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateShell
     function TenonLayerShellSetFunctions(layer, &
       functions) bind(C, name="TenonLayerShellSetFunctions") result(answer)
       import
@@ -641,12 +635,215 @@ module tenon_c
       type(c_funptr), value :: create
       integer(c_int) :: answer
     end function TenonLayerRegister
+    function TenonLayerSetExample(layer, seed, inputs, &
+      classes) bind(C, name="TenonLayerSetExample") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int64_t), value :: seed
+      integer(c_int), intent(out) :: inputs
+      integer(c_int64_t), intent(out) :: classes
+      integer(c_int) :: answer
+    end function TenonLayerSetExample
+    function TenonLayerGetExampleShape(layer, seed, tensor, length, shape, &
+      ndim) bind(C, name="TenonLayerGetExampleShape") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int64_t), value :: seed
+      integer(c_int), value :: tensor
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: shape(*)
+      integer(c_int), intent(out), optional :: ndim
+      integer(c_int) :: answer
+    end function TenonLayerGetExampleShape
+    function TenonLayerGetSummary(layer, summary, length, &
+      needed) bind(C, name="TenonLayerGetSummary") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(out), optional :: summary(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int) :: answer
+    end function TenonLayerGetSummary
+    function TenonLinearOpCreateAllocate(from, to, at, type, &
+      op) bind(C, name="TenonLinearOpCreateAllocate") result(answer)
+      import
+      type(c_ptr), value :: from
+      type(c_ptr), value :: to
+      integer(c_int64_t), intent(in) :: at(*)
+      integer(c_int), value :: type
+      type(c_ptr), intent(inout) :: op
+      integer(c_int) :: answer
+    end function TenonLinearOpCreateAllocate
+    function TenonLinearOpCreateMemory(layout, name, low, high, to, type, &
+      op) bind(C, name="TenonLinearOpCreateMemory") result(answer)
+      import
+      type(c_ptr), value :: layout
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(in) :: low(*)
+      integer(c_int64_t), intent(in) :: high(*)
+      integer(c_int64_t), intent(in), optional :: to(*)
+      integer(c_int), value :: type
+      type(c_ptr), intent(inout) :: op
+      integer(c_int) :: answer
+    end function TenonLinearOpCreateMemory
     function TenonLinearOpRegister(name, functions) bind(C, name="TenonLinearOpRegister") result(answer)
       import
       character(kind=c_char), intent(in) :: name(*)
       type(c_ptr), value :: functions
       integer(c_int) :: answer
     end function TenonLinearOpRegister
+    function TenonPlanCreateNamed(name_or_path, batch, &
+      plan) bind(C, name="TenonPlanCreateNamed") result(answer)
+      import
+      character(kind=c_char), intent(in) :: name_or_path(*)
+      integer(c_int64_t), value :: batch
+      type(c_ptr), intent(inout) :: plan
+      integer(c_int) :: answer
+    end function TenonPlanCreateNamed
+    function TenonPlanGetPublishedSeconds(plan, equation, rows, columns, conv_rows, conv_columns, &
+      seconds) bind(C, name="TenonPlanGetPublishedSeconds") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: equation(*)
+      integer(c_int64_t), value :: rows
+      integer(c_int64_t), value :: columns
+      integer(c_int64_t), value :: conv_rows
+      integer(c_int64_t), value :: conv_columns
+      real(c_double), intent(out) :: seconds
+      integer(c_int) :: answer
+    end function TenonPlanGetPublishedSeconds
+    function TenonPlanCountConversion(from, to, processes, ndim, shape, messages, &
+      elements) bind(C, name="TenonPlanCountConversion") result(answer)
+      import
+      character(kind=c_char), intent(in) :: from(*)
+      character(kind=c_char), intent(in) :: to(*)
+      integer(c_int64_t), value :: processes
+      integer(c_int), value :: ndim
+      integer(c_int64_t), intent(in) :: shape(*)
+      integer(c_int64_t), intent(out), optional :: messages
+      integer(c_int64_t), intent(out), optional :: elements
+      integer(c_int) :: answer
+    end function TenonPlanCountConversion
+    function TenonPlacementListCreate(levels, system, axes, sizes, &
+      list) bind(C, name="TenonPlacementListCreate") result(answer)
+      import
+      integer(c_int), value :: levels
+      integer(c_int64_t), intent(in) :: system(*)
+      integer(c_int), value :: axes
+      integer(c_int64_t), intent(in) :: sizes(*)
+      type(c_ptr), intent(inout) :: list
+      integer(c_int) :: answer
+    end function TenonPlacementListCreate
+    function TenonPlacementListGetCount(list, count) bind(C, name="TenonPlacementListGetCount") result(answer)
+      import
+      type(c_ptr), value :: list
+      integer(c_int64_t), intent(out) :: count
+      integer(c_int) :: answer
+    end function TenonPlacementListGetCount
+    function TenonPlacementListGetMatrix(list, index, &
+      matrix) bind(C, name="TenonPlacementListGetMatrix") result(answer)
+      import
+      type(c_ptr), value :: list
+      integer(c_int64_t), value :: index
+      integer(c_int64_t), intent(out) :: matrix(*)
+      integer(c_int) :: answer
+    end function TenonPlacementListGetMatrix
+    function TenonPlacementListGetHierarchy(list, index, axes, reduce, levels, &
+      hierarchy) bind(C, name="TenonPlacementListGetHierarchy") result(answer)
+      import
+      type(c_ptr), value :: list
+      integer(c_int64_t), value :: index
+      integer(c_int), value :: axes
+      integer(c_int), intent(in) :: reduce(*)
+      integer(c_int), intent(out) :: levels
+      integer(c_int64_t), intent(out) :: hierarchy(*)
+      integer(c_int) :: answer
+    end function TenonPlacementListGetHierarchy
+    function TenonPlacementListDestroy(list) bind(C, name="TenonPlacementListDestroy") result(answer)
+      import
+      type(c_ptr), intent(inout) :: list
+      integer(c_int) :: answer
+    end function TenonPlacementListDestroy
+    function TenonReductionProgramsCreate(list, index, axes, reduce, size_limit, &
+      programs) bind(C, name="TenonReductionProgramsCreate") result(answer)
+      import
+      type(c_ptr), value :: list
+      integer(c_int64_t), value :: index
+      integer(c_int), value :: axes
+      integer(c_int), intent(in) :: reduce(*)
+      integer(c_int), value :: size_limit
+      type(c_ptr), intent(inout) :: programs
+      integer(c_int) :: answer
+    end function TenonReductionProgramsCreate
+    function TenonReductionProgramsGetCount(programs, &
+      count) bind(C, name="TenonReductionProgramsGetCount") result(answer)
+      import
+      type(c_ptr), value :: programs
+      integer(c_int64_t), intent(out) :: count
+      integer(c_int) :: answer
+    end function TenonReductionProgramsGetCount
+    function TenonReductionProgramsGetCountOfSize(programs, size, &
+      count) bind(C, name="TenonReductionProgramsGetCountOfSize") result(answer)
+      import
+      type(c_ptr), value :: programs
+      integer(c_int), value :: size
+      integer(c_int64_t), intent(out) :: count
+      integer(c_int) :: answer
+    end function TenonReductionProgramsGetCountOfSize
+    function TenonReductionProgramsGetSize(programs, index, &
+      steps) bind(C, name="TenonReductionProgramsGetSize") result(answer)
+      import
+      type(c_ptr), value :: programs
+      integer(c_int64_t), value :: index
+      integer(c_int), intent(out) :: steps
+      integer(c_int) :: answer
+    end function TenonReductionProgramsGetSize
+    function TenonReductionProgramsGetText(programs, index, text, length, &
+      needed) bind(C, name="TenonReductionProgramsGetText") result(answer)
+      import
+      type(c_ptr), value :: programs
+      integer(c_int64_t), value :: index
+      character(kind=c_char), intent(out), optional :: text(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int) :: answer
+    end function TenonReductionProgramsGetText
+    function TenonReductionProgramsGetStep(programs, index, step, collective, groups, &
+      members) bind(C, name="TenonReductionProgramsGetStep") result(answer)
+      import
+      type(c_ptr), value :: programs
+      integer(c_int64_t), value :: index
+      integer(c_int), value :: step
+      integer(c_int), intent(out) :: collective
+      integer(c_int), intent(out) :: groups
+      integer(c_int), intent(out) :: members
+      integer(c_int) :: answer
+    end function TenonReductionProgramsGetStep
+    function TenonReductionProgramsGetGroups(programs, index, step, &
+      devices) bind(C, name="TenonReductionProgramsGetGroups") result(answer)
+      import
+      type(c_ptr), value :: programs
+      integer(c_int64_t), value :: index
+      integer(c_int), value :: step
+      integer(c_int), intent(out) :: devices(*)
+      integer(c_int) :: answer
+    end function TenonReductionProgramsGetGroups
+    function TenonReductionProgramsPredict(programs, machine, algorithm, bytes, &
+      seconds) bind(C, name="TenonReductionProgramsPredict") result(answer)
+      import
+      type(c_ptr), value :: programs
+      type(c_ptr), value :: machine
+      integer(c_int), value :: algorithm
+      real(c_double), value :: bytes
+      real(c_double), intent(out) :: seconds(*)
+      integer(c_int) :: answer
+    end function TenonReductionProgramsPredict
+    function TenonReductionProgramsDestroy( &
+      programs) bind(C, name="TenonReductionProgramsDestroy") result(answer)
+      import
+      type(c_ptr), intent(inout) :: programs
+      integer(c_int) :: answer
+    end function TenonReductionProgramsDestroy
     function TenonFieldSeriesCreate(comm, path, spatial, &
       series) bind(C, name="TenonFFieldSeriesCreate") result(answer)
       import
@@ -724,35 +921,44 @@ module tenon_c
       integer(c_int), intent(out), optional :: patch
       integer(c_int) :: answer
     end function TenonGetVersion
-    function TenonGetVersionString(text, length, needed) bind(C, name="TenonGetVersionString") result(answer)
+    function TenonGetInfo(what, text, length, needed) bind(C, name="TenonGetInfo") result(answer)
       import
+      character(kind=c_char), intent(in) :: what(*)
       character(kind=c_char), intent(out), optional :: text(*)
       integer(c_int64_t), value :: length
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
-    end function TenonGetVersionString
-    function TenonGetBuildInfo(text, length, needed) bind(C, name="TenonGetBuildInfo") result(answer)
+    end function TenonGetInfo
+    function TenonLayerSetDataType(layer, type) bind(C, name="TenonLayerSetDataType") result(answer)
       import
-      character(kind=c_char), intent(out), optional :: text(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
+      type(c_ptr), value :: layer
+      integer(c_int), value :: type
       integer(c_int) :: answer
-    end function TenonGetBuildInfo
-    function TenonGetDeviceInfo(text, length, needed) bind(C, name="TenonGetDeviceInfo") result(answer)
+    end function TenonLayerSetDataType
+    function TenonLayerSetSpace(layer, space) bind(C, name="TenonLayerSetSpace") result(answer)
       import
-      character(kind=c_char), intent(out), optional :: text(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
+      type(c_ptr), value :: layer
+      integer(c_int), value :: space
       integer(c_int) :: answer
-    end function TenonGetDeviceInfo
-    function TenonGetPerformanceAdvice(text, length, &
-      needed) bind(C, name="TenonGetPerformanceAdvice") result(answer)
+    end function TenonLayerSetSpace
+    function TenonLayerSetStackDepth(layer, depth) bind(C, name="TenonLayerSetStackDepth") result(answer)
       import
-      character(kind=c_char), intent(out), optional :: text(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
+      type(c_ptr), value :: layer
+      integer(c_int), value :: depth
       integer(c_int) :: answer
-    end function TenonGetPerformanceAdvice
+    end function TenonLayerSetStackDepth
+    function TenonLayerSetSignature(layer, labels) bind(C, name="TenonLayerSetSignature") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: labels(*)
+      integer(c_int) :: answer
+    end function TenonLayerSetSignature
+    function TenonLayerSetStorage(layer, storage) bind(C, name="TenonLayerSetStorage") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: storage(*)
+      integer(c_int) :: answer
+    end function TenonLayerSetStorage
     function TenonLayerSetUp(layer, input) bind(C, name="TenonLayerSetUp") result(answer)
       import
       type(c_ptr), value :: layer
@@ -848,6 +1054,13 @@ module tenon_c
       type(c_ptr), value :: target
       integer(c_int) :: answer
     end function TenonLayerSetTarget
+    function TenonLayerSetTargetWeights(layer, &
+      weights) bind(C, name="TenonLayerSetTargetWeights") result(answer)
+      import
+      type(c_ptr), value :: layer
+      type(c_ptr), value :: weights
+      integer(c_int) :: answer
+    end function TenonLayerSetTargetWeights
     function TenonLayerApply(layer, x, y) bind(C, name="TenonLayerApply") result(answer)
       import
       type(c_ptr), value :: layer
@@ -905,79 +1118,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: layer
       integer(c_int) :: answer
     end function TenonLayerDestroy
-    function TenonLayerCreateConv(comm, spatial, in_channels, out_channels, kernel, &
-      layer) bind(C, name="TenonFLayerCreateConv") result(answer)
-      import
-      integer(c_int), value :: comm
-      integer(c_int), value :: spatial
-      integer(c_int64_t), value :: in_channels
-      integer(c_int64_t), value :: out_channels
-      integer(c_int64_t), intent(in) :: kernel(*)
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateConv
-    function TenonLayerCreatePooling(comm, mode, spatial, kernel, &
-      layer) bind(C, name="TenonFLayerCreatePooling") result(answer)
-      import
-      integer(c_int), value :: comm
-      integer(c_int), value :: mode
-      integer(c_int), value :: spatial
-      integer(c_int64_t), intent(in) :: kernel(*)
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreatePooling
-    function TenonLayerCreateAffine(comm, inputs, outputs, &
-      layer) bind(C, name="TenonFLayerCreateAffine") result(answer)
-      import
-      integer(c_int), value :: comm
-      integer(c_int64_t), value :: inputs
-      integer(c_int64_t), value :: outputs
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateAffine
-    function TenonLayerCreatePointwise(comm, function, &
-      layer) bind(C, name="TenonFLayerCreatePointwise") result(answer)
-      import
-      integer(c_int), value :: comm
-      character(kind=c_char), intent(in) :: function(*)
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreatePointwise
-    function TenonLayerCreateFlatten(comm, layer) bind(C, name="TenonFLayerCreateFlatten") result(answer)
-      import
-      integer(c_int), value :: comm
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateFlatten
-    function TenonLayerCreateCrossEntropy(comm, &
-      layer) bind(C, name="TenonFLayerCreateCrossEntropy") result(answer)
-      import
-      integer(c_int), value :: comm
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateCrossEntropy
-    function TenonLayerCreateMeanSquaredError(comm, &
-      layer) bind(C, name="TenonFLayerCreateMeanSquaredError") result(answer)
-      import
-      integer(c_int), value :: comm
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateMeanSquaredError
-    function TenonLayerCreateDropout(comm, rate, &
-      layer) bind(C, name="TenonFLayerCreateDropout") result(answer)
-      import
-      integer(c_int), value :: comm
-      real(c_double), value :: rate
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateDropout
-    function TenonLayerCreateType(comm, name, layer) bind(C, name="TenonFLayerCreateType") result(answer)
-      import
-      integer(c_int), value :: comm
-      character(kind=c_char), intent(in) :: name(*)
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateType
     function TenonLayerCreateSequential(comm, &
       layer) bind(C, name="TenonFLayerCreateSequential") result(answer)
       import
@@ -991,46 +1131,12 @@ module tenon_c
       type(c_ptr), value :: layer
       integer(c_int) :: answer
     end function TenonLayerSequentialAdd
-    function TenonLayerCreateRepartition(comm, output, &
-      layer) bind(C, name="TenonFLayerCreateRepartition") result(answer)
-      import
-      integer(c_int), value :: comm
-      type(c_ptr), value :: output
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateRepartition
-    function TenonLayerCreateAdd(comm, layer) bind(C, name="TenonFLayerCreateAdd") result(answer)
-      import
-      integer(c_int), value :: comm
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateAdd
-    function TenonLayerCreateConcatenate(comm, dim, &
-      layer) bind(C, name="TenonFLayerCreateConcatenate") result(answer)
-      import
-      integer(c_int), value :: comm
-      integer(c_int), value :: dim
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateConcatenate
-    function TenonLayerSetOutputLayout(layer, output) bind(C, name="TenonLayerSetOutputLayout") result(answer)
-      import
-      type(c_ptr), value :: layer
-      type(c_ptr), value :: output
-      integer(c_int) :: answer
-    end function TenonLayerSetOutputLayout
     function TenonLayerCreateGraph(comm, layer) bind(C, name="TenonFLayerCreateGraph") result(answer)
       import
       integer(c_int), value :: comm
       type(c_ptr), intent(inout) :: layer
       integer(c_int) :: answer
     end function TenonLayerCreateGraph
-    function TenonLayerGraphSetInputs(graph, count) bind(C, name="TenonLayerGraphSetInputs") result(answer)
-      import
-      type(c_ptr), value :: graph
-      integer(c_int), value :: count
-      integer(c_int) :: answer
-    end function TenonLayerGraphSetInputs
     function TenonLayerGraphAddNode(graph, layer, count, inputs, &
       node) bind(C, name="TenonLayerGraphAddNode") result(answer)
       import
@@ -1090,18 +1196,81 @@ module tenon_c
       type(c_ptr), intent(in) :: dx(*)
       integer(c_int) :: answer
     end function TenonLayerApplyAdjointMany
+    function TenonLayerCreateFromFile(comm, name_or_path, &
+      layer) bind(C, name="TenonFLayerCreateFromFile") result(answer)
+      import
+      integer(c_int), value :: comm
+      character(kind=c_char), intent(in) :: name_or_path(*)
+      type(c_ptr), intent(inout) :: layer
+      integer(c_int) :: answer
+    end function TenonLayerCreateFromFile
+    function TenonLayerSaveNetwork(layer, path) bind(C, name="TenonLayerSaveNetwork") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: answer
+    end function TenonLayerSaveNetwork
+    function TenonLayerLoadWeights(layer, path, map) bind(C, name="TenonLayerLoadWeights") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: path(*)
+      character(kind=c_char), intent(in), optional :: map(*)
+      integer(c_int) :: answer
+    end function TenonLayerLoadWeights
+    function TenonLayerSaveWeights(layer, path) bind(C, name="TenonLayerSaveWeights") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: answer
+    end function TenonLayerSaveWeights
+    function TenonLayerGetChild(layer, path, child) bind(C, name="TenonLayerGetChild") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: path(*)
+      type(c_ptr), intent(inout) :: child
+      integer(c_int) :: answer
+    end function TenonLayerGetChild
+    function TenonLayerGetParameterAt(layer, path, &
+      parameter) bind(C, name="TenonLayerGetParameterAt") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: path(*)
+      type(c_ptr), intent(inout) :: parameter
+      integer(c_int) :: answer
+    end function TenonLayerGetParameterAt
+    function TenonLayerCreateType(comm, name, layer) bind(C, name="TenonFLayerCreateType") result(answer)
+      import
+      integer(c_int), value :: comm
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(inout) :: layer
+      integer(c_int) :: answer
+    end function TenonLayerCreateType
+    function TenonLayerCreateConv(comm, spatial, in_channels, out_channels, kernel, &
+      layer) bind(C, name="TenonFLayerCreateConv") result(answer)
+      import
+      integer(c_int), value :: comm
+      integer(c_int), value :: spatial
+      integer(c_int64_t), value :: in_channels
+      integer(c_int64_t), value :: out_channels
+      integer(c_int64_t), intent(in) :: kernel(*)
+      type(c_ptr), intent(inout) :: layer
+      integer(c_int) :: answer
+    end function TenonLayerCreateConv
+    function TenonLayerCreateAffine(comm, inputs, outputs, &
+      layer) bind(C, name="TenonFLayerCreateAffine") result(answer)
+      import
+      integer(c_int), value :: comm
+      integer(c_int64_t), value :: inputs
+      integer(c_int64_t), value :: outputs
+      type(c_ptr), intent(inout) :: layer
+      integer(c_int) :: answer
+    end function TenonLayerCreateAffine
     function TenonLayerSetStride(layer, stride) bind(C, name="TenonLayerSetStride") result(answer)
       import
       type(c_ptr), value :: layer
       integer(c_int64_t), intent(in) :: stride(*)
       integer(c_int) :: answer
     end function TenonLayerSetStride
-    function TenonLayerSetDilation(layer, dilation) bind(C, name="TenonLayerSetDilation") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int64_t), intent(in) :: dilation(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetDilation
     function TenonLayerSetPadding(layer, low, high) bind(C, name="TenonLayerSetPadding") result(answer)
       import
       type(c_ptr), value :: layer
@@ -1116,103 +1285,12 @@ module tenon_c
       integer(c_int), intent(in), optional :: high(*)
       integer(c_int) :: answer
     end function TenonLayerSetBoundary
-    function TenonLayerSetBoundaryConstant(layer, &
-      value) bind(C, name="TenonLayerSetBoundaryConstant") result(answer)
+    function TenonLayerSetOutputLayout(layer, output) bind(C, name="TenonLayerSetOutputLayout") result(answer)
       import
       type(c_ptr), value :: layer
-      real(c_double), value :: value
+      type(c_ptr), value :: output
       integer(c_int) :: answer
-    end function TenonLayerSetBoundaryConstant
-    function TenonLayerSetGroups(layer, groups) bind(C, name="TenonLayerSetGroups") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int64_t), value :: groups
-      integer(c_int) :: answer
-    end function TenonLayerSetGroups
-    function TenonLayerSetOverlap(layer, overlap) bind(C, name="TenonLayerSetOverlap") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: overlap
-      integer(c_int) :: answer
-    end function TenonLayerSetOverlap
-    function TenonLayerSetCeilMode(layer, ceil) bind(C, name="TenonLayerSetCeilMode") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: ceil
-      integer(c_int) :: answer
-    end function TenonLayerSetCeilMode
-    function TenonLayerSetBias(layer, bias) bind(C, name="TenonLayerSetBias") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: bias
-      integer(c_int) :: answer
-    end function TenonLayerSetBias
-    function TenonLayerSetRate(layer, rate) bind(C, name="TenonLayerSetRate") result(answer)
-      import
-      type(c_ptr), value :: layer
-      real(c_double), value :: rate
-      integer(c_int) :: answer
-    end function TenonLayerSetRate
-    function TenonLayerSetSlope(layer, slope) bind(C, name="TenonLayerSetSlope") result(answer)
-      import
-      type(c_ptr), value :: layer
-      real(c_double), value :: slope
-      integer(c_int) :: answer
-    end function TenonLayerSetSlope
-    function TenonLayerSetFactor(layer, factor) bind(C, name="TenonLayerSetFactor") result(answer)
-      import
-      type(c_ptr), value :: layer
-      real(c_double), value :: factor
-      integer(c_int) :: answer
-    end function TenonLayerSetFactor
-    function TenonLayerSetDataType(layer, type) bind(C, name="TenonLayerSetDataType") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: type
-      integer(c_int) :: answer
-    end function TenonLayerSetDataType
-    function TenonLayerSetSpace(layer, space) bind(C, name="TenonLayerSetSpace") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: space
-      integer(c_int) :: answer
-    end function TenonLayerSetSpace
-    function TenonLayerSetStackDepth(layer, depth) bind(C, name="TenonLayerSetStackDepth") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: depth
-      integer(c_int) :: answer
-    end function TenonLayerSetStackDepth
-    function TenonLayerSetSignature(layer, labels) bind(C, name="TenonLayerSetSignature") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: labels(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetSignature
-    function TenonLayerSetStorage(layer, storage) bind(C, name="TenonLayerSetStorage") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: storage(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetStorage
-    function TenonLayerSetBackend(layer, backend) bind(C, name="TenonLayerSetBackend") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: backend(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetBackend
-    function TenonLayerCreate(comm, layer) bind(C, name="TenonFLayerCreate") result(answer)
-      import
-      integer(c_int), value :: comm
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreate
-    function TenonLayerSetType(layer, type) bind(C, name="TenonLayerSetType") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: type(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetType
+    end function TenonLayerSetOutputLayout
     function TenonLayerGetTypes(types, length, needed) bind(C, name="TenonLayerGetTypes") result(answer)
       import
       character(kind=c_char), intent(out), optional :: types(*)
@@ -1241,77 +1319,6 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
     end function TenonLayerGetTypeSignatures
-    function TenonLayerGetSummary(layer, summary, length, &
-      needed) bind(C, name="TenonLayerGetSummary") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(out), optional :: summary(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonLayerGetSummary
-    function TenonLayerSetExample(layer, seed, inputs, &
-      classes) bind(C, name="TenonLayerSetExample") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int64_t), value :: seed
-      integer(c_int), intent(out) :: inputs
-      integer(c_int64_t), intent(out) :: classes
-      integer(c_int) :: answer
-    end function TenonLayerSetExample
-    function TenonLayerGetExampleShape(layer, seed, tensor, length, shape, &
-      ndim) bind(C, name="TenonLayerGetExampleShape") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int64_t), value :: seed
-      integer(c_int), value :: tensor
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: shape(*)
-      integer(c_int), intent(out), optional :: ndim
-      integer(c_int) :: answer
-    end function TenonLayerGetExampleShape
-    function TenonLayerCreateFromFile(comm, name_or_path, &
-      layer) bind(C, name="TenonFLayerCreateFromFile") result(answer)
-      import
-      integer(c_int), value :: comm
-      character(kind=c_char), intent(in) :: name_or_path(*)
-      type(c_ptr), intent(inout) :: layer
-      integer(c_int) :: answer
-    end function TenonLayerCreateFromFile
-    function TenonLayerSaveNetwork(layer, path) bind(C, name="TenonLayerSaveNetwork") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: path(*)
-      integer(c_int) :: answer
-    end function TenonLayerSaveNetwork
-    function TenonLayerGetChild(layer, path, child) bind(C, name="TenonLayerGetChild") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: path(*)
-      type(c_ptr), intent(inout) :: child
-      integer(c_int) :: answer
-    end function TenonLayerGetChild
-    function TenonLayerGetParameterAt(layer, path, &
-      parameter) bind(C, name="TenonLayerGetParameterAt") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: path(*)
-      type(c_ptr), intent(inout) :: parameter
-      integer(c_int) :: answer
-    end function TenonLayerGetParameterAt
-    function TenonLayerLoadWeights(layer, path, map) bind(C, name="TenonLayerLoadWeights") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: path(*)
-      character(kind=c_char), intent(in), optional :: map(*)
-      integer(c_int) :: answer
-    end function TenonLayerLoadWeights
-    function TenonLayerSaveWeights(layer, path) bind(C, name="TenonLayerSaveWeights") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: path(*)
-      integer(c_int) :: answer
-    end function TenonLayerSaveWeights
     function TenonLayoutCreateSharded(partition, ndim, shape, properties, &
       layout) bind(C, name="TenonLayoutCreateSharded") result(answer)
       import
@@ -1500,16 +1507,6 @@ module tenon_c
       type(c_ptr), value :: y
       integer(c_int) :: answer
     end function TenonLinearOpApplyAdd
-    function TenonLinearOpApplyAdjointAdd(op, alpha, y, beta, &
-      x) bind(C, name="TenonLinearOpApplyAdjointAdd") result(answer)
-      import
-      type(c_ptr), value :: op
-      real(c_double), value :: alpha
-      type(c_ptr), value :: y
-      real(c_double), value :: beta
-      type(c_ptr), value :: x
-      integer(c_int) :: answer
-    end function TenonLinearOpApplyAdjointAdd
     function TenonLinearOpApplyBegin(op, alpha, x, beta, &
       y) bind(C, name="TenonLinearOpApplyBegin") result(answer)
       import
@@ -1525,21 +1522,6 @@ module tenon_c
       type(c_ptr), value :: op
       integer(c_int) :: answer
     end function TenonLinearOpApplyEnd
-    function TenonLinearOpApplyAdjointBegin(op, alpha, y, beta, &
-      x) bind(C, name="TenonLinearOpApplyAdjointBegin") result(answer)
-      import
-      type(c_ptr), value :: op
-      real(c_double), value :: alpha
-      type(c_ptr), value :: y
-      real(c_double), value :: beta
-      type(c_ptr), value :: x
-      integer(c_int) :: answer
-    end function TenonLinearOpApplyAdjointBegin
-    function TenonLinearOpApplyAdjointEnd(op) bind(C, name="TenonLinearOpApplyAdjointEnd") result(answer)
-      import
-      type(c_ptr), value :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpApplyAdjointEnd
     function TenonLinearOpBind(op, x, y) bind(C, name="TenonLinearOpBind") result(answer)
       import
       type(c_ptr), value :: op
@@ -1547,13 +1529,6 @@ module tenon_c
       type(c_ptr), value :: y
       integer(c_int) :: answer
     end function TenonLinearOpBind
-    function TenonLinearOpBindAdjoint(op, y, x) bind(C, name="TenonLinearOpBindAdjoint") result(answer)
-      import
-      type(c_ptr), value :: op
-      type(c_ptr), value :: y
-      type(c_ptr), value :: x
-      integer(c_int) :: answer
-    end function TenonLinearOpBindAdjoint
     function TenonLinearOpUnbind(op) bind(C, name="TenonLinearOpUnbind") result(answer)
       import
       type(c_ptr), value :: op
@@ -1571,19 +1546,14 @@ module tenon_c
       type(c_ptr), intent(inout) :: layout
       integer(c_int) :: answer
     end function TenonLinearOpGetRange
-    function TenonLinearOpGetDataType(op, type) bind(C, name="TenonLinearOpGetDataType") result(answer)
+    function TenonLinearOpGetDataTypes(op, domain, &
+      range) bind(C, name="TenonLinearOpGetDataTypes") result(answer)
       import
       type(c_ptr), value :: op
-      integer(c_int), intent(out) :: type
+      integer(c_int), intent(out), optional :: domain
+      integer(c_int), intent(out), optional :: range
       integer(c_int) :: answer
-    end function TenonLinearOpGetDataType
-    function TenonLinearOpGetRangeDataType(op, &
-      type) bind(C, name="TenonLinearOpGetRangeDataType") result(answer)
-      import
-      type(c_ptr), value :: op
-      integer(c_int), intent(out) :: type
-      integer(c_int) :: answer
-    end function TenonLinearOpGetRangeDataType
+    end function TenonLinearOpGetDataTypes
     function TenonLinearOpGetTraffic(op, messages, &
       bytes) bind(C, name="TenonLinearOpGetTraffic") result(answer)
       import
@@ -1642,15 +1612,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: op
       integer(c_int) :: answer
     end function TenonLinearOpCreateBoundaryConstant
-    function TenonLinearOpCreateRepartition(from, to, type, &
-      op) bind(C, name="TenonLinearOpCreateRepartition") result(answer)
-      import
-      type(c_ptr), value :: from
-      type(c_ptr), value :: to
-      integer(c_int), value :: type
-      type(c_ptr), intent(inout) :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpCreateRepartition
     function TenonLinearOpCreatePrimitive(layout, name, axis, dim, type, &
       op) bind(C, name="TenonLinearOpCreatePrimitive") result(answer)
       import
@@ -1671,67 +1632,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: op
       integer(c_int) :: answer
     end function TenonLinearOpCreateSendReceive
-    function TenonLinearOpCreateAllocate(from, to, at, type, &
-      op) bind(C, name="TenonLinearOpCreateAllocate") result(answer)
-      import
-      type(c_ptr), value :: from
-      type(c_ptr), value :: to
-      integer(c_int64_t), intent(in) :: at(*)
-      integer(c_int), value :: type
-      type(c_ptr), intent(inout) :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpCreateAllocate
-    function TenonLinearOpCreateClear(layout, low, high, type, &
-      op) bind(C, name="TenonLinearOpCreateClear") result(answer)
-      import
-      type(c_ptr), value :: layout
-      integer(c_int64_t), intent(in) :: low(*)
-      integer(c_int64_t), intent(in) :: high(*)
-      integer(c_int), value :: type
-      type(c_ptr), intent(inout) :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpCreateClear
-    function TenonLinearOpCreateAdd(layout, low, high, to, type, &
-      op) bind(C, name="TenonLinearOpCreateAdd") result(answer)
-      import
-      type(c_ptr), value :: layout
-      integer(c_int64_t), intent(in) :: low(*)
-      integer(c_int64_t), intent(in) :: high(*)
-      integer(c_int64_t), intent(in) :: to(*)
-      integer(c_int), value :: type
-      type(c_ptr), intent(inout) :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpCreateAdd
-    function TenonLinearOpCreateCopy(layout, low, high, to, type, &
-      op) bind(C, name="TenonLinearOpCreateCopy") result(answer)
-      import
-      type(c_ptr), value :: layout
-      integer(c_int64_t), intent(in) :: low(*)
-      integer(c_int64_t), intent(in) :: high(*)
-      integer(c_int64_t), intent(in) :: to(*)
-      integer(c_int), value :: type
-      type(c_ptr), intent(inout) :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpCreateCopy
-    function TenonLinearOpCreateMove(layout, low, high, to, type, &
-      op) bind(C, name="TenonLinearOpCreateMove") result(answer)
-      import
-      type(c_ptr), value :: layout
-      integer(c_int64_t), intent(in) :: low(*)
-      integer(c_int64_t), intent(in) :: high(*)
-      integer(c_int64_t), intent(in) :: to(*)
-      integer(c_int), value :: type
-      type(c_ptr), intent(inout) :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpCreateMove
-    function TenonLinearOpCreateIdentity(layout, type, &
-      op) bind(C, name="TenonLinearOpCreateIdentity") result(answer)
-      import
-      type(c_ptr), value :: layout
-      integer(c_int), value :: type
-      type(c_ptr), intent(inout) :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpCreateIdentity
     function TenonLinearOpCreateCast(layout, from, to, &
       op) bind(C, name="TenonLinearOpCreateCast") result(answer)
       import
@@ -1741,15 +1641,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: op
       integer(c_int) :: answer
     end function TenonLinearOpCreateCast
-    function TenonLinearOpCreateZero(from, to, type, &
-      op) bind(C, name="TenonLinearOpCreateZero") result(answer)
-      import
-      type(c_ptr), value :: from
-      type(c_ptr), value :: to
-      integer(c_int), value :: type
-      type(c_ptr), intent(inout) :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpCreateZero
     function TenonLinearOpCreateComposition(count, ops, &
       op) bind(C, name="TenonLinearOpCreateComposition") result(answer)
       import
@@ -1864,13 +1755,6 @@ module tenon_c
       real(c_double), value :: value
       integer(c_int) :: answer
     end function TenonProgressShow
-    function TenonLayerSetTargetWeights(layer, &
-      weights) bind(C, name="TenonLayerSetTargetWeights") result(answer)
-      import
-      type(c_ptr), value :: layer
-      type(c_ptr), value :: weights
-      integer(c_int) :: answer
-    end function TenonLayerSetTargetWeights
     function TenonMachineCreate(name, levels, names, sizes, &
       machine) bind(C, name="TenonMachineCreate") result(answer)
       import
@@ -1937,39 +1821,25 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: devices
       integer(c_int) :: answer
     end function TenonMachineGetCounts
-    function TenonMachineGetLevelName(machine, level, name, length, &
-      needed) bind(C, name="TenonMachineGetLevelName") result(answer)
+    function TenonMachineGetLevel(machine, level, name, length, needed, &
+      size) bind(C, name="TenonMachineGetLevel") result(answer)
       import
       type(c_ptr), value :: machine
       integer(c_int), value :: level
       character(kind=c_char), intent(out), optional :: name(*)
       integer(c_int64_t), value :: length
       integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int64_t), intent(out), optional :: size
       integer(c_int) :: answer
-    end function TenonMachineGetLevelName
-    function TenonMachineGetLevelSize(machine, level, &
-      size) bind(C, name="TenonMachineGetLevelSize") result(answer)
-      import
-      type(c_ptr), value :: machine
-      integer(c_int), value :: level
-      integer(c_int64_t), intent(out) :: size
-      integer(c_int) :: answer
-    end function TenonMachineGetLevelSize
-    function TenonMachineGetLinkName(machine, link, name, length, &
-      needed) bind(C, name="TenonMachineGetLinkName") result(answer)
-      import
-      type(c_ptr), value :: machine
-      integer(c_int), value :: link
-      character(kind=c_char), intent(out), optional :: name(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonMachineGetLinkName
-    function TenonMachineGetLink(machine, link, level, units, bandwidth, &
+    end function TenonMachineGetLevel
+    function TenonMachineGetLink(machine, link, name, length, needed, level, units, bandwidth, &
       latency) bind(C, name="TenonMachineGetLink") result(answer)
       import
       type(c_ptr), value :: machine
       integer(c_int), value :: link
+      character(kind=c_char), intent(out), optional :: name(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
       integer(c_int), intent(out), optional :: level
       integer(c_int64_t), intent(out), optional :: units
       real(c_double), intent(out), optional :: bandwidth
@@ -2275,13 +2145,6 @@ module tenon_c
       integer(c_int), intent(out) :: count
       integer(c_int) :: answer
     end function TenonOptionsGetDeclaredCount
-    function TenonOptionsGetDeclaredType(index, &
-      type) bind(C, name="TenonOptionsGetDeclaredType") result(answer)
-      import
-      integer(c_int), value :: index
-      integer(c_int), intent(out) :: type
-      integer(c_int) :: answer
-    end function TenonOptionsGetDeclaredType
     function TenonOptionsGetDeclaredText(index, which, text, length, &
       needed) bind(C, name="TenonOptionsGetDeclaredText") result(answer)
       import
@@ -2359,13 +2222,6 @@ module tenon_c
       integer(c_int), intent(out) :: extents(*)
       integer(c_int) :: answer
     end function TenonPartitionGetExtents
-    function TenonPartitionGetPosition(partition, &
-      position) bind(C, name="TenonPartitionGetPosition") result(answer)
-      import
-      type(c_ptr), value :: partition
-      integer(c_int), intent(out) :: position
-      integer(c_int) :: answer
-    end function TenonPartitionGetPosition
     function TenonPartitionGetCoordinates(partition, &
       coordinates) bind(C, name="TenonPartitionGetCoordinates") result(answer)
       import
@@ -2407,14 +2263,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: partition
       integer(c_int) :: answer
     end function TenonPartitionDestroy
-    function TenonPlanCreateNamed(name_or_path, batch, &
-      plan) bind(C, name="TenonPlanCreateNamed") result(answer)
-      import
-      character(kind=c_char), intent(in) :: name_or_path(*)
-      integer(c_int64_t), value :: batch
-      type(c_ptr), intent(inout) :: plan
-      integer(c_int) :: answer
-    end function TenonPlanCreateNamed
     function TenonPlanSetMachine(plan, machine) bind(C, name="TenonPlanSetMachine") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2457,50 +2305,17 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
     end function TenonPlanGetLayerName
-    function TenonPlanGetWord(plan, layer, word, length, &
-      needed) bind(C, name="TenonPlanGetWord") result(answer)
+    function TenonPlanGetText(plan, layer, name, text, length, &
+      needed) bind(C, name="TenonPlanGetText") result(answer)
       import
       type(c_ptr), value :: plan
       character(kind=c_char), intent(in) :: layer(*)
-      character(kind=c_char), intent(out), optional :: word(*)
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(out), optional :: text(*)
       integer(c_int64_t), value :: length
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
-    end function TenonPlanGetWord
-    function TenonPlanGetRunnerUp(plan, layer, word, length, &
-      needed) bind(C, name="TenonPlanGetRunnerUp") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: layer(*)
-      character(kind=c_char), intent(out), optional :: word(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonPlanGetRunnerUp
-    function TenonPlanGetPublishedSeconds(plan, equation, rows, columns, conv_rows, conv_columns, &
-      seconds) bind(C, name="TenonPlanGetPublishedSeconds") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: equation(*)
-      integer(c_int64_t), value :: rows
-      integer(c_int64_t), value :: columns
-      integer(c_int64_t), value :: conv_rows
-      integer(c_int64_t), value :: conv_columns
-      real(c_double), intent(out) :: seconds
-      integer(c_int) :: answer
-    end function TenonPlanGetPublishedSeconds
-    function TenonPlanCountConversion(from, to, processes, ndim, shape, messages, &
-      elements) bind(C, name="TenonPlanCountConversion") result(answer)
-      import
-      character(kind=c_char), intent(in) :: from(*)
-      character(kind=c_char), intent(in) :: to(*)
-      integer(c_int64_t), value :: processes
-      integer(c_int), value :: ndim
-      integer(c_int64_t), intent(in) :: shape(*)
-      integer(c_int64_t), intent(out), optional :: messages
-      integer(c_int64_t), intent(out), optional :: elements
-      integer(c_int) :: answer
-    end function TenonPlanCountConversion
+    end function TenonPlanGetText
     function TenonPlanDestroy(plan) bind(C, name="TenonPlanDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: plan
@@ -2595,144 +2410,6 @@ module tenon_c
       type(c_ptr), value :: dx
       integer(c_int) :: answer
     end function TenonPlanApplyAdjoint
-    function TenonPlacementListCreate(levels, system, axes, sizes, &
-      list) bind(C, name="TenonPlacementListCreate") result(answer)
-      import
-      integer(c_int), value :: levels
-      integer(c_int64_t), intent(in) :: system(*)
-      integer(c_int), value :: axes
-      integer(c_int64_t), intent(in) :: sizes(*)
-      type(c_ptr), intent(inout) :: list
-      integer(c_int) :: answer
-    end function TenonPlacementListCreate
-    function TenonPlacementListGetCount(list, count) bind(C, name="TenonPlacementListGetCount") result(answer)
-      import
-      type(c_ptr), value :: list
-      integer(c_int64_t), intent(out) :: count
-      integer(c_int) :: answer
-    end function TenonPlacementListGetCount
-    function TenonPlacementListGetMatrix(list, index, &
-      matrix) bind(C, name="TenonPlacementListGetMatrix") result(answer)
-      import
-      type(c_ptr), value :: list
-      integer(c_int64_t), value :: index
-      integer(c_int64_t), intent(out) :: matrix(*)
-      integer(c_int) :: answer
-    end function TenonPlacementListGetMatrix
-    function TenonPlacementListGetCoordinates(list, index, device, &
-      coordinates) bind(C, name="TenonPlacementListGetCoordinates") result(answer)
-      import
-      type(c_ptr), value :: list
-      integer(c_int64_t), value :: index
-      integer(c_int64_t), value :: device
-      integer(c_int64_t), intent(out) :: coordinates(*)
-      integer(c_int) :: answer
-    end function TenonPlacementListGetCoordinates
-    function TenonPlacementListGetDevice(list, index, coordinates, &
-      device) bind(C, name="TenonPlacementListGetDevice") result(answer)
-      import
-      type(c_ptr), value :: list
-      integer(c_int64_t), value :: index
-      integer(c_int64_t), intent(in) :: coordinates(*)
-      integer(c_int64_t), intent(out) :: device
-      integer(c_int) :: answer
-    end function TenonPlacementListGetDevice
-    function TenonPlacementListGetHierarchy(list, index, axes, reduce, levels, &
-      hierarchy) bind(C, name="TenonPlacementListGetHierarchy") result(answer)
-      import
-      type(c_ptr), value :: list
-      integer(c_int64_t), value :: index
-      integer(c_int), value :: axes
-      integer(c_int), intent(in) :: reduce(*)
-      integer(c_int), intent(out) :: levels
-      integer(c_int64_t), intent(out) :: hierarchy(*)
-      integer(c_int) :: answer
-    end function TenonPlacementListGetHierarchy
-    function TenonPlacementListDestroy(list) bind(C, name="TenonPlacementListDestroy") result(answer)
-      import
-      type(c_ptr), intent(inout) :: list
-      integer(c_int) :: answer
-    end function TenonPlacementListDestroy
-    function TenonReductionProgramsCreate(list, index, axes, reduce, size_limit, &
-      programs) bind(C, name="TenonReductionProgramsCreate") result(answer)
-      import
-      type(c_ptr), value :: list
-      integer(c_int64_t), value :: index
-      integer(c_int), value :: axes
-      integer(c_int), intent(in) :: reduce(*)
-      integer(c_int), value :: size_limit
-      type(c_ptr), intent(inout) :: programs
-      integer(c_int) :: answer
-    end function TenonReductionProgramsCreate
-    function TenonReductionProgramsGetCount(programs, &
-      count) bind(C, name="TenonReductionProgramsGetCount") result(answer)
-      import
-      type(c_ptr), value :: programs
-      integer(c_int64_t), intent(out) :: count
-      integer(c_int) :: answer
-    end function TenonReductionProgramsGetCount
-    function TenonReductionProgramsGetCountOfSize(programs, size, &
-      count) bind(C, name="TenonReductionProgramsGetCountOfSize") result(answer)
-      import
-      type(c_ptr), value :: programs
-      integer(c_int), value :: size
-      integer(c_int64_t), intent(out) :: count
-      integer(c_int) :: answer
-    end function TenonReductionProgramsGetCountOfSize
-    function TenonReductionProgramsGetSize(programs, index, &
-      steps) bind(C, name="TenonReductionProgramsGetSize") result(answer)
-      import
-      type(c_ptr), value :: programs
-      integer(c_int64_t), value :: index
-      integer(c_int), intent(out) :: steps
-      integer(c_int) :: answer
-    end function TenonReductionProgramsGetSize
-    function TenonReductionProgramsGetText(programs, index, text, length, &
-      needed) bind(C, name="TenonReductionProgramsGetText") result(answer)
-      import
-      type(c_ptr), value :: programs
-      integer(c_int64_t), value :: index
-      character(kind=c_char), intent(out), optional :: text(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonReductionProgramsGetText
-    function TenonReductionProgramsGetStep(programs, index, step, collective, groups, &
-      members) bind(C, name="TenonReductionProgramsGetStep") result(answer)
-      import
-      type(c_ptr), value :: programs
-      integer(c_int64_t), value :: index
-      integer(c_int), value :: step
-      integer(c_int), intent(out) :: collective
-      integer(c_int), intent(out) :: groups
-      integer(c_int), intent(out) :: members
-      integer(c_int) :: answer
-    end function TenonReductionProgramsGetStep
-    function TenonReductionProgramsGetGroups(programs, index, step, &
-      devices) bind(C, name="TenonReductionProgramsGetGroups") result(answer)
-      import
-      type(c_ptr), value :: programs
-      integer(c_int64_t), value :: index
-      integer(c_int), value :: step
-      integer(c_int), intent(out) :: devices(*)
-      integer(c_int) :: answer
-    end function TenonReductionProgramsGetGroups
-    function TenonReductionProgramsPredict(programs, machine, algorithm, bytes, &
-      seconds) bind(C, name="TenonReductionProgramsPredict") result(answer)
-      import
-      type(c_ptr), value :: programs
-      type(c_ptr), value :: machine
-      integer(c_int), value :: algorithm
-      real(c_double), value :: bytes
-      real(c_double), intent(out) :: seconds(*)
-      integer(c_int) :: answer
-    end function TenonReductionProgramsPredict
-    function TenonReductionProgramsDestroy( &
-      programs) bind(C, name="TenonReductionProgramsDestroy") result(answer)
-      import
-      type(c_ptr), intent(inout) :: programs
-      integer(c_int) :: answer
-    end function TenonReductionProgramsDestroy
     function TenonTrainerCreate(network, loss, optimizer, &
       trainer) bind(C, name="TenonTrainerCreate") result(answer)
       import

@@ -74,7 +74,6 @@ module tenon_calls
   public :: tenon_add_frame
   public :: tenon_abort
   public :: tenon_raise_error
-  public :: tenon_layer_create_shell
   public :: tenon_layer_shell_set_labels
   public :: tenon_layer_shell_set_saved
   public :: tenon_layer_shell_add_parameter
@@ -86,7 +85,29 @@ module tenon_calls
   public :: tenon_layer_shell_get_state
   public :: tenon_layer_shell_get_workspace
   public :: tenon_layer_register
+  public :: tenon_layer_set_example
+  public :: tenon_layer_get_example_shape
+  public :: tenon_layer_get_summary
+  public :: tenon_linearop_create_allocate
+  public :: tenon_linearop_create_memory
   public :: tenon_linearop_register
+  public :: tenon_plan_create_named
+  public :: tenon_plan_get_published_seconds
+  public :: tenon_plan_count_conversion
+  public :: tenon_placement_list_create
+  public :: tenon_placement_list_get_count
+  public :: tenon_placement_list_get_matrix
+  public :: tenon_placement_list_get_hierarchy
+  public :: tenon_placement_list_destroy
+  public :: tenon_reduction_programs_create
+  public :: tenon_reduction_programs_get_count
+  public :: tenon_reduction_programs_get_count_of_size
+  public :: tenon_reduction_programs_get_size
+  public :: tenon_reduction_programs_get_text
+  public :: tenon_reduction_programs_get_step
+  public :: tenon_reduction_programs_get_groups
+  public :: tenon_reduction_programs_predict
+  public :: tenon_reduction_programs_destroy
   public :: tenon_field_series_create
   public :: tenon_field_series_set_grid
   public :: tenon_field_series_add_tensor
@@ -95,10 +116,12 @@ module tenon_calls
   public :: tenon_finalize
   public :: tenon_initialized
   public :: tenon_get_version
-  public :: tenon_get_version_string
-  public :: tenon_get_build_info
-  public :: tenon_get_device_info
-  public :: tenon_get_performance_advice
+  public :: tenon_get_info
+  public :: tenon_layer_set_data_type
+  public :: tenon_layer_set_space
+  public :: tenon_layer_set_stack_depth
+  public :: tenon_layer_set_signature
+  public :: tenon_layer_set_storage
   public :: tenon_layer_set_up
   public :: tenon_layer_get_output_layout
   public :: tenon_layer_create_output
@@ -113,6 +136,7 @@ module tenon_calls
   public :: tenon_layer_set_training
   public :: tenon_layer_set_frozen
   public :: tenon_layer_set_target
+  public :: tenon_layer_set_target_weights
   public :: tenon_layer_apply
   public :: tenon_layer_apply_tangent
   public :: tenon_layer_apply_adjoint
@@ -121,23 +145,9 @@ module tenon_calls
   public :: tenon_layer_test_adjoint
   public :: tenon_layer_test_taylor
   public :: tenon_layer_destroy
-  public :: tenon_layer_create_conv
-  public :: tenon_layer_create_pooling
-  public :: tenon_layer_create_affine
-  public :: tenon_layer_create_pointwise
-  public :: tenon_layer_create_flatten
-  public :: tenon_layer_create_cross_entropy
-  public :: tenon_layer_create_mean_squared_error
-  public :: tenon_layer_create_dropout
-  public :: tenon_layer_create_type
   public :: tenon_layer_create_sequential
   public :: tenon_layer_sequential_add
-  public :: tenon_layer_create_repartition
-  public :: tenon_layer_create_add
-  public :: tenon_layer_create_concatenate
-  public :: tenon_layer_set_output_layout
   public :: tenon_layer_create_graph
-  public :: tenon_layer_graph_set_inputs
   public :: tenon_layer_graph_add_node
   public :: tenon_layer_get_boundary_layout
   public :: tenon_layer_set_up_many
@@ -145,38 +155,22 @@ module tenon_calls
   public :: tenon_layer_apply_many
   public :: tenon_layer_apply_tangent_many
   public :: tenon_layer_apply_adjoint_many
+  public :: tenon_layer_create_from_file
+  public :: tenon_layer_save_network
+  public :: tenon_layer_load_weights
+  public :: tenon_layer_save_weights
+  public :: tenon_layer_get_child
+  public :: tenon_layer_get_parameter_at
+  public :: tenon_layer_create_type
+  public :: tenon_layer_create_conv
+  public :: tenon_layer_create_affine
   public :: tenon_layer_set_stride
-  public :: tenon_layer_set_dilation
   public :: tenon_layer_set_padding
   public :: tenon_layer_set_boundary
-  public :: tenon_layer_set_boundary_constant
-  public :: tenon_layer_set_groups
-  public :: tenon_layer_set_overlap
-  public :: tenon_layer_set_ceil_mode
-  public :: tenon_layer_set_bias
-  public :: tenon_layer_set_rate
-  public :: tenon_layer_set_slope
-  public :: tenon_layer_set_factor
-  public :: tenon_layer_set_data_type
-  public :: tenon_layer_set_space
-  public :: tenon_layer_set_stack_depth
-  public :: tenon_layer_set_signature
-  public :: tenon_layer_set_storage
-  public :: tenon_layer_set_backend
-  public :: tenon_layer_create
-  public :: tenon_layer_set_type
+  public :: tenon_layer_set_output_layout
   public :: tenon_layer_get_types
   public :: tenon_layer_get_labels
   public :: tenon_layer_get_type_signatures
-  public :: tenon_layer_get_summary
-  public :: tenon_layer_set_example
-  public :: tenon_layer_get_example_shape
-  public :: tenon_layer_create_from_file
-  public :: tenon_layer_save_network
-  public :: tenon_layer_get_child
-  public :: tenon_layer_get_parameter_at
-  public :: tenon_layer_load_weights
-  public :: tenon_layer_save_weights
   public :: tenon_layout_create_sharded
   public :: tenon_layout_create_from_boxes
   public :: tenon_layout_create
@@ -202,18 +196,13 @@ module tenon_calls
   public :: tenon_linearop_apply
   public :: tenon_linearop_apply_adjoint
   public :: tenon_linearop_apply_add
-  public :: tenon_linearop_apply_adjoint_add
   public :: tenon_linearop_apply_begin
   public :: tenon_linearop_apply_end
-  public :: tenon_linearop_apply_adjoint_begin
-  public :: tenon_linearop_apply_adjoint_end
   public :: tenon_linearop_bind
-  public :: tenon_linearop_bind_adjoint
   public :: tenon_linearop_unbind
   public :: tenon_linearop_get_domain
   public :: tenon_linearop_get_range
-  public :: tenon_linearop_get_data_type
-  public :: tenon_linearop_get_range_data_type
+  public :: tenon_linearop_get_data_types
   public :: tenon_linearop_get_traffic
   public :: tenon_linearop_test_adjoint
   public :: tenon_linearop_destroy
@@ -221,17 +210,9 @@ module tenon_calls
   public :: tenon_linearop_create_halo
   public :: tenon_linearop_create_boundary_values
   public :: tenon_linearop_create_boundary_constant
-  public :: tenon_linearop_create_repartition
   public :: tenon_linearop_create_primitive
   public :: tenon_linearop_create_send_receive
-  public :: tenon_linearop_create_allocate
-  public :: tenon_linearop_create_clear
-  public :: tenon_linearop_create_add
-  public :: tenon_linearop_create_copy
-  public :: tenon_linearop_create_move
-  public :: tenon_linearop_create_identity
   public :: tenon_linearop_create_cast
-  public :: tenon_linearop_create_zero
   public :: tenon_linearop_create_composition
   public :: tenon_linearop_create_adjoint
   public :: tenon_linearop_create_sum
@@ -247,7 +228,6 @@ module tenon_calls
   public :: tenon_log_stage_push
   public :: tenon_log_stage_pop
   public :: tenon_progress_show
-  public :: tenon_layer_set_target_weights
   public :: tenon_machine_create
   public :: tenon_machine_create_from_file
   public :: tenon_machine_create_local
@@ -256,9 +236,7 @@ module tenon_calls
   public :: tenon_machine_save
   public :: tenon_machine_add_link
   public :: tenon_machine_get_counts
-  public :: tenon_machine_get_level_name
-  public :: tenon_machine_get_level_size
-  public :: tenon_machine_get_link_name
+  public :: tenon_machine_get_level
   public :: tenon_machine_get_link
   public :: tenon_machine_get_ranks
   public :: tenon_machine_destroy
@@ -301,7 +279,6 @@ module tenon_calls
   public :: tenon_options_get_string
   public :: tenon_options_has
   public :: tenon_options_get_declared_count
-  public :: tenon_options_get_declared_type
   public :: tenon_options_get_declared_text
   public :: tenon_options_help
   public :: tenon_write_file
@@ -310,22 +287,17 @@ module tenon_calls
   public :: tenon_partition_create_placed
   public :: tenon_partition_get_axes
   public :: tenon_partition_get_extents
-  public :: tenon_partition_get_position
   public :: tenon_partition_get_coordinates
   public :: tenon_partition_get_axis_comm
   public :: tenon_partition_set_stream
   public :: tenon_partition_destroy
-  public :: tenon_plan_create_named
   public :: tenon_plan_set_machine
   public :: tenon_plan_fix
   public :: tenon_plan_search
   public :: tenon_plan_get_number
   public :: tenon_plan_get_layer_count
   public :: tenon_plan_get_layer_name
-  public :: tenon_plan_get_word
-  public :: tenon_plan_get_runner_up
-  public :: tenon_plan_get_published_seconds
-  public :: tenon_plan_count_conversion
+  public :: tenon_plan_get_text
   public :: tenon_plan_destroy
   public :: tenon_plan_create
   public :: tenon_plan_set_input
@@ -341,22 +313,6 @@ module tenon_calls
   public :: tenon_plan_apply
   public :: tenon_plan_apply_tangent
   public :: tenon_plan_apply_adjoint
-  public :: tenon_placement_list_create
-  public :: tenon_placement_list_get_count
-  public :: tenon_placement_list_get_matrix
-  public :: tenon_placement_list_get_coordinates
-  public :: tenon_placement_list_get_device
-  public :: tenon_placement_list_get_hierarchy
-  public :: tenon_placement_list_destroy
-  public :: tenon_reduction_programs_create
-  public :: tenon_reduction_programs_get_count
-  public :: tenon_reduction_programs_get_count_of_size
-  public :: tenon_reduction_programs_get_size
-  public :: tenon_reduction_programs_get_text
-  public :: tenon_reduction_programs_get_step
-  public :: tenon_reduction_programs_get_groups
-  public :: tenon_reduction_programs_predict
-  public :: tenon_reduction_programs_destroy
   public :: tenon_trainer_create
   public :: tenon_trainer_set_dataset
   public :: tenon_trainer_set_validation
@@ -383,9 +339,9 @@ module tenon_calls
   end interface
   interface tenon_destroy
     procedure tenon_checkpoint_destroy, tenon_dataset_destroy, tenon_dtensor_destroy, &
-      tenon_field_series_destroy, tenon_layer_destroy, tenon_layout_destroy, tenon_linearop_destroy, &
-      tenon_machine_destroy, tenon_optimizer_destroy, tenon_partition_destroy, tenon_plan_destroy, &
-      tenon_placement_list_destroy, tenon_reduction_programs_destroy, tenon_trainer_destroy
+      tenon_placement_list_destroy, tenon_reduction_programs_destroy, tenon_field_series_destroy, &
+      tenon_layer_destroy, tenon_layout_destroy, tenon_linearop_destroy, tenon_machine_destroy, &
+      tenon_optimizer_destroy, tenon_partition_destroy, tenon_plan_destroy, tenon_trainer_destroy
   end interface
   interface tenon_dataset_create_idx
     procedure tenon_dataset_create_idx_f08, tenon_dataset_create_idx_mpi
@@ -432,9 +388,6 @@ module tenon_calls
   interface tenon_dtensor_fill_test
     procedure tenon_dtensor_fill_test_int64, tenon_dtensor_fill_test_int32
   end interface
-  interface tenon_layer_create_shell
-    procedure tenon_layer_create_shell_f08, tenon_layer_create_shell_mpi
-  end interface
   interface tenon_layer_shell_add_parameter
     procedure tenon_layer_shell_add_parameter_int64, tenon_layer_shell_add_parameter_int32
   end interface
@@ -443,6 +396,61 @@ module tenon_calls
   end interface
   interface tenon_layer_shell_set_workspace
     procedure tenon_layer_shell_set_workspace_int64, tenon_layer_shell_set_workspace_int32
+  end interface
+  interface tenon_layer_set_example
+    procedure tenon_layer_set_example_int64, tenon_layer_set_example_int32
+  end interface
+  interface tenon_layer_get_example_shape
+    procedure tenon_layer_get_example_shape_int64, tenon_layer_get_example_shape_int32
+  end interface
+  interface tenon_linearop_create_allocate
+    procedure tenon_linearop_create_allocate_int64, tenon_linearop_create_allocate_int32
+  end interface
+  interface tenon_linearop_create_memory
+    procedure tenon_linearop_create_memory_int64, tenon_linearop_create_memory_int32
+  end interface
+  interface tenon_plan_create_named
+    procedure tenon_plan_create_named_int64, tenon_plan_create_named_int32
+  end interface
+  interface tenon_plan_get_published_seconds
+    procedure tenon_plan_get_published_seconds_int64, tenon_plan_get_published_seconds_int32
+  end interface
+  interface tenon_plan_count_conversion
+    procedure tenon_plan_count_conversion_int64, tenon_plan_count_conversion_int32
+  end interface
+  interface tenon_placement_list_create
+    procedure tenon_placement_list_create_int64, tenon_placement_list_create_int32
+  end interface
+  interface tenon_placement_list_get_count
+    procedure tenon_placement_list_get_count_int64, tenon_placement_list_get_count_int32
+  end interface
+  interface tenon_placement_list_get_matrix
+    procedure tenon_placement_list_get_matrix_int64, tenon_placement_list_get_matrix_int32
+  end interface
+  interface tenon_placement_list_get_hierarchy
+    procedure tenon_placement_list_get_hierarchy_int64, tenon_placement_list_get_hierarchy_int32
+  end interface
+  interface tenon_reduction_programs_create
+    procedure tenon_reduction_programs_create_int64, tenon_reduction_programs_create_int32
+  end interface
+  interface tenon_reduction_programs_get_count
+    procedure tenon_reduction_programs_get_count_int64, tenon_reduction_programs_get_count_int32
+  end interface
+  interface tenon_reduction_programs_get_count_of_size
+    procedure tenon_reduction_programs_get_count_of_size_int64, &
+      tenon_reduction_programs_get_count_of_size_int32
+  end interface
+  interface tenon_reduction_programs_get_size
+    procedure tenon_reduction_programs_get_size_int64, tenon_reduction_programs_get_size_int32
+  end interface
+  interface tenon_reduction_programs_get_text
+    procedure tenon_reduction_programs_get_text_int64, tenon_reduction_programs_get_text_int32
+  end interface
+  interface tenon_reduction_programs_get_step
+    procedure tenon_reduction_programs_get_step_int64, tenon_reduction_programs_get_step_int32
+  end interface
+  interface tenon_reduction_programs_get_groups
+    procedure tenon_reduction_programs_get_groups_int64, tenon_reduction_programs_get_groups_int32
   end interface
   interface tenon_field_series_create
     procedure tenon_field_series_create_f08, tenon_field_series_create_mpi
@@ -459,77 +467,34 @@ module tenon_calls
   interface tenon_layer_test_taylor
     procedure tenon_layer_test_taylor_int64, tenon_layer_test_taylor_int32
   end interface
+  interface tenon_layer_create_sequential
+    procedure tenon_layer_create_sequential_f08, tenon_layer_create_sequential_mpi
+  end interface
+  interface tenon_layer_create_graph
+    procedure tenon_layer_create_graph_f08, tenon_layer_create_graph_mpi
+  end interface
+  interface tenon_layer_create_from_file
+    procedure tenon_layer_create_from_file_f08, tenon_layer_create_from_file_mpi
+  end interface
+  interface tenon_layer_create_type
+    procedure tenon_layer_create_type_f08, tenon_layer_create_type_mpi
+  end interface
   interface tenon_layer_create_conv
     procedure tenon_layer_create_conv_int64_f08, tenon_layer_create_conv_int64_mpi, &
       tenon_layer_create_conv_int32_f08, tenon_layer_create_conv_int32_mpi
-  end interface
-  interface tenon_layer_create_pooling
-    procedure tenon_layer_create_pooling_int64_f08, tenon_layer_create_pooling_int64_mpi, &
-      tenon_layer_create_pooling_int32_f08, tenon_layer_create_pooling_int32_mpi
   end interface
   interface tenon_layer_create_affine
     procedure tenon_layer_create_affine_int64_f08, tenon_layer_create_affine_int64_mpi, &
       tenon_layer_create_affine_int32_f08, tenon_layer_create_affine_int32_mpi
   end interface
-  interface tenon_layer_create_pointwise
-    procedure tenon_layer_create_pointwise_f08, tenon_layer_create_pointwise_mpi
-  end interface
-  interface tenon_layer_create_flatten
-    procedure tenon_layer_create_flatten_f08, tenon_layer_create_flatten_mpi
-  end interface
-  interface tenon_layer_create_cross_entropy
-    procedure tenon_layer_create_cross_entropy_f08, tenon_layer_create_cross_entropy_mpi
-  end interface
-  interface tenon_layer_create_mean_squared_error
-    procedure tenon_layer_create_mean_squared_error_f08, tenon_layer_create_mean_squared_error_mpi
-  end interface
-  interface tenon_layer_create_dropout
-    procedure tenon_layer_create_dropout_f08, tenon_layer_create_dropout_mpi
-  end interface
-  interface tenon_layer_create_type
-    procedure tenon_layer_create_type_f08, tenon_layer_create_type_mpi
-  end interface
-  interface tenon_layer_create_sequential
-    procedure tenon_layer_create_sequential_f08, tenon_layer_create_sequential_mpi
-  end interface
-  interface tenon_layer_create_repartition
-    procedure tenon_layer_create_repartition_f08, tenon_layer_create_repartition_mpi
-  end interface
-  interface tenon_layer_create_add
-    procedure tenon_layer_create_add_f08, tenon_layer_create_add_mpi
-  end interface
-  interface tenon_layer_create_concatenate
-    procedure tenon_layer_create_concatenate_f08, tenon_layer_create_concatenate_mpi
-  end interface
-  interface tenon_layer_create_graph
-    procedure tenon_layer_create_graph_f08, tenon_layer_create_graph_mpi
-  end interface
   interface tenon_layer_set_stride
     procedure tenon_layer_set_stride_int64, tenon_layer_set_stride_int32
-  end interface
-  interface tenon_layer_set_dilation
-    procedure tenon_layer_set_dilation_int64, tenon_layer_set_dilation_int32
   end interface
   interface tenon_layer_set_padding
     procedure tenon_layer_set_padding_int64, tenon_layer_set_padding_int32
   end interface
-  interface tenon_layer_set_groups
-    procedure tenon_layer_set_groups_int64, tenon_layer_set_groups_int32
-  end interface
-  interface tenon_layer_create
-    procedure tenon_layer_create_f08, tenon_layer_create_mpi
-  end interface
   interface tenon_layer_get_labels
     procedure tenon_layer_get_labels_int64, tenon_layer_get_labels_int32
-  end interface
-  interface tenon_layer_set_example
-    procedure tenon_layer_set_example_int64, tenon_layer_set_example_int32
-  end interface
-  interface tenon_layer_get_example_shape
-    procedure tenon_layer_get_example_shape_int64, tenon_layer_get_example_shape_int32
-  end interface
-  interface tenon_layer_create_from_file
-    procedure tenon_layer_create_from_file_f08, tenon_layer_create_from_file_mpi
   end interface
   interface tenon_layout_create_sharded
     procedure tenon_layout_create_sharded_int64, tenon_layout_create_sharded_int32
@@ -565,21 +530,6 @@ module tenon_calls
   interface tenon_linearop_test_adjoint
     procedure tenon_linearop_test_adjoint_int64, tenon_linearop_test_adjoint_int32
   end interface
-  interface tenon_linearop_create_allocate
-    procedure tenon_linearop_create_allocate_int64, tenon_linearop_create_allocate_int32
-  end interface
-  interface tenon_linearop_create_clear
-    procedure tenon_linearop_create_clear_int64, tenon_linearop_create_clear_int32
-  end interface
-  interface tenon_linearop_create_add
-    procedure tenon_linearop_create_add_int64, tenon_linearop_create_add_int32
-  end interface
-  interface tenon_linearop_create_copy
-    procedure tenon_linearop_create_copy_int64, tenon_linearop_create_copy_int32
-  end interface
-  interface tenon_linearop_create_move
-    procedure tenon_linearop_create_move_int64, tenon_linearop_create_move_int32
-  end interface
   interface tenon_progress_show
     procedure tenon_progress_show_int64, tenon_progress_show_int32
   end interface
@@ -597,9 +547,6 @@ module tenon_calls
   end interface
   interface tenon_machine_add_link
     procedure tenon_machine_add_link_int64, tenon_machine_add_link_int32
-  end interface
-  interface tenon_machine_get_level_size
-    procedure tenon_machine_get_level_size_int64, tenon_machine_get_level_size_int32
   end interface
   interface tenon_machine_get_ranks
     procedure tenon_machine_get_ranks_int64, tenon_machine_get_ranks_int32
@@ -750,63 +697,14 @@ module tenon_calls
   interface tenon_partition_get_axis_comm
     procedure tenon_partition_get_axis_comm_f08, tenon_partition_get_axis_comm_mpi
   end interface
-  interface tenon_plan_create_named
-    procedure tenon_plan_create_named_int64, tenon_plan_create_named_int32
-  end interface
   interface tenon_plan_get_layer_count
     procedure tenon_plan_get_layer_count_int64, tenon_plan_get_layer_count_int32
   end interface
   interface tenon_plan_get_layer_name
     procedure tenon_plan_get_layer_name_int64, tenon_plan_get_layer_name_int32
   end interface
-  interface tenon_plan_get_published_seconds
-    procedure tenon_plan_get_published_seconds_int64, tenon_plan_get_published_seconds_int32
-  end interface
-  interface tenon_plan_count_conversion
-    procedure tenon_plan_count_conversion_int64, tenon_plan_count_conversion_int32
-  end interface
   interface tenon_plan_create
     procedure tenon_plan_create_int64, tenon_plan_create_int32
-  end interface
-  interface tenon_placement_list_create
-    procedure tenon_placement_list_create_int64, tenon_placement_list_create_int32
-  end interface
-  interface tenon_placement_list_get_count
-    procedure tenon_placement_list_get_count_int64, tenon_placement_list_get_count_int32
-  end interface
-  interface tenon_placement_list_get_matrix
-    procedure tenon_placement_list_get_matrix_int64, tenon_placement_list_get_matrix_int32
-  end interface
-  interface tenon_placement_list_get_coordinates
-    procedure tenon_placement_list_get_coordinates_int64, tenon_placement_list_get_coordinates_int32
-  end interface
-  interface tenon_placement_list_get_device
-    procedure tenon_placement_list_get_device_int64, tenon_placement_list_get_device_int32
-  end interface
-  interface tenon_placement_list_get_hierarchy
-    procedure tenon_placement_list_get_hierarchy_int64, tenon_placement_list_get_hierarchy_int32
-  end interface
-  interface tenon_reduction_programs_create
-    procedure tenon_reduction_programs_create_int64, tenon_reduction_programs_create_int32
-  end interface
-  interface tenon_reduction_programs_get_count
-    procedure tenon_reduction_programs_get_count_int64, tenon_reduction_programs_get_count_int32
-  end interface
-  interface tenon_reduction_programs_get_count_of_size
-    procedure tenon_reduction_programs_get_count_of_size_int64, &
-      tenon_reduction_programs_get_count_of_size_int32
-  end interface
-  interface tenon_reduction_programs_get_size
-    procedure tenon_reduction_programs_get_size_int64, tenon_reduction_programs_get_size_int32
-  end interface
-  interface tenon_reduction_programs_get_text
-    procedure tenon_reduction_programs_get_text_int64, tenon_reduction_programs_get_text_int32
-  end interface
-  interface tenon_reduction_programs_get_step
-    procedure tenon_reduction_programs_get_step_int64, tenon_reduction_programs_get_step_int32
-  end interface
-  interface tenon_reduction_programs_get_groups
-    procedure tenon_reduction_programs_get_groups_int64, tenon_reduction_programs_get_groups_int32
   end interface
   interface tenon_trainer_run
     procedure tenon_trainer_run_int64, tenon_trainer_run_int32
@@ -1978,21 +1876,6 @@ contains
       trim(file)//c_null_char, line)
     call finish(tenon_code, ierr)
   end subroutine tenon_raise_error
-  subroutine tenon_layer_create_shell_f08(comm, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_shell_mpi(comm%MPI_VAL, layer, ierr)
-  end subroutine tenon_layer_create_shell_f08
-  ! Creates a layer without functions. Collective on comm.
-  subroutine tenon_layer_create_shell_mpi(comm, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateShell(comm, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_shell_mpi
   ! Sets the input properties that the functions support. Local; call on all ranks.
   subroutine tenon_layer_shell_set_labels(layer, labels, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -2146,6 +2029,184 @@ contains
     tenon_code = TenonLayerRegister(trim(name)//c_null_char, create)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_register
+  ! Gives a layer the settings of a random example of its type. Local; call on all ranks.
+  subroutine tenon_layer_set_example_int64(layer, seed, inputs, classes, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: seed
+    integer(c_int), intent(out) :: inputs
+    integer(c_int64_t), intent(out) :: classes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_inputs
+    integer(c_int64_t) :: c_classes
+    tenon_code = TenonLayerSetExample(layer%handle, int(seed, c_int64_t), c_inputs, c_classes)
+    if (tenon_code == TENON_SUCCESS) then
+      inputs = c_inputs
+      call give(c_classes, classes, 'classes', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_example_int64
+  ! Gives a layer the settings of a random example of its type. Local; call on all ranks.
+  subroutine tenon_layer_set_example_int32(layer, seed, inputs, classes, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: seed
+    integer(c_int), intent(out) :: inputs
+    integer(c_int32_t), intent(out) :: classes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_inputs
+    integer(c_int64_t) :: c_classes
+    tenon_code = TenonLayerSetExample(layer%handle, int(seed, c_int64_t), c_inputs, c_classes)
+    if (tenon_code == TENON_SUCCESS) then
+      inputs = c_inputs
+      call give(c_classes, classes, 'classes', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_example_int32
+  ! Returns the shape of an input, or of the target, of an example. Not collective.
+  subroutine tenon_layer_get_example_shape_int64(layer, seed, tensor, shape, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: seed
+    integer(c_int), intent(in) :: tensor
+    integer(c_int64_t), allocatable, intent(out) :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_needed
+    integer(c_int64_t), allocatable :: c_shape(:)
+    tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, 0_c_int64_t, &
+      c_shape, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_shape(c_needed))
+      tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, &
+        int(c_needed, c_int64_t), c_shape, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (shape(c_needed))
+      call give(reverse(c_shape), shape, 'shape', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_example_shape_int64
+  ! Returns the shape of an input, or of the target, of an example. Not collective.
+  subroutine tenon_layer_get_example_shape_int32(layer, seed, tensor, shape, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: seed
+    integer(c_int), intent(in) :: tensor
+    integer(c_int32_t), allocatable, intent(out) :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_needed
+    integer(c_int64_t), allocatable :: c_shape(:)
+    tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, 0_c_int64_t, &
+      c_shape, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_shape(c_needed))
+      tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, &
+        int(c_needed, c_int64_t), c_shape, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (shape(c_needed))
+      call give(reverse(c_shape), shape, 'shape', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_example_shape_int32
+  ! Returns what views say of the settings of a layer. Not collective.
+  subroutine tenon_layer_get_summary(layer, summary, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=:), allocatable, intent(out) :: summary
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_summary(:)
+    tenon_code = TenonLayerGetSummary(layer%handle, c_summary, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_summary(c_needed))
+      tenon_code = TenonLayerGetSummary(layer%handle, c_summary, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_summary, tenon_code, summary)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_summary
+  ! Creates an embedding into a larger array; new elements are 0. Collective on the layouts.
+  subroutine tenon_linearop_create_allocate_int64(from, to, at, type, op, ierr)
+    type(tenon_layout), intent(in) :: from
+    type(tenon_layout), intent(in) :: to
+    integer(c_int64_t), intent(in) :: at(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(from%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_allocate', 'at', size(at), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAllocate(from%handle, to%handle, &
+      int(reverse(at), c_int64_t) - 1, type, op%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_linearop_create_allocate_int64
+  ! Creates an embedding into a larger array; new elements are 0. Collective on the layouts.
+  subroutine tenon_linearop_create_allocate_int32(from, to, at, type, op, ierr)
+    type(tenon_layout), intent(in) :: from
+    type(tenon_layout), intent(in) :: to
+    integer(c_int32_t), intent(in) :: at(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(from%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_allocate', 'at', size(at), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAllocate(from%handle, to%handle, &
+      int(reverse(at), c_int64_t) - 1, type, op%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_linearop_create_allocate_int32
+  ! Creates an operator on boxes of the local array. Collective on the layout.
+  subroutine tenon_linearop_create_memory_int64(layout, name, low, high, type, op, to, ierr)
+    type(tenon_layout), intent(in) :: layout
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: low(:)
+    integer(c_int64_t), intent(in) :: high(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int64_t), intent(in), optional :: to(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_to(:)
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_memory', 'low', size(low), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_memory', 'high', size(high), c_extent)
+    if (present(to)) call check_length(tenon_code, 'tenon_linearop_create_memory', 'to', size(to), c_extent)
+    if (present(to)) c_to = int(reverse(to), c_int64_t) - 1
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateMemory(layout%handle, &
+      trim(name)//c_null_char, int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), c_to, type, &
+      op%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_linearop_create_memory_int64
+  ! Creates an operator on boxes of the local array. Collective on the layout.
+  subroutine tenon_linearop_create_memory_int32(layout, name, low, high, type, op, to, ierr)
+    type(tenon_layout), intent(in) :: layout
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: low(:)
+    integer(c_int32_t), intent(in) :: high(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int32_t), intent(in), optional :: to(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_to(:)
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_memory', 'low', size(low), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_memory', 'high', size(high), c_extent)
+    if (present(to)) call check_length(tenon_code, 'tenon_linearop_create_memory', 'to', size(to), c_extent)
+    if (present(to)) c_to = int(reverse(to), c_int64_t) - 1
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateMemory(layout%handle, &
+      trim(name)//c_null_char, int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), c_to, type, &
+      op%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_linearop_create_memory_int32
   ! Registers an operator type. Local; call on all ranks.
   subroutine tenon_linearop_register(name, functions, ierr)
     character(len=*), intent(in) :: name
@@ -2155,6 +2216,501 @@ contains
     tenon_code = TenonLinearOpRegister(trim(name)//c_null_char, functions)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_register
+  ! Creates a plan for a network. Not collective.
+  subroutine tenon_plan_create_named_int64(name_or_path, batch, plan, ierr)
+    character(len=*), intent(in) :: name_or_path
+    integer(c_int64_t), intent(in) :: batch
+    type(tenon_plan), intent(out) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_create_named_int64
+  ! Creates a plan for a network. Not collective.
+  subroutine tenon_plan_create_named_int32(name_or_path, batch, plan, ierr)
+    character(len=*), intent(in) :: name_or_path
+    integer(c_int32_t), intent(in) :: batch
+    type(tenon_plan), intent(out) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_create_named_int32
+  ! Returns the cost of one training iteration by a published equation. Not collective.
+  subroutine tenon_plan_get_published_seconds_int64(plan, equation, rows, columns, conv_rows, conv_columns, &
+    seconds, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: equation
+    integer(c_int64_t), intent(in) :: rows
+    integer(c_int64_t), intent(in) :: columns
+    integer(c_int64_t), intent(in) :: conv_rows
+    integer(c_int64_t), intent(in) :: conv_columns
+    real(c_double), intent(out) :: seconds
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_seconds
+    tenon_code = TenonPlanGetPublishedSeconds(plan%handle, trim(equation)//c_null_char, int(rows, c_int64_t), &
+      int(columns, c_int64_t), int(conv_rows, c_int64_t), int(conv_columns, c_int64_t), c_seconds)
+    if (tenon_code == TENON_SUCCESS) then
+      seconds = c_seconds
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_get_published_seconds_int64
+  ! Returns the cost of one training iteration by a published equation. Not collective.
+  subroutine tenon_plan_get_published_seconds_int32(plan, equation, rows, columns, conv_rows, conv_columns, &
+    seconds, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: equation
+    integer(c_int32_t), intent(in) :: rows
+    integer(c_int32_t), intent(in) :: columns
+    integer(c_int32_t), intent(in) :: conv_rows
+    integer(c_int32_t), intent(in) :: conv_columns
+    real(c_double), intent(out) :: seconds
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_seconds
+    tenon_code = TenonPlanGetPublishedSeconds(plan%handle, trim(equation)//c_null_char, int(rows, c_int64_t), &
+      int(columns, c_int64_t), int(conv_rows, c_int64_t), int(conv_columns, c_int64_t), c_seconds)
+    if (tenon_code == TENON_SUCCESS) then
+      seconds = c_seconds
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_get_published_seconds_int32
+  ! Counts what a conversion between two properties sends as one exchange. Not collective.
+  subroutine tenon_plan_count_conversion_int64(from, to, processes, shape, messages, elements, ierr)
+    character(len=*), intent(in) :: from
+    character(len=*), intent(in) :: to
+    integer(c_int64_t), intent(in) :: processes
+    integer(c_int64_t), intent(in) :: shape(:)
+    integer(c_int64_t), intent(out), optional :: messages
+    integer(c_int64_t), intent(out), optional :: elements
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    integer(c_int64_t) :: c_messages
+    integer(c_int64_t) :: c_elements
+    c_ndim = size(shape)
+    tenon_code = TenonPlanCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
+      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
+      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_count_conversion_int64
+  ! Counts what a conversion between two properties sends as one exchange. Not collective.
+  subroutine tenon_plan_count_conversion_int32(from, to, processes, shape, messages, elements, ierr)
+    character(len=*), intent(in) :: from
+    character(len=*), intent(in) :: to
+    integer(c_int32_t), intent(in) :: processes
+    integer(c_int32_t), intent(in) :: shape(:)
+    integer(c_int32_t), intent(out), optional :: messages
+    integer(c_int32_t), intent(out), optional :: elements
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    integer(c_int64_t) :: c_messages
+    integer(c_int64_t) :: c_elements
+    c_ndim = size(shape)
+    tenon_code = TenonPlanCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
+      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
+      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_count_conversion_int32
+  ! Lists all placements of the axes on the system. Not collective.
+  subroutine tenon_placement_list_create_int64(system, sizes, list, ierr)
+    integer(c_int64_t), intent(in) :: system(:)
+    integer(c_int64_t), intent(in) :: sizes(:)
+    type(tenon_placement_list), intent(out) :: list
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_levels
+    integer(c_int) :: c_axes
+    c_levels = size(system)
+    c_axes = size(sizes)
+    tenon_code = TenonPlacementListCreate(c_levels, int(system, c_int64_t), c_axes, int(sizes, c_int64_t), &
+      list%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_create_int64
+  ! Lists all placements of the axes on the system. Not collective.
+  subroutine tenon_placement_list_create_int32(system, sizes, list, ierr)
+    integer(c_int32_t), intent(in) :: system(:)
+    integer(c_int32_t), intent(in) :: sizes(:)
+    type(tenon_placement_list), intent(out) :: list
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_levels
+    integer(c_int) :: c_axes
+    c_levels = size(system)
+    c_axes = size(sizes)
+    tenon_code = TenonPlacementListCreate(c_levels, int(system, c_int64_t), c_axes, int(sizes, c_int64_t), &
+      list%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_create_int32
+  ! Returns the number of placements. Not collective.
+  subroutine tenon_placement_list_get_count_int64(list, count, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int64_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonPlacementListGetCount(list%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_get_count_int64
+  ! Returns the number of placements. Not collective.
+  subroutine tenon_placement_list_get_count_int32(list, count, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int32_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonPlacementListGetCount(list%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_get_count_int32
+  ! Returns the matrix of a placement. Not collective.
+  subroutine tenon_placement_list_get_matrix_int64(list, index, matrix, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int64_t), intent(out) :: matrix(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t), allocatable :: c_matrix(:)
+    allocate (c_matrix(size(matrix)))
+    tenon_code = TenonPlacementListGetMatrix(list%handle, int(index - 1, c_int64_t), c_matrix)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_matrix, matrix, 'matrix', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_get_matrix_int64
+  ! Returns the matrix of a placement. Not collective.
+  subroutine tenon_placement_list_get_matrix_int32(list, index, matrix, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int32_t), intent(out) :: matrix(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t), allocatable :: c_matrix(:)
+    allocate (c_matrix(size(matrix)))
+    tenon_code = TenonPlacementListGetMatrix(list%handle, int(index - 1, c_int64_t), c_matrix)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_matrix, matrix, 'matrix', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_get_matrix_int32
+  ! Returns the levels of a reduction over some axes. Not collective.
+  subroutine tenon_placement_list_get_hierarchy_int64(list, index, reduce, levels, hierarchy, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int), intent(in) :: reduce(:)
+    integer(c_int), intent(out) :: levels
+    integer(c_int64_t), intent(out) :: hierarchy(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_axes
+    integer(c_int) :: c_levels
+    integer(c_int64_t), allocatable :: c_hierarchy(:)
+    c_axes = size(reduce)
+    allocate (c_hierarchy(size(hierarchy)))
+    tenon_code = TenonPlacementListGetHierarchy(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
+      c_levels, c_hierarchy)
+    if (tenon_code == TENON_SUCCESS) then
+      levels = c_levels
+      call give(c_hierarchy, hierarchy, 'hierarchy', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_get_hierarchy_int64
+  ! Returns the levels of a reduction over some axes. Not collective.
+  subroutine tenon_placement_list_get_hierarchy_int32(list, index, reduce, levels, hierarchy, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int), intent(in) :: reduce(:)
+    integer(c_int), intent(out) :: levels
+    integer(c_int32_t), intent(out) :: hierarchy(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_axes
+    integer(c_int) :: c_levels
+    integer(c_int64_t), allocatable :: c_hierarchy(:)
+    c_axes = size(reduce)
+    allocate (c_hierarchy(size(hierarchy)))
+    tenon_code = TenonPlacementListGetHierarchy(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
+      c_levels, c_hierarchy)
+    if (tenon_code == TENON_SUCCESS) then
+      levels = c_levels
+      call give(c_hierarchy, hierarchy, 'hierarchy', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_get_hierarchy_int32
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_placement_list_destroy(list, ierr)
+    type(tenon_placement_list), intent(inout) :: list
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlacementListDestroy(list%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_placement_list_destroy
+  ! Lists all programs of limited size that reduce over some axes. Not collective.
+  subroutine tenon_reduction_programs_create_int64(list, index, reduce, size_limit, programs, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int), intent(in) :: reduce(:)
+    integer(c_int), intent(in) :: size_limit
+    type(tenon_reduction_programs), intent(out) :: programs
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_axes
+    c_axes = size(reduce)
+    tenon_code = TenonReductionProgramsCreate(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
+      size_limit, programs%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_create_int64
+  ! Lists all programs of limited size that reduce over some axes. Not collective.
+  subroutine tenon_reduction_programs_create_int32(list, index, reduce, size_limit, programs, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int), intent(in) :: reduce(:)
+    integer(c_int), intent(in) :: size_limit
+    type(tenon_reduction_programs), intent(out) :: programs
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_axes
+    c_axes = size(reduce)
+    tenon_code = TenonReductionProgramsCreate(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
+      size_limit, programs%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_create_int32
+  ! Returns the number of programs. Not collective.
+  subroutine tenon_reduction_programs_get_count_int64(programs, count, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int64_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonReductionProgramsGetCount(programs%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_count_int64
+  ! Returns the number of programs. Not collective.
+  subroutine tenon_reduction_programs_get_count_int32(programs, count, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int32_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonReductionProgramsGetCount(programs%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_count_int32
+  ! Returns the number of programs of a given size. Not collective.
+  subroutine tenon_reduction_programs_get_count_of_size_int64(programs, size, count, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int), intent(in) :: size
+    integer(c_int64_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonReductionProgramsGetCountOfSize(programs%handle, size, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_count_of_size_int64
+  ! Returns the number of programs of a given size. Not collective.
+  subroutine tenon_reduction_programs_get_count_of_size_int32(programs, size, count, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int), intent(in) :: size
+    integer(c_int32_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonReductionProgramsGetCountOfSize(programs%handle, size, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_count_of_size_int32
+  ! Returns the number of steps of a program. Not collective.
+  subroutine tenon_reduction_programs_get_size_int64(programs, index, steps, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int), intent(out) :: steps
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_steps
+    tenon_code = TenonReductionProgramsGetSize(programs%handle, int(index - 1, c_int64_t), c_steps)
+    if (tenon_code == TENON_SUCCESS) then
+      steps = c_steps
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_size_int64
+  ! Returns the number of steps of a program. Not collective.
+  subroutine tenon_reduction_programs_get_size_int32(programs, index, steps, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int), intent(out) :: steps
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_steps
+    tenon_code = TenonReductionProgramsGetSize(programs%handle, int(index - 1, c_int64_t), c_steps)
+    if (tenon_code == TENON_SUCCESS) then
+      steps = c_steps
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_size_int32
+  ! Returns a program in the notation at the top of this file. Not collective.
+  subroutine tenon_reduction_programs_get_text_int64(programs, index, text, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int64_t), intent(in) :: index
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
+      0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_text_int64
+  ! Returns a program in the notation at the top of this file. Not collective.
+  subroutine tenon_reduction_programs_get_text_int32(programs, index, text, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int32_t), intent(in) :: index
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
+      0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_text_int32
+  ! Returns collective and group sizes of a step. Not collective.
+  subroutine tenon_reduction_programs_get_step_int64(programs, index, step, collective, groups, members, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int), intent(in) :: step
+    integer(c_int), intent(out) :: collective
+    integer(c_int), intent(out) :: groups
+    integer(c_int), intent(out) :: members
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_collective
+    integer(c_int) :: c_groups
+    integer(c_int) :: c_members
+    tenon_code = TenonReductionProgramsGetStep(programs%handle, int(index - 1, c_int64_t), step - 1, &
+      c_collective, c_groups, c_members)
+    if (tenon_code == TENON_SUCCESS) then
+      collective = c_collective
+      groups = c_groups
+      members = c_members
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_step_int64
+  ! Returns collective and group sizes of a step. Not collective.
+  subroutine tenon_reduction_programs_get_step_int32(programs, index, step, collective, groups, members, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int), intent(in) :: step
+    integer(c_int), intent(out) :: collective
+    integer(c_int), intent(out) :: groups
+    integer(c_int), intent(out) :: members
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_collective
+    integer(c_int) :: c_groups
+    integer(c_int) :: c_members
+    tenon_code = TenonReductionProgramsGetStep(programs%handle, int(index - 1, c_int64_t), step - 1, &
+      c_collective, c_groups, c_members)
+    if (tenon_code == TENON_SUCCESS) then
+      collective = c_collective
+      groups = c_groups
+      members = c_members
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_step_int32
+  ! Returns the devices of the groups of a step. Not collective.
+  subroutine tenon_reduction_programs_get_groups_int64(programs, index, step, devices, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int), intent(in) :: step
+    integer(c_int), intent(out) :: devices(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int), allocatable :: c_devices(:)
+    allocate (c_devices(size(devices)))
+    tenon_code = TenonReductionProgramsGetGroups(programs%handle, int(index - 1, c_int64_t), step - 1, &
+      c_devices)
+    if (tenon_code == TENON_SUCCESS) then
+      devices = c_devices
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_groups_int64
+  ! Returns the devices of the groups of a step. Not collective.
+  subroutine tenon_reduction_programs_get_groups_int32(programs, index, step, devices, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int), intent(in) :: step
+    integer(c_int), intent(out) :: devices(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int), allocatable :: c_devices(:)
+    allocate (c_devices(size(devices)))
+    tenon_code = TenonReductionProgramsGetGroups(programs%handle, int(index - 1, c_int64_t), step - 1, &
+      c_devices)
+    if (tenon_code == TENON_SUCCESS) then
+      devices = c_devices
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_get_groups_int32
+  ! Predicts the time of each program on a machine. Not collective.
+  subroutine tenon_reduction_programs_predict(programs, machine, algorithm, bytes, seconds, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    type(tenon_machine), intent(in) :: machine
+    integer(c_int), intent(in) :: algorithm
+    real(c_double), intent(in) :: bytes
+    real(c_double), intent(out) :: seconds(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double), allocatable :: c_seconds(:)
+    allocate (c_seconds(size(seconds)))
+    tenon_code = TenonReductionProgramsPredict(programs%handle, machine%handle, algorithm, bytes, c_seconds)
+    if (tenon_code == TENON_SUCCESS) then
+      seconds = c_seconds
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_predict
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_reduction_programs_destroy(programs, ierr)
+    type(tenon_reduction_programs), intent(inout) :: programs
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonReductionProgramsDestroy(programs%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_reduction_programs_destroy
   subroutine tenon_field_series_create_f08(comm, path, spatial, series, ierr)
     type(MPI_Comm), intent(in) :: comm
     character(len=*), intent(in) :: path
@@ -2268,66 +2824,67 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_get_version
-  ! Returns the version as text ("0.1.0"). Not collective; can be called at any time.
-  subroutine tenon_get_version_string(text, ierr)
+  ! Returns what is known of the library and of this computer. Not collective; can be called at any time.
+  subroutine tenon_get_info(what, text, ierr)
+    character(len=*), intent(in) :: what
     character(len=:), allocatable, intent(out) :: text
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     integer(c_int64_t) :: c_needed
     character(kind=c_char), allocatable :: c_text(:)
-    tenon_code = TenonGetVersionString(c_text, 0_c_int64_t, c_needed)
+    tenon_code = TenonGetInfo(trim(what)//c_null_char, c_text, 0_c_int64_t, c_needed)
     if (tenon_code == TENON_SUCCESS) then
       allocate (c_text(c_needed))
-      tenon_code = TenonGetVersionString(c_text, int(c_needed, c_int64_t), c_needed)
+      tenon_code = TenonGetInfo(trim(what)//c_null_char, c_text, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_text, tenon_code, text)
     call finish(tenon_code, ierr)
-  end subroutine tenon_get_version_string
-  ! Returns build and run-time information. Not collective; can be called at any time.
-  subroutine tenon_get_build_info(text, ierr)
-    character(len=:), allocatable, intent(out) :: text
+  end subroutine tenon_get_info
+  ! Sets the element type of input, parameters and output. Local; call on all ranks.
+  subroutine tenon_layer_set_data_type(layer, type, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: type
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_text(:)
-    tenon_code = TenonGetBuildInfo(c_text, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_text(c_needed))
-      tenon_code = TenonGetBuildInfo(c_text, int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_text, tenon_code, text)
+    tenon_code = TenonLayerSetDataType(layer%handle, type)
     call finish(tenon_code, ierr)
-  end subroutine tenon_get_build_info
-  ! Returns which CUDA devices this process sees. Not collective; can be called at any time.
-  subroutine tenon_get_device_info(text, ierr)
-    character(len=:), allocatable, intent(out) :: text
+  end subroutine tenon_layer_set_data_type
+  ! Sets the memory space of input, parameters and output. Local; call on all ranks.
+  subroutine tenon_layer_set_space(layer, space, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: space
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_text(:)
-    tenon_code = TenonGetDeviceInfo(c_text, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_text(c_needed))
-      tenon_code = TenonGetDeviceInfo(c_text, int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_text, tenon_code, text)
+    tenon_code = TenonLayerSetSpace(layer%handle, space)
     call finish(tenon_code, ierr)
-  end subroutine tenon_get_device_info
-  ! Returns advice if arithmetic is known to be slow here. Not collective.
-  subroutine tenon_get_performance_advice(text, ierr)
-    character(len=:), allocatable, intent(out) :: text
+  end subroutine tenon_layer_set_space
+  ! Sets how many evaluations can await their adjoint. Local; call on all ranks.
+  subroutine tenon_layer_set_stack_depth(layer, depth, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: depth
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_text(:)
-    tenon_code = TenonGetPerformanceAdvice(c_text, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_text(c_needed))
-      tenon_code = TenonGetPerformanceAdvice(c_text, int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_text, tenon_code, text)
+    tenon_code = TenonLayerSetStackDepth(layer%handle, depth)
     call finish(tenon_code, ierr)
-  end subroutine tenon_get_performance_advice
+  end subroutine tenon_layer_set_stack_depth
+  ! Sets the signature, overriding the default choice. Local; call on all ranks.
+  subroutine tenon_layer_set_signature(layer, labels, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: labels
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetSignature(layer%handle, trim(labels)//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_signature
+  ! Sets the layout in which parameters are stored and updated. Local; call on all ranks.
+  subroutine tenon_layer_set_storage(layer, storage, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: storage
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetStorage(layer%handle, trim(storage)//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_storage
   ! Prepares the layer for inputs in one layout. Collective on the layer.
   subroutine tenon_layer_set_up(layer, input, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -2471,6 +3028,15 @@ contains
     tenon_code = TenonLayerSetTarget(layer%handle, target%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_target
+  ! Sets the weights of a loss for the next evaluations. Local; call on all ranks.
+  subroutine tenon_layer_set_target_weights(layer, weights, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(in) :: weights
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetTargetWeights(layer%handle, weights%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_target_weights
   ! Evaluates the layer: y <- f(x). Collective on the layer.
   subroutine tenon_layer_apply(layer, x, y, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -2623,230 +3189,6 @@ contains
     tenon_code = TenonLayerDestroy(layer%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_destroy
-  subroutine tenon_layer_create_conv_int64_f08(comm, in_channels, out_channels, kernel, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    integer(c_int64_t), intent(in) :: in_channels
-    integer(c_int64_t), intent(in) :: out_channels
-    integer(c_int64_t), intent(in) :: kernel(:)
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_conv_int64_mpi(comm%MPI_VAL, in_channels, out_channels, kernel, layer, ierr)
-  end subroutine tenon_layer_create_conv_int64_f08
-  ! Creates a convolution (as cross-correlation). Collective on comm.
-  subroutine tenon_layer_create_conv_int64_mpi(comm, in_channels, out_channels, kernel, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    integer(c_int64_t), intent(in) :: in_channels
-    integer(c_int64_t), intent(in) :: out_channels
-    integer(c_int64_t), intent(in) :: kernel(:)
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_spatial
-    c_spatial = size(kernel)
-    tenon_code = TenonLayerCreateConv(comm, c_spatial, int(in_channels, c_int64_t), &
-      int(out_channels, c_int64_t), int(reverse(kernel), c_int64_t), layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_conv_int64_mpi
-  subroutine tenon_layer_create_conv_int32_f08(comm, in_channels, out_channels, kernel, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    integer(c_int32_t), intent(in) :: in_channels
-    integer(c_int32_t), intent(in) :: out_channels
-    integer(c_int32_t), intent(in) :: kernel(:)
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_conv_int32_mpi(comm%MPI_VAL, in_channels, out_channels, kernel, layer, ierr)
-  end subroutine tenon_layer_create_conv_int32_f08
-  ! Creates a convolution (as cross-correlation). Collective on comm.
-  subroutine tenon_layer_create_conv_int32_mpi(comm, in_channels, out_channels, kernel, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    integer(c_int32_t), intent(in) :: in_channels
-    integer(c_int32_t), intent(in) :: out_channels
-    integer(c_int32_t), intent(in) :: kernel(:)
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_spatial
-    c_spatial = size(kernel)
-    tenon_code = TenonLayerCreateConv(comm, c_spatial, int(in_channels, c_int64_t), &
-      int(out_channels, c_int64_t), int(reverse(kernel), c_int64_t), layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_conv_int32_mpi
-  subroutine tenon_layer_create_pooling_int64_f08(comm, mode, kernel, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    integer(c_int), intent(in) :: mode
-    integer(c_int64_t), intent(in) :: kernel(:)
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_pooling_int64_mpi(comm%MPI_VAL, mode, kernel, layer, ierr)
-  end subroutine tenon_layer_create_pooling_int64_f08
-  ! Creates a pooling over windows of [batch, channel, spatial...]. Collective on comm.
-  subroutine tenon_layer_create_pooling_int64_mpi(comm, mode, kernel, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    integer(c_int), intent(in) :: mode
-    integer(c_int64_t), intent(in) :: kernel(:)
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_spatial
-    c_spatial = size(kernel)
-    tenon_code = TenonLayerCreatePooling(comm, mode, c_spatial, int(reverse(kernel), c_int64_t), layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_pooling_int64_mpi
-  subroutine tenon_layer_create_pooling_int32_f08(comm, mode, kernel, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    integer(c_int), intent(in) :: mode
-    integer(c_int32_t), intent(in) :: kernel(:)
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_pooling_int32_mpi(comm%MPI_VAL, mode, kernel, layer, ierr)
-  end subroutine tenon_layer_create_pooling_int32_f08
-  ! Creates a pooling over windows of [batch, channel, spatial...]. Collective on comm.
-  subroutine tenon_layer_create_pooling_int32_mpi(comm, mode, kernel, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    integer(c_int), intent(in) :: mode
-    integer(c_int32_t), intent(in) :: kernel(:)
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_spatial
-    c_spatial = size(kernel)
-    tenon_code = TenonLayerCreatePooling(comm, mode, c_spatial, int(reverse(kernel), c_int64_t), layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_pooling_int32_mpi
-  subroutine tenon_layer_create_affine_int64_f08(comm, inputs, outputs, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    integer(c_int64_t), intent(in) :: inputs
-    integer(c_int64_t), intent(in) :: outputs
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_affine_int64_mpi(comm%MPI_VAL, inputs, outputs, layer, ierr)
-  end subroutine tenon_layer_create_affine_int64_f08
-  ! Creates an affine (fully connected) layer: y = x W^T + b. Collective on comm.
-  subroutine tenon_layer_create_affine_int64_mpi(comm, inputs, outputs, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    integer(c_int64_t), intent(in) :: inputs
-    integer(c_int64_t), intent(in) :: outputs
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateAffine(comm, int(inputs, c_int64_t), int(outputs, c_int64_t), layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_affine_int64_mpi
-  subroutine tenon_layer_create_affine_int32_f08(comm, inputs, outputs, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    integer(c_int32_t), intent(in) :: inputs
-    integer(c_int32_t), intent(in) :: outputs
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_affine_int32_mpi(comm%MPI_VAL, inputs, outputs, layer, ierr)
-  end subroutine tenon_layer_create_affine_int32_f08
-  ! Creates an affine (fully connected) layer: y = x W^T + b. Collective on comm.
-  subroutine tenon_layer_create_affine_int32_mpi(comm, inputs, outputs, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    integer(c_int32_t), intent(in) :: inputs
-    integer(c_int32_t), intent(in) :: outputs
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateAffine(comm, int(inputs, c_int64_t), int(outputs, c_int64_t), layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_affine_int32_mpi
-  subroutine tenon_layer_create_pointwise_f08(comm, function, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    character(len=*), intent(in) :: function
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_pointwise_mpi(comm%MPI_VAL, function, layer, ierr)
-  end subroutine tenon_layer_create_pointwise_f08
-  ! Creates an elementwise function. Collective on comm.
-  subroutine tenon_layer_create_pointwise_mpi(comm, function, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    character(len=*), intent(in) :: function
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreatePointwise(comm, trim(function)//c_null_char, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_pointwise_mpi
-  subroutine tenon_layer_create_flatten_f08(comm, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_flatten_mpi(comm%MPI_VAL, layer, ierr)
-  end subroutine tenon_layer_create_flatten_f08
-  ! Creates a reshape of [batch, channel, ...] to [batch, features]. Collective on comm.
-  subroutine tenon_layer_create_flatten_mpi(comm, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateFlatten(comm, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_flatten_mpi
-  subroutine tenon_layer_create_cross_entropy_f08(comm, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_cross_entropy_mpi(comm%MPI_VAL, layer, ierr)
-  end subroutine tenon_layer_create_cross_entropy_f08
-  ! Creates the mean cross-entropy of log-softmax(x) with labels. Collective on comm.
-  subroutine tenon_layer_create_cross_entropy_mpi(comm, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateCrossEntropy(comm, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_cross_entropy_mpi
-  subroutine tenon_layer_create_mean_squared_error_f08(comm, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_mean_squared_error_mpi(comm%MPI_VAL, layer, ierr)
-  end subroutine tenon_layer_create_mean_squared_error_f08
-  ! Creates the mean squared error 1/N sum (x - t)^2. Collective on comm.
-  subroutine tenon_layer_create_mean_squared_error_mpi(comm, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateMeanSquaredError(comm, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_mean_squared_error_mpi
-  subroutine tenon_layer_create_dropout_f08(comm, rate, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    real(c_double), intent(in) :: rate
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_dropout_mpi(comm%MPI_VAL, rate, layer, ierr)
-  end subroutine tenon_layer_create_dropout_f08
-  ! Creates a dropout layer. Collective on comm.
-  subroutine tenon_layer_create_dropout_mpi(comm, rate, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    real(c_double), intent(in) :: rate
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateDropout(comm, rate, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_dropout_mpi
-  subroutine tenon_layer_create_type_f08(comm, name, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    character(len=*), intent(in) :: name
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_type_mpi(comm%MPI_VAL, name, layer, ierr)
-  end subroutine tenon_layer_create_type_f08
-  ! Creates a layer by the name of its type. Collective on comm.
-  subroutine tenon_layer_create_type_mpi(comm, name, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    character(len=*), intent(in) :: name
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateType(comm, trim(name)//c_null_char, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_type_mpi
   subroutine tenon_layer_create_sequential_f08(comm, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
     type(tenon_layer), intent(out) :: layer
@@ -2871,64 +3213,6 @@ contains
     tenon_code = TenonLayerSequentialAdd(container%handle, layer%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_sequential_add
-  subroutine tenon_layer_create_repartition_f08(comm, output, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    type(tenon_layout), intent(in) :: output
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_repartition_mpi(comm%MPI_VAL, output, layer, ierr)
-  end subroutine tenon_layer_create_repartition_f08
-  ! Creates a layer whose output is its input in another layout. Collective on comm.
-  subroutine tenon_layer_create_repartition_mpi(comm, output, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    type(tenon_layout), intent(in) :: output
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateRepartition(comm, output%handle, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_repartition_mpi
-  subroutine tenon_layer_create_add_f08(comm, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_add_mpi(comm%MPI_VAL, layer, ierr)
-  end subroutine tenon_layer_create_add_f08
-  ! Creates the sum of one or more inputs of equal shape. Collective on comm.
-  subroutine tenon_layer_create_add_mpi(comm, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateAdd(comm, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_add_mpi
-  subroutine tenon_layer_create_concatenate_f08(comm, dim, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    integer(c_int), intent(in) :: dim
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_concatenate_mpi(comm%MPI_VAL, dim, layer, ierr)
-  end subroutine tenon_layer_create_concatenate_f08
-  ! Creates the concatenation of inputs along one dimension. Collective on comm.
-  subroutine tenon_layer_create_concatenate_mpi(comm, dim, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    integer(c_int), intent(in) :: dim
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateConcatenate(comm, dim, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_concatenate_mpi
-  ! Sets the output layout of an add or concatenate layer. Local; call on all ranks.
-  subroutine tenon_layer_set_output_layout(layer, output, ierr)
-    type(tenon_layer), intent(in) :: layer
-    type(tenon_layout), intent(in) :: output
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetOutputLayout(layer%handle, output%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_output_layout
   subroutine tenon_layer_create_graph_f08(comm, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
     type(tenon_layer), intent(out) :: layer
@@ -2944,15 +3228,6 @@ contains
     tenon_code = TenonLayerCreateGraph(comm, layer%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_graph_mpi
-  ! Sets the number of inputs of a graph. Local; call on all ranks.
-  subroutine tenon_layer_graph_set_inputs(graph, count, ierr)
-    type(tenon_layer), intent(in) :: graph
-    integer(c_int), intent(in) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerGraphSetInputs(graph%handle, count)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_graph_set_inputs
   ! Adds a node that evaluates a layer. Local; call on all ranks.
   subroutine tenon_layer_graph_add_node(graph, layer, inputs, node, ierr)
     type(tenon_layer), intent(in) :: graph
@@ -3037,7 +3312,177 @@ contains
     tenon_code = TenonLayerApplyAdjointMany(layer%handle, dy%handle, c_count, dx%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_apply_adjoint_many
-  ! Sets the stride of a convolution or pooling. Local; call on all ranks.
+  subroutine tenon_layer_create_from_file_f08(comm, name_or_path, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    character(len=*), intent(in) :: name_or_path
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_from_file_mpi(comm%MPI_VAL, name_or_path, layer, ierr)
+  end subroutine tenon_layer_create_from_file_f08
+  ! Creates a layer or network from a network file. Collective on comm.
+  subroutine tenon_layer_create_from_file_mpi(comm, name_or_path, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    character(len=*), intent(in) :: name_or_path
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateFromFile(comm, trim(name_or_path)//c_null_char, layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_from_file_mpi
+  ! Writes a network file of a layer, without weights. Collective on the layer.
+  subroutine tenon_layer_save_network(layer, path, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSaveNetwork(layer%handle, trim(path)//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_save_network
+  ! Reads all parameters and running statistics from a weights file. Collective on the layer.
+  subroutine tenon_layer_load_weights(layer, path, map, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: path
+    character(len=*), intent(in), optional :: map
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_map
+    if (present(map)) c_map = trim(map)//c_null_char
+    tenon_code = TenonLayerLoadWeights(layer%handle, trim(path)//c_null_char, c_map)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_load_weights
+  ! Writes all parameters and running statistics to a weights file. Collective on the layer.
+  subroutine tenon_layer_save_weights(layer, path, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSaveWeights(layer%handle, trim(path)//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_save_weights
+  ! Returns a layer inside a container. Not collective.
+  subroutine tenon_layer_get_child(layer, path, child, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: path
+    type(tenon_layer), intent(out) :: child
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerGetChild(layer%handle, trim(path)//c_null_char, child%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_child
+  ! Returns a parameter by its path, as TenonLayerGetParameter(). Local; call on all ranks.
+  subroutine tenon_layer_get_parameter_at(layer, path, parameter, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: path
+    type(tenon_dtensor), intent(out) :: parameter
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerGetParameterAt(layer%handle, trim(path)//c_null_char, parameter%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_parameter_at
+  subroutine tenon_layer_create_type_f08(comm, name, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    character(len=*), intent(in) :: name
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_type_mpi(comm%MPI_VAL, name, layer, ierr)
+  end subroutine tenon_layer_create_type_f08
+  ! Creates a layer by the name of its type. Collective on comm.
+  subroutine tenon_layer_create_type_mpi(comm, name, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    character(len=*), intent(in) :: name
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateType(comm, trim(name)//c_null_char, layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_type_mpi
+  subroutine tenon_layer_create_conv_int64_f08(comm, in_channels, out_channels, kernel, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: in_channels
+    integer(c_int64_t), intent(in) :: out_channels
+    integer(c_int64_t), intent(in) :: kernel(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_conv_int64_mpi(comm%MPI_VAL, in_channels, out_channels, kernel, layer, ierr)
+  end subroutine tenon_layer_create_conv_int64_f08
+  ! Creates a convolution (as cross-correlation). Collective on comm.
+  subroutine tenon_layer_create_conv_int64_mpi(comm, in_channels, out_channels, kernel, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: in_channels
+    integer(c_int64_t), intent(in) :: out_channels
+    integer(c_int64_t), intent(in) :: kernel(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_spatial
+    c_spatial = size(kernel)
+    tenon_code = TenonLayerCreateConv(comm, c_spatial, int(in_channels, c_int64_t), &
+      int(out_channels, c_int64_t), int(reverse(kernel), c_int64_t), layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_conv_int64_mpi
+  subroutine tenon_layer_create_conv_int32_f08(comm, in_channels, out_channels, kernel, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: in_channels
+    integer(c_int32_t), intent(in) :: out_channels
+    integer(c_int32_t), intent(in) :: kernel(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_conv_int32_mpi(comm%MPI_VAL, in_channels, out_channels, kernel, layer, ierr)
+  end subroutine tenon_layer_create_conv_int32_f08
+  ! Creates a convolution (as cross-correlation). Collective on comm.
+  subroutine tenon_layer_create_conv_int32_mpi(comm, in_channels, out_channels, kernel, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: in_channels
+    integer(c_int32_t), intent(in) :: out_channels
+    integer(c_int32_t), intent(in) :: kernel(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_spatial
+    c_spatial = size(kernel)
+    tenon_code = TenonLayerCreateConv(comm, c_spatial, int(in_channels, c_int64_t), &
+      int(out_channels, c_int64_t), int(reverse(kernel), c_int64_t), layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_conv_int32_mpi
+  subroutine tenon_layer_create_affine_int64_f08(comm, inputs, outputs, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: inputs
+    integer(c_int64_t), intent(in) :: outputs
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_affine_int64_mpi(comm%MPI_VAL, inputs, outputs, layer, ierr)
+  end subroutine tenon_layer_create_affine_int64_f08
+  ! Creates an affine (fully connected) layer: y = x W^T + b. Collective on comm.
+  subroutine tenon_layer_create_affine_int64_mpi(comm, inputs, outputs, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: inputs
+    integer(c_int64_t), intent(in) :: outputs
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateAffine(comm, int(inputs, c_int64_t), int(outputs, c_int64_t), layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_affine_int64_mpi
+  subroutine tenon_layer_create_affine_int32_f08(comm, inputs, outputs, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: inputs
+    integer(c_int32_t), intent(in) :: outputs
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_affine_int32_mpi(comm%MPI_VAL, inputs, outputs, layer, ierr)
+  end subroutine tenon_layer_create_affine_int32_f08
+  ! Creates an affine (fully connected) layer: y = x W^T + b. Collective on comm.
+  subroutine tenon_layer_create_affine_int32_mpi(comm, inputs, outputs, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: inputs
+    integer(c_int32_t), intent(in) :: outputs
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateAffine(comm, int(inputs, c_int64_t), int(outputs, c_int64_t), layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_affine_int32_mpi
+  ! Sets the stride of windows. Local; call on all ranks.
   subroutine tenon_layer_set_stride_int64(layer, stride, ierr)
     type(tenon_layer), intent(in) :: layer
     integer(c_int64_t), intent(in) :: stride(:)
@@ -3051,7 +3496,7 @@ contains
       int(reverse(stride), c_int64_t))
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_stride_int64
-  ! Sets the stride of a convolution or pooling. Local; call on all ranks.
+  ! Sets the stride of windows. Local; call on all ranks.
   subroutine tenon_layer_set_stride_int32(layer, stride, ierr)
     type(tenon_layer), intent(in) :: layer
     integer(c_int32_t), intent(in) :: stride(:)
@@ -3065,35 +3510,7 @@ contains
       int(reverse(stride), c_int64_t))
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_stride_int32
-  ! Sets the dilation, the spacing of kernel elements. Local; call on all ranks.
-  subroutine tenon_layer_set_dilation_int64(layer, dilation, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int64_t), intent(in) :: dilation(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call spatial_dimensions(layer%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_layer_set_dilation', 'dilation', size(dilation), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetDilation(layer%handle, &
-      int(reverse(dilation), c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_dilation_int64
-  ! Sets the dilation, the spacing of kernel elements. Local; call on all ranks.
-  subroutine tenon_layer_set_dilation_int32(layer, dilation, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int32_t), intent(in) :: dilation(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call spatial_dimensions(layer%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_layer_set_dilation', 'dilation', size(dilation), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetDilation(layer%handle, &
-      int(reverse(dilation), c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_dilation_int32
-  ! Sets the padding of a convolution or pooling. Local; call on all ranks.
+  ! Sets the padding. Local; call on all ranks.
   subroutine tenon_layer_set_padding_int64(layer, low, high, ierr)
     type(tenon_layer), intent(in) :: layer
     integer(c_int64_t), intent(in) :: low(:)
@@ -3111,7 +3528,7 @@ contains
       int(reverse(low), c_int64_t), c_high)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_padding_int64
-  ! Sets the padding of a convolution or pooling. Local; call on all ranks.
+  ! Sets the padding. Local; call on all ranks.
   subroutine tenon_layer_set_padding_int32(layer, low, high, ierr)
     type(tenon_layer), intent(in) :: layer
     integer(c_int32_t), intent(in) :: low(:)
@@ -3146,165 +3563,15 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetBoundary(layer%handle, reverse(low), c_high)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_boundary
-  ! Sets one constant as value beyond sides of mode values. Local; call on all ranks.
-  subroutine tenon_layer_set_boundary_constant(layer, value, ierr)
+  ! Sets the layout of the output of a repartition, add or concatenate layer. Local; call on all ranks.
+  subroutine tenon_layer_set_output_layout(layer, output, ierr)
     type(tenon_layer), intent(in) :: layer
-    real(c_double), intent(in) :: value
+    type(tenon_layout), intent(in) :: output
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetBoundaryConstant(layer%handle, value)
+    tenon_code = TenonLayerSetOutputLayout(layer%handle, output%handle)
     call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_boundary_constant
-  ! Sets the number of channel groups of a convolution. Local; call on all ranks.
-  subroutine tenon_layer_set_groups_int64(layer, groups, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int64_t), intent(in) :: groups
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetGroups(layer%handle, int(groups, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_groups_int64
-  ! Sets the number of channel groups of a convolution. Local; call on all ranks.
-  subroutine tenon_layer_set_groups_int32(layer, groups, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int32_t), intent(in) :: groups
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetGroups(layer%handle, int(groups, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_groups_int32
-  ! Sets the overlap of computation and halo exchange. Local; call on all ranks.
-  subroutine tenon_layer_set_overlap(layer, overlap, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(in) :: overlap
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetOverlap(layer%handle, overlap)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_overlap
-  ! Sets whether a last window may reach beyond the padding. Local; call on all ranks.
-  subroutine tenon_layer_set_ceil_mode(layer, ceil, ierr)
-    type(tenon_layer), intent(in) :: layer
-    logical, intent(in) :: ceil
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetCeilMode(layer%handle, c_bool_of(ceil))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_ceil_mode
-  ! Sets whether a convolution or affine layer has a bias. Local; call on all ranks.
-  subroutine tenon_layer_set_bias(layer, bias, ierr)
-    type(tenon_layer), intent(in) :: layer
-    logical, intent(in) :: bias
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetBias(layer%handle, c_bool_of(bias))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_bias
-  ! Sets the rate of a dropout layer. Local; call on all ranks.
-  subroutine tenon_layer_set_rate(layer, rate, ierr)
-    type(tenon_layer), intent(in) :: layer
-    real(c_double), intent(in) :: rate
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetRate(layer%handle, rate)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_rate
-  ! Sets the slope of a "leakyrelu" layer. Local; call on all ranks.
-  subroutine tenon_layer_set_slope(layer, slope, ierr)
-    type(tenon_layer), intent(in) :: layer
-    real(c_double), intent(in) :: slope
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetSlope(layer%handle, slope)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_slope
-  ! Sets the factor of a "scale" layer. Local; call on all ranks.
-  subroutine tenon_layer_set_factor(layer, factor, ierr)
-    type(tenon_layer), intent(in) :: layer
-    real(c_double), intent(in) :: factor
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetFactor(layer%handle, factor)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_factor
-  ! Sets the element type of input, parameters and output. Local; call on all ranks.
-  subroutine tenon_layer_set_data_type(layer, type, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(in) :: type
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetDataType(layer%handle, type)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_data_type
-  ! Sets the memory space of input, parameters and output. Local; call on all ranks.
-  subroutine tenon_layer_set_space(layer, space, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(in) :: space
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetSpace(layer%handle, space)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_space
-  ! Sets how many evaluations can await their adjoint. Local; call on all ranks.
-  subroutine tenon_layer_set_stack_depth(layer, depth, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(in) :: depth
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetStackDepth(layer%handle, depth)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_stack_depth
-  ! Sets the signature, overriding the default choice. Local; call on all ranks.
-  subroutine tenon_layer_set_signature(layer, labels, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: labels
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetSignature(layer%handle, trim(labels)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_signature
-  ! Sets the layout in which parameters are stored and updated. Local; call on all ranks.
-  subroutine tenon_layer_set_storage(layer, storage, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: storage
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetStorage(layer%handle, trim(storage)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_storage
-  ! Selects the compute backend. Local; call on all ranks.
-  subroutine tenon_layer_set_backend(layer, backend, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: backend
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetBackend(layer%handle, trim(backend)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_backend
-  subroutine tenon_layer_create_f08(comm, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_mpi(comm%MPI_VAL, layer, ierr)
-  end subroutine tenon_layer_create_f08
-  ! Creates a layer to be given a type by TenonLayerSetType(). Collective on comm.
-  subroutine tenon_layer_create_mpi(comm, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreate(comm, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_mpi
-  ! Sets the type of a layer. Local; call on all ranks.
-  subroutine tenon_layer_set_type(layer, type, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: type
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetType(layer%handle, trim(type)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_type
+  end subroutine tenon_layer_set_output_layout
   ! Returns the names of all types of the library but "shell". Not collective.
   subroutine tenon_layer_get_types(types, ierr)
     character(len=:), allocatable, intent(out) :: types
@@ -3382,169 +3649,6 @@ contains
     call give_text(c_signatures, tenon_code, signatures)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_type_signatures
-  ! Returns what views say of the settings of a layer. Not collective.
-  subroutine tenon_layer_get_summary(layer, summary, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=:), allocatable, intent(out) :: summary
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_summary(:)
-    tenon_code = TenonLayerGetSummary(layer%handle, c_summary, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_summary(c_needed))
-      tenon_code = TenonLayerGetSummary(layer%handle, c_summary, int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_summary, tenon_code, summary)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_summary
-  ! Gives a layer the settings of a random example of its type. Local; call on all ranks.
-  subroutine tenon_layer_set_example_int64(layer, seed, inputs, classes, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int64_t), intent(in) :: seed
-    integer(c_int), intent(out) :: inputs
-    integer(c_int64_t), intent(out) :: classes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_inputs
-    integer(c_int64_t) :: c_classes
-    tenon_code = TenonLayerSetExample(layer%handle, int(seed, c_int64_t), c_inputs, c_classes)
-    if (tenon_code == TENON_SUCCESS) then
-      inputs = c_inputs
-      call give(c_classes, classes, 'classes', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_example_int64
-  ! Gives a layer the settings of a random example of its type. Local; call on all ranks.
-  subroutine tenon_layer_set_example_int32(layer, seed, inputs, classes, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int32_t), intent(in) :: seed
-    integer(c_int), intent(out) :: inputs
-    integer(c_int32_t), intent(out) :: classes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_inputs
-    integer(c_int64_t) :: c_classes
-    tenon_code = TenonLayerSetExample(layer%handle, int(seed, c_int64_t), c_inputs, c_classes)
-    if (tenon_code == TENON_SUCCESS) then
-      inputs = c_inputs
-      call give(c_classes, classes, 'classes', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_example_int32
-  ! Returns the shape of an input, or of the target, of an example. Not collective.
-  subroutine tenon_layer_get_example_shape_int64(layer, seed, tensor, shape, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int64_t), intent(in) :: seed
-    integer(c_int), intent(in) :: tensor
-    integer(c_int64_t), allocatable, intent(out) :: shape(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_needed
-    integer(c_int64_t), allocatable :: c_shape(:)
-    tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, 0_c_int64_t, &
-      c_shape, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_shape(c_needed))
-      tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, &
-        int(c_needed, c_int64_t), c_shape, c_needed)
-    end if
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (shape(c_needed))
-      call give(reverse(c_shape), shape, 'shape', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_example_shape_int64
-  ! Returns the shape of an input, or of the target, of an example. Not collective.
-  subroutine tenon_layer_get_example_shape_int32(layer, seed, tensor, shape, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int32_t), intent(in) :: seed
-    integer(c_int), intent(in) :: tensor
-    integer(c_int32_t), allocatable, intent(out) :: shape(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_needed
-    integer(c_int64_t), allocatable :: c_shape(:)
-    tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, 0_c_int64_t, &
-      c_shape, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_shape(c_needed))
-      tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, &
-        int(c_needed, c_int64_t), c_shape, c_needed)
-    end if
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (shape(c_needed))
-      call give(reverse(c_shape), shape, 'shape', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_example_shape_int32
-  subroutine tenon_layer_create_from_file_f08(comm, name_or_path, layer, ierr)
-    type(MPI_Comm), intent(in) :: comm
-    character(len=*), intent(in) :: name_or_path
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_layer_create_from_file_mpi(comm%MPI_VAL, name_or_path, layer, ierr)
-  end subroutine tenon_layer_create_from_file_f08
-  ! Creates a layer or network from a network file. Collective on comm.
-  subroutine tenon_layer_create_from_file_mpi(comm, name_or_path, layer, ierr)
-    integer(c_int), intent(in) :: comm
-    character(len=*), intent(in) :: name_or_path
-    type(tenon_layer), intent(out) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerCreateFromFile(comm, trim(name_or_path)//c_null_char, layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_create_from_file_mpi
-  ! Writes a network file of a layer, without weights. Collective on the layer.
-  subroutine tenon_layer_save_network(layer, path, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: path
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSaveNetwork(layer%handle, trim(path)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_save_network
-  ! Returns a layer inside a container. Not collective.
-  subroutine tenon_layer_get_child(layer, path, child, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: path
-    type(tenon_layer), intent(out) :: child
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerGetChild(layer%handle, trim(path)//c_null_char, child%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_child
-  ! Returns a parameter by its path, as TenonLayerGetParameter(). Local; call on all ranks.
-  subroutine tenon_layer_get_parameter_at(layer, path, parameter, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: path
-    type(tenon_dtensor), intent(out) :: parameter
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerGetParameterAt(layer%handle, trim(path)//c_null_char, parameter%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_parameter_at
-  ! Reads all parameters and running statistics from a weights file. Collective on the layer.
-  subroutine tenon_layer_load_weights(layer, path, map, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: path
-    character(len=*), intent(in), optional :: map
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    character(len=:), allocatable :: c_map
-    if (present(map)) c_map = trim(map)//c_null_char
-    tenon_code = TenonLayerLoadWeights(layer%handle, trim(path)//c_null_char, c_map)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_load_weights
-  ! Writes all parameters and running statistics to a weights file. Collective on the layer.
-  subroutine tenon_layer_save_weights(layer, path, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: path
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSaveWeights(layer%handle, trim(path)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_save_weights
   ! Creates a layout in one call. Collective on the partition.
   subroutine tenon_layout_create_sharded_int64(partition, shape, properties, layout, ierr)
     type(tenon_partition), intent(in) :: partition
@@ -4086,18 +4190,6 @@ contains
     tenon_code = TenonLinearOpApplyAdd(op%handle, alpha, x%handle, beta, y%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_apply_add
-  ! Applies the adjoint with factors: x <- alpha F* y + beta x. Collective on the operator.
-  subroutine tenon_linearop_apply_adjoint_add(op, alpha, y, beta, x, ierr)
-    type(tenon_linearop), intent(in) :: op
-    real(c_double), intent(in) :: alpha
-    type(tenon_dtensor), intent(in) :: y
-    real(c_double), intent(in) :: beta
-    type(tenon_dtensor), intent(in) :: x
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLinearOpApplyAdjointAdd(op%handle, alpha, y%handle, beta, x%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_apply_adjoint_add
   ! Starts y <- alpha F x + beta y. Collective on the operator.
   subroutine tenon_linearop_apply_begin(op, alpha, x, beta, y, ierr)
     type(tenon_linearop), intent(in) :: op
@@ -4118,26 +4210,6 @@ contains
     tenon_code = TenonLinearOpApplyEnd(op%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_apply_end
-  ! Starts x <- alpha F* y + beta x. Collective on the operator.
-  subroutine tenon_linearop_apply_adjoint_begin(op, alpha, y, beta, x, ierr)
-    type(tenon_linearop), intent(in) :: op
-    real(c_double), intent(in) :: alpha
-    type(tenon_dtensor), intent(in) :: y
-    real(c_double), intent(in) :: beta
-    type(tenon_dtensor), intent(in) :: x
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLinearOpApplyAdjointBegin(op%handle, alpha, y%handle, beta, x%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_apply_adjoint_begin
-  ! Completes TenonLinearOpApplyAdjointBegin(). Collective on the operator.
-  subroutine tenon_linearop_apply_adjoint_end(op, ierr)
-    type(tenon_linearop), intent(in) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLinearOpApplyAdjointEnd(op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_apply_adjoint_end
   ! Binds x and y for y <- F x. Not collective.
   subroutine tenon_linearop_bind(op, x, y, ierr)
     type(tenon_linearop), intent(in) :: op
@@ -4148,17 +4220,7 @@ contains
     tenon_code = TenonLinearOpBind(op%handle, x%handle, y%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_bind
-  ! Binds y and x for x <- F* y. Not collective.
-  subroutine tenon_linearop_bind_adjoint(op, y, x, ierr)
-    type(tenon_linearop), intent(in) :: op
-    type(tenon_dtensor), intent(in) :: y
-    type(tenon_dtensor), intent(in) :: x
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLinearOpBindAdjoint(op%handle, y%handle, x%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_bind_adjoint
-  ! Removes both bindings, if there are any. Not collective.
+  ! Removes the binding, and that of the adjoint, if there are any. Not collective.
   subroutine tenon_linearop_unbind(op, ierr)
     type(tenon_linearop), intent(in) :: op
     integer(c_int), intent(out), optional :: ierr
@@ -4184,32 +4246,22 @@ contains
     tenon_code = TenonLinearOpGetRange(op%handle, layout%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_get_range
-  ! Returns the element type of the domain. Not collective.
-  subroutine tenon_linearop_get_data_type(op, type, ierr)
+  ! Returns the element types. Not collective.
+  subroutine tenon_linearop_get_data_types(op, domain, range, ierr)
     type(tenon_linearop), intent(in) :: op
-    integer(c_int), intent(out) :: type
+    integer(c_int), intent(out), optional :: domain
+    integer(c_int), intent(out), optional :: range
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    integer(c_int) :: c_type
-    tenon_code = TenonLinearOpGetDataType(op%handle, c_type)
+    integer(c_int) :: c_domain
+    integer(c_int) :: c_range
+    tenon_code = TenonLinearOpGetDataTypes(op%handle, c_domain, c_range)
     if (tenon_code == TENON_SUCCESS) then
-      type = c_type
+      if (present(domain)) domain = c_domain
+      if (present(range)) range = c_range
     end if
     call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_get_data_type
-  ! Returns the element type of the range, which differs for casts. Not collective.
-  subroutine tenon_linearop_get_range_data_type(op, type, ierr)
-    type(tenon_linearop), intent(in) :: op
-    integer(c_int), intent(out) :: type
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_type
-    tenon_code = TenonLinearOpGetRangeDataType(op%handle, c_type)
-    if (tenon_code == TENON_SUCCESS) then
-      type = c_type
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_get_range_data_type
+  end subroutine tenon_linearop_get_data_types
   ! Returns what this rank sends in one application of a conversion. Not collective.
   subroutine tenon_linearop_get_traffic_int64(op, messages, bytes, ierr)
     type(tenon_linearop), intent(in) :: op
@@ -4336,17 +4388,6 @@ contains
     tenon_code = TenonLinearOpCreateBoundaryConstant(layout%handle, type, op%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_boundary_constant
-  ! Creates a conversion that only redistributes values. Collective on the layouts.
-  subroutine tenon_linearop_create_repartition(from, to, type, op, ierr)
-    type(tenon_layout), intent(in) :: from
-    type(tenon_layout), intent(in) :: to
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLinearOpCreateRepartition(from%handle, to%handle, type, op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_repartition
   ! Creates a communication primitive by its name. Collective on the layout.
   subroutine tenon_linearop_create_primitive(layout, name, axis, dim, type, op, ierr)
     type(tenon_layout), intent(in) :: layout
@@ -4377,212 +4418,6 @@ contains
     tenon_code = TenonLinearOpCreateSendReceive(layout%handle, rank, type, op%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_send_receive
-  ! Creates an embedding into a larger array; new elements are 0. Collective on the layouts.
-  subroutine tenon_linearop_create_allocate_int64(from, to, at, type, op, ierr)
-    type(tenon_layout), intent(in) :: from
-    type(tenon_layout), intent(in) :: to
-    integer(c_int64_t), intent(in) :: at(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(from%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_allocate', 'at', size(at), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAllocate(from%handle, to%handle, &
-      int(reverse(at), c_int64_t) - 1, type, op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_allocate_int64
-  ! Creates an embedding into a larger array; new elements are 0. Collective on the layouts.
-  subroutine tenon_linearop_create_allocate_int32(from, to, at, type, op, ierr)
-    type(tenon_layout), intent(in) :: from
-    type(tenon_layout), intent(in) :: to
-    integer(c_int32_t), intent(in) :: at(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(from%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_allocate', 'at', size(at), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAllocate(from%handle, to%handle, &
-      int(reverse(at), c_int64_t) - 1, type, op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_allocate_int32
-  ! Creates an operator that sets a box to zero. Collective on the layout.
-  subroutine tenon_linearop_create_clear_int64(layout, low, high, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int64_t), intent(in) :: low(:)
-    integer(c_int64_t), intent(in) :: high(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(layout%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_clear', 'low', size(low), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_clear', 'high', size(high), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateClear(layout%handle, &
-      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), type, op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_clear_int64
-  ! Creates an operator that sets a box to zero. Collective on the layout.
-  subroutine tenon_linearop_create_clear_int32(layout, low, high, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int32_t), intent(in) :: low(:)
-    integer(c_int32_t), intent(in) :: high(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(layout%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_clear', 'low', size(low), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_clear', 'high', size(high), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateClear(layout%handle, &
-      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), type, op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_clear_int32
-  ! Creates an operator that adds a box to another. Collective on the layout.
-  subroutine tenon_linearop_create_add_int64(layout, low, high, to, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int64_t), intent(in) :: low(:)
-    integer(c_int64_t), intent(in) :: high(:)
-    integer(c_int64_t), intent(in) :: to(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(layout%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_add', 'low', size(low), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_add', 'high', size(high), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_add', 'to', size(to), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAdd(layout%handle, &
-      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
-      op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_add_int64
-  ! Creates an operator that adds a box to another. Collective on the layout.
-  subroutine tenon_linearop_create_add_int32(layout, low, high, to, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int32_t), intent(in) :: low(:)
-    integer(c_int32_t), intent(in) :: high(:)
-    integer(c_int32_t), intent(in) :: to(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(layout%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_add', 'low', size(low), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_add', 'high', size(high), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_add', 'to', size(to), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAdd(layout%handle, &
-      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
-      op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_add_int32
-  ! Creates an operator that copies a box to another. Collective on the layout.
-  subroutine tenon_linearop_create_copy_int64(layout, low, high, to, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int64_t), intent(in) :: low(:)
-    integer(c_int64_t), intent(in) :: high(:)
-    integer(c_int64_t), intent(in) :: to(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(layout%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_copy', 'low', size(low), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_copy', 'high', size(high), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_copy', 'to', size(to), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateCopy(layout%handle, &
-      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
-      op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_copy_int64
-  ! Creates an operator that copies a box to another. Collective on the layout.
-  subroutine tenon_linearop_create_copy_int32(layout, low, high, to, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int32_t), intent(in) :: low(:)
-    integer(c_int32_t), intent(in) :: high(:)
-    integer(c_int32_t), intent(in) :: to(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(layout%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_copy', 'low', size(low), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_copy', 'high', size(high), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_copy', 'to', size(to), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateCopy(layout%handle, &
-      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
-      op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_copy_int32
-  ! Creates an operator that copies a box and sets it to zero. Collective on the layout.
-  subroutine tenon_linearop_create_move_int64(layout, low, high, to, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int64_t), intent(in) :: low(:)
-    integer(c_int64_t), intent(in) :: high(:)
-    integer(c_int64_t), intent(in) :: to(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(layout%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_move', 'low', size(low), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_move', 'high', size(high), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_move', 'to', size(to), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateMove(layout%handle, &
-      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
-      op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_move_int64
-  ! Creates an operator that copies a box and sets it to zero. Collective on the layout.
-  subroutine tenon_linearop_create_move_int32(layout, low, high, to, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int32_t), intent(in) :: low(:)
-    integer(c_int32_t), intent(in) :: high(:)
-    integer(c_int32_t), intent(in) :: to(:)
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call layout_dimensions(layout%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_move', 'low', size(low), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_move', 'high', size(high), c_extent)
-    call check_length(tenon_code, 'tenon_linearop_create_move', 'to', size(to), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateMove(layout%handle, &
-      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
-      op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_move_int32
-  ! Creates the identity: y <- x. Collective on the layout.
-  subroutine tenon_linearop_create_identity(layout, type, op, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLinearOpCreateIdentity(layout%handle, type, op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_identity
   ! Creates a cast to another floating-point type: y <- x. Collective on the layout.
   subroutine tenon_linearop_create_cast(layout, from, to, op, ierr)
     type(tenon_layout), intent(in) :: layout
@@ -4594,17 +4429,6 @@ contains
     tenon_code = TenonLinearOpCreateCast(layout%handle, from, to, op%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_cast
-  ! Creates the zero operator: y <- 0. Collective on the layouts.
-  subroutine tenon_linearop_create_zero(from, to, type, op, ierr)
-    type(tenon_layout), intent(in) :: from
-    type(tenon_layout), intent(in) :: to
-    integer(c_int), intent(in) :: type
-    type(tenon_linearop), intent(out) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLinearOpCreateZero(from%handle, to%handle, type, op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_create_zero
   ! Creates a product: ops[count-1] ... ops[1] ops[0]. Collective on the operators.
   subroutine tenon_linearop_create_composition(ops, op, ierr)
     type(tenon_linearop), intent(in) :: ops(:)
@@ -4773,15 +4597,6 @@ contains
       c_value_name, value)
     call finish(tenon_code, ierr)
   end subroutine tenon_progress_show_int32
-  ! Sets the weights of a loss for the next evaluations. Local; call on all ranks.
-  subroutine tenon_layer_set_target_weights(layer, weights, ierr)
-    type(tenon_layer), intent(in) :: layer
-    type(tenon_dtensor), intent(in) :: weights
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetTargetWeights(layer%handle, weights%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_target_weights
   ! Creates a machine of given levels, without links. Not collective.
   subroutine tenon_machine_create_int64(name, names, sizes, machine, ierr)
     character(len=*), intent(in) :: name
@@ -4941,91 +4756,60 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_machine_get_counts
-  ! Returns the name of a level. Not collective.
-  subroutine tenon_machine_get_level_name(machine, level, name, ierr)
+  ! Returns name and size of a level. Not collective.
+  subroutine tenon_machine_get_level(machine, level, name, size, ierr)
     type(tenon_machine), intent(in) :: machine
     integer(c_int), intent(in) :: level
     character(len=:), allocatable, intent(out) :: name
+    integer(c_int64_t), intent(out), optional :: size
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     integer(c_int64_t) :: c_needed
     character(kind=c_char), allocatable :: c_name(:)
-    tenon_code = TenonMachineGetLevelName(machine%handle, level - 1, c_name, 0_c_int64_t, c_needed)
+    integer(c_int64_t) :: c_size
+    tenon_code = TenonMachineGetLevel(machine%handle, level - 1, c_name, 0_c_int64_t, c_needed, c_size)
     if (tenon_code == TENON_SUCCESS) then
       allocate (c_name(c_needed))
-      tenon_code = TenonMachineGetLevelName(machine%handle, level - 1, c_name, int(c_needed, c_int64_t), &
-        c_needed)
+      tenon_code = TenonMachineGetLevel(machine%handle, level - 1, c_name, int(c_needed, c_int64_t), &
+        c_needed, c_size)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(size)) call give(c_size, size, 'size', tenon_code)
     end if
     call give_text(c_name, tenon_code, name)
     call finish(tenon_code, ierr)
-  end subroutine tenon_machine_get_level_name
-  ! Returns the size of a level. Not collective.
-  subroutine tenon_machine_get_level_size_int64(machine, level, size, ierr)
-    type(tenon_machine), intent(in) :: machine
-    integer(c_int), intent(in) :: level
-    integer(c_int64_t), intent(out) :: size
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_size
-    tenon_code = TenonMachineGetLevelSize(machine%handle, level - 1, c_size)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_size, size, 'size', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_machine_get_level_size_int64
-  ! Returns the size of a level. Not collective.
-  subroutine tenon_machine_get_level_size_int32(machine, level, size, ierr)
-    type(tenon_machine), intent(in) :: machine
-    integer(c_int), intent(in) :: level
-    integer(c_int32_t), intent(out) :: size
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_size
-    tenon_code = TenonMachineGetLevelSize(machine%handle, level - 1, c_size)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_size, size, 'size', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_machine_get_level_size_int32
-  ! Returns the name of a link. Not collective.
-  subroutine tenon_machine_get_link_name(machine, link, name, ierr)
+  end subroutine tenon_machine_get_level
+  ! Returns name, level and rates of a link. Not collective.
+  subroutine tenon_machine_get_link(machine, link, name, level, units, bandwidth, latency, ierr)
     type(tenon_machine), intent(in) :: machine
     integer(c_int), intent(in) :: link
     character(len=:), allocatable, intent(out) :: name
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_name(:)
-    tenon_code = TenonMachineGetLinkName(machine%handle, link - 1, c_name, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_name(c_needed))
-      tenon_code = TenonMachineGetLinkName(machine%handle, link - 1, c_name, int(c_needed, c_int64_t), &
-        c_needed)
-    end if
-    call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_machine_get_link_name
-  ! Returns level and rates of a link. Not collective.
-  subroutine tenon_machine_get_link(machine, link, level, units, bandwidth, latency, ierr)
-    type(tenon_machine), intent(in) :: machine
-    integer(c_int), intent(in) :: link
     integer(c_int), intent(out), optional :: level
     integer(c_int64_t), intent(out), optional :: units
     real(c_double), intent(out), optional :: bandwidth
     real(c_double), intent(out), optional :: latency
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
     integer(c_int) :: c_level
     integer(c_int64_t) :: c_units
     real(c_double) :: c_bandwidth
     real(c_double) :: c_latency
-    tenon_code = TenonMachineGetLink(machine%handle, link - 1, c_level, c_units, c_bandwidth, c_latency)
+    tenon_code = TenonMachineGetLink(machine%handle, link - 1, c_name, 0_c_int64_t, c_needed, c_level, &
+      c_units, c_bandwidth, c_latency)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonMachineGetLink(machine%handle, link - 1, c_name, int(c_needed, c_int64_t), c_needed, &
+        c_level, c_units, c_bandwidth, c_latency)
+    end if
     if (tenon_code == TENON_SUCCESS) then
       if (present(level)) level = c_level
       if (present(units)) call give(c_units, units, 'units', tenon_code)
       if (present(bandwidth)) bandwidth = c_bandwidth
       if (present(latency)) latency = c_latency
     end if
+    call give_text(c_name, tenon_code, name)
     call finish(tenon_code, ierr)
   end subroutine tenon_machine_get_link
   ! Returns the ranks of the devices, or the cores of this computer. Not collective.
@@ -8388,19 +8172,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_options_get_declared_count
-  ! Returns the type of a declared option. Not collective.
-  subroutine tenon_options_get_declared_type(index, type, ierr)
-    integer(c_int), intent(in) :: index
-    integer(c_int), intent(out) :: type
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_type
-    tenon_code = TenonOptionsGetDeclaredType(index - 1, c_type)
-    if (tenon_code == TENON_SUCCESS) then
-      type = c_type
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_options_get_declared_type
   ! Returns a text of a declared option. Not collective.
   subroutine tenon_options_get_declared_text(index, which, text, ierr)
     integer(c_int), intent(in) :: index
@@ -8561,19 +8332,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_partition_get_extents
-  ! Returns the position of this rank in the grid. Not collective.
-  subroutine tenon_partition_get_position(partition, position, ierr)
-    type(tenon_partition), intent(in) :: partition
-    integer(c_int), intent(out) :: position
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_position
-    tenon_code = TenonPartitionGetPosition(partition%handle, c_position)
-    if (tenon_code == TENON_SUCCESS) then
-      position = c_position
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_partition_get_position
   ! Returns the coordinates of this rank in the grid. Not collective.
   subroutine tenon_partition_get_coordinates(partition, coordinates, ierr)
     type(tenon_partition), intent(in) :: partition
@@ -8631,26 +8389,6 @@ contains
     tenon_code = TenonPartitionDestroy(partition%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_partition_destroy
-  ! Creates a plan for a network. Not collective.
-  subroutine tenon_plan_create_named_int64(name_or_path, batch, plan, ierr)
-    character(len=*), intent(in) :: name_or_path
-    integer(c_int64_t), intent(in) :: batch
-    type(tenon_plan), intent(out) :: plan
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_create_named_int64
-  ! Creates a plan for a network. Not collective.
-  subroutine tenon_plan_create_named_int32(name_or_path, batch, plan, ierr)
-    character(len=*), intent(in) :: name_or_path
-    integer(c_int32_t), intent(in) :: batch
-    type(tenon_plan), intent(out) :: plan
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_create_named_int32
   ! Sets the machine that the processes run on. Not collective.
   subroutine tenon_plan_set_machine(plan, machine, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -8757,126 +8495,26 @@ contains
     call give_text(c_name, tenon_code, name)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_layer_name_int32
-  ! Returns the word of a layer. Not collective.
-  subroutine tenon_plan_get_word(plan, layer, word, ierr)
+  ! Returns the word of a layer, or the best other one. Not collective.
+  subroutine tenon_plan_get_text(plan, layer, name, text, ierr)
     type(tenon_plan), intent(in) :: plan
     character(len=*), intent(in) :: layer
-    character(len=:), allocatable, intent(out) :: word
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_word(:)
-    tenon_code = TenonPlanGetWord(plan%handle, trim(layer)//c_null_char, c_word, 0_c_int64_t, c_needed)
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonPlanGetText(plan%handle, trim(layer)//c_null_char, trim(name)//c_null_char, c_text, &
+      0_c_int64_t, c_needed)
     if (tenon_code == TENON_SUCCESS) then
-      allocate (c_word(c_needed))
-      tenon_code = TenonPlanGetWord(plan%handle, trim(layer)//c_null_char, c_word, int(c_needed, c_int64_t), &
-        c_needed)
-    end if
-    call give_text(c_word, tenon_code, word)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_word
-  ! Returns the best other word of a layer. Not collective.
-  subroutine tenon_plan_get_runner_up(plan, layer, word, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: layer
-    character(len=:), allocatable, intent(out) :: word
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_word(:)
-    tenon_code = TenonPlanGetRunnerUp(plan%handle, trim(layer)//c_null_char, c_word, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_word(c_needed))
-      tenon_code = TenonPlanGetRunnerUp(plan%handle, trim(layer)//c_null_char, c_word, &
+      allocate (c_text(c_needed))
+      tenon_code = TenonPlanGetText(plan%handle, trim(layer)//c_null_char, trim(name)//c_null_char, c_text, &
         int(c_needed, c_int64_t), c_needed)
     end if
-    call give_text(c_word, tenon_code, word)
+    call give_text(c_text, tenon_code, text)
     call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_runner_up
-  ! Returns the cost of one training iteration by a published equation. Not collective.
-  subroutine tenon_plan_get_published_seconds_int64(plan, equation, rows, columns, conv_rows, conv_columns, &
-    seconds, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: equation
-    integer(c_int64_t), intent(in) :: rows
-    integer(c_int64_t), intent(in) :: columns
-    integer(c_int64_t), intent(in) :: conv_rows
-    integer(c_int64_t), intent(in) :: conv_columns
-    real(c_double), intent(out) :: seconds
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double) :: c_seconds
-    tenon_code = TenonPlanGetPublishedSeconds(plan%handle, trim(equation)//c_null_char, int(rows, c_int64_t), &
-      int(columns, c_int64_t), int(conv_rows, c_int64_t), int(conv_columns, c_int64_t), c_seconds)
-    if (tenon_code == TENON_SUCCESS) then
-      seconds = c_seconds
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_published_seconds_int64
-  ! Returns the cost of one training iteration by a published equation. Not collective.
-  subroutine tenon_plan_get_published_seconds_int32(plan, equation, rows, columns, conv_rows, conv_columns, &
-    seconds, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: equation
-    integer(c_int32_t), intent(in) :: rows
-    integer(c_int32_t), intent(in) :: columns
-    integer(c_int32_t), intent(in) :: conv_rows
-    integer(c_int32_t), intent(in) :: conv_columns
-    real(c_double), intent(out) :: seconds
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double) :: c_seconds
-    tenon_code = TenonPlanGetPublishedSeconds(plan%handle, trim(equation)//c_null_char, int(rows, c_int64_t), &
-      int(columns, c_int64_t), int(conv_rows, c_int64_t), int(conv_columns, c_int64_t), c_seconds)
-    if (tenon_code == TENON_SUCCESS) then
-      seconds = c_seconds
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_published_seconds_int32
-  ! Counts what a conversion between two properties sends as one exchange. Not collective.
-  subroutine tenon_plan_count_conversion_int64(from, to, processes, shape, messages, elements, ierr)
-    character(len=*), intent(in) :: from
-    character(len=*), intent(in) :: to
-    integer(c_int64_t), intent(in) :: processes
-    integer(c_int64_t), intent(in) :: shape(:)
-    integer(c_int64_t), intent(out), optional :: messages
-    integer(c_int64_t), intent(out), optional :: elements
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_ndim
-    integer(c_int64_t) :: c_messages
-    integer(c_int64_t) :: c_elements
-    c_ndim = size(shape)
-    tenon_code = TenonPlanCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
-      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
-    if (tenon_code == TENON_SUCCESS) then
-      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
-      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_count_conversion_int64
-  ! Counts what a conversion between two properties sends as one exchange. Not collective.
-  subroutine tenon_plan_count_conversion_int32(from, to, processes, shape, messages, elements, ierr)
-    character(len=*), intent(in) :: from
-    character(len=*), intent(in) :: to
-    integer(c_int32_t), intent(in) :: processes
-    integer(c_int32_t), intent(in) :: shape(:)
-    integer(c_int32_t), intent(out), optional :: messages
-    integer(c_int32_t), intent(out), optional :: elements
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_ndim
-    integer(c_int64_t) :: c_messages
-    integer(c_int64_t) :: c_elements
-    c_ndim = size(shape)
-    tenon_code = TenonPlanCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
-      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
-    if (tenon_code == TENON_SUCCESS) then
-      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
-      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_count_conversion_int32
+  end subroutine tenon_plan_get_text
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_plan_destroy(plan, ierr)
     type(tenon_plan), intent(inout) :: plan
@@ -9040,463 +8678,6 @@ contains
     tenon_code = TenonPlanApplyAdjoint(plan%handle, dy%handle, c_dx)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_apply_adjoint
-  ! Lists all placements of the axes on the system. Not collective.
-  subroutine tenon_placement_list_create_int64(system, sizes, list, ierr)
-    integer(c_int64_t), intent(in) :: system(:)
-    integer(c_int64_t), intent(in) :: sizes(:)
-    type(tenon_placement_list), intent(out) :: list
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_levels
-    integer(c_int) :: c_axes
-    c_levels = size(system)
-    c_axes = size(sizes)
-    tenon_code = TenonPlacementListCreate(c_levels, int(system, c_int64_t), c_axes, int(sizes, c_int64_t), &
-      list%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_create_int64
-  ! Lists all placements of the axes on the system. Not collective.
-  subroutine tenon_placement_list_create_int32(system, sizes, list, ierr)
-    integer(c_int32_t), intent(in) :: system(:)
-    integer(c_int32_t), intent(in) :: sizes(:)
-    type(tenon_placement_list), intent(out) :: list
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_levels
-    integer(c_int) :: c_axes
-    c_levels = size(system)
-    c_axes = size(sizes)
-    tenon_code = TenonPlacementListCreate(c_levels, int(system, c_int64_t), c_axes, int(sizes, c_int64_t), &
-      list%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_create_int32
-  ! Returns the number of placements. Not collective.
-  subroutine tenon_placement_list_get_count_int64(list, count, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int64_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonPlacementListGetCount(list%handle, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_count_int64
-  ! Returns the number of placements. Not collective.
-  subroutine tenon_placement_list_get_count_int32(list, count, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int32_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonPlacementListGetCount(list%handle, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_count_int32
-  ! Returns the matrix of a placement. Not collective.
-  subroutine tenon_placement_list_get_matrix_int64(list, index, matrix, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int64_t), intent(in) :: index
-    integer(c_int64_t), intent(out) :: matrix(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t), allocatable :: c_matrix(:)
-    allocate (c_matrix(size(matrix)))
-    tenon_code = TenonPlacementListGetMatrix(list%handle, int(index - 1, c_int64_t), c_matrix)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_matrix, matrix, 'matrix', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_matrix_int64
-  ! Returns the matrix of a placement. Not collective.
-  subroutine tenon_placement_list_get_matrix_int32(list, index, matrix, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int32_t), intent(in) :: index
-    integer(c_int32_t), intent(out) :: matrix(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t), allocatable :: c_matrix(:)
-    allocate (c_matrix(size(matrix)))
-    tenon_code = TenonPlacementListGetMatrix(list%handle, int(index - 1, c_int64_t), c_matrix)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_matrix, matrix, 'matrix', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_matrix_int32
-  ! Returns the coordinates of the process on a device. Not collective.
-  subroutine tenon_placement_list_get_coordinates_int64(list, index, device, coordinates, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int64_t), intent(in) :: index
-    integer(c_int64_t), intent(in) :: device
-    integer(c_int64_t), intent(out) :: coordinates(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t), allocatable :: c_coordinates(:)
-    allocate (c_coordinates(size(coordinates)))
-    tenon_code = TenonPlacementListGetCoordinates(list%handle, int(index - 1, c_int64_t), &
-      int(device, c_int64_t), c_coordinates)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_coordinates, coordinates, 'coordinates', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_coordinates_int64
-  ! Returns the coordinates of the process on a device. Not collective.
-  subroutine tenon_placement_list_get_coordinates_int32(list, index, device, coordinates, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int32_t), intent(in) :: index
-    integer(c_int32_t), intent(in) :: device
-    integer(c_int32_t), intent(out) :: coordinates(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t), allocatable :: c_coordinates(:)
-    allocate (c_coordinates(size(coordinates)))
-    tenon_code = TenonPlacementListGetCoordinates(list%handle, int(index - 1, c_int64_t), &
-      int(device, c_int64_t), c_coordinates)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_coordinates, coordinates, 'coordinates', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_coordinates_int32
-  ! Returns the device of the process with given coordinates. Not collective.
-  subroutine tenon_placement_list_get_device_int64(list, index, coordinates, device, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int64_t), intent(in) :: index
-    integer(c_int64_t), intent(in) :: coordinates(:)
-    integer(c_int64_t), intent(out) :: device
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_device
-    tenon_code = TenonPlacementListGetDevice(list%handle, int(index - 1, c_int64_t), &
-      int(coordinates, c_int64_t), c_device)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_device, device, 'device', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_device_int64
-  ! Returns the device of the process with given coordinates. Not collective.
-  subroutine tenon_placement_list_get_device_int32(list, index, coordinates, device, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int32_t), intent(in) :: index
-    integer(c_int32_t), intent(in) :: coordinates(:)
-    integer(c_int32_t), intent(out) :: device
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_device
-    tenon_code = TenonPlacementListGetDevice(list%handle, int(index - 1, c_int64_t), &
-      int(coordinates, c_int64_t), c_device)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_device, device, 'device', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_device_int32
-  ! Returns the levels of a reduction over some axes. Not collective.
-  subroutine tenon_placement_list_get_hierarchy_int64(list, index, reduce, levels, hierarchy, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int64_t), intent(in) :: index
-    integer(c_int), intent(in) :: reduce(:)
-    integer(c_int), intent(out) :: levels
-    integer(c_int64_t), intent(out) :: hierarchy(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_axes
-    integer(c_int) :: c_levels
-    integer(c_int64_t), allocatable :: c_hierarchy(:)
-    c_axes = size(reduce)
-    allocate (c_hierarchy(size(hierarchy)))
-    tenon_code = TenonPlacementListGetHierarchy(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
-      c_levels, c_hierarchy)
-    if (tenon_code == TENON_SUCCESS) then
-      levels = c_levels
-      call give(c_hierarchy, hierarchy, 'hierarchy', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_hierarchy_int64
-  ! Returns the levels of a reduction over some axes. Not collective.
-  subroutine tenon_placement_list_get_hierarchy_int32(list, index, reduce, levels, hierarchy, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int32_t), intent(in) :: index
-    integer(c_int), intent(in) :: reduce(:)
-    integer(c_int), intent(out) :: levels
-    integer(c_int32_t), intent(out) :: hierarchy(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_axes
-    integer(c_int) :: c_levels
-    integer(c_int64_t), allocatable :: c_hierarchy(:)
-    c_axes = size(reduce)
-    allocate (c_hierarchy(size(hierarchy)))
-    tenon_code = TenonPlacementListGetHierarchy(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
-      c_levels, c_hierarchy)
-    if (tenon_code == TENON_SUCCESS) then
-      levels = c_levels
-      call give(c_hierarchy, hierarchy, 'hierarchy', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_get_hierarchy_int32
-  ! Releases a reference and sets the handle to NULL. Not collective.
-  subroutine tenon_placement_list_destroy(list, ierr)
-    type(tenon_placement_list), intent(inout) :: list
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlacementListDestroy(list%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_placement_list_destroy
-  ! Lists all programs of limited size that reduce over some axes. Not collective.
-  subroutine tenon_reduction_programs_create_int64(list, index, reduce, size_limit, programs, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int64_t), intent(in) :: index
-    integer(c_int), intent(in) :: reduce(:)
-    integer(c_int), intent(in) :: size_limit
-    type(tenon_reduction_programs), intent(out) :: programs
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_axes
-    c_axes = size(reduce)
-    tenon_code = TenonReductionProgramsCreate(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
-      size_limit, programs%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_create_int64
-  ! Lists all programs of limited size that reduce over some axes. Not collective.
-  subroutine tenon_reduction_programs_create_int32(list, index, reduce, size_limit, programs, ierr)
-    type(tenon_placement_list), intent(in) :: list
-    integer(c_int32_t), intent(in) :: index
-    integer(c_int), intent(in) :: reduce(:)
-    integer(c_int), intent(in) :: size_limit
-    type(tenon_reduction_programs), intent(out) :: programs
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_axes
-    c_axes = size(reduce)
-    tenon_code = TenonReductionProgramsCreate(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
-      size_limit, programs%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_create_int32
-  ! Returns the number of programs. Not collective.
-  subroutine tenon_reduction_programs_get_count_int64(programs, count, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int64_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonReductionProgramsGetCount(programs%handle, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_count_int64
-  ! Returns the number of programs. Not collective.
-  subroutine tenon_reduction_programs_get_count_int32(programs, count, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int32_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonReductionProgramsGetCount(programs%handle, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_count_int32
-  ! Returns the number of programs of a given size. Not collective.
-  subroutine tenon_reduction_programs_get_count_of_size_int64(programs, size, count, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int), intent(in) :: size
-    integer(c_int64_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonReductionProgramsGetCountOfSize(programs%handle, size, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_count_of_size_int64
-  ! Returns the number of programs of a given size. Not collective.
-  subroutine tenon_reduction_programs_get_count_of_size_int32(programs, size, count, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int), intent(in) :: size
-    integer(c_int32_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonReductionProgramsGetCountOfSize(programs%handle, size, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_count_of_size_int32
-  ! Returns the number of steps of a program. Not collective.
-  subroutine tenon_reduction_programs_get_size_int64(programs, index, steps, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int64_t), intent(in) :: index
-    integer(c_int), intent(out) :: steps
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_steps
-    tenon_code = TenonReductionProgramsGetSize(programs%handle, int(index - 1, c_int64_t), c_steps)
-    if (tenon_code == TENON_SUCCESS) then
-      steps = c_steps
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_size_int64
-  ! Returns the number of steps of a program. Not collective.
-  subroutine tenon_reduction_programs_get_size_int32(programs, index, steps, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int32_t), intent(in) :: index
-    integer(c_int), intent(out) :: steps
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_steps
-    tenon_code = TenonReductionProgramsGetSize(programs%handle, int(index - 1, c_int64_t), c_steps)
-    if (tenon_code == TENON_SUCCESS) then
-      steps = c_steps
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_size_int32
-  ! Returns a program in the notation at the top of this file. Not collective.
-  subroutine tenon_reduction_programs_get_text_int64(programs, index, text, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int64_t), intent(in) :: index
-    character(len=:), allocatable, intent(out) :: text
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_text(:)
-    tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
-      0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_text(c_needed))
-      tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
-        int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_text, tenon_code, text)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_text_int64
-  ! Returns a program in the notation at the top of this file. Not collective.
-  subroutine tenon_reduction_programs_get_text_int32(programs, index, text, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int32_t), intent(in) :: index
-    character(len=:), allocatable, intent(out) :: text
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_text(:)
-    tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
-      0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_text(c_needed))
-      tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
-        int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_text, tenon_code, text)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_text_int32
-  ! Returns collective and group sizes of a step. Not collective.
-  subroutine tenon_reduction_programs_get_step_int64(programs, index, step, collective, groups, members, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int64_t), intent(in) :: index
-    integer(c_int), intent(in) :: step
-    integer(c_int), intent(out) :: collective
-    integer(c_int), intent(out) :: groups
-    integer(c_int), intent(out) :: members
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_collective
-    integer(c_int) :: c_groups
-    integer(c_int) :: c_members
-    tenon_code = TenonReductionProgramsGetStep(programs%handle, int(index - 1, c_int64_t), step - 1, &
-      c_collective, c_groups, c_members)
-    if (tenon_code == TENON_SUCCESS) then
-      collective = c_collective
-      groups = c_groups
-      members = c_members
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_step_int64
-  ! Returns collective and group sizes of a step. Not collective.
-  subroutine tenon_reduction_programs_get_step_int32(programs, index, step, collective, groups, members, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int32_t), intent(in) :: index
-    integer(c_int), intent(in) :: step
-    integer(c_int), intent(out) :: collective
-    integer(c_int), intent(out) :: groups
-    integer(c_int), intent(out) :: members
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_collective
-    integer(c_int) :: c_groups
-    integer(c_int) :: c_members
-    tenon_code = TenonReductionProgramsGetStep(programs%handle, int(index - 1, c_int64_t), step - 1, &
-      c_collective, c_groups, c_members)
-    if (tenon_code == TENON_SUCCESS) then
-      collective = c_collective
-      groups = c_groups
-      members = c_members
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_step_int32
-  ! Returns the devices of the groups of a step. Not collective.
-  subroutine tenon_reduction_programs_get_groups_int64(programs, index, step, devices, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int64_t), intent(in) :: index
-    integer(c_int), intent(in) :: step
-    integer(c_int), intent(out) :: devices(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int), allocatable :: c_devices(:)
-    allocate (c_devices(size(devices)))
-    tenon_code = TenonReductionProgramsGetGroups(programs%handle, int(index - 1, c_int64_t), step - 1, &
-      c_devices)
-    if (tenon_code == TENON_SUCCESS) then
-      devices = c_devices
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_groups_int64
-  ! Returns the devices of the groups of a step. Not collective.
-  subroutine tenon_reduction_programs_get_groups_int32(programs, index, step, devices, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int32_t), intent(in) :: index
-    integer(c_int), intent(in) :: step
-    integer(c_int), intent(out) :: devices(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int), allocatable :: c_devices(:)
-    allocate (c_devices(size(devices)))
-    tenon_code = TenonReductionProgramsGetGroups(programs%handle, int(index - 1, c_int64_t), step - 1, &
-      c_devices)
-    if (tenon_code == TENON_SUCCESS) then
-      devices = c_devices
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_groups_int32
-  ! Predicts the time of each program on a machine. Not collective.
-  subroutine tenon_reduction_programs_predict(programs, machine, algorithm, bytes, seconds, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    type(tenon_machine), intent(in) :: machine
-    integer(c_int), intent(in) :: algorithm
-    real(c_double), intent(in) :: bytes
-    real(c_double), intent(out) :: seconds(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double), allocatable :: c_seconds(:)
-    allocate (c_seconds(size(seconds)))
-    tenon_code = TenonReductionProgramsPredict(programs%handle, machine%handle, algorithm, bytes, c_seconds)
-    if (tenon_code == TENON_SUCCESS) then
-      seconds = c_seconds
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_predict
-  ! Releases a reference and sets the handle to NULL. Not collective.
-  subroutine tenon_reduction_programs_destroy(programs, ierr)
-    type(tenon_reduction_programs), intent(inout) :: programs
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonReductionProgramsDestroy(programs%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_destroy
   ! Creates a trainer. Collective on the network.
   subroutine tenon_trainer_create(network, loss, optimizer, trainer, ierr)
     type(tenon_layer), intent(in) :: network

@@ -20,6 +20,7 @@ BY_HAND = {
     'TenonFinalize': 'the end of a Session',
     'TenonInitialize': 'Session, which also takes the command line',
     'TenonInitializeWithComm': 'Session of a communicator',
+    'TenonLayerCreateType': 'the constructor of Layer',
     'TenonNoteCaller': 'every call, which notes where it stands',
     'TenonObjectRetain': 'share() of each class',
     'TenonPrintErrorHandler': 'passed as it is to pushErrorHandler()',
@@ -35,7 +36,6 @@ NAMES = {
     'CreateType': 'ofType',  # type() returns the type
     'TenonDTensorFillConstant': 'fill',  # with one value, as std::fill
     'TenonDatasetGetBatchCount': 'batches',  # beside batch()
-    'TenonLayerCreateAdd': 'sum',  # add() is for containers
     'TenonLayerGetParameterAt': 'parameter',  # the type of the argument tells path from index
     'TenonLayerGraphAddNode': 'addNode',  # nothing else has nodes
     'TenonLayerSequentialAdd': 'add',  # as the containers of C++ have it

@@ -68,7 +68,7 @@ std::string Layer::agreedText() const {
 
 // The settings that a reader of the view did not leave at their defaults.
 std::string Layer::brief() const {
-  std::string text(type().empty() ? "no type" : type());
+  std::string text(type());
   const std::string own =
       nodes_.empty() ? declaration_->view()
                      : fmt::format("({})", counted(static_cast<Index>(nodes_.size()), "node"));
@@ -198,8 +198,11 @@ Ref<StateTensor> Layer::state(const StateForm& form) {
   return states_.back();
 }
 
-Layer::Layer(CommPtr comm)
-    : SettableObject(kClass), comm_(std::move(comm)), declaration_(makeUntyped()) {}
+Layer::Layer(CommPtr comm, std::unique_ptr<Declaration> declaration, SetUpFunction setUp)
+    : SettableObject(kClass), comm_(std::move(comm)), declaration_(std::move(declaration)),
+      setUp_(std::move(setUp)) {
+  readSettings();
+}
 
 void Layer::checkIdle(std::string_view call) const {
   if (atWork_)
@@ -218,6 +221,12 @@ void Layer::checkBeforeSetUp(const std::string& call) const {
 }
 
 void Layer::takeOver(Settings after, const Settings::Names&) {
+  // Values are numbered with the inputs first.
+  if (!nodes_.empty() && after.find<Index>("input_count") != settings().find<Index>("input_count"))
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} already has nodes, so that the number of its inputs stays; set "
+                            "input_count before TenonLayerGraphAddNode()",
+                            title()));
   declaration_->setTitle(title()); // of which its check speaks
   declaration_->takeOver(std::move(after));
   readSettings();
@@ -231,19 +240,6 @@ void Layer::readSettings() {
 
 std::string Layer::textOf(std::string_view name) const {
   return declaration_->value<std::string>(name);
-}
-
-void Layer::declare(std::unique_ptr<Declaration> declaration, SetUpFunction setUp) {
-  checkBeforeSetUp("changing the type");
-  if (!nodes_.empty())
-    throw Error(TENON_ERR_STATE,
-                fmt::format("{} has layers already, so that its type stays {}; create another",
-                            title(), type()));
-  declaration->setTitle(title());
-  declaration->takeSettings(*declaration_);
-  declaration_ = std::move(declaration);
-  setUp_ = std::move(setUp);
-  readSettings();
 }
 
 void Layer::setDataType(TenonDataType type) {

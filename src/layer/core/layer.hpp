@@ -44,17 +44,12 @@ class Layer final : public SettableObject {
 public:
   static constexpr const char* kClass = "Layer";
 
-  explicit Layer(CommPtr comm);
+  Layer(CommPtr comm, std::unique_ptr<Declaration> declaration, SetUpFunction setUp);
 
   const CommPtr& comm() const noexcept { return comm_; }
   std::string_view type() const noexcept override { return declaration_->type(); }
   const Declaration& declaration() const noexcept { return *declaration_; }
   Declaration& declaration() noexcept { return *declaration_; }
-
-  // Gives the layer a type, of the library's or a registered one; what was set of the settings that
-  // both types have stays. Throws TENON_ERR_TYPE naming the nearest.
-  void setType(const std::string& type);
-  void declare(std::unique_ptr<Declaration> declaration, SetUpFunction setUp);
 
   // The settings of the declaration, which may change before the first set-up only.
   const Settings& settings() const noexcept override { return declaration_->settings(); }

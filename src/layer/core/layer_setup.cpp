@@ -95,9 +95,6 @@ Form Layer::form(const Layouts& inputs, bool overlap) const {
 
 Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role) {
   declaration_->setTitle(title());
-  if (!setUp_)
-    throw Error(TENON_ERR_STATE,
-                fmt::format("{} has no type; call TenonLayerSetType() first", title()));
   checkInputCount(inputs);
   Entry entry;
   entry.setup = setUp_(*this, inputs);

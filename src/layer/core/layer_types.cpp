@@ -146,36 +146,32 @@ constexpr KnownType kKnownTypes[] = {
 #undef TENON_SET_UP_COMPOSED
 #undef TENON_SET_UP_KERNEL
 
-void addOwnTypes(TypeRegistry<LayerTyper>& types) {
+void addOwnTypes(TypeRegistry<LayerMaker>& types) {
   const auto add = [&](const std::string& name, const SetUpFunction& setUp) {
-    types.add(name, [=](Layer& layer) { layer.declare(makeDeclaration(name), setUp); });
+    types.add(name, [=](CommPtr comm) {
+      return makeRef<Layer>(std::move(comm), makeDeclaration(name), setUp);
+    });
   };
   for (const KnownType& known : kKnownTypes)
     add(known.name, known.setUp);
   for (const std::string& name : pointwiseNames())
     add(name, setUpWith<makePointwiseKernel>);
-  types.add("shell", [](Layer& layer) { declareShell(layer, "shell"); });
+  types.add("shell", [](CommPtr comm) { return makeShell(std::move(comm), "shell"); });
 }
 
 } // namespace
 
-TypeRegistry<LayerTyper>& layerTypes() {
-  static TypeRegistry<LayerTyper>* types = [] {
-    auto* made = new TypeRegistry<LayerTyper>("layer type");
+TypeRegistry<LayerMaker>& layerTypes() {
+  static TypeRegistry<LayerMaker>* types = [] {
+    auto* made = new TypeRegistry<LayerMaker>("layer type");
     addOwnTypes(*made);
     return made;
   }();
   return *types;
 }
 
-void Layer::setType(const std::string& type) {
-  layerTypes().find(type)(*this);
-}
-
 Ref<Layer> makeLayer(CommPtr comm, const std::string& type) {
-  auto layer = makeRef<Layer>(std::move(comm));
-  layer->setType(type);
-  return layer;
+  return layerTypes().find(type)(std::move(comm));
 }
 
 Backend backendOf(const Layer& layer) {

@@ -49,9 +49,9 @@ TENON_DECLARE_KERNEL(Pointwise)
 #undef TENON_DECLARE_COMPOSED
 #undef TENON_DECLARE_KERNEL
 
-// Gives a layer its type.
-using LayerTyper = std::function<void(Layer& layer)>;
-TypeRegistry<LayerTyper>& layerTypes();
+// Makes a layer of a type.
+using LayerMaker = std::function<Ref<Layer>(CommPtr comm)>;
+TypeRegistry<LayerMaker>& layerTypes();
 
 // A layer of a type, ready to be set.
 Ref<Layer> makeLayer(CommPtr comm, const std::string& type);

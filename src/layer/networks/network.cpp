@@ -372,17 +372,6 @@ int addGraphNode(Layer& graph, Ref<Layer> layer, const std::vector<int>& inputs)
   return static_cast<int>(graph.nodes().size()) - 1;
 }
 
-void setGraphInputs(Layer& graph, int count) {
-  checkType(graph, "graph");
-  if (!graph.nodes().empty())
-    throw Error(
-        TENON_ERR_STATE,
-        fmt::format(
-            "{} already has nodes; call TenonLayerGraphSetInputs() before TenonLayerGraphAddNode()",
-            graph.title()));
-  graph.set("input_count", Index(count));
-}
-
 namespace {
 
 std::unique_ptr<Setup> setUpNetwork(Layer& layer, const Layouts& inputs) {

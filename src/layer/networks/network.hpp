@@ -20,7 +20,5 @@ void appendLayer(Layer& sequential, Ref<Layer> layer);
 // graph's first input, -2 its second, and so on. Only nodes that are there can be named, so there
 // is no cycle. The last node gives the graph's output. Returns the new node's number.
 int addGraphNode(Layer& graph, Ref<Layer> layer, const std::vector<int>& inputs);
-// Sets how many inputs a graph has, before its first node.
-void setGraphInputs(Layer& graph, int count);
 
 } // namespace tenon

@@ -206,20 +206,21 @@ KernelEntry ShellDeclaration::kernel(const Form&) const {
           .workspace = {workspace_}};
 }
 
-void declareShell(Layer& layer, const std::string& type) {
-  layer.declare(std::make_unique<ShellDeclaration>(type), [](Layer& self, const Layouts& inputs) {
+Ref<Layer> makeShell(CommPtr comm, const std::string& type) {
+  const auto setUp = [](Layer& self, const Layouts& inputs) {
     return setUpKernel(self, inputs, [](Layer& own, const Form& form, const Layout&, const Box&) {
       return std::unique_ptr<LocalKernel>(std::make_unique<LocalShell>(own, form));
     });
-  });
+  };
+  return makeRef<Layer>(std::move(comm), std::make_unique<ShellDeclaration>(type), setUp);
 }
 
 ShellDeclaration& shellOf(Layer& layer) {
   if (auto* shell = dynamic_cast<ShellDeclaration*>(&layer.declaration()))
     return *shell;
   throw Error(TENON_ERR_TYPE,
-              fmt::format("{} has type {}; this call needs type shells (TenonLayerCreateShell, "
-                          "TenonLayerRegister)",
+              fmt::format("{} has type {}; this call needs the type shell or a type "
+                          "registered with TenonLayerRegister()",
                           layer.title(), layer.type()));
 }
 

@@ -86,8 +86,8 @@ private:
   ShellCall* call_ = nullptr;
 };
 
-// Gives the layer a type of this name, whose functions are still to be set.
-void declareShell(Layer& layer, const std::string& type);
+// A layer of a type of this name, whose functions are still to be set.
+Ref<Layer> makeShell(CommPtr comm, const std::string& type);
 // Throws TENON_ERR_TYPE if the layer is no shell.
 ShellDeclaration& shellOf(Layer& layer);
 // The declaration for a change that is legal before SetUp only. Throws likewise, and

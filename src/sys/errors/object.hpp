@@ -22,7 +22,7 @@ public:
 
   const char* className() const noexcept { return className_; }
   // The type within the class: "conv" of a layer, "adam" of an optimizer. It is empty where the
-  // class has no types, and before the type is set.
+  // class has no types.
   virtual std::string_view type() const noexcept { return {}; }
   // What a view prints of the object, found without communication.
   virtual std::string describe() const;

@@ -44,9 +44,7 @@ public:
   std::string describe() const override;
 
 protected:
-  // Classes without types are called by their title alone in messages.
-  virtual bool hasTypes() const noexcept { return true; }
-  Settings::Owner owner() const { return {title(), std::string(type()), hasTypes()}; }
+  Settings::Owner owner() const { return {title(), std::string(type())}; }
   // Throws TENON_ERR_STATE where no setting may change any more; `call` is what would change one.
   virtual void checkChange(const std::string& call) const { static_cast<void>(call); }
   // Checks the settings as they will be after a change of these, keeps them, and reads from them

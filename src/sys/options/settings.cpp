@@ -96,7 +96,7 @@ std::string expectedOf(const OptionSpec& spec) {
 
 // `layer "conv1" of type conv`, or `the trainer` where the class has no types.
 std::string ownerText(const Settings::Owner& owner) {
-  return owner.hasTypes ? fmt::format("{} of type {}", owner.title, owner.type) : owner.title;
+  return owner.type.empty() ? owner.title : fmt::format("{} of type {}", owner.title, owner.type);
 }
 
 void checkNumber(const OptionSpec& spec, double value, const std::string& name,
@@ -182,10 +182,6 @@ void Settings::throwUnknown(std::string_view name, const Owner& owner) const {
   std::vector<std::string> names;
   for (const Entry& entry : entries_)
     names.emplace_back(entry.spec->name);
-  if (owner.hasTypes && owner.type.empty())
-    throw Error(TENON_ERR_STATE,
-                fmt::format("{} has no type yet, so it has no setting '{}'; set the type first",
-                            owner.title, name));
   throw Error(TENON_ERR_TYPE,
               fmt::format("{} has no setting '{}'; the nearest is '{}', the settings are {}",
                           ownerText(owner), name, nearest(std::string(name), names),

@@ -32,7 +32,6 @@ public:
   // types, and are called by their title alone.
   struct Owner {
     std::string title, type;
-    bool hasTypes = true;
   };
   using Names = std::vector<std::string>;
 

@@ -45,8 +45,8 @@ std::string sizeText(double bytes) {
 }
 
 // The value of a library's option, or its default.
-std::string valueText(const char* name, TenonOptionType type) {
-  if (type != TENON_OPTION_INT)
+std::string valueText(const char* name, const std::string& type) {
+  if (type != "integer")
     return textOption(name, "");
   TenonInt number = 0;
   require(TenonOptionsGetInt("", name, &number));
@@ -60,11 +60,10 @@ std::string routeOptions() {
   int count = 0;
   require(TenonOptionsGetDeclaredCount(&count));
   for (int i = 0; i < count; ++i) {
-    TenonOptionType type;
-    require(TenonOptionsGetDeclaredType(i, &type));
     const std::string key = declaredText(i, TENON_OPTION_TEXT_KEY);
     if (key.starts_with("-tenon_conversion_"))
-      text += fmt::format("{} {}\n", key, valueText(key.c_str() + 7, type));
+      text += fmt::format("{} {}\n", key,
+                          valueText(key.c_str() + 7, declaredText(i, TENON_OPTION_TEXT_TYPE)));
   }
   return text;
 }
@@ -75,7 +74,7 @@ void printSettings(int repeat) {
   MPI_Get_library_version(library, &length);
   // MPI libraries describe themselves at length; the first words are name and version.
   const std::string mpi = std::string(library).substr(0, std::strcspn(library, ",\n"));
-  say(fmt::format("tenon {}, {}, {:.70}, medians of {}\n{}", textFrom(TenonGetVersionString),
+  say(fmt::format("tenon {}, {}, {:.70}, medians of {}\n{}", infoText("version"),
                   counted(worldSize(), "rank"), mpi, counted(repeat, "round"), routeOptions()));
 }
 

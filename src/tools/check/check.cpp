@@ -81,10 +81,9 @@ void ConversionOptions::addChoices() {
   int count = 0;
   require(TenonOptionsGetDeclaredCount(&count));
   for (int i = 0; i < count; ++i) {
-    TenonOptionType type;
-    require(TenonOptionsGetDeclaredType(i, &type));
     const std::string name = declaredText(i, TENON_OPTION_TEXT_KEY);
-    if (type == TENON_OPTION_CHOICE && name.starts_with(std::string(kStart) + kOwner))
+    if (declaredText(i, TENON_OPTION_TEXT_TYPE) == "choice" &&
+        name.starts_with(std::string(kStart) + kOwner))
       addUnlessGiven({name, choicesOf(i)});
   }
 }

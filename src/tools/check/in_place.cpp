@@ -73,6 +73,8 @@ void checkInPlace(Case& c) {
   LinearOp op;
   require(TenonLinearOpCreateHalo(makeLayout(c.comm, plain), makeLayout(c.comm, ghosted), type,
                                   op.out()));
+  LinearOp adjoint;
+  require(TenonLinearOpCreateAdjoint(op, adjoint.out()));
   for (const bool isAdjoint : {false, true}) {
     const LayoutSpec wide = isAdjoint ? ghosted.dual() : ghosted,
                      narrow = isAdjoint ? plain.dual() : plain;
@@ -86,7 +88,7 @@ void checkInPlace(Case& c) {
     x.write(fill(from, c.position(from.grid), filling));
     // Bound arrays have requests of their own.
     if (c.draw.chance(30))
-      require(isAdjoint ? TenonLinearOpBindAdjoint(op, x, y) : TenonLinearOpBind(op, x, y));
+      require(TenonLinearOpBind(isAdjoint ? adjoint : op, x, y));
     require(isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
     if (!isAdjoint)
       checkCallersValues(c, wide, outer);

@@ -45,7 +45,7 @@ const std::vector<std::string>& backends(TenonMemorySpace space) {
   static const std::vector<std::string> ofDevice{"auto", "cufft", "gemm"};
   static const std::vector<std::string> all = [] {
     std::vector<std::string> names{"auto", "reference", "blas"};
-    if (textFrom(TenonGetBuildInfo).find("FFTW: none") == std::string::npos)
+    if (infoText("build").find("FFTW: none") == std::string::npos)
       names.push_back("fftw");
     return names;
   }();
@@ -59,7 +59,7 @@ void drawSettings(Case& c, const LayerPlan& plan, TenonLayer layer, const GridSp
   const std::string backend = c.draw.of(backends(c.space));
   c.text += fmt::format(" storage {} backend {};", storage, backend);
   require(TenonLayerSetStorage(layer, storage.c_str()));
-  require(TenonLayerSetBackend(layer, backend.c_str()));
+  require(TenonObjectSetText(reinterpret_cast<TenonObject>(layer), "backend", backend.c_str()));
 }
 
 Field makeTarget(Case& c, const LayerPlan& plan, MPI_Comm comm, const LayoutSpec& spec) {
@@ -77,7 +77,7 @@ LayerStep alone(Case& c, const LayerPlan& plan, TenonDataType type) {
     inputs.push_back(makeLayout(MPI_COMM_SELF, everywhere(shape, 1)));
   LayerStep step(plan.make(MPI_COMM_SELF, nullptr), std::move(inputs));
   require(TenonLayerSetDataType(step.layer(), type));
-  require(TenonLayerSetBackend(step.layer(), "reference"));
+  require(TenonObjectSetText(reinterpret_cast<TenonObject>(step.layer()), "backend", "reference"));
   if (!plan.target.empty())
     step.setTarget(makeTarget(c, plan, MPI_COMM_SELF, everywhere(plan.targetShape, 1)));
   return step;

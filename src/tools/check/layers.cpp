@@ -6,6 +6,8 @@
 #include "tools/check/layer.hpp"
 #include "tools/check/layout_make.hpp"
 
+#include <tenon/ext/layer.h>
+
 #include <map>
 
 namespace tenon::tools {
@@ -21,8 +23,7 @@ struct LayerExample {
 
   Layer make(MPI_Comm comm) {
     Layer layer;
-    require(TenonLayerCreate(comm, layer.out()));
-    require(TenonLayerSetType(layer, type.c_str()));
+    require(TenonLayerCreateType(comm, type.c_str(), layer.out()));
     require(TenonLayerSetExample(layer, seed, &inputs, &classes));
     return layer;
   }
@@ -87,8 +88,9 @@ void checkRepartitionLayer(Case& c) {
                  .make =
                      [=](MPI_Comm comm, const GridSpec* grid) {
                        Layer layer;
-                       require(TenonLayerCreateRepartition(
-                           comm, makeLayout(comm, grid ? to : everywhere(shape, 1)), layer.out()));
+                       require(TenonLayerCreateType(comm, "repartition", layer.out()));
+                       require(TenonLayerSetOutputLayout(
+                           layer, makeLayout(comm, grid ? to : everywhere(shape, 1))));
                        return layer;
                      },
                  .isSigned = false});

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <tenon/ext/linearop.h>
+
 #include <algorithm>
 
 namespace tenon::tools {
@@ -78,21 +80,6 @@ Values defined(Action action, const Boxes& b, const Indices& extents, const Valu
   return y;
 }
 
-TenonErrorCode create(Action action, TenonLayout layout, const Boxes& b, TenonDataType type,
-                      TenonLinearOp* op) {
-  switch (action) {
-  case Clear:
-    return TenonLinearOpCreateClear(layout, b.low.data(), b.high.data(), type, op);
-  case Add:
-    return TenonLinearOpCreateAdd(layout, b.low.data(), b.high.data(), b.to.data(), type, op);
-  case Copy:
-    return TenonLinearOpCreateCopy(layout, b.low.data(), b.high.data(), b.to.data(), type, op);
-  case Move:
-    break;
-  }
-  return TenonLinearOpCreateMove(layout, b.low.data(), b.high.data(), b.to.data(), type, op);
-}
-
 void compareMaps(Case& c, TenonLinearOp op, const LayoutSpec& spec, TenonDataType type,
                  Action action, const Boxes& boxes) {
   for (const bool isAdjoint : {false, true}) {
@@ -132,7 +119,9 @@ void checkMemory(Case& c) {
   const Boxes boxes = drawBoxes(own, extentsOf(spec.box(c.position(grid))), action == Clear);
   c.text += fmt::format(" {} {} on {}", typeText(type), kNames[action], spec.text());
   LinearOp op;
-  require(create(action, makeLayout(c.comm, spec), boxes, type, op.out()));
+  require(TenonLinearOpCreateMemory(makeLayout(c.comm, spec), kNames[action], boxes.low.data(),
+                                    boxes.high.data(), action == Clear ? nullptr : boxes.to.data(),
+                                    type, op.out()));
   compareMaps(c, op, spec, type, action, boxes);
   checkAdjointIdentity(c, op);
 }

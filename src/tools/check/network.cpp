@@ -27,13 +27,15 @@ std::vector<Node> makeNodes(MPI_Comm comm, const Indices& input, bool isGraph) {
   };
   require(TenonLayerCreateConv(comm, 2, input[1], kChannels, kernel.data(), add({-1})));
   require(TenonLayerSetPadding(nodes[0].layer, same.data(), nullptr));
-  require(
-      TenonLayerCreatePooling(comm, TENON_POOLING_AVERAGE_INCLUDE_PAD, 2, half.data(), add({0})));
-  require(TenonLayerCreatePointwise(comm, "tanh", add({1})));
+  require(TenonLayerCreateType(comm, "averagepooling", add({0})));
+  const TenonObject pool = nodes[1].layer.object();
+  require(TenonObjectSetIntegers(pool, "kernel", 2, half.data()));
+  require(TenonObjectSetBool(pool, "include_padding", TENON_TRUE));
+  require(TenonLayerCreateType(comm, "tanh", add({1})));
   if (isGraph)
-    require(TenonLayerCreateAdd(comm, add({1, 2})));
+    require(TenonLayerCreateType(comm, "add", add({1, 2})));
   const int last = static_cast<int>(nodes.size()) - 1;
-  require(TenonLayerCreateFlatten(comm, add({last})));
+  require(TenonLayerCreateType(comm, "flatten", add({last})));
   require(TenonLayerCreateAffine(comm, features, kClasses, add({last + 1}, true)));
   return nodes;
 }

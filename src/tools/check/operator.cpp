@@ -46,22 +46,28 @@ Call drawCall(Draw& draw, bool isAdjoint) {
   return call;
 }
 
+// The adjoint has a call of its own; with factors, in halves and on bound arrays it is an operator.
 void apply(TenonLinearOp op, const Call& call, TenonDTensor x, TenonDTensor y) {
-  const bool adjoint = call.isAdjoint;
-  const double alpha = call.alpha, beta = call.beta;
-  if (call.use == Use::Factors)
-    return require(adjoint ? TenonLinearOpApplyAdjointAdd(op, alpha, x, beta, y)
-                           : TenonLinearOpApplyAdd(op, alpha, x, beta, y));
-  if (call.use == Use::Halves) {
-    require(adjoint ? TenonLinearOpApplyAdjointBegin(op, alpha, x, beta, y)
-                    : TenonLinearOpApplyBegin(op, alpha, x, beta, y));
-    return require(adjoint ? TenonLinearOpApplyAdjointEnd(op) : TenonLinearOpApplyEnd(op));
+  if (call.use == Use::Plain)
+    return require(call.isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y)
+                                  : TenonLinearOpApply(op, x, y));
+  LinearOp adjoint;
+  if (call.isAdjoint)
+    require(TenonLinearOpCreateAdjoint(op, adjoint.out()));
+  const TenonLinearOp map = call.isAdjoint ? adjoint : op;
+  switch (call.use) {
+  case Use::Factors:
+    return require(TenonLinearOpApplyAdd(map, call.alpha, x, call.beta, y));
+  case Use::Halves:
+    require(TenonLinearOpApplyBegin(map, call.alpha, x, call.beta, y));
+    return require(TenonLinearOpApplyEnd(map));
+  default:
+    require(TenonLinearOpBind(map, x, y));
+    // Bound arrays are applied to twice, since the second time persistent requests are started
+    // again.
+    for (int round = 0; round < 2; ++round)
+      require(call.isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
   }
-  if (call.use == Use::Bound)
-    require(adjoint ? TenonLinearOpBindAdjoint(op, x, y) : TenonLinearOpBind(op, x, y));
-  // Bound arrays are applied to twice, since the second time persistent requests are started again.
-  for (int round = 0; round < (call.use == Use::Bound ? 2 : 1); ++round)
-    require(adjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
 }
 
 // The value that comes of the input's by definition. With a factor of 0 the input is not even read,

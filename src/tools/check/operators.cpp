@@ -73,8 +73,8 @@ void checkRepartition(Case& c) {
             .fromType = type,
             .toType = type};
   c.text += fmt::format(" {} from {} to {}", typeText(type), s.from.text(), s.to.text());
-  require(TenonLinearOpCreateRepartition(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type,
-                                         s.op.out()));
+  require(TenonLinearOpCreateConversion(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type,
+                                        s.op.out()));
   checkOperator(c, s);
 }
 
@@ -104,7 +104,8 @@ void checkStill(Case& c) {
       fmt::format(" from {} to {} on {}", typeText(s.fromType), typeText(s.toType), spec.text());
   const Layout layout = makeLayout(c.comm, spec);
   require(isCast ? TenonLinearOpCreateCast(layout, s.fromType, s.toType, s.op.out())
-                 : TenonLinearOpCreateIdentity(layout, type, s.op.out()));
+                 : TenonLinearOpCreateType(layout, layout, type, type, "identity", nullptr,
+                                           s.op.out()));
   checkOperator(c, s);
 }
 
@@ -118,8 +119,8 @@ void checkZero(Case& c) {
             .toType = type,
             .factor = 0};
   c.text += fmt::format(" {} from {} to {}", typeText(type), s.from.text(), s.to.text());
-  require(TenonLinearOpCreateZero(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type,
-                                  s.op.out()));
+  require(TenonLinearOpCreateType(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type, type,
+                                  "zero", nullptr, s.op.out()));
   checkOperator(c, s);
 }
 

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <tenon/ext/plan.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -30,9 +30,8 @@ Sizes levelsOf(const Machine& machine, int* nodeLevel) {
   require(TenonMachineGetCounts(machine, &levels, nullptr, nullptr));
   Sizes sizes(levels);
   for (int level = 0; level < levels; ++level) {
-    require(TenonMachineGetLevelSize(machine, level, &sizes[level]));
     const std::string name = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-      return TenonMachineGetLevelName(machine, level, text, length, needed);
+      return TenonMachineGetLevel(machine, level, text, length, needed, &sizes[level]);
     });
     // Descriptions call the level so whose size is free.
     if (nodeLevel && name == "node")

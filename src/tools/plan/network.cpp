@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <tenon/ext/plan.h>
+
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -109,7 +111,7 @@ void fixWords(TenonPlan plan, const std::string& given) {
     require(TenonPlanFix(plan, layer.c_str(), word.c_str()));
 }
 
-// Settings of the plan by their names.
+// These set settings of the plan by their names.
 void setInteger(const Plan& plan, const char* setting, TenonInt value) {
   require(TenonObjectSetIntegers(plan.object(), setting, 1, &value));
 }
@@ -145,6 +147,7 @@ Plan planFromOptions() {
   setReal(plan, "flop_rate", realOption("flop_rate"));
   setReal(plan, "memory_rate", realOption("memory_rate"));
   setText(plan, "data_type", textOption("data_type"));
+  // With auto the model decides, which a call could not undo.
   if (const std::string given = textOption("input_channels"); given != "auto")
     require(TenonObjectSetBool(plan.object(), "input_channels", flagOf("input_channels", given)));
   if (!textOption("input").empty()) {
@@ -167,10 +170,10 @@ Machine machineFor(const std::string& name, TenonInt processes) {
   require(TenonMachineGetCounts(machine, &levels, nullptr, &devices));
   for (int level = 0; level < levels; ++level) {
     const std::string levelName = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-      return TenonMachineGetLevelName(machine, level, text, length, needed);
+      return TenonMachineGetLevel(machine, level, text, length, needed, nullptr);
     });
     if (levelName == "node")
-      require(TenonMachineGetLevelSize(machine, level, &nodes));
+      require(TenonMachineGetLevel(machine, level, nullptr, 0, nullptr, &nodes));
   }
   // The machine's own number of nodes is only that of its description.
   const TenonInt inNode = nodes > 0 ? devices / nodes : devices;
@@ -205,7 +208,7 @@ TenonInt countOf(TenonPlan plan, const char* layer, const char* name) {
   return static_cast<TenonInt>(numberOf(plan, layer, name));
 }
 
-// None where there is no such plan.
+// Returns none where there is no such plan.
 std::optional<double> secondsOf(TenonPlan plan, const char* which) {
   double seconds = 0;
   const TenonErrorCode code = TenonPlanGetNumber(plan, nullptr, which, &seconds);
@@ -224,10 +227,10 @@ NetworkRow rowOf(TenonPlan plan, TenonInt index) {
   });
   const char* layer = row.name.c_str();
   row.word = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-    return TenonPlanGetWord(plan, layer, text, length, needed);
+    return TenonPlanGetText(plan, layer, "word", text, length, needed);
   });
   row.runnerUp = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-    return TenonPlanGetRunnerUp(plan, layer, text, length, needed);
+    return TenonPlanGetText(plan, layer, "runner_up", text, length, needed);
   });
   row.model = countOf(plan, layer, "channel_parts");
   row.domain = countOf(plan, layer, "space_parts");

@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include <tenon/ext/plan.h>
+
 #include <cstdio>
 #include <exception>
 #include <limits>

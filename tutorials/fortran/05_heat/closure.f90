@@ -24,7 +24,7 @@ contains
     call tenon_dtensor_create(layout, TENON_FLOAT64, input)
     call tenon_layer_create_sequential(plate, network)
     call add_convolution(1, hidden, 3)
-    call tenon_layer_create_pointwise(plate, 'tanh', tanh_layer)
+    call tenon_layer_create_type(plate, 'tanh', tanh_layer)
     call tenon_layer_sequential_add(network, tanh_layer)
     call tenon_destroy(tanh_layer)
     call add_convolution(hidden, 1, 1)

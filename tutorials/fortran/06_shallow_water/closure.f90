@@ -91,7 +91,7 @@ contains
   subroutine add_tanh(c)
     type(closure_t), intent(inout) :: c
     type(tenon_layer) :: layer
-    call tenon_layer_create_pointwise(c%grid%comm, 'tanh', layer)
+    call tenon_layer_create_type(c%grid%comm, 'tanh', layer)
     call tenon_layer_sequential_add(c%network, layer)
     call tenon_destroy(layer)
   end subroutine add_tanh

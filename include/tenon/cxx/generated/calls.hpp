@@ -235,11 +235,6 @@ inline void setFatalErrorHandler(TenonErrorHandler handler, void* context, const
 inline void abort(TenonErrorCode code) {
   TenonAbort(code);
 }
-inline Layer Layer::shell(MPI_Comm comm, const Where& where) {
-  Layer layer;
-  detail::Call(where).check(TenonLayerCreateShell(comm, layer.out()));
-  return layer;
-}
 inline Layer& Layer::shellSetFunctions(const TenonLayerShellFunctions& functions,
     const Where& where) {
   detail::Call(where).check(TenonLayerShellSetFunctions(get(), &functions));
@@ -307,9 +302,142 @@ inline void* Layer::shellWorkspace(const Where& where) const {
 inline void Layer::registerType(Text name, TenonLayerCreator create, const Where& where) {
   detail::Call(where).check(TenonLayerRegister(name.get(), create));
 }
+inline Layer::SetExampleResult Layer::setExample(TenonInt seed, const Where& where) {
+  int inputs{};
+  TenonInt classes{};
+  detail::Call(where).check(TenonLayerSetExample(get(), seed, &inputs, &classes));
+  return {inputs, classes};
+}
+inline std::vector<TenonInt> Layer::exampleShape(TenonInt seed, int tensor,
+    const Where& where) const {
+  int ndim = 0;
+  detail::Call(where).check(TenonLayerGetExampleShape(get(), seed, tensor, 0, nullptr, &ndim));
+  std::vector<TenonInt> shape(detail::size(ndim));
+  detail::Call(where).check(TenonLayerGetExampleShape(get(), seed, tensor, ndim, shape.data(),
+      nullptr));
+  return shape;
+}
+inline std::string Layer::summary(const Where& where) const {
+  detail::TextBuffer summary;
+  detail::Call(where).check(TenonLayerGetSummary(get(), nullptr, 0, summary.needed()));
+  detail::Call(where).check(TenonLayerGetSummary(get(), summary.allocate(), summary.length(),
+      nullptr));
+  return summary.take();
+}
+inline LinearOp LinearOp::allocate(const Layout& from, const Layout& to, Ints at,
+    TenonDataType type, const Where& where) {
+  detail::checkLength("tenon::LinearOp::allocate: at", at.size(), detail::dimensionsOf(from.get(),
+      where));
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateAllocate(from.get(), to.get(), at.data(), type,
+      op.out()));
+  return op;
+}
+inline LinearOp LinearOp::memory(const Layout& layout, Text name, Ints low, Ints high, Ints to,
+    TenonDataType type, const Where& where) {
+  detail::checkLength("tenon::LinearOp::memory: low", low.size(), detail::dimensionsOf(layout.get(),
+      where));
+  detail::checkLength("tenon::LinearOp::memory: high", high.size(),
+      detail::dimensionsOf(layout.get(), where));
+  detail::checkAnyLength("tenon::LinearOp::memory: to", to.size(),
+      detail::dimensionsOf(layout.get(), where));
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateMemory(layout.get(), name.get(), low.data(),
+      high.data(), detail::orNull(to), type, op.out()));
+  return op;
+}
 inline void LinearOp::registerType(Text name, const TenonLinearOpFunctions& functions,
     const Where& where) {
   detail::Call(where).check(TenonLinearOpRegister(name.get(), &functions));
+}
+inline Plan Plan::named(Text nameOrPath, TenonInt batch, const Where& where) {
+  Plan plan;
+  detail::Call(where).check(TenonPlanCreateNamed(nameOrPath.get(), batch, plan.out()));
+  return plan;
+}
+inline double Plan::publishedSeconds(Text equation, TenonInt rows, TenonInt columns,
+    TenonInt convRows, TenonInt convColumns, const Where& where) const {
+  double seconds{};
+  detail::Call(where).check(TenonPlanGetPublishedSeconds(get(), equation.get(), rows, columns,
+      convRows, convColumns, &seconds));
+  return seconds;
+}
+inline Plan::CountConversionResult Plan::countConversion(Text from, Text to, TenonInt processes,
+    Ints shape, const Where& where) {
+  TenonInt messages{};
+  TenonInt elements{};
+  detail::Call(where).check(TenonPlanCountConversion(from.get(), to.get(), processes,
+      static_cast<int>(shape.size()), shape.data(), &messages, &elements));
+  return {messages, elements};
+}
+inline PlacementList::PlacementList(Ints system, Ints sizes, const Where& where) {
+  detail::Call(where).check(TenonPlacementListCreate(static_cast<int>(system.size()), system.data(),
+      static_cast<int>(sizes.size()), sizes.data(), out()));
+}
+inline TenonInt PlacementList::count(const Where& where) const {
+  TenonInt count{};
+  detail::Call(where).check(TenonPlacementListGetCount(get(), &count));
+  return count;
+}
+inline void PlacementList::matrix(TenonInt index, Array<TenonInt> matrix,
+    const Where& where) const {
+  detail::Call(where).check(TenonPlacementListGetMatrix(get(), index, matrix.data()));
+}
+inline int PlacementList::hierarchy(TenonInt index, List<int> reduce, Array<TenonInt> hierarchy,
+    const Where& where) const {
+  int levels{};
+  detail::Call(where).check(TenonPlacementListGetHierarchy(get(), index,
+      static_cast<int>(reduce.size()), reduce.data(), &levels, hierarchy.data()));
+  return levels;
+}
+inline ReductionPrograms::ReductionPrograms(const PlacementList& list, TenonInt index,
+    List<int> reduce, int sizeLimit, const Where& where) {
+  detail::Call(where).check(TenonReductionProgramsCreate(list.get(), index,
+      static_cast<int>(reduce.size()), reduce.data(), sizeLimit, out()));
+}
+inline TenonInt ReductionPrograms::count(const Where& where) const {
+  TenonInt count{};
+  detail::Call(where).check(TenonReductionProgramsGetCount(get(), &count));
+  return count;
+}
+inline TenonInt ReductionPrograms::countOfSize(int size, const Where& where) const {
+  TenonInt count{};
+  detail::Call(where).check(TenonReductionProgramsGetCountOfSize(get(), size, &count));
+  return count;
+}
+inline int ReductionPrograms::size(TenonInt index, const Where& where) const {
+  int steps{};
+  detail::Call(where).check(TenonReductionProgramsGetSize(get(), index, &steps));
+  return steps;
+}
+inline std::string ReductionPrograms::getText(TenonInt index, const Where& where) const {
+  detail::TextBuffer text;
+  detail::Call(where).check(TenonReductionProgramsGetText(get(), index, nullptr, 0, text.needed()));
+  detail::Call(where).check(TenonReductionProgramsGetText(get(), index, text.allocate(),
+      text.length(), nullptr));
+  return text.take();
+}
+inline ReductionPrograms::Step ReductionPrograms::step(TenonInt index, int step,
+    const Where& where) const {
+  TenonCollective collective{};
+  int groups{};
+  int members{};
+  detail::Call(where).check(TenonReductionProgramsGetStep(get(), index, step, &collective, &groups,
+      &members));
+  return {collective, groups, members};
+}
+inline std::vector<int> ReductionPrograms::groups(TenonInt index, int step,
+    const Where& where) const {
+  std::vector<int> devices(detail::devicesOf(get(), index, step, where));
+  detail::Call(where).check(TenonReductionProgramsGetGroups(get(), index, step, devices.data()));
+  return devices;
+}
+inline std::vector<double> ReductionPrograms::predict(const Machine& machine,
+    TenonReductionAlgorithm algorithm, double bytes, const Where& where) const {
+  std::vector<double> seconds(detail::countOf(get(), where));
+  detail::Call(where).check(TenonReductionProgramsPredict(get(), machine.get(), algorithm, bytes,
+      seconds.data()));
+  return seconds;
 }
 inline FieldSeries::FieldSeries(MPI_Comm comm, Text path, int spatial, const Where& where) {
   detail::Call(where).check(TenonFieldSeriesCreate(comm, path.get(), spatial, out()));
@@ -347,29 +475,31 @@ inline Version version(const Where& where) {
   detail::Call(where).check(TenonGetVersion(&major, &minor, &patch));
   return {major, minor, patch};
 }
-inline std::string versionString(const Where& where) {
+inline std::string info(Text what, const Where& where) {
   detail::TextBuffer text;
-  detail::Call(where).check(TenonGetVersionString(nullptr, 0, text.needed()));
-  detail::Call(where).check(TenonGetVersionString(text.allocate(), text.length(), nullptr));
+  detail::Call(where).check(TenonGetInfo(what.get(), nullptr, 0, text.needed()));
+  detail::Call(where).check(TenonGetInfo(what.get(), text.allocate(), text.length(), nullptr));
   return text.take();
 }
-inline std::string buildInfo(const Where& where) {
-  detail::TextBuffer text;
-  detail::Call(where).check(TenonGetBuildInfo(nullptr, 0, text.needed()));
-  detail::Call(where).check(TenonGetBuildInfo(text.allocate(), text.length(), nullptr));
-  return text.take();
+inline Layer& Layer::setDataType(TenonDataType type, const Where& where) {
+  detail::Call(where).check(TenonLayerSetDataType(get(), type));
+  return *this;
 }
-inline std::string deviceInfo(const Where& where) {
-  detail::TextBuffer text;
-  detail::Call(where).check(TenonGetDeviceInfo(nullptr, 0, text.needed()));
-  detail::Call(where).check(TenonGetDeviceInfo(text.allocate(), text.length(), nullptr));
-  return text.take();
+inline Layer& Layer::setSpace(TenonMemorySpace space, const Where& where) {
+  detail::Call(where).check(TenonLayerSetSpace(get(), space));
+  return *this;
 }
-inline std::string performanceAdvice(const Where& where) {
-  detail::TextBuffer text;
-  detail::Call(where).check(TenonGetPerformanceAdvice(nullptr, 0, text.needed()));
-  detail::Call(where).check(TenonGetPerformanceAdvice(text.allocate(), text.length(), nullptr));
-  return text.take();
+inline Layer& Layer::setStackDepth(int depth, const Where& where) {
+  detail::Call(where).check(TenonLayerSetStackDepth(get(), depth));
+  return *this;
+}
+inline Layer& Layer::setSignature(Text labels, const Where& where) {
+  detail::Call(where).check(TenonLayerSetSignature(get(), labels.get()));
+  return *this;
+}
+inline Layer& Layer::setStorage(Text storage, const Where& where) {
+  detail::Call(where).check(TenonLayerSetStorage(get(), storage.get()));
+  return *this;
 }
 inline void Layer::setUp(const Layout& input, const Where& where) {
   detail::Call(where).check(TenonLayerSetUp(get(), input.get()));
@@ -434,6 +564,10 @@ inline Layer& Layer::setTarget(const DTensor& target, const Where& where) {
   detail::Call(where).check(TenonLayerSetTarget(get(), target.get()));
   return *this;
 }
+inline Layer& Layer::setTargetWeights(const DTensor& weights, const Where& where) {
+  detail::Call(where).check(TenonLayerSetTargetWeights(get(), weights.get()));
+  return *this;
+}
 inline void Layer::apply(const DTensor& x, DTensor& y, const Where& where) {
   detail::Call(where).check(TenonLayerApply(get(), x.get(), y.get()));
 }
@@ -465,54 +599,6 @@ inline double Layer::testTaylor(const DTensor& x, TenonInt seed, double* remaind
   detail::Call(where).check(TenonLayerTestTaylor(get(), x.get(), seed, &order, remainder));
   return order;
 }
-inline Layer Layer::conv(MPI_Comm comm, TenonInt inChannels, TenonInt outChannels, Ints kernel,
-    const Where& where) {
-  Layer layer;
-  detail::Call(where).check(TenonLayerCreateConv(comm, static_cast<int>(kernel.size()), inChannels,
-      outChannels, kernel.data(), layer.out()));
-  return layer;
-}
-inline Layer Layer::pooling(MPI_Comm comm, TenonPoolingMode mode, Ints kernel, const Where& where) {
-  Layer layer;
-  detail::Call(where).check(TenonLayerCreatePooling(comm, mode, static_cast<int>(kernel.size()),
-      kernel.data(), layer.out()));
-  return layer;
-}
-inline Layer Layer::affine(MPI_Comm comm, TenonInt inputs, TenonInt outputs, const Where& where) {
-  Layer layer;
-  detail::Call(where).check(TenonLayerCreateAffine(comm, inputs, outputs, layer.out()));
-  return layer;
-}
-inline Layer Layer::pointwise(MPI_Comm comm, Text function, const Where& where) {
-  Layer layer;
-  detail::Call(where).check(TenonLayerCreatePointwise(comm, function.get(), layer.out()));
-  return layer;
-}
-inline Layer Layer::flatten(MPI_Comm comm, const Where& where) {
-  Layer layer;
-  detail::Call(where).check(TenonLayerCreateFlatten(comm, layer.out()));
-  return layer;
-}
-inline Layer Layer::crossEntropy(MPI_Comm comm, const Where& where) {
-  Layer layer;
-  detail::Call(where).check(TenonLayerCreateCrossEntropy(comm, layer.out()));
-  return layer;
-}
-inline Layer Layer::meanSquaredError(MPI_Comm comm, const Where& where) {
-  Layer layer;
-  detail::Call(where).check(TenonLayerCreateMeanSquaredError(comm, layer.out()));
-  return layer;
-}
-inline Layer Layer::dropout(MPI_Comm comm, double rate, const Where& where) {
-  Layer layer;
-  detail::Call(where).check(TenonLayerCreateDropout(comm, rate, layer.out()));
-  return layer;
-}
-inline Layer Layer::ofType(MPI_Comm comm, Text name, const Where& where) {
-  Layer layer;
-  detail::Call(where).check(TenonLayerCreateType(comm, name.get(), layer.out()));
-  return layer;
-}
 inline Layer Layer::sequential(MPI_Comm comm, const Where& where) {
   Layer layer;
   detail::Call(where).check(TenonLayerCreateSequential(comm, layer.out()));
@@ -522,33 +608,10 @@ inline Layer& Layer::add(const Layer& layer, const Where& where) {
   detail::Call(where).check(TenonLayerSequentialAdd(get(), layer.get()));
   return *this;
 }
-inline Layer Layer::repartition(MPI_Comm comm, const Layout& output, const Where& where) {
-  Layer layer;
-  detail::Call(where).check(TenonLayerCreateRepartition(comm, output.get(), layer.out()));
-  return layer;
-}
-inline Layer Layer::sum(MPI_Comm comm, const Where& where) {
-  Layer layer;
-  detail::Call(where).check(TenonLayerCreateAdd(comm, layer.out()));
-  return layer;
-}
-inline Layer Layer::concatenate(MPI_Comm comm, int dim, const Where& where) {
-  Layer layer;
-  detail::Call(where).check(TenonLayerCreateConcatenate(comm, dim, layer.out()));
-  return layer;
-}
-inline Layer& Layer::setOutputLayout(const Layout& output, const Where& where) {
-  detail::Call(where).check(TenonLayerSetOutputLayout(get(), output.get()));
-  return *this;
-}
 inline Layer Layer::graph(MPI_Comm comm, const Where& where) {
   Layer layer;
   detail::Call(where).check(TenonLayerCreateGraph(comm, layer.out()));
   return layer;
-}
-inline Layer& Layer::graphSetInputs(int count, const Where& where) {
-  detail::Call(where).check(TenonLayerGraphSetInputs(get(), count));
-  return *this;
 }
 inline int Layer::addNode(const Layer& layer, List<int> inputs, const Where& where) {
   int node{};
@@ -583,16 +646,46 @@ inline void Layer::applyAdjointMany(const DTensor& dy, Handles<TenonDTensor> dx,
   detail::Call(where).check(TenonLayerApplyAdjointMany(get(), dy.get(), static_cast<int>(dx.size()),
       dx.data()));
 }
+inline Layer Layer::fromFile(MPI_Comm comm, Text nameOrPath, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateFromFile(comm, nameOrPath.get(), layer.out()));
+  return layer;
+}
+inline void Layer::saveNetwork(Text path, const Where& where) const {
+  detail::Call(where).check(TenonLayerSaveNetwork(get(), path.get()));
+}
+inline void Layer::loadWeights(Text path, Text map, const Where& where) {
+  detail::Call(where).check(TenonLayerLoadWeights(get(), path.get(), map.get()));
+}
+inline void Layer::saveWeights(Text path, const Where& where) const {
+  detail::Call(where).check(TenonLayerSaveWeights(get(), path.get()));
+}
+inline Layer Layer::child(Text path, const Where& where) const {
+  Layer child;
+  detail::Call(where).check(TenonLayerGetChild(get(), path.get(), child.out()));
+  return child;
+}
+inline DTensor Layer::parameter(Text path, const Where& where) const {
+  DTensor parameter;
+  detail::Call(where).check(TenonLayerGetParameterAt(get(), path.get(), parameter.out()));
+  return parameter;
+}
+inline Layer Layer::conv(MPI_Comm comm, TenonInt inChannels, TenonInt outChannels, Ints kernel,
+    const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateConv(comm, static_cast<int>(kernel.size()), inChannels,
+      outChannels, kernel.data(), layer.out()));
+  return layer;
+}
+inline Layer Layer::affine(MPI_Comm comm, TenonInt inputs, TenonInt outputs, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateAffine(comm, inputs, outputs, layer.out()));
+  return layer;
+}
 inline Layer& Layer::setStride(Ints stride, const Where& where) {
   detail::checkLength("tenon::Layer::setStride: stride", stride.size(), detail::spatialOf(get(),
       where));
   detail::Call(where).check(TenonLayerSetStride(get(), stride.data()));
-  return *this;
-}
-inline Layer& Layer::setDilation(Ints dilation, const Where& where) {
-  detail::checkLength("tenon::Layer::setDilation: dilation", dilation.size(),
-      detail::spatialOf(get(), where));
-  detail::Call(where).check(TenonLayerSetDilation(get(), dilation.data()));
   return *this;
 }
 inline Layer& Layer::setPadding(Ints low, Ints high, const Where& where) {
@@ -611,67 +704,8 @@ inline Layer& Layer::setBoundary(List<TenonBoundary> low, List<TenonBoundary> hi
   detail::Call(where).check(TenonLayerSetBoundary(get(), low.data(), detail::orNull(high)));
   return *this;
 }
-inline Layer& Layer::setBoundaryConstant(double value, const Where& where) {
-  detail::Call(where).check(TenonLayerSetBoundaryConstant(get(), value));
-  return *this;
-}
-inline Layer& Layer::setGroups(TenonInt groups, const Where& where) {
-  detail::Call(where).check(TenonLayerSetGroups(get(), groups));
-  return *this;
-}
-inline Layer& Layer::setOverlap(TenonOverlap overlap, const Where& where) {
-  detail::Call(where).check(TenonLayerSetOverlap(get(), overlap));
-  return *this;
-}
-inline Layer& Layer::setCeilMode(bool ceil, const Where& where) {
-  detail::Call(where).check(TenonLayerSetCeilMode(get(), detail::truth(ceil)));
-  return *this;
-}
-inline Layer& Layer::setBias(bool bias, const Where& where) {
-  detail::Call(where).check(TenonLayerSetBias(get(), detail::truth(bias)));
-  return *this;
-}
-inline Layer& Layer::setRate(double rate, const Where& where) {
-  detail::Call(where).check(TenonLayerSetRate(get(), rate));
-  return *this;
-}
-inline Layer& Layer::setSlope(double slope, const Where& where) {
-  detail::Call(where).check(TenonLayerSetSlope(get(), slope));
-  return *this;
-}
-inline Layer& Layer::setFactor(double factor, const Where& where) {
-  detail::Call(where).check(TenonLayerSetFactor(get(), factor));
-  return *this;
-}
-inline Layer& Layer::setDataType(TenonDataType type, const Where& where) {
-  detail::Call(where).check(TenonLayerSetDataType(get(), type));
-  return *this;
-}
-inline Layer& Layer::setSpace(TenonMemorySpace space, const Where& where) {
-  detail::Call(where).check(TenonLayerSetSpace(get(), space));
-  return *this;
-}
-inline Layer& Layer::setStackDepth(int depth, const Where& where) {
-  detail::Call(where).check(TenonLayerSetStackDepth(get(), depth));
-  return *this;
-}
-inline Layer& Layer::setSignature(Text labels, const Where& where) {
-  detail::Call(where).check(TenonLayerSetSignature(get(), labels.get()));
-  return *this;
-}
-inline Layer& Layer::setStorage(Text storage, const Where& where) {
-  detail::Call(where).check(TenonLayerSetStorage(get(), storage.get()));
-  return *this;
-}
-inline Layer& Layer::setBackend(Text backend, const Where& where) {
-  detail::Call(where).check(TenonLayerSetBackend(get(), backend.get()));
-  return *this;
-}
-inline Layer::Layer(MPI_Comm comm, const Where& where) {
-  detail::Call(where).check(TenonLayerCreate(comm, out()));
-}
-inline Layer& Layer::setType(Text type, const Where& where) {
-  detail::Call(where).check(TenonLayerSetType(get(), type.get()));
+inline Layer& Layer::setOutputLayout(const Layout& output, const Where& where) {
+  detail::Call(where).check(TenonLayerSetOutputLayout(get(), output.get()));
   return *this;
 }
 inline std::string Layer::types(const Where& where) {
@@ -695,52 +729,6 @@ inline std::string Layer::typeSignatures(Text type, int ndim, const Where& where
   detail::Call(where).check(TenonLayerGetTypeSignatures(type.get(), ndim, signatures.allocate(),
       signatures.length(), nullptr));
   return signatures.take();
-}
-inline std::string Layer::summary(const Where& where) const {
-  detail::TextBuffer summary;
-  detail::Call(where).check(TenonLayerGetSummary(get(), nullptr, 0, summary.needed()));
-  detail::Call(where).check(TenonLayerGetSummary(get(), summary.allocate(), summary.length(),
-      nullptr));
-  return summary.take();
-}
-inline Layer::SetExampleResult Layer::setExample(TenonInt seed, const Where& where) {
-  int inputs{};
-  TenonInt classes{};
-  detail::Call(where).check(TenonLayerSetExample(get(), seed, &inputs, &classes));
-  return {inputs, classes};
-}
-inline std::vector<TenonInt> Layer::exampleShape(TenonInt seed, int tensor,
-    const Where& where) const {
-  int ndim = 0;
-  detail::Call(where).check(TenonLayerGetExampleShape(get(), seed, tensor, 0, nullptr, &ndim));
-  std::vector<TenonInt> shape(detail::size(ndim));
-  detail::Call(where).check(TenonLayerGetExampleShape(get(), seed, tensor, ndim, shape.data(),
-      nullptr));
-  return shape;
-}
-inline Layer Layer::fromFile(MPI_Comm comm, Text nameOrPath, const Where& where) {
-  Layer layer;
-  detail::Call(where).check(TenonLayerCreateFromFile(comm, nameOrPath.get(), layer.out()));
-  return layer;
-}
-inline void Layer::saveNetwork(Text path, const Where& where) const {
-  detail::Call(where).check(TenonLayerSaveNetwork(get(), path.get()));
-}
-inline Layer Layer::child(Text path, const Where& where) const {
-  Layer child;
-  detail::Call(where).check(TenonLayerGetChild(get(), path.get(), child.out()));
-  return child;
-}
-inline DTensor Layer::parameter(Text path, const Where& where) const {
-  DTensor parameter;
-  detail::Call(where).check(TenonLayerGetParameterAt(get(), path.get(), parameter.out()));
-  return parameter;
-}
-inline void Layer::loadWeights(Text path, Text map, const Where& where) {
-  detail::Call(where).check(TenonLayerLoadWeights(get(), path.get(), map.get()));
-}
-inline void Layer::saveWeights(Text path, const Where& where) const {
-  detail::Call(where).check(TenonLayerSaveWeights(get(), path.get()));
 }
 inline Layout::Layout(const Partition& partition, Ints shape, Text properties, const Where& where) {
   detail::Call(where).check(TenonLayoutCreateSharded(partition.get(),
@@ -857,10 +845,6 @@ inline void LinearOp::applyAdd(double alpha, const DTensor& x, double beta, DTen
     const Where& where) {
   detail::Call(where).check(TenonLinearOpApplyAdd(get(), alpha, x.get(), beta, y.get()));
 }
-inline void LinearOp::applyAdjointAdd(double alpha, const DTensor& y, double beta, DTensor& x,
-    const Where& where) {
-  detail::Call(where).check(TenonLinearOpApplyAdjointAdd(get(), alpha, y.get(), beta, x.get()));
-}
 inline void LinearOp::applyBegin(double alpha, const DTensor& x, double beta, DTensor& y,
     const Where& where) {
   detail::Call(where).check(TenonLinearOpApplyBegin(get(), alpha, x.get(), beta, y.get()));
@@ -868,18 +852,8 @@ inline void LinearOp::applyBegin(double alpha, const DTensor& x, double beta, DT
 inline void LinearOp::applyEnd(const Where& where) {
   detail::Call(where).check(TenonLinearOpApplyEnd(get()));
 }
-inline void LinearOp::applyAdjointBegin(double alpha, const DTensor& y, double beta, DTensor& x,
-    const Where& where) {
-  detail::Call(where).check(TenonLinearOpApplyAdjointBegin(get(), alpha, y.get(), beta, x.get()));
-}
-inline void LinearOp::applyAdjointEnd(const Where& where) {
-  detail::Call(where).check(TenonLinearOpApplyAdjointEnd(get()));
-}
 inline void LinearOp::bind(const DTensor& x, const DTensor& y, const Where& where) {
   detail::Call(where).check(TenonLinearOpBind(get(), x.get(), y.get()));
-}
-inline void LinearOp::bindAdjoint(const DTensor& y, const DTensor& x, const Where& where) {
-  detail::Call(where).check(TenonLinearOpBindAdjoint(get(), y.get(), x.get()));
 }
 inline void LinearOp::unbind(const Where& where) {
   detail::Call(where).check(TenonLinearOpUnbind(get()));
@@ -894,15 +868,11 @@ inline Layout LinearOp::range(const Where& where) const {
   detail::Call(where).check(TenonLinearOpGetRange(get(), layout.out()));
   return layout;
 }
-inline TenonDataType LinearOp::dataType(const Where& where) const {
-  TenonDataType type{};
-  detail::Call(where).check(TenonLinearOpGetDataType(get(), &type));
-  return type;
-}
-inline TenonDataType LinearOp::rangeDataType(const Where& where) const {
-  TenonDataType type{};
-  detail::Call(where).check(TenonLinearOpGetRangeDataType(get(), &type));
-  return type;
+inline LinearOp::DataTypes LinearOp::dataTypes(const Where& where) const {
+  TenonDataType domain{};
+  TenonDataType range{};
+  detail::Call(where).check(TenonLinearOpGetDataTypes(get(), &domain, &range));
+  return {domain, range};
 }
 inline LinearOp::Traffic LinearOp::traffic(const Where& where) const {
   TenonInt messages{};
@@ -941,12 +911,6 @@ inline LinearOp LinearOp::boundaryConstant(const Layout& layout, TenonDataType t
   detail::Call(where).check(TenonLinearOpCreateBoundaryConstant(layout.get(), type, op.out()));
   return op;
 }
-inline LinearOp LinearOp::repartition(const Layout& from, const Layout& to, TenonDataType type,
-    const Where& where) {
-  LinearOp op;
-  detail::Call(where).check(TenonLinearOpCreateRepartition(from.get(), to.get(), type, op.out()));
-  return op;
-}
 inline LinearOp LinearOp::primitive(const Layout& layout, Text name, int axis, int dim,
     TenonDataType type, const Where& where) {
   LinearOp op;
@@ -960,80 +924,10 @@ inline LinearOp LinearOp::sendReceive(const Layout& layout, int rank, TenonDataT
   detail::Call(where).check(TenonLinearOpCreateSendReceive(layout.get(), rank, type, op.out()));
   return op;
 }
-inline LinearOp LinearOp::allocate(const Layout& from, const Layout& to, Ints at,
-    TenonDataType type, const Where& where) {
-  detail::checkLength("tenon::LinearOp::allocate: at", at.size(), detail::dimensionsOf(from.get(),
-      where));
-  LinearOp op;
-  detail::Call(where).check(TenonLinearOpCreateAllocate(from.get(), to.get(), at.data(), type,
-      op.out()));
-  return op;
-}
-inline LinearOp LinearOp::clear(const Layout& layout, Ints low, Ints high, TenonDataType type,
-    const Where& where) {
-  detail::checkLength("tenon::LinearOp::clear: low", low.size(), detail::dimensionsOf(layout.get(),
-      where));
-  detail::checkLength("tenon::LinearOp::clear: high", high.size(),
-      detail::dimensionsOf(layout.get(), where));
-  LinearOp op;
-  detail::Call(where).check(TenonLinearOpCreateClear(layout.get(), low.data(), high.data(), type,
-      op.out()));
-  return op;
-}
-inline LinearOp LinearOp::add(const Layout& layout, Ints low, Ints high, Ints to,
-    TenonDataType type, const Where& where) {
-  detail::checkLength("tenon::LinearOp::add: low", low.size(), detail::dimensionsOf(layout.get(),
-      where));
-  detail::checkLength("tenon::LinearOp::add: high", high.size(), detail::dimensionsOf(layout.get(),
-      where));
-  detail::checkLength("tenon::LinearOp::add: to", to.size(), detail::dimensionsOf(layout.get(),
-      where));
-  LinearOp op;
-  detail::Call(where).check(TenonLinearOpCreateAdd(layout.get(), low.data(), high.data(), to.data(),
-      type, op.out()));
-  return op;
-}
-inline LinearOp LinearOp::copy(const Layout& layout, Ints low, Ints high, Ints to,
-    TenonDataType type, const Where& where) {
-  detail::checkLength("tenon::LinearOp::copy: low", low.size(), detail::dimensionsOf(layout.get(),
-      where));
-  detail::checkLength("tenon::LinearOp::copy: high", high.size(), detail::dimensionsOf(layout.get(),
-      where));
-  detail::checkLength("tenon::LinearOp::copy: to", to.size(), detail::dimensionsOf(layout.get(),
-      where));
-  LinearOp op;
-  detail::Call(where).check(TenonLinearOpCreateCopy(layout.get(), low.data(), high.data(),
-      to.data(), type, op.out()));
-  return op;
-}
-inline LinearOp LinearOp::move(const Layout& layout, Ints low, Ints high, Ints to,
-    TenonDataType type, const Where& where) {
-  detail::checkLength("tenon::LinearOp::move: low", low.size(), detail::dimensionsOf(layout.get(),
-      where));
-  detail::checkLength("tenon::LinearOp::move: high", high.size(), detail::dimensionsOf(layout.get(),
-      where));
-  detail::checkLength("tenon::LinearOp::move: to", to.size(), detail::dimensionsOf(layout.get(),
-      where));
-  LinearOp op;
-  detail::Call(where).check(TenonLinearOpCreateMove(layout.get(), low.data(), high.data(),
-      to.data(), type, op.out()));
-  return op;
-}
-inline LinearOp LinearOp::identity(const Layout& layout, TenonDataType type, const Where& where) {
-  LinearOp op;
-  detail::Call(where).check(TenonLinearOpCreateIdentity(layout.get(), type, op.out()));
-  return op;
-}
 inline LinearOp LinearOp::cast(const Layout& layout, TenonDataType from, TenonDataType to,
     const Where& where) {
   LinearOp op;
   detail::Call(where).check(TenonLinearOpCreateCast(layout.get(), from, to, op.out()));
-  return op;
-}
-inline LinearOp LinearOp::zero(const Layout& from, const Layout& to, TenonDataType type,
-    const Where& where) {
-  LinearOp op;
-  detail::Call(where).check(TenonLinearOpCreateZero(from.get(), to.get(), type, op.out()));
   return op;
 }
 inline LinearOp LinearOp::composition(Handles<TenonLinearOp> ops, const Where& where) {
@@ -1129,10 +1023,6 @@ inline void progressShow(Text name, TenonInt done, TenonInt total, Text valueNam
     const Where& where) {
   detail::Call(where).check(TenonProgressShow(name.get(), done, total, valueName.get(), value));
 }
-inline Layer& Layer::setTargetWeights(const DTensor& weights, const Where& where) {
-  detail::Call(where).check(TenonLayerSetTargetWeights(get(), weights.get()));
-  return *this;
-}
 inline Machine::Machine(Text name, List<const char*> names, Ints sizes, const Where& where) {
   detail::checkLength("tenon::Machine: sizes", sizes.size(), names.size());
   detail::Call(where).check(TenonMachineCreate(name.get(), static_cast<int>(names.size()),
@@ -1175,32 +1065,25 @@ inline Machine::Counts Machine::counts(const Where& where) const {
   detail::Call(where).check(TenonMachineGetCounts(get(), &levels, &links, &devices));
   return {levels, links, devices};
 }
-inline std::string Machine::levelName(int level, const Where& where) const {
+inline Machine::Level Machine::level(int level, const Where& where) const {
   detail::TextBuffer name;
-  detail::Call(where).check(TenonMachineGetLevelName(get(), level, nullptr, 0, name.needed()));
-  detail::Call(where).check(TenonMachineGetLevelName(get(), level, name.allocate(), name.length(),
-      nullptr));
-  return name.take();
-}
-inline TenonInt Machine::levelSize(int level, const Where& where) const {
   TenonInt size{};
-  detail::Call(where).check(TenonMachineGetLevelSize(get(), level, &size));
-  return size;
-}
-inline std::string Machine::linkName(int link, const Where& where) const {
-  detail::TextBuffer name;
-  detail::Call(where).check(TenonMachineGetLinkName(get(), link, nullptr, 0, name.needed()));
-  detail::Call(where).check(TenonMachineGetLinkName(get(), link, name.allocate(), name.length(),
-      nullptr));
-  return name.take();
+  detail::Call(where).check(TenonMachineGetLevel(get(), level, nullptr, 0, name.needed(), &size));
+  detail::Call(where).check(TenonMachineGetLevel(get(), level, name.allocate(), name.length(),
+      nullptr, &size));
+  return {name.take(), size};
 }
 inline Machine::Link Machine::link(int link, const Where& where) const {
+  detail::TextBuffer name;
   int level{};
   TenonInt units{};
   double bandwidth{};
   double latency{};
-  detail::Call(where).check(TenonMachineGetLink(get(), link, &level, &units, &bandwidth, &latency));
-  return {level, units, bandwidth, latency};
+  detail::Call(where).check(TenonMachineGetLink(get(), link, nullptr, 0, name.needed(), &level,
+      &units, &bandwidth, &latency));
+  detail::Call(where).check(TenonMachineGetLink(get(), link, name.allocate(), name.length(),
+      nullptr, &level, &units, &bandwidth, &latency));
+  return {name.take(), level, units, bandwidth, latency};
 }
 inline std::vector<TenonInt> Machine::ranks(const Where& where) const {
   std::vector<TenonInt> ranks(detail::devicesOf(get(), where));
@@ -1307,11 +1190,6 @@ inline int optionsDeclaredCount(const Where& where) {
   detail::Call(where).check(TenonOptionsGetDeclaredCount(&count));
   return count;
 }
-inline TenonOptionType optionsDeclaredType(int index, const Where& where) {
-  TenonOptionType type{};
-  detail::Call(where).check(TenonOptionsGetDeclaredType(index, &type));
-  return type;
-}
 inline std::string optionsDeclaredText(int index, TenonOptionText which, const Where& where) {
   detail::TextBuffer text;
   detail::Call(where).check(TenonOptionsGetDeclaredText(index, which, nullptr, 0, text.needed()));
@@ -1363,11 +1241,6 @@ inline std::vector<int> Partition::extents(const Where& where) const {
   detail::Call(where).check(TenonPartitionGetExtents(get(), extents.data()));
   return extents;
 }
-inline int Partition::position(const Where& where) const {
-  int position{};
-  detail::Call(where).check(TenonPartitionGetPosition(get(), &position));
-  return position;
-}
 inline std::vector<int> Partition::coordinates(const Where& where) const {
   std::vector<int> coordinates(detail::axesOf(get(), where));
   detail::Call(where).check(TenonPartitionGetCoordinates(get(), coordinates.data()));
@@ -1387,11 +1260,6 @@ inline void Partition::unshareMemory(void* memory, const Where& where) {
 inline Partition& Partition::setStream(void* stream, const Where& where) {
   detail::Call(where).check(TenonPartitionSetStream(get(), stream));
   return *this;
-}
-inline Plan Plan::named(Text nameOrPath, TenonInt batch, const Where& where) {
-  Plan plan;
-  detail::Call(where).check(TenonPlanCreateNamed(nameOrPath.get(), batch, plan.out()));
-  return plan;
 }
 inline Plan& Plan::setMachine(const Machine& machine, const Where& where) {
   detail::Call(where).check(TenonPlanSetMachine(get(), machine.get()));
@@ -1420,34 +1288,13 @@ inline std::string Plan::layerName(TenonInt index, const Where& where) const {
       nullptr));
   return name.take();
 }
-inline std::string Plan::word(Text layer, const Where& where) const {
-  detail::TextBuffer word;
-  detail::Call(where).check(TenonPlanGetWord(get(), layer.get(), nullptr, 0, word.needed()));
-  detail::Call(where).check(TenonPlanGetWord(get(), layer.get(), word.allocate(), word.length(),
-      nullptr));
-  return word.take();
-}
-inline std::string Plan::runnerUp(Text layer, const Where& where) const {
-  detail::TextBuffer word;
-  detail::Call(where).check(TenonPlanGetRunnerUp(get(), layer.get(), nullptr, 0, word.needed()));
-  detail::Call(where).check(TenonPlanGetRunnerUp(get(), layer.get(), word.allocate(), word.length(),
-      nullptr));
-  return word.take();
-}
-inline double Plan::publishedSeconds(Text equation, TenonInt rows, TenonInt columns,
-    TenonInt convRows, TenonInt convColumns, const Where& where) const {
-  double seconds{};
-  detail::Call(where).check(TenonPlanGetPublishedSeconds(get(), equation.get(), rows, columns,
-      convRows, convColumns, &seconds));
-  return seconds;
-}
-inline Plan::CountConversionResult Plan::countConversion(Text from, Text to, TenonInt processes,
-    Ints shape, const Where& where) {
-  TenonInt messages{};
-  TenonInt elements{};
-  detail::Call(where).check(TenonPlanCountConversion(from.get(), to.get(), processes,
-      static_cast<int>(shape.size()), shape.data(), &messages, &elements));
-  return {messages, elements};
+inline std::string Plan::getText(Text layer, Text name, const Where& where) const {
+  detail::TextBuffer text;
+  detail::Call(where).check(TenonPlanGetText(get(), layer.get(), name.get(), nullptr, 0,
+      text.needed()));
+  detail::Call(where).check(TenonPlanGetText(get(), layer.get(), name.get(), text.allocate(),
+      text.length(), nullptr));
+  return text.take();
 }
 inline Plan::Plan(const Layer& network, TenonInt batch, const Where& where) {
   detail::Call(where).check(TenonPlanCreate(network.get(), batch, out()));
@@ -1504,85 +1351,6 @@ inline void Plan::applyAdjoint(const DTensor& dy, DTensor& dx, const Where& wher
 }
 inline void Plan::applyAdjoint(const DTensor& dy, const Where& where) {
   detail::Call(where).check(TenonPlanApplyAdjoint(get(), dy.get(), nullptr));
-}
-inline PlacementList::PlacementList(Ints system, Ints sizes, const Where& where) {
-  detail::Call(where).check(TenonPlacementListCreate(static_cast<int>(system.size()), system.data(),
-      static_cast<int>(sizes.size()), sizes.data(), out()));
-}
-inline TenonInt PlacementList::count(const Where& where) const {
-  TenonInt count{};
-  detail::Call(where).check(TenonPlacementListGetCount(get(), &count));
-  return count;
-}
-inline void PlacementList::matrix(TenonInt index, Array<TenonInt> matrix,
-    const Where& where) const {
-  detail::Call(where).check(TenonPlacementListGetMatrix(get(), index, matrix.data()));
-}
-inline void PlacementList::coordinates(TenonInt index, TenonInt device, Array<TenonInt> coordinates,
-    const Where& where) const {
-  detail::Call(where).check(TenonPlacementListGetCoordinates(get(), index, device,
-      coordinates.data()));
-}
-inline TenonInt PlacementList::device(TenonInt index, Ints coordinates, const Where& where) const {
-  TenonInt device{};
-  detail::Call(where).check(TenonPlacementListGetDevice(get(), index, coordinates.data(), &device));
-  return device;
-}
-inline int PlacementList::hierarchy(TenonInt index, List<int> reduce, Array<TenonInt> hierarchy,
-    const Where& where) const {
-  int levels{};
-  detail::Call(where).check(TenonPlacementListGetHierarchy(get(), index,
-      static_cast<int>(reduce.size()), reduce.data(), &levels, hierarchy.data()));
-  return levels;
-}
-inline ReductionPrograms::ReductionPrograms(const PlacementList& list, TenonInt index,
-    List<int> reduce, int sizeLimit, const Where& where) {
-  detail::Call(where).check(TenonReductionProgramsCreate(list.get(), index,
-      static_cast<int>(reduce.size()), reduce.data(), sizeLimit, out()));
-}
-inline TenonInt ReductionPrograms::count(const Where& where) const {
-  TenonInt count{};
-  detail::Call(where).check(TenonReductionProgramsGetCount(get(), &count));
-  return count;
-}
-inline TenonInt ReductionPrograms::countOfSize(int size, const Where& where) const {
-  TenonInt count{};
-  detail::Call(where).check(TenonReductionProgramsGetCountOfSize(get(), size, &count));
-  return count;
-}
-inline int ReductionPrograms::size(TenonInt index, const Where& where) const {
-  int steps{};
-  detail::Call(where).check(TenonReductionProgramsGetSize(get(), index, &steps));
-  return steps;
-}
-inline std::string ReductionPrograms::getText(TenonInt index, const Where& where) const {
-  detail::TextBuffer text;
-  detail::Call(where).check(TenonReductionProgramsGetText(get(), index, nullptr, 0, text.needed()));
-  detail::Call(where).check(TenonReductionProgramsGetText(get(), index, text.allocate(),
-      text.length(), nullptr));
-  return text.take();
-}
-inline ReductionPrograms::Step ReductionPrograms::step(TenonInt index, int step,
-    const Where& where) const {
-  TenonCollective collective{};
-  int groups{};
-  int members{};
-  detail::Call(where).check(TenonReductionProgramsGetStep(get(), index, step, &collective, &groups,
-      &members));
-  return {collective, groups, members};
-}
-inline std::vector<int> ReductionPrograms::groups(TenonInt index, int step,
-    const Where& where) const {
-  std::vector<int> devices(detail::devicesOf(get(), index, step, where));
-  detail::Call(where).check(TenonReductionProgramsGetGroups(get(), index, step, devices.data()));
-  return devices;
-}
-inline std::vector<double> ReductionPrograms::predict(const Machine& machine,
-    TenonReductionAlgorithm algorithm, double bytes, const Where& where) const {
-  std::vector<double> seconds(detail::countOf(get(), where));
-  detail::Call(where).check(TenonReductionProgramsPredict(get(), machine.get(), algorithm, bytes,
-      seconds.data()));
-  return seconds;
 }
 inline Trainer::Trainer(const Layer& network, const Layer& loss, const Optimizer& optimizer,
     const Where& where) {

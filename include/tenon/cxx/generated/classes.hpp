@@ -11,6 +11,8 @@
 #include <tenon/ext/error.h>
 #include <tenon/ext/layer.h>
 #include <tenon/ext/linearop.h>
+#include <tenon/ext/plan.h>
+#include <tenon/ext/reduction.h>
 
 #include <string>
 #include <string_view>
@@ -100,8 +102,6 @@ public:
   int axes(const Where& where = Where::current()) const;
   /** Returns the number of processes along each axis. TenonPartitionGetExtents() */
   std::vector<int> extents(const Where& where = Where::current()) const;
-  /** Returns the position of this rank in the grid. TenonPartitionGetPosition() */
-  int position(const Where& where = Where::current()) const;
   /** Returns the coordinates of this rank in the grid. TenonPartitionGetCoordinates() */
   std::vector<int> coordinates(const Where& where = Where::current()) const;
   /** Returns the communicator along one axis. TenonPartitionGetAxisComm() */
@@ -232,6 +232,12 @@ public:
   LinearOp share(const Where& where = Where::current()) const {
     return LinearOp(retained(where));
   }
+  /** Creates an embedding into a larger array; new elements are 0. TenonLinearOpCreateAllocate() */
+  static LinearOp allocate(const Layout& from, const Layout& to, Ints at, TenonDataType type,
+      const Where& where = Where::current());
+  /** Creates an operator on boxes of the local array. TenonLinearOpCreateMemory() */
+  static LinearOp memory(const Layout& layout, Text name, Ints low, Ints high, Ints to,
+      TenonDataType type, const Where& where = Where::current());
   /** Registers an operator type. TenonLinearOpRegister() */
   static void registerType(Text name, const TenonLinearOpFunctions& functions,
       const Where& where = Where::current());
@@ -249,38 +255,14 @@ public:
    *  TenonLinearOpCreateBoundaryConstant() */
   static LinearOp boundaryConstant(const Layout& layout, TenonDataType type,
       const Where& where = Where::current());
-  /** Creates a conversion that only redistributes values. TenonLinearOpCreateRepartition() */
-  static LinearOp repartition(const Layout& from, const Layout& to, TenonDataType type,
-      const Where& where = Where::current());
   /** Creates a communication primitive by its name. TenonLinearOpCreatePrimitive() */
   static LinearOp primitive(const Layout& layout, Text name, int axis, int dim, TenonDataType type,
       const Where& where = Where::current());
   /** Creates a transfer of a tensor to another process. TenonLinearOpCreateSendReceive() */
   static LinearOp sendReceive(const Layout& layout, int rank, TenonDataType type,
       const Where& where = Where::current());
-  /** Creates an embedding into a larger array; new elements are 0. TenonLinearOpCreateAllocate() */
-  static LinearOp allocate(const Layout& from, const Layout& to, Ints at, TenonDataType type,
-      const Where& where = Where::current());
-  /** Creates an operator that sets a box to zero. TenonLinearOpCreateClear() */
-  static LinearOp clear(const Layout& layout, Ints low, Ints high, TenonDataType type,
-      const Where& where = Where::current());
-  /** Creates an operator that adds a box to another. TenonLinearOpCreateAdd() */
-  static LinearOp add(const Layout& layout, Ints low, Ints high, Ints to, TenonDataType type,
-      const Where& where = Where::current());
-  /** Creates an operator that copies a box to another. TenonLinearOpCreateCopy() */
-  static LinearOp copy(const Layout& layout, Ints low, Ints high, Ints to, TenonDataType type,
-      const Where& where = Where::current());
-  /** Creates an operator that copies a box and sets it to zero. TenonLinearOpCreateMove() */
-  static LinearOp move(const Layout& layout, Ints low, Ints high, Ints to, TenonDataType type,
-      const Where& where = Where::current());
-  /** Creates the identity: y <- x. TenonLinearOpCreateIdentity() */
-  static LinearOp identity(const Layout& layout, TenonDataType type,
-      const Where& where = Where::current());
   /** Creates a cast to another floating-point type: y <- x. TenonLinearOpCreateCast() */
   static LinearOp cast(const Layout& layout, TenonDataType from, TenonDataType to,
-      const Where& where = Where::current());
-  /** Creates the zero operator: y <- 0. TenonLinearOpCreateZero() */
-  static LinearOp zero(const Layout& from, const Layout& to, TenonDataType type,
       const Where& where = Where::current());
   /** Creates a product: ops[count-1] . TenonLinearOpCreateComposition() */
   static LinearOp composition(Handles<TenonLinearOp> ops, const Where& where = Where::current());
@@ -304,34 +286,26 @@ public:
   /** Applies with factors: y <- alpha F x + beta y. TenonLinearOpApplyAdd() */
   void applyAdd(double alpha, const DTensor& x, double beta, DTensor& y,
       const Where& where = Where::current());
-  /** Applies the adjoint with factors: x <- alpha F* y + beta x. TenonLinearOpApplyAdjointAdd() */
-  void applyAdjointAdd(double alpha, const DTensor& y, double beta, DTensor& x,
-      const Where& where = Where::current());
   /** Starts y <- alpha F x + beta y. TenonLinearOpApplyBegin() */
   void applyBegin(double alpha, const DTensor& x, double beta, DTensor& y,
       const Where& where = Where::current());
   /** Completes TenonLinearOpApplyBegin(). TenonLinearOpApplyEnd() */
   void applyEnd(const Where& where = Where::current());
-  /** Starts x <- alpha F* y + beta x. TenonLinearOpApplyAdjointBegin() */
-  void applyAdjointBegin(double alpha, const DTensor& y, double beta, DTensor& x,
-      const Where& where = Where::current());
-  /** Completes TenonLinearOpApplyAdjointBegin(). TenonLinearOpApplyAdjointEnd() */
-  void applyAdjointEnd(const Where& where = Where::current());
   /** Binds x and y for y <- F x. TenonLinearOpBind() */
   void bind(const DTensor& x, const DTensor& y, const Where& where = Where::current());
-  /** Binds y and x for x <- F* y. TenonLinearOpBindAdjoint() */
-  void bindAdjoint(const DTensor& y, const DTensor& x, const Where& where = Where::current());
-  /** Removes both bindings, if there are any. TenonLinearOpUnbind() */
+  /** Removes the binding, and that of the adjoint, if there are any. TenonLinearOpUnbind() */
   void unbind(const Where& where = Where::current());
   /** Returns the layout of the domain. TenonLinearOpGetDomain() */
   Layout domain(const Where& where = Where::current()) const;
   /** Returns the layout of the range. TenonLinearOpGetRange() */
   Layout range(const Where& where = Where::current()) const;
-  /** Returns the element type of the domain. TenonLinearOpGetDataType() */
-  TenonDataType dataType(const Where& where = Where::current()) const;
-  /** Returns the element type of the range, which differs for casts.
-   *  TenonLinearOpGetRangeDataType() */
-  TenonDataType rangeDataType(const Where& where = Where::current()) const;
+  /** What dataTypes() returns. */
+  struct DataTypes {
+    TenonDataType domain;
+    TenonDataType range;
+  };
+  /** Returns the element types. TenonLinearOpGetDataTypes() */
+  DataTypes dataTypes(const Where& where = Where::current()) const;
   /** What traffic() returns. */
   struct Traffic {
     TenonInt messages;
@@ -356,55 +330,28 @@ public:
   Layer share(const Where& where = Where::current()) const {
     return Layer(retained(where));
   }
-  /** Creates a layer to be given a type by TenonLayerSetType(). TenonLayerCreate() */
-  explicit Layer(MPI_Comm comm, const Where& where = Where::current());
-  /** Creates a layer without functions. TenonLayerCreateShell() */
-  static Layer shell(MPI_Comm comm, const Where& where = Where::current());
   /** Registers a layer type. TenonLayerRegister() */
   static void registerType(Text name, TenonLayerCreator create,
       const Where& where = Where::current());
+  /** Creates a sequential layer, to be filled by TenonLayerSequentialAdd().
+   *  TenonLayerCreateSequential() */
+  static Layer sequential(MPI_Comm comm, const Where& where = Where::current());
+  /** Creates a graph, to be filled by TenonLayerGraphAddNode(). TenonLayerCreateGraph() */
+  static Layer graph(MPI_Comm comm, const Where& where = Where::current());
+  /** Creates a layer or network from a network file. TenonLayerCreateFromFile() */
+  static Layer fromFile(MPI_Comm comm, Text nameOrPath, const Where& where = Where::current());
   /** Creates a convolution (as cross-correlation). TenonLayerCreateConv() */
   static Layer conv(MPI_Comm comm, TenonInt inChannels, TenonInt outChannels, Ints kernel,
-      const Where& where = Where::current());
-  /** Creates a pooling over windows of [batch, channel, spatial...]. TenonLayerCreatePooling() */
-  static Layer pooling(MPI_Comm comm, TenonPoolingMode mode, Ints kernel,
       const Where& where = Where::current());
   /** Creates an affine (fully connected) layer: y = x W^T + b. TenonLayerCreateAffine() */
   static Layer affine(MPI_Comm comm, TenonInt inputs, TenonInt outputs,
       const Where& where = Where::current());
-  /** Creates an elementwise function. TenonLayerCreatePointwise() */
-  static Layer pointwise(MPI_Comm comm, Text function, const Where& where = Where::current());
-  /** Creates a reshape of [batch, channel, ...] to [batch, features]. TenonLayerCreateFlatten() */
-  static Layer flatten(MPI_Comm comm, const Where& where = Where::current());
-  /** Creates the mean cross-entropy of log-softmax(x) with labels.
-   *  TenonLayerCreateCrossEntropy() */
-  static Layer crossEntropy(MPI_Comm comm, const Where& where = Where::current());
-  /** Creates the mean squared error 1/N sum (x - t)^2. TenonLayerCreateMeanSquaredError() */
-  static Layer meanSquaredError(MPI_Comm comm, const Where& where = Where::current());
-  /** Creates a dropout layer. TenonLayerCreateDropout() */
-  static Layer dropout(MPI_Comm comm, double rate, const Where& where = Where::current());
-  /** Creates a layer by the name of its type. TenonLayerCreateType() */
-  static Layer ofType(MPI_Comm comm, Text name, const Where& where = Where::current());
-  /** Creates a sequential layer, to be filled by TenonLayerSequentialAdd().
-   *  TenonLayerCreateSequential() */
-  static Layer sequential(MPI_Comm comm, const Where& where = Where::current());
-  /** Creates a layer whose output is its input in another layout. TenonLayerCreateRepartition() */
-  static Layer repartition(MPI_Comm comm, const Layout& output,
-      const Where& where = Where::current());
-  /** Creates the sum of one or more inputs of equal shape. TenonLayerCreateAdd() */
-  static Layer sum(MPI_Comm comm, const Where& where = Where::current());
-  /** Creates the concatenation of inputs along one dimension. TenonLayerCreateConcatenate() */
-  static Layer concatenate(MPI_Comm comm, int dim, const Where& where = Where::current());
-  /** Creates a graph, to be filled by TenonLayerGraphAddNode(). TenonLayerCreateGraph() */
-  static Layer graph(MPI_Comm comm, const Where& where = Where::current());
   /** Returns the names of all types of the library but "shell". TenonLayerGetTypes() */
   static std::string types(const Where& where = Where::current());
   /** Returns the signature table of a type of layers: which properties of the parameters and of
    *  the output follow from which properties of the inputs along a grid axis.
    *  TenonLayerGetTypeSignatures() */
   static std::string typeSignatures(Text type, int ndim, const Where& where = Where::current());
-  /** Creates a layer or network from a network file. TenonLayerCreateFromFile() */
-  static Layer fromFile(MPI_Comm comm, Text nameOrPath, const Where& where = Where::current());
   /** Sets the user functions. TenonLayerShellSetFunctions() */
   Layer& shellSetFunctions(const TenonLayerShellFunctions& functions,
       const Where& where = Where::current());
@@ -437,6 +384,28 @@ public:
   Borrowed<DTensor> shellState(int index, const Where& where = Where::current()) const;
   /** Returns the workspace of the current evaluation. TenonLayerShellGetWorkspace() */
   void* shellWorkspace(const Where& where = Where::current()) const;
+  /** What setExample() returns. */
+  struct SetExampleResult {
+    int inputs;
+    TenonInt classes;
+  };
+  /** Gives a layer the settings of a random example of its type. TenonLayerSetExample() */
+  SetExampleResult setExample(TenonInt seed, const Where& where = Where::current());
+  /** Returns the shape of an input, or of the target, of an example. TenonLayerGetExampleShape() */
+  std::vector<TenonInt> exampleShape(TenonInt seed, int tensor,
+      const Where& where = Where::current()) const;
+  /** Returns what views say of the settings of a layer. TenonLayerGetSummary() */
+  std::string summary(const Where& where = Where::current()) const;
+  /** Sets the element type of input, parameters and output. TenonLayerSetDataType() */
+  Layer& setDataType(TenonDataType type, const Where& where = Where::current());
+  /** Sets the memory space of input, parameters and output. TenonLayerSetSpace() */
+  Layer& setSpace(TenonMemorySpace space, const Where& where = Where::current());
+  /** Sets how many evaluations can await their adjoint. TenonLayerSetStackDepth() */
+  Layer& setStackDepth(int depth, const Where& where = Where::current());
+  /** Sets the signature, overriding the default choice. TenonLayerSetSignature() */
+  Layer& setSignature(Text labels, const Where& where = Where::current());
+  /** Sets the layout in which parameters are stored and updated. TenonLayerSetStorage() */
+  Layer& setStorage(Text storage, const Where& where = Where::current());
   /** Prepares the layer for inputs in one layout. TenonLayerSetUp() */
   void setUp(const Layout& input, const Where& where = Where::current());
   /** Returns the layout of the output, for the last set-up input. TenonLayerGetOutputLayout() */
@@ -469,6 +438,8 @@ public:
   Layer& setFrozen(bool frozen, const Where& where = Where::current());
   /** Sets the target of a loss for the next evaluations. TenonLayerSetTarget() */
   Layer& setTarget(const DTensor& target, const Where& where = Where::current());
+  /** Sets the weights of a loss for the next evaluations. TenonLayerSetTargetWeights() */
+  Layer& setTargetWeights(const DTensor& weights, const Where& where = Where::current());
   /** Evaluates the layer: y <- f(x). TenonLayerApply() */
   void apply(const DTensor& x, DTensor& y, const Where& where = Where::current());
   /** Evaluates the tangent (JVP) at the last evaluation: dy <- J dx. TenonLayerApplyTangent() */
@@ -488,10 +459,6 @@ public:
       const Where& where = Where::current());
   /** Appends a layer to a sequential layer. TenonLayerSequentialAdd() */
   Layer& add(const Layer& layer, const Where& where = Where::current());
-  /** Sets the output layout of an add or concatenate layer. TenonLayerSetOutputLayout() */
-  Layer& setOutputLayout(const Layout& output, const Where& where = Where::current());
-  /** Sets the number of inputs of a graph. TenonLayerGraphSetInputs() */
-  Layer& graphSetInputs(int count, const Where& where = Where::current());
   /** Adds a node that evaluates a layer. TenonLayerGraphAddNode() */
   int addNode(const Layer& layer, List<int> inputs, const Where& where = Where::current());
   /** Returns the layout of a layer's user-supplied boundary values.
@@ -510,74 +477,31 @@ public:
   /** Evaluates the adjoint of a layer with several inputs. TenonLayerApplyAdjointMany() */
   void applyAdjointMany(const DTensor& dy, Handles<TenonDTensor> dx,
       const Where& where = Where::current());
-  /** Sets the stride of a convolution or pooling. TenonLayerSetStride() */
-  Layer& setStride(Ints stride, const Where& where = Where::current());
-  /** Sets the dilation, the spacing of kernel elements. TenonLayerSetDilation() */
-  Layer& setDilation(Ints dilation, const Where& where = Where::current());
-  /** Sets the padding of a convolution or pooling. TenonLayerSetPadding() */
-  Layer& setPadding(Ints low, Ints high = {}, const Where& where = Where::current());
-  /** Sets the boundary modes, which give the padding its values. TenonLayerSetBoundary() */
-  Layer& setBoundary(List<TenonBoundary> low, List<TenonBoundary> high = {},
-      const Where& where = Where::current());
-  /** Sets one constant as value beyond sides of mode values. TenonLayerSetBoundaryConstant() */
-  Layer& setBoundaryConstant(double value, const Where& where = Where::current());
-  /** Sets the number of channel groups of a convolution. TenonLayerSetGroups() */
-  Layer& setGroups(TenonInt groups, const Where& where = Where::current());
-  /** Sets the overlap of computation and halo exchange. TenonLayerSetOverlap() */
-  Layer& setOverlap(TenonOverlap overlap, const Where& where = Where::current());
-  /** Sets whether a last window may reach beyond the padding. TenonLayerSetCeilMode() */
-  Layer& setCeilMode(bool ceil, const Where& where = Where::current());
-  /** Sets whether a convolution or affine layer has a bias. TenonLayerSetBias() */
-  Layer& setBias(bool bias, const Where& where = Where::current());
-  /** Sets the rate of a dropout layer. TenonLayerSetRate() */
-  Layer& setRate(double rate, const Where& where = Where::current());
-  /** Sets the slope of a "leakyrelu" layer. TenonLayerSetSlope() */
-  Layer& setSlope(double slope, const Where& where = Where::current());
-  /** Sets the factor of a "scale" layer. TenonLayerSetFactor() */
-  Layer& setFactor(double factor, const Where& where = Where::current());
-  /** Sets the element type of input, parameters and output. TenonLayerSetDataType() */
-  Layer& setDataType(TenonDataType type, const Where& where = Where::current());
-  /** Sets the memory space of input, parameters and output. TenonLayerSetSpace() */
-  Layer& setSpace(TenonMemorySpace space, const Where& where = Where::current());
-  /** Sets how many evaluations can await their adjoint. TenonLayerSetStackDepth() */
-  Layer& setStackDepth(int depth, const Where& where = Where::current());
-  /** Sets the signature, overriding the default choice. TenonLayerSetSignature() */
-  Layer& setSignature(Text labels, const Where& where = Where::current());
-  /** Sets the layout in which parameters are stored and updated. TenonLayerSetStorage() */
-  Layer& setStorage(Text storage, const Where& where = Where::current());
-  /** Selects the compute backend. TenonLayerSetBackend() */
-  Layer& setBackend(Text backend, const Where& where = Where::current());
-  /** Sets the type of a layer. TenonLayerSetType() */
-  Layer& setType(Text type, const Where& where = Where::current());
-  /** Returns the index labels of a layer, of which a signature has one for each grid axis.
-   *  TenonLayerGetLabels() */
-  std::string labels(Ints shape, const Where& where = Where::current()) const;
-  /** Returns what views say of the settings of a layer. TenonLayerGetSummary() */
-  std::string summary(const Where& where = Where::current()) const;
-  /** What setExample() returns. */
-  struct SetExampleResult {
-    int inputs;
-    TenonInt classes;
-  };
-  /** Gives a layer the settings of a random example of its type. TenonLayerSetExample() */
-  SetExampleResult setExample(TenonInt seed, const Where& where = Where::current());
-  /** Returns the shape of an input, or of the target, of an example. TenonLayerGetExampleShape() */
-  std::vector<TenonInt> exampleShape(TenonInt seed, int tensor,
-      const Where& where = Where::current()) const;
   /** Writes a network file of a layer, without weights. TenonLayerSaveNetwork() */
   void saveNetwork(Text path, const Where& where = Where::current()) const;
-  /** Returns a layer inside a container. TenonLayerGetChild() */
-  Layer child(Text path, const Where& where = Where::current()) const;
-  /** Returns a parameter by its path, as TenonLayerGetParameter(). TenonLayerGetParameterAt() */
-  DTensor parameter(Text path, const Where& where = Where::current()) const;
   /** Reads all parameters and running statistics from a weights file. TenonLayerLoadWeights() */
   void loadWeights(Text path, Text map = {}, const Where& where = Where::current());
   /** Writes all parameters and running statistics to a weights file. TenonLayerSaveWeights() */
   void saveWeights(Text path, const Where& where = Where::current()) const;
+  /** Returns a layer inside a container. TenonLayerGetChild() */
+  Layer child(Text path, const Where& where = Where::current()) const;
+  /** Returns a parameter by its path, as TenonLayerGetParameter(). TenonLayerGetParameterAt() */
+  DTensor parameter(Text path, const Where& where = Where::current()) const;
+  /** Sets the stride of windows. TenonLayerSetStride() */
+  Layer& setStride(Ints stride, const Where& where = Where::current());
+  /** Sets the padding. TenonLayerSetPadding() */
+  Layer& setPadding(Ints low, Ints high = {}, const Where& where = Where::current());
+  /** Sets the boundary modes, which give the padding its values. TenonLayerSetBoundary() */
+  Layer& setBoundary(List<TenonBoundary> low, List<TenonBoundary> high = {},
+      const Where& where = Where::current());
+  /** Sets the layout of the output of a repartition, add or concatenate layer.
+   *  TenonLayerSetOutputLayout() */
+  Layer& setOutputLayout(const Layout& output, const Where& where = Where::current());
+  /** Returns the index labels of a layer, of which a signature has one for each grid axis.
+   *  TenonLayerGetLabels() */
+  std::string labels(Ints shape, const Where& where = Where::current()) const;
   /** Creates the Jacobian of a layer at a point. TenonLinearOpCreateJacobian() */
   LinearOp jacobian(const DTensor& x, const Where& where = Where::current()) const;
-  /** Sets the weights of a loss for the next evaluations. TenonLayerSetTargetWeights() */
-  Layer& setTargetWeights(const DTensor& weights, const Where& where = Where::current());
 };
 
 /** @brief TenonMachine: levels of devices, and links between them. */
@@ -612,20 +536,22 @@ public:
   };
   /** Returns the numbers of levels, links and devices. TenonMachineGetCounts() */
   Counts counts(const Where& where = Where::current()) const;
-  /** Returns the name of a level. TenonMachineGetLevelName() */
-  std::string levelName(int level, const Where& where = Where::current()) const;
-  /** Returns the size of a level. TenonMachineGetLevelSize() */
-  TenonInt levelSize(int level, const Where& where = Where::current()) const;
-  /** Returns the name of a link. TenonMachineGetLinkName() */
-  std::string linkName(int link, const Where& where = Where::current()) const;
+  /** What level() returns. */
+  struct Level {
+    std::string name;
+    TenonInt size;
+  };
+  /** Returns name and size of a level. TenonMachineGetLevel() */
+  Level level(int level, const Where& where = Where::current()) const;
   /** What link() returns. */
   struct Link {
+    std::string name;
     int level;
     TenonInt units;
     double bandwidth;
     double latency;
   };
-  /** Returns level and rates of a link. TenonMachineGetLink() */
+  /** Returns name, level and rates of a link. TenonMachineGetLink() */
   Link link(int link, const Where& where = Where::current()) const;
   /** Returns the ranks of the devices, or the cores of this computer. TenonMachineGetRanks() */
   std::vector<TenonInt> ranks(const Where& where = Where::current()) const;
@@ -764,11 +690,6 @@ public:
   TenonInt count(const Where& where = Where::current()) const;
   /** Returns the matrix of a placement. TenonPlacementListGetMatrix() */
   void matrix(TenonInt index, Array<TenonInt> matrix, const Where& where = Where::current()) const;
-  /** Returns the coordinates of the process on a device. TenonPlacementListGetCoordinates() */
-  void coordinates(TenonInt index, TenonInt device, Array<TenonInt> coordinates,
-      const Where& where = Where::current()) const;
-  /** Returns the device of the process with given coordinates. TenonPlacementListGetDevice() */
-  TenonInt device(TenonInt index, Ints coordinates, const Where& where = Where::current()) const;
   /** Returns the levels of a reduction over some axes. TenonPlacementListGetHierarchy() */
   int hierarchy(TenonInt index, List<int> reduce, Array<TenonInt> hierarchy,
       const Where& where = Where::current()) const;
@@ -830,6 +751,10 @@ public:
    *  TenonPlanCountConversion() */
   static CountConversionResult countConversion(Text from, Text to, TenonInt processes, Ints shape,
       const Where& where = Where::current());
+  /** Returns the cost of one training iteration by a published equation.
+   *  TenonPlanGetPublishedSeconds() */
+  double publishedSeconds(Text equation, TenonInt rows, TenonInt columns, TenonInt convRows,
+      TenonInt convColumns, const Where& where = Where::current()) const;
   /** Sets the machine that the processes run on. TenonPlanSetMachine() */
   Plan& setMachine(const Machine& machine, const Where& where = Where::current());
   /** Fixes the word of a layer. TenonPlanFix() */
@@ -842,14 +767,8 @@ public:
   TenonInt layerCount(const Where& where = Where::current()) const;
   /** Returns the name of a planned layer. TenonPlanGetLayerName() */
   std::string layerName(TenonInt index, const Where& where = Where::current()) const;
-  /** Returns the word of a layer. TenonPlanGetWord() */
-  std::string word(Text layer, const Where& where = Where::current()) const;
-  /** Returns the best other word of a layer. TenonPlanGetRunnerUp() */
-  std::string runnerUp(Text layer, const Where& where = Where::current()) const;
-  /** Returns the cost of one training iteration by a published equation.
-   *  TenonPlanGetPublishedSeconds() */
-  double publishedSeconds(Text equation, TenonInt rows, TenonInt columns, TenonInt convRows,
-      TenonInt convColumns, const Where& where = Where::current()) const;
+  /** Returns the word of a layer, or the best other one. TenonPlanGetText() */
+  std::string getText(Text layer, Text name, const Where& where = Where::current()) const;
   /** Sets the layout of the input, which the plan does not choose then. TenonPlanSetInput() */
   Plan& setInput(const Layout& layout, const Where& where = Where::current());
   /** Sets the layout of the output, which the plan does not choose then. TenonPlanSetOutput() */
@@ -922,14 +841,8 @@ struct Version {
 };
 /** Returns the version of the library. TenonGetVersion() */
 Version version(const Where& where = Where::current());
-/** Returns the version as text ("0.1.0"). TenonGetVersionString() */
-std::string versionString(const Where& where = Where::current());
-/** Returns build and run-time information. TenonGetBuildInfo() */
-std::string buildInfo(const Where& where = Where::current());
-/** Returns which CUDA devices this process sees. TenonGetDeviceInfo() */
-std::string deviceInfo(const Where& where = Where::current());
-/** Returns advice if arithmetic is known to be slow here. TenonGetPerformanceAdvice() */
-std::string performanceAdvice(const Where& where = Where::current());
+/** Returns what is known of the library and of this computer. TenonGetInfo() */
+std::string info(Text what, const Where& where = Where::current());
 /** Turns the log on or off, like -tenon_log_view at the start. TenonLogEnable() */
 void logEnable(bool on, const Where& where = Where::current());
 /** Returns the number of the event with a given name. TenonLogEventRegister() */
@@ -973,8 +886,6 @@ bool optionsHas(Text prefix, Text name, const Where& where = Where::current());
 /** Returns the number of declared options, of all classes and the program.
  *  TenonOptionsGetDeclaredCount() */
 int optionsDeclaredCount(const Where& where = Where::current());
-/** Returns the type of a declared option. TenonOptionsGetDeclaredType() */
-TenonOptionType optionsDeclaredType(int index, const Where& where = Where::current());
 /** Returns a text of a declared option. TenonOptionsGetDeclaredText() */
 std::string optionsDeclaredText(int index, TenonOptionText which,
     const Where& where = Where::current());

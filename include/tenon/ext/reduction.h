@@ -26,9 +26,10 @@
  *
  *  All calls can be made before TenonInitialize(). They return TENON_ERR_NULL if a required handle
  *  or pointer is NULL, and TENON_ERR_HANDLE if a handle is not valid or is of another class.
+ *  tenon.h does not include this header.
  */
-#ifndef TENON_REDUCTION_H
-#define TENON_REDUCTION_H
+#ifndef TENON_EXT_REDUCTION_H
+#define TENON_EXT_REDUCTION_H
 
 #include <tenon/error.h>
 #include <tenon/types.h>
@@ -82,26 +83,6 @@ TENON_EXTERN TenonErrorCode TenonPlacementListGetCount(TenonPlacementList list,
  *  @return TENON_ERR_ARG  there is no such placement */
 TENON_EXTERN TenonErrorCode TenonPlacementListGetMatrix(TenonPlacementList list, TenonInt index,
                                                         TenonInt matrix[]) TENON_NOEXCEPT;
-
-/** @brief Returns the coordinates of the process on a device. Not collective.
- *  @param[in]  list         list of placements
- *  @param[in]  index        index of the placement, counted from 0
- *  @param[in]  device       device number, counted from 0
- *  @param[out] coordinates  [axes] coordinate on each axis, counted from 0
- *  @return TENON_ERR_ARG  there is no such placement or device */
-TENON_EXTERN TenonErrorCode TenonPlacementListGetCoordinates(TenonPlacementList list,
-                                                             TenonInt index, TenonInt device,
-                                                             TenonInt coordinates[]) TENON_NOEXCEPT;
-
-/** @brief Returns the device of the process with given coordinates. Not collective.
- *  @param[in]  list         list of placements
- *  @param[in]  index        index of the placement, counted from 0
- *  @param[in]  coordinates  [axes] coordinate on each axis, counted from 0
- *  @param[out] device       device number, counted from 0
- *  @return TENON_ERR_ARG  there is no such placement or process */
-TENON_EXTERN TenonErrorCode TenonPlacementListGetDevice(TenonPlacementList list, TenonInt index,
-                                                        const TenonInt coordinates[],
-                                                        TenonInt* device) TENON_NOEXCEPT;
 
 /** @brief Returns the levels of a reduction over some axes. Not collective.
  *  @param[in]  list       list of placements

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file
+ *  @brief The types of layers: creation by the name of the type, calls for the most common ones,
+ *         and the settings of single types. See tenon/layer.h for life cycle, signatures and common
+ *         errors, and tenon/layer_network.h for layers that contain others.
+ *
+ *  A layer of any type is made by TenonLayerCreateType(), and its settings are set by name:
+ *
+ *      TenonLayerCreateType(comm, "maxpooling", &pool);
+ *      TenonObjectSetIntegers((TenonObject)pool, "kernel", 2, (TenonInt[]){2, 2});
+ *      TenonLayerCreateType(comm, "dropout", &dropout);
+ *      TenonObjectSetReal((TenonObject)dropout, "rate", 0.1);
+ *
+ *  doc/layers.md lists all types with their settings, and the option -tenon_help prints these with
+ *  defaults and ranges. A few in more detail:
+ *
+ *  Pooling ("maxpooling", "averagepooling") over windows of [batch, channel, spatial...]. By
+ *  default the stride is the kernel size and the padding is 0 elements wide. Padding is ignored,
+ *  not zero, unless TenonLayerSetBoundary() gives it values; with include_padding (bool, false) an
+ *  average divides by the number of window elements inside the domain and its padding. A window
+ *  without any value is TENON_ERR_ARG in TenonLayerSetUp(). The first of equal elements is the
+ *  maximum. With ceil (bool, false) the number of outputs is rounded up instead of down, except
+ *  that a window that would begin beyond the domain and its low padding is dropped.
+ *
+ *  Convolutions ("conv", "transposedconv"). bias (bool, true) adds a bias, dilation (ints, 1) is
+ *  the spacing of kernel elements. groups (int, 1) divides both numbers of channels: each group is
+ *  convolved independently, the weight has shape [outChannels, inChannels / groups, kernel...], and
+ *  a grid axis can split the channels between groups (label g) instead of by o or i.
+ *  boundary_constant (real) is the value beyond sides of mode values; it is not differentiated, and
+ *  the layer has one input (for a differentiated number leave it unset, and pass a tensor of shape
+ *  [1] as second input). overlap (text, "auto", of conv) computes outputs that need no halo while
+ *  the halo exchange is in flight, in evaluation, tangent and adjoint: "on", "off", or where it is
+ *  predicted to be faster. Outputs near the sides of a local block are then computed separately, in
+ *  strips, each of which costs one more call of the kernel; the others read the input in place,
+ *  without the copy that a halo otherwise needs, so that the input must not be modified before
+ *  TenonLayerApplyAdjoint(). "on" is TENON_ERR_SUPPORT in TenonLayerSetUp() if the input needs more
+ *  than a halo exchange, or if a side has the boundary mode values.
+ *
+ *  Functions of each element are types too:
+ *
+ *  | function  | value                                                                       |
+ *  | --------- | --------------------------------------------------------------------------- |
+ *  | relu      | max(x, 0), with derivative 0 at 0                                           |
+ *  | leakyrelu | x if x > 0, otherwise slope x; setting slope (real, 0.01)                   |
+ *  | tanh      | hyperbolic tangent                                                          |
+ *  | sigmoid   | 1 / (1 + exp(-x))                                                           |
+ *  | gelu      | x Phi(x), Phi the normal distribution function (Hendrycks and Gimpel 2016)  |
+ *  | gelutanh  | x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, an approximation of gelu   |
+ *  | silu      | x / (1 + exp(-x))                                                           |
+ *  | softplus  | log(1 + exp(x))                                                             |
+ *  | exp       | exponential                                                                 |
+ *  | sine      | sin x, x in radians (Sitzmann et al. 2020)                                  |
+ *  | scale     | factor x; setting factor (real, 1)                                          |
+ *  | identity  | x                                                                           |
+ *
+ *  The last two are linear and therefore also accept partial sums (index label P).
+ *
+ *  "flatten" reshapes [batch, channel, ...] to [batch, features], features in row-major order.
+ *
+ *  "dropout": in training mode y = m x / (1 - rate), where the mask m is 0 with probability rate
+ *  (real, 0.5) and 1 otherwise; in inference mode y = x. The mask depends on the seed of
+ *  TenonLayerInitialize(), the layer, the number of the evaluation and the global position of the
+ *  element, not on the distribution.
+ *
+ *  "repartition" gives its input in another layout, that of TenonLayerSetOutputLayout(), which can
+ *  be on another process grid and have other properties, split points and halos. The adjoint is
+ *  that of the conversion. In a network, the default signatures of the following layers depend on
+ *  it.
+ *
+ *  "add" is the sum of one or more inputs of equal shape, "concatenate" joins inputs along a
+ *  dimension (setting dim), whose other extents must be equal; the dimension can be split. The
+ *  inputs can have different layouts. The output has the layout of the first input, without halos
+ *  and with the joined dimension split evenly, unless TenonLayerSetSignature() or
+ *  TenonLayerSetOutputLayout() selects another; the other inputs are converted to it. Use such a
+ *  layer as a node of a graph, or by itself with TenonLayerSetUpMany().
+ *
+ *  Losses are layers that compare their input with a target (TenonLayerSetTarget()). With the input
+ *  x, the target t and d = x - t:
+ *
+ *  - "crossentropy": of each sample log sum exp x - x[label]; x is [samples, classes].
+ *  - "meansquarederror": of each element d^2.
+ *  - "meanabsoluteerror": of each element |d|; the derivative is 0 where d is 0.
+ *  - "huber": of each element d^2 / 2 where |d| <= delta, beyond it delta (|d| - delta / 2).
+ *  - "relativel2": of each sample |d| / (|t| + epsilon), in the Euclidean norm.
+ *  - "gradientpenalty": of each element the sum over spatial dimensions of the squared first
+ *    difference of d to the next grid point, divided by the spacing; of x itself if with_target is
+ *    false. x is [batch, channel, spatial...]. Past the last grid point there is no difference,
+ *    unless the setting periodic is true.
+ *
+ *  The setting loss_reduction says what the loss is of these terms: "mean" over the global batch,
+ *  which is the default, or "sum". The input has any layout; the value is the same on all ranks
+ *  that hold it.
+ *
+ *  With the setting loss_weights the terms are weighted: by "sample", with a tensor [samples], or
+ *  by "element", with one of the input's shape. A weight of 0 masks a term. The mean is then
+ *  divided by the sum of the weights. Weights of elements in "relativel2" weigh the squares inside
+ *  both norms; "crossentropy" has weights of samples only; a difference of "gradientpenalty" has
+ *  the weight of its lower grid point.
+ *
+ *  Settings: loss_reduction and loss_weights; delta for huber; epsilon for relativel2; spacing,
+ *  periodic and with_target for gradientpenalty.
+ *
+ *  To differentiate a loss, fill its cotangent with the constant 1 (TenonDTensorFillConstant()).
+ */
+#ifndef TENON_LAYER_TYPES_H
+#define TENON_LAYER_TYPES_H
+
+#include <tenon/error.h>
+#include <tenon/layout.h>
+#include <tenon/mpi.h>
+#include <tenon/types.h>
+
+/** @name Creation */
+/**@{*/
+
+/** @brief Creates a layer by the name of its type. Collective on comm.
+ *  @param[in]  comm   communicator of the input's layout
+ *  @param[in]  name   a type that TenonLayerGetTypes() returns ("conv", "affine", "batchnorm",
+ *                     ...), "shell", or a type registered with TenonLayerRegister()
+ *                     (tenon/ext/layer.h)
+ *  @param[out] layer  new layer; destroy it with TenonLayerDestroy()
+ *  @return TENON_ERR_TYPE  the name is unknown; the message names the nearest
+ *  @note   A registered type can return any other error.
+ */
+TENON_EXTERN TenonErrorCode TenonLayerCreateType(MPI_Comm comm, const char* name,
+                                                 TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief Creates a convolution (as cross-correlation). Collective on comm.
+ *
+ *      y[n,o,s] = b[o] + sum over i, t of W[o,i,t] x[n,i,S],   S = s stride - padding + t dilation
+ *
+ *  The input is [batch, inChannels, spatial...], the output [batch, outChannels, spatial...]. The
+ *  parameters are "weight" [outChannels, inChannels, kernel...] and "bias" [outChannels]. By
+ *  default stride and dilation are 1 and the padding is 0 elements wide. Padding is zero unless
+ *  TenonLayerSetBoundary() selects another mode.
+ *
+ *  @param[in]  comm         communicator of the input's layout
+ *  @param[in]  spatial      number of spatial dimensions; must be 1 to 3
+ *  @param[in]  inChannels   number of input channels; must be >= 1
+ *  @param[in]  outChannels  number of output channels; must be >= 1
+ *  @param[in]  kernel       [spatial] kernel size in each spatial dimension; must be >= 1
+ *  @param[out] layer        new layer; destroy it with TenonLayerDestroy()
+ *  @return TENON_ERR_ARG  a number is out of range
+ *  @see    TenonLayerSetStride(), TenonLayerSetPadding()
+ */
+TENON_EXTERN TenonErrorCode TenonLayerCreateConv(MPI_Comm comm, int spatial, TenonInt inChannels,
+                                                 TenonInt outChannels, const TenonInt kernel[],
+                                                 TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief Creates an affine (fully connected) layer: y = x W^T + b. Collective on comm.
+ *
+ *  The input is [batch, inputs], the output [batch, outputs]. The parameters are "weight" [outputs,
+ *  inputs] and "bias" [outputs].
+ *
+ *  @param[in]  comm     communicator of the input's layout
+ *  @param[in]  inputs   number of input features; must be >= 1
+ *  @param[in]  outputs  number of output features; must be >= 1
+ *  @param[out] layer    new layer; destroy it with TenonLayerDestroy()
+ *  @return TENON_ERR_ARG  a number is out of range
+ */
+TENON_EXTERN TenonErrorCode TenonLayerCreateAffine(MPI_Comm comm, TenonInt inputs, TenonInt outputs,
+                                                   TenonLayer* layer) TENON_NOEXCEPT;
+/**@}*/
+
+/** @name Settings of single types, to be called before TenonLayerSetUp()
+ *
+ *  Each serves every type that has the setting and a kernel, which says how many spatial dimensions
+ *  there are: convolutions, transposed convolutions and poolings. For other types, such as "pad",
+ *  use TenonObjectSetIntegers(). TENON_ERR_TYPE if the type has no such setting, TENON_ERR_STATE if
+ *  the kernel is not set. */
+/**@{*/
+
+/** @brief Sets the stride of windows. Local; call on all ranks.
+ *  @param[in] layer   layer
+ *  @param[in] stride  [spatial] stride in each spatial dimension; must be >= 1
+ *  @return TENON_ERR_ARG   a stride is below 1 */
+TENON_EXTERN TenonErrorCode TenonLayerSetStride(TenonLayer layer,
+                                                const TenonInt stride[]) TENON_NOEXCEPT;
+
+/** @brief Sets the padding. Local; call on all ranks.
+ *  @param[in] layer  layer
+ *  @param[in] low    [spatial] elements of padding before the domain; if negative, the number of
+ *                    elements of the domain that are skipped
+ *  @param[in] high   [spatial] elements of padding after the domain, likewise. May be NULL, in
+ *                    which case low is used.
+ *  @see    TenonLayerSetBoundary()
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonInt low[],
+                                                 const TenonInt high[]) TENON_NOEXCEPT;
+
+/** @brief Sets the boundary modes, which give the padding its values. Local; call on all ranks.
+ *
+ *  The default is TENON_BOUNDARY_NONE on all sides. Modes:
+ *
+ *  - none: padding of the kernel: zero for a convolution; ignored by pooling, but counted by
+ *    averages with include_padding
+ *  - zero: 0, for maximum pooling too
+ *  - periodic, reflect, replicate: copies of elements of the domain, see TenonBoundary; reflection
+ *    continues at both ends if the padding is wider than the domain
+ *  - values: user-supplied, see TenonLayerGetBoundaryLayout() and the setting
+ *    boundary_constant
+ *
+ *  Each side of each dimension has its own mode, whether or not the dimension is split, and the
+ *  result does not depend on the number of ranks. In a corner, which is outside the domain in
+ *  several dimensions, values takes precedence over zero, and zero over copies. If only one side of
+ *  a dimension is periodic, the other side keeps its own mode. In ceil mode, the part of a last
+ *  window beyond the padding is ignored. The adjoint adds the cotangents of copied elements to the
+ *  elements that they are copies of.
+ *
+ *  Option: -tenon_[prefix_]boundary, with one mode for all sides ("periodic"), or one per
+ *  dimension, or one for each side of a dimension ("periodic,zero/none").
+ *
+ *  @param[in] layer  layer
+ *  @param[in] low    [spatial] boundary mode before the domain
+ *  @param[in] high   [spatial] boundary mode after the domain. May be NULL, in which case low is
+ *                    used.
+ *  @return TENON_ERR_ARG   a value is not a boundary mode
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetBoundary(TenonLayer layer, const TenonBoundary low[],
+                                                  const TenonBoundary high[]) TENON_NOEXCEPT;
+
+/** @brief Sets the layout of the output of a repartition, add or concatenate layer. Local; call on
+ *         all ranks.
+ *  @param[in] layer   layer of one of these types, not set up
+ *  @param[in] output  layout of the output, on the communicator of the layer and, but for a
+ *                     repartition, without halos. For an input of another shape, such as a smaller
+ *                     last batch, it is a pattern: dimensions of equal extent keep their split
+ *                     points and halos, and the others are split evenly.
+ *  @return TENON_ERR_TYPE    the layer is of another type
+ *  @return TENON_ERR_ARG     output has another communicator
+ *  @return TENON_ERR_LAYOUT  output has halos
+ *  @note   TenonLayerSetUp() returns TENON_ERR_SHAPE if the input has another number of dimensions,
+ *          and TENON_ERR_LAYOUT if a dimension of another extent has a halo. */
+TENON_EXTERN TenonErrorCode TenonLayerSetOutputLayout(TenonLayer layer,
+                                                      TenonLayout output) TENON_NOEXCEPT;
+/**@}*/
+
+/** @name Types and their signatures */
+/**@{*/
+
+/** @brief Returns the names of all types of the library but "shell". Not collective.
+ *  @param[out] types   [length] names in alphabetical order, separated by commas. May be NULL, in
+ *                      which case only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the names need. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_ARG  the names do not fit into the buffer */
+TENON_EXTERN TenonErrorCode TenonLayerGetTypes(char types[], TenonInt length,
+                                               TenonInt* needed) TENON_NOEXCEPT;
+
+/** @brief Returns the index labels of a layer, of which a signature has one for each grid axis. Not
+ *  collective.
+ *  @param[in]  layer   layer whose required settings are set
+ *  @param[in]  ndim    number of dimensions of the input; of the first if there are several
+ *  @param[in]  shape   [ndim] shape of that input
+ *  @param[out] labels  [length] labels, separated by commas, such as "n,o,i,B,R,P". May be NULL, in
+ *                      which case only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the labels need. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_STATE  a required setting is not set
+ *  @return TENON_ERR_TYPE   the layer is a container, whose layers have labels
+ *  @return TENON_ERR_ARG    the labels do not fit into the buffer
+ *  @see    TenonLayerSetSignature() */
+TENON_EXTERN TenonErrorCode TenonLayerGetLabels(TenonLayer layer, int ndim, const TenonInt shape[],
+                                                char labels[], TenonInt length,
+                                                TenonInt* needed) TENON_NOEXCEPT;
+
+/** @brief Returns the signature table of a type of layers: which properties of the parameters and
+ *  of the output follow from which properties of the inputs along a grid axis. Not collective.
+ *
+ *  One line for each index label, "k: S1,S0 -> P" or, with parameters in brackets,
+ *  "o: B [S0,S0] -> S1", the preferred label first (DistPar, Table 1). The settings are those of
+ *  an example; groups of a convolution, for instance, have another label.
+ *
+ *  @param[in]  type        type of the library, as for TenonLayerCreateType()
+ *  @param[in]  ndim        number of dimensions of the first input; 0: the fewest that the type
+ *                          takes
+ *  @param[out] signatures  [length] lines. May be NULL, in which case only needed is returned.
+ *  @param[in]  length      size of the buffer in characters
+ *  @param[out] needed      size that the lines need. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_TYPE     the name is unknown; the message names the nearest
+ *  @return TENON_ERR_SHAPE    the type has no inputs of so many dimensions
+ *  @return TENON_ERR_SUPPORT  the type is a container, whose layers have tables
+ *  @return TENON_ERR_ARG      the lines do not fit into the buffer
+ *  @see    TenonLayerGetLabels() */
+TENON_EXTERN TenonErrorCode TenonLayerGetTypeSignatures(const char* type, int ndim,
+                                                        char signatures[], TenonInt length,
+                                                        TenonInt* needed) TENON_NOEXCEPT;
+/**@}*/
+
+#endif
