@@ -34,17 +34,17 @@ Checkpoint& (Checkpoint::* m3)(const Optimizer&, Text, const Where&) = &Checkpoi
 // TenonCheckpointAddTensor
 Checkpoint& (Checkpoint::* m4)(const DTensor&, Text, const Where&) = &Checkpoint::addTensor;
 // TenonCheckpointSetInt
-Checkpoint& (Checkpoint::* m5)(Text, TenonInt, const Where&) = &Checkpoint::setInt;
+Checkpoint& (Checkpoint::* m5)(Text, TenonInt, const Where&) = &Checkpoint::setIntEntry;
 // TenonCheckpointSetReal
-Checkpoint& (Checkpoint::* m6)(Text, double, const Where&) = &Checkpoint::setReal;
+Checkpoint& (Checkpoint::* m6)(Text, double, const Where&) = &Checkpoint::setRealEntry;
 // TenonCheckpointSetString
-Checkpoint& (Checkpoint::* m7)(Text, Text, const Where&) = &Checkpoint::setString;
+Checkpoint& (Checkpoint::* m7)(Text, Text, const Where&) = &Checkpoint::setStringEntry;
 // TenonCheckpointGetInt
-TenonInt (Checkpoint::* m8)(Text, const Where&) const = &Checkpoint::getInt;
+TenonInt (Checkpoint::* m8)(Text, const Where&) const = &Checkpoint::intEntry;
 // TenonCheckpointGetReal
-double (Checkpoint::* m9)(Text, const Where&) const = &Checkpoint::getReal;
+double (Checkpoint::* m9)(Text, const Where&) const = &Checkpoint::realEntry;
 // TenonCheckpointGetString
-std::string (Checkpoint::* m10)(Text, const Where&) const = &Checkpoint::getString;
+std::string (Checkpoint::* m10)(Text, const Where&) const = &Checkpoint::stringEntry;
 // TenonCheckpointWrite
 void (Checkpoint::* m11)(Text, const Where&) = &Checkpoint::write;
 // TenonCheckpointWriteStep
@@ -823,7 +823,7 @@ TenonInt (ReductionPrograms::* m377)(int, const Where&) const = &ReductionProgra
 // TenonReductionProgramsGetSize
 int (ReductionPrograms::* m378)(TenonInt, const Where&) const = &ReductionPrograms::size;
 // TenonReductionProgramsGetText
-std::string (ReductionPrograms::* m379)(TenonInt, const Where&) const = &ReductionPrograms::getText;
+std::string (ReductionPrograms::* m379)(TenonInt, const Where&) const = &ReductionPrograms::text;
 // TenonReductionProgramsGetStep
 ReductionPrograms::Step (ReductionPrograms::* m380)(TenonInt, int,
     const Where&) const = &ReductionPrograms::step;
@@ -868,19 +868,19 @@ Trainer::Losses (Trainer::* m395)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 
-template class Object<TenonTrainer>;
-template class Object<TenonPartition>;
-template class Object<TenonLayout>;
-template class Object<TenonDTensor>;
-template class Object<TenonLinearOp>;
-template class Object<TenonLayer>;
-template class Object<TenonMachine>;
-template class Object<TenonOptimizer>;
-template class Object<TenonDataset>;
-template class Object<TenonCheckpoint>;
-template class Object<TenonFieldSeries>;
-template class Object<TenonPlacementList>;
-template class Object<TenonReductionPrograms>;
-template class Object<TenonPlan>;
+template class Object<Trainer, TenonTrainer>;
+template class Object<Partition, TenonPartition>;
+template class Object<Layout, TenonLayout>;
+template class Object<DTensor, TenonDTensor>;
+template class Object<LinearOp, TenonLinearOp>;
+template class Object<Layer, TenonLayer>;
+template class Object<Machine, TenonMachine>;
+template class Object<Optimizer, TenonOptimizer>;
+template class Object<Dataset, TenonDataset>;
+template class Object<Checkpoint, TenonCheckpoint>;
+template class Object<FieldSeries, TenonFieldSeries>;
+template class Object<PlacementList, TenonPlacementList>;
+template class Object<ReductionPrograms, TenonReductionPrograms>;
+template class Object<Plan, TenonPlan>;
 
 } // namespace tenon

@@ -1,53 +1,54 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /** @file
- *  @brief Part of tenon.hpp: layers by the name of their type, and settings whose type the value
- *         tells. */
+ *  @brief Part of tenon.hpp: settings whose type the value tells, and layers by the name of their
+ *         type. */
 #ifndef TENON_CXX_SETTINGS_HPP
 #define TENON_CXX_SETTINGS_HPP
 
-#include <tenon/cxx/generated/object.hpp>
+#include <tenon/cxx/handle.hpp>
 
 #include <type_traits>
 
 namespace tenon {
 
-namespace detail {
-
-template <class Layer>
-class LayerSettings : public Object<TenonLayer> {
+/** @brief set() of the classes whose objects have settings by name. */
+template <class Class, class Base>
+class Settings : public Base {
 public:
-  using Object::Object;
-  /** A layer of a type: "conv", "affine", "tanh", "sequential", ... See TenonLayerSetType(). */
-  LayerSettings(MPI_Comm comm, Text type, const Where& where = Where::current()) {
-    Call(where).check(TenonLayerCreate(comm, out()));
-    Call(where).check(TenonLayerSetType(get(), type.get()));
-  }
+  using Base::Base;
 
   /** Settings by name: set("kernel", {3, 3}).set("in_channels", 1).set("data_type", "float64"). */
-  Layer& set(Text name, Ints values, const Where& where = Where::current()) {
-    Call(where).check(TenonLayerSetIntegers(get(), name.get(), static_cast<TenonInt>(values.size()),
-                                            values.data()));
-    return self();
+  Class& set(Text name, Ints values, const Where& where = Where::current()) {
+    return self().setIntegers(name, values, where);
   }
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
-  Layer& set(Text name, T value, const Where& where = Where::current()) {
-    if constexpr (std::is_same_v<T, bool>) {
-      Call(where).check(TenonLayerSetBool(get(), name.get(), truth(value)));
-    } else if constexpr (std::is_integral_v<T>) {
-      const auto number = static_cast<TenonInt>(value);
-      Call(where).check(TenonLayerSetIntegers(get(), name.get(), 1, &number));
-    } else {
-      Call(where).check(TenonLayerSetReal(get(), name.get(), static_cast<double>(value)));
-    }
-    return self();
+  Class& set(Text name, T value, const Where& where = Where::current()) {
+    if constexpr (std::is_same_v<T, bool>)
+      return self().setBool(name, value, where);
+    else if constexpr (std::is_integral_v<T>)
+      return self().setIntegers(name, {static_cast<TenonInt>(value)}, where);
+    else
+      return self().setReal(name, static_cast<double>(value), where);
   }
-  Layer& set(Text name, Text text, const Where& where = Where::current()) {
-    Call(where).check(TenonLayerSetText(get(), name.get(), text.get()));
-    return self();
+  Class& set(Text name, Text text, const Where& where = Where::current()) {
+    return self().setText(name, text, where);
   }
 
 private:
-  Layer& self() noexcept { return static_cast<Layer&>(*this); }
+  Class& self() noexcept { return static_cast<Class&>(*this); }
+};
+
+namespace detail {
+
+template <class Base>
+class Typed : public Base {
+public:
+  using Base::Base;
+  /** A layer of a type: "conv", "affine", "tanh", "sequential", ... See TenonLayerSetType(). */
+  Typed(MPI_Comm comm, Text type, const Where& where = Where::current()) {
+    Call(where).check(TenonLayerCreate(comm, this->out()));
+    Call(where).check(TenonLayerSetType(this->get(), type.get()));
+  }
 };
 
 } // namespace detail

@@ -101,18 +101,18 @@ struct Destroy<TenonPlan> {
 
 } // namespace detail
 
-/** @brief One reference to an object; the base of all classes with members. */
-template <class C>
+/** @brief One reference to an object: what all classes have. */
+template <class Class, class C>
 class Object : public Handle<C> {
 public:
   using Handle<C>::Handle;
 
   /** Sets the name of an object, used in messages, views and reports. TenonObjectSetName() */
-  void setName(Text name = {}, const Where& where = Where::current());
+  Class& setName(Text name = {}, const Where& where = Where::current());
   /** Returns the name of an object. TenonObjectGetName() */
   std::string name(const Where& where = Where::current()) const;
   /** Sets the prefix of the object's options. TenonObjectSetOptionsPrefix() */
-  void setOptionsPrefix(Text prefix = {}, const Where& where = Where::current());
+  Class& setOptionsPrefix(Text prefix = {}, const Where& where = Where::current());
   /** Returns the prefix of the object's options. TenonObjectGetOptionsPrefix() */
   std::string optionsPrefix(const Where& where = Where::current()) const;
   /** Returns the class of an object: "Partition", "Layout", "DTensor", . TenonObjectGetClass() */
@@ -123,24 +123,26 @@ public:
   int references(const Where& where = Where::current()) const;
 };
 
-template <class C>
-void Object<C>::setName(Text name, const Where& where) {
+template <class Class, class C>
+Class& Object<Class, C>::setName(Text name, const Where& where) {
   detail::Call(where).check(TenonObjectSetName(this->object(), name.get()));
+  return static_cast<Class&>(*this);
 }
-template <class C>
-std::string Object<C>::name(const Where& where) const {
+template <class Class, class C>
+std::string Object<Class, C>::name(const Where& where) const {
   detail::TextBuffer name;
   detail::Call(where).check(TenonObjectGetName(this->object(), nullptr, 0, name.needed()));
   detail::Call(where).check(TenonObjectGetName(this->object(), name.allocate(), name.length(),
       nullptr));
   return name.take();
 }
-template <class C>
-void Object<C>::setOptionsPrefix(Text prefix, const Where& where) {
+template <class Class, class C>
+Class& Object<Class, C>::setOptionsPrefix(Text prefix, const Where& where) {
   detail::Call(where).check(TenonObjectSetOptionsPrefix(this->object(), prefix.get()));
+  return static_cast<Class&>(*this);
 }
-template <class C>
-std::string Object<C>::optionsPrefix(const Where& where) const {
+template <class Class, class C>
+std::string Object<Class, C>::optionsPrefix(const Where& where) const {
   detail::TextBuffer prefix;
   detail::Call(where).check(TenonObjectGetOptionsPrefix(this->object(), nullptr, 0,
       prefix.needed()));
@@ -148,22 +150,22 @@ std::string Object<C>::optionsPrefix(const Where& where) const {
       prefix.length(), nullptr));
   return prefix.take();
 }
-template <class C>
-std::string Object<C>::className(const Where& where) const {
+template <class Class, class C>
+std::string Object<Class, C>::className(const Where& where) const {
   detail::TextBuffer name;
   detail::Call(where).check(TenonObjectGetClass(this->object(), nullptr, 0, name.needed()));
   detail::Call(where).check(TenonObjectGetClass(this->object(), name.allocate(), name.length(),
       nullptr));
   return name.take();
 }
-template <class C>
-MPI_Comm Object<C>::comm(const Where& where) const {
+template <class Class, class C>
+MPI_Comm Object<Class, C>::comm(const Where& where) const {
   MPI_Comm comm = MPI_COMM_NULL;
   detail::Call(where).check(TenonObjectGetComm(this->object(), &comm));
   return comm;
 }
-template <class C>
-int Object<C>::references(const Where& where) const {
+template <class Class, class C>
+int Object<Class, C>::references(const Where& where) const {
   int references{};
   detail::Call(where).check(TenonObjectGetReferences(this->object(), &references));
   return references;
