@@ -78,3 +78,13 @@ TENON_EXTERN TenonErrorCode TenonLayerGetSize(TenonLayer layer, int* value) TENO
  *  @param[out] value  number */
 TENON_EXTERN TenonErrorCode TenonLayerSize(TenonLayer layer, int* value) TENON_NOEXCEPT;
 HEADER
+refused 'is TenonObjectGetSize already' <<'HEADER'
+/** @brief Returns something.
+ *  @param[in]  object  object
+ *  @param[out] value   number */
+TENON_EXTERN TenonErrorCode TenonObjectGetSize(TenonObject object, int* value) TENON_NOEXCEPT;
+/** @brief Returns something.
+ *  @param[in]  layer  layer
+ *  @param[out] value  number */
+TENON_EXTERN TenonErrorCode TenonLayerGetSize(TenonLayer layer, int* value) TENON_NOEXCEPT;
+HEADER

@@ -32,17 +32,17 @@ Checkpoint& (Checkpoint::* m2)(const Optimizer&, Text, const Where&) = &Checkpoi
 // TenonCheckpointAddTensor
 Checkpoint& (Checkpoint::* m3)(const DTensor&, Text, const Where&) = &Checkpoint::addTensor;
 // TenonCheckpointSetInt
-Checkpoint& (Checkpoint::* m4)(Text, TenonInt, const Where&) = &Checkpoint::setInt;
+Checkpoint& (Checkpoint::* m4)(Text, TenonInt, const Where&) = &Checkpoint::setIntEntry;
 // TenonCheckpointSetReal
-Checkpoint& (Checkpoint::* m5)(Text, double, const Where&) = &Checkpoint::setReal;
+Checkpoint& (Checkpoint::* m5)(Text, double, const Where&) = &Checkpoint::setRealEntry;
 // TenonCheckpointSetString
-Checkpoint& (Checkpoint::* m6)(Text, Text, const Where&) = &Checkpoint::setString;
+Checkpoint& (Checkpoint::* m6)(Text, Text, const Where&) = &Checkpoint::setStringEntry;
 // TenonCheckpointGetInt
-TenonInt (Checkpoint::* m7)(Text, const Where&) const = &Checkpoint::getInt;
+TenonInt (Checkpoint::* m7)(Text, const Where&) const = &Checkpoint::intEntry;
 // TenonCheckpointGetReal
-double (Checkpoint::* m8)(Text, const Where&) const = &Checkpoint::getReal;
+double (Checkpoint::* m8)(Text, const Where&) const = &Checkpoint::realEntry;
 // TenonCheckpointGetString
-std::string (Checkpoint::* m9)(Text, const Where&) const = &Checkpoint::getString;
+std::string (Checkpoint::* m9)(Text, const Where&) const = &Checkpoint::stringEntry;
 // TenonCheckpointWrite
 void (Checkpoint::* m10)(Text, const Where&) = &Checkpoint::write;
 // TenonCheckpointWriteStep
@@ -206,7 +206,7 @@ TenonInt (ReductionPrograms::* m81)(int, const Where&) const = &ReductionProgram
 // TenonReductionProgramsGetSize
 int (ReductionPrograms::* m82)(TenonInt, const Where&) const = &ReductionPrograms::size;
 // TenonReductionProgramsGetText
-std::string (ReductionPrograms::* m83)(TenonInt, const Where&) const = &ReductionPrograms::getText;
+std::string (ReductionPrograms::* m83)(TenonInt, const Where&) const = &ReductionPrograms::text;
 // TenonReductionProgramsGetStep
 ReductionPrograms::Step (ReductionPrograms::* m84)(TenonInt, int,
     const Where&) const = &ReductionPrograms::step;
@@ -580,7 +580,7 @@ TenonInt (Plan::* m271)(const Where&) const = &Plan::layerCount;
 // TenonPlanGetLayerName
 std::string (Plan::* m272)(TenonInt, const Where&) const = &Plan::layerName;
 // TenonPlanGetText
-std::string (Plan::* m273)(Text, Text, const Where&) const = &Plan::getText;
+std::string (Plan::* m273)(Text, Text, const Where&) const = &Plan::text;
 // TenonPlanCreate
 Plan m274(const Layer& network, TenonInt batch, const Where& where) {
   return Plan(network, batch, where);
@@ -640,19 +640,19 @@ Trainer::Losses (Trainer::* m297)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 
-template class Object<TenonTrainer>;
-template class Object<TenonPartition>;
-template class Object<TenonLayout>;
-template class Object<TenonDTensor>;
-template class Object<TenonLinearOp>;
-template class Object<TenonLayer>;
-template class Object<TenonMachine>;
-template class Object<TenonOptimizer>;
-template class Object<TenonDataset>;
-template class Object<TenonCheckpoint>;
-template class Object<TenonFieldSeries>;
-template class Object<TenonPlacementList>;
-template class Object<TenonReductionPrograms>;
-template class Object<TenonPlan>;
+template class Object<Trainer, TenonTrainer>;
+template class Object<Partition, TenonPartition>;
+template class Object<Layout, TenonLayout>;
+template class Object<DTensor, TenonDTensor>;
+template class Object<LinearOp, TenonLinearOp>;
+template class Object<Layer, TenonLayer>;
+template class Object<Machine, TenonMachine>;
+template class Object<Optimizer, TenonOptimizer>;
+template class Object<Dataset, TenonDataset>;
+template class Object<Checkpoint, TenonCheckpoint>;
+template class Object<FieldSeries, TenonFieldSeries>;
+template class Object<PlacementList, TenonPlacementList>;
+template class Object<ReductionPrograms, TenonReductionPrograms>;
+template class Object<Plan, TenonPlan>;
 
 } // namespace tenon

@@ -5,7 +5,7 @@
 #ifndef TENON_CXX_LOAN_HPP
 #define TENON_CXX_LOAN_HPP
 
-#include <tenon/cxx/lengths.hpp>
+#include <tenon/cxx/handle.hpp>
 
 #include <cstddef>
 #include <stdexcept>
@@ -27,6 +27,16 @@ constexpr TenonDataType dataTypeOf() {
   return std::is_same_v<Element, float>    ? TENON_FLOAT32
          : std::is_same_v<Element, double> ? TENON_FLOAT64
                                            : TENON_INT64;
+}
+
+inline std::size_t dimensionsOf(TenonDTensor x, const Where& where) {
+  TenonLayout layout = nullptr;
+  Call(where).check(TenonDTensorGetLayout(x, &layout));
+  int count = 0;
+  const TenonErrorCode code = TenonLayoutGetDim(layout, &count);
+  TenonLayoutDestroy(&layout);
+  Call(where).check(code);
+  return size(count);
 }
 
 /** @brief What loans have in common: an array that a call has lent, until the end of the scope. A
@@ -171,29 +181,30 @@ private:
 
 namespace detail {
 
-class Arrays : public Object<TenonDTensor> {
+template <class Base>
+class Arrays : public Base {
 public:
-  using Object::Object;
+  using Base::Base;
 
   /** The local array in host memory, for writing and for reading. */
   template <class T>
   Loan<T> array(const Where& where = Where::current()) {
     static_assert(!std::is_const_v<T>, "read<T>() lends for reading");
-    return Loan<T>(get(), where);
+    return Loan<T>(this->get(), where);
   }
   template <class T>
   Loan<const T> read(const Where& where = Where::current()) const {
-    return Loan<const T>(get(), where);
+    return Loan<const T>(this->get(), where);
   }
   /** The same on the device, of a tensor that is there. */
   template <class T>
   DeviceLoan<T> deviceArray(const Where& where = Where::current()) {
     static_assert(!std::is_const_v<T>, "readDevice<T>() lends for reading");
-    return DeviceLoan<T>(get(), where);
+    return DeviceLoan<T>(this->get(), where);
   }
   template <class T>
   DeviceLoan<const T> readDevice(const Where& where = Where::current()) const {
-    return DeviceLoan<const T>(get(), where);
+    return DeviceLoan<const T>(this->get(), where);
   }
   /** The first element that the rank owns, in an array of const elements for reading only. Keep
    *  what is returned as long as the tensor shall use the array. */
@@ -205,10 +216,11 @@ public:
                    *high = orNull(a.ghostsHigh);
     if constexpr (std::is_const_v<T>)
       Call(where).check(
-          TenonDTensorPlaceArrayRead(get(), firstOwned, strides, low, high, a.length));
+          TenonDTensorPlaceArrayRead(this->get(), firstOwned, strides, low, high, a.length));
     else
-      Call(where).check(TenonDTensorPlaceArray(get(), firstOwned, strides, low, high, a.length));
-    return Placement(retained(where));
+      Call(where).check(
+          TenonDTensorPlaceArray(this->get(), firstOwned, strides, low, high, a.length));
+    return Placement(this->retained(where));
   }
   /** The same for one array for each index of a dimension, whose values gatherArrays() and
    *  scatterArrays() copy: placeArrays<double>(1, {u, v}). */
@@ -222,24 +234,24 @@ public:
     const TenonInt *strides = orNull(a.strides), *low = orNull(a.ghostsLow),
                    *high = orNull(a.ghostsHigh);
     if constexpr (std::is_const_v<T>)
-      Call(where).check(TenonDTensorPlaceArraysRead(get(), dim, count, addresses.data(), strides,
-                                                    low, high, a.length));
+      Call(where).check(TenonDTensorPlaceArraysRead(this->get(), dim, count, addresses.data(),
+                                                    strides, low, high, a.length));
     else
-      Call(where).check(TenonDTensorPlaceArrays(get(), dim, count, addresses.data(), strides, low,
-                                                high, a.length));
-    return Placement(retained(where));
+      Call(where).check(TenonDTensorPlaceArrays(this->get(), dim, count, addresses.data(), strides,
+                                                low, high, a.length));
+    return Placement(this->retained(where));
   }
 
 private:
   void checkPlace(TenonDataType type, const Arrangement& a, const Where& where) const {
     TenonDataType own = type;
-    Call(where).check(TenonDTensorGetDataType(get(), &own));
+    Call(where).check(TenonDTensorGetDataType(this->get(), &own));
     if (own != type) {
       const std::string message =
           "the elements of the array are of another type than those of the tensor";
       throw Error(TENON_ERR_DATATYPE, message, message);
     }
-    const std::size_t dimensions = dimensionsOf(get(), where);
+    const std::size_t dimensions = dimensionsOf(this->get(), where);
     checkAnyLength("tenon::DTensor::place: strides", a.strides.size(), dimensions);
     checkAnyLength("tenon::DTensor::place: ghostsLow", a.ghostsLow.size(), dimensions);
     checkAnyLength("tenon::DTensor::place: ghostsHigh", a.ghostsHigh.size(), dimensions);

@@ -5,54 +5,47 @@
 #ifndef TENON_CXX_SETTINGS_HPP
 #define TENON_CXX_SETTINGS_HPP
 
-#include <tenon/cxx/generated/object.hpp>
+#include <tenon/cxx/handle.hpp>
 
 #include <type_traits>
 
 namespace tenon {
 
-namespace detail {
-
-/** Objects with settings: layers, optimizers, trainers, datasets, checkpoints, series of fields and
- *  plans. */
-template <class Class, class Handle>
-class SettableObject : public Object<Handle> {
+/** @brief set() of the classes whose objects have settings by name. */
+template <class Class, class Base>
+class Settings : public Base {
 public:
-  using Object<Handle>::Object;
+  using Base::Base;
 
   /** Settings by name: set("kernel", {3, 3}).set("in_channels", 1).set("data_type", "float64"). */
   Class& set(Text name, Ints values, const Where& where = Where::current()) {
-    Call(where).check(TenonObjectSetIntegers(this->object(), name.get(),
-                                             static_cast<TenonInt>(values.size()), values.data()));
-    return self();
+    return self().setIntegers(name, values, where);
   }
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
   Class& set(Text name, T value, const Where& where = Where::current()) {
-    if constexpr (std::is_same_v<T, bool>) {
-      Call(where).check(TenonObjectSetBool(this->object(), name.get(), truth(value)));
-    } else if constexpr (std::is_integral_v<T>) {
-      const auto number = static_cast<TenonInt>(value);
-      Call(where).check(TenonObjectSetIntegers(this->object(), name.get(), 1, &number));
-    } else {
-      Call(where).check(TenonObjectSetReal(this->object(), name.get(), static_cast<double>(value)));
-    }
-    return self();
+    if constexpr (std::is_same_v<T, bool>)
+      return self().setBool(name, value, where);
+    else if constexpr (std::is_integral_v<T>)
+      return self().setIntegers(name, {static_cast<TenonInt>(value)}, where);
+    else
+      return self().setReal(name, static_cast<double>(value), where);
   }
   Class& set(Text name, Text text, const Where& where = Where::current()) {
-    Call(where).check(TenonObjectSetText(this->object(), name.get(), text.get()));
-    return self();
+    return self().setText(name, text, where);
   }
 
 private:
   Class& self() noexcept { return static_cast<Class&>(*this); }
 };
 
-template <class Layer>
-class LayerOfType : public SettableObject<Layer, TenonLayer> {
+namespace detail {
+
+template <class Base>
+class Typed : public Base {
 public:
-  using SettableObject<Layer, TenonLayer>::SettableObject;
+  using Base::Base;
   /** A layer of a type: "conv", "affine", "tanh", "sequential", ... See TenonLayerCreateType(). */
-  LayerOfType(MPI_Comm comm, Text type, const Where& where = Where::current()) {
+  Typed(MPI_Comm comm, Text type, const Where& where = Where::current()) {
     Call(where).check(TenonLayerCreateType(comm, type.get(), this->out()));
   }
 };

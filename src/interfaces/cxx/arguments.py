@@ -171,8 +171,8 @@ class List(Kind):
         for argument in self.call.function.arguments:
             if (argument.base, self.argument.length) in LENGTHS:
                 length = LENGTHS[argument.base, self.argument.length]
-                handle = 'get()' if argument is self.call.this else f'{argument.name}.get()'
-                return length and length.format(handle)
+                owner = 'this->' if argument is self.call.this else f'{argument.name}.'
+                return length and f'detail::size({length.format(owner)})'
         self.refuse(f'no argument tells the length "{self.argument.length}"')
 
     def set_up_filled(self):

@@ -137,6 +137,8 @@ class Call:
         if self.function.result not in ('TenonErrorCode', 'void', 'const char*'):
             raise SystemExit(f'{self.function.name}: no rule for a result "{self.function.result}"')
         self.results = [kind.result for kind in self.kinds if kind.result]
+        if len(self.results) > 1 and self.owner == 'TenonObject':
+            raise SystemExit(f'{self.function.name}: no rule for several results of a call of all objects')
         for kind in self.kinds:
             if kind.name in KEYWORDS | {'where'} or kind.name == 'context' and self.callables and kind.type:
                 raise SystemExit(f'{self.function.name}: an argument cannot be called {kind.name} in C++')
@@ -156,7 +158,7 @@ class Call:
     def returns_itself(self):
         """Setters give their object, for chains of calls."""
         sets = self.verb in ('Set', 'Add') and 'Up' not in self.words
-        return bool(self.this) and not self.results and sets and self.owner != 'TenonObject'
+        return bool(self.this) and not self.results and sets
 
     def struct(self):
         """The name and the fields of several results, and whether all classes have that struct."""
@@ -171,7 +173,7 @@ class Call:
         if self.function.result == 'const char*':
             return 'std::string'
         if self.returns_itself:
-            return f'{class_of(self.owner)}&'
+            return 'Class&' if self.owner == 'TenonObject' else f'{class_of(self.owner)}&'
         if not self.results:
             return 'void'
         if len(self.results) == 1:
@@ -234,7 +236,7 @@ class Call:
             parameters = self.parameters(kinds, False)
             scope, template = class_of(self.owner) + '::' if self.owner else '', []
             if self.owner == 'TenonObject':
-                scope, template = 'Object<C>::', ['template <class C>']
+                scope, template = 'Object<Class, C>::', ['template <class Class, class C>']
             if self.is_constructor:
                 lines += wrapped(f'inline {scope}{class_of(self.owner)}(', parameters, ') {')
             else:
@@ -290,7 +292,7 @@ class Call:
 
     def returning(self):
         if self.returns_itself:
-            return ['  return *this;']
+            return ['  return static_cast<Class&>(*this);' if self.owner == 'TenonObject' else '  return *this;']
         values = [value for _, _, value in self.results]
         if not values:
             return []

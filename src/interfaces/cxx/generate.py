@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 from arguments import class_of
 from call import Call
 from headers import Headers
-from tables import BASES, BY_HAND, CONSTRUCTORS, DEFAULTS, ENDS_WITHIN, MEMBERS_OF, NAMES, RETURNED
+from tables import BASES, BY_HAND, CONSTRUCTORS, DEFAULTS, ENDS_WITHIN, MEMBERS_OF, NAMES, RETURNED, SETTERS
 
 NOTE = 'Made by src/interfaces/cxx/generate.py from the public headers. Do not edit.'
 
@@ -38,12 +38,15 @@ def of(calls, owner):
 
 
 def check_names(calls):
-    """Two members of one name differ in their types, and are both static or both not."""
+    """Two members of one name differ in their types, and are both static or both not. None hides one that all
+    objects have."""
     overloads, members = {}, {}
+    of_all = {call.name: call for call in of(calls, 'TenonObject')}
     for call in calls:
         name = '' if call.is_constructor else call.name
         first = members.setdefault((call.owner, name), call)
         others = [first] if bool(first.this) != bool(call.this) else []
+        others += [of_all[name]] if call.owner and name in of_all else []
         for kinds in call.overloads():
             types = ' '.join(type.replace('const ', '').rstrip('&') for type in call.types(kinds))
             others.append(overloads.setdefault((call.owner, name, types), call))
@@ -59,7 +62,7 @@ def object_header(headers, calls):
         body += ['template <>', f'struct Destroy<{handle}> {{',
                  f'  static void call({handle}* handle) noexcept {{', f'    {handle}Destroy(handle);', '  }', '};']
     body += ['', '} // namespace detail', '',
-             '/** @brief One reference to an object; the base of all classes with members. */', 'template <class C>',
+             '/** @brief One reference to an object: what all classes have. */', 'template <class Class, class C>',
              'class Object : public Handle<C> {', 'public:', '  using Handle<C>::Handle;', '']
     for call in of(calls, 'TenonObject'):
         body += call.declarations()
@@ -69,14 +72,25 @@ def object_header(headers, calls):
     return file('OBJECT', 'what all objects have.', ['tenon/cxx/handle.hpp', '', 'string'], body)
 
 
+def base_of(handle, headers):
+    """What a class has beside its own members: those of all objects, set() and others that are written by hand."""
+    name = class_of(handle)
+    base = f'Object<{name}, {handle}>'
+    declared = {function.name for function in headers.functions}
+    if any(SETTERS <= {name[len(owner):] for name in declared if name.startswith(owner)}
+           for owner in ('TenonObject', handle)):
+        base = f'Settings<{name}, {base}>'
+    return f'{BASES[handle]}<{base}>' if handle in BASES else base
+
+
 def class_body(handle, headers, calls):
-    name, base = class_of(handle), BASES.get(handle, f'Object<{handle}>')
-    brief = headers.briefs.get(handle)
+    name, base, brief = class_of(handle), base_of(handle, headers), headers.briefs.get(handle)
+    constructor = base.split('<')[0].split('::')[-1]
     lines = [f'/** @brief {handle}{": " + brief if brief else ""}. */', f'class {name} : public {base} {{', 'public:',
-             f'  using {base.split("::")[-1].split("<")[0]}::{base.split("::")[-1].split("<")[0]};',
+             f'  using {constructor}::{constructor};',
              '  /** A second reference to the same object. */',
              f'  {name} share(const Where& where = Where::current()) const {{',
-             f'    return {name}(retained(where));', '  }']
+             f'    return {name}(this->retained(where));', '  }']
     for call in sorted(of(calls, handle), key=lambda c: (not c.is_constructor, not c.is_static)):
         lines += call.declarations()
     return lines + ['};', '']
@@ -88,8 +102,9 @@ def classes_header(headers, calls):
         body += class_body(handle, headers, calls)
     for call in of(calls, None):
         body += call.declarations('')
-    includes = ['tenon/cxx/loan.hpp', 'tenon/cxx/settings.hpp', 'tenon/ext/error.h', 'tenon/ext/layer.h',
-                'tenon/ext/linearop.h', 'tenon/ext/plan.h', 'tenon/ext/reduction.h', '', 'string', 'string_view', 'vector']
+    includes = ['tenon/cxx/generated/object.hpp', 'tenon/cxx/loan.hpp', 'tenon/cxx/settings.hpp', 'tenon/ext/error.h',
+                'tenon/ext/layer.h', 'tenon/ext/linearop.h', 'tenon/ext/plan.h', 'tenon/ext/reduction.h', '', 'string',
+                'string_view', 'vector']
     return file('CLASSES', 'the classes, with a member for each function.', includes, body)
 
 
@@ -98,7 +113,7 @@ def calls_header(headers, calls):
     for call in calls:
         if call.owner != 'TenonObject':
             body += call.definitions()
-    includes = ['tenon/cxx/generated/classes.hpp', 'tenon/cxx/lengths.hpp', '', 'utility']
+    includes = ['tenon/cxx/generated/classes.hpp', '', 'utility']
     return file('CALLS', 'the bodies of the members.', includes, body)
 
 
@@ -112,7 +127,7 @@ def program(headers, calls):
         if call.owner != 'TenonObject':
             body += [f'// {call.function.name}', *call.uses(number)]
     body += ['', '} // namespace every', '']
-    body += [f'template class Object<{handle}>;' for handle in headers.handles]
+    body += [f'template class Object<{class_of(handle)}, {handle}>;' for handle in headers.handles]
     return body + ['', '} // namespace tenon']
 
 

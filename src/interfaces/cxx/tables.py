@@ -34,12 +34,20 @@ NAMES = {
     'GetDim': 'dimensions',  # what is counted
     'Register': 'registerType',  # register is a keyword
     'CreateType': 'ofType',  # type() returns the type
+    'TenonCheckpointGetInt': 'intEntry',  # getReal() and setReal() of an object are for its settings
+    'TenonCheckpointGetReal': 'realEntry',
+    'TenonCheckpointGetString': 'stringEntry',
+    'TenonCheckpointSetInt': 'setIntEntry',
+    'TenonCheckpointSetReal': 'setRealEntry',
+    'TenonCheckpointSetString': 'setStringEntry',
     'TenonDTensorFillConstant': 'fill',  # with one value, as std::fill
     'TenonDatasetGetBatchCount': 'batches',  # beside batch()
     'TenonLayerGetParameterAt': 'parameter',  # the type of the argument tells path from index
     'TenonLayerGraphAddNode': 'addNode',  # nothing else has nodes
     'TenonLayerSequentialAdd': 'add',  # as the containers of C++ have it
+    'TenonPlanGetText': 'text',  # getText() returns a setting
     'TenonLinearOpJacobianSetPoint': 'setPoint',  # beside Layer::jacobian()
+    'TenonReductionProgramsGetText': 'text',  # of a program, and no setting
 }
 
 # Calls of another class than their name begins with: the class and the name there.
@@ -65,16 +73,16 @@ DEFAULTS = {
     ('TenonLinearOpTestAdjoint', 'integers'): 'false',  # for real operators, which most are
 }
 
-# Lengths that are no arguments: how an object tells them, in terms of its handle {0} and of arguments. None:
-# the object does not tell its length, so that the caller brings the array.
+# Lengths that are no arguments: how an object, {0}, tells them by its members, and by arguments of the call. None: it
+# does not tell the length, so that the caller brings the array.
 LENGTHS = {
-    ('TenonLayout', 'ndim'): 'detail::dimensionsOf({0}, where)',
-    ('TenonDTensor', 'ndim'): 'detail::dimensionsOf({0}, where)',
-    ('TenonLayer', 'spatial'): 'detail::spatialOf({0}, where)',
-    ('TenonPartition', 'axes'): 'detail::axesOf({0}, where)',
-    ('TenonMachine', 'devices'): 'detail::devicesOf({0}, where)',
-    ('TenonReductionPrograms', 'number of programs'): 'detail::countOf({0}, where)',
-    ('TenonReductionPrograms', 'groups * members'): 'detail::devicesOf({0}, index, step, where)',
+    ('TenonLayout', 'ndim'): '{0}dimensions(where)',
+    ('TenonDTensor', 'ndim'): '{0}layout(where).dimensions(where)',
+    ('TenonLayer', 'spatial'): '{0}getIntegers("kernel", where).size()',  # as many as the kernel has
+    ('TenonPartition', 'axes'): '{0}axes(where)',
+    ('TenonMachine', 'devices'): '{0}counts(where).devices',
+    ('TenonReductionPrograms', 'number of programs'): '{0}count(where)',
+    ('TenonReductionPrograms', 'groups * members'): '{0}step(index, step, where).groups * {0}step(index, step, where).members',
     ('TenonPlacementList', 'axes'): None,  # there is no call that returns the axes or the system
     ('TenonPlacementList', 'axes * levels'): None,
     ('TenonPlacementList', 'levels of the system'): None,
@@ -84,14 +92,14 @@ LENGTHS = {
 # a destroyer may be called later, and is passed as in C: as a pointer, with its context.
 ENDS_WITHIN = {'TenonOptimizerStepClosure'}
 
-# Classes with members that are written by hand: their bases.
+# Classes with members that are written by hand, in a base on top of the others.
 BASES = {
     'TenonDTensor': 'detail::Arrays',  # lends and places arrays of a type
-    'TenonLayer': 'detail::LayerOfType<Layer>',  # made by the name of its type, and set() as the next
-} | {
-    f'Tenon{name}': f'detail::SettableObject<{name}, Tenon{name}>'  # set() takes values of any type
-    for name in ('Optimizer', 'Trainer', 'Dataset', 'Checkpoint', 'FieldSeries', 'Plan')
+    'TenonLayer': 'detail::Typed',  # is made by the name of its type
 }
+
+# A class with these calls, or all classes if they are calls of all objects, has set(), which takes values of any type.
+SETTERS = {'SetBool', 'SetIntegers', 'SetReal', 'SetText'}
 
 # Verbs that leave their object as it is; other members are not const.
 CONST_VERBS = {'Get', 'Is', 'View', 'Create', 'Save', 'Norm', 'Max', 'Pairing', 'Predict'}
@@ -100,7 +108,7 @@ CONST_VERBS = {'Get', 'Is', 'View', 'Create', 'Save', 'Norm', 'Max', 'Pairing', 
 TYPE_WORDS = {'Int', 'Integers', 'Real', 'Bool', 'Flag', 'Text', 'String'}
 
 # Names that members of all classes have, or that stand beside the free functions.
-TAKEN = {'get', 'release', 'reset', 'out', 'share', 'object', 'retained', 'check', 'detail', 'raiseError'}
+TAKEN = {'get', 'release', 'reset', 'out', 'share', 'object', 'retained', 'self', 'set', 'check', 'detail', 'raiseError'}
 
 KEYWORDS = set('''alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t
     char32_t char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr

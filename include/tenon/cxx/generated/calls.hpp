@@ -7,7 +7,6 @@
 #define TENON_CXX_GENERATED_CALLS_HPP
 
 #include <tenon/cxx/generated/classes.hpp>
-#include <tenon/cxx/lengths.hpp>
 
 #include <utility>
 
@@ -29,29 +28,29 @@ inline Checkpoint& Checkpoint::addTensor(const DTensor& tensor, Text name, const
   detail::Call(where).check(TenonCheckpointAddTensor(get(), tensor.get(), name.get()));
   return *this;
 }
-inline Checkpoint& Checkpoint::setInt(Text key, TenonInt value, const Where& where) {
+inline Checkpoint& Checkpoint::setIntEntry(Text key, TenonInt value, const Where& where) {
   detail::Call(where).check(TenonCheckpointSetInt(get(), key.get(), value));
   return *this;
 }
-inline Checkpoint& Checkpoint::setReal(Text key, double value, const Where& where) {
+inline Checkpoint& Checkpoint::setRealEntry(Text key, double value, const Where& where) {
   detail::Call(where).check(TenonCheckpointSetReal(get(), key.get(), value));
   return *this;
 }
-inline Checkpoint& Checkpoint::setString(Text key, Text value, const Where& where) {
+inline Checkpoint& Checkpoint::setStringEntry(Text key, Text value, const Where& where) {
   detail::Call(where).check(TenonCheckpointSetString(get(), key.get(), value.get()));
   return *this;
 }
-inline TenonInt Checkpoint::getInt(Text key, const Where& where) const {
+inline TenonInt Checkpoint::intEntry(Text key, const Where& where) const {
   TenonInt value{};
   detail::Call(where).check(TenonCheckpointGetInt(get(), key.get(), &value));
   return value;
 }
-inline double Checkpoint::getReal(Text key, const Where& where) const {
+inline double Checkpoint::realEntry(Text key, const Where& where) const {
   double value{};
   detail::Call(where).check(TenonCheckpointGetReal(get(), key.get(), &value));
   return value;
 }
-inline std::string Checkpoint::getString(Text key, const Where& where) const {
+inline std::string Checkpoint::stringEntry(Text key, const Where& where) const {
   detail::TextBuffer text;
   detail::Call(where).check(TenonCheckpointGetString(get(), key.get(), nullptr, 0, text.needed()));
   detail::Call(where).check(TenonCheckpointGetString(get(), key.get(), text.allocate(),
@@ -140,7 +139,7 @@ inline DTensor& DTensor::setPrivate(bool isPrivate, const Where& where) {
   return *this;
 }
 inline std::vector<TenonInt> DTensor::strides(const Where& where) const {
-  std::vector<TenonInt> strides(detail::dimensionsOf(get(), where));
+  std::vector<TenonInt> strides(detail::size(this->layout(where).dimensions(where)));
   detail::Call(where).check(TenonDTensorGetStrides(get(), strides.data()));
   return strides;
 }
@@ -155,8 +154,8 @@ inline TenonDataType DTensor::dataType(const Where& where) const {
   return type;
 }
 inline Box DTensor::box(const Where& where) const {
-  std::vector<TenonInt> low(detail::dimensionsOf(get(), where));
-  std::vector<TenonInt> high(detail::dimensionsOf(get(), where));
+  std::vector<TenonInt> low(detail::size(this->layout(where).dimensions(where)));
+  std::vector<TenonInt> high(detail::size(this->layout(where).dimensions(where)));
   detail::Call(where).check(TenonDTensorGetBox(get(), low.data(), high.data()));
   return {std::move(low), std::move(high)};
 }
@@ -326,8 +325,8 @@ inline std::string Layer::summary(const Where& where) const {
 }
 inline LinearOp LinearOp::allocate(const Layout& from, const Layout& to, Ints at,
     TenonDataType type, const Where& where) {
-  detail::checkLength("tenon::LinearOp::allocate: at", at.size(), detail::dimensionsOf(from.get(),
-      where));
+  detail::checkLength("tenon::LinearOp::allocate: at", at.size(),
+      detail::size(from.dimensions(where)));
   LinearOp op;
   detail::Call(where).check(TenonLinearOpCreateAllocate(from.get(), to.get(), at.data(), type,
       op.out()));
@@ -335,12 +334,12 @@ inline LinearOp LinearOp::allocate(const Layout& from, const Layout& to, Ints at
 }
 inline LinearOp LinearOp::memory(const Layout& layout, Text name, Ints low, Ints high, Ints to,
     TenonDataType type, const Where& where) {
-  detail::checkLength("tenon::LinearOp::memory: low", low.size(), detail::dimensionsOf(layout.get(),
-      where));
+  detail::checkLength("tenon::LinearOp::memory: low", low.size(),
+      detail::size(layout.dimensions(where)));
   detail::checkLength("tenon::LinearOp::memory: high", high.size(),
-      detail::dimensionsOf(layout.get(), where));
+      detail::size(layout.dimensions(where)));
   detail::checkAnyLength("tenon::LinearOp::memory: to", to.size(),
-      detail::dimensionsOf(layout.get(), where));
+      detail::size(layout.dimensions(where)));
   LinearOp op;
   detail::Call(where).check(TenonLinearOpCreateMemory(layout.get(), name.get(), low.data(),
       high.data(), detail::orNull(to), type, op.out()));
@@ -410,7 +409,7 @@ inline int ReductionPrograms::size(TenonInt index, const Where& where) const {
   detail::Call(where).check(TenonReductionProgramsGetSize(get(), index, &steps));
   return steps;
 }
-inline std::string ReductionPrograms::getText(TenonInt index, const Where& where) const {
+inline std::string ReductionPrograms::text(TenonInt index, const Where& where) const {
   detail::TextBuffer text;
   detail::Call(where).check(TenonReductionProgramsGetText(get(), index, nullptr, 0, text.needed()));
   detail::Call(where).check(TenonReductionProgramsGetText(get(), index, text.allocate(),
@@ -428,13 +427,14 @@ inline ReductionPrograms::Step ReductionPrograms::step(TenonInt index, int step,
 }
 inline std::vector<int> ReductionPrograms::groups(TenonInt index, int step,
     const Where& where) const {
-  std::vector<int> devices(detail::devicesOf(get(), index, step, where));
+  std::vector<int> devices(detail::size(this->step(index, step, where).groups * this->step(index,
+      step, where).members));
   detail::Call(where).check(TenonReductionProgramsGetGroups(get(), index, step, devices.data()));
   return devices;
 }
 inline std::vector<double> ReductionPrograms::predict(const Machine& machine,
     TenonReductionAlgorithm algorithm, double bytes, const Where& where) const {
-  std::vector<double> seconds(detail::countOf(get(), where));
+  std::vector<double> seconds(detail::size(this->count(where)));
   detail::Call(where).check(TenonReductionProgramsPredict(get(), machine.get(), algorithm, bytes,
       seconds.data()));
   return seconds;
@@ -683,24 +683,25 @@ inline Layer Layer::affine(MPI_Comm comm, TenonInt inputs, TenonInt outputs, con
   return layer;
 }
 inline Layer& Layer::setStride(Ints stride, const Where& where) {
-  detail::checkLength("tenon::Layer::setStride: stride", stride.size(), detail::spatialOf(get(),
-      where));
+  detail::checkLength("tenon::Layer::setStride: stride", stride.size(),
+      detail::size(this->getIntegers("kernel", where).size()));
   detail::Call(where).check(TenonLayerSetStride(get(), stride.data()));
   return *this;
 }
 inline Layer& Layer::setPadding(Ints low, Ints high, const Where& where) {
-  detail::checkLength("tenon::Layer::setPadding: low", low.size(), detail::spatialOf(get(), where));
-  detail::checkAnyLength("tenon::Layer::setPadding: high", high.size(), detail::spatialOf(get(),
-      where));
+  detail::checkLength("tenon::Layer::setPadding: low", low.size(),
+      detail::size(this->getIntegers("kernel", where).size()));
+  detail::checkAnyLength("tenon::Layer::setPadding: high", high.size(),
+      detail::size(this->getIntegers("kernel", where).size()));
   detail::Call(where).check(TenonLayerSetPadding(get(), low.data(), detail::orNull(high)));
   return *this;
 }
 inline Layer& Layer::setBoundary(List<TenonBoundary> low, List<TenonBoundary> high,
     const Where& where) {
-  detail::checkLength("tenon::Layer::setBoundary: low", low.size(), detail::spatialOf(get(),
-      where));
-  detail::checkAnyLength("tenon::Layer::setBoundary: high", high.size(), detail::spatialOf(get(),
-      where));
+  detail::checkLength("tenon::Layer::setBoundary: low", low.size(),
+      detail::size(this->getIntegers("kernel", where).size()));
+  detail::checkAnyLength("tenon::Layer::setBoundary: high", high.size(),
+      detail::size(this->getIntegers("kernel", where).size()));
   detail::Call(where).check(TenonLayerSetBoundary(get(), low.data(), detail::orNull(high)));
   return *this;
 }
@@ -802,7 +803,7 @@ inline int Layout::dimensions(const Where& where) const {
   return ndim;
 }
 inline std::vector<TenonInt> Layout::shape(const Where& where) const {
-  std::vector<TenonInt> shape(detail::dimensionsOf(get(), where));
+  std::vector<TenonInt> shape(detail::size(this->dimensions(where)));
   detail::Call(where).check(TenonLayoutGetShape(get(), shape.data()));
   return shape;
 }
@@ -814,14 +815,14 @@ inline std::string Layout::properties(const Where& where) const {
   return properties.take();
 }
 inline Box Layout::box(const Where& where) const {
-  std::vector<TenonInt> low(detail::dimensionsOf(get(), where));
-  std::vector<TenonInt> high(detail::dimensionsOf(get(), where));
+  std::vector<TenonInt> low(detail::size(this->dimensions(where)));
+  std::vector<TenonInt> high(detail::size(this->dimensions(where)));
   detail::Call(where).check(TenonLayoutGetBox(get(), low.data(), high.data()));
   return {std::move(low), std::move(high)};
 }
 inline Box Layout::ownedBox(const Where& where) const {
-  std::vector<TenonInt> low(detail::dimensionsOf(get(), where));
-  std::vector<TenonInt> high(detail::dimensionsOf(get(), where));
+  std::vector<TenonInt> low(detail::size(this->dimensions(where)));
+  std::vector<TenonInt> high(detail::size(this->dimensions(where)));
   detail::Call(where).check(TenonLayoutGetOwnedBox(get(), low.data(), high.data()));
   return {std::move(low), std::move(high)};
 }
@@ -1086,7 +1087,7 @@ inline Machine::Link Machine::link(int link, const Where& where) const {
   return {name.take(), level, units, bandwidth, latency};
 }
 inline std::vector<TenonInt> Machine::ranks(const Where& where) const {
-  std::vector<TenonInt> ranks(detail::devicesOf(get(), where));
+  std::vector<TenonInt> ranks(detail::size(this->counts(where).devices));
   detail::Call(where).check(TenonMachineGetRanks(get(), ranks.data()));
   return ranks;
 }
@@ -1237,12 +1238,12 @@ inline int Partition::axes(const Where& where) const {
   return axes;
 }
 inline std::vector<int> Partition::extents(const Where& where) const {
-  std::vector<int> extents(detail::axesOf(get(), where));
+  std::vector<int> extents(detail::size(this->axes(where)));
   detail::Call(where).check(TenonPartitionGetExtents(get(), extents.data()));
   return extents;
 }
 inline std::vector<int> Partition::coordinates(const Where& where) const {
-  std::vector<int> coordinates(detail::axesOf(get(), where));
+  std::vector<int> coordinates(detail::size(this->axes(where)));
   detail::Call(where).check(TenonPartitionGetCoordinates(get(), coordinates.data()));
   return coordinates;
 }
@@ -1288,7 +1289,7 @@ inline std::string Plan::layerName(TenonInt index, const Where& where) const {
       nullptr));
   return name.take();
 }
-inline std::string Plan::getText(Text layer, Text name, const Where& where) const {
+inline std::string Plan::text(Text layer, Text name, const Where& where) const {
   detail::TextBuffer text;
   detail::Call(where).check(TenonPlanGetText(get(), layer.get(), name.get(), nullptr, 0,
       text.needed()));

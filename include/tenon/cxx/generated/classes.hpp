@@ -6,6 +6,7 @@
 #ifndef TENON_CXX_GENERATED_CLASSES_HPP
 #define TENON_CXX_GENERATED_CLASSES_HPP
 
+#include <tenon/cxx/generated/object.hpp>
 #include <tenon/cxx/loan.hpp>
 #include <tenon/cxx/settings.hpp>
 #include <tenon/ext/error.h>
@@ -36,12 +37,12 @@ class ReductionPrograms;
 class Plan;
 
 /** @brief TenonTrainer: Handle of a training loop. */
-class Trainer : public detail::SettableObject<Trainer, TenonTrainer> {
+class Trainer : public Settings<Trainer, Object<Trainer, TenonTrainer>> {
 public:
-  using SettableObject::SettableObject;
+  using Settings::Settings;
   /** A second reference to the same object. */
   Trainer share(const Where& where = Where::current()) const {
-    return Trainer(retained(where));
+    return Trainer(this->retained(where));
   }
   /** Creates a trainer. TenonTrainerCreate() */
   Trainer(const Layer& network, const Layer& loss, const Optimizer& optimizer,
@@ -83,12 +84,12 @@ public:
 };
 
 /** @brief TenonPartition: Cartesian process grid. */
-class Partition : public Object<TenonPartition> {
+class Partition : public Settings<Partition, Object<Partition, TenonPartition>> {
 public:
-  using Object::Object;
+  using Settings::Settings;
   /** A second reference to the same object. */
   Partition share(const Where& where = Where::current()) const {
-    return Partition(retained(where));
+    return Partition(this->retained(where));
   }
   /** Creates a process grid of the ranks 0, 1, . TenonPartitionCreate() */
   Partition(MPI_Comm comm, List<int> extents, const Where& where = Where::current());
@@ -116,12 +117,12 @@ public:
 };
 
 /** @brief TenonLayout: distribution of a tensor. */
-class Layout : public Object<TenonLayout> {
+class Layout : public Settings<Layout, Object<Layout, TenonLayout>> {
 public:
-  using Object::Object;
+  using Settings::Settings;
   /** A second reference to the same object. */
   Layout share(const Where& where = Where::current()) const {
-    return Layout(retained(where));
+    return Layout(this->retained(where));
   }
   /** Creates a layout in one call. TenonLayoutCreateSharded() */
   Layout(const Partition& partition, Ints shape, Text properties,
@@ -171,12 +172,12 @@ public:
 };
 
 /** @brief TenonDTensor: distributed tensor. */
-class DTensor : public detail::Arrays {
+class DTensor : public detail::Arrays<Settings<DTensor, Object<DTensor, TenonDTensor>>> {
 public:
   using Arrays::Arrays;
   /** A second reference to the same object. */
   DTensor share(const Where& where = Where::current()) const {
-    return DTensor(retained(where));
+    return DTensor(this->retained(where));
   }
   /** Creates a tensor of zeros. TenonDTensorCreate() */
   DTensor(const Layout& layout, TenonDataType type, const Where& where = Where::current());
@@ -225,12 +226,12 @@ public:
 };
 
 /** @brief TenonLinearOp: linear map between distributed tensors. */
-class LinearOp : public Object<TenonLinearOp> {
+class LinearOp : public Settings<LinearOp, Object<LinearOp, TenonLinearOp>> {
 public:
-  using Object::Object;
+  using Settings::Settings;
   /** A second reference to the same object. */
   LinearOp share(const Where& where = Where::current()) const {
-    return LinearOp(retained(where));
+    return LinearOp(this->retained(where));
   }
   /** Creates an embedding into a larger array; new elements are 0. TenonLinearOpCreateAllocate() */
   static LinearOp allocate(const Layout& from, const Layout& to, Ints at, TenonDataType type,
@@ -323,12 +324,12 @@ public:
 };
 
 /** @brief TenonLayer: differentiable map with parameters. */
-class Layer : public detail::LayerOfType<Layer> {
+class Layer : public detail::Typed<Settings<Layer, Object<Layer, TenonLayer>>> {
 public:
-  using LayerOfType::LayerOfType;
+  using Typed::Typed;
   /** A second reference to the same object. */
   Layer share(const Where& where = Where::current()) const {
-    return Layer(retained(where));
+    return Layer(this->retained(where));
   }
   /** Registers a layer type. TenonLayerRegister() */
   static void registerType(Text name, TenonLayerCreator create,
@@ -505,12 +506,12 @@ public:
 };
 
 /** @brief TenonMachine: levels of devices, and links between them. */
-class Machine : public Object<TenonMachine> {
+class Machine : public Settings<Machine, Object<Machine, TenonMachine>> {
 public:
-  using Object::Object;
+  using Settings::Settings;
   /** A second reference to the same object. */
   Machine share(const Where& where = Where::current()) const {
-    return Machine(retained(where));
+    return Machine(this->retained(where));
   }
   /** Creates a machine of given levels, without links. TenonMachineCreate() */
   Machine(Text name, List<const char*> names, Ints sizes, const Where& where = Where::current());
@@ -558,12 +559,12 @@ public:
 };
 
 /** @brief TenonOptimizer: updates the parameters of a layer. */
-class Optimizer : public detail::SettableObject<Optimizer, TenonOptimizer> {
+class Optimizer : public Settings<Optimizer, Object<Optimizer, TenonOptimizer>> {
 public:
-  using SettableObject::SettableObject;
+  using Settings::Settings;
   /** A second reference to the same object. */
   Optimizer share(const Where& where = Where::current()) const {
-    return Optimizer(retained(where));
+    return Optimizer(this->retained(where));
   }
   /** Creates an optimizer for all parameters of a layer. TenonOptimizerCreate() */
   Optimizer(const Layer& layer, Text type, const Where& where = Where::current());
@@ -585,12 +586,12 @@ public:
 };
 
 /** @brief TenonDataset: labelled samples in batches. */
-class Dataset : public detail::SettableObject<Dataset, TenonDataset> {
+class Dataset : public Settings<Dataset, Object<Dataset, TenonDataset>> {
 public:
-  using SettableObject::SettableObject;
+  using Settings::Settings;
   /** A second reference to the same object. */
   Dataset share(const Where& where = Where::current()) const {
-    return Dataset(retained(where));
+    return Dataset(this->retained(where));
   }
   /** Opens and checks the two files, on all ranks. TenonDatasetCreateIDX() */
   Dataset(MPI_Comm comm, Text images, Text labels, const Where& where = Where::current());
@@ -612,12 +613,12 @@ public:
 };
 
 /** @brief TenonCheckpoint: state of a run in a file. */
-class Checkpoint : public detail::SettableObject<Checkpoint, TenonCheckpoint> {
+class Checkpoint : public Settings<Checkpoint, Object<Checkpoint, TenonCheckpoint>> {
 public:
-  using SettableObject::SettableObject;
+  using Settings::Settings;
   /** A second reference to the same object. */
   Checkpoint share(const Where& where = Where::current()) const {
-    return Checkpoint(retained(where));
+    return Checkpoint(this->retained(where));
   }
   /** Creates an empty checkpoint. TenonCheckpointCreate() */
   explicit Checkpoint(MPI_Comm comm, const Where& where = Where::current());
@@ -631,17 +632,17 @@ public:
   /** Adds a tensor, such as a field of the solver. TenonCheckpointAddTensor() */
   Checkpoint& addTensor(const DTensor& tensor, Text name, const Where& where = Where::current());
   /** Sets an integer, which is written to the file. TenonCheckpointSetInt() */
-  Checkpoint& setInt(Text key, TenonInt value, const Where& where = Where::current());
+  Checkpoint& setIntEntry(Text key, TenonInt value, const Where& where = Where::current());
   /** Sets a real number, which is written to the file. TenonCheckpointSetReal() */
-  Checkpoint& setReal(Text key, double value, const Where& where = Where::current());
+  Checkpoint& setRealEntry(Text key, double value, const Where& where = Where::current());
   /** Sets a text, which is written to the file. TenonCheckpointSetString() */
-  Checkpoint& setString(Text key, Text value, const Where& where = Where::current());
+  Checkpoint& setStringEntry(Text key, Text value, const Where& where = Where::current());
   /** Returns an integer that was set, or read from a file. TenonCheckpointGetInt() */
-  TenonInt getInt(Text key, const Where& where = Where::current()) const;
+  TenonInt intEntry(Text key, const Where& where = Where::current()) const;
   /** Returns a real number that was set, or read from a file. TenonCheckpointGetReal() */
-  double getReal(Text key, const Where& where = Where::current()) const;
+  double realEntry(Text key, const Where& where = Where::current()) const;
   /** Returns a text that was set, or read from a file. TenonCheckpointGetString() */
-  std::string getString(Text key, const Where& where = Where::current()) const;
+  std::string stringEntry(Text key, const Where& where = Where::current()) const;
   /** Writes a file. TenonCheckpointWrite() */
   void write(Text path, const Where& where = Where::current());
   /** Writes the file step-STEP.h5 of a folder. TenonCheckpointWriteStep() */
@@ -657,12 +658,12 @@ public:
 };
 
 /** @brief TenonFieldSeries: fields over time, for ParaView. */
-class FieldSeries : public detail::SettableObject<FieldSeries, TenonFieldSeries> {
+class FieldSeries : public Settings<FieldSeries, Object<FieldSeries, TenonFieldSeries>> {
 public:
-  using SettableObject::SettableObject;
+  using Settings::Settings;
   /** A second reference to the same object. */
   FieldSeries share(const Where& where = Where::current()) const {
-    return FieldSeries(retained(where));
+    return FieldSeries(this->retained(where));
   }
   /** Creates a series without fields. TenonFieldSeriesCreate() */
   FieldSeries(MPI_Comm comm, Text path, int spatial, const Where& where = Where::current());
@@ -677,12 +678,12 @@ public:
 };
 
 /** @brief TenonPlacementList: placements of a job on a system. */
-class PlacementList : public Object<TenonPlacementList> {
+class PlacementList : public Settings<PlacementList, Object<PlacementList, TenonPlacementList>> {
 public:
-  using Object::Object;
+  using Settings::Settings;
   /** A second reference to the same object. */
   PlacementList share(const Where& where = Where::current()) const {
-    return PlacementList(retained(where));
+    return PlacementList(this->retained(where));
   }
   /** Lists all placements of the axes on the system. TenonPlacementListCreate() */
   PlacementList(Ints system, Ints sizes, const Where& where = Where::current());
@@ -696,12 +697,12 @@ public:
 };
 
 /** @brief TenonReductionPrograms: multi-step reductions. */
-class ReductionPrograms : public Object<TenonReductionPrograms> {
+class ReductionPrograms : public Settings<ReductionPrograms, Object<ReductionPrograms, TenonReductionPrograms>> {
 public:
-  using Object::Object;
+  using Settings::Settings;
   /** A second reference to the same object. */
   ReductionPrograms share(const Where& where = Where::current()) const {
-    return ReductionPrograms(retained(where));
+    return ReductionPrograms(this->retained(where));
   }
   /** Lists all programs of limited size that reduce over some axes.
    *  TenonReductionProgramsCreate() */
@@ -714,7 +715,7 @@ public:
   /** Returns the number of steps of a program. TenonReductionProgramsGetSize() */
   int size(TenonInt index, const Where& where = Where::current()) const;
   /** Returns a program in the notation at the top of this file. TenonReductionProgramsGetText() */
-  std::string getText(TenonInt index, const Where& where = Where::current()) const;
+  std::string text(TenonInt index, const Where& where = Where::current()) const;
   /** What step() returns. */
   struct Step {
     TenonCollective collective;
@@ -731,12 +732,12 @@ public:
 };
 
 /** @brief TenonPlan: parallelisation of a network, layer by layer. */
-class Plan : public detail::SettableObject<Plan, TenonPlan> {
+class Plan : public Settings<Plan, Object<Plan, TenonPlan>> {
 public:
-  using SettableObject::SettableObject;
+  using Settings::Settings;
   /** A second reference to the same object. */
   Plan share(const Where& where = Where::current()) const {
-    return Plan(retained(where));
+    return Plan(this->retained(where));
   }
   /** Creates a plan for a network of layers. TenonPlanCreate() */
   Plan(const Layer& network, TenonInt batch, const Where& where = Where::current());
@@ -768,7 +769,7 @@ public:
   /** Returns the name of a planned layer. TenonPlanGetLayerName() */
   std::string layerName(TenonInt index, const Where& where = Where::current()) const;
   /** Returns the word of a layer, or the best other one. TenonPlanGetText() */
-  std::string getText(Text layer, Text name, const Where& where = Where::current()) const;
+  std::string text(Text layer, Text name, const Where& where = Where::current()) const;
   /** Sets the layout of the input, which the plan does not choose then. TenonPlanSetInput() */
   Plan& setInput(const Layout& layout, const Where& where = Where::current());
   /** Sets the layout of the output, which the plan does not choose then. TenonPlanSetOutput() */

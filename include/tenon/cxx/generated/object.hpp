@@ -101,18 +101,18 @@ struct Destroy<TenonPlan> {
 
 } // namespace detail
 
-/** @brief One reference to an object; the base of all classes with members. */
-template <class C>
+/** @brief One reference to an object: what all classes have. */
+template <class Class, class C>
 class Object : public Handle<C> {
 public:
   using Handle<C>::Handle;
 
   /** Sets the name of an object, used in messages, views and reports. TenonObjectSetName() */
-  void setName(Text name = {}, const Where& where = Where::current());
+  Class& setName(Text name = {}, const Where& where = Where::current());
   /** Returns the name of an object. TenonObjectGetName() */
   std::string name(const Where& where = Where::current()) const;
   /** Sets the prefix of the object's options. TenonObjectSetOptionsPrefix() */
-  void setOptionsPrefix(Text prefix = {}, const Where& where = Where::current());
+  Class& setOptionsPrefix(Text prefix = {}, const Where& where = Where::current());
   /** Returns the prefix of the object's options. TenonObjectGetOptionsPrefix() */
   std::string optionsPrefix(const Where& where = Where::current()) const;
   /** Returns the class of an object: "Partition", "Layout", "DTensor", . TenonObjectGetClass() */
@@ -127,15 +127,15 @@ public:
   /** Prints an object, on rank 0 of its communicator. TenonObjectView() */
   void view(const Where& where = Where::current()) const;
   /** Sets a setting that takes integers. TenonObjectSetIntegers() */
-  void setIntegers(Text name, Ints values, const Where& where = Where::current());
+  Class& setIntegers(Text name, Ints values, const Where& where = Where::current());
   /** Sets a setting that takes a real number. TenonObjectSetReal() */
-  void setReal(Text name, double value, const Where& where = Where::current());
+  Class& setReal(Text name, double value, const Where& where = Where::current());
   /** Sets a setting that takes text. TenonObjectSetText() */
-  void setText(Text name, Text text, const Where& where = Where::current());
+  Class& setText(Text name, Text text, const Where& where = Where::current());
   /** Sets a setting that is true or false. TenonObjectSetBool() */
-  void setBool(Text name, bool value, const Where& where = Where::current());
+  Class& setBool(Text name, bool value, const Where& where = Where::current());
   /** Reads the options -tenon_[prefix_]name of all settings. TenonObjectSetFromOptions() */
-  void setFromOptions(const Where& where = Where::current());
+  Class& setFromOptions(const Where& where = Where::current());
   /** Returns integers as set, or their default. TenonObjectGetIntegers() */
   std::vector<TenonInt> getIntegers(Text name, const Where& where = Where::current()) const;
   /** Returns a real number as set, or its default. TenonObjectGetReal() */
@@ -148,24 +148,26 @@ public:
   bool isSet(Text name, const Where& where = Where::current());
 };
 
-template <class C>
-void Object<C>::setName(Text name, const Where& where) {
+template <class Class, class C>
+Class& Object<Class, C>::setName(Text name, const Where& where) {
   detail::Call(where).check(TenonObjectSetName(this->object(), name.get()));
+  return static_cast<Class&>(*this);
 }
-template <class C>
-std::string Object<C>::name(const Where& where) const {
+template <class Class, class C>
+std::string Object<Class, C>::name(const Where& where) const {
   detail::TextBuffer name;
   detail::Call(where).check(TenonObjectGetName(this->object(), nullptr, 0, name.needed()));
   detail::Call(where).check(TenonObjectGetName(this->object(), name.allocate(), name.length(),
       nullptr));
   return name.take();
 }
-template <class C>
-void Object<C>::setOptionsPrefix(Text prefix, const Where& where) {
+template <class Class, class C>
+Class& Object<Class, C>::setOptionsPrefix(Text prefix, const Where& where) {
   detail::Call(where).check(TenonObjectSetOptionsPrefix(this->object(), prefix.get()));
+  return static_cast<Class&>(*this);
 }
-template <class C>
-std::string Object<C>::optionsPrefix(const Where& where) const {
+template <class Class, class C>
+std::string Object<Class, C>::optionsPrefix(const Where& where) const {
   detail::TextBuffer prefix;
   detail::Call(where).check(TenonObjectGetOptionsPrefix(this->object(), nullptr, 0,
       prefix.needed()));
@@ -173,61 +175,66 @@ std::string Object<C>::optionsPrefix(const Where& where) const {
       prefix.length(), nullptr));
   return prefix.take();
 }
-template <class C>
-std::string Object<C>::className(const Where& where) const {
+template <class Class, class C>
+std::string Object<Class, C>::className(const Where& where) const {
   detail::TextBuffer name;
   detail::Call(where).check(TenonObjectGetClass(this->object(), nullptr, 0, name.needed()));
   detail::Call(where).check(TenonObjectGetClass(this->object(), name.allocate(), name.length(),
       nullptr));
   return name.take();
 }
-template <class C>
-std::string Object<C>::type(const Where& where) const {
+template <class Class, class C>
+std::string Object<Class, C>::type(const Where& where) const {
   detail::TextBuffer type;
   detail::Call(where).check(TenonObjectGetType(this->object(), nullptr, 0, type.needed()));
   detail::Call(where).check(TenonObjectGetType(this->object(), type.allocate(), type.length(),
       nullptr));
   return type.take();
 }
-template <class C>
-MPI_Comm Object<C>::comm(const Where& where) const {
+template <class Class, class C>
+MPI_Comm Object<Class, C>::comm(const Where& where) const {
   MPI_Comm comm = MPI_COMM_NULL;
   detail::Call(where).check(TenonObjectGetComm(this->object(), &comm));
   return comm;
 }
-template <class C>
-int Object<C>::references(const Where& where) const {
+template <class Class, class C>
+int Object<Class, C>::references(const Where& where) const {
   int references{};
   detail::Call(where).check(TenonObjectGetReferences(this->object(), &references));
   return references;
 }
-template <class C>
-void Object<C>::view(const Where& where) const {
+template <class Class, class C>
+void Object<Class, C>::view(const Where& where) const {
   detail::Call(where).check(TenonObjectView(this->object()));
 }
-template <class C>
-void Object<C>::setIntegers(Text name, Ints values, const Where& where) {
+template <class Class, class C>
+Class& Object<Class, C>::setIntegers(Text name, Ints values, const Where& where) {
   detail::Call(where).check(TenonObjectSetIntegers(this->object(), name.get(),
       static_cast<TenonInt>(values.size()), values.data()));
+  return static_cast<Class&>(*this);
 }
-template <class C>
-void Object<C>::setReal(Text name, double value, const Where& where) {
+template <class Class, class C>
+Class& Object<Class, C>::setReal(Text name, double value, const Where& where) {
   detail::Call(where).check(TenonObjectSetReal(this->object(), name.get(), value));
+  return static_cast<Class&>(*this);
 }
-template <class C>
-void Object<C>::setText(Text name, Text text, const Where& where) {
+template <class Class, class C>
+Class& Object<Class, C>::setText(Text name, Text text, const Where& where) {
   detail::Call(where).check(TenonObjectSetText(this->object(), name.get(), text.get()));
+  return static_cast<Class&>(*this);
 }
-template <class C>
-void Object<C>::setBool(Text name, bool value, const Where& where) {
+template <class Class, class C>
+Class& Object<Class, C>::setBool(Text name, bool value, const Where& where) {
   detail::Call(where).check(TenonObjectSetBool(this->object(), name.get(), detail::truth(value)));
+  return static_cast<Class&>(*this);
 }
-template <class C>
-void Object<C>::setFromOptions(const Where& where) {
+template <class Class, class C>
+Class& Object<Class, C>::setFromOptions(const Where& where) {
   detail::Call(where).check(TenonObjectSetFromOptions(this->object()));
+  return static_cast<Class&>(*this);
 }
-template <class C>
-std::vector<TenonInt> Object<C>::getIntegers(Text name, const Where& where) const {
+template <class Class, class C>
+std::vector<TenonInt> Object<Class, C>::getIntegers(Text name, const Where& where) const {
   TenonInt count = 0;
   detail::Call(where).check(TenonObjectGetIntegers(this->object(), name.get(), 0, nullptr, &count));
   std::vector<TenonInt> values(detail::size(count));
@@ -235,14 +242,14 @@ std::vector<TenonInt> Object<C>::getIntegers(Text name, const Where& where) cons
       nullptr));
   return values;
 }
-template <class C>
-double Object<C>::getReal(Text name, const Where& where) const {
+template <class Class, class C>
+double Object<Class, C>::getReal(Text name, const Where& where) const {
   double value{};
   detail::Call(where).check(TenonObjectGetReal(this->object(), name.get(), &value));
   return value;
 }
-template <class C>
-std::string Object<C>::getText(Text name, const Where& where) const {
+template <class Class, class C>
+std::string Object<Class, C>::getText(Text name, const Where& where) const {
   detail::TextBuffer text;
   detail::Call(where).check(TenonObjectGetText(this->object(), name.get(), nullptr, 0,
       text.needed()));
@@ -250,14 +257,14 @@ std::string Object<C>::getText(Text name, const Where& where) const {
       text.length(), nullptr));
   return text.take();
 }
-template <class C>
-bool Object<C>::getBool(Text name, const Where& where) const {
+template <class Class, class C>
+bool Object<Class, C>::getBool(Text name, const Where& where) const {
   TenonBool value{};
   detail::Call(where).check(TenonObjectGetBool(this->object(), name.get(), &value));
   return value != TENON_FALSE;
 }
-template <class C>
-bool Object<C>::isSet(Text name, const Where& where) {
+template <class Class, class C>
+bool Object<Class, C>::isSet(Text name, const Where& where) {
   TenonBool isSet{};
   detail::Call(where).check(TenonObjectIsSet(this->object(), name.get(), &isSet));
   return isSet != TENON_FALSE;
