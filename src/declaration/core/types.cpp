@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Finds the library's types of layers by name, in the table that types.inc makes. Every type is
+// declared once while the library is loaded: a declaration registers its options, and these must be
+// known before a command line is read.
 #include "declaration/core/types.hpp"
 
 #include <algorithm>
@@ -17,7 +20,6 @@ constexpr Known kKnown[] = {
 };
 #undef TENON_LAYER_TYPE
 
-// A declaration registers its options, which must be known before the command line is read.
 const bool kRegistered = [] {
   for (const std::string& name : declarationNames())
     makeDeclaration(name);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Maximum and mean over the windows that a rank's outputs read. A maximum notes in the workspace
+// which element was the largest, and derivatives read that in place of x; a mean is linear, and its
+// workspace is empty.
 #include "kernels/pooling/pooling.hpp"
 
 #include "declaration/core/windowed.hpp"
@@ -54,6 +57,7 @@ private:
 
 std::unique_ptr<LocalKernel> makePooling(Layer& layer, PoolingMode mode, const Layout& use,
                                          const Box& outputs) {
+  // Windows do not reach across batch and channels, so that both together number planes.
   const Box in = use.boxOfRank(layer.comm()->rank());
   const auto& windowed = static_cast<const Windowed&>(layer.declaration());
   const PoolingShape shape{in[0].size() * in[1].size(),

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// A conversion as a layer: its list is one operator and no kernel. What is left to say here is the
+// view, which counts the messages at the output, where other layers count those of their inputs.
 #include "layer/core/layer.hpp"
 #include "layer/core/layer_types.hpp"
 
