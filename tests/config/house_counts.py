@@ -7,7 +7,7 @@ repository that it is run in; without one, of the working tree. Commits are read
 and nothing is checked out.
 
 Files are those of src in C, C++, CUDA, Fortran and Python, written by hand; what stands in a folder
-named `generated` is counted apart, and CMake and Markdown are not counted. Comment lines have a comment
+named `generated`, of include as well, is counted apart, and CMake and Markdown are not counted. Comment lines have a comment
 and no code; they are compared with the lines that are not empty, and the line of the licence is neither.
 """
 import collections
