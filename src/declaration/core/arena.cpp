@@ -27,8 +27,8 @@ Lodging lodgingOf(const Pass& pass, const std::function<Index(ValueId)>& bytesOf
   std::vector<Lodger> lodgers;
   for (const Lifetime& alive : lifetimes(pass)) {
     const Value& value = pass.values[alive.value];
-    const bool mayBeCallers = value.standsIn != kNoValue &&
-                              pass.values[value.standsIn].place == Value::Place::Argument;
+    const bool mayBeCallers =
+        value.standsIn != kNoValue && pass.values[value.standsIn].place == Value::Place::Argument;
     if (!mayBeCallers && !(value.kept && pass.when == When::Training))
       lodgers.push_back({alive, bytesOf(alive.value)});
   }
