@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Knows again the steps that were recorded on the device. A recording holds addresses, so that it may
-// be replayed only where every array lies where it lay, with the strides that it had.
+// Recognises runs of steps that come again, and queues them as one recording.
+// A recording repeats addresses, and nothing of what the host would do: so all that the steps read and write is noted
+// first, as their use would do it, and only a run with the same notes is the same run.
 #include "layer/core/recorded_steps.hpp"
 
 #include <algorithm>
@@ -45,6 +46,101 @@ int RecordedSteps::count() const noexcept {
     for (const Known& one : known)
       count += one.recording.exists();
   return count;
+}
+
+std::size_t RecordingRunner::run(std::size_t s) {
+  const std::vector<Step>& steps = steps_.pass().steps;
+  const std::size_t end = endOfRun(s);
+  if (end == s)
+    return steps_.run(s);
+  KernelContext& context = steps_.maps().context();
+  recorded_.clear();
+  for (const void* address : context.scratchAddresses())
+    recorded_.note(address);
+  for (std::size_t k = s; k < end; ++k)
+    note(steps[k]);
+  const auto runAll = [&] {
+    for (std::size_t k = s; k < end; ++k)
+      steps_.run(k);
+  };
+  StreamRecording* recording = recorded_.find(s, end);
+  if (!recording) {
+    runAll();
+    return end;
+  }
+  if (!recording->exists())
+    *recording = context.stream().recording(runAll);
+  recording->queue(context.stream());
+  return end;
+}
+
+std::size_t RecordingRunner::endOfRun(std::size_t begin) const {
+  const std::vector<Step>& steps = steps_.pass().steps;
+  bool works = false;
+  std::size_t end = begin;
+  while (end < steps.size() && isRepeatable(steps[end])) {
+    works = works || !isDone(steps[end]);
+    const auto waits = [last = end](const PassObserver* observer) {
+      return observer->waitsFor(last);
+    };
+    if (++end; std::ranges::any_of(steps_.maps().observers(), waits))
+      break;
+  }
+  return works ? end : begin;
+}
+
+bool RecordingRunner::isRepeatable(const Step& step) const {
+  if (step.map < 0 || isCopy(step))
+    return true;
+  const BoundMaps& maps = steps_.maps();
+  const Map& map = steps_.mapOf(step);
+  switch (map.kind) {
+  case Map::Kind::Kernel:
+    return maps.kernel(map.object).kernel->isRepeatable();
+  case Map::Kind::Operator:
+    return maps.list().operators()[map.object].isLocal();
+  case Map::Kind::Source:
+    return maps.source(map.object).isIdle(steps_.pass().ofTangents);
+  case Map::Kind::Stage:
+    break;
+  }
+  return true;
+}
+
+// A value that is in its place, or a source that is up to date.
+bool RecordingRunner::isDone(const Step& step) const {
+  return steps_.isInPlace(step) || (step.map >= 0 && steps_.mapOf(step).kind == Map::Kind::Source);
+}
+
+// What the step works on, and what it does on the host.
+void RecordingRunner::note(const Step& step) {
+  recorded_.noteFlag(isDone(step));
+  if (isDone(step))
+    return;
+  for (ValueId v : step.reads)
+    recorded_.noteRead(steps_.at(v));
+  for (ValueId v : step.writes)
+    recorded_.noteWritten(steps_.at(v));
+  for (ValueId v : step.point)
+    recorded_.noteRead(steps_.at(v));
+  if (step.map >= 0 && !isCopy(step) && steps_.mapOf(step).kind == Map::Kind::Kernel)
+    noteKernel(step);
+}
+
+void RecordingRunner::noteKernel(const Step& step) {
+  const BoundKernel& bound = steps_.maps().kernel(steps_.mapOf(step).object);
+  const Buffer* workspace = steps_.workspaceOf(step);
+  recorded_.note(workspace ? workspace->data<void>() : nullptr);
+  const bool adds = addsToGradients(steps_.maps().list(), step) && bound.wantsGradients();
+  if (adds)
+    bound.changeGradients();
+  for (const auto& use : *bound.uses) {
+    recorded_.noteRead(&use->value());
+    recorded_.noteRead(step.what == Do::Tangent ? use->tangent() : nullptr);
+    recorded_.noteFlag(use->isFrozen());
+    if (adds && !use->isFrozen())
+      recorded_.noteWritten(&use->gradientAddends());
+  }
 }
 
 } // namespace tenon

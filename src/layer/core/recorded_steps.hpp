@@ -4,8 +4,7 @@
 // messages, and kernels that need the host, stay between them.
 #pragma once
 
-#include "dtensor/dtensor.hpp"
-#include "layer/core/parameter.hpp"
+#include "layer/core/pass_runner.hpp"
 
 #include <cstdint>
 
@@ -41,6 +40,27 @@ private:
 
   std::vector<std::uintptr_t> noted_;
   std::vector<std::vector<Known>> known_; // by the first step
+};
+
+// Runs steps as the runner that it has does, but those that come again as one.
+class RecordingRunner {
+public:
+  RecordingRunner(StepRunner& steps, RecordedSteps& recorded)
+      : steps_(steps), recorded_(recorded) {}
+
+  // Runs a step, or as many from it on as can be queued as one, and returns the one behind.
+  std::size_t run(std::size_t s);
+
+private:
+  // Of steps that may be recorded as one; `begin` where there are none with work.
+  std::size_t endOfRun(std::size_t begin) const;
+  bool isRepeatable(const Step& step) const;
+  bool isDone(const Step& step) const;
+  void note(const Step& step);
+  void noteKernel(const Step& step);
+
+  StepRunner& steps_;
+  RecordedSteps& recorded_;
 };
 
 } // namespace tenon

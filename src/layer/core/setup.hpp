@@ -12,7 +12,7 @@
 #include "declaration/core/arena.hpp"
 #include "layer/core/bound_maps.hpp"
 #include "layer/core/crossing.hpp"
-#include "layer/core/pass_runner.hpp"
+#include "layer/core/recorded_steps.hpp"
 
 #include <deque>
 
