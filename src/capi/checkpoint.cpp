@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonCheckpoint. What belongs to a checkpoint is added locally, and what touches a file is collective:
-// the ranks agree that each of them has a path before the checkpoint's own steps begin, so that a NULL on one rank is
-// an error on all of them and no wait without end.
+// The calls of TenonCheckpoint. What belongs to a checkpoint is added locally, and what touches a file is collective: a
+// NULL in place of the path, or no memory for it, on one rank is an error on all of them and no wait without end.
 #include "io/checkpoint.hpp"
 
 #include "capi/collective.hpp"
@@ -35,8 +34,7 @@ template <class Body>
 void withPath(TenonCheckpoint handle, const char* path, const char* name, Body body) {
   checkInitialized();
   const CommPtr comm = commOf("checkpoint", handle);
-  const std::string text = collectively(*comm, [&] { return textOf(path, name); });
-  body(deref(handle, "checkpoint"), text);
+  together(*comm, [&] { body(deref(handle, "checkpoint"), textOf(path, name)); });
 }
 
 } // namespace
@@ -141,7 +139,7 @@ TenonErrorCode TenonCheckpointReadLatest(TenonCheckpoint checkpoint, const char*
                                          TenonInt* step) noexcept {
   return guard(__func__, [&] {
     withPath(checkpoint, folder, "folder", [&](Checkpoint& c, const std::string& from) {
-      collectively(*c.comm(), [&] { return &required(step, "step"); });
+      required(step, "step");
       *step = c.readLatest(from).value_or(-1);
     });
   });

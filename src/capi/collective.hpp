@@ -27,6 +27,16 @@ void createTogether(Communicator& comm, Handle* handle, const char* name, const 
   give(handle, std::move(object));
 }
 
+// Runs the body of a collective call that agrees in several steps. What one rank alone cannot do
+// between them becomes an error of all ranks, which meet in the next step or at the end.
+template <class Body>
+void together(Communicator& comm, Body&& body) {
+  collectively(comm, [&] {
+    body();
+    return true;
+  });
+}
+
 // For guardApply(): whether this process alone takes part in a call on the object behind a handle. A handle that is not
 // valid, or of another class, names no communicator; then all processes of the program may be waiting.
 template <class Handle>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonDataset. The ranks agree here only that each of them has passed its arguments: the constructors read
-// the files and agree on what they found, so the handle is given away without createTogether(). A batch is filled
-// locally, since each rank knows the order of the samples.
+// The calls of TenonDataset. The constructors read the files and agree on what they found; here the ranks agree that
+// each of them has the dataset. A batch is filled locally, since each rank knows the order of the samples.
 #include "train/dataset.hpp"
 
 #include "capi/collective.hpp"
@@ -15,29 +14,36 @@
 
 using namespace tenon;
 
+namespace {
+
+// make(comm) returns the reference to the dataset.
+template <class Make>
+void createDataset(MPI_Comm comm, TenonDataset* dataset, Make make) {
+  checkInitialized();
+  const CommPtr own = Communicator::of(comm);
+  createTogether(
+      *own, dataset, "dataset", "a new dataset", [&]() -> Ref<Dataset> { return make(own); },
+      [](const Ref<Dataset>&) { return std::string("of files"); });
+}
+
+} // namespace
+
 TenonErrorCode TenonDatasetCreateIDX(MPI_Comm comm, const char* images, const char* labels,
                                      TenonDataset* dataset) noexcept {
   return guard(__func__, [&] {
-    checkInitialized();
-    const CommPtr own = Communicator::of(comm);
-    const auto [imagesPath, labelsPath] = collectively(*own, [&] {
-      required(dataset, "dataset");
-      return std::pair(textOf(images, "images"), textOf(labels, "labels"));
+    createDataset(comm, dataset, [&](const CommPtr& own) {
+      return makeRef<IdxDataset>(own, textOf(images, "images"), textOf(labels, "labels"));
     });
-    give(dataset, makeRef<IdxDataset>(own, imagesPath, labelsPath));
   });
 }
 
 TenonErrorCode TenonDatasetCreateHDF5(MPI_Comm comm, const char* path, const char* data,
                                       const char* labels, TenonDataset* dataset) noexcept {
   return guard(__func__, [&] {
-    checkInitialized();
-    const CommPtr own = Communicator::of(comm);
-    const auto [file, samples] = collectively(*own, [&] {
-      required(dataset, "dataset");
-      return std::pair(textOf(path, "path"), textOf(data, "data"));
+    createDataset(comm, dataset, [&](const CommPtr& own) {
+      return makeRef<Hdf5Dataset>(own, textOf(path, "path"), textOf(data, "data"),
+                                  textOrEmpty(labels));
     });
-    give(dataset, makeRef<Hdf5Dataset>(own, file, samples, textOrEmpty(labels)));
   });
 }
 
@@ -55,15 +61,10 @@ TenonErrorCode TenonDatasetSetUp(TenonDataset dataset, TenonLayout x, TenonLayou
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("dataset", dataset, x);
-    struct Arguments {
-      Dataset* dataset;
-      const Layout *x, *labels;
-    };
-    const Arguments a = collectively(*comm, [&] {
-      return Arguments{&deref(dataset, "dataset"), &deref(x, "x").layout(),
-                       labels ? &deref(labels, "labels").layout() : nullptr};
+    together(*comm, [&] {
+      deref(dataset, "dataset")
+          .setUp(deref(x, "x").layout(), labels ? &deref(labels, "labels").layout() : nullptr);
     });
-    a.dataset->setUp(*a.x, a.labels);
   });
 }
 

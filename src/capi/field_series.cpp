@@ -43,7 +43,8 @@ TenonErrorCode TenonFieldSeriesAddTensor(TenonFieldSeries series, TenonDTensor t
 TenonErrorCode TenonFieldSeriesWrite(TenonFieldSeries series, TenonInt step, double time) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    deref(series, "series").write(step, time);
+    FieldSeries& s = deref(series, "series");
+    together(*s.comm(), [&] { s.write(step, time); });
   });
 }
 

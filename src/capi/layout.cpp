@@ -91,18 +91,18 @@ TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim, const TenonIn
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr own = Communicator::of(comm);
-    // The boxes are gathered after the agreement, which a rank with bad arguments must have reached.
-    std::optional<Shape> whole;
-    const Box box = collectively(*own, [&] {
-      required(layout, "layout");
-      if (ndim < 1 || ndim > kMaxRank)
-        throw Error(TENON_ERR_ARG,
-                    fmt::format("ndim is {}; a tensor has 1 to {} dimensions", ndim, kMaxRank));
-      if (shape)
-        whole = checkedShape(listOf(shape, ndim, "shape"));
-      return intervalsOf(low, high, ndim);
-    });
-    give(layout, makeRef<LayoutObject>(own, gatherBoxes(*own, box, whole)));
+    createTogether(
+        *own, layout, "layout", "a layout of boxes",
+        [&] {
+          if (ndim < 1 || ndim > kMaxRank)
+            throw Error(TENON_ERR_ARG,
+                        fmt::format("ndim is {}; a tensor has 1 to {} dimensions", ndim, kMaxRank));
+          std::optional<Shape> whole;
+          if (shape)
+            whole = checkedShape(listOf(shape, ndim, "shape"));
+          return makeRef<LayoutObject>(own, gatherBoxes(*own, intervalsOf(low, high, ndim), whole));
+        },
+        [](const Ref<LayoutObject>&) { return std::string("gathered"); });
   });
 }
 

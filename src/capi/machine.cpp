@@ -102,11 +102,14 @@ TenonErrorCode TenonMachineMeasure(MPI_Comm comm, TenonMemorySpace space, int ro
     agreeOnText(*own, "what is measured", [&] {
       return fmt::format("{}, arrays on the {}", counted(rounds, "round"), spaceName(arrays));
     });
-    const std::string source = fmt::format("measured on {}, the fastest of {}",
-                                           counted(own->size(), "rank"), counted(rounds, "round"));
     createTogether(
         *own, machine, "machine", "the machine",
-        [&] { return makeRef<MachineObject>(measuredMachine(own, arrays, rounds), own, source); },
+        [&] {
+          const std::string source =
+              fmt::format("measured on {}, the fastest of {}", counted(own->size(), "rank"),
+                          counted(rounds, "round"));
+          return makeRef<MachineObject>(measuredMachine(own, arrays, rounds), own, source);
+        },
         [](const Ref<MachineObject>& made) { return made->describe(); });
   });
 }
@@ -114,19 +117,19 @@ TenonErrorCode TenonMachineMeasure(MPI_Comm comm, TenonMemorySpace space, int ro
 TenonErrorCode TenonMachineSave(TenonMachine machine, const char* path) noexcept {
   return guard(__func__, [&] {
     const MachineObject& saved = deref(machine, "machine");
-    const std::string name = textOf(path, "path");
-    const auto write = [&] {
+    const auto write = [&](bool isWriter) {
+      const std::string name = textOf(path, "path");
+      if (!isWriter)
+        return false;
       NewFile file(name);
       file.write(textOf(saved.machine(), "Written by TenonMachineSave().", saved.source()));
       file.commit();
-    };
-    if (!saved.comm())
-      return write();
-    collectively(*saved.comm(), [&] {
-      if (saved.comm()->rank() == 0)
-        write();
       return true;
-    });
+    };
+    if (saved.comm())
+      collectively(*saved.comm(), [&] { return write(saved.comm()->rank() == 0); });
+    else
+      write(true);
   });
 }
 

@@ -30,6 +30,10 @@ const Layout& layoutFor(const LayerPlan& plan, TenonLayout handle) {
   return given.layout();
 }
 
+OwnRates calibratedTogether(const LayerPlan& plan) {
+  return collectively(*plan.comm(), [&] { return plan.calibrated(); });
+}
+
 // The body of a call in which all ranks take part: call(layer), where the layer is what the plan runs.
 template <class Call>
 TenonErrorCode runTogether(const char* function, TenonPlan plan, Call call) {
@@ -80,30 +84,30 @@ TenonErrorCode TenonPlanSetUp(TenonPlan plan) noexcept {
 TenonErrorCode TenonPlanSave(TenonPlan plan, const char* path) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    layerPlan(plan).save(textOf(path, "path"));
+    LayerPlan& known = layerPlan(plan);
+    together(*known.comm(), [&] { known.save(textOf(path, "path")); });
   });
 }
 
 TenonErrorCode TenonPlanLoad(TenonPlan plan, const char* path) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    layerPlan(plan).load(textOf(path, "path"));
+    LayerPlan& known = layerPlan(plan);
+    together(*known.comm(), [&] { known.load(textOf(path, "path")); });
   });
 }
 
 TenonErrorCode TenonPlanReport(TenonPlan plan) noexcept {
   return guard(__func__, [&] {
     const LayerPlan& known = layerPlan(plan);
-    const std::string text = known.report(); // with all ranks
-    if (known.comm()->rank() == 0)
-      print(viewText(text));
+    printOnce(*known.comm(), collectively(*known.comm(), [&] { return known.report(); }));
   });
 }
 
 TenonErrorCode TenonPlanCalibrate(TenonPlan plan, double* latency, double* bandwidth,
                                   double* flops) noexcept {
   return guard(__func__, [&] {
-    const OwnRates rates = layerPlan(plan).calibrated();
+    const OwnRates rates = calibratedTogether(layerPlan(plan));
     if (latency)
       *latency = rates.links.latency;
     if (bandwidth)
@@ -115,7 +119,7 @@ TenonErrorCode TenonPlanCalibrate(TenonPlan plan, double* latency, double* bandw
 
 TenonErrorCode TenonPlanSetRatesFrom(TenonPlan plan, TenonPlan measured) noexcept {
   return guard(__func__, [&] {
-    const OwnRates rates = layerPlan(measured).calibrated();
+    const OwnRates rates = calibratedTogether(layerPlan(measured));
     NetworkPlan& changed = deref(plan, "plan");
     if (auto* runs = dynamic_cast<LayerPlan*>(&changed); runs && runs->isSetUp())
       throw Error(TENON_ERR_STATE, "the plan is set up; create another for the same network, and "

@@ -107,7 +107,7 @@ TenonErrorCode TenonTrainerSetCheckpoint(TenonTrainer trainer, TenonCheckpoint c
     // The trainer knows a function that saves, and no files: train stands below io.
     const auto file = Ref<Checkpoint>::share(&deref(checkpoint, "checkpoint"));
     deref(trainer, "trainer").setSave([file, path = textOf(folder, "folder")](Index step) {
-      file->writeStep(path, step);
+      together(*file->comm(), [&] { file->writeStep(path, step); });
     });
   });
 }

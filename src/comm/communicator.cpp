@@ -79,7 +79,8 @@ bool mpiRuns() noexcept {
   return started && !ended;
 }
 
-Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
+void Communicator::take(MPI_Comm comm) {
+  comm_ = comm;
   checkMpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   checkMpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   checkMpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
@@ -105,12 +106,22 @@ CommPtr Communicator::copyOf(MPI_Comm parent) {
   checkMpi(MPI_Comm_get_attr(parent, key, &cached, &found), "MPI_Comm_get_attr");
   if (found)
     return *static_cast<const CommPtr*>(cached);
-  awaitAllRanks(parent, options().getReal("", "agree_timeout"));
+  // What this rank needs for the copy is made before the ranks meet, so that none fails alone once
+  // the others have theirs.
+  CommPtr made;
+  std::unique_ptr<CommPtr> held;
+  std::optional<Error> failure;
+  try {
+    made.reset(new Communicator);
+    held = std::make_unique<CommPtr>(made);
+    registry().add(made);
+  } catch (...) {
+    failure = caughtError();
+  }
+  awaitAllRanks(parent, failure);
   MPI_Comm copy = MPI_COMM_NULL;
   checkMpi(MPI_Comm_dup(parent, &copy), "MPI_Comm_dup");
-  CommPtr made(new Communicator(copy));
-  registry().add(made);
-  auto held = std::make_unique<CommPtr>(made);
+  made->take(copy);
   checkMpi(MPI_Comm_set_attr(parent, key, held.get()), "MPI_Comm_set_attr");
   static_cast<void>(held.release()); // now the attribute's, see parentIsFreed()
   made->parent_ = parent;
@@ -139,15 +150,28 @@ int Communicator::parentIsFreed(MPI_Comm, int, void* attribute, void*) noexcept 
 void Communicator::openArena() {
   if (arenaTried_)
     return;
+  shared_ = collectively(*this, [&] {
+    // The ranks of the node make the arena together, whatever has failed before.
+    std::optional<Error> unread;
+    Index asked = 0;
+    try {
+      asked = options().getInt("", "shared_memory");
+    } catch (...) {
+      unread = caughtError();
+    }
+    SharedArena::Made made = SharedArena::make(comm_, asked < 0 ? -1 : asked * kMiB);
+    if (unread)
+      throw Error(*unread);
+    return made;
+  });
   arenaTried_ = true;
-  const Index asked = options().getInt("", "shared_memory");
-  shared_ = SharedArena::make(comm_, asked < 0 ? -1 : asked * kMiB);
 }
 
 const DeviceArena::Made& Communicator::openDeviceArena() {
   if (!deviceShared_) {
     agree(*this, std::nullopt); // the calls below have no time limit
-    deviceShared_ = DeviceArena::make(comm_, arena(), whyNoArena());
+    deviceShared_ =
+        collectively(*this, [&] { return DeviceArena::make(comm_, arena(), whyNoArena()); });
   }
   return *deviceShared_;
 }
@@ -164,11 +188,12 @@ void Communicator::freeAll() {
 }
 
 void Communicator::free() noexcept {
+  constexpr const char* kWhyNot = "it is freed"; // so short that nothing is allocated
   splits_.clear();
-  deviceShared_ = {.reason = "the communicator is freed"};
+  deviceShared_ = {.reason = kWhyNot};
   if (shared_.arena)
     shared_.arena->close();
-  shared_ = {.arena = nullptr, .reason = "the communicator is freed"};
+  shared_ = {.arena = nullptr, .reason = kWhyNot};
   // A communicator that is out of step is kept: messages that nobody has received would reach the
   // next communicator to which MPI gives its number.
   if (comm_ != MPI_COMM_NULL && mpiRuns() && !outOfStep_)
@@ -179,12 +204,13 @@ void Communicator::free() noexcept {
 SubCommPtr Communicator::split(const std::vector<int>& name, int color, int key) {
   if (SubCommPtr known = splits_.find(name))
     return known;
-  agree(*this, std::nullopt); // the call below has no time limit
+  // The call below has no time limit.
+  auto place = collectively(*this, [&] { return decltype(splits_)::Place(name); });
   MPI_Comm part = MPI_COMM_NULL;
   checkMpi(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
   if (part != MPI_COMM_NULL)
     checkMpi(MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  return splits_.add(name, part);
+  return splits_.add(std::move(place), part);
 }
 
 } // namespace tenon

@@ -14,7 +14,7 @@
 #include "comm/mpi.hpp"
 
 #include <algorithm>
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,8 +38,7 @@ public:
 // A communicator that is made of the library's copy. It is freed with the last object that uses it.
 class SubCommunicator {
 public:
-  // Takes over the communicator, which is MPI_COMM_NULL on ranks that do not belong to it.
-  explicit SubCommunicator(MPI_Comm comm) : comm_(comm) {}
+  SubCommunicator() = default;
   SubCommunicator(const SubCommunicator&) = delete;
   SubCommunicator& operator=(const SubCommunicator&) = delete;
   ~SubCommunicator() {
@@ -48,9 +47,11 @@ public:
   }
 
   MPI_Comm mpi() const noexcept { return comm_; }
+  // Takes over the communicator, which is MPI_COMM_NULL on ranks that do not belong to it.
+  void take(MPI_Comm comm) noexcept { comm_ = comm; }
 
 private:
-  MPI_Comm comm_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
 using SubCommPtr = std::shared_ptr<const SubCommunicator>;
@@ -60,8 +61,23 @@ using SubCommPtr = std::shared_ptr<const SubCommunicator>;
 // all find a name or none does.
 template <class Name>
 class SubCommunicatorCache {
+  using Entries = std::list<std::pair<Name, std::shared_ptr<SubCommunicator>>>;
+
 public:
   static constexpr std::size_t kMost = 64;
+
+  // What will hold a communicator. It is made before the communicator is, since no rank may fail
+  // alone once the others have it.
+  class Place {
+  public:
+    explicit Place(const Name& name) {
+      entry_.emplace_back(name, std::make_shared<SubCommunicator>());
+    }
+
+  private:
+    friend class SubCommunicatorCache;
+    Entries entry_;
+  };
 
   // The communicator of that name; NULL if none is kept.
   SubCommPtr find(const Name& name) const {
@@ -69,15 +85,17 @@ public:
                                     [&](const auto& entry) { return entry.first == name; });
     return known == kept_.end() ? nullptr : known->second;
   }
-  SubCommPtr add(const Name& name, MPI_Comm comm) {
+  SubCommPtr add(Place place, MPI_Comm comm) noexcept {
+    place.entry_.front().second->take(comm);
     if (kept_.size() == kMost)
       kept_.pop_front();
-    return kept_.emplace_back(name, std::make_shared<const SubCommunicator>(comm)).second;
+    kept_.splice(kept_.end(), place.entry_);
+    return kept_.back().second;
   }
   void clear() noexcept { kept_.clear(); }
 
 private:
-  std::deque<std::pair<Name, SubCommPtr>> kept_;
+  Entries kept_;
 };
 
 class Communicator {
@@ -139,12 +157,13 @@ public:
   }
 
 private:
-  explicit Communicator(MPI_Comm comm);
+  Communicator() = default;
+  void take(MPI_Comm comm);
   static int parentIsFreed(MPI_Comm parent, int keyval, void* attribute, void*) noexcept;
   static int keyval();
   void free() noexcept;
 
-  MPI_Comm comm_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Comm parent_ = MPI_COMM_NULL; // holds this copy as its attribute
   int rank_ = 0;
   int size_ = 0;

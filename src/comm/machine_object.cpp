@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Joins what the ranks of a job see of their nodes to one machine. Everything that can fail on one
-// rank alone is done before the all-gather, in a body that the ranks agree on; after it all ranks
-// compute the same from the same data.
+// Joins what the ranks of a job see of their nodes to one machine. What can fail on one rank alone
+// is done in bodies that the ranks agree on, and the array of the all-gather is made before it;
+// after it all ranks compute the same from the same data.
 #include "comm/machine_object.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -30,7 +30,8 @@ struct PlaceMessage {
 };
 
 std::vector<PlaceMessage> gather(Communicator& comm, const PlaceMessage& mine) {
-  std::vector<PlaceMessage> all(comm.size());
+  std::vector<PlaceMessage> all =
+      collectively(comm, [&] { return std::vector<PlaceMessage>(comm.size()); });
   checkMpi(
       MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm.mpi()),
       "MPI_Allgather");

@@ -4,6 +4,7 @@
 // share one.
 #include "comm/partition.hpp"
 
+#include "comm/agreement/agreement.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/view.hpp"
 
@@ -12,7 +13,7 @@
 namespace tenon {
 
 Partition::Partition(CommPtr comm, GridPtr grid)
-    : Object(kClass), comm_(std::move(comm)), grid_(std::move(grid)) {
+    : Object(kClass), comm_(std::move(comm)), grid_(std::move(grid)), lines_(grid_->axes()) {
   for (int rank : grid_->ranks())
     if (rank >= comm_->size())
       throw Error(
@@ -28,9 +29,9 @@ std::string Partition::describe() const {
 }
 
 MPI_Comm Partition::axisComm(int axis) {
-  lines_.resize(grid_->axes());
   if (!lines_[axis])
-    lines_[axis] = lineComm(*comm_, *grid_, {axis}, AxisUse::Callers);
+    lines_[axis] =
+        collectively(*comm_, [&] { return lineComm(*comm_, *grid_, {axis}, AxisUse::Callers); });
   return lines_[axis]->mpi();
 }
 

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -94,16 +95,32 @@ public:
     checkStorable(value.layout(), fmt::format("tensor \"{}\"", path));
     contents_.pointers.push_back(&value);
     contents_.tensors.push_back({path, value.dataType(), value.layout().shape(), 0});
+    contents_.targets.push_back({&value});
+  }
+  void parameter(const std::string& path, Parameter& owner) override {
+    StateVisitor::parameter(path, owner);
+    contents_.targets.back().parameter = &owner;
+  }
+  void state(const std::string& path, StateTensor& owner) override {
+    StateVisitor::state(path, owner);
+    contents_.targets.back().state = &owner;
   }
   void number(const std::string& path, std::uint64_t& value) override {
-    contents_.numbers.push_back({path, value});
+    add({path, value}, &value);
   }
   void numberOrOlder(const std::string& path, std::uint64_t& value,
                      const std::string& older) override {
-    contents_.numbers.push_back({path, value, older});
+    add({path, value, older}, &value);
+  }
+  void real(const std::string& path, double& value) override {
+    add({path, std::bit_cast<std::uint64_t>(value)}, &value);
   }
 
 private:
+  void add(StoredNumber number, void* place) {
+    contents_.numbers.push_back(std::move(number));
+    contents_.places.push_back(place);
+  }
   Contents& contents_;
 };
 
@@ -247,6 +264,13 @@ void Checkpoint::visit(StateVisitor& visitor) {
 }
 
 Checkpoint::Contents Checkpoint::contents(const std::string& doing) {
+  // What brings states to where they are kept are messages, before which the ranks agree.
+  if (std::ranges::any_of(layers_,
+                          [](const auto& each) { return statesAreBehind(*each.object); })) {
+    agree(*comm_, std::nullopt);
+    for (const auto& each : layers_)
+      settleStates(*each.object);
+  }
   return collectively(
       *comm_, "the contents of the checkpoint",
       [&] {
@@ -280,14 +304,6 @@ FileData Checkpoint::fileData(const std::string& path, const Contents& contents,
           }};
 }
 
-void Checkpoint::report(const char* done, const std::string& path, const Contents& contents,
-                        double seconds) {
-  const Index bytes = bytesOf(contents.tensors);
-  lastReport_ =
-      fmt::format("{} '{}': {} in {:.3f} s, {:.0f} MiB/s", done, path, sizeText(bytes), seconds,
-                  static_cast<double>(bytes) / static_cast<double>(kMebibyte) / seconds);
-}
-
 std::string Checkpoint::describe() const {
   std::string text = fmt::format("{}: {}, {}, {}, {}\n", headingOf(*this),
                                  counted(static_cast<Index>(layers_.size()), "layer"),
@@ -303,8 +319,11 @@ std::string Checkpoint::describe() const {
   add(tensors_);
   text += fmt::format("  HDF5 {}, transport {}; the latest {} files of a folder are kept\n",
                       hdf5Library(), transport_, keep_);
-  if (!lastReport_.empty())
-    text += fmt::format("  last {}\n", lastReport_);
+  if (lastReport_)
+    text += fmt::format("  last {} '{}': {} in {:.3f} s, {:.0f} MiB/s\n", lastReport_->done,
+                        lastReport_->path, sizeText(lastReport_->bytes), lastReport_->seconds,
+                        static_cast<double>(lastReport_->bytes) / static_cast<double>(kMebibyte) /
+                            lastReport_->seconds);
   return text;
 }
 

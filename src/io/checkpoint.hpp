@@ -38,7 +38,7 @@ public:
   // Throws TENON_ERR_ARG if there is none, naming those that there are.
   const StoredValue& value(const std::string& key) const;
 
-  // Collective, all.
+  // Collective, all, and called in a body of collectively(): what one rank cannot do becomes an error of all there.
   void write(const std::string& path);
   // Writes step-STEP.h5 in the folder, of which the latest are kept; also sets the value "step".
   void writeStep(const std::string& folder, Index step);
@@ -60,10 +60,31 @@ private:
     std::string root; // "network/net"
     Ref<T> object;
   };
+  // A tensor of the objects, and who is told when it has been written.
+  struct Target {
+    DTensor* tensor;
+    Parameter* parameter = nullptr;
+    StateTensor* state = nullptr;
+  };
   struct Contents {
-    TensorPointers pointers;
+    TensorPointers pointers; // to the tensors, or to copies of them on the host
     std::vector<StoredDataset> tensors;
     std::vector<StoredNumber> numbers;
+    std::vector<Target> targets;
+    std::vector<void*> places; // of the numbers, which are a std::uint64_t or the bits of a double
+  };
+  // What was read before the objects change, so that changing them allocates nothing.
+  struct Arrived {
+    std::vector<Buffer> cells;
+    std::vector<Box> boxes;
+    std::vector<Ref<DTensor>> copies; // on the host, of tensors that are on the device
+    StoredValues values;
+  };
+  struct Report {
+    const char* done = ""; // "wrote"
+    std::string path = {};
+    Index bytes = 0;
+    double seconds = 0;
   };
   std::string checkedRoot(const char* folder, const std::string& name, const char* what) const;
   void checkComm(const CommPtr& comm, const Object& object) const;
@@ -72,10 +93,9 @@ private:
   // The tensors and numbers of all objects. Collective; `doing` is agreed on.
   Contents contents(const std::string& doing);
   FileData fileData(const std::string& path, const Contents& contents, const char* doing) const;
-  void report(const char* done, const std::string& path, const Contents& contents, double seconds);
 
   std::vector<StoredText> texts() const;
-  void addState(Contents& contents) const;
+  void addState(Contents& contents, std::vector<Ref<DTensor>>& copies) const;
   // Whether all values of the layers and optimizers are finite; the caller's tensors may mark what is missing by NaN.
   // Collective.
   bool isFinite(const Contents& contents) const;
@@ -84,11 +104,15 @@ private:
   // Gives the digests and numbers of a file to what they belong to. Throws TENON_ERR_SHAPE, listing all
   // that does not fit.
   void fit(const StoredFile& file, const std::string& path, Contents& contents) const;
-  // Puts the digests and numbers of the file into the contents and returns its values. Collective, as the two below are.
-  StoredValues readStated(const std::string& path, Contents& contents) const;
+  // What the file says, as rank 0 tells it to all. Collective, as the four below are.
+  std::string readStated(const std::string& path, Contents& contents) const;
+  // Puts the digests and numbers that were told into the contents, and makes room for the data.
+  Arrived prepare(const std::string& stated, Contents& contents) const;
   void checkDigests(const std::string& path, const Contents& contents,
-                    const std::vector<Buffer>& cells) const;
+                    const Arrived& arrived) const;
   void readContents(const std::string& path, Contents& contents);
+  // Gives the objects what has arrived. Local; it allocates nothing.
+  void take(const Contents& contents, Arrived arrived);
 
   CommPtr comm_;
   Settings settings_;
@@ -99,7 +123,7 @@ private:
   std::vector<Named<Optimizer>> optimizers_;
   std::vector<Named<DTensor>> tensors_;
   StoredValues values_;
-  std::string lastReport_;
+  std::optional<Report> lastReport_;
   // The latest file of a state that was not finite; empty after one that was.
   std::string notFinite_;
 };

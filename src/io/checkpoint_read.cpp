@@ -4,6 +4,7 @@
 #include "io/checkpoint.hpp"
 
 #include "comm/agreement/agreement.hpp"
+#include "comm/agreement/vote.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "io/checkpoint_files.hpp"
 #include "sys/log/log.hpp"
@@ -92,32 +93,6 @@ std::string kindText(TenonDataType type, const Shape& shape) {
   return fmt::format("{} [{}]", dataTypeName(type), fmt::join(shape, ","));
 }
 
-// Gives the visited objects what was read, in the order in which contents() listed them. Tensors on a device get it by a
-// copy on the host.
-class StateSetter final : public StateVisitor {
-public:
-  StateSetter(const std::vector<Buffer>& cells, const std::vector<StoredNumber>& numbers)
-      : cells_(cells), numbers_(numbers) {}
-  void tensor(const std::string&, DTensor& value) override {
-    const Box box = readBox(value.layout(), value.comm()->rank());
-    const auto* cells = cells_[tensor_++].data<std::byte>();
-    if (value.space() == Space::Host)
-      return unpack(cells, box, value);
-    DTensor copy(value.comm(), value.layout(), value.dataType());
-    copyLocal(value, copy);
-    unpack(cells, box, copy);
-    copyLocal(copy, value);
-  }
-  void number(const std::string&, std::uint64_t& value) override {
-    value = numbers_[number_++].value;
-  }
-
-private:
-  const std::vector<Buffer>& cells_;
-  const std::vector<StoredNumber>& numbers_;
-  std::size_t tensor_ = 0, number_ = 0;
-};
-
 } // namespace
 
 void Checkpoint::fit(const StoredFile& file, const std::string& path, Contents& contents) const {
@@ -172,7 +147,7 @@ void Checkpoint::fit(const StoredFile& file, const std::string& path, Contents& 
                 fmt::format("file '{}' does not fit the objects of {}{}", path, title(), text));
 }
 
-StoredValues Checkpoint::readStated(const std::string& path, Contents& contents) const {
+std::string Checkpoint::readStated(const std::string& path, Contents& contents) const {
   const std::string message = collectively(*comm_, [&] {
     MessageWriter writer;
     if (comm_->rank() != 0)
@@ -190,61 +165,88 @@ StoredValues Checkpoint::readStated(const std::string& path, Contents& contents)
     }
     return writer.message();
   });
-  const std::string said = broadcastText(*comm_, message, 0);
-  MessageReader reader(said);
+  return broadcastText(*comm_, message, 0);
+}
+
+Checkpoint::Arrived Checkpoint::prepare(const std::string& stated, Contents& contents) const {
+  Arrived arrived;
+  MessageReader reader(stated);
   for (StoredDataset& each : contents.tensors)
     each.digest = reader.number();
   for (StoredNumber& each : contents.numbers)
     each.value = reader.number();
-  StoredValues values = values_;
+  arrived.values = values_;
   for (std::uint64_t left = reader.number(); left > 0; --left) {
     const std::string key = reader.text();
-    values[key] = takeValue(reader);
+    arrived.values[key] = takeValue(reader);
   }
-  return values;
+  for (const Target& each : contents.targets) {
+    DTensor& x = *each.tensor;
+    x.checkWritable();
+    x.readAddress(); // has an array from now on
+    const Box& box = arrived.boxes.emplace_back(readBox(x.layout(), comm_->rank()));
+    arrived.cells.emplace_back(tenon::cells(box) * dataTypeSize(x.dataType()),
+                               "a checkpoint that is read");
+    Ref<DTensor>& copy = arrived.copies.emplace_back();
+    if (x.space() != Space::Host) {
+      copy = makeRef<DTensor>(x.comm(), x.layout(), x.dataType());
+      copy->allocate();
+    }
+  }
+  return arrived;
 }
 
 void Checkpoint::checkDigests(const std::string& path, const Contents& contents,
-                              const std::vector<Buffer>& cells) const {
-  const int me = comm_->rank();
-  std::vector<std::uint64_t> digests; // of all copies together
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const DTensor& x = *contents.pointers[i];
-    digests.push_back(digestOf(*contextOf(comm_), x.dataType(), x.layout().shape(),
-                               readBox(x.layout(), me), cells[i].data<std::byte>()));
-  }
+                              const Arrived& arrived) const {
+  std::vector<std::uint64_t> digests = collectively(*comm_, [&] {
+    std::vector<std::uint64_t> own;
+    for (std::size_t i = 0; i < arrived.cells.size(); ++i) {
+      const DTensor& x = *contents.pointers[i];
+      own.push_back(digestOf(*contextOf(comm_), x.dataType(), x.layout().shape(), arrived.boxes[i],
+                             arrived.cells[i].data<std::byte>()));
+    }
+    return own;
+  });
   reduceNumbers(*comm_, digests, MPI_SUM);
   for (std::size_t i = 0; i < digests.size(); ++i) {
     const StoredDataset& stored = contents.tensors[i];
     const auto copies = static_cast<std::uint64_t>(copiesOf(contents.pointers[i]->layout()));
     // All ranks have the same sums, so all throw; one says so, as the agreement would.
     if (digests[i] != stored.digest * copies)
-      throw Error(TENON_ERR_FORMAT,
-                  fmt::format("file '{}' is damaged: the values of '{}' do not have the digest "
-                              "{:016x} that stands beside them",
-                              path, stored.path, stored.digest))
-          .agreed(me == 0);
+      throw madeError(TENON_ERR_FORMAT, [&] {
+        return Error(TENON_ERR_FORMAT,
+                     fmt::format("file '{}' is damaged: the values of '{}' do not have the digest "
+                                 "{:016x} that stands beside them",
+                                 path, stored.path, stored.digest));
+      }).agreed(comm_->rank() == 0);
   }
 }
 
+void Checkpoint::take(const Contents& contents, Arrived arrived) {
+  for (std::size_t i = 0; i < contents.targets.size(); ++i) {
+    const Target& target = contents.targets[i];
+    const bool hasCopy = arrived.copies[i].get() != nullptr;
+    unpack(arrived.cells[i].data<std::byte>(), arrived.boxes[i],
+           hasCopy ? *arrived.copies[i] : *target.tensor);
+    if (hasCopy)
+      copyLocal(*arrived.copies[i], *target.tensor);
+    if (target.parameter)
+      target.parameter->valueChanged();
+    if (target.state)
+      target.state->valueChanged();
+  }
+  for (std::size_t i = 0; i < contents.numbers.size(); ++i)
+    std::memcpy(contents.places[i], &contents.numbers[i].value, sizeof contents.numbers[i].value);
+  values_ = std::move(arrived.values);
+}
+
 void Checkpoint::readContents(const std::string& path, Contents& contents) {
-  StoredValues values = readStated(path, contents);
-  const int me = comm_->rank();
-  std::vector<Buffer> cells = collectively(*comm_, [&] {
-    std::vector<Buffer> scratch;
-    for (const DTensor* x : contents.pointers) {
-      x->checkWritable();
-      const Index count = tenon::cells(readBox(x->layout(), me));
-      scratch.emplace_back(count * dataTypeSize(x->dataType()), "a checkpoint that is read");
-    }
-    return scratch;
-  });
-  // Nothing is written to an object above this line, and below checkDigests() nothing can fail any more.
-  readTensors(comm_, fileData(path, contents, "read"), contents.pointers, cells);
-  checkDigests(path, contents, cells);
-  StateSetter setter(cells, contents.numbers);
-  visit(setter);
-  values_ = std::move(values);
+  const std::string stated = readStated(path, contents);
+  Arrived arrived = collectively(*comm_, [&] { return prepare(stated, contents); });
+  readTensors(comm_, fileData(path, contents, "read"), contents.pointers, arrived.cells);
+  checkDigests(path, contents, arrived);
+  // Nothing was written to an object above this line, and nothing can fail any more.
+  take(contents, std::move(arrived));
 }
 
 void Checkpoint::read(const std::string& path) {
@@ -252,8 +254,10 @@ void Checkpoint::read(const std::string& path) {
   const LogScope scope(event);
   const Stopwatch watch;
   Contents found = contents(fmt::format("read '{}':", path));
+  Report report{"read", path, bytesOf(found.tensors)};
   readContents(path, found);
-  report("read", path, found, watch.seconds());
+  report.seconds = watch.seconds();
+  lastReport_ = std::move(report);
 }
 
 std::optional<Index> Checkpoint::readLatest(const std::string& folder) {
@@ -268,7 +272,8 @@ std::optional<Index> Checkpoint::readLatest(const std::string& folder) {
       return step;
     } catch (const Error& error) {
       const bool isDamaged = error.code() == TENON_ERR_FORMAT || error.code() == TENON_ERR_FILE;
-      if (!isDamaged || i + 1 == steps.size())
+      // What one rank alone has met is no reason for all to try another file.
+      if (!isDamaged || !error.isAgreed() || i + 1 == steps.size())
         throw;
       if (comm_->rank() == 0)
         printError(fmt::format("Tenon: warning: {}; the file before it is tried\n", error.text()));

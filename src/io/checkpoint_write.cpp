@@ -51,24 +51,30 @@ std::vector<StoredText> Checkpoint::texts() const {
   return all;
 }
 
-// The digests of the tensors, and the numbers on which the ranks agree.
-void Checkpoint::addState(Contents& contents) const {
-  std::vector<std::uint64_t> digests = collectively(*comm_, [&] {
-    std::vector<std::uint64_t> own;
-    for (const DTensor* x : contents.pointers)
-      own.push_back(digestOf(*x, writtenBox(x->layout(), comm_->rank())));
+// Brings the tensors to the host, which the copies hold, and adds their digests and the numbers on which the ranks agree.
+void Checkpoint::addState(Contents& contents, std::vector<Ref<DTensor>>& copies) const {
+  struct Sums {
+    std::vector<std::uint64_t> digests, numbers;
+  };
+  Sums all = collectively(*comm_, [&] {
+    Sums own;
+    copies.resize(contents.pointers.size());
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+      const DTensor& x = inSpace(*contents.pointers[i], comm_, Space::Host, copies[i]);
+      contents.pointers[i] = &x;
+      own.digests.push_back(digestOf(x, writtenBox(x.layout(), comm_->rank())));
+    }
+    for (const StoredNumber& number : contents.numbers)
+      own.numbers.push_back(number.value);
     return own;
   });
-  reduceNumbers(*comm_, digests, MPI_SUM);
-  for (std::size_t i = 0; i < digests.size(); ++i)
-    contents.tensors[i].digest = digests[i];
+  reduceNumbers(*comm_, all.digests, MPI_SUM);
   // A rank that holds no part of a random layer's tensors has drawn nothing.
-  std::vector<std::uint64_t> numbers;
-  for (const StoredNumber& number : contents.numbers)
-    numbers.push_back(number.value);
-  reduceNumbers(*comm_, numbers, MPI_MAX);
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    contents.numbers[i].value = numbers[i];
+  reduceNumbers(*comm_, all.numbers, MPI_MAX);
+  for (std::size_t i = 0; i < all.digests.size(); ++i)
+    contents.tensors[i].digest = all.digests[i];
+  for (std::size_t i = 0; i < all.numbers.size(); ++i)
+    contents.numbers[i].value = all.numbers[i];
 }
 
 // Called by rank 0 alone.
@@ -86,13 +92,8 @@ void Checkpoint::writeNewFile(const PartFile& part, const std::string& path,
 }
 
 void Checkpoint::writeContents(const std::string& path, Contents& contents) {
-  std::vector<Ref<DTensor>> copies(contents.pointers.size());
-  collectively(*comm_, [&] {
-    for (std::size_t i = 0; i < copies.size(); ++i)
-      contents.pointers[i] = &inSpace(*contents.pointers[i], comm_, Space::Host, copies[i]);
-    return true;
-  });
-  addState(contents);
+  std::vector<Ref<DTensor>> copies;
+  addState(contents, copies);
   std::optional<PartFile> part;
   const std::string name = collectively(*comm_, [&] {
     if (comm_->rank() != 0)
@@ -131,12 +132,17 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
 }
 
 bool Checkpoint::isFinite(const Contents& contents) const {
-  for (std::size_t i = 0; i < contents.pointers.size(); ++i)
-    if (!contents.tensors[i].path.starts_with("tensors/") &&
-        contents.tensors[i].type != TENON_INT64 &&
-        !std::isfinite(maxAbsolute(*contents.pointers[i])))
-      return false;
-  return true;
+  std::vector<std::uint64_t> isBad = collectively(*comm_, [&] {
+    std::vector<std::uint64_t> own{0};
+    for (std::size_t i = 0; i < contents.pointers.size(); ++i)
+      if (!contents.tensors[i].path.starts_with("tensors/") &&
+          contents.tensors[i].type != TENON_INT64 &&
+          !std::isfinite(localMaxAbsolute(*contents.pointers[i])))
+        own[0] = 1;
+    return own;
+  });
+  reduceNumbers(*comm_, isBad, MPI_MAX);
+  return isBad[0] == 0;
 }
 
 void Checkpoint::write(const std::string& path) {
@@ -144,8 +150,10 @@ void Checkpoint::write(const std::string& path) {
   const LogScope scope(event);
   const Stopwatch watch;
   Contents found = contents(fmt::format("write '{}':", path));
+  Report report{"wrote", path, bytesOf(found.tensors)};
   writeContents(path, found);
-  report("wrote", path, found, watch.seconds());
+  report.seconds = watch.seconds();
+  lastReport_ = std::move(report);
 }
 
 void Checkpoint::writeStep(const std::string& folder, Index step) {

@@ -28,7 +28,10 @@ std::uint64_t digestInFile(DataFile& data, std::size_t number, const StoredDatas
   for (const Index extent : tensor.shape)
     whole.push_back({0, extent});
   std::uint64_t digest = 0;
-  for (const Box& piece : piecesOf(whole, kViewedBytes / dataTypeSize(tensor.type))) {
+  const Pieces pieces(whole, kViewedBytes / dataTypeSize(tensor.type));
+  Box piece(whole.size());
+  for (Index i = 0; i < pieces.count(); ++i) {
+    pieces.put(i, piece);
     data.read(number, piece, buffer.data<std::byte>());
     digest += digestOf(context, tensor.type, tensor.shape, piece, buffer.data<std::byte>());
   }
@@ -63,6 +66,7 @@ FileView viewFile(const std::string& path) {
   for (const StoredDataset& each : file.tensors)
     width = std::max(width, printable(each.path).size());
   DataFile data(path, DataFile::Access::Read, file.tensors, nullptr);
+  data.open();
   KernelContext context;
   Buffer buffer(kViewedBytes, "a piece of a checkpoint");
   for (std::size_t i = 0; i < file.tensors.size(); ++i) {

@@ -5,6 +5,8 @@
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
 
+#include <array>
+
 namespace tenon {
 
 namespace {
@@ -52,7 +54,8 @@ struct DataFile::Handles {
     Handle set, space;
   };
   Subject subject;
-  Handle transfer, file;
+  bool writes = false;
+  Handle properties, transfer, file;
   std::vector<Dataset> sets;
 
   // call(dataset, memory space, file space) with the box selected.
@@ -69,10 +72,10 @@ struct DataFile::Handles {
     } else if (dataset.rank == 0) {
       subject.check(H5Sselect_all(dataset.space), dataset.path);
     } else {
-      std::vector<hsize_t> start, extent;
-      for (const Interval& side : box) {
-        start.push_back(static_cast<hsize_t>(side.begin));
-        extent.push_back(static_cast<hsize_t>(side.size()));
+      std::array<hsize_t, kMaxRank> start{}, extent{};
+      for (std::size_t d = 0; d < box.size(); ++d) {
+        start[d] = static_cast<hsize_t>(box[d].begin);
+        extent[d] = static_cast<hsize_t>(box[d].size());
       }
       subject.check(H5Sselect_hyperslab(dataset.space, H5S_SELECT_SET, start.data(), nullptr,
                                         extent.data(), nullptr),
@@ -86,24 +89,29 @@ DataFile::DataFile(const std::string& path, Access access,
                    const std::vector<StoredDataset>& tensors, Communicator* together)
     : handles_(std::make_unique<Handles>()) {
   const Silence silence;
-  const bool writes = access == Access::Write;
   Handles& h = *handles_;
+  h.writes = access == Access::Write;
   // What fails in writing is the disk, and in reading the file.
-  h.subject = {writes ? TENON_ERR_FILE : TENON_ERR_FORMAT, writes ? "write" : "read", path};
+  h.subject = {h.writes ? TENON_ERR_FILE : TENON_ERR_FORMAT, h.writes ? "write" : "read", path};
   h.transfer = Handle(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
-  const Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  h.properties = Handle(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   if (together)
-    setTogether(h.subject, properties, h.transfer, *together);
-  h.file =
-      Handle(h.subject.check(
-                 H5Fopen(path.c_str(), writes ? H5F_ACC_RDWR : H5F_ACC_RDONLY, properties), "/"),
-             H5Fclose);
-  for (const StoredDataset& tensor : tensors) {
-    Handle set(h.subject.check(H5Dopen2(h.file, tensor.path.c_str(), H5P_DEFAULT), tensor.path),
-               H5Dclose);
-    Handle space(h.subject.check(H5Dget_space(set), tensor.path), H5Sclose);
-    h.sets.push_back({tensor.path, tensor.type, static_cast<int>(tensor.shape.size()),
-                      std::move(set), std::move(space)});
+    setTogether(h.subject, h.properties, h.transfer, *together);
+  for (const StoredDataset& tensor : tensors)
+    h.sets.push_back({tensor.path, tensor.type, static_cast<int>(tensor.shape.size()), {}, {}});
+}
+
+void DataFile::open() {
+  const Silence silence;
+  Handles& h = *handles_;
+  h.file = Handle(h.subject.check(H5Fopen(h.subject.file.c_str(),
+                                          h.writes ? H5F_ACC_RDWR : H5F_ACC_RDONLY, h.properties),
+                                  "/"),
+                  H5Fclose);
+  for (Handles::Dataset& each : h.sets) {
+    each.set = Handle(h.subject.check(H5Dopen2(h.file, each.path.c_str(), H5P_DEFAULT), each.path),
+                      H5Dclose);
+    each.space = Handle(h.subject.check(H5Dget_space(each.set), each.path), H5Sclose);
   }
 }
 

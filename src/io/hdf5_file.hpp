@@ -27,16 +27,19 @@ StoredFile readStructure(const std::string& path);
 class DataFile {
 public:
   enum class Access { Read, Write };
-  // By this process alone, or, with a communicator, by all its ranks together. Throws TENON_ERR_FILE or
-  // TENON_ERR_FORMAT.
+  // For this process alone, or, with a communicator, for all its ranks together. Local.
   DataFile(const std::string& path, Access access, const std::vector<StoredDataset>& tensors,
            Communicator* together);
   ~DataFile();
   DataFile(const DataFile&) = delete;
   DataFile& operator=(const DataFile&) = delete;
 
-  // The elements of a box of dataset `number`, row-major. Collective if opened together; a rank without
-  // elements passes an empty box.
+  // What follows is collective if the file is opened together, and allocates nothing itself, so that no rank leaves the
+  // others alone in it.
+
+  // Throws TENON_ERR_FILE or TENON_ERR_FORMAT.
+  void open();
+  // The elements of a box of dataset `number`, row-major; a rank without elements passes an empty box.
   void write(std::size_t number, const Box& box, const void* cells);
   void read(std::size_t number, const Box& box, void* cells);
   void close();

@@ -39,6 +39,7 @@ DataFile::DataFile(const std::string&, Access, const std::vector<StoredDataset>&
   requireHdf5();
 }
 DataFile::~DataFile() = default;
+void DataFile::open() {}
 void DataFile::write(std::size_t, const Box&, const void*) {}
 void DataFile::read(std::size_t, const Box&, void*) {}
 void DataFile::close() {}

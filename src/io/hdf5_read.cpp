@@ -156,6 +156,9 @@ private:
     const int rank = H5Sget_simple_extent_ndims(space);
     if (rank < 0 || H5Sget_simple_extent_type(space) == H5S_NULL)
       subject_.fail(path, "it has no shape");
+    if (rank > kMaxRank)
+      subject_.fail(path,
+                    fmt::format("it has {} dimensions; a tensor has at most {}", rank, kMaxRank));
     std::vector<hsize_t> extents(rank);
     H5Sget_simple_extent_dims(space, extents.data(), nullptr);
     for (const hsize_t extent : extents)

@@ -14,19 +14,45 @@ namespace tenon {
 
 namespace {
 
-Index offsetOf(const Box& box, const Box& within, const Index* strides) {
+using Sides = std::array<Index, kMaxRank>;
+
+Sides sidesOf(const Box& box) noexcept {
+  Sides sides{};
+  for (std::size_t d = 0; d < box.size(); ++d)
+    sides[d] = box[d].size();
+  return sides;
+}
+
+// Of a row-major array with these sides.
+Sides packedStrides(const Index* sides, std::size_t rank) noexcept {
+  Sides strides{};
+  Index stride = 1;
+  for (std::size_t d = rank; d-- > 0; stride *= sides[d])
+    strides[d] = stride;
+  return strides;
+}
+
+// Of the first element of a box in an array whose first element has these indices.
+Index offsetOf(const Box& box, const Box& within, const Index* strides) noexcept {
   Index offset = 0;
   for (std::size_t d = 0; d < box.size(); ++d)
     offset += (box[d].begin - within[d].begin) * strides[d];
   return offset;
 }
 
-bool liesRowMajor(const Shape& extent, const Index* strides) {
+Index offsetOf(const Box& box, const Index* strides) noexcept {
+  Index offset = 0;
+  for (std::size_t d = 0; d < box.size(); ++d)
+    offset += box[d].begin * strides[d];
+  return offset;
+}
+
+bool liesRowMajor(const Box& box, const Index* strides) noexcept {
   Index expected = 1;
-  for (std::size_t d = extent.size(); d-- > 0;) {
-    if (extent[d] > 1 && strides[d] != expected)
+  for (std::size_t d = box.size(); d-- > 0;) {
+    if (box[d].size() > 1 && strides[d] != expected)
       return false;
-    expected *= extent[d];
+    expected *= box[d].size();
   }
   return true;
 }
@@ -34,9 +60,9 @@ bool liesRowMajor(const Shape& extent, const Index* strides) {
 template <class T>
 std::uint64_t digestOfArray(KernelContext& context, const Shape& shape, const Box& box,
                             const T* first, const Index* strides) {
-  const Shape extent = extents(box), global = rowMajorStrides(shape);
-  return digestBlock<T>(context, static_cast<int>(extent.size()), extent.data(), first, strides,
-                        offsetOf(box, Box(box.size()), global.data()), global.data());
+  const Sides extent = sidesOf(box), global = packedStrides(shape.data(), shape.size());
+  return digestBlock<T>(context, static_cast<int>(box.size()), extent.data(), first, strides,
+                        offsetOf(box, global.data()), global.data());
 }
 
 } // namespace
@@ -60,17 +86,31 @@ void checkStorable(const Layout& layout, const std::string& title) {
   }
 }
 
-Box readBox(const Layout& layout, int rank) {
+void putReadBox(const Layout& layout, int rank, Box& box) noexcept {
   const int position = layout.grid().position(rank);
-  return layout.isHolder(position) ? layout.ownedBox(position) : Box(layout.rank());
+  const bool holds = layout.isHolder(position);
+  for (int d = 0; d < layout.rank(); ++d)
+    box[d] = holds ? layout.owned(d, layout.part(position, d)) : Interval{};
 }
 
-Box writtenBox(const Layout& layout, int rank) {
+void putWrittenBox(const Layout& layout, int rank, Box& box) noexcept {
+  putReadBox(layout, rank, box);
   const int position = layout.grid().position(rank);
   for (int axis = 0; axis < layout.grid().axes() && position >= 0; ++axis)
     if (layout.property(axis).isBroadcast() && layout.grid().coordinate(position, axis) != 0)
-      return Box(layout.rank());
-  return readBox(layout, rank);
+      std::fill(box.begin(), box.end(), Interval{});
+}
+
+Box readBox(const Layout& layout, int rank) {
+  Box box(layout.rank());
+  putReadBox(layout, rank, box);
+  return box;
+}
+
+Box writtenBox(const Layout& layout, int rank) {
+  Box box(layout.rank());
+  putWrittenBox(layout, rank, box);
+  return box;
 }
 
 Index copiesOf(const Layout& layout) {
@@ -81,49 +121,60 @@ Index copiesOf(const Layout& layout) {
   return copies;
 }
 
-std::vector<Box> piecesOf(const Box& box, Index mostCells) {
-  const Index count = cells(box);
-  if (count == 0)
-    return {};
-  if (count <= mostCells)
-    return {box};
-  // The box is divided along its first dimension with more than one index, so that pieces follow in row-major order; what
-  // is still too large is divided again.
-  const auto divided = static_cast<std::size_t>(
-      std::find_if(box.begin(), box.end(), [](const Interval& side) { return side.size() > 1; }) -
-      box.begin());
-  const Index each = count / box[divided].size(), step = std::max<Index>(1, mostCells / each);
-  std::vector<Box> pieces;
-  for (Index begin = box[divided].begin; begin < box[divided].end; begin += step) {
-    Box piece = box;
-    piece[divided] = {begin, std::min(begin + step, box[divided].end)};
-    for (Box& part : piecesOf(piece, mostCells))
-      pieces.push_back(std::move(part));
+Pieces::Pieces(const Box& box, Index mostCells) : box_(box) {
+  if (cells(box) == 0)
+    count_ = 0;
+  if (count_ == 0 || box.empty())
+    return;
+  Index inner = 1; // the elements behind one index of the divided dimension
+  for (divided_ = box.size() - 1; divided_ > 0; --divided_) {
+    if (box[divided_].size() > mostCells / inner)
+      break;
+    inner *= box[divided_].size();
   }
-  return pieces;
+  step_ = mostCells / inner;
+  parts_ = (box[divided_].size() - 1) / step_ + 1;
+  count_ = parts_;
+  for (std::size_t d = 0; d < divided_; ++d)
+    count_ *= box[d].size();
+}
+
+void Pieces::put(Index number, Box& piece) const noexcept {
+  std::copy(box_.begin(), box_.end(), piece.begin());
+  if (box_.empty())
+    return;
+  const Interval& whole = box_[divided_];
+  const Index begin = whole.begin + number % parts_ * step_;
+  piece[divided_] = {begin, begin + std::min(step_, whole.end - begin)};
+  number /= parts_;
+  for (std::size_t d = divided_; d-- > 0; number /= box_[d].size()) {
+    const Index at = box_[d].begin + number % box_[d].size();
+    piece[d] = {at, at + 1};
+  }
 }
 
 const std::byte* packed(const DTensor& x, const Box& box, Buffer& buffer) {
-  const Shape extent = extents(box);
-  if (cells(extent) == 0)
+  if (cells(box) == 0)
     return nullptr;
   return visitDataType(x.dataType(), [&]<class T>(T) {
     const T* first = x.data<T>() + offsetOf(box, x.box(), x.strides().data());
-    if (liesRowMajor(extent, x.strides().data()))
+    if (liesRowMajor(box, x.strides().data()))
       return reinterpret_cast<const std::byte*>(first);
+    const Sides extent = sidesOf(box);
     blockCombine<T>(x.context(), Combine::Copy, x.rank(), extent.data(), first, x.strides().data(),
-                    buffer.data<T>(), rowMajorStrides(extent).data());
+                    buffer.data<T>(), packedStrides(extent.data(), box.size()).data());
     return const_cast<const Buffer&>(buffer).data<std::byte>();
   });
 }
 
 void unpack(const std::byte* cells, const Box& box, DTensor& x) {
-  const Shape extent = extents(box);
+  const Sides extent = sidesOf(box);
   visitDataType(x.dataType(), [&]<class T>(T) {
     T* first = x.mutableData<T>();
-    if (tenon::cells(extent) != 0)
+    if (tenon::cells(box) != 0)
       blockCombine<T>(x.context(), Combine::Copy, x.rank(), extent.data(),
-                      reinterpret_cast<const T*>(cells), rowMajorStrides(extent).data(),
+                      reinterpret_cast<const T*>(cells),
+                      packedStrides(extent.data(), box.size()).data(),
                       first + offsetOf(box, x.box(), x.strides().data()), x.strides().data());
   });
 }
@@ -131,8 +182,9 @@ void unpack(const std::byte* cells, const Box& box, DTensor& x) {
 std::uint64_t digestOf(KernelContext& context, TenonDataType type, const Shape& shape,
                        const Box& box, const std::byte* cells) {
   return visitDataType(type, [&]<class T>(T) {
+    const Sides extent = sidesOf(box);
     return digestOfArray(context, shape, box, reinterpret_cast<const T*>(cells),
-                         rowMajorStrides(extents(box)).data());
+                         packedStrides(extent.data(), box.size()).data());
   });
 }
 

@@ -53,67 +53,62 @@ void receiveCells(const Communicator& comm, int from, int tag, std::byte* cells,
   waitForPeer(comm, request, from);
 }
 
-using BoxOf = Box (*)(const Layout& layout, int rank);
+using PutBox = void (*)(const Layout& layout, int rank, Box& box) noexcept;
 
-std::vector<Box> piecesOfRank(const DTensor& x, BoxOf boxOf, int rank) {
-  return piecesOf(boxOf(x.layout(), rank), kPieceBytes / dataTypeSize(x.dataType()));
-}
-
-// The pieces of this rank, filled up with empty ones to the number of the rank that has most: a collective write is made by
-// all ranks as often.
-std::vector<Box> piecesTogether(const DTensor& x, BoxOf boxOf) {
-  const Communicator& comm = *x.comm();
-  std::size_t most = 0;
-  for (int rank = 0; rank < comm.size(); ++rank)
-    most = std::max(most, piecesOfRank(x, boxOf, rank).size());
-  std::vector<Box> pieces = piecesOfRank(x, boxOf, comm.rank());
-  pieces.resize(most, Box(x.rank()));
-  return pieces;
-}
-
-// What moves the pieces of the tensors, one tensor after the other.
+// What moves the pieces of the tensors, one tensor after the other. From the moment that the file is opened until the last
+// agreement nothing leaves the loops early, and what could fail is run by errors_.
 class Mover {
 public:
   Mover(const CommPtr& comm, const FileData& file, DataFile::Access access,
         const TensorPointers& tensors)
       : comm_(comm), file_(file), tensors_(tensors), tag_(comm->nextTag()) {
+    const bool isTogether = file.transport == FileTransport::Together;
     collectively(*comm_, [&] {
-      if (file.transport == FileTransport::Together)
-        data_.emplace(file.path, access, *file.stored, comm_.get());
-      else if (comm_->rank() == 0)
-        data_.emplace(file.path, access, *file.stored, nullptr);
+      if (isTogether || isRoot())
+        data_.emplace(file.path, access, *file.stored, isTogether ? comm_.get() : nullptr);
       const Index largest = std::min(kPieceBytes, largestBytes());
-      if (file.transport == FileTransport::Root && comm_->rank() == 0)
+      if (!isTogether && isRoot())
         arriving_ = Buffer(largest, "a piece of a checkpoint");
       if (access == DataFile::Access::Write)
         staging_ = Buffer(largest, "a piece of a checkpoint");
+      box_.reserve(kMaxRank);
+      piece_.reserve(kMaxRank);
+      return true;
+    });
+    collectively(*comm_, [&] {
+      if (data_)
+        data_->open();
       return true;
     });
   }
 
   void write() {
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      startTensor(i);
       if (file_.transport == FileTransport::Together)
         writeTogether(i);
       else
         writeThroughRoot(i);
-      file_.moved((*file_.stored)[i].bytes());
+      endTensor(i);
     }
     close();
   }
 
   void read(std::vector<Buffer>& cells) {
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      startTensor(i);
       if (file_.transport == FileTransport::Together)
         readTogether(i, cells[i]);
       else
         readThroughRoot(i, cells[i]);
-      file_.moved((*file_.stored)[i].bytes());
+      endTensor(i);
     }
     close();
   }
 
 private:
+  bool isRoot() const noexcept { return comm_->rank() == 0; }
+
   Index largestBytes() const {
     Index most = 0;
     for (const DTensor* x : tensors_)
@@ -121,56 +116,104 @@ private:
     return most;
   }
 
+  // There is room for the dimensions of any tensor.
+  void startTensor(std::size_t i) {
+    box_.resize(static_cast<std::size_t>(tensors_[i]->rank()));
+    piece_.resize(box_.size());
+  }
+  void endTensor(std::size_t i) {
+    errors_.run([&] { file_.moved((*file_.stored)[i].bytes()); });
+  }
+
+  // The pieces of a rank, and the bytes of the one that lies in piece_.
+  Pieces piecesOf(const DTensor& x, PutBox putBox, int rank) {
+    putBox(x.layout(), rank, box_);
+    return {box_, kPieceBytes / dataTypeSize(x.dataType())};
+  }
+  Index bytesOfPiece(const DTensor& x) const { return cells(piece_) * dataTypeSize(x.dataType()); }
+
+  // Calls visit() for each piece of this rank, and with empty ones as often as the rank does that has most: a collective
+  // call is made by all ranks as often.
+  template <class Visit>
+  void forEachTogether(const DTensor& x, PutBox putBox, Visit visit) {
+    Index most = 0;
+    for (int rank = 0; rank < comm_->size(); ++rank)
+      most = std::max(most, piecesOf(x, putBox, rank).count());
+    const Pieces own = piecesOf(x, putBox, comm_->rank());
+    for (Index n = 0; n < most; ++n) {
+      if (n < own.count())
+        own.put(n, piece_);
+      else
+        std::fill(piece_.begin(), piece_.end(), Interval{});
+      visit();
+    }
+  }
+
+  // Calls visit(rank) for each piece of each rank on rank 0, and elsewhere for those of this rank.
+  template <class Visit>
+  void forEachThroughRoot(const DTensor& x, PutBox putBox, Visit visit) {
+    for (int rank = 0; rank < comm_->size(); ++rank) {
+      if (!isRoot() && rank != comm_->rank())
+        continue;
+      const Pieces pieces = piecesOf(x, putBox, rank);
+      for (Index n = 0; n < pieces.count(); ++n) {
+        pieces.put(n, piece_);
+        visit(rank);
+      }
+    }
+  }
+
+  // The elements of the piece; where they cannot be packed others take their place, and the file is not kept.
+  const std::byte* packedPiece(const DTensor& x) {
+    const std::byte* cells = staging_.data<std::byte>();
+    errors_.run([&] { cells = packed(x, piece_, staging_); });
+    return cells;
+  }
+
   void writeTogether(std::size_t i) {
     const DTensor& x = *tensors_[i];
-    for (const Box& piece : piecesTogether(x, writtenBox))
-      errors_.run([&] { data_->write(i, piece, packed(x, piece, staging_)); });
+    forEachTogether(x, putWrittenBox, [&] {
+      const std::byte* cells = packedPiece(x);
+      errors_.run([&] { data_->write(i, piece_, cells); });
+    });
   }
 
   void writeThroughRoot(std::size_t i) {
     const DTensor& x = *tensors_[i];
-    const int me = comm_->rank();
-    for (int rank = 0; rank < comm_->size(); ++rank)
-      for (const Box& piece : piecesOfRank(x, writtenBox, rank)) {
-        const Index bytes = cells(piece) * dataTypeSize(x.dataType());
-        if (rank == me && me == 0) {
-          errors_.run([&] { data_->write(i, piece, packed(x, piece, staging_)); });
-        } else if (rank == me) {
-          sendCells(*comm_, 0, tag_, packed(x, piece, staging_), bytes);
-        } else if (me == 0) {
-          receiveCells(*comm_, rank, tag_, arriving_.data<std::byte>(), bytes);
-          errors_.run([&] { data_->write(i, piece, arriving_.data<std::byte>()); });
-        }
-      }
+    forEachThroughRoot(x, putWrittenBox, [&](int rank) {
+      const std::byte* cells = rank == comm_->rank() ? packedPiece(x) : arriving_.data<std::byte>();
+      if (!isRoot())
+        return sendCells(*comm_, 0, tag_, cells, bytesOfPiece(x));
+      if (rank != 0)
+        receiveCells(*comm_, rank, tag_, arriving_.data<std::byte>(), bytesOfPiece(x));
+      errors_.run([&] { data_->write(i, piece_, cells); });
+    });
   }
 
   void readTogether(std::size_t i, Buffer& cells) {
-    Index at = 0;
-    for (const Box& piece : piecesTogether(*tensors_[i], readBox)) {
-      errors_.run([&] { data_->read(i, piece, cells.data<std::byte>() + at); });
-      at += tenon::cells(piece) * dataTypeSize(tensors_[i]->dataType());
-    }
+    const DTensor& x = *tensors_[i];
+    std::byte* to = cells.data<std::byte>();
+    forEachTogether(x, putReadBox, [&] {
+      errors_.run([&] { data_->read(i, piece_, to); });
+      to += bytesOfPiece(x);
+    });
   }
 
   void readThroughRoot(std::size_t i, Buffer& cells) {
     const DTensor& x = *tensors_[i];
-    const int me = comm_->rank();
-    for (int rank = 0; rank < comm_->size(); ++rank) {
-      Index at = 0;
-      for (const Box& piece : piecesOfRank(x, readBox, rank)) {
-        const Index bytes = tenon::cells(piece) * dataTypeSize(x.dataType());
-        std::byte* own = cells.data<std::byte>() + (rank == me ? at : 0);
-        if (rank == me && me == 0) {
-          errors_.run([&] { data_->read(i, piece, own); });
-        } else if (rank == me) {
-          receiveCells(*comm_, 0, tag_, own, bytes);
-        } else if (me == 0) {
-          errors_.run([&] { data_->read(i, piece, arriving_.data<std::byte>()); });
-          sendCells(*comm_, rank, tag_, arriving_.data<std::byte>(), bytes);
-        }
-        at += bytes;
-      }
-    }
+    std::byte* to = cells.data<std::byte>();
+    forEachThroughRoot(x, putReadBox, [&](int rank) {
+      const Index bytes = bytesOfPiece(x);
+      std::byte* const arrived = rank == comm_->rank() ? to : arriving_.data<std::byte>();
+      if (!isRoot())
+        receiveCells(*comm_, 0, tag_, arrived, bytes);
+      else
+        errors_.run([&] { data_->read(i, piece_, arrived); });
+      if (isRoot() && rank != 0)
+        sendCells(*comm_, rank, tag_, arrived, bytes);
+      if (rank == comm_->rank())
+        to += bytes;
+    });
   }
 
   void close() {
@@ -185,6 +228,7 @@ private:
   int tag_;
   std::optional<DataFile> data_;
   Buffer staging_, arriving_;
+  Box box_, piece_;
   FirstError errors_;
 };
 

@@ -40,7 +40,10 @@ NetworkSource sourceOf(const Layer& network) {
 // Sets the layers back to what they were, unless all went well.
 class KeptSettings {
 public:
-  explicit KeptSettings(const std::vector<UnfoldedNode>& nodes) {
+  KeptSettings() = default;
+  KeptSettings(const KeptSettings&) = delete;
+  KeptSettings& operator=(const KeptSettings&) = delete;
+  void note(const std::vector<UnfoldedNode>& nodes) {
     for (const UnfoldedNode& node : nodes)
       before_.push_back({node.layer, node.layer->declaration().settings(), node.layer->uses()});
   }
@@ -313,31 +316,40 @@ void LayerPlan::setUp() {
     return;
   static const int event = logEvent("PlanSetUp");
   const LogScope scope(event);
-  shareSearch();
-  KeptSettings kept(unfolded(*network_));
-  const auto [input, made] = collectively(*comm(), [&] {
-    giveWords();
-    const DeclaredNetwork declared = layers();
-    const std::optional<Layout> pinned = pinnedInput(declared);
-    const Layout from = pinned ? *pinned : inputWanted(declared);
-    return std::pair(from, compile(from, pinnedOutput(declared)));
-  });
-  made->setUp(input);
-  // Initial values are drawn by a layer's place in its container, which is another one within what
-  // is put around the network: they are drawn again, so that a pinned output does not change them.
-  if (made.get() != network_.get())
-    network_->initialize(static_cast<std::uint64_t>(network_->declaration().value<Index>("seed")),
-                         streamOf("parameters"));
-  compiled_ = made;
-  // From here on the network is set up, and its words are what runs.
-  kept.done();
+  KeptSettings kept;
+  Layer::NewSetUps undone;
   try {
-    noteNodes();
-    addBuckets();
+    collectively(*comm(), [&] {
+      shareSearch();
+      kept.note(unfolded(*network_));
+      giveWords();
+      const DeclaredNetwork declared = layers();
+      const std::optional<Layout> pinned = pinnedInput(declared);
+      const Layout input = pinned ? *pinned : inputWanted(declared);
+      compiled_ = compile(input, pinnedOutput(declared));
+      undone.note(*compiled_);
+      compiled_->setUp(input);
+      // Initial values are drawn by a layer's place in its container, which is another one within what
+      // is put around the network: they are drawn again, so that a pinned output does not change them.
+      if (compiled_.get() != network_.get())
+        network_->initialize(
+            static_cast<std::uint64_t>(network_->declaration().value<Index>("seed")),
+            streamOf("parameters"));
+      noteNodes();
+      addBuckets();
+      return true;
+    });
   } catch (...) {
+    const Ref<Layer> made = compiled_; // lives until its set-up is undone
     leaveLayers();
+    buckets_.reset();
+    measurement_.reset();
+    nodes_.clear();
+    undone.undo();
     throw;
   }
+  // From here on the network is set up, and its words are what runs.
+  kept.done();
 }
 
 Index LayerPlan::bucketBytes() const {

@@ -132,15 +132,18 @@ using Row = ComparedPhase;
 constexpr double kNanoseconds = 1e9;
 
 // Combines the rows of all ranks: seconds of the slowest rank, messages and bytes of all.
-void gather(const Communicator& comm, std::vector<Row>& rows) {
-  std::vector<std::uint64_t> times, sums;
-  for (const Row& row : rows) {
-    times.push_back(static_cast<std::uint64_t>(row.measured.seconds * kNanoseconds));
-    for (const PhaseCost& cost : {row.predicted, row.measured}) {
-      sums.push_back(static_cast<std::uint64_t>(cost.messages));
-      sums.push_back(static_cast<std::uint64_t>(cost.bytes));
+void gather(Communicator& comm, std::vector<Row>& rows) {
+  auto [times, sums] = collectively(comm, [&] {
+    std::vector<std::uint64_t> seconds, counts;
+    for (const Row& row : rows) {
+      seconds.push_back(static_cast<std::uint64_t>(row.measured.seconds * kNanoseconds));
+      for (const PhaseCost& cost : {row.predicted, row.measured}) {
+        counts.push_back(static_cast<std::uint64_t>(cost.messages));
+        counts.push_back(static_cast<std::uint64_t>(cost.bytes));
+      }
     }
-  }
+    return std::pair(std::move(seconds), std::move(counts));
+  });
   reduceNumbers(comm, times, MPI_MAX);
   reduceNumbers(comm, sums, MPI_SUM);
   for (std::size_t r = 0; r < rows.size(); ++r) {

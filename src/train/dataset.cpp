@@ -98,11 +98,14 @@ void Dataset::setUp(const Layout& x, const Layout* labels) {
   });
   collectively(*comm_, [&] {
     checkLayouts(x, labels);
+    // Until all ranks have read what they need for the new layouts the dataset is set up for none.
+    xLayout_.reset();
+    labelLayout_.reset();
     open(x, labels);
-    xLayout_ = x;
-    labelLayout_ = labels ? std::optional(*labels) : std::nullopt;
     return true;
   });
+  xLayout_ = x;
+  labelLayout_ = labels ? std::optional(*labels) : std::nullopt;
 }
 
 Index Dataset::batches() const {

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -119,10 +118,7 @@ bool RateSchedule::report(double loss) {
 void RateSchedule::visitState(const std::string& path, StateVisitor& visitor) {
   if (!watches())
     return;
-  // A checkpoint has integers: the bits bring back the very same number.
-  auto bits = std::bit_cast<std::uint64_t>(best_);
-  visitor.number(path + "/best", bits);
-  best_ = std::bit_cast<double>(bits);
+  visitor.real(path + "/best", best_);
   visitor.number(path + "/waiting", waiting_);
   visitor.number(path + "/since_reduction", sinceReduction_);
   visitor.number(path + "/reductions", reductions_);

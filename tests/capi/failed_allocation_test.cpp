@@ -2,106 +2,26 @@
 // In the lives of objects allocations fail, each of the first ones and then some: alone, after which the call that met it is made
 // again and the life goes on, or with all that follow, to the end of the objects. A call then returns a
 // code, nothing ends the program, and nothing is left behind.
-#include "capi/expect_code.hpp"
-#include "comm/agreement/agreement.hpp"
-#include "support/count_allocations.hpp"
+#include "capi/failed_allocation.hpp"
 #include "sys/errors/object.hpp"
 #include "sys/memory/memory.hpp"
 
 #include <tenon/ext/reduction.h>
 
-#include <filesystem>
-#include <functional>
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace tenon::test {
 namespace {
 
-struct Step {
-  const char* name;
-  std::function<TenonErrorCode()> call;
-};
-#define TENON_STEP(call)                                                                           \
-  Step {                                                                                           \
-#call, [&] { return call; }                                                                    \
-  }
-// A step of several calls that ends at the first that fails.
-#define TENON_STEPS(name, ...)                                                                     \
-  Step {                                                                                           \
-    name, [&]() -> TenonErrorCode {                                                                \
-      __VA_ARGS__                                                                                  \
-      return TENON_SUCCESS;                                                                        \
-    }                                                                                              \
-  }
-using Life = std::vector<Step>;
-
-int fatalErrors = 0;
-void noteFatal(TenonErrorCode, int, const char*, const char*, const char*, int, void*) {
-  ++fatalErrors;
-}
-
-bool isOneOfSeveral() {
-  return Communicator::of(MPI_COMM_WORLD)->size() > 1;
-}
-
-// Of one rank, in an agreement: the others hear of it at once, and all are in step afterwards.
-TEST(FailedAllocationOfOneRank, IsAgreedOn) {
-  const CommPtr comm = Communicator::of(MPI_COMM_WORLD);
-  if (comm->size() == 1)
-    GTEST_SKIP() << "needs another rank";
-  const std::optional<Error> bad =
-      comm->rank() == 1 ? std::optional(Error(TENON_ERR_ARG, "bad")) : std::nullopt;
-  for (int poor = 0; poor < comm->size(); ++poor)
-    for (const bool forGood : {false, true})
-      for (long n = 0; n < 12; ++n) {
-        std::optional<Error> error;
-        if (comm->rank() == poor)
-          failAllocation(n, forGood);
-        try {
-          agreeOnText(*comm, "a text that all ranks have",
-                      [] { return std::string("text that is the same, and not short"); });
-          agree(*comm, bad);
-        } catch (...) {
-          error = caughtError();
-        }
-        if (comm->rank() == poor)
-          endFailures();
-        ASSERT_TRUE(error);
-        EXPECT_TRUE(error->isAgreed()) << error->text();
-        EXPECT_NE(error->code(), TENON_ERR_TIMEOUT) << error->text();
-        EXPECT_FALSE(comm->isOutOfStep());
-        agreeOnText(*comm, "what comes next", [&] { return std::to_string(n); });
-      }
-}
-
-class FailedAllocation : public testing::Test {
+class FailedAllocation : public WithoutMemory {
 protected:
-  void SetUp() override {
-    if (isOneOfSeveral())
-      GTEST_SKIP() << "is a test of one rank";
-    fatalErrors = 0;
-    TenonPushErrorHandler(TenonReturnErrorHandler, nullptr);
-    TenonSetFatalErrorHandler(noteFatal, nullptr);
-    std::filesystem::remove_all("failed_allocation");
-    std::filesystem::create_directory("failed_allocation");
-  }
-  void TearDown() override {
-    if (isOneOfSeveral())
-      return;
-    EXPECT_EQ(fatalErrors, 0);
-    std::filesystem::remove_all("failed_allocation");
-    TenonSetFatalErrorHandler(nullptr, nullptr);
-    TenonPopErrorHandler();
-  }
-
   // The life is `begin` and then `end`, which destroys what is there.
   void tryAll(const Life& begin, const Life& end) {
-    const long whole = lead(begin, end); // and what is made once for all is there
+    const Life life = joined(begin, end);
+    const long whole = lead(life); // and what is made once for all is there
     const std::size_t alive = liveObjects().size();
     const Index bytes = bytesAlive();
-    lead(begin, end);
+    lead(life);
     for (const bool forGood : {false, true})
       for (long n = 0, misses = 0; misses < 3 && !HasFailure(); n += strideAt(n)) {
         SCOPED_TRACE(testing::Message() << "allocation " << n << " of " << whole
@@ -111,22 +31,10 @@ protected:
         EXPECT_EQ(liveObjects().size(), alive);
         EXPECT_EQ(bytesAlive(), bytes);
       }
-    lead(begin, end);
+    lead(life);
   }
 
 private:
-  // All of the first, where most checks are, and then one in so many.
-  static long strideAt(long n) { return 1 + n / kDense; }
-  static constexpr long kDense = TENON_TEST_DENSE_ALLOCATIONS;
-
-  static long lead(const Life& begin, const Life& end) {
-    const long before = allocations;
-    for (const Life* part : {&begin, &end})
-      for (const Step& step : *part)
-        EXPECT_EQ(step.call(), TENON_SUCCESS) << step.name << ": " << lastMessage();
-    return allocations - before;
-  }
-
   static void expectFailure(const Step& step, TenonErrorCode code) {
     EXPECT_EQ(code, TENON_ERR_MEMORY)
         << step.name << ": " << TenonErrorName(code) << ", " << lastMessage();
@@ -158,8 +66,7 @@ private:
       usable = again(step);
     }
     const long failed = endFailures();
-    for (const Step& step : end)
-      EXPECT_EQ(step.call(), TENON_SUCCESS) << step.name << ": " << lastMessage();
+    lead(end);
     return failed > 0;
   }
 
@@ -184,10 +91,8 @@ private:
   }
 };
 
-constexpr TenonInt kShape[4] = {2, 2, 6, 6}, kLow[4] = {0, 0, 0, 0}, kGhosts[4] = {0, 0, 1, 1};
-constexpr TenonInt kKernel[2] = {3, 3}, kPadding[2] = {1, 1};
-
 TEST_F(FailedAllocation, LayoutsTensorsAndOperators) {
+  constexpr TenonInt kLow[4] = {0, 0, 0, 0}, kGhosts[4] = {0, 0, 1, 1};
   std::vector<double> field(2 * 2 * 8 * 8, 1.0);
   TenonPartition grid = nullptr;
   TenonLayout plain = nullptr, wide = nullptr, boxes = nullptr;
@@ -233,60 +138,7 @@ TEST_F(FailedAllocation, LayoutsTensorsAndOperators) {
   tryAll(begin, end);
 }
 
-// A network of a convolution and what follows it, its training, and its files.
-class OfNetworks : public FailedAllocation {
-protected:
-  const Life made{
-      TENON_STEP(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 4, kShape, kLow, kShape, &layout)),
-      TENON_STEP(TenonLayerCreateSequential(MPI_COMM_WORLD, &network)),
-      TENON_STEP(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 2, 2, kKernel, &conv)),
-      TENON_STEP(TenonLayerSetPadding(conv, kPadding, nullptr)),
-      TENON_STEP(TenonObjectSetOptionsPrefix(TenonObject(conv), "a_prefix_that_is_not_short_")),
-      TENON_STEP(TenonObjectSetFromOptions(objectOf(conv))),
-      TENON_STEP(TenonObjectSetText(objectOf(conv), "boundary", "periodic")),
-      TENON_STEP(TenonLayerCreateType(MPI_COMM_WORLD, "tanh", &tanh)),
-      TENON_STEP(TenonLayerSequentialAdd(network, conv)),
-      TENON_STEP(TenonLayerSequentialAdd(network, tanh)),
-      TENON_STEP(TenonLayerSetDataType(network, TENON_FLOAT64)),
-  };
-  const Life run{
-      TENON_STEP(TenonLayerInitialize(network, 1)),
-      TENON_STEP(TenonDTensorCreate(layout, TENON_FLOAT64, &x)),
-      TENON_STEP(TenonLayerCreateOutput(network, &y)),
-      TENON_STEP(TenonLayerCreateOutputCotangent(network, &dy)),
-      TENON_STEP(TenonLayerCreateInputCotangent(network, &dx)),
-      TENON_STEP(TenonDTensorFillNormal(x, 1, 0, 0, 1)),
-      TENON_STEP(TenonDTensorFillConstant(dy, 1)),
-      TENON_STEP(TenonLayerApply(network, x, y)),
-      TENON_STEP(TenonLayerApplyAdjoint(network, dy, dx)),
-  };
-  const Life end{
-      TENON_STEP(TenonCheckpointDestroy(&checkpoint)),
-      TENON_STEP(TenonOptimizerDestroy(&optimizer)),
-      TENON_STEP(TenonPlanDestroy(&plan)),
-      TENON_STEP(TenonLayerDestroy(&read)),
-      TENON_STEP(TenonDTensorDestroy(&x)),
-      TENON_STEP(TenonDTensorDestroy(&y)),
-      TENON_STEP(TenonDTensorDestroy(&dx)),
-      TENON_STEP(TenonDTensorDestroy(&dy)),
-      TENON_STEP(TenonLayerDestroy(&network)),
-      TENON_STEP(TenonLayerDestroy(&conv)),
-      TENON_STEP(TenonLayerDestroy(&tanh)),
-      TENON_STEP(TenonLayoutDestroy(&layout)),
-  };
-  static Life joined(Life first, const Life& second) {
-    first.insert(first.end(), second.begin(), second.end());
-    return first;
-  }
-
-  TenonLayout layout = nullptr;
-  TenonLayer network = nullptr, conv = nullptr, tanh = nullptr, read = nullptr;
-  TenonDTensor x = nullptr, y = nullptr, dx = nullptr, dy = nullptr;
-  TenonOptimizer optimizer = nullptr;
-  TenonCheckpoint checkpoint = nullptr;
-  TenonPlan plan = nullptr;
-  TenonInt step = 0;
-};
+using OfNetworks = WithNetwork<FailedAllocation>;
 
 TEST_F(OfNetworks, LayersAndOptimizers) {
   tryAll(joined(joined(made, {TENON_STEP(TenonLayerSetUp(network, layout))}),

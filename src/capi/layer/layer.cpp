@@ -66,16 +66,15 @@ TenonErrorCode TenonLayerSetUp(TenonLayer layer, TenonLayout input) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("layer", layer, input);
-    const auto [l, layout] = collectively(*comm, [&] {
+    together(*comm, [&] {
       Layer& known = deref(layer, "layer");
       const LayoutObject& given = deref(input, "input");
       if (given.comm() != known.comm())
         throw Error(TENON_ERR_ARG, fmt::format("{} and the layout of its input are on different "
                                                "communicators; create them on the same one",
                                                known.title()));
-      return std::pair(&known, &given.layout());
+      known.setUp(given.layout());
     });
-    l->setUp(*layout);
   });
 }
 

@@ -127,11 +127,10 @@ TenonErrorCode TenonLayerSetUpMany(TenonLayer layer, int count,
     checkInitialized();
     const TenonLayout first = inputs && count > 0 ? inputs[0] : nullptr;
     const CommPtr comm = commOf("layer", layer, first);
-    const auto [l, layouts] = collectively(*comm, [&] {
+    together(*comm, [&] {
       Layer& known = deref(layer, "layer");
-      return std::pair(&known, layoutsOf(known, inputs, count));
+      known.setUp(layoutsOf(known, inputs, count));
     });
-    l->setUp(layouts);
   });
 }
 

@@ -6,7 +6,6 @@
 
 #include "comm/agreement/patience.hpp"
 #include "comm/agreement/vote.hpp"
-#include "sys/options/options.hpp"
 #include "sys/random.hpp"
 
 #include <fmt/format.h>
@@ -112,9 +111,6 @@ std::string disagreementText(Communicator& comm, std::string_view what, const st
                      other, subject(firstWhat, first), other, subject(secondWhat, second));
 }
 
-// The timeout in seconds of a rank that has no memory to read the option.
-constexpr double kTimeoutUnread = 300;
-
 // Brings the tags of all ranks to one: ranks that failed early have drawn fewer than the others.
 void alignTags(Communicator& comm) {
   int tag = comm.lastTag();
@@ -145,8 +141,9 @@ void agreeWithin(double seconds, Communicator& comm, const std::optional<Error>&
   // Whether the rank of the verdict had an error of its own, or only another text than rank 0.
   int reported = comm.rank() == speaker && mine ? 1 : 0;
   checkMpi(MPI_Bcast(&reported, 1, MPI_INT, speaker, comm.mpi()), "MPI_Bcast");
-  throw madeError([&] {
-    return Error(static_cast<TenonErrorCode>(verdict.code),
+  const auto code = static_cast<TenonErrorCode>(verdict.code);
+  throw madeError(code, [&] {
+    return Error(code,
                  reported ? failureText(comm, mine, speaker)
                           : disagreementText(comm, what, text, speaker),
                  mine ? mine->where() : std::source_location::current());
@@ -157,15 +154,8 @@ void agreeWithin(double seconds, Communicator& comm, const std::optional<Error>&
 
 void agree(Communicator& comm, const std::optional<Error>& mine, std::string_view what,
            const std::string& text) {
-  // That the option cannot be read has to be agreed on as well.
   std::optional<Error> outcome = mine;
-  double seconds = kTimeoutUnread;
-  try {
-    seconds = options().getReal("", "agree_timeout");
-  } catch (...) {
-    if (!outcome)
-      outcome = caughtError();
-  }
+  const double seconds = agreeTimeout(outcome);
   agreeWithin(seconds, comm, outcome, what, text);
 }
 

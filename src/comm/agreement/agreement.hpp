@@ -21,15 +21,17 @@ namespace tenon {
 // the message. Throws TENON_ERR_TIMEOUT, naming the absent ranks, if some do not arrive within
 // -tenon_agree_timeout seconds, also on those that arrive later (vote.hpp says how); after that the
 // communicator is out of step and cannot be used. It needs no memory before the ranks know the
-// outcome, so that a rank that has none can tell the others; in place of words that it cannot keep
-// it throws TENON_ERR_MEMORY.
+// outcome, so that a rank that has none can tell the others; the code is the same on all ranks, also
+// on one that cannot keep the words.
 void agree(Communicator& comm, const std::optional<Error>& mine, std::string_view what = "",
            const std::string& text = "");
 
 // Runs a body on every rank and agrees on its outcome, and on the text that `describe` makes of its
 // result. The body can make collective calls that agree themselves: their error is common already
 // and passes as it is. A rank that fails before such a call meets the others in the agreement in
-// which they are.
+// which they are. So all work of one rank that can fail, and each allocation can, belongs into such
+// a body, and none of it between an agreement and a call of MPI that all ranks make after it: there
+// a rank that fails would leave the others waiting.
 template <class Body, class Describe>
 auto collectively(Communicator& comm, std::string_view what, Body&& body, Describe&& describe) {
   std::optional<Error> error;

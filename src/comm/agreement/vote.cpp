@@ -6,10 +6,12 @@
 
 #include "comm/agreement/patience.hpp"
 #include "sys/errors/error.hpp"
+#include "sys/options/options.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
+#include <atomic>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -81,7 +83,7 @@ void receive(MPI_Request& request) {
 template <class Words>
 [[noreturn]] void giveUp(Communicator& comm, Words&& words, bool speaks) {
   comm.setOutOfStep();
-  throw madeError([&] {
+  throw madeError(TENON_ERR_TIMEOUT, [&] {
     return Error(TENON_ERR_TIMEOUT,
                  fmt::format("{}; is it called on all ranks of the communicator? "
                              "(-tenon_agree_timeout sets the time)",
@@ -234,6 +236,17 @@ Ballot attend(Communicator& comm, const Ballot& mine, double seconds) {
 
 } // namespace
 
+double agreeTimeout(std::optional<Error>& failure) noexcept {
+  constexpr double kUnread = 300;
+  try {
+    return options().getReal("", "agree_timeout");
+  } catch (...) {
+    if (!failure)
+      failure = caughtError();
+    return kUnread;
+  }
+}
+
 Ballot vote(Communicator& comm, const Ballot& mine, double seconds) {
   return comm.rank() == 0 ? preside(comm, mine, seconds) : attend(comm, mine, seconds);
 }
@@ -247,17 +260,41 @@ namespace {
 struct Arrival {
   MPI_Request come = MPI_REQUEST_NULL, voted = MPI_REQUEST_NULL;
   int vote = 0, all = 0;
+  Arrival* next = nullptr; // of those that are kept for good
 };
+
+// That of a rank without memory, which has to come as well, to say so.
+Arrival reserve;
+std::atomic<bool> isReserveTaken{false};
+
+struct EndArrival {
+  void operator()(Arrival* arrival) const noexcept {
+    if (arrival != &reserve)
+      return delete arrival;
+    reserve = {};
+    isReserveTaken = false;
+  }
+};
+using ArrivalPtr = std::unique_ptr<Arrival, EndArrival>;
+
+ArrivalPtr makeArrival() {
+  if (auto* made = new (std::nothrow) Arrival)
+    return ArrivalPtr(made);
+  if (isReserveTaken.exchange(true))
+    throw std::bad_alloc();
+  return ArrivalPtr(&reserve);
+}
 
 // Frees the operations with the parent, if they are complete. If not, MPI still has their buffers,
 // which are kept for good.
 int release(MPI_Comm, int, void* value, void*) {
-  static auto& pending = *new std::vector<std::unique_ptr<Arrival>>;
+  static Arrival* kept = nullptr;
   static std::mutex mutex;
-  std::unique_ptr<Arrival> arrival(static_cast<Arrival*>(value));
+  ArrivalPtr arrival(static_cast<Arrival*>(value));
   if (arrival->voted != MPI_REQUEST_NULL) {
     const std::scoped_lock lock(mutex);
-    pending.push_back(std::move(arrival));
+    arrival->next = std::exchange(kept, arrival.get());
+    static_cast<void>(arrival.release());
   }
   return MPI_SUCCESS;
 }
@@ -300,9 +337,42 @@ bool comes(MPI_Comm parent, MPI_Request& request, double deadline) {
   }
 }
 
+// A rank's vote: 0 after its patience, the code of its error, or that it goes on.
+constexpr int kNoPatience = 0, kGoesOn = std::numeric_limits<int>::max();
+
+// The error of that code, by which no rank goes on: this rank's own, or another's.
+[[noreturn]] void failAlike(TenonErrorCode code, const std::optional<Error>& mine) {
+  const bool isMine = mine && mine->code() == code;
+  throw madeError(code, [&] {
+    return isMine ? Error(*mine)
+                  : Error(code, fmt::format("another rank could not begin to use the "
+                                            "communicator: {}",
+                                            errorSentence(code)));
+  }).agreed(isMine);
+}
+
+// The lowest of the votes of all ranks.
+int lowestVote(MPI_Comm parent, int mine, double seconds) {
+  ArrivalPtr arrival = makeArrival();
+  checkMpi(MPI_Ibarrier(parent, &arrival->come), "MPI_Ibarrier");
+  const bool haveCome = comes(parent, arrival->come, MPI_Wtime() + seconds);
+  arrival->vote = haveCome ? mine : kNoPatience;
+  checkMpi(
+      MPI_Iallreduce(&arrival->vote, &arrival->all, 1, MPI_INT, MPI_MIN, parent, &arrival->voted),
+      "MPI_Iallreduce");
+  if (haveCome)
+    comes(parent, arrival->voted, std::numeric_limits<double>::infinity());
+  if (arrival->all != kNoPatience)
+    return arrival->all;
+  checkMpi(MPI_Comm_set_attr(parent, keyval(), arrival.get()), "MPI_Comm_set_attr");
+  static_cast<void>(arrival.release());
+  return kNoPatience;
+}
+
 } // namespace
 
-void awaitAllRanks(MPI_Comm parent, double seconds) {
+void awaitAllRanks(MPI_Comm parent, std::optional<Error> mine) {
+  const double seconds = agreeTimeout(mine);
   int isInter = 0, size = 0;
   checkMpi(MPI_Comm_test_inter(parent, &isInter), "MPI_Comm_test_inter");
   if (isInter)
@@ -310,25 +380,18 @@ void awaitAllRanks(MPI_Comm parent, double seconds) {
                                "MPI_Intercomm_merge() makes of it");
   checkInStep(parent);
   checkMpi(MPI_Comm_size(parent, &size), "MPI_Comm_size");
-  if (size == 1)
-    return;
-  auto arrival = std::make_unique<Arrival>();
-  checkMpi(MPI_Ibarrier(parent, &arrival->come), "MPI_Ibarrier");
-  arrival->vote = comes(parent, arrival->come, MPI_Wtime() + seconds) ? 1 : 0;
-  checkMpi(
-      MPI_Iallreduce(&arrival->vote, &arrival->all, 1, MPI_INT, MPI_MIN, parent, &arrival->voted),
-      "MPI_Iallreduce");
-  if (arrival->vote == 1)
-    comes(parent, arrival->voted, std::numeric_limits<double>::infinity());
-  if (arrival->all == 1)
-    return;
-  checkMpi(MPI_Comm_set_attr(parent, keyval(), arrival.release()), "MPI_Comm_set_attr");
-  throw Error(TENON_ERR_TIMEOUT,
-              fmt::format("after {} s some of the {} ranks of the communicator had not arrived at "
-                          "the first collective call on it; is it called on all of its ranks? "
-                          "(-tenon_agree_timeout sets the time)",
-                          seconds, size))
-      .agreed(true);
+  const int vote = mine ? mine->code() : kGoesOn;
+  const int lowest = size == 1 ? vote : lowestVote(parent, vote, seconds);
+  if (lowest == kNoPatience)
+    throw madeError(TENON_ERR_TIMEOUT, [&] {
+      return Error(TENON_ERR_TIMEOUT,
+                   fmt::format("after {} s some of the {} ranks of the communicator had not "
+                               "arrived at the first collective call on it; is it called on all "
+                               "of its ranks? (-tenon_agree_timeout sets the time)",
+                               seconds, size));
+    }).agreed(true);
+  if (lowest != kGoesOn)
+    failAlike(static_cast<TenonErrorCode>(lowest), mine);
 }
 
 } // namespace tenon

@@ -28,6 +28,7 @@
 #include "comm/mpi.hpp"
 #include "sys/errors/error.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace tenon {
@@ -40,15 +41,21 @@ struct Ballot {
   long long digest = 0;
 };
 
-// The error that make() returns, or one that says that there is no memory for its words.
+// The error of that code that make() returns, or one of that code alone if there is no memory for
+// its words: the code is the same on all ranks, whatever memory each has.
 template <class Make>
-Error madeError(Make&& make) noexcept {
+Error madeError(TenonErrorCode code, Make&& make) noexcept {
   try {
     return std::forward<Make>(make)();
   } catch (...) {
-    return caughtError();
+    return Error::withoutWords(code);
   }
 }
+
+// How many seconds agreements wait for absent ranks, by -tenon_agree_timeout. That the option
+// cannot be read is put into `failure`, unless there is another one, since it has to be agreed on
+// as well.
+double agreeTimeout(std::optional<Error>& failure) noexcept;
 
 // Collective. The ballot of the lowest rank with a code other than TENON_SUCCESS; or, with the code
 // TENON_ERR_COLLECTIVE, of the lowest whose digest differs from that of rank 0. Throws
@@ -61,15 +68,18 @@ Ballot vote(Communicator& comm, const Ballot& mine, double seconds);
 //
 // On that communicator only collective operations can be started, which nobody can take back. So
 // there are two that do not block: a barrier, which ends when all have come, and then the minimum
-// of the ranks' votes, 1 of a rank that has seen its end, 0 of one that has lost patience. A rank
-// that votes 1 waits for the minimum, as all ranks are then about to vote; a rank that votes 0
-// knows it. So all go on or none does, whenever they come: a late rank finds the zeros. A rank that
-// votes 0 leaves both operations pending, and the communicator is out of step from then on, which
-// an attribute tells.
+// of the ranks' votes, above 0 of a rank that has seen its end, 0 of one that has lost patience. A
+// rank that votes above 0 waits for the minimum, as all ranks are then about to vote; a rank that
+// votes 0 knows it. So all go on or none does, whenever they come: a late rank finds the zeros. A
+// rank that votes 0 leaves both operations pending, and the communicator is out of step from then
+// on, which an attribute tells.
 //
-// Collective over the communicator of a caller. Throws TENON_ERR_TIMEOUT, agreed on, if some rank
-// does not come within that many seconds, TENON_ERR_STATE if that happened before, and
-// TENON_ERR_ARG for an intercommunicator.
-void awaitAllRanks(MPI_Comm parent, double seconds);
+// A rank that has failed comes as well, and votes for the code of its error, so that all fail alike.
+//
+// Collective over the communicator of a caller; `mine` is why this rank cannot go on. Throws on all
+// ranks, agreed on, an error of the lowest code that a rank has; TENON_ERR_TIMEOUT, agreed on, if
+// some rank does not come within -tenon_agree_timeout seconds; TENON_ERR_STATE if that happened
+// before, and TENON_ERR_ARG for an intercommunicator.
+void awaitAllRanks(MPI_Comm parent, std::optional<Error> mine);
 
 } // namespace tenon

@@ -171,50 +171,53 @@ DeviceArena::Made DeviceArena::make(MPI_Comm comm, const std::shared_ptr<SharedA
   // of the host.
   if (!host)
     return {.reason = whyNoHost};
-  Made onDevices = tryWith(node, [] {
+  Tried onDevices = tryWith(node, [] {
     if (!options().getFlag("", "device_ipc"))
       throw Error(TENON_ERR_SUPPORT, "-tenon_device_ipc is off");
     return std::make_unique<DeviceMemory>();
   });
   if (onDevices.arena)
-    return onDevices;
+    return {.arena = std::move(onDevices.arena)};
   int rank = 0;
   checkMpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  Made onHost = tryWith(node, [&] { return std::make_unique<HostMemory>(host, rank); });
-  onHost.reason = onHost.arena ? onDevices.reason : onDevices.reason + "; " + onHost.reason;
-  return onHost;
+  Tried onHost = tryWith(node, [&] { return std::make_unique<HostMemory>(host, rank); });
+  std::string reason(onDevices.why.text());
+  if (!onHost.arena)
+    reason += fmt::format("; {}", onHost.why.text());
+  return {.arena = std::move(onHost.arena), .reason = std::move(reason)};
 }
 
-DeviceArena::Made DeviceArena::tryWith(const Node& node, const MakeMemory& makeMemory) {
+DeviceArena::Tried DeviceArena::tryWith(const Node& node, const MakeMemory& makeMemory) {
   std::shared_ptr<DeviceArena> arena;
-  std::vector<Sample> samples(node.size);
-  Sample& own = samples[node.rank];
+  std::vector<Sample> samples;
   Buffer memory;
-  std::string reason = node.whyNot([&] {
+  Reason reason = node.whyNot([&] {
+    samples.resize(node.size);
+    Sample& own = samples[node.rank];
     arena.reset(new DeviceArena(makeMemory()));
     memory = Buffer(sizeof own.words, "sample of device memory", arena);
     draw(own, node.rank);
     own.place = arena->placeOf(memory.data<void>());
     arena->copy(memory.data<void>(), own.words.data(), sizeof own.words);
   });
-  if (!reason.empty())
+  if (!reason.isEmpty())
     // All ranks of the node give up together, so that none waits in the gather below.
-    return {.reason = reason};
+    return {.arena = {}, .why = reason};
   checkMpi(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, samples.data(), sizeof(Sample),
                          MPI_BYTE, node.comm),
            "MPI_Allgather");
   reason = node.whyNot([&] {
     for (int r = 0; r < node.size; ++r)
       if (r != node.rank &&
-          !arena->finds(samples[r].words.data(), sizeof own.words, samples[r].place))
+          !arena->finds(samples[r].words.data(), sizeof samples[r].words, samples[r].place))
         throw Error(TENON_ERR_LIBRARY,
                     fmt::format("rank {} of the node, on {}, opened the {} of rank {} and read "
                                 "other data there than that rank had written",
                                 node.rank, Device::get().name(), arena->describe(), r));
   });
-  if (!reason.empty())
-    return {.reason = reason};
-  return {.arena = std::move(arena)};
+  if (!reason.isEmpty())
+    return {.arena = {}, .why = reason};
+  return {.arena = std::move(arena), .why = {}};
 }
 
 DeviceArena::DeviceArena(std::unique_ptr<ShownMemory> memory)

@@ -86,7 +86,11 @@ private:
     bool contains(const void* p) const { return p >= memory && p < memory + bytes; }
   };
   using MakeMemory = std::function<std::unique_ptr<ShownMemory>()>;
-  static Made tryWith(const Node& node, const MakeMemory& makeMemory);
+  struct Tried {
+    std::shared_ptr<DeviceArena> arena;
+    Reason why; // there is none
+  };
+  static Tried tryWith(const Node& node, const MakeMemory& makeMemory);
   explicit DeviceArena(std::unique_ptr<ShownMemory> memory);
   bool addSlab(Index leastBytes);
   // Copies between the device and the host, which waits for it.

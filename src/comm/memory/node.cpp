@@ -4,6 +4,8 @@
 // makes.
 #include "comm/memory/node.hpp"
 
+#include <new>
+
 namespace tenon {
 
 Node::Node(MPI_Comm parent) {
@@ -15,16 +17,22 @@ Node::Node(MPI_Comm parent) {
   checkMpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
 }
 
-std::string Node::firstReason(const std::string& mine) const {
-  int speaker = mine.empty() ? size : rank;
-  checkMpi(MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+Reason Node::firstReason(const std::optional<Error>& mine, bool hasMemory) const {
+  int least[2] = {mine ? rank : size, hasMemory ? 1 : 0};
+  checkMpi(MPI_Allreduce(MPI_IN_PLACE, least, 2, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+  const auto [speaker, allHaveMemory] = least;
+  if (!allHaveMemory)
+    throw std::bad_alloc();
+  Reason reason;
   if (speaker == size)
-    return {};
+    return reason;
   // A text of fixed length needs one broadcast, and no memory that may be missing.
-  std::string text = mine.substr(0, 255);
-  text.resize(256);
-  checkMpi(MPI_Bcast(text.data(), 256, MPI_CHAR, speaker, comm), "MPI_Bcast");
-  return text.substr(0, text.find('\0'));
+  if (mine)
+    mine->text().copy(reason.text_.data(), reason.text_.size() - 1);
+  checkMpi(MPI_Bcast(reason.text_.data(), static_cast<int>(reason.text_.size()), MPI_CHAR, speaker,
+                     comm),
+           "MPI_Bcast");
+  return reason;
 }
 
 } // namespace tenon

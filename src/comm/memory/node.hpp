@@ -5,9 +5,23 @@
 #include "comm/mpi.hpp"
 #include "sys/errors/error.hpp"
 
-#include <string>
+#include <array>
+#include <optional>
+#include <string_view>
 
 namespace tenon {
+
+// Why the ranks of a node do without something; empty if they have it. It allocates nothing, so
+// that the ranks stay in step.
+class Reason {
+public:
+  bool isEmpty() const noexcept { return text_.front() == 0; }
+  std::string_view text() const noexcept { return text_.data(); }
+
+private:
+  friend struct Node;
+  std::array<char, 256> text_{};
+};
 
 // The communicator of the ranks of a node. It is made and freed collectively over the parent.
 struct Node {
@@ -19,21 +33,26 @@ struct Node {
   Node& operator=(const Node&) = delete;
   ~Node() { MPI_Comm_free(&comm); }
 
-  // Runs a body on every rank of the node. Returns the reason of the lowest rank that fails, "" if
-  // all succeed.
+  // Runs a body on every rank of the node. Returns the reason of the lowest rank that fails, or
+  // nothing if all succeed; throws std::bad_alloc on all ranks if a rank had no memory for the body,
+  // which is no reason to do without.
   template <class Body>
-  std::string whyNot(Body body) const {
-    std::string reason;
+  Reason whyNot(Body body) const {
+    std::optional<Error> mine;
+    bool hasMemory = true;
     try {
       body();
+    } catch (const std::bad_alloc&) {
+      mine = caughtError();
+      hasMemory = false;
     } catch (...) {
-      reason = caughtError().text();
+      mine = caughtError();
     }
-    return firstReason(reason);
+    return firstReason(mine, hasMemory);
   }
 
 private:
-  std::string firstReason(const std::string& mine) const;
+  Reason firstReason(const std::optional<Error>& mine, bool hasMemory) const;
 };
 
 } // namespace tenon

@@ -4,7 +4,6 @@
 // /dev/shm after a crash; a failure on one rank leaves the whole node without an arena.
 #include "comm/memory/shared_arena.hpp"
 
-#include "comm/memory/node.hpp"
 #include "sys/memory/own_memory.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +11,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <iterator>
@@ -24,12 +22,24 @@ namespace {
 
 constexpr Index kLineBytes = 64;
 constexpr Index kLarge = Index(1) << 20; // from here on aligned to pages, and discarded when freed
-constexpr int kNameLength = 64;
 
 std::string freshName() {
   std::random_device random;
   return fmt::format("tenon.{}.{:08x}{:08x}", getpid(), random(), random());
 }
+
+// The name of a file, until the others have mapped it or all have given up.
+struct SegmentName {
+  std::string text = {};
+
+  SegmentName() = default;
+  SegmentName(const SegmentName&) = delete;
+  SegmentName& operator=(const SegmentName&) = delete;
+  ~SegmentName() {
+    if (!text.empty())
+      SharedSegment::unlink(text);
+  }
+};
 
 // The memory that a rank reserves, in whole pages.
 struct Reservation {
@@ -103,51 +113,56 @@ SharedArena::Made SharedArena::make(MPI_Comm comm, Index bytes) {
   const Node node(comm);
   if (node.size == 1)
     return {.reason = "no other rank of the communicator is on this node", .isAlone = true};
-  const Reservation mine = reservationFor(bytes, node.size);
-  std::shared_ptr<SharedArena> arena(new SharedArena);
-  const std::string name = freshName();
-  std::string reason = node.whyNot([&] {
+  std::shared_ptr<SharedArena> arena;
+  Made made;
+  std::vector<Offer> offers;
+  SegmentName name;
+  Reason reason = node.whyNot([&] {
+    Reservation mine = reservationFor(bytes, node.size);
     mine.check();
-    arena->own_ = node.rank;
-    arena->segments_.resize(node.size);
-    arena->segments_[node.rank] = SharedSegment::create(name, mine.bytes);
+    name.text = freshName();
+    offers.resize(node.size);
+    offers[node.rank] = offerOf(comm, name.text, mine.bytes);
+    arena.reset(new SharedArena);
+    arena->reserve(comm, node, offers[node.rank]);
+    made.whySmall = std::move(mine.whySmall);
   });
   // All segments exist now, as all ranks have agreed on that, and can be mapped.
-  if (reason.empty())
-    reason = node.whyNot([&] { arena->map(node.comm, mine.bytes, name); });
-  SharedSegment::unlink(name); // all have mapped it, or have given up
-  if (!reason.empty())
-    return {.reason = reason};
-  arena->findRanks(comm, node.comm);
-  return {.arena = arena, .whySmall = mine.whySmall};
+  if (reason.isEmpty()) {
+    checkMpi(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, offers.data(), sizeof(Offer),
+                           MPI_BYTE, node.comm),
+             "MPI_Allgather");
+    reason = node.whyNot([&] { arena->map(offers); });
+  }
+  if (!reason.isEmpty())
+    return {.reason = std::string(reason.text())};
+  made.arena = std::move(arena);
+  return made;
 }
 
-void SharedArena::map(MPI_Comm node, Index bytes, const std::string& name) {
-  struct Offer {
-    std::array<char, kNameLength> name{};
-    Index bytes = 0;
-  };
-  Offer mine{.name = {}, .bytes = bytes};
-  name.copy(mine.name.data(), kNameLength - 1);
-  std::vector<Offer> offers(segments_.size());
-  checkMpi(
-      MPI_Allgather(&mine, sizeof(Offer), MPI_BYTE, offers.data(), sizeof(Offer), MPI_BYTE, node),
-      "MPI_Allgather");
+SharedArena::Offer SharedArena::offerOf(MPI_Comm comm, const std::string& name, Index bytes) {
+  Offer mine{.bytes = bytes};
+  name.copy(mine.name.data(), mine.name.size() - 1);
+  checkMpi(MPI_Comm_rank(comm, &mine.rank), "MPI_Comm_rank");
+  return mine;
+}
+
+void SharedArena::reserve(MPI_Comm comm, const Node& node, const Offer& mine) {
+  int size = 0;
+  checkMpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  nodeRankOf_.assign(size, -1);
+  own_ = node.rank;
   places_ = FirstFit(mine.bytes);
-  for (int r = 0; r < nodeSize(); ++r)
+  segments_.resize(node.size);
+  segments_[own_] = SharedSegment::create(mine.name.data(), mine.bytes);
+}
+
+void SharedArena::map(const std::vector<Offer>& offers) {
+  for (int r = 0; r < nodeSize(); ++r) {
+    nodeRankOf_[offers[r].rank] = r;
     if (r != own_)
       segments_[r] = SharedSegment::open(offers[r].name.data(), offers[r].bytes);
-}
-
-void SharedArena::findRanks(MPI_Comm comm, MPI_Comm node) {
-  int size = 0, rank = 0;
-  checkMpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
-  checkMpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  std::vector<int> ranks(segments_.size());
-  checkMpi(MPI_Allgather(&rank, 1, MPI_INT, ranks.data(), 1, MPI_INT, node), "MPI_Allgather");
-  nodeRankOf_.assign(size, -1);
-  for (int r = 0; r < nodeSize(); ++r)
-    nodeRankOf_[ranks[r]] = r;
+  }
 }
 
 void* SharedArena::take(Index bytes) {

@@ -9,10 +9,12 @@
 // segment, and the segment is mapped in their place, so that addresses and values stay.
 #pragma once
 
+#include "comm/memory/node.hpp"
 #include "comm/memory/shared_segment.hpp"
 #include "comm/mpi.hpp"
 #include "sys/memory/memory.hpp"
 
+#include <array>
 #include <atomic>
 #include <list>
 #include <map>
@@ -78,9 +80,16 @@ private:
     const void* memory; // as it was given
     Index bytes, place;
   };
+  // What a rank tells the others of its node.
+  struct Offer {
+    std::array<char, 64> name{}; // of its segment's file
+    Index bytes = 0;
+    int rank = 0; // of the communicator
+  };
   SharedArena() = default;
-  void map(MPI_Comm node, Index bytes, const std::string& name);
-  void findRanks(MPI_Comm comm, MPI_Comm node);
+  static Offer offerOf(MPI_Comm comm, const std::string& name, Index bytes);
+  void reserve(MPI_Comm comm, const Node& node, const Offer& mine);
+  void map(const std::vector<Offer>& offers);
   void releasePending();
   void checkNotShared(const std::byte* pages, Index bytes) const;
   std::optional<Index> takeCommitted(Index bytes, Index alignment);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -31,9 +32,17 @@ constexpr const char* kFolder = "/dev/shm";
 // Descriptors that are left to the program, or a quarter of all if that is less.
 constexpr int kSpareFiles = 64;
 
-std::string pathOf(const std::string& name) {
-  return fmt::format("{}/{}", kFolder, name);
-}
+// "/dev/shm/NAME", without allocating.
+class Path {
+public:
+  explicit Path(const std::string& name) noexcept {
+    *fmt::format_to_n(text_.data(), text_.size() - 1, "{}/{}", kFolder, name).out = 0;
+  }
+  const char* text() const noexcept { return text_.data(); }
+
+private:
+  std::array<char, 256> text_{};
+};
 
 Index softLimit(__rlimit_resource_t resource) {
   struct rlimit limit {};
@@ -55,14 +64,15 @@ SharedSegment::SharedSegment(const std::string& name, Index bytes, int flags) : 
   const auto fail = [&](const char* what) {
     const int cause = errno;
     closeFile();
-    throw Error(TENON_ERR_MEMORY, fmt::format("{} {}: {}", what, pathOf(name), strerror(cause)));
+    throw Error(TENON_ERR_MEMORY,
+                fmt::format("{} {}: {}", what, Path(name).text(), strerror(cause)));
   };
   const bool isNew = flags & O_CREAT;
   if (isNew && bytes > largest()) {
     errno = EFBIG;
     fail("cannot size");
   }
-  file_ = ::open(pathOf(name).c_str(), O_RDWR | O_CLOEXEC | flags, S_IRUSR | S_IWUSR);
+  file_ = ::open(Path(name).text(), O_RDWR | O_CLOEXEC | flags, S_IRUSR | S_IWUSR);
   if (file_ < 0)
     fail("cannot open");
   if (isNew && isAmongTheLast(file_)) {
@@ -167,7 +177,7 @@ bool SharedSegment::isMappedOver(const std::byte* pages, Index bytes) const {
 }
 
 void SharedSegment::unlink(const std::string& name) noexcept {
-  ::unlink(pathOf(name).c_str());
+  ::unlink(Path(name).text());
 }
 
 Index SharedSegment::pageBytes() noexcept {

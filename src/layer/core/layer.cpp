@@ -154,13 +154,17 @@ void Layer::initialize(std::uint64_t seed, std::uint64_t stream, Fill fill) {
   if (!isSetUp())
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} has no parameters yet; call TenonLayerSetUp() first", title()));
+  draw(seed, stream, fill);
+}
+
+void Layer::draw(std::uint64_t seed, std::uint64_t stream, Fill fill) {
   for (const Ref<Parameter>& p : parameters_)
     if (fill == Fill::All || !p->isInitialized())
       initializeParameter(*p, textOf("initializer"), seed, stream);
   if (declaration_->isRandom() && (fill == Fill::All || !random_.isSet))
     random_ = {true, seed, streamOf(fmt::format("dropout {}", stream)), 0};
   for (std::size_t i = 0; i < children_.size(); ++i)
-    children_[i]->initialize(seed, streamOf(fmt::format("{} layer {}", stream, i)), fill);
+    children_[i]->draw(seed, streamOf(fmt::format("{} layer {}", stream, i)), fill);
 }
 
 int Layer::event() const {

@@ -104,6 +104,25 @@ public:
   // Collective. Sets the nodes up, one after the other; the layouts of all values.
   Layouts setUpNodes(const Layouts& inputs);
 
+  // Undoes the set-up of layers that were not set up before. Nothing is allocated to undo it.
+  class NewSetUps {
+  public:
+    // Notes the layer and those in it that are not set up.
+    void note(Layer& layer);
+    void undo() noexcept;
+
+  private:
+    struct Before {
+      Layer* layer;
+      Settings settings;
+      TenonDataType type;
+      Space space;
+      int depth;
+      bool training, frozen;
+    };
+    std::vector<Before> before_;
+  };
+
   // Collective. Does nothing if the layer is set up for these layouts already. New parameters get
   // first values.
   void setUp(const Layouts& inputs);
@@ -207,7 +226,8 @@ private:
   void checkArgument(const DTensor& tensor, const Layout& layout, const char* role,
                      const char* remedy = "") const;
   Entry makeEntry(const Layouts& inputs, Role role);
-  void makeFrames(Entry& entry);
+  std::vector<Kept> framesOf(Entry& entry);
+  void draw(std::uint64_t seed, std::uint64_t stream, Fill fill);
   // layoutOf(i) is the layout of input i.
   template <class LayoutOf>
   const Entry& find(std::size_t count, LayoutOf layoutOf) const;

@@ -82,7 +82,7 @@ void Layer::apply(Inputs x, DTensor& y) {
   for (const DTensor* input : x)
     checkDistinct(*this, input, &y);
   if (entry.frames.empty())
-    makeFrames(entry); // a network's node, by itself
+    entry.frames = framesOf(entry); // a network's node, by itself
   if (training_ && stack_.size() == static_cast<std::size_t>(depth_))
     throw Error(
         TENON_ERR_STATE,

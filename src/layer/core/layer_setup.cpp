@@ -30,21 +30,51 @@ std::string described(const Layouts& inputs) {
 
 } // namespace
 
-void Layer::setUp(const Layouts& inputs) {
-  setUpAs(inputs, Role::Alone);
-  const auto seed = declaration_->value<Index>("seed");
-  initialize(static_cast<std::uint64_t>(seed), streamOf("parameters"), Fill::New);
+void Layer::NewSetUps::note(Layer& layer) {
+  if (!layer.isSetUp())
+    before_.push_back({&layer, layer.declaration_->settings(), layer.type_, layer.space_,
+                       layer.depth_, layer.training_, layer.frozen_});
+  for (Layer* child : layer.children())
+    note(*child);
 }
 
+void Layer::NewSetUps::undo() noexcept {
+  for (Before& before : before_) {
+    Layer& layer = *before.layer;
+    layer.setups_.clear();
+    layer.parameters_.clear();
+    layer.states_.clear();
+    layer.random_ = {};
+    layer.declaration_->restore(std::move(before.settings));
+    layer.type_ = before.type;
+    layer.space_ = before.space;
+    layer.depth_ = before.depth;
+    layer.training_ = before.training;
+    layer.frozen_ = before.frozen;
+  }
+  before_.clear();
+}
+
+void Layer::setUp(const Layouts& inputs) {
+  setUpAs(inputs, Role::Alone);
+}
+
+// What can fail on one rank is done in the two bodies, and what remains after an agreement cannot: so the layer is set up
+// on all ranks or on none.
 void Layer::setUpAs(const Layouts& inputs, Role role) {
   static const int event = logEvent("LayerSetUp");
   const LogScope scope(event);
+  std::list<Entry> made;
+  NewSetUps undone;
   collectively(
       *comm_, fmt::format("what {} is set up with", title()),
       [&] {
         checkIdle("TenonLayerSetUp()");
         checkSets();
         contextOf(comm_, space_); // there may be no device
+        made.emplace_back();
+        if (role == Role::Alone)
+          undone.note(*this);
         return fmt::format("{}; input {}{}{}", agreedText(), described(inputs),
                            RoutePolicy::fromOptions().agreedText(),
                            Setup::orderFromOptions() == Order::Moved ? "" : "; steps in order");
@@ -56,21 +86,27 @@ void Layer::setUpAs(const Layouts& inputs, Role role) {
   });
   if (known != setups_.end()) {
     if (role == Role::Alone && known->frames.empty())
-      collectively(*comm_, [&] {
-        makeFrames(*known);
-        return true;
-      });
+      known->frames = collectively(*comm_, [&] { return framesOf(*known); });
     return setups_.splice(setups_.end(), setups_, known); // the latest is the last
   }
   // The set-up makes parameters that are not there yet; those of earlier set-ups are shared.
   const std::size_t before = parameters_.size(), statesBefore = states_.size();
   try {
-    setups_.push_back(collectively(*comm_, [&] { return makeEntry(inputs, role); }));
+    collectively(*comm_, [&] {
+      made.front() = makeEntry(inputs, role);
+      if (role == Role::Alone)
+        draw(static_cast<std::uint64_t>(declaration_->value<Index>("seed")), streamOf("parameters"),
+             Fill::New);
+      return true;
+    });
   } catch (...) {
+    made.clear();
     parameters_.resize(before); // the next attempt may have other settings
     states_.resize(statesBefore);
+    undone.undo();
     throw;
   }
+  setups_.splice(setups_.end(), made);
 }
 
 void Layer::checkInputCount(const Layouts& inputs) const {
@@ -100,16 +136,16 @@ Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role) {
   entry.setup = setUp_(*this, inputs);
   entry.setup->setObservers(observers_);
   if (role == Role::Alone)
-    makeFrames(entry);
+    entry.frames = framesOf(entry);
   return entry;
 }
 
-void Layer::makeFrames(Entry& entry) {
+std::vector<Layer::Kept> Layer::framesOf(Entry& entry) {
   stack_.reserve(depth_);
-  decltype(entry.frames) frames;
+  std::vector<Kept> frames;
   for (int level = 0; level < depth_; ++level)
     frames.push_back({entry.setup->makeFrame(), {}});
-  entry.frames = std::move(frames); // all or none
+  return frames;
 }
 
 Setup& Layer::setup(const Layouts& inputs) const {

@@ -20,6 +20,8 @@ public:
 
   // In the storage layout. Collective after a use has written. Who writes calls valueChanged() on all ranks.
   DTensor& value();
+  // Whether value() has to bring it there first; the same on all ranks.
+  bool isBehind() const noexcept { return writer_ != nullptr; }
   void valueChanged() noexcept { ++version_; }
   // Held while an application runs again before its adjoint: it was counted when it ran first.
   void hold(bool held) noexcept { isHeld_ = held; }

@@ -331,27 +331,15 @@ Layouts Layer::setUpNodes(const Layouts& inputs) {
   return values;
 }
 
-// A child that could not be set up has inherited nothing: it may be tried again with other
-// settings. One that is set up already, as another node, keeps what it has.
 void Layer::setUpChild(Layer& child, const Layouts& inputs) {
-  const Settings before = child.declaration_->settings();
-  const bool isNew = !child.isSetUp();
   const auto isChild = [&](const Node& node) { return node.layer.get() == &child; };
-  try {
-    if (isNew)
-      child.inheritSettings(*this,
-                            static_cast<int>(std::count_if(nodes_.begin(), nodes_.end(), isChild)));
-    child.setTraining(training_);
-    if (frozen_)
-      child.setFrozen(true);
-    child.setUpAs(inputs, Role::Node);
-  } catch (...) {
-    if (isNew) {
-      child.declaration_->restore(before);
-      child.readSettings();
-    }
-    throw;
-  }
+  if (!child.isSetUp())
+    child.inheritSettings(*this,
+                          static_cast<int>(std::count_if(nodes_.begin(), nodes_.end(), isChild)));
+  child.setTraining(training_);
+  if (frozen_)
+    child.setFrozen(true);
+  child.setUpAs(inputs, Role::Node);
 }
 
 void appendLayer(Layer& sequential, Ref<Layer> layer) {

@@ -29,24 +29,46 @@ void walk(L& layer, const std::string& path, std::vector<const Layer*>& seen, co
 
 // Visits a parameter or a state. Where the visitor has written it, set-ups must convert it to the
 // layouts in which they use it, which valueChanged() tells them.
-template <class Carried>
-void visitTensor(Carried& carried, const std::string& path, StateVisitor& visitor) {
-  DTensor& value = carried.value();
-  const std::uint64_t before = carried.state();
+template <class Owner>
+void visitTensor(Owner& owner, const std::string& path, StateVisitor& visitor) {
+  DTensor& value = owner.value();
+  const std::uint64_t before = owner.state();
   visitor.tensor(path, value);
-  if (carried.state() != before)
-    carried.valueChanged();
+  if (owner.state() != before)
+    owner.valueChanged();
 }
 
 } // namespace
+
+void StateVisitor::parameter(const std::string& path, Parameter& owner) {
+  visitTensor(owner, path, *this);
+}
+
+void StateVisitor::state(const std::string& path, StateTensor& owner) {
+  visitTensor(owner, path, *this);
+}
+
+bool statesAreBehind(const Layer& layer) noexcept {
+  const auto isBehind = [](const Ref<StateTensor>& state) { return state->isBehind(); };
+  return std::ranges::any_of(layer.ownStates(), isBehind) ||
+         std::ranges::any_of(layer.children(),
+                             [](const Layer* child) { return statesAreBehind(*child); });
+}
+
+void settleStates(Layer& layer) {
+  for (const Ref<StateTensor>& state : layer.ownStates())
+    state->value();
+  for (Layer* child : layer.children())
+    settleStates(*child);
+}
 
 void visitState(Layer& layer, const std::string& path, StateVisitor& visitor) {
   std::vector<const Layer*> seen;
   walk(layer, path, seen, [&](Layer& each, const std::string& at) {
     for (const Ref<Parameter>& p : each.ownParameters())
-      visitTensor(*p, under(at, p->name()), visitor);
+      visitor.parameter(under(at, p->name()), *p);
     for (const Ref<StateTensor>& state : each.ownStates())
-      visitTensor(*state, under(at, state->name()), visitor);
+      visitor.state(under(at, state->name()), *state);
     // Only random layers have numbers that decide what they draw next.
     if (!each.declaration().isRandom())
       return;

@@ -12,6 +12,8 @@ namespace {
 
 // Made when the library is loaded, while there is memory, and never destroyed.
 const std::string& noMemoryText = *new std::string("an allocation failed");
+const std::string& noWordsText =
+    *new std::string("there was no memory to keep the words of this error");
 
 // An exception that is not the library's, which has no code: keeping its words may need memory.
 Error foreignError(const char* what, std::source_location where) noexcept {
@@ -25,7 +27,9 @@ Error foreignError(const char* what, std::source_location where) noexcept {
 } // namespace
 
 const std::string& Error::text() const noexcept {
-  return text_ ? *text_ : noMemoryText;
+  if (text_)
+    return *text_;
+  return code_ == TENON_ERR_MEMORY ? noMemoryText : noWordsText;
 }
 
 Error caughtError(std::source_location where) noexcept {

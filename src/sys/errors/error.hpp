@@ -22,7 +22,12 @@ public:
   Error(const Error& other, std::source_location where) noexcept : Error(other) { where_ = where; }
   // The error that stands for std::bad_alloc.
   static Error outOfMemory(std::source_location where = std::source_location::current()) noexcept {
-    return {where};
+    return {TENON_ERR_MEMORY, where};
+  }
+  // An error whose words could not be kept, for want of memory.
+  static Error withoutWords(TenonErrorCode code,
+                            std::source_location where = std::source_location::current()) noexcept {
+    return {code, where};
   }
 
   // An error that every rank of a communicator raises alike: one of them speaks, the others fail in
@@ -41,10 +46,10 @@ public:
   const char* what() const noexcept override { return text().c_str(); }
 
 private:
-  Error(std::source_location where) noexcept : code_(TENON_ERR_MEMORY), where_(where) {}
+  Error(TenonErrorCode code, std::source_location where) noexcept : code_(code), where_(where) {}
 
   TenonErrorCode code_;
-  std::shared_ptr<const std::string> text_; // none: an allocation failed
+  std::shared_ptr<const std::string> text_; // none: there was no memory for it
   std::source_location where_;
   bool agreed_ = false;
   bool speaks_ = true;

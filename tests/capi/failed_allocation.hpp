@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What tests of failed allocations share: the life of objects as a list of calls that each return a code, handlers under
+// which no error ends the program, and the life of a network. It replaces operator new, so include it in one source file
+// of a test program of its own.
+#pragma once
+
+#include "capi/expect_code.hpp"
+#include "support/count_allocations.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tenon::test {
+
+struct Step {
+  const char* name;
+  std::function<TenonErrorCode()> call;
+};
+#define TENON_STEP(call)                                                                           \
+  Step {                                                                                           \
+#call, [&] { return call; }                                                                    \
+  }
+// A step of several calls that ends at the first that fails.
+#define TENON_STEPS(name, ...)                                                                     \
+  Step {                                                                                           \
+    name, [&]() -> TenonErrorCode {                                                                \
+      __VA_ARGS__                                                                                  \
+      return TENON_SUCCESS;                                                                        \
+    }                                                                                              \
+  }
+using Life = std::vector<Step>;
+
+inline Life joined(Life first, const Life& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+// Makes all calls, which succeed; returns how many allocations they made.
+inline long lead(const Life& life) {
+  const long before = allocations;
+  for (const Step& step : life)
+    EXPECT_EQ(step.call(), TENON_SUCCESS) << step.name << ": " << lastMessage();
+  return allocations - before;
+}
+
+// Of so many allocations each fails, and then one in so many.
+inline long strideAt(long n) {
+  constexpr long kDense = TENON_TEST_DENSE_ALLOCATIONS;
+  return 1 + n / kDense;
+}
+
+// Errors are returned, none is fatal, and there is a folder for files.
+class WithoutMemory : public testing::Test {
+protected:
+  void SetUp() override {
+    fatalErrors = 0;
+    TenonPushErrorHandler(TenonReturnErrorHandler, nullptr);
+    TenonSetFatalErrorHandler(noteFatal, nullptr);
+    if (worldRank() == 0) {
+      std::filesystem::remove_all(kFolder);
+      std::filesystem::create_directory(kFolder);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  void TearDown() override {
+    EXPECT_EQ(fatalErrors, 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (worldRank() == 0)
+      std::filesystem::remove_all(kFolder);
+    TenonSetFatalErrorHandler(nullptr, nullptr);
+    TenonPopErrorHandler();
+  }
+
+  static constexpr const char* kFolder = "failed_allocation";
+
+private:
+  static inline int fatalErrors = 0;
+  static void noteFatal(TenonErrorCode, int, const char*, const char*, const char*, int, void*) {
+    ++fatalErrors;
+  }
+};
+
+inline constexpr TenonInt kShape[4] = {2, 2, 6, 6};
+inline constexpr TenonInt kKernel[2] = {3, 3}, kPadding[2] = {1, 1};
+
+// The rows of the field are divided among the ranks.
+struct OwnBlock {
+  TenonInt low[4] = {0, 0, kShape[2] * worldRank() / worldSize(), 0};
+  TenonInt high[4] = {kShape[0], kShape[1], kShape[2] * (worldRank() + 1) / worldSize(), kShape[3]};
+};
+
+// A network of a convolution and what follows it, its training, and its files.
+template <class Fixture>
+class WithNetwork : public Fixture {
+protected:
+  const Life made{
+      TENON_STEP(
+          TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 4, kShape, block.low, block.high, &layout)),
+      TENON_STEP(TenonLayerCreateSequential(MPI_COMM_WORLD, &network)),
+      TENON_STEP(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 2, 2, kKernel, &conv)),
+      TENON_STEP(TenonLayerSetPadding(conv, kPadding, nullptr)),
+      TENON_STEP(TenonObjectSetOptionsPrefix(TenonObject(conv), "a_prefix_that_is_not_short_")),
+      TENON_STEP(TenonObjectSetFromOptions(objectOf(conv))),
+      TENON_STEP(TenonObjectSetText(objectOf(conv), "boundary", "periodic")),
+      TENON_STEP(TenonLayerCreateType(MPI_COMM_WORLD, "tanh", &tanh)),
+      TENON_STEP(TenonLayerSequentialAdd(network, conv)),
+      TENON_STEP(TenonLayerSequentialAdd(network, tanh)),
+      TENON_STEP(TenonLayerSetDataType(network, TENON_FLOAT64)),
+  };
+  const Life run{
+      TENON_STEP(TenonLayerInitialize(network, 1)),
+      TENON_STEP(TenonDTensorCreate(layout, TENON_FLOAT64, &x)),
+      TENON_STEP(TenonLayerCreateOutput(network, &y)),
+      TENON_STEP(TenonLayerCreateOutputCotangent(network, &dy)),
+      TENON_STEP(TenonLayerCreateInputCotangent(network, &dx)),
+      TENON_STEP(TenonDTensorFillNormal(x, 1, 0, 0, 1)),
+      TENON_STEP(TenonDTensorFillConstant(dy, 1)),
+      TENON_STEP(TenonLayerApply(network, x, y)),
+      TENON_STEP(TenonLayerApplyAdjoint(network, dy, dx)),
+  };
+  const Life end{
+      TENON_STEP(TenonCheckpointDestroy(&checkpoint)),
+      TENON_STEP(TenonOptimizerDestroy(&optimizer)),
+      TENON_STEP(TenonPlanDestroy(&plan)),
+      TENON_STEP(TenonLayerDestroy(&read)),
+      TENON_STEP(TenonDTensorDestroy(&x)),
+      TENON_STEP(TenonDTensorDestroy(&y)),
+      TENON_STEP(TenonDTensorDestroy(&dx)),
+      TENON_STEP(TenonDTensorDestroy(&dy)),
+      TENON_STEP(TenonLayerDestroy(&network)),
+      TENON_STEP(TenonLayerDestroy(&conv)),
+      TENON_STEP(TenonLayerDestroy(&tanh)),
+      TENON_STEP(TenonLayoutDestroy(&layout)),
+  };
+  const OwnBlock block;
+  TenonLayout layout = nullptr;
+  TenonLayer network = nullptr, conv = nullptr, tanh = nullptr, read = nullptr;
+  TenonDTensor x = nullptr, y = nullptr, dx = nullptr, dy = nullptr;
+  TenonOptimizer optimizer = nullptr;
+  TenonCheckpoint checkpoint = nullptr;
+  TenonPlan plan = nullptr;
+  TenonInt step = 0;
+};
+
+} // namespace tenon::test
