@@ -32,14 +32,6 @@ std::vector<Index> flat(const std::vector<std::vector<Index>>& rows) {
   return values;
 }
 
-// The number of processes along an axis, which its row of the placement divides among the levels.
-Index extentOf(const Placement& placement, int axis) {
-  Index extent = 1;
-  for (Index factor : placement.matrix()[axis])
-    extent *= factor;
-  return extent;
-}
-
 } // namespace
 
 TenonErrorCode TenonPlacementListCreate(int levels, const TenonInt system[], int axes,
