@@ -100,7 +100,9 @@ TenonErrorCode TenonPlanLoad(TenonPlan plan, const char* path) noexcept {
 TenonErrorCode TenonPlanReport(TenonPlan plan) noexcept {
   return guard(__func__, [&] {
     const LayerPlan& known = layerPlan(plan);
-    printOnce(*known.comm(), collectively(*known.comm(), [&] { return known.report(); }));
+    const std::string text = collectively(*known.comm(), [&] { return known.report(); });
+    if (known.comm()->rank() == 0)
+      print(viewText(text));
   });
 }
 
