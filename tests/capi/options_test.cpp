@@ -107,8 +107,6 @@ TEST_F(CApi, FilesAreWrittenAsAWhole) {
 static_assert(std::is_same_v<std::underlying_type_t<TenonErrorCode>, int> &&
               std::is_same_v<std::underlying_type_t<TenonDataType>, int> &&
               std::is_same_v<std::underlying_type_t<TenonMemorySpace>, int> &&
-              std::is_same_v<std::underlying_type_t<TenonOverlap>, int> &&
-              std::is_same_v<std::underlying_type_t<TenonPoolingMode>, int> &&
               std::is_same_v<std::underlying_type_t<TenonBoundary>, int> &&
               std::is_same_v<std::underlying_type_t<TenonLinkRule>, int> &&
               std::is_same_v<std::underlying_type_t<TenonOptionType>, int> &&
@@ -158,8 +156,9 @@ TEST_F(CApi, DeclaredOptionsAreListed) {
       EXPECT_EQ(declaredText(i, TENON_OPTION_TEXT_DEFAULT), "300");
       EXPECT_EQ(declaredText(i, TENON_OPTION_TEXT_OWNER), "tenon");
     }
-    if (key == "-tenon_log_trace")
+    if (key == "-tenon_log_trace") {
       EXPECT_EQ(type, "flag");
+    }
   }
   for (const char* key : {"-tenon_agree_timeout", "-tenon_log_trace", "-tenon_help"})
     EXPECT_EQ(keys.count(key), 1U) << key;
