@@ -282,8 +282,7 @@ TEST_F(OfOneRankWithNetwork, Trainer) {
   lead(joined(made, {
                         TENON_STEP(TenonLayerSetUp(network, layout)),
                         TENON_STEP(TenonOptimizerCreate(network, "adam", &optimizer)),
-                        TENON_STEP(TenonLayerCreate(MPI_COMM_WORLD, &loss)),
-                        TENON_STEP(TenonLayerSetType(loss, "meansquarederror")),
+                        TENON_STEP(TenonLayerCreateType(MPI_COMM_WORLD, "meansquarederror", &loss)),
                     }));
   tryAll({}, TENON_STEP(TenonTrainerCreate(network, loss, optimizer, &trainer)),
          {TENON_STEP(TenonTrainerDestroy(&trainer))});

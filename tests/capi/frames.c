@@ -59,7 +59,7 @@ static TenonErrorCode applyAdjoint(TenonLayer layer, TenonDTensor x, TenonDTenso
 
 static TenonErrorCode createShell(Stack* inside, TenonLayer* layer) {
   TenonLayerShellFunctions functions = {NULL, apply, applyTangent, applyAdjoint};
-  TenonCall(TenonLayerCreateShell(MPI_COMM_WORLD, layer));
+  TenonCall(TenonLayerCreateType(MPI_COMM_WORLD, "shell", layer));
   TenonCall(TenonLayerShellSetContext(*layer, inside, NULL));
   return TenonLayerShellSetFunctions(*layer, &functions);
 }

@@ -224,8 +224,8 @@ contains
   subroutine machines
     type(tenon_machine) :: machine
     character(len=:), allocatable :: name
-    integer :: levels, links, size
-    integer(int64) :: devices
+    integer :: levels, links
+    integer(int64) :: devices, size
     call tenon_machine_create('mine', [character(len=6) :: 'node', 'socket'], [3, 2], machine)
     call tenon_machine_get_counts(machine, levels, links, devices)
     call tenon_machine_get_level(machine, 2, name, size)

@@ -101,7 +101,7 @@ contains
     call MPI_Comm_size(MPI_COMM_WORLD, processes)
     call tenon_partition_create(MPI_COMM_WORLD, [processes], line)
     call tenon_layout_create_sharded(line, [ny, nx], 'S1', rows)
-    call tenon_linearop_create_repartition(layout, rows, TENON_FLOAT64, move)
+    call tenon_linearop_create_conversion(layout, rows, TENON_FLOAT64, move)
     call tenon_dtensor_create(rows, TENON_FLOAT64, y)
     call tenon_linearop_apply(move, x, y)
     call tenon_dtensor_norm(x, before)
