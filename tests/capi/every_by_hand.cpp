@@ -24,6 +24,9 @@ Placement placeArrays(DTensor& x, double* u, double* v) {
 Placement placeConstantArrays(DTensor& x, const double* u, const double* v) {
   return x.placeArrays<const double>(1, {u, v});
 }
+Layer layerOfType(MPI_Comm comm) {
+  return Layer(comm, "tanh");
+}
 void session(int argc, char** argv) {
   const Session onAll(argc, argv);
   const Session onSome(MPI_COMM_SELF);

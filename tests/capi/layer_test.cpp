@@ -240,7 +240,8 @@ TEST_F(LayerCApi, ATensorThatDoesNotFitIsNamed) {
 
 TEST_F(LayerCApi, CallsForOtherTypesSayWhichTheyAreFor) {
   const TenonInt two[2] = {2, 2};
-  expectCode(TENON_ERR_TYPE, TenonLayerSetStride(affine_, two), {"affine", "convolution"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSetStride(affine_, two),
+             {"affine", "has no setting 'stride'"});
   expectCode(TENON_ERR_TYPE, TenonLayerSequentialAdd(affine_, affine_), {"sequential"});
   TenonDTensor labels = tensor(batch_, TENON_INT64);
   expectCode(TENON_ERR_TYPE, TenonLayerSetTarget(affine_, labels), {"crossentropy"});
@@ -270,7 +271,7 @@ TEST_F(LayerCApi, CreatesRefuseWrongArgumentsAlike) {
                    {"rleu", "relu"});
   expectCommonCode(TENON_ERR_NULL,
                    TenonLayerCreateType(MPI_COMM_WORLD, isLast() ? nullptr : "relu", &layer),
-                   {"function is NULL"});
+                   {"name is NULL"});
   if (worldSize() > 1)
     expectCommonCode(TENON_ERR_COLLECTIVE,
                      TenonLayerCreateAffine(MPI_COMM_WORLD, 3, 2 + isLast(), &layer),

@@ -156,11 +156,12 @@ TEST_F(CApi, DeclaredOptionsAreListed) {
       EXPECT_EQ(declaredText(i, TENON_OPTION_TEXT_DEFAULT), "300");
       EXPECT_EQ(declaredText(i, TENON_OPTION_TEXT_OWNER), "tenon");
     }
-    if (key == "-tenon_log_trace") {
+    if (key == "-tenon_progress") {
       EXPECT_EQ(type, "flag");
     }
   }
-  for (const char* key : {"-tenon_agree_timeout", "-tenon_log_trace", "-tenon_help"})
+  for (const char* key :
+       {"-tenon_agree_timeout", "-tenon_progress", "-tenon_log_trace", "-tenon_help"})
     EXPECT_EQ(keys.count(key), 1U) << key;
   TenonInt needed;
   for (const int index : {-1, count})

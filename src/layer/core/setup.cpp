@@ -6,6 +6,7 @@
 
 #include "layer/core/layer.hpp"
 #include "layer/core/layer_setup.hpp"
+#include "layer/core/pass_runner.hpp"
 #include "sys/memory/memory.hpp"
 #include "sys/options/options.hpp"
 #include "sys/text/view.hpp"
