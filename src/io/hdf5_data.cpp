@@ -55,7 +55,8 @@ struct DataFile::Handles {
   };
   Subject subject;
   bool writes = false;
-  Handle properties, transfer, file;
+  Communicator* together = nullptr;
+  Handle transfer, file;
   std::vector<Dataset> sets;
 
   // call(dataset, memory space, file space) with the box selected.
@@ -93,10 +94,8 @@ DataFile::DataFile(const std::string& path, Access access,
   h.writes = access == Access::Write;
   // What fails in writing is the disk, and in reading the file.
   h.subject = {h.writes ? TENON_ERR_FILE : TENON_ERR_FORMAT, h.writes ? "write" : "read", path};
+  h.together = together;
   h.transfer = Handle(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
-  h.properties = Handle(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  if (together)
-    setTogether(h.subject, h.properties, h.transfer, *together);
   for (const StoredDataset& tensor : tensors)
     h.sets.push_back({tensor.path, tensor.type, static_cast<int>(tensor.shape.size()), {}, {}});
 }
@@ -104,8 +103,11 @@ DataFile::DataFile(const std::string& path, Access access,
 void DataFile::open() {
   const Silence silence;
   Handles& h = *handles_;
+  const Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  if (h.together)
+    setTogether(h.subject, properties, h.transfer, *h.together);
   h.file = Handle(h.subject.check(H5Fopen(h.subject.file.c_str(),
-                                          h.writes ? H5F_ACC_RDWR : H5F_ACC_RDONLY, h.properties),
+                                          h.writes ? H5F_ACC_RDWR : H5F_ACC_RDONLY, properties),
                                   "/"),
                   H5Fclose);
   for (Handles::Dataset& each : h.sets) {

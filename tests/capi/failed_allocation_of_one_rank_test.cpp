@@ -64,9 +64,9 @@ Outcome outcomeOf(TenonErrorCode code, long failed) {
 
 class OfOneRank : public WithoutMemory {
 protected:
-  // The life is `begin`, the collective call that meets the failures, `check` if the call has failed, and `end`, which
-  // destroys what is there.
-  void tryAll(const Life& begin, const Step& call, const Life& end) {
+  // The life is `begin`, the collective call that meets the failures, `unchanged` if it fails, the call again, and `end`,
+  // which destroys what is there.
+  void tryAll(const Life& begin, const Step& call, const Life& end, const Life& unchanged = {}) {
     lead(joined(joined(begin, {call}), end)); // what is made once for all is there
     const std::size_t alive = liveObjects().size();
     const Index bytes = bytesAlive();
@@ -76,7 +76,7 @@ protected:
           SCOPED_TRACE(testing::Message() << call.name << ", allocation " << n << " of rank "
                                           << poor << (forGood ? " and all that follow" : ""));
           lead(begin);
-          const Outcome outcome = failingCall(call, n, worldRank() == poor, forGood);
+          const Outcome outcome = failingCall(call, unchanged, n, worldRank() == poor, forGood);
           misses = outcome.hasFailed ? 0 : misses + 1;
           if (outcome.isWrong)
             return;
@@ -87,7 +87,8 @@ protected:
   }
 
 private:
-  static Outcome failingCall(const Step& step, long n, bool isPoor, bool forGood) {
+  static Outcome failingCall(const Step& step, const Life& unchanged, long n, bool isPoor,
+                             bool forGood) {
     failures.count = 0;
     if (isPoor)
       failAllocation(n, forGood);
@@ -99,6 +100,7 @@ private:
     EXPECT_TRUE(outcome.hasFailed && code == TENON_ERR_MEMORY)
         << TenonErrorName(code) << ", " << lastMessage();
     if (!outcomeOf(code, 0).isWrong) {
+      lead(unchanged);
       EXPECT_EQ(step.call(), TENON_SUCCESS) << "again: " << lastMessage();
     }
     return outcomeOf(code, outcome.hasFailed);
@@ -140,6 +142,7 @@ TEST_F(OfOneRankWithNetwork, LayerSetUp) {
   tryAll(made, TENON_STEP(TenonLayerSetUp(network, layout)), end);
 }
 
+// Rank 0 searches.
 TEST_F(OfOneRankWithNetwork, PlanSetUp) {
   tryAll(joined(made,
                 {
@@ -150,14 +153,15 @@ TEST_F(OfOneRankWithNetwork, PlanSetUp) {
 }
 
 TEST_F(OfOneRankWithNetwork, PlanFiles) {
-  const Life planned = joined(made, {
-                                        TENON_STEP(TenonPlanCreate(network, 2, &plan)),
-                                        TENON_STEP(TenonPlanSetInput(plan, layout)),
-                                        TENON_STEP(TenonPlanSearch(plan)),
-                                        TENON_STEP(TenonPlanSave(plan, "failed_allocation/p.json")),
-                                    });
-  tryAll(planned, TENON_STEP(TenonPlanSave(plan, "failed_allocation/p.json")), end);
-  tryAll(planned, TENON_STEP(TenonPlanLoad(plan, "failed_allocation/p.json")), end);
+  const char* const path = "failed_allocation/plan.json";
+  lead(joined(made, {
+                        TENON_STEP(TenonPlanCreate(network, 2, &plan)),
+                        TENON_STEP(TenonPlanSetInput(plan, layout)),
+                        TENON_STEP(TenonPlanSearch(plan)),
+                    }));
+  tryAll({}, TENON_STEP(TenonPlanSave(plan, path)), {});
+  tryAll({}, TENON_STEP(TenonPlanLoad(plan, path)), {});
+  lead(end);
 }
 
 // Of a network with an optimizer, of which some tensors are the same on all ranks and some distributed.
@@ -206,8 +210,29 @@ TEST_P(OfOneRankWithFiles, CheckpointWriteStep) {
 // The objects are as they were until the call has succeeded.
 TEST_P(OfOneRankWithFiles, CheckpointRead) {
   const char* const path = "failed_allocation/state.h5";
-  lead({TENON_STEP(TenonCheckpointWrite(checkpoint, path))});
-  tryAll({}, TENON_STEP(TenonCheckpointRead(checkpoint, path)), {});
+  TenonDTensor weight = nullptr;
+  lead({
+      TENON_STEP(TenonLayerGetParameter(network, 0, &weight)),
+      TENON_STEP(TenonDTensorFillConstant(x, 3)),
+      TENON_STEP(TenonDTensorFillConstant(weight, 4)),
+      TENON_STEP(TenonCheckpointWrite(checkpoint, path)),
+  });
+  const auto expectValues = [&](double inField, double inWeight) {
+    for (const auto& [tensor, expected] : {std::pair(x, inField), {weight, inWeight}}) {
+      double value = 0;
+      TenonCall(TenonDTensorMaxAbs(tensor, &value));
+      EXPECT_EQ(value, expected);
+    }
+    return TENON_SUCCESS;
+  };
+  tryAll(
+      {
+          TENON_STEP(TenonDTensorFillConstant(x, 1)),
+          TENON_STEP(TenonDTensorFillConstant(weight, 2)),
+      },
+      TENON_STEP(TenonCheckpointRead(checkpoint, path)), {TENON_STEP(expectValues(3, 4))},
+      {TENON_STEP(expectValues(1, 2))});
+  lead({TENON_STEP(TenonDTensorDestroy(&weight))});
 }
 
 // The latest file is damaged, so that the one before it is read.

@@ -237,14 +237,17 @@ Ballot attend(Communicator& comm, const Ballot& mine, double seconds) {
 } // namespace
 
 double agreeTimeout(std::optional<Error>& failure) noexcept {
-  constexpr double kUnread = 300;
+  // What was read last, at first the default: an agreement must not fail for want of memory when all
+  // that it concludes is done.
+  static std::atomic<double> last{300};
   try {
-    return options().getReal("", "agree_timeout");
+    last = options().getReal("", "agree_timeout");
+  } catch (const std::bad_alloc&) { // the time that was read last will do
   } catch (...) {
     if (!failure)
       failure = caughtError();
-    return kUnread;
   }
+  return last;
 }
 
 Ballot vote(Communicator& comm, const Ballot& mine, double seconds) {

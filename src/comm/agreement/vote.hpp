@@ -52,9 +52,9 @@ Error madeError(TenonErrorCode code, Make&& make) noexcept {
   }
 }
 
-// How many seconds agreements wait for absent ranks, by -tenon_agree_timeout. That the option
-// cannot be read is put into `failure`, unless there is another one, since it has to be agreed on
-// as well.
+// How many seconds agreements wait for absent ranks, by -tenon_agree_timeout, also where there is
+// no memory. That the option is wrong is put into `failure`, unless there is another one, since it
+// has to be agreed on as well.
 double agreeTimeout(std::optional<Error>& failure) noexcept;
 
 // Collective. The ballot of the lowest rank with a code other than TENON_SUCCESS; or, with the code
