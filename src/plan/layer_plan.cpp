@@ -186,7 +186,8 @@ std::string LayerPlan::agreedText() const {
 
 // One rank searches and the others take its result, even rank 0 through the text: sums that differ
 // in the last digit, as on other processors, could choose another plan. A rank that has searched
-// before, as a user may ask, agrees on what was searched.
+// before, as a user may ask, agrees on what was searched. The text says all that runs, so that no
+// other rank prices anything.
 void LayerPlan::shareSearch() {
   const std::string found = collectively(
       *comm(), "the plan",
@@ -198,8 +199,19 @@ void LayerPlan::shareSearch() {
       },
       [&](const std::string&) { return agreedText(); });
   const std::string text = broadcastText(*comm(), found, 0);
-  const JsonNode tree = parseJson(text, "the plan of rank 0");
-  take(planFrom(JsonView(tree, "the plan of rank 0")));
+  collectively(*comm(), [&] {
+    const std::string source = "the plan of rank 0";
+    const JsonNode tree = parseJson(text, source);
+    take(planFrom(JsonView(tree, source), frame()));
+    return true;
+  });
+}
+
+PlanFrame LayerPlan::frame() const {
+  PlanFrame frame{.network = layers(), .grids = grids(), .input = {}, .output = {}};
+  frame.input = pinnedInput(frame.network);
+  frame.output = pinnedOutput(frame.network);
+  return frame;
 }
 
 const PlannedLayer* LayerPlan::plannedAt(const std::string& path) const {
@@ -210,31 +222,29 @@ const PlannedLayer* LayerPlan::plannedAt(const std::string& path) const {
 }
 
 // What a plan is made for. Signatures are no part of the network here, since a plan sets them.
-PlanFile LayerPlan::asFile() const {
+PlanSubject LayerPlan::subject() const {
   LayerDescription network = describeUnfolded(unfolded(*network_));
   for (LayerDescription::Node& node : network.nodes)
     std::erase_if(node.layer.settings,
                   [](const auto& entry) { return entry.first == "signature"; });
   const DeclaredNetwork declared = hasPinnedEnds() ? layers() : DeclaredNetwork();
-  PlanFile file{.network = networkText(network),
-                .dataType = network_->declaration().value<std::string>("data_type"),
-                .input = inputShape(),
-                .pinnedInput = pinnedText(pinnedInput(declared)),
-                .pinnedOutput = pinnedText(pinnedOutput(declared)),
-                .processes = processes(),
-                .grid = grid().extents(),
-                .plan = {}};
-  file.network.pop_back(); // the end of the last line
-  return file;
+  PlanSubject subject{.network = networkText(network),
+                      .dataType = network_->declaration().value<std::string>("data_type"),
+                      .input = inputShape(),
+                      .pinnedInput = pinnedText(pinnedInput(declared)),
+                      .pinnedOutput = pinnedText(pinnedOutput(declared)),
+                      .processes = processes(),
+                      .grid = grid().extents()};
+  subject.network.pop_back(); // the end of the last line
+  return subject;
 }
 
 void LayerPlan::save(const std::string& path) {
   collectively(*comm(), [&] {
-    PlanFile file = asFile();
-    file.plan = found();
+    const std::string text = textOf(subject(), found());
     if (comm()->rank() == 0) {
       NewFile written(path);
-      written.write(textOf(file));
+      written.write(text);
       written.commit();
     }
     return true;
@@ -250,18 +260,11 @@ void LayerPlan::load(const std::string& path) {
       [&](const std::string&) { return path; });
   const std::string text = broadcastText(*comm(), read, 0);
   collectively(*comm(), [&] {
-    PlanFile file = planFileFrom(text, path);
-    checkSame(file, asFile(), path);
-    std::vector<std::string> names;
-    for (const DeclaredLayer& layer : layers().layers)
-      names.push_back(layer.name);
-    checkLayers(file.plan, names, path);
-    try {
-      take(std::move(file.plan));
-    } catch (const Error& error) {
-      throw Error(TENON_ERR_FORMAT,
-                  fmt::format("the plan in {} does not fit this network: {}", path, error.text()));
-    }
+    const JsonNode tree = parseJson(text, path);
+    const JsonView file(tree, path);
+    // What the plan is for comes first: that of another network would not fit in many places.
+    checkSubject(file, subject(), path);
+    take(planFrom(file.at("plan"), frame()));
     return true;
   });
 }

@@ -86,7 +86,8 @@ private:
   std::string agreedText() const;
   void fixSignatures();
   void shareSearch();
-  PlanFile asFile() const;
+  PlanFrame frame() const;
+  PlanSubject subject() const;
   void giveWords();
   const PlannedLayer* plannedAt(const std::string& path) const;
   Layout inputWanted(const DeclaredNetwork& declared) const;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans as JSON, for other ranks and for files. A file says what its plan was made for in the form
-// in which it is compared, the network as lines of text, so that the message about another network
-// can show the first line that differs.
+// Writes plans as JSON, for other ranks and for files, and reads them. A reader believes the text
+// where it can compare nothing, as in times, but not in what would run: a word, its signature and
+// its layouts say the same three times, and the form of the layer has to agree with all of them.
 #include "plan/plan_file.hpp"
 
+#include "geometry/layout_json.hpp"
+#include "planner/prices/word_rows.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 
@@ -23,15 +25,20 @@ constexpr std::pair<const char*, std::optional<Baseline> Baselines::*> kBaseline
     {"domain", &Baselines::domain}};
 
 Json asJson(const PlannedLayer& layer) {
-  return {{"name", layer.name},
-          {"word", layer.letters},
-          {"batch", layer.parts.batch},
-          {"channels", layer.parts.channels},
-          {"space", layer.parts.space},
-          {"spatial", layer.parts.spatial},
-          {"bytes", layer.bytes},
-          {"runner_up", layer.runnerUp},
-          {"runner_up_seconds", layer.runnerUpSeconds}};
+  Json json = {{"name", layer.name},
+               {"word", layer.letters},
+               {"signature", layer.signature},
+               {"uses", Json::array()},
+               {"batch", layer.parts.batch},
+               {"channels", layer.parts.channels},
+               {"space", layer.parts.space},
+               {"spatial", layer.parts.spatial},
+               {"bytes", layer.bytes},
+               {"runner_up", layer.runnerUp},
+               {"runner_up_seconds", layer.runnerUpSeconds}};
+  for (const Layout& use : layer.uses)
+    json["uses"].push_back(jsonOf(use));
+  return json;
 }
 
 Json asJson(const Baseline& baseline) {
@@ -45,45 +52,98 @@ Json asJson(const Grid& grid) {
   return {{"extents", grid.extents()}, {"processes", grid.ranks()}};
 }
 
-GridPtr gridFrom(const JsonView& view) {
+// What a file that was written by hand, or damaged, needs.
+constexpr const char* kWriteAnew = "search the plan anew and write it with TenonPlanSave()";
+
+const FineGrid& gridFrom(const JsonView& view, bool isReversed, const PlanFrame& frame) {
   view.allow({"extents", "processes"});
-  std::vector<int> extents, ranks;
-  for (const JsonView& extent : view.at("extents").list())
-    extents.push_back(extent.smallInteger(1));
-  for (const JsonView& rank : view.at("processes").list())
-    ranks.push_back(rank.smallInteger(0));
+  const std::vector<int> extents = view.at("extents").smallIntegers(1),
+                         ranks = view.at("processes").smallIntegers(0);
+  for (const FineGrid& grid : frame.grids)
+    if (grid.isReversed() == isReversed && grid.extents() == extents &&
+        grid.grid()->ranks() == ranks)
+      return grid;
+  view.fail(fmt::format("the process grid {} with these processes is none of the {} of this plan; "
+                        "{}",
+                        fmt::join(extents, "x"), frame.grids.front().processes(), kWriteAnew));
+}
+
+// The grid that a word is on: that of the plan, or that of a pinned end, which the word names.
+GridPtr gridOfWord(const JsonView& word, const FineGrid& grid, const PlanFrame& frame) {
+  const std::string field = fieldIn(word.text());
+  if (field.empty())
+    return grid.grid();
+  const std::optional<Layout>& pinned = field == "input" ? frame.input : frame.output;
+  if (!pinned || (field != "input" && field != "output"))
+    word.fail(fmt::format("'{}' is on the process grid of the {}, but that is not pinned",
+                          word.text(), field));
+  return pinned->gridPtr();
+}
+
+// Checks that the layer can be as the text says: its word means the signature, and a form with this
+// signature and these inputs exists and uses them as they are.
+void checkForm(const JsonView& view, const PlannedLayer& planned, const DeclaredLayer& layer,
+               const FineGrid& grid, const GridPtr& itsGrid) {
   try {
-    // A grid checks itself; its message gets the place in the file.
-    return Grid::make(extents, ranks);
+    const std::string meant = signatureOf(planned.letters, layer, grid);
+    if (meant != planned.signature)
+      view.at("signature")
+          .fail(fmt::format("layer {} has the signature \"{}\", but its word '{}' means \"{}\"; {}",
+                            layer.name, planned.signature, planned.letters, meant, kWriteAnew));
+    const Form form =
+        layer.declaration->form(planned.uses, {.grid = itsGrid, .letters = planned.signature});
+    for (std::size_t i = 0; i < form.uses.size(); ++i)
+      if (const Layout use = form.uses[i].withoutHalos(); !(use == planned.uses[i]))
+        view.at("uses").fail(
+            fmt::format("layer {} would use input {} as {}, but the file has {}; {}", layer.name, i,
+                        use.describe(), planned.uses[i].describe(), kWriteAnew));
   } catch (const Error& error) {
-    view.fail(error.text());
+    // Errors of this kind name their place already; others are those of the layer.
+    if (error.code() == TENON_ERR_FORMAT)
+      throw;
+    view.fail(fmt::format("{}; {}", error.text(), kWriteAnew));
   }
 }
 
-PlannedLayer layerFrom(const JsonView& view) {
-  view.allow({"name", "word", "batch", "channels", "space", "spatial", "bytes", "runner_up",
-              "runner_up_seconds"});
+PlannedLayer layerFrom(const JsonView& view, const DeclaredLayer& declared, const FineGrid& grid,
+                       const PlanFrame& frame) {
+  view.allow({"name", "word", "signature", "uses", "batch", "channels", "space", "spatial", "bytes",
+              "runner_up", "runner_up_seconds"});
   PlannedLayer layer{.name = view.at("name").name(),
                      .letters = view.at("word").text(),
+                     .signature = view.at("signature").text(),
                      .parts = {.batch = view.at("batch").integer(1),
                                .channels = view.at("channels").integer(1),
-                               .space = view.at("space").integer(1)},
+                               .space = view.at("space").integer(1),
+                               .spatial = view.at("spatial").integers(1)},
                      .bytes = view.at("bytes").real(),
                      .runnerUp = view.at("runner_up").text(),
                      .runnerUpSeconds = view.at("runner_up_seconds").real()};
-  for (const JsonView& parts : view.at("spatial").list())
-    layer.parts.spatial.push_back(parts.integer(1));
+  // The layers of a plan are those of its network, one after the other.
+  if (layer.name != declared.name)
+    view.at("name").fail(fmt::format("is {}, but the next layer of the network is {}; {}",
+                                     layer.name, declared.name, kWriteAnew));
+  const GridPtr itsGrid = gridOfWord(view.at("word"), grid, frame);
+  const std::vector<JsonView> uses = view.at("uses").list();
+  if (uses.size() != declared.inputs.size())
+    view.at("uses").fail(fmt::format(
+        "has {}, but layer {} has {}; {}", counted(static_cast<Index>(uses.size()), "layout"),
+        layer.name, counted(static_cast<Index>(declared.inputs.size()), "input"), kWriteAnew));
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    uses[i].allow({"properties", "split_axes", "cuts"});
+    layer.uses.push_back(layoutFrom(uses[i], declared.inputs[i], itsGrid));
+  }
+  checkForm(view, layer, declared, grid, itsGrid);
   return layer;
 }
 
 Baseline baselineFrom(const JsonView& view) {
   view.allow({"seconds", "axes", "channel"});
-  const std::vector<JsonView> axes = view.at("axes").list();
+  const std::vector<int> axes = view.at("axes").smallIntegers(0);
   const std::string channel = view.at("channel").text();
   if (axes.size() != 3 || channel.size() != 1)
     view.fail("expected three numbers of axes and one label of channels");
-  const auto count = [&](int i) { return axes[i].smallInteger(0); };
-  return {.word = {count(0), count(1), count(2), channel[0]}, .seconds = view.at("seconds").real()};
+  return {.word = {axes[0], axes[1], axes[2], channel[0]}, .seconds = view.at("seconds").real()};
 }
 
 } // namespace
@@ -111,12 +171,13 @@ std::string textOf(const FoundPlan& plan) {
   return jsonOf(plan).dump();
 }
 
-FoundPlan planFrom(const JsonView& view) {
+FoundPlan planFrom(const JsonView& view, const PlanFrame& frame) {
   view.allow({"grid", "space_outermost", "seconds", "overlapped", "bytes", "gap", "searches",
               "baselines", "layers"});
-  // Signatures and use layouts are not in the file: they follow from the words (NetworkPlan::take).
-  FoundPlan plan{.grid = gridFrom(view.at("grid")),
-                 .spaceOutermost = view.at("space_outermost").flag(),
+  const bool isReversed = view.at("space_outermost").flag();
+  const FineGrid& grid = gridFrom(view.at("grid"), isReversed, frame);
+  FoundPlan plan{.grid = grid.grid(),
+                 .spaceOutermost = isReversed,
                  .seconds = view.at("seconds").real(),
                  .bytes = view.at("bytes").real(),
                  .overlapped = {},
@@ -131,14 +192,20 @@ FoundPlan planFrom(const JsonView& view) {
   for (const auto& [name, member] : kBaselines)
     if (baselines.has(name))
       plan.baselines.*member = baselineFrom(baselines.at(name));
-  for (const JsonView& layer : view.at("layers").list())
-    plan.layers.push_back(layerFrom(layer));
+  const std::vector<JsonView> layers = view.at("layers").list();
+  const std::vector<DeclaredLayer>& declared = frame.network.layers;
+  if (layers.size() != declared.size())
+    view.at("layers").fail(fmt::format("has {}, but {} of the network have words; {}",
+                                       counted(static_cast<Index>(layers.size()), "layer"),
+                                       declared.size(), kWriteAnew));
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    plan.layers.push_back(layerFrom(layers[i], declared[i], grid, frame));
   return plan;
 }
 
 namespace {
 
-constexpr const char* kFormat = "tenon-plan-2";
+constexpr const char* kFormat = "tenon-plan-3";
 
 // The first lines in which two texts differ.
 std::pair<std::string, std::string> firstDifference(const std::string& a, const std::string& b) {
@@ -153,49 +220,25 @@ std::pair<std::string, std::string> firstDifference(const std::string& a, const 
   return {"", ""};
 }
 
-} // namespace
-
-std::string textOf(const PlanFile& file) {
-  const Json json = {{"format", kFormat},
-                     {"network", split(file.network, '\n')},
-                     {"data_type", file.dataType},
-                     {"input", file.input},
-                     {"pinned_input", file.pinnedInput},
-                     {"pinned_output", file.pinnedOutput},
-                     {"processes", file.processes},
-                     {"grid", file.grid},
-                     {"plan", jsonOf(file.plan)}};
-  return json.dump(1) + "\n";
-}
-
-PlanFile planFileFrom(const std::string& text, const std::string& path) {
-  const JsonNode tree = parseJson(text, path);
-  const JsonView view(tree, path);
+PlanSubject subjectFrom(const JsonView& view) {
   if (view.at("format").text() != kFormat)
-    view.at("format").fail(
-        fmt::format("is \"{}\"; this version reads \"{}\"", view.at("format").text(), kFormat));
+    view.at("format").fail(fmt::format("is \"{}\"; this version reads \"{}\", so {}",
+                                       view.at("format").text(), kFormat, kWriteAnew));
   view.allow({"format", "network", "data_type", "input", "pinned_input", "pinned_output",
               "processes", "grid", "plan"});
-  PlanFile file{.network = {},
-                .dataType = view.at("data_type").text(),
-                .input = {},
-                .pinnedInput = view.at("pinned_input").text(),
-                .pinnedOutput = view.at("pinned_output").text(),
-                .processes = view.at("processes").integer(1),
-                .grid = {},
-                .plan = planFrom(view.at("plan"))};
   std::vector<std::string> lines;
   for (const JsonView& line : view.at("network").list())
     lines.push_back(line.text());
-  file.network = joined(lines, "\n");
-  for (const JsonView& extent : view.at("input").list())
-    file.input.push_back(extent.integer(1));
-  for (const JsonView& extent : view.at("grid").list())
-    file.grid.push_back(extent.smallInteger(2));
-  return file;
+  return {.network = joined(lines, "\n"),
+          .dataType = view.at("data_type").text(),
+          .input = view.at("input").integers(1),
+          .pinnedInput = view.at("pinned_input").text(),
+          .pinnedOutput = view.at("pinned_output").text(),
+          .processes = view.at("processes").integer(1),
+          .grid = view.at("grid").smallIntegers(2)};
 }
 
-void checkSame(const PlanFile& file, const PlanFile& wanted, const std::string& path) {
+void checkSame(const PlanSubject& file, const PlanSubject& wanted, const std::string& path) {
   const auto refuse = [&](TenonErrorCode code, const std::string& what) {
     throw Error(code, fmt::format("the plan in {} is for {}; search a new plan", path, what));
   };
@@ -227,24 +270,23 @@ void checkSame(const PlanFile& file, const PlanFile& wanted, const std::string& 
                                          pinned(file.pinnedOutput), pinned(wanted.pinnedOutput)));
 }
 
-void checkLayers(const FoundPlan& plan, const std::vector<std::string>& layers,
-                 const std::string& path) {
-  std::vector<std::string> names;
-  for (const PlannedLayer& layer : plan.layers)
-    names.push_back(layer.name);
-  for (const std::string& layer : layers)
-    // Each layer needs its word, and a second one would be a choice that nobody has made.
-    if (std::count(names.begin(), names.end(), layer) != 1)
-      throw Error(TENON_ERR_FORMAT,
-                  fmt::format("the plan in {} does not have one word for layer {}; write the file "
-                              "anew with TenonPlanSave()",
-                              path, layer));
-  if (names.size() != layers.size())
-    throw Error(TENON_ERR_FORMAT,
-                fmt::format("the plan in {} has {}, but {} of the network have words; write the "
-                            "file anew with TenonPlanSave()",
-                            path, counted(static_cast<Index>(names.size()), "layer"),
-                            layers.size()));
+} // namespace
+
+std::string textOf(const PlanSubject& subject, const FoundPlan& plan) {
+  const Json json = {{"format", kFormat},
+                     {"network", split(subject.network, '\n')},
+                     {"data_type", subject.dataType},
+                     {"input", subject.input},
+                     {"pinned_input", subject.pinnedInput},
+                     {"pinned_output", subject.pinnedOutput},
+                     {"processes", subject.processes},
+                     {"grid", subject.grid},
+                     {"plan", jsonOf(plan)}};
+  return json.dump(1) + "\n";
+}
+
+void checkSubject(const JsonView& file, const PlanSubject& wanted, const std::string& path) {
+  checkSame(subjectFrom(file), wanted, path);
 }
 
 } // namespace tenon

@@ -7,6 +7,7 @@
 #include "geometry/given_grid.hpp"
 #include "machine/link.hpp"
 #include "sys/errors/error.hpp"
+#include "sys/log/log.hpp"
 #include "sys/options/option_text.hpp"
 #include "sys/text/text.hpp"
 
@@ -259,17 +260,6 @@ std::vector<FineGrid> NetworkPlan::grids(bool fewer, bool outer, bool inner) con
   return placed;
 }
 
-FineGrid NetworkPlan::gridOf(const Grid& grid) const {
-  // A plan of a file names its grid by ranks, and its words need the levels and the order of the
-  // axes.
-  for (FineGrid& one : grids(true, true, true))
-    if (*one.grid() == grid)
-      return std::move(one);
-  throw Error(TENON_ERR_STATE,
-              fmt::format("the plan is on process grid {}, which is none of {} processes",
-                          grid.describe(), processes_));
-}
-
 Layout NetworkPlan::pinned(const PinnedEnd& end, const Shape& shape, const char* which) const {
   Layout layout = end(shape, processes_);
   for (int rank : layout.grid().ranks())
@@ -347,6 +337,8 @@ void NetworkPlan::checkModel() const {
 }
 
 std::unique_ptr<CostModel> NetworkPlan::model(const FineGrid& grid) const {
+  static const int event = logEvent("PlanPrices");
+  const LogScope scope(event);
   if (model_ == "t1")
     return std::make_unique<T1Model>(table("model t1"), batch_, grid, link_,
                                      inputChannels_.value_or(false));
@@ -389,20 +381,6 @@ double secondsToCompare(const FoundPlan& plan) {
   return plan.overlapped.value_or(plan.seconds);
 }
 
-// Adds the signatures and use layouts that the words mean for the layers. Throws TENON_ERR_OPTION
-// for a word that is not possible.
-void placeLayers(const CostModel& prices, FoundPlan& plan) {
-  for (PlannedLayer& made : plan.layers) {
-    const auto& names = prices.names();
-    const int layer =
-        static_cast<int>(std::find(names.begin(), names.end(), made.name) - names.begin());
-    // The text is the whole word, so a plan of a file is read here as one of a search.
-    const int word = prices.parse(layer, made.letters);
-    made.signature = prices.signature(layer, word);
-    made.uses = prices.uses(layer, word);
-  }
-}
-
 } // namespace
 
 // The best plan of several grids, or, where there is none on any, the error of the first grid,
@@ -413,9 +391,7 @@ FoundPlan NetworkPlan::bestOf(const std::vector<FineGrid>& grids) const {
   std::optional<Error> first;
   for (const FineGrid& one : grids) {
     try {
-      const std::unique_ptr<CostModel> prices = model(one);
-      FoundPlan found = findPlan(*prices, fixed_, memoryLimit_, overlap_);
-      placeLayers(*prices, found);
+      FoundPlan found = findPlan(*model(one), fixed_, memoryLimit_, overlap_);
       found.spaceOutermost = one.isReversed();
       if (!best || secondsToCompare(found) < secondsToCompare(*best))
         best = std::move(found);
@@ -439,11 +415,6 @@ const FoundPlan& NetworkPlan::search() {
     found_ = bestOf(grids(fewerProcesses_, placement_ != "space", isInner));
   }
   return *found_;
-}
-
-void NetworkPlan::take(FoundPlan found) {
-  placeLayers(*model(gridOf(*found.grid)), found);
-  found_ = std::move(found);
 }
 
 const FoundPlan& NetworkPlan::found() const {

@@ -59,10 +59,10 @@ protected:
   Index processes() const noexcept { return processes_; }
   Index batch() const noexcept { return batch_; }
   bool wasSearched() const noexcept { return found_.has_value(); }
-  // Takes a plan that was found elsewhere: its grid, and the words of its layers. Throws
-  // TENON_ERR_STATE for a grid that is none of these processes, and TENON_ERR_OPTION for a word
-  // that a layer cannot have.
-  void take(FoundPlan found);
+  // Takes a plan that was found elsewhere, and fits what is asked here.
+  void take(FoundPlan found) { found_ = std::move(found); }
+  // All grids that a search may look at, whatever the settings; the one of all processes first.
+  std::vector<FineGrid> grids() const { return grids(true, true, true); }
   bool hasPinnedEnds() const noexcept { return inputEnd_ || outputEnd_; }
   // The pinned layouts, or none where an end is free.
   std::optional<Layout> pinnedInput(const DeclaredNetwork& network) const;
@@ -76,7 +76,6 @@ private:
   KernelRates kernels() const;
   std::unique_ptr<CostModel> model(const FineGrid& grid) const;
   std::vector<FineGrid> grids(bool fewer, bool outer, bool inner) const;
-  FineGrid gridOf(const Grid& grid) const;
   Layout pinned(const PinnedEnd& end, const Shape& shape, const char* which) const;
   FoundPlan bestOf(const std::vector<FineGrid>& grids) const;
   void checkModel() const;

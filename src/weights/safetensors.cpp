@@ -46,8 +46,7 @@ StoredTensor parseTensor(const ByteSource& source, const std::string& name, cons
     entry.at("dtype").fail(
         fmt::format("'{}' is no type of elements that Tenon knows", entry.at("dtype").text()));
   StoredTensor tensor{.name = name, .type = *type};
-  for (const JsonView& extent : entry.at("shape").list())
-    tensor.shape.push_back(extent.integer(0));
+  tensor.shape = entry.at("shape").integers(0);
   if (tensor.shape.size() > kMostDimensions)
     entry.at("shape").fail(fmt::format("has {} dimensions; at most {} are possible",
                                        tensor.shape.size(), kMostDimensions));

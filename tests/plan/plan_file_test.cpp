@@ -115,9 +115,11 @@ TEST_F(PlanFiles, AreRefusedWhereDamaged) {
   write(other);
   EXPECT_THROW(plan->load(path_), Error);
   other = text;
-  other.replace(other.find("tenon-plan-2"), 12, "tenon-plan-9");
+  // A file of an earlier version has no signatures.
+  other.replace(other.find("tenon-plan-3"), 12, "tenon-plan-2");
   write(other);
-  expectError(TENON_ERR_FORMAT, {"tenon-plan-9", "tenon-plan-2"}, [&] { plan->load(path_); });
+  expectError(TENON_ERR_FORMAT, {path_.c_str(), "tenon-plan-2", "tenon-plan-3", "TenonPlanSave()"},
+              [&] { plan->load(path_); });
   if (world()->rank() == 0)
     std::filesystem::remove(path_);
   MPI_Barrier(world()->mpi());
@@ -138,13 +140,59 @@ TEST_F(PlanFiles, AreRefusedWithForeignWordsAndGrids) {
     return other.replace(begin, other.find(end, begin) - begin, to);
   };
   write(changed("\"word\": \"", "\"", "x,y,z"));
-  expectRefused(TENON_ERR_FORMAT, {path_.c_str(), "C1", "'x'"}, planOf(c, world()));
+  expectRefused(TENON_ERR_FORMAT, {path_.c_str(), "C1", "'x,y,z'"}, planOf(c, world()));
+  write(changed("\"word\": \"", "\"", "output:h"));
+  expectRefused(TENON_ERR_FORMAT, {path_.c_str(), "word", "output:h", "not pinned"},
+                planOf(c, world()));
   write(changed("\"extents\": [", "]", "7"));
-  expectRefused(TENON_ERR_FORMAT, {path_.c_str(), "process grid of 7"}, planOf(c, world()));
+  expectRefused(TENON_ERR_FORMAT, {path_.c_str(), "process grid 7"}, planOf(c, world()));
   write(changed("\"extents\": [", "]", "4294967298"));
   expectRefused(TENON_ERR_FORMAT, {path_.c_str(), "is 4294967298"}, planOf(c, world()));
   write(changed("\"processes\": [", "]", "5"));
   expectRefused(TENON_ERR_FORMAT, {path_.c_str()}, planOf(c, world()));
+}
+
+// Each layer's word, signature and layouts say the same, and a reader compares them.
+TEST_F(PlanFiles, AreRefusedWhereWhatWouldRunDoesNotFit) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "needs two ranks";
+  const NetworkCase c = networkCases()[0];
+  const std::string text = saved(c);
+  // In the first layer the value of a key is another one.
+  const auto changed = [&](const std::string& key, const std::string& to) {
+    std::string other = text;
+    const std::string before = "\"" + key + "\": \"";
+    const std::size_t begin = other.find(before) + before.size(), end = other.find('"', begin);
+    EXPECT_NE(other.substr(begin, end - begin), to);
+    return other.replace(begin, end - begin, to);
+  };
+  const int axes = static_cast<int>(planOf(c, world())->search().grid->extents().size());
+  const auto onAll = [&](const std::string& one) {
+    std::string all = one;
+    for (int axis = 1; axis < axes; ++axis)
+      all += "," + one;
+    return all;
+  };
+  const std::string path = path_; // what all messages name
+  write(changed("signature", onAll("i")));
+  expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].signature", "C1", "means"},
+                planOf(c, world()));
+  write(changed("signature", ""));
+  expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].signature", "C1", "means"},
+                planOf(c, world()));
+  write(changed("properties", onAll("B")));
+  expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].uses", "C1", "would use input 0"},
+                planOf(c, world()));
+  write(changed("properties", onAll("S7")));
+  expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].uses[0]", "S7"}, planOf(c, world()));
+  write(changed("name", "C2"));
+  expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].name", "C2", "C1"}, planOf(c, world()));
+  // A word with its signature, but with the layouts of the one before.
+  std::string other = changed("signature", onAll("i"));
+  const std::string word = axes == 1 ? "i" : fmt::format("i{}", axes), key = "\"word\": \"";
+  const std::size_t begin = other.find(key) + key.size();
+  write(other.replace(begin, other.find('"', begin) - begin, word));
+  expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0]", "C1"}, planOf(c, world()));
 }
 
 } // namespace

@@ -146,6 +146,18 @@ TEST(NetworkFile, KeepsIntegersOrRefusesThem) {
   });
 }
 
+// Cuts of its own, and axes that split in another order than the grid's.
+TEST(NetworkFile, KeepsTheLayoutOfAnOutput) {
+  LayerDescription network = fileOf(onGrid("[2]"));
+  const Layout layout({.shape = {8, 9},
+                       .grid = Grid::make({2, 2, 2}, {7, 6, 5, 4, 3, 2, 1, 0}),
+                       .properties = parseProperties("S0,S1,S0"),
+                       .splitAxes = {{2, 0}, {1}},
+                       .cuts = {{}, {0, 2, 9}}});
+  network.nodes[0].layer.output = layout;
+  EXPECT_EQ(*fileOf(networkText(network)).nodes[0].layer.output, layout);
+}
+
 // Before their ranks are listed, which would take 8 GiB.
 TEST(NetworkFile, RefusesGridsOfMoreProcessesThanThereAre) {
   for (const char* grid : {"[9]", "[2147483647]", "[65536, 65536, 65536, 65536]"})

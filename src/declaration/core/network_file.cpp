@@ -6,6 +6,7 @@
 
 #include "declaration/core/types.hpp"
 #include "geometry/given_grid.hpp"
+#include "geometry/layout_json.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/files/json_text.hpp"
 #include "sys/files/json_tree.hpp"
@@ -22,25 +23,15 @@ namespace {
 
 constexpr const char* kFormat = "tenon-network-1";
 
+// One number stands for a list of one.
 std::vector<Index> integers(const JsonView& view) {
   // Any integer is read here: the bounds are checked by whoever uses the number.
   constexpr Index kLeast = std::numeric_limits<Index>::min();
-  std::vector<Index> numbers;
-  if (view.isList())
-    for (const JsonView& item : view.list())
-      numbers.push_back(item.integer(kLeast));
-  else
-    numbers.push_back(view.integer(kLeast));
-  return numbers;
+  return view.isList() ? view.integers(kLeast) : std::vector<Index>{view.integer(kLeast)};
 }
 
 std::vector<int> smallIntegers(const JsonView& view, int least) {
-  if (!view.isList())
-    return {view.smallInteger(least)};
-  std::vector<int> numbers;
-  for (const JsonView& item : view.list())
-    numbers.push_back(item.smallInteger(least));
-  return numbers;
+  return view.isList() ? view.smallIntegers(least) : std::vector<int>{view.smallInteger(least)};
 }
 
 SettingValue valueOf(OptionSpec::Type type, const JsonView& view) {
@@ -152,26 +143,21 @@ private:
   }
 
   Layout layout(const JsonView& view) const {
-    view.allow({"shape", "grid", "ranks", "properties", "cuts"});
-    const std::vector<int> grid = smallIntegers(view.at("grid"), 1);
-    LayoutSpec spec{.shape = integers(view.at("shape")), .grid = nullptr, .properties = {}};
+    view.allow({"shape", "grid", "ranks", "properties", "split_axes", "cuts"});
+    const std::vector<int> extents = smallIntegers(view.at("grid"), 1);
+    GridPtr grid;
     try {
       // A grid without its ranks may be large on paper only: gridWithin() compares its size with
       // the processes before a list of that length is made.
-      spec.grid = view.has("ranks") ? Grid::make(grid, smallIntegers(view.at("ranks"), 0))
-                                    : gridWithin(grid, processes_);
-      spec.properties = parseProperties(view.at("properties").text());
-      if (view.has("cuts"))
-        for (const JsonView& cuts : view.at("cuts").list())
-          spec.cuts.push_back(cuts.isList() && cuts.list().empty() ? std::vector<Index>()
-                                                                   : integers(cuts));
-      return Layout(std::move(spec));
+      grid = view.has("ranks") ? Grid::make(extents, smallIntegers(view.at("ranks"), 0))
+                               : gridWithin(extents, processes_);
     } catch (const Error& error) {
       // An error of this kind names its place in the file already.
       if (error.code() == TENON_ERR_FORMAT)
         throw;
       view.fail(error.text());
     }
+    return layoutFrom(view, integers(view.at("shape")), grid);
   }
 
   const ForeignTypes& foreign_;
@@ -179,16 +165,10 @@ private:
 };
 
 Json asJson(const Layout& layout) {
-  if (layout.hasHalos())
-    throw Error(TENON_ERR_SUPPORT,
-                fmt::format("an output layout with halos, {}, cannot be saved", layout.describe()));
   Json json = {{"shape", layout.shape()},
                {"grid", layout.grid().extents()},
-               {"ranks", layout.grid().ranks()},
-               {"properties", describe(layout.properties())},
-               {"cuts", Json::array()}};
-  for (int d = 0; d < layout.rank(); ++d)
-    json["cuts"].push_back(layout.cuts(d));
+               {"ranks", layout.grid().ranks()}};
+  json.update(jsonOf(layout));
   return json;
 }
 

@@ -27,13 +27,6 @@ double elements(Index channels, const std::vector<Index>& extents) {
   return std::accumulate(extents.begin(), extents.end(), double(channels), std::multiplies<>());
 }
 
-std::vector<Index> extents(const JsonView& list) {
-  std::vector<Index> numbers;
-  for (const JsonView& extent : list.list())
-    numbers.push_back(extent.integer(1));
-  return numbers;
-}
-
 TableLayer::Kind kindOf(const JsonView& view) {
   const auto at = std::find(kKinds.begin(), kKinds.end(), view.text());
   if (at == kKinds.end())
@@ -53,8 +46,8 @@ TableLayer readTableLayer(const JsonView& view, const NetworkTable& before) {
               "reads_input", "split_space"});
   TableLayer layer{.name = view.at("name").name(),
                    .kind = kindOf(view.at("kind")),
-                   .input = extents(view.at("input")),
-                   .output = extents(view.at("output")),
+                   .input = view.at("input").integers(1),
+                   .output = view.at("output").integers(1),
                    .inChannels = view.at("in_channels").integer(1),
                    .outChannels = view.at("out_channels").integer(1)};
   for (const TableLayer& other : before.layers)

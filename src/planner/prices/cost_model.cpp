@@ -21,11 +21,7 @@ int CostModel::numberOf(const Word& word) const {
 }
 
 std::string CostModel::text(int layer, int number) const {
-  Word word = words_[number];
-  // Inside, split output channels are 'o' for every layer; a layer with groups shows them as 'g'.
-  if (word.channel == 'o')
-    word.channel = channelLabel(layer);
-  return textOf(word, spatial(layer));
+  return textOf(words_[number], spatial(layer), channelLabel(layer));
 }
 
 int CostModel::parse(int layer, const std::string& text) const {

@@ -7,7 +7,6 @@
 
 #include "geometry/layout.hpp"
 #include "sys/errors/error.hpp"
-#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,7 +17,6 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kFirstSpatial = 2;
 // A parameter, its gradient and one state of the optimizer.
 constexpr double kCopiesOfAParameter = 3;
 
@@ -109,7 +107,7 @@ void OwnModel::addKinds() {
     kindOf_.push_back(at->second);
     if (!isNew)
       continue;
-    Kind kind{.layer = &layer, .rows = layer.declaration->rows(layer.inputs), .words = {}};
+    Kind kind{.layer = &layer, .table = layer.declaration->rows(layer.inputs), .words = {}};
     for (int word = 0; word < states(); ++word)
       kind.words.push_back(place(kind, word));
     kinds_.push_back(std::move(kind));
@@ -178,14 +176,11 @@ std::string OwnModel::text(int layer, int word) const {
   if (!own)
     return CostModel::text(layer, word);
   const Kind& kind = kinds_[kindOf_[layer]];
-  Rows rows;
+  WordRows rows;
   // A word that the layer cannot have is named by what it would do to the field.
   if (!rowsOf(kind, word, rows).empty())
-    return fields_[own->field].name() + ":" + own->letters;
-  std::vector<std::string> letters;
-  for (const SignatureRow* row : rows)
-    letters.push_back(row->letter);
-  return fields_[own->field].name() + ":" + joined(letters, ",");
+    return fieldWordText(fields_[own->field].name(), own->letters);
+  return fieldWordText(fields_[own->field].name(), signatureOf(rows));
 }
 
 int OwnModel::parse(int layer, const std::string& text) const {
@@ -205,16 +200,11 @@ Layouts OwnModel::uses(int layer, int word) const {
 }
 
 std::string OwnModel::spatial(int layer) const {
-  const DeclaredLayer& asked = network_.layers[layer];
-  return spatialLetters(static_cast<int>(asked.inputs.front().size()) - 2, asked.splitDims);
+  return spatialLabels(network_.layers[layer]);
 }
 
 char OwnModel::channelLabel(int layer) const {
-  for (const SignatureRow& row : kinds_[kindOf_[layer]].rows)
-    // The table tells how the output channels are split: by groups, where there are any.
-    if (row.output == Property::shard(1))
-      return row.letter == "g" ? 'g' : 'o';
-  return 'o';
+  return tenon::channelLabel(kinds_[kindOf_[layer]].table);
 }
 
 Parts OwnModel::parts(int layer, int word) const {
@@ -225,14 +215,14 @@ Parts OwnModel::parts(int layer, int word) const {
   // field.
   const Placed& here = placed(layer, word);
   Parts parts;
-  Rows rows;
+  WordRows rows;
   rowsOf(kinds_[kindOf_[layer]], word, rows);
   for (std::size_t axis = 0; axis < rows.size(); ++axis) {
     const Property output = rows[axis]->output;
     const Index extent = here.outputs.front().grid().extent(static_cast<int>(axis));
     if (output == Property::shard(0))
       parts.batch *= extent;
-    else if (output.isShard() && output.dim >= kFirstSpatial)
+    else if (splitsSpace(output))
       parts.space *= extent;
     else if (output.isShard() || rows[axis]->inputs.front() == Property::shard(1))
       parts.channels *= extent;
@@ -240,81 +230,16 @@ Parts OwnModel::parts(int layer, int word) const {
   return parts;
 }
 
-namespace {
-
-// The row that gives the output this property. A row whose output is a sum must also split the
-// input's channels: a table can have another one that takes addends and gives addends.
-const SignatureRow* rowThatGives(const SignatureTable& rows, Property output, bool isSum) {
-  for (const SignatureRow& row : rows)
-    if (row.output == output && (!isSum || row.inputs.front() == Property::shard(1)))
-      return &row;
-  return nullptr;
-}
-
-// The row under which an input stays as it is. It should keep the output there too, but split
-// channels are contracted by most layers, so for them any output will do.
-const SignatureRow* rowThatKeeps(const SignatureTable& rows, Property property) {
-  for (const SignatureRow& row : rows)
-    if (row.inputs.front() == property &&
-        (row.output == property || property == Property::shard(1)))
-      return &row;
-  return nullptr;
-}
-
-bool isSpatial(Property property) {
-  return property.isShard() && property.dim >= kFirstSpatial;
-}
-
-} // namespace
-
-// They find the row for each axis of a word, and return the reason if the layer has none. Space
-// comes from the last axis inward, its dimensions taking turns, as FineGrid::parts() counts them.
-std::string OwnModel::rowsOf(const Kind& kind, const Word& word, Rows& rows) const {
-  const int dims = kind.layer->splitDims, axes = grid().axes();
-  for (int axis = 0; axis < axes; ++axis) {
-    const bool isSpace = axis >= axes - word.space;
-    const bool isSum = axis >= word.batch && !isSpace && word.channel == 'i';
-    Property output = isSum ? Property::partial() : Property::shard(1);
-    if (axis < word.batch)
-      output = Property::shard(0);
-    else if (isSpace)
-      output =
-          Property::shard(static_cast<int>(kFirstSpatial + (axes - 1 - axis) % std::max(1, dims)));
-    rows.push_back(isSpace && dims == 0 ? nullptr : rowThatGives(kind.rows, output, isSum));
-    if (!rows.back())
-      return isSpace ? "it must have all of space" : "it has no such label";
-  }
-  return {};
-}
-
-std::string OwnModel::rowsOf(const Kind& kind, const FieldWord& word, Rows& rows) const {
-  for (std::size_t axis = 0; axis < word.letters.size(); ++axis) {
-    const Property kept = fields_[word.field].property(static_cast<int>(axis));
-    const char letter = word.letters[axis];
-    // Space that the layer must have as a whole cannot stay split.
-    if (letter == 'k' && isSpatial(kept) && kept.dim >= kFirstSpatial + kind.layer->splitDims)
-      return "it must have all of space";
-    if (letter == 'k')
-      rows.push_back(rowThatKeeps(kind.rows, kept));
-    else if (letter == 'i')
-      rows.push_back(rowThatGives(kind.rows, Property::partial(), true));
-    else
-      rows.push_back(rowThatGives(kind.rows, Property::shard(letter == 'n' ? 0 : 1), false));
-    if (!rows.back())
-      return "it has no such label";
-  }
-  return {};
-}
-
-std::string OwnModel::rowsOf(const Kind& kind, int word, Rows& rows) const {
+std::string OwnModel::rowsOf(const Kind& kind, int word, WordRows& rows) const {
   const FieldWord* own = fieldWord(word);
-  return own ? rowsOf(kind, *own, rows) : rowsOf(kind, words()[word], rows);
+  return own ? findRows(*kind.layer, kind.table, fields_[own->field], own->letters, rows)
+             : findRows(*kind.layer, kind.table, grid().axes(), words()[word], rows);
 }
 
 // The layout in which an input is used, without halos. On a field's grid the cuts are the field's
 // where they apply. On the fine grid they are balanced, and a dimension's axes of space are taken
 // from the last one, so that this is the major one.
-Layout OwnModel::inputLayout(const Kind& kind, int word, const Rows& rows,
+Layout OwnModel::inputLayout(const Kind& kind, int word, const WordRows& rows,
                              std::size_t input) const {
   Properties properties;
   for (const SignatureRow* row : rows)
@@ -352,18 +277,12 @@ OwnModel::Placed OwnModel::place(const Kind& kind, int word) {
 // there.
 std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   const DeclaredLayer& layer = *kind.layer;
-  Rows rows;
+  WordRows rows;
   if (std::string fault = rowsOf(kind, word, rows); !fault.empty())
     return fault;
-  std::vector<std::string> letters;
   const FieldWord* own = fieldWord(word);
   // A solver may have processes without a part, and a layer that stays has none there either.
   const bool mayBeEmpty = own && fields_[own->field].hasEmptyParts();
-  const int space = own ? 0 : words()[word].space;
-  for (int axis = 0; axis < static_cast<int>(rows.size()); ++axis) {
-    const bool isReversed = space > 1 && axis >= grid().axes() - space;
-    letters.push_back(rows[axis]->letter + (isReversed ? "-" : ""));
-  }
   if (!own)
     // The output is not laid out yet, but its channels are known.
     if (const Index parts = grid().parts(words()[word], layer.splitDims).channels;
@@ -375,7 +294,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
     if (std::string fault = emptyPart(inputs.back(), "input"); !fault.empty() && !mayBeEmpty)
       return fault;
   }
-  placed.signature = joined(letters, ",");
+  placed.signature = signatureOf(rows, own ? 0 : words()[word].space);
   const Form form = layer.declaration->form(
       inputs, {.grid = own ? fields_[own->field].grid() : grid_, .letters = placed.signature});
   for (const ParameterForm& parameter : form.parameters)

@@ -14,9 +14,8 @@
 // position 0, whose parts are the largest of balanced ones: a lower bound. closerMoveSeconds()
 // looks at a few more, which is nearly always exact, and exactMoveSeconds() at all.
 //
-// A word needs a row of the layer's table for each letter, found by what it does: n splits
-// dimension 0 of the output, o dimension 1; i splits dimension 1 of the input and leaves addends.
-// Nothing here knows a type of layers.
+// Nothing here knows a type of layers: what a word means for one is found in its table
+// (word_rows.hpp).
 //
 // Pinned ends. Where the network's input or output has a layout of its own, it becomes another
 // layer, with one word, so that moves from and to it are priced and certified like others. Its
@@ -29,6 +28,7 @@
 #include "planner/prices/declared_network.hpp"
 #include "planner/prices/field_words.hpp"
 #include "planner/prices/kernel_cost.hpp"
+#include "planner/prices/word_rows.hpp"
 
 #include <map>
 #include <optional>
@@ -89,11 +89,10 @@ private:
     double bytes = 0;
     bool inField = false; // its parts are as a field's, not balanced
   };
-  using Rows = std::vector<const SignatureRow*>;
   // Layers that differ in nothing but their names.
   struct Kind {
     const DeclaredLayer* layer = nullptr;
-    SignatureTable rows;
+    SignatureTable table;
     std::vector<Placed> words;
   };
   // The numbers of the layouts at both ends of a move, by word; -1 where the word is not possible.
@@ -116,10 +115,8 @@ private:
   void addPinnedEnds();
   Placed place(const Kind& kind, int word);
   std::string addForm(const Kind& kind, int word, Placed& placed);
-  std::string rowsOf(const Kind& kind, int word, Rows& rows) const;
-  std::string rowsOf(const Kind& kind, const Word& word, Rows& rows) const;
-  std::string rowsOf(const Kind& kind, const FieldWord& word, Rows& rows) const;
-  Layout inputLayout(const Kind& kind, int word, const Rows& rows, std::size_t input) const;
+  std::string rowsOf(const Kind& kind, int word, WordRows& rows) const;
+  Layout inputLayout(const Kind& kind, int word, const WordRows& rows, std::size_t input) const;
   void addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const;
   bool wantsCotangent(const DeclaredLayer& layer) const;
   LayerParts kernelSeconds(const Declaration& layer, const Form& form, bool hasCotangent,

@@ -133,12 +133,13 @@ std::string spatialLetters(int dims, int split) {
   return dims > 3 ? "" : all.substr(3 - dims, split);
 }
 
-std::string textOf(const Word& word, const std::string& spatial) {
+std::string textOf(const Word& word, const std::string& spatial, char label) {
   std::vector<std::string> runs;
   if (word.batch > 0)
     runs.push_back(runText("n", word.batch));
   if (word.channels > 0)
-    runs.push_back(runText(std::string(1, word.channel), word.channels));
+    runs.push_back(
+        runText(std::string(1, word.channel == 'o' ? label : word.channel), word.channels));
   if (word.space > 0)
     runs.push_back(runText(spatial, word.space) + (word.space > 1 ? "-" : ""));
   return joined(runs, ",");

@@ -74,7 +74,9 @@ private:
 // The labels of the leading spatial dimensions of `dims` that may be split: "h" for 1 of 2, "dhw"
 // for 3 of 3.
 std::string spatialLetters(int dims, int split);
-std::string textOf(const Word& word, const std::string& spatial);
+// `label` is that of output channels: inside, they are 'o' for every layer, and a layer with groups
+// shows them as 'g'.
+std::string textOf(const Word& word, const std::string& spatial, char label = 'o');
 // Reads runs such as "n4,o2,h3-", or single labels "n,n,o"; "s" stands for the spatial labels.
 // Throws TENON_ERR_OPTION saying what is wrong with the text, for `who`, unless it is a two-ended
 // word.

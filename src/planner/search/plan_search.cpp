@@ -294,6 +294,8 @@ PlannedLayer plannedLayer(const CostModel& model, int layer, const std::vector<i
                           int state, const std::vector<double>& minMarginals) {
   PlannedLayer made{.name = model.names()[layer],
                     .letters = model.text(layer, words[state]),
+                    .signature = model.signature(layer, words[state]),
+                    .uses = model.uses(layer, words[state]),
                     .parts = model.parts(layer, words[state]),
                     .bytes = model.layerBytes(layer, words[state]),
                     .runnerUp = {}};

@@ -296,4 +296,18 @@ double JsonView::real() const {
   return node_->real;
 }
 
+std::vector<Index> JsonView::integers(Index least) const {
+  std::vector<Index> numbers;
+  for (const JsonView& item : list())
+    numbers.push_back(item.integer(least));
+  return numbers;
+}
+
+std::vector<int> JsonView::smallIntegers(int least) const {
+  std::vector<int> numbers;
+  for (const JsonView& item : list())
+    numbers.push_back(item.smallInteger(least));
+  return numbers;
+}
+
 } // namespace tenon

@@ -54,6 +54,9 @@ public:
   // An integer that an int holds: a number of processes, a rank, a place in a list.
   int smallInteger(int least) const;
   double real() const;
+  // The numbers of a list.
+  std::vector<Index> integers(Index least) const;
+  std::vector<int> smallIntegers(int least) const;
 
   [[noreturn]] void fail(const std::string& why) const;
 

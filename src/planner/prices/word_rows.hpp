@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a word means for a layer: a row of its signature table for each axis of the grid, found by
+// what it does. n splits dimension 0 of the output, and o dimension 1; i splits dimension 1 of the
+// input and leaves addends; d, h and w split a dimension of space. On the grid of a pinned field, k
+// leaves the input as it lies. The letters of the rows are the layer's signature.
+#pragma once
+
+#include "planner/prices/declared_network.hpp"
+#include "planner/prices/field_words.hpp"
+#include "planner/prices/word.hpp"
+
+namespace tenon {
+
+// A row of the table for each axis.
+using WordRows = std::vector<const SignatureRow*>;
+
+// Adds the rows of a word to an empty list. Returns the reason if the layer has none, and "" if it
+// has. The table is that of the layer, and keeps the rows.
+std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, int axes,
+                     const Word& word, WordRows& rows);
+std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, const Field& field,
+                     const std::string& letters, WordRows& rows);
+
+// The text of the rows as a signature. The last axes are of space: the last one is the major one.
+std::string signatureOf(const WordRows& rows, int space = 0);
+
+// Words on the grid of a field are written with its name and their signature: "input:h,w". The name
+// in such a text, and "" in that of a word on the fine grid.
+std::string fieldWordText(const std::string& field, const std::string& signature);
+std::string fieldIn(const std::string& word);
+// The signature that the text of a word means for a layer, where input channels may be split.
+// Throws TENON_ERR_OPTION for a text that is not written like the layer's words on this grid, or
+// for a word that it cannot have.
+std::string signatureOf(const std::string& word, const DeclaredLayer& layer, const FineGrid& grid);
+
+// The label by which the output channels are split: g for groups, where there are any, or o.
+char channelLabel(const SignatureTable& table);
+// The labels of the spatial dimensions that may be split.
+std::string spatialLabels(const DeclaredLayer& layer);
+bool splitsSpace(Property property);
+
+} // namespace tenon

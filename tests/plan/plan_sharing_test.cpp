@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What ranks take from the one that has searched: the same plan to the last bit, and without a price of their own.
+#include "planned_network.hpp"
+
+#include "sys/log/log.hpp"
+#include "sys/options/options.hpp"
+
+#include <filesystem>
+
+namespace tenon::test {
+namespace {
+
+class SharedPlan : public testing::TestWithParam<NetworkCase> {};
+
+// From a solver's field to one, or from where the plan wants its input.
+Ref<LayerPlan> sharedPlan(const NetworkCase& c, bool fromField) {
+  const Ref<LayerPlan> plan = planOf(c, world());
+  if (fromField) {
+    plan->setInput(unevenField(c.input));
+    plan->setOutput(unevenField(outputShapeOf(c)));
+  }
+  return plan;
+}
+
+void expectSame(const FoundPlan& got, const FoundPlan& want) {
+  EXPECT_TRUE(*got.grid == *want.grid);
+  EXPECT_EQ(got.spaceOutermost, want.spaceOutermost);
+  EXPECT_EQ(got.seconds, want.seconds);
+  EXPECT_EQ(got.bytes, want.bytes);
+  ASSERT_EQ(got.layers.size(), want.layers.size());
+  for (std::size_t l = 0; l < got.layers.size(); ++l) {
+    const PlannedLayer &one = got.layers[l], &other = want.layers[l];
+    EXPECT_EQ(one.name, other.name);
+    EXPECT_EQ(one.letters, other.letters) << one.name;
+    EXPECT_EQ(one.signature, other.signature) << one.name;
+    EXPECT_EQ(one.uses, other.uses) << one.name;
+    EXPECT_EQ(one.parts.spatial, other.parts.spatial) << one.name;
+    EXPECT_EQ(one.bytes, other.bytes) << one.name;
+    EXPECT_EQ(one.runnerUp, other.runnerUp) << one.name;
+    EXPECT_EQ(one.runnerUpSeconds, other.runnerUpSeconds) << one.name;
+  }
+}
+
+// Every rank searches for itself here, and sets a network up by hand as it has found, without a plan and its text.
+TEST_P(SharedPlan, IsTheOneThatWasSearched) {
+  const NetworkCase& c = GetParam();
+  // Without a plan there are no buckets of gradients, whose sums round otherwise.
+  options().set("-tenon_gradient_bucket", "0");
+  for (bool fromField : {false, true}) {
+    const Ref<LayerPlan> plan = sharedPlan(c, fromField);
+    const FoundPlan searched = sharedPlan(c, fromField)->search();
+    plan->setUp();
+    expectSame(plan->found(), searched);
+
+    const Ref<Layer> byHand = c.make(world());
+    for (const UnfoldedNode& node : unfolded(*byHand))
+      for (const PlannedLayer& layer : searched.layers)
+        if (layer.name == node.path) {
+          node.layer->set("signature", layer.signature);
+          node.layer->setUses(layer.uses);
+        }
+    byHand->setUp(plan->inputLayout());
+    const std::vector<UnfoldedNode> planned = unfolded(plan->layer()), given = unfolded(*byHand);
+    for (std::size_t n = 0; n < given.size(); ++n)
+      EXPECT_EQ(planned[n].layer->outputLayout(), given[n].layer->outputLayout()) << given[n].path;
+    if (planned.size() > given.size())
+      continue; // a repartition stands behind the network, and makes another output of it
+    EXPECT_EQ(trained(plan->layer(), world(), plan->inputLayout(), 2),
+              trained(*byHand, world(), plan->inputLayout(), 2));
+  }
+  options().set("-tenon_gradient_bucket", "-1");
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, SharedPlan, testing::ValuesIn(networkCases()),
+                         [](const auto& info) { return info.param.name; });
+
+Index pricesMade() {
+  Index count = 0;
+  for (const EventRecord& record : logSnapshot())
+    if (record.event == "PlanPrices")
+      count += record.count;
+  return count;
+}
+
+TEST(LayerPlan, IsPricedOnOneRankAlone) {
+  const NetworkCase c = networkCases()[2];
+  const std::string path = fmt::format("plan_sharing_test.{}.json", world()->size());
+  const Ref<LayerPlan> plan = planOf(c, world()), loaded = planOf(c, world());
+  logEnable(true);
+  logReset();
+  plan->setUp();
+  EXPECT_EQ(pricesMade(), world()->rank() == 0 ? 1 : 0);
+  plan->save(path);
+  loaded->load(path);
+  loaded->setUp();
+  EXPECT_EQ(pricesMade(), world()->rank() == 0 ? 1 : 0);
+  // Whoever asks for a search gets one, and its prices.
+  planOf(c, world())->search();
+  EXPECT_EQ(pricesMade(), world()->rank() == 0 ? 2 : 1);
+  logEnable(false);
+  MPI_Barrier(world()->mpi());
+  if (world()->rank() == 0)
+    std::filesystem::remove(path);
+}
+
+} // namespace
+} // namespace tenon::test

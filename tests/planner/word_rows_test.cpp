@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The signature that is read from the text of a word is the one that was priced.
+#include "declaration/core/types.hpp"
+#include "planner/prices/own_model.hpp"
+#include "sys/expect_error.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+namespace {
+
+// All words of all layers that the model has: on the grid of the processes, and on that of a field.
+void expectSignatures(const DeclaredNetwork& network, const FineGrid& grid, OwnTask task) {
+  const OwnModel model(network, grid, {}, true, std::move(task));
+  int words = 0;
+  for (int layer = 0; layer < model.layers() && !model.isPinned(layer); ++layer)
+    for (int word = 0; word < model.states(); ++word) {
+      if (!model.fault(layer, word).empty())
+        continue;
+      ++words;
+      const std::string text = model.text(layer, word);
+      ASSERT_EQ(signatureOf(text, network.layers[layer], grid), model.signature(layer, word))
+          << network.layers[layer].name << " " << text;
+    }
+  EXPECT_GT(words, 0);
+}
+
+DeclaredNetwork shipped(const char* name, const Shape& input) {
+  return declareNetwork(
+      *readNetworkSource(fmt::format(TENON_TEST_NETWORKS "/{}.json", name)).layers, input);
+}
+
+TEST(WordRows, SignaturesOfWordsAreThoseThatWerePriced) {
+  const struct {
+    const char* name;
+    Shape input;
+  } kCases[] = {{"lenet5", {16, 1, 28, 28}},
+                {"alexnet", {16, 3, 227, 227}},
+                {"resnet50", {16, 3, 64, 64}},
+                {"unet3d", {4, 3, 32, 32, 32}}};
+  for (const auto& one : kCases) {
+    const DeclaredNetwork network = shipped(one.name, one.input);
+    for (const std::vector<Index>& levels :
+         std::vector<std::vector<Index>>{{1}, {2}, {6}, {2, 8}}) {
+      expectSignatures(network, FineGrid(levels), {});
+      expectSignatures(network, FineGrid(levels).reversed(), {});
+    }
+    const Index rank = static_cast<Index>(one.input.size());
+    const Layout field({.shape = one.input,
+                        .grid = Grid::make({2, 2}),
+                        .properties = {Property::shard(static_cast<int>(rank) - 2),
+                                       Property::shard(static_cast<int>(rank) - 1)}});
+    expectSignatures(network, FineGrid({4}), {.input = field});
+  }
+}
+
+// Groups have a label of their own.
+TEST(WordRows, NamesGroupsAndSums) {
+  DeclaredNetwork network = shipped("lenet5", {8, 1, 28, 28});
+  DeclaredLayer& conv = network.layers[1]; // C3
+  EXPECT_EQ(signatureOf("n,o,h", conv, FineGrid({8})), "n,o,h");
+  EXPECT_EQ(signatureOf("hw3-", conv, FineGrid({8})), "h-,w-,h-");
+  EXPECT_EQ(signatureOf("n,i2", conv, FineGrid({8})), "n,i,i");
+  EXPECT_EQ(signatureOf("input:h,w", conv, FineGrid({8})), "h,w");
+  EXPECT_EQ(fieldIn("input:h,w"), "input");
+  EXPECT_EQ(fieldIn("n,o"), "");
+  const auto grouped = std::shared_ptr<Declaration>(makeDeclaration("conv"));
+  grouped->set("in_channels", conv.declaration->get("in_channels"));
+  grouped->set("out_channels", conv.declaration->get("in_channels"));
+  grouped->set("kernel", conv.declaration->get("kernel"));
+  grouped->set("groups", conv.declaration->get("in_channels"));
+  conv.declaration = grouped;
+  EXPECT_EQ(signatureOf("n,g2", conv, FineGrid({8})), "n,g,g");
+  expectError(TENON_ERR_OPTION, {"C3", "'n,o2'", "3 axes"},
+              [&] { signatureOf("n,o2", conv, FineGrid({8})); });
+}
+
+TEST(WordRows, RefusesWordsThatALayerCannotHave) {
+  const DeclaredNetwork network = shipped("lenet5", {8, 1, 28, 28});
+  const DeclaredLayer& conv = network.layers.front();
+  for (const char* word : {"", "x,y,z", "n4", "n,n,n", "h,n2", "n3,"})
+    expectError(TENON_ERR_OPTION, {conv.name.c_str(), word, "3 axes"},
+                [&] { signatureOf(word, conv, FineGrid({8})); });
+}
+
+} // namespace
+} // namespace tenon
