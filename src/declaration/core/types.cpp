@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Finds the declaration of a type by its name.
+// Each type is made once before the program runs, since a declaration registers the options that the command line may
+// name.
 #include "declaration/core/types.hpp"
 
 #include <algorithm>
@@ -11,13 +14,14 @@ struct Known {
   const char* name;
   std::unique_ptr<Declaration> (*declare)();
 };
-#define TENON_LAYER_TYPE(name, Name, kind) {#name, declare##Name},
+#define TENON_LAYER_TYPE(name, Name) {#name, declare##Name},
+#define TENON_TYPE_WITHOUT_KERNELS(name, Name) TENON_LAYER_TYPE(name, Name)
 constexpr Known kKnown[] = {
 #include "declaration/core/types.inc"
 };
+#undef TENON_TYPE_WITHOUT_KERNELS
 #undef TENON_LAYER_TYPE
 
-// A declaration registers its options, which must be known before the command line is read.
 const bool kRegistered = [] {
   for (const std::string& name : declarationNames())
     makeDeclaration(name);

@@ -133,7 +133,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Declaration> declareColumnmlp() {
+std::unique_ptr<Declaration> declareColumnMlp() {
   return std::make_unique<ColumnMlpDeclaration>();
 }
 

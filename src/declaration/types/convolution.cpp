@@ -117,7 +117,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Declaration> declareConv() {
+std::unique_ptr<Declaration> declareConvolution() {
   return std::make_unique<Convolution>();
 }
 

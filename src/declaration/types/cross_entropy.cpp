@@ -86,7 +86,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Declaration> declareCrossentropy() {
+std::unique_ptr<Declaration> declareCrossEntropy() {
   return std::make_unique<CrossEntropy>();
 }
 

@@ -56,7 +56,7 @@ public:
 
 } // namespace
 
-std::unique_ptr<Declaration> declareGlobalaveragepooling() {
+std::unique_ptr<Declaration> declareGlobalAveragePooling() {
   return std::make_unique<GlobalAveragePooling>();
 }
 

@@ -186,7 +186,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Declaration> declareAdaptiveaveragepooling() {
+std::unique_ptr<Declaration> declareAdaptiveAveragePooling() {
   return std::make_unique<AdaptiveAveragePooling>();
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What can be said to a layer and asked of it beside set-up and application: settings, parameters, target, views.
+// Settings are the declaration's; the few that every call needs are read from it once they change.
 #include "layer/core/layer.hpp"
 
 #include "layer/core/parameter.hpp"
@@ -230,7 +232,7 @@ std::string Layer::textOf(std::string_view name) const {
   return declaration_->value<std::string>(name);
 }
 
-void Layer::declare(std::unique_ptr<Declaration> declaration, SetUpFunction setUp) {
+void Layer::declare(std::unique_ptr<Declaration> declaration, KernelMaker makeKernel) {
   change("changing the type", [&] {
     if (!nodes_.empty())
       throw Error(TENON_ERR_STATE,
@@ -239,7 +241,7 @@ void Layer::declare(std::unique_ptr<Declaration> declaration, SetUpFunction setU
     declaration->setTitle(title());
     declaration->takeSettings(*declaration_);
     declaration_ = std::move(declaration);
-    setUp_ = std::move(setUp);
+    makeKernel_ = makeKernel;
   });
 }
 

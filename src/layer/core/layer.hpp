@@ -36,10 +36,6 @@ std::string viewLine(const std::string& label, const Layout& layout, const Linea
 std::string viewLine(const std::string& label, const Layout& layout, const Grid& named,
                      const std::string& text = "");
 
-class Layer;
-// Sets a layer up for inputs of these layouts.
-using SetUpFunction = std::function<std::unique_ptr<Setup>(Layer& layer, const Layouts& inputs)>;
-
 class Layer final : public Object {
 public:
   static constexpr const char* kClass = "Layer";
@@ -54,7 +50,7 @@ public:
   // Gives the layer a type, of the library's or a registered one; what was set of the settings that
   // both types have stays. Throws TENON_ERR_TYPE naming the nearest.
   void setType(const std::string& type);
-  void declare(std::unique_ptr<Declaration> declaration, SetUpFunction setUp);
+  void declare(std::unique_ptr<Declaration> declaration, KernelMaker makeKernel);
 
   // Runs a setter; SetUp fails on all ranks if one failed on any and was not made good.
   template <class Set>
@@ -234,7 +230,7 @@ private:
 
   CommPtr comm_;
   std::unique_ptr<Declaration> declaration_;
-  SetUpFunction setUp_;
+  KernelMaker makeKernel_ = nullptr;
   TenonDataType type_ = TENON_FLOAT32;
   Space space_ = Space::Host;
   int depth_ = 1;

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Sets a layer up for the layouts of its inputs, and finds the set-up for those of a call.
+// A set-up that fails on one rank fails on all and leaves nothing behind: what it made is dropped, so that the next
+// attempt may have other settings.
 #include "layer/core/layer_setup.hpp"
 
 #include "comm/agreement/agreement.hpp"
 #include "declaration/core/result_layout.hpp"
 #include "layer/core/layer.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/networks/network.hpp"
 #include "machine/route.hpp"
 #include "sys/errors/at_work.hpp"
 #include "sys/log/log.hpp"
@@ -91,12 +96,13 @@ Form Layer::form(const Layouts& inputs, bool overlap) const {
 
 Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role) {
   declaration_->setTitle(title());
-  if (!setUp_)
+  if (type().empty())
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} has no type; call TenonLayerSetType() first", title()));
   checkInputCount(inputs);
   Entry entry;
-  entry.setup = setUp_(*this, inputs);
+  entry.setup = declaration_->contains() ? setUpNetwork(*this, inputs)
+                                         : setUpMaps(*this, inputs, makeKernel_);
   entry.setup->setObservers(observers_);
   if (role == Role::Alone)
     makeFrames(entry);

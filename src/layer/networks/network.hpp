@@ -22,4 +22,7 @@ int addGraphNode(Layer& graph, Ref<Layer> layer, const std::vector<int>& inputs)
 // Before the first node.
 void setGraphInputs(Layer& graph, int count);
 
+// A container set up for its inputs, its layers too.
+std::unique_ptr<Setup> setUpNetwork(Layer& layer, const Layouts& inputs);
+
 } // namespace tenon

@@ -89,10 +89,8 @@ struct LossPart {
   static constexpr int kSampleDim = 0;
 };
 
-// A loss set up with the kernels of its list, which make(name, part) makes but for that of the weights'
-// sum; the view says its signature.
-using MakeLossKernel =
-    std::function<std::unique_ptr<LocalKernel>(const std::string& name, const LossPart& part)>;
-std::unique_ptr<Setup> setUpLoss(Layer& layer, const Layouts& inputs, const MakeLossKernel& make);
+// A kernel of a loss: that of the weights' sum, or what make(part) makes.
+using MakeLossKernel = std::function<std::unique_ptr<LocalKernel>(const LossPart& part)>;
+std::unique_ptr<LocalKernel> makeLossKernel(const KernelSite& at, const MakeLossKernel& make);
 
 } // namespace tenon

@@ -72,9 +72,9 @@ PointwiseFunction pointwiseFunction(const std::string& name, const Declaration& 
   throw Error(TENON_ERR_INTERNAL, fmt::format("the function '{}' has no kernel", name));
 }
 
-std::unique_ptr<LocalKernel> makePointwiseKernel(Layer& layer, const Form&, const Layout&,
-                                                 const Box&) {
-  return std::make_unique<LocalPointwise>(pointwiseFunction(layer.type(), layer.declaration()));
+std::unique_ptr<LocalKernel> makePointwiseKernel(const KernelSite& at) {
+  return std::make_unique<LocalPointwise>(
+      pointwiseFunction(at.layer.type(), at.layer.declaration()));
 }
 
 } // namespace tenon

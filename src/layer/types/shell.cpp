@@ -195,11 +195,10 @@ KernelEntry ShellDeclaration::kernel(const Form&) const {
 }
 
 void declareShell(Layer& layer, const std::string& type) {
-  layer.declare(std::make_unique<ShellDeclaration>(type), [](Layer& self, const Layouts& inputs) {
-    return setUpKernel(self, inputs, [](Layer& own, const Form& form, const Layout&, const Box&) {
-      return std::unique_ptr<LocalKernel>(std::make_unique<LocalShell>(own, form));
-    });
-  });
+  const auto make = [](const KernelSite& at) -> std::unique_ptr<LocalKernel> {
+    return std::make_unique<LocalShell>(at.layer, at.form);
+  };
+  layer.declare(std::make_unique<ShellDeclaration>(type), make);
 }
 
 ShellDeclaration& shellOf(Layer& layer) {
