@@ -27,8 +27,9 @@ void createTogether(Communicator& comm, Handle* handle, const char* name, const 
   give(handle, std::move(object));
 }
 
-// For guardApply(): whether this process alone takes part in a call on the object behind a handle. A handle that is not
-// valid, or of another class, names no communicator; then all processes of the program may be waiting.
+// For guardApply(): whether this process alone takes part in a call on the object behind a handle.
+// A handle that is not valid, or of another class, names no communicator; then all processes of the
+// program may be waiting.
 template <class Handle>
 auto isAlone(Handle handle) {
   return [handle]() noexcept {
@@ -44,7 +45,8 @@ auto isAlone(Handle handle) {
   };
 }
 
-// The object behind the handle of a call in which other ranks wait, such as an Apply, which is looked up first.
+// The object behind the handle of a call in which other ranks wait, such as an Apply, which is
+// looked up first.
 template <class Handle>
 auto& derefToApply(Handle handle, const char* name) {
   checkInitialized();

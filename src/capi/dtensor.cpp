@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls that create a TenonDTensor and reach its local array. Strides that are not given are those of a dense
-// row-major array of the owned elements with their ghosts, which is what a solver in C has; and an array that was got
-// for writing counts as changed from the Get on, since nobody sees the writes themselves.
+// The calls that create a TenonDTensor and reach its local array. Strides that are not given are
+// those of a dense row-major array of the owned elements with their ghosts, which is what a solver
+// in C has; and an array that was got for writing counts as changed from the Get on, since nobody
+// sees the writes themselves.
 #include "dtensor/dtensor.hpp"
 
 #include "capi/collective.hpp"
@@ -40,13 +41,15 @@ void place(TenonDTensor handle, const void* firstOwned, const TenonInt* strides,
   DTensor& x = deref(handle, "x");
   const auto low = ghostsOf(ghostsLow, x.rank(), "ghostsLow");
   const auto high = ghostsOf(ghostsHigh, x.rank(), "ghostsHigh");
-  // A tensor on a constant array remembers that it is read only and refuses to be written, so the cast is safe.
+  // A tensor on a constant array remembers that it is read only and refuses to be written, so the
+  // cast is safe.
   x.placeArray(const_cast<void*>(firstOwned),
                strides ? listOf(strides, x.rank(), "strides") : denseStrides(x, low, high), low,
                high, readOnly, length);
 }
 
-// The same for one of several arrays, which dimension `dim` counts.
+// The strides of one of several arrays, of which dimension `dim` counts the arrays and has extent 1
+// in each.
 std::vector<Index> denseStridesOfOne(const DTensor& x, int dim, const std::vector<Index>& low,
                                      const std::vector<Index>& high) {
   Shape extent = extents(x.layout().ownedBox(x.position()));
@@ -67,12 +70,14 @@ void placeEach(TenonDTensor handle, int dim, const std::vector<void*>& firstOwne
                 low, high, readOnly, length);
 }
 
-// These lend the local array to the program, where `values` is the tensor's hostValues or deviceValues. Until it is
-// restored, an array lent for writing bars every other use of the tensor, and one lent for reading bars writing.
+// These lend the local array to the program, where `values` is the tensor's hostValues or
+// deviceValues. Until it is restored, an array lent for writing bars every other use of the tensor,
+// and one lent for reading bars writing.
 template <class Values>
 void lendForWriting(TenonDTensor handle, Values values, TenonDataType type, void** array) {
   DTensor& x = deref(handle, "x");
   required(array, "array");
+  // The checks come first, so that a refused call has lent nothing.
   x.checkWritable();
   *array = (x.*values)(type);
   x.changed();

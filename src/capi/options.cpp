@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of the option database. Inside the library, reading an option that no table declares is a fault of the
-// library; here it is a mistake of the caller's, so names and types are checked before the database is asked.
+// The calls of the option database. Inside the library, reading an option that no table declares is
+// a fault of the library; here it is a mistake of the caller's, so names and types are checked
+// before the database is asked.
 #include "sys/options/options.hpp"
 
 #include "capi/arguments.hpp"
@@ -26,7 +27,8 @@ struct Asked {
   std::string prefix, name;
 };
 
-// The option that a program asks for, once it is known to be declared and to have one of these types.
+// The option that a program asks for, once it is known to be declared and to have one of these
+// types.
 Asked asked(const char* prefix, const char* name, const Types& types) {
   Asked option{textOrEmpty(prefix), textOf(name, "name")};
   // Options of the program itself have no prefix of the library, and another list of declarations.
@@ -34,6 +36,7 @@ Asked asked(const char* prefix, const char* name, const Types& types) {
   const auto declared = declarationsNamed(option.name, isProgram);
   const std::string key =
       isProgram ? "-" + option.name : fmt::format("{}{}", kKeyStart, option.name);
+  // The most likely slip has a message of its own: the library's option asked for as the program's.
   if (declared.empty() && isProgram && !declarationsOf(key).empty())
     throw Error(TENON_ERR_OPTION,
                 fmt::format("option {} is the library's, not the program's; pass NULL for prefix, "
@@ -42,6 +45,7 @@ Asked asked(const char* prefix, const char* name, const Types& types) {
   if (declared.empty())
     throw Error(TENON_ERR_OPTION,
                 fmt::format("option {} is not declared; did you mean {}?", key, nearestKey(key)));
+  // Declarations of one name have one type, so that the first one stands for all.
   if (std::find(types.begin(), types.end(), declared.front()->type) == types.end())
     throw Error(TENON_ERR_OPTION, fmt::format("option {} takes {}; use the call for that type", key,
                                               declared.front()->expected()));
@@ -72,6 +76,7 @@ OptionSpec::Type typeOf(TenonOptionType type) {
 }
 
 TenonOptionType publicType(OptionSpec::Type type) {
+  // In the order of OptionSpec::Type.
   static constexpr TenonOptionType kTypes[] = {
       TENON_OPTION_FLAG,   TENON_OPTION_INT,  TENON_OPTION_REAL,    TENON_OPTION_STRING,
       TENON_OPTION_CHOICE, TENON_OPTION_WORD, TENON_OPTION_INTEGERS};
@@ -79,6 +84,7 @@ TenonOptionType publicType(OptionSpec::Type type) {
 }
 
 const OptionDeclaration& declaration(int index) {
+  // The list may have grown since the caller asked for its length, but never shrinks.
   const auto all = optionDeclarations();
   if (index < 0 || index >= static_cast<int>(all.size()))
     throw Error(TENON_ERR_ARG, fmt::format("option index {} is out of range; it must be in 0 to {}",
@@ -115,6 +121,7 @@ TenonErrorCode TenonOptionsDeclare(const char* owner, const char* name, TenonOpt
   return guard(__func__, [&] {
     required(owner, "owner");
     required(name, "name");
+    // The declaration copies the texts, so that they may be the caller's own for this call.
     const OptionSpec spec{name, typeOf(type), defaultValue, help, choices};
     declareProgramOptions({owner, std::span(&spec, 1)});
   });
@@ -131,6 +138,7 @@ TenonErrorCode TenonOptionsOwnCommandLine(void) noexcept {
 
 TenonErrorCode TenonOptionsSet(const char* key, const char* value) noexcept {
   return guard(__func__, [&] {
+    // NULL is an option without a value, such as a flag that is on.
     options().set(textOf(key, "key"), value ? std::optional<std::string>(value) : std::nullopt);
   });
 }
@@ -161,6 +169,7 @@ TenonErrorCode TenonOptionsGetIntegers(const char* prefix, const char* name, Ten
     const std::vector<Index> found = options().getInts(option.prefix, option.name);
     if (count)
       *count = static_cast<TenonInt>(found.size());
+    // The count comes first: a caller may ask for it with no room at all, and then with enough.
     copyUpTo(found, length, values, fmt::format("the option '{}'", option.name));
   });
 }

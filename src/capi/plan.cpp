@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonPlan that need no processes: what is planned and for which machine, what is fixed, the search, and
-// what it found. All are local, also for a plan of layers: ranks that ask the same find the same.
+// The calls of TenonPlan that need no processes: what is planned and for which machine, what is
+// fixed, the search, and what it found. All are local, also for a plan of layers: ranks that ask
+// the same find the same.
 #include "planner/network_plan.hpp"
 
 #include "capi/arguments.hpp"
@@ -19,6 +20,7 @@ using namespace tenon;
 
 namespace {
 
+// A baseline that is not possible is an answer with a code of its own, which a program can expect.
 double baselineSeconds(const std::optional<Baseline>& baseline, const std::string& which) {
   if (!baseline)
     throw Error(TENON_ERR_STATE,
@@ -54,8 +56,9 @@ const PlannedLayer& plannedLayer(TenonPlan plan, const char* layer) {
   return deref(plan, "plan").layerNamed(textOf(layer, "layer"));
 }
 
-// A layout of equal blocks on a process grid whose ranks are in row-major order. The grid is made only once the number of
-// processes is known: the extents are the caller's, and their product may be far larger.
+// A layout of equal blocks on a process grid whose ranks are in row-major order. The grid is made
+// only once the number of processes is known: the extents are the caller's, and their product may
+// be far larger.
 NetworkPlan::PinnedEnd balancedOn(const std::vector<int>& grid, const std::string& properties) {
   for (int extent : grid)
     if (extent < 1)
@@ -122,6 +125,7 @@ TenonErrorCode TenonPlanSetDataType(TenonPlan plan, TenonDataType type) noexcept
   return guard(__func__, [&] {
     NetworkPlan& changed = deref(plan, "plan");
     checkFloating(type, "a plan");
+    // Two places for one data type could contradict each other.
     if (dynamic_cast<LayerPlan*>(&changed))
       throw Error(TENON_ERR_SUPPORT, "the plan is of a network of layers, which have a data type; "
                                      "set theirs with TenonLayerSetDataType()");
@@ -190,6 +194,7 @@ TenonErrorCode TenonPlanGetSeconds(TenonPlan plan, const char* which, double* se
 TenonErrorCode TenonPlanGetGrid(TenonPlan plan, TenonInt* processes, TenonBool* reversed) noexcept {
   return guard(__func__, [&] {
     const FoundPlan& found = deref(plan, "plan").found();
+    // Whoever wants one number passes NULL for the others.
     giveNumber(processes, found.grid->size());
     giveNumber(reversed, found.spaceOutermost ? TENON_TRUE : TENON_FALSE);
   });
@@ -267,6 +272,7 @@ TenonErrorCode TenonPlanCountConversion(const char* from, const char* to, TenonI
     if (processes < 1 || processes > kMostCounted)
       throw Error(TENON_ERR_ARG, fmt::format("the number of processes is {}; it must be in 1 to {}",
                                              processes, kMostCounted));
+    // One axis: conversions between properties are defined axis by axis.
     const GridPtr line = Grid::make({static_cast<int>(processes)});
     const auto layout = [&](const char* property, const char* name) {
       return Layout({.shape = listOf(shape, ndim, "shape"),

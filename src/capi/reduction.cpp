@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Placements of a job's process grid on the levels of a system, and the programs that reduce over its axes. Both are
-// found by enumeration on the process that asks, without MPI, so that their objects have no communicator.
+// Placements of a job's process grid on the levels of a system, and the programs that reduce over
+// its axes. Both are found by enumeration on the process that asks, without MPI, so that their
+// objects have no communicator.
 #include "reduction/plan_objects.hpp"
 
 #include "capi/arguments.hpp"
@@ -12,6 +13,7 @@
 
 using namespace tenon;
 
+// The public constants are the library's own, so that they are converted by a cast.
 static_assert(static_cast<int>(CollectiveKind::AllGather) == TENON_COLLECTIVE_ALL_GATHER &&
               static_cast<int>(CollectiveKind::ReduceScatter) == TENON_COLLECTIVE_REDUCE_SCATTER &&
               static_cast<int>(CollectiveKind::AllReduce) == TENON_COLLECTIVE_ALL_REDUCE &&
@@ -22,6 +24,7 @@ static_assert(static_cast<int>(ReductionAlgorithm::Ring) == TENON_REDUCTION_RING
 
 namespace {
 
+// C has no lists of lists: rows follow each other in one array.
 std::vector<Index> flat(const std::vector<std::vector<Index>>& rows) {
   std::vector<Index> values;
   for (const std::vector<Index>& row : rows)
@@ -154,6 +157,7 @@ TenonErrorCode TenonReductionProgramsGetStep(TenonReductionPrograms programs, Te
     const DeviceGroups formed = all.groups(index, step);
     *collective = static_cast<TenonCollective>(all.step(index, step).collective);
     *groups = static_cast<int>(formed.size());
+    // All groups of a step have the same number of members, and there is at least one group.
     *members = static_cast<int>(formed.front().size());
   });
 }
@@ -177,6 +181,7 @@ TenonErrorCode TenonReductionProgramsPredict(TenonReductionPrograms programs, Te
     if (algorithm != TENON_REDUCTION_RING && algorithm != TENON_REDUCTION_TREE)
       throw Error(TENON_ERR_ARG, fmt::format("algorithm is {}; use a TENON_REDUCTION_... constant",
                                              static_cast<int>(algorithm)));
+    // One simulation for all programs: they share instructions, whose traffic it counts once.
     Simulation simulation(links, all.placement(), all.axes(),
                           static_cast<ReductionAlgorithm>(algorithm), bytes);
     std::vector<double> times(all.set().count());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of files numbered by steps, the leftovers of killed writers, and the space on the disk. Only names that this
-// library itself would give count, down to the zeros in front, and removing never fails: what cannot be removed stays, since
-// a full folder is better than a run that ends.
+// Names of files numbered by steps, the leftovers of killed writers, and the space on the disk.
+// Only names that this library itself would give count, down to the zeros in front, and removing
+// never fails: what cannot be removed stays, since a full folder is better than a run that ends.
 #include "io/checkpoint_files.hpp"
 
 #include "io/file_header.hpp"
@@ -36,7 +36,8 @@ std::string numberedName(std::string_view start, Index step, int digits) {
   return fmt::format("{}{:0{}}{}", start, step, digits, kEnding);
 }
 
-// The number in a name such as "step-100.h5", where `start` is "step-"; none if numberedName() does not give that name.
+// The number in a name such as "step-100.h5", where `start` is "step-"; none if numberedName() does
+// not give that name.
 std::optional<Index> numberOf(std::string_view name, std::string_view start, int digits) {
   if (!name.starts_with(start) || !name.ends_with(kEnding) ||
       name.size() <= start.size() + kEnding.size())
@@ -115,6 +116,8 @@ void removeNumberedParts(const std::string& folder, const std::string& start, in
 
 void removeSteps(const std::string& folder, Index last, Index keep) {
   std::vector<Index> steps = stepsIn(folder);
+  // Steps behind the last belong to another run, and what is no checkpoint is not ours, whatever
+  // its name.
   std::erase_if(steps, [&](Index step) {
     return step > last || !beginsAsCheckpoint(stepFile(folder, step));
   });

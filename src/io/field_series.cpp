@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fields over time for ParaView. Each time is a checkpoint of its own, and the .xmf file is written again in full after
-// each one, from what the files themselves say: so a run that was continued lists the times of the run before it, and an
-// interrupted one has a list that fits its files.
+// Fields over time for ParaView. Each time is a checkpoint of its own, and the .xmf file is written
+// again in full after each one, from what the files themselves say: so a run that was continued
+// lists the times of the run before it, and an interrupted one has a list that fits its files.
 #include "io/field_series.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -25,8 +25,8 @@ namespace tenon {
 
 namespace {
 
-constexpr int kFieldDigits =
-    6; // ParaView and shells sort the names of up to a million steps in order
+// ParaView and shells sort the names of up to a million steps in order.
+constexpr int kFieldDigits = 6;
 
 constexpr OptionSpec kFieldOptions[] = {
     {"field_center", OptionSpec::Choice, "cell",
@@ -86,7 +86,8 @@ void FieldSeries::setGrid(const std::vector<double>& origin, const std::vector<d
 
 void FieldSeries::addTensor(Ref<DTensor> tensor, const std::string& name,
                             const std::string& components) {
-  // The .xmf file must name the data exactly, and XML has no control characters, not even as numbers.
+  // The .xmf file must name the data exactly, and XML has no control characters, not even as
+  // numbers.
   checkPlain("the name of a field", name);
   checkPlain("the list of a field's components", components);
   const Shape& shape = tensor->layout().shape();
@@ -96,6 +97,7 @@ void FieldSeries::addTensor(Ref<DTensor> tensor, const std::string& name,
                 fmt::format("{} has shape {}; a field on a grid of {} dimensions needs at least so "
                             "many",
                             tensor->title(), shapeText(shape), space));
+  // Space is last in a tensor, and whatever comes before it are components.
   const Shape extents(shape.end() - space, shape.end());
   if (!fields_.empty() && extents != space_)
     throw Error(
@@ -130,6 +132,7 @@ void FieldSeries::checkWrite(Index step, double time) const {
                 fmt::format("{} has no field; call TenonFieldSeriesAddTensor() first", title()));
   if (step < 0)
     throw Error(TENON_ERR_ARG, fmt::format("step is {}; it must be >= 0", step));
+  // An earlier step would replace a file that the list of this run names already.
   if (lastStep_ && step <= *lastStep_)
     throw Error(TENON_ERR_ARG,
                 fmt::format("step is {}, but step {} is written already; steps must grow", step,
@@ -138,10 +141,12 @@ void FieldSeries::checkWrite(Index step, double time) const {
     throw Error(TENON_ERR_ARG, fmt::format("time is {}; it must be finite", time));
 }
 
-// Lists the times before `step` that an earlier run has left. A file that cannot be read is left out with a warning.
+// Lists the times before `step` that an earlier run has left. A file that cannot be read is left
+// out with a warning.
 void FieldSeries::findEarlier(Index step) {
   removeNumberedParts(folderOf(path_), name_ + "-", kFieldDigits);
   for (const Index each : numberedFiles(folderOf(path_), name_ + "-", kFieldDigits)) {
+    // A run that is continued from an earlier step writes the later ones again.
     if (each >= step)
       continue;
     try {
@@ -159,6 +164,7 @@ void FieldSeries::writeList(Index step) {
   std::vector<std::string> parts;
   for (const auto& [number, text] : times_)
     parts.push_back(text);
+  // ParaView may read the list at any time, so a new one takes the place of the old at one stroke.
   NewFile file(path_ + ".xmf");
   file.write(xdmfOfSeries(name_, parts));
   file.commit();
@@ -178,6 +184,7 @@ void FieldSeries::write(Index step, double time) {
   putGrid(values, grid_);
   for (const auto& [key, value] : values)
     files_->setValue(key, value);
+  // Step and time stand in the file, so that a list can be made of files alone.
   files_->setValue("step", step);
   files_->setValue("time", time);
   files_->write(stepPath(step));
@@ -188,6 +195,8 @@ void FieldSeries::write(Index step, double time) {
     } catch (...) {
       failure = caughtError();
     }
+  // The others wait for rank 0 as long as the list takes; a file system may be slow, and that is no
+  // absent rank.
   agreeWithoutLimit(*comm_, failure);
   lastStep_ = step;
 }

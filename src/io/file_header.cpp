@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes and checks the text before HDF5's first byte. HDF5 believes the metadata that it reads, so everything but the
-// tensors' data is under one digest, which is checked before HDF5 opens the file at all.
+// Writes and checks the text before HDF5's first byte. HDF5 believes the metadata that it reads, so
+// everything but the tensors' data is under one digest, which is checked before HDF5 opens the file
+// at all.
 #include "io/file_header.hpp"
 
 #include "io/stored_file.hpp"
@@ -24,6 +25,8 @@ namespace tenon {
 
 namespace {
 
+// HDF5 looks for its superblock at 0, 512 and every power of two behind, hence the sizes of
+// headers.
 constexpr Index kLeastHeader = 512, kMostHeader = Index(1) << 28;
 constexpr Index kHeaderLine = 48; // the most that a line with two numbers takes
 constexpr std::string_view kFirstWord = "tenon-checkpoint ";
@@ -65,6 +68,7 @@ public:
     Index value = 0;
     const auto [stop, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
     const auto length = static_cast<std::size_t>(stop - rest_.data());
+    // A number must end where writeHeader() ends it, so that nothing else can stand in between.
     if (error != std::errc() || value < 0 || length >= rest_.size() || rest_[length] != end)
       damaged();
     rest_.remove_prefix(length + 1);
@@ -107,8 +111,8 @@ void addBetween(ByteDigest& digest, std::istream& file, Index header, Index size
   addUpTo(size);
 }
 
-// The library writes superblocks of versions 2 and later, whose metadata have checksums. It reads no
-// older ones: HDF5 believes what they say.
+// The library writes superblocks of versions 2 and later, whose metadata have checksums. It reads
+// no older ones: HDF5 believes what they say.
 void checkSuperblock(const std::string& path, std::istream& file, Index header) {
   constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
   constexpr int kLeastVersion = 2;
@@ -196,7 +200,8 @@ void checkHeader(const std::string& path) {
       !std::has_single_bit(static_cast<std::uint64_t>(bytes)))
     first.damaged();
 
-  // The size of the header is trusted only now that it is within the file, so that no damage asks for much memory.
+  // The size of the header is trusted only now that it is within the file, so that no damage asks
+  // for much memory.
   text.resize(static_cast<std::size_t>(bytes));
   file.seekg(0);
   file.read(text.data(), static_cast<std::streamsize>(bytes));
@@ -210,6 +215,7 @@ void checkHeader(const std::string& path) {
   while (reader.skip("data ")) {
     const Index begin = reader.number(' ');
     const Index length = reader.number('\n');
+    // Ranges rise and lie within the file; the differences cannot overflow.
     if (begin < at || begin > size || length > size - begin)
       reader.damaged();
     data.push_back({begin, length});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The data of datasets, and what the HDF5 that Tenon was built with can do. Opened together, every read and write is a
-// collective call, so a rank without elements makes it too, with an empty selection.
+// The data of datasets, and what the HDF5 that Tenon was built with can do. Opened together, every
+// read and write is a collective call, so a rank without elements makes it too, with an empty
+// selection.
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
 
@@ -61,6 +62,7 @@ struct DataFile::Handles {
     Dataset& dataset = sets[number];
     const hsize_t count = static_cast<hsize_t>(cells(box));
     const Handle memory(H5Screate_simple(1, &count, nullptr), H5Sclose);
+    // A rank without elements makes the collective call too.
     if (count == 0) {
       subject.check(H5Sselect_none(memory), dataset.path);
       subject.check(H5Sselect_none(dataset.space), dataset.path);
@@ -86,6 +88,7 @@ DataFile::DataFile(const std::string& path, Access access,
   const Silence silence;
   const bool writes = access == Access::Write;
   Handles& h = *handles_;
+  // What fails in writing is the disk, and in reading the file.
   h.subject = {writes ? TENON_ERR_FILE : TENON_ERR_FORMAT, writes ? "write" : "read", path};
   h.transfer = Handle(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
   const Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
@@ -123,7 +126,8 @@ void DataFile::read(std::size_t number, const Box& box, void* cells) {
   });
 }
 
-// Called before the destructor, which cannot report that the last of the data did not reach the file.
+// Called before the destructor, which cannot report that the last of the data did not reach the
+// file.
 void DataFile::close() {
   const Silence silence;
   handles_->sets.clear();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Samples from an HDF5 file: a thread that reads bytes, a reader of one dataset, and the dataset that serves batches. The
-// thread calls pread() at positions that HDF5 told before, because neither HDF5 nor MPI can be expected to bear a second
-// thread; where the data are chunked or of another type there are no such positions, and HDF5 reads when it is asked.
+// Samples from an HDF5 file: a thread that reads bytes, a reader of one dataset, and the dataset
+// that serves batches. The thread calls pread() at positions that HDF5 told before, because neither
+// HDF5 nor MPI can be expected to bear a second thread; where the data are chunked or of another
+// type there are no such positions, and HDF5 reads when it is asked.
 #include "io/hdf5_dataset.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -23,8 +24,8 @@ namespace tenon {
 
 namespace {
 
-// Blocks all signals while it lives. A thread inherits the mask of the one that starts it, so that the signals of the
-// process go to the other threads, whose program expects them.
+// Blocks all signals while it lives. A thread inherits the mask of the one that starts it, so that
+// the signals of the process go to the other threads, whose program expects them.
 class SignalsBlocked {
 public:
   SignalsBlocked() {
@@ -44,6 +45,7 @@ private:
 std::string readPiece(int file, FilePiece piece) {
   while (piece.bytes > 0) {
     const ssize_t got = pread(file, piece.to, static_cast<std::size_t>(piece.bytes), piece.offset);
+    // The thread blocks signals, but a debugger or a stop can interrupt a call all the same.
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
@@ -74,6 +76,7 @@ void Prefetch::start(std::vector<FilePiece> pieces) {
 }
 
 std::string Prefetch::wait() {
+  // Joining is also what makes the bytes of the thread visible here.
   if (thread_.joinable())
     thread_.join();
   return failure_;
@@ -89,7 +92,8 @@ namespace {
 
 constexpr const char* kBufferName = "a batch of a dataset";
 
-// The runs of a box that are contiguous in the array around it: offsets of their first elements, and their length.
+// The runs of a box that are contiguous in the array around it: offsets of their first elements,
+// and their length.
 struct Runs {
   std::vector<Index> offsets;
   Index length = 1;
@@ -98,6 +102,8 @@ struct Runs {
 Runs runsOf(const Box& box, const Shape& shape) {
   Runs runs;
   std::size_t whole = box.size(); // dimensions from here on are of full extent
+  // Whole dimensions at the end make one run with the dimension before them, whatever part of that
+  // is taken.
   while (whole > 0 && box[whole - 1].size() == shape[whole - 1])
     runs.length *= shape[--whole];
   if (whole > 0)
@@ -129,6 +135,7 @@ void BatchReader::setBox(const Box& box, TenonDataType type) {
   Box sample = box;
   sample[0] = {0, 1};
   sampleBytes_ = tenon::cells(sample) * dataTypeSize(type);
+  // All samples of a batch, since a whole batch is converted at once.
   cells_ = Buffer(box[0].size() * sampleBytes_, kBufferName);
 }
 
@@ -139,6 +146,8 @@ Box BatchReader::boxOf(Index sample) const {
 }
 
 const Buffer& BatchReader::cells(const std::vector<Index>& samples) {
+  // What was read ahead is used if it is what is asked for now; any other order of calls reads at
+  // once.
   if (!takeAhead(samples))
     readNow(samples);
   return cells_;
@@ -157,6 +166,7 @@ void BatchReader::readNow(const std::vector<Index>& samples) {
 bool BatchReader::takeAhead(const std::vector<Index>& samples) {
   if (!thread_ || ahead_.empty())
     return false;
+  // The thread is waited for in any case: it writes into the buffer that may be used next.
   const std::string failure = thread_->wait();
   const bool isAsked = ahead_ == samples;
   ahead_.clear();
@@ -183,6 +193,7 @@ std::vector<FilePiece> BatchReader::piecesOf(const std::vector<Index>& samples) 
 }
 
 void BatchReader::readAhead(std::vector<Index> samples) {
+  // Without a position, or with a conversion, only HDF5 can read.
   if (!file_.offset() || type_ != file_.type() || sampleBytes_ == 0)
     return;
   if (!thread_)
@@ -206,6 +217,8 @@ const OptionRegistration kDatasetRegistration{{"dataset", kDatasetOptions}};
 // to = scale * numbers + shift.
 template <class S>
 void giveReals(const Buffer& cells, double scale, double shift, DTensor& to) {
+  // The kernel computes scale * numbers + factor * what is there already, so that the shift is put
+  // there first.
   if (shift != 0)
     fillConstant(to, shift);
   const Shape& extent = to.extent();
@@ -263,6 +276,7 @@ void Hdf5Dataset::setFromOptions() {
 void Hdf5Dataset::open(const Layout& x, const Layout* labels) {
   const int rank = comm()->rank();
   const TenonDataType type = samples_->file().type();
+  // Samples are real numbers for the network, so HDF5 converts integers while it reads.
   samples_->setBox(x.boxOfRank(rank), type == TENON_INT64 ? TENON_FLOAT64 : type);
   if (labels)
     labels_->setBox(labels->boxOfRank(rank), labels_->file().type());
@@ -286,6 +300,8 @@ void Hdf5Dataset::fill(Index epoch, Index batch, DTensor& x, DTensor* labels) {
 }
 
 void Hdf5Dataset::readAhead(Index epoch, Index batch, const DTensor& x, const DTensor* labels) {
+  // Behind an epoch's last batch comes the first one of the next epoch, whose order is a function
+  // of its number.
   const bool isLast = batch + 1 == batches();
   const Index nextEpoch = epoch + (isLast ? 1 : 0), next = isLast ? 0 : batch + 1;
   samples_->readAhead(samplesOf(nextEpoch, next, x));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the structure of a file with suspicion: it may be damaged, foreign or made by an enemy. Depth, number of objects and
-// all that is kept in memory have limits, links are refused, and a type or shape that a checkpoint does not have is an
-// error, since HDF5 itself would follow all of these.
+// Reads the structure of a file with suspicion: it may be damaged, foreign or made by an enemy.
+// Depth, number of objects and all that is kept in memory have limits, links are refused, and a
+// type or shape that a checkpoint does not have is an error, since HDF5 itself would follow all of
+// these.
 #include "io/file_header.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
@@ -18,9 +19,11 @@ using hdf5::Handle;
 using hdf5::Silence;
 using hdf5::Subject;
 
+// Far above what any network has, and far below what would exhaust stack or memory.
 constexpr int kMostDepth = 64;
 constexpr std::size_t kMostObjects = 1000000, kMostText = std::size_t(16) << 20;
-// The limit for all that is noted: by hard links a small file can say the same thing a million times.
+// The limit for all that is noted: by hard links a small file can say the same thing a million
+// times.
 constexpr std::size_t kMostNoted = std::size_t(256) << 20;
 
 class StructureReader {
@@ -35,6 +38,7 @@ public:
     found_.writer = textAttribute(file_, "writer");
     found_.created = textAttribute(file_, "created");
     found_.ranks = ranksWritten();
+    // The state of objects is in these three; values are read by themselves.
     for (const char* top : {"network", "optimizer", "tensors"})
       if (H5Lexists(file_, top, H5P_DEFAULT) > 0)
         walk(top, 0);
@@ -68,9 +72,13 @@ private:
     hdf5::Notes names;
     const auto add = [](hid_t, const char* name, const H5L_info_t*, void* list) noexcept -> herr_t {
       auto& all = *static_cast<hdf5::Notes*>(list);
+      // A callback must not throw through HDF5, so names are noted, and a failure is thrown by
+      // take().
       return all.size() == kMostObjects ? -1 : all.add(name);
     };
     const bool isRead = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names) >= 0;
+    // An iteration that ends early looks like a shorter list; the caller compares its length with
+    // what the group says.
     std::vector<std::string> all = names.take();
     return isRead ? all : std::vector<std::string>();
   }
@@ -141,6 +149,8 @@ private:
       tensor.type = TENON_INT64;
     else if (H5Tequal(type, H5T_IEEE_F32LE) <= 0)
       subject_.fail(path, "its type is none of float32, float64 and int64");
+    // Data in one piece have a place that the header names; external ones could be in any file of
+    // the machine.
     if (H5Pget_layout(creation) != H5D_CONTIGUOUS || H5Pget_external_count(creation) != 0)
       subject_.fail(path, "its data do not lie in one piece in the file");
     const int rank = H5Sget_simple_extent_ndims(space);
@@ -150,6 +160,7 @@ private:
     H5Sget_simple_extent_dims(space, extents.data(), nullptr);
     for (const hsize_t extent : extents)
       tensor.shape.push_back(static_cast<Index>(extent));
+    // Early allocation gives a dataset all of its bytes when it is made, so fewer are damage.
     if (static_cast<hsize_t>(tensor.bytes()) != H5Dget_storage_size(set))
       subject_.fail(path, "its data are not all in the file");
     tensor.digest = numberAttribute(set, "digest");
@@ -212,6 +223,8 @@ private:
     const Handle attribute = open(object, name);
     const Handle type(H5Aget_type(attribute), H5Tclose);
     const std::size_t size = H5Tget_size(type);
+    // A text of variable length is a pointer, whose target HDF5 allocates by a length that the file
+    // gives.
     if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 || size > kMostText)
       subject_.fail(name, "it is no text of fixed length");
     note(name, size);

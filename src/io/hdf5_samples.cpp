@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One dataset of numbers in a file of any program. The position of its data is known only if they are stored in one piece
-// and in the type in which they are read; then a reader can do without HDF5.
+// One dataset of numbers in a file of any program. The position of its data is known only if they
+// are stored in one piece and in the type in which they are read; then a reader can do without
+// HDF5.
 #include "io/hdf5_samples.hpp"
 
 #include "io/hdf5_handle.hpp"
@@ -16,13 +17,14 @@ using hdf5::Handle;
 using hdf5::Silence;
 using hdf5::Subject;
 
-// That it is there, a regular file, and may be read, which HDF5 says less plainly.
+// Checks that the file is there, is a regular one, and may be read, which HDF5 says less plainly.
 void checkReadable(const std::string& path) {
   ::close(openRegularFile(path, "cannot open"));
 }
 
 TenonDataType typeOf(const Subject& subject, const std::string& name, hid_t type) {
   const H5T_class_t kind = H5Tget_class(type);
+  // Integers of any size are read as the widest, floating numbers of at most 32 bits as float32.
   if (kind == H5T_INTEGER)
     return TENON_INT64;
   if (kind != H5T_FLOAT)

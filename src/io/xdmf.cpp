@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes the XDMF text of a series of fields. Everything is taken from the HDF5 files, names and all, so every text is
-// escaped and every value checked; order and thickness of the axes are those that ParaView's readers expect, which the
-// header explains.
+// Writes the XDMF text of a series of fields. Everything is taken from the HDF5 files, names and
+// all, so every text is escaped and every value checked; order and thickness of the axes are those
+// that ParaView's readers expect, which the header explains.
 #include "io/xdmf.hpp"
 
 #include "sys/errors/error.hpp"
@@ -88,6 +88,7 @@ std::string dataItem(const std::string& name, const StoredDataset& field, const 
 Shape spaceOf(const StoredDataset& field, const FieldGrid& grid) {
   Shape space(field.shape.end() - grid.dimensions(), field.shape.end());
   if (grid.isFlat())
+    // ParaView's readers want three dimensions, and a plane is one cell thick.
     space.insert(space.begin(), 1);
   return space;
 }
@@ -98,6 +99,7 @@ std::string hyperslab(const std::string& name, const StoredDataset& field, Index
   Shape start(field.shape.size(), 0), stride(field.shape.size(), 1), count = field.shape;
   for (std::size_t d = field.shape.size() - static_cast<std::size_t>(grid.dimensions()); d-- > 0;) {
     start[d] = number % field.shape[d];
+    // The components are counted row by row over the dimensions before space.
     number /= field.shape[d];
     count[d] = 1;
   }

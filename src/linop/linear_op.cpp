@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What every operator does around its own work: the checks, the state of the action in flight, and
+// the loan of the two arrays. All checks come before doBegin(): once a rank has sent a message, the
+// others wait for the rest of its action, so that it can no longer refuse.
 #include "linop/linear_op.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -88,7 +91,8 @@ void LinearOp::check(const Action& action) const {
   checkFactor(action.alpha, outputType, title());
   checkFactor(action.beta, outputType, title());
   checkIdle();
-  // Before any message leaves.
+  // Kernels would refuse a lent or constant array too, but then other ranks would already wait for
+  // this one's messages.
   action.x->checkReadable();
   action.y->checkWritable();
   if (shareElements(*action.x, *action.y) && !worksInPlace(action))
@@ -100,6 +104,8 @@ void LinearOp::check(const Action& action) const {
 }
 
 void LinearOp::checkIdle() const {
+  // Only begin() makes a loan. An action without one is inside a call of the library's, so that
+  // whoever asks here was called by a function of the user's that the operator itself runs.
   if (loan_ && flight_)
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} has an operation in flight; call TenonLinearOp{}End() first",
@@ -126,6 +132,8 @@ void LinearOp::finish() {
 
 void LinearOp::begin(Sense sense, double alpha, DTensor& x, double beta, DTensor& y) {
   start({sense, alpha, &x, beta, &y});
+  // The arrays are lent once the action has begun: if it cannot, there is nothing to give back. The
+  // addresses are taken before, since an array that is lent for writing does not tell its own.
   Loan loan{Ref<DTensor>::share(&x), Ref<DTensor>::share(&y), arrayOf(x), arrayOf(y)};
   x.lendForReading();
   y.lendForWriting();
@@ -140,11 +148,14 @@ void LinearOp::end(Sense sense) {
   const Loan loan = std::move(*loan_);
   loan_.reset();
   const std::optional<Error> broken = giveBack(loan);
-  finish(); // other ranks wait for it
+  // Whoever gave an array back too early learns it only now, since other ranks wait for finish().
+  finish();
   if (broken)
     throw Error(*broken);
 }
 
+// Both loans end, even if the first turns out to be broken: a loan that stayed would block the
+// tensor.
 std::optional<Error> LinearOp::giveBack(const Loan& loan) {
   std::optional<Error> broken;
   const auto attempt = [&](auto&& end) {
@@ -160,6 +171,7 @@ std::optional<Error> LinearOp::giveBack(const Loan& loan) {
 }
 
 void LinearOp::bind(Sense sense, DTensor& x, DTensor& y) {
+  // What is bound must suit a plain action, the only kind that bound messages serve.
   check({sense, 1, &x, 0, &y});
   doBind(sense, x, y);
 }
@@ -178,6 +190,8 @@ void LinearOp::unbindPart(LinearOp& op) {
   op.doUnbind();
 }
 
+// With alpha = 0 nothing is read, so nothing is sent either; all ranks pass the same alpha. An
+// action that could not begin is not in flight: the operator can be used again.
 void LinearOp::launch(LinearOp& op, const Action& action) {
   op.checkIdle();
   op.flight_ = action;
@@ -191,6 +205,7 @@ void LinearOp::launch(LinearOp& op, const Action& action) {
 }
 
 void LinearOp::complete(LinearOp& op) {
+  // The operator is idle afterwards also if doEnd() throws.
   const struct Landing {
     std::optional<Action>& flight;
     ~Landing() { flight.reset(); }

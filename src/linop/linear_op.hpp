@@ -44,31 +44,33 @@ public:
   TenonDataType domainType() const noexcept { return domainType_; }
   TenonDataType rangeType() const noexcept { return rangeType_; }
   virtual const char* type() const noexcept = 0;
-  // Where it wants its tensors; most work wherever these are.
+  // The space in which the operator wants its tensors. Most operators work in either.
   virtual Space space() const noexcept { return Space::Host; }
-  // Type, data types and layouts, and what else all ranks must agree on.
+  // The text that must be the same on all ranks: type, data types and layouts, and what a type
+  // adds.
   virtual std::string agreedText() const;
-  // For views: a heading, then one fact a line.
+  // The text of a view: a heading, then one fact a line.
   std::string describe() const;
   // Memory that the operator holds now on this rank: messages, and what lies between its parts.
   virtual Index bufferBytes() const { return 0; }
   // What a rank sends in one Apply, where that is known.
   virtual std::optional<Traffic> trafficOf(int) const { return std::nullopt; }
 
-  // y <- alpha F x + beta y. Collective, alpha and beta the same on all ranks. x in the domain, y
-  // in the range; they share no memory, unless the operator works in place. beta = 0 never reads y, alpha = 0 never x.
+  // y <- alpha F x + beta y. Collective, alpha and beta the same on all ranks. x lies in the domain
+  // and y in the range; they share no memory, unless the operator works in place. beta = 0 never
+  // reads y, and alpha = 0 never x.
   void apply(const DTensor& x, DTensor& y) { apply(1, x, 0, y); }
   void apply(double alpha, const DTensor& x, double beta, DTensor& y);
-  // x <- alpha F* y + beta x. y in the range's dual, x in the domain's dual.
+  // x <- alpha F* y + beta x. y lies in the range's dual, x in the domain's dual.
   void applyAdjoint(const DTensor& y, DTensor& x) { applyAdjoint(1, y, 0, x); }
   void applyAdjoint(double alpha, const DTensor& y, double beta, DTensor& x);
 
-  // The same in two halves. Meanwhile x is lent for reading and y for writing; another action of
-  // this operator is TENON_ERR_STATE.
+  // begin() and end() are an action in two halves. Between them x is lent for reading and y for
+  // writing, and another action of this operator is TENON_ERR_STATE.
   void begin(Sense sense, double alpha, DTensor& x, double beta, DTensor& y);
   void end(Sense sense);
-  // The same for layers: nothing is lent, and by finish() x must be as it was and y hold what the
-  // result is added to.
+  // start() and finish() are the same halves for layers: nothing is lent. Until finish() x must
+  // stay as it was, and then y must hold what the result is added to.
   void start(const Action& action);
   void finish();
   bool isBegun() const noexcept { return loan_.has_value(); }
@@ -84,21 +86,21 @@ protected:
   LinearOp(CommPtr comm, Layout domain, Layout range, TenonDataType domainType,
            TenonDataType rangeType);
 
-  // Lines of a view below those of the layouts.
+  // The lines of a view below those of the layouts.
   virtual std::string describeMore() const { return {}; }
   // Whether the action can be done although x and y share memory.
   virtual bool worksInPlace(const Action&) const { return false; }
   static bool worksInPlace(const LinearOp& op, const Action& action) {
     return op.worksInPlace(action);
   }
-  // Tensors are checked and alpha is not 0.
+  // The halves of an action of this type. The tensors have been checked, and alpha is not 0.
   virtual void doBegin(const Action&) {}
   virtual void doEnd(const Action& action) = 0;
   virtual void doBind(Sense, DTensor&, DTensor&) {}
   virtual void doUnbind() {}
 
-  // For operators made of operators: the halves of an action of one of theirs, without the checks
-  // that have been made on the whole.
+  // Operators made of operators call these: the halves of an action of a component, without the
+  // checks that have been made on the whole.
   static void launch(LinearOp& op, const Action& action);
   static void complete(LinearOp& op);
   static void run(LinearOp& op, const Action& action);
@@ -113,7 +115,7 @@ private:
     const void* xArray = nullptr;
     const void* yArray = nullptr;
   };
-  // The error, if the caller has given the arrays back in the operator's stead.
+  // Returns the error of a caller who has given the arrays back in the operator's stead.
   static std::optional<Error> giveBack(const Loan& loan);
   void check(const Action& action) const;
   std::string typesText() const;

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Takes prices apart into what latencies, bandwidths and copies add to them, and fits rates to
+// measured times. The parts are slopes of the price, not a formula of their own: a price is
+// piecewise linear in the times of the rates, so that a small step finds the parts of whichever way
+// of a move is the cheapest now.
 #include "plan/calibration.hpp"
 
 #include <algorithm>
@@ -7,8 +11,11 @@ namespace tenon {
 
 namespace {
 
-constexpr double kStep = 1e-3;              // of a rate, for slopes
-constexpr double kLeastOfABandwidth = 1e-6; // factor of its times, so that it stays finite
+// The relative step of a rate for slopes: small enough not to change the way of a move, and large
+// enough for the digits of a difference.
+constexpr double kStep = 1e-3;
+// The least factor of the times of a bandwidth, so that it stays finite.
+constexpr double kLeastOfABandwidth = 1e-6;
 
 } // namespace
 
@@ -16,6 +23,7 @@ LinkRates scaledRates(const LinkRates& rates, const PriceParts& factors) {
   LinkRates scaled = rates;
   scaled.latency *= factors[0];
   scaled.overhead *= factors[0];
+  // Factors are those of times, and a bandwidth is the inverse of one.
   const double transfers = std::max(factors[1], kLeastOfABandwidth);
   scaled.bandwidth /= transfers;
   scaled.copyBandwidth /= std::max(factors[2], kLeastOfABandwidth);
@@ -36,6 +44,7 @@ void visitSlopes(const LinkRates& rates, const std::function<void(const LinkRate
 }
 
 double slopeOf(double seconds, double secondsBySlope) {
+  // A larger rate of times cannot make a move cheaper; what is below 0 is rounding.
   return std::max(0., (secondsBySlope - seconds) / kStep);
 }
 
@@ -54,6 +63,7 @@ PriceParts fittedFactors(const std::vector<MeasuredMove>& moves) {
     return std::ranges::any_of(
         moves, [&](const MeasuredMove& move) { return move.seconds > 0 && move.parts[part] > 0; });
   };
+  // What no move depends on can have any factor, and keeps what it had.
   for (int part = 0; part < kPriceParts; ++part)
     if (!isMeasured(part))
       factors[part] = 1;
@@ -63,6 +73,8 @@ PriceParts fittedFactors(const std::vector<MeasuredMove>& moves) {
 namespace {
 
 void fitSpeed(const std::vector<MeasuredKernel>& kernels, KernelRates& rates) {
+  // The sum of (1 - f / rate)^2 over the measured rates f is least at the rate that is sum f^2 /
+  // sum f.
   double f = 0, ff = 0;
   for (const MeasuredKernel& kernel : kernels)
     if (kernel.seconds > 0) {
@@ -77,12 +89,15 @@ void fitSpeed(const std::vector<MeasuredKernel>& kernels, KernelRates& rates) {
 void fitKinds(const std::vector<MeasuredKernel>& kernels, Index cellBytes, KernelRates& rates) {
   std::map<std::pair<std::string, KernelPass>, std::pair<double, double>> sums;
   KernelRates unscaled = rates;
+  // A second calibration must not multiply the factors of the first.
   unscaled.scales.clear();
   for (const MeasuredKernel& kernel : kernels) {
     const double predicted = unscaled.seconds(kernel.kind, cellBytes, kernel.work);
     if (!(kernel.seconds > 0) || !(predicted > 0))
       continue;
     auto& [measured, all] = sums[{kernel.kind, kernel.work.pass}];
+    // A kind's factor is that of its total: what takes long has to be right, and short kernels are
+    // noise.
     measured += kernel.seconds;
     all += predicted;
   }
@@ -100,6 +115,8 @@ LinkRates fittedLinks(const std::vector<MeasuredMove>& moves, const LinkRates& l
   }
   if (measured > 0 && predicted > 0)
     for (double& factor : factors)
+      // Relative errors alone would fit many short moves and miss the sum, which is what a plan is
+      // chosen by.
       factor *= measured / predicted;
   return scaledRates(links, factors);
 }

@@ -2,9 +2,10 @@
 // Rates fitted to what was measured.
 //
 //    speed      least squares of the relative errors of kernels by their operations alone
-//    kernels    of each kind and pass the factor by which all of them took longer than predicted
-//    links      latencies, bandwidths and copies (calibration.hpp), then all of them by the factor by which all
-//               moves took longer
+//    kernels    for each kind and pass, the factor by which all of its kernels took longer than
+//               predicted
+//    links      latencies, bandwidths and copies, then all of them by the factor by which all moves
+//               took longer
 #pragma once
 
 #include "machine/link.hpp"
@@ -20,18 +21,19 @@
 
 namespace tenon {
 
-// Times as sums of a few parts, and the factors of these that explain best what was measured.
+// Measured times as sums of a few parts, and the factors of the parts that explain best what was
+// measured.
 
 template <std::size_t N>
 struct MeasuredSum {
   std::array<double, N> parts{};
   double seconds = 0;
-  double weight = 1; // of its relative error
+  double weight = 1; // of the relative error
 };
 
 namespace squares {
 
-// Row i of the equations; their right side is its last number.
+// The normal equations: row i ends with its right side.
 template <std::size_t N>
 using Equations = std::array<std::array<double, N + 1>, N>;
 
@@ -48,7 +50,8 @@ Equations<N> normalEquations(const std::vector<MeasuredSum<N>>& sums) {
   return a;
 }
 
-// For some of the parts, the others are 0; none if these are alike in all sums, or a factor is negative.
+// Solves for some of the parts, while the others are 0. There is no solution if these parts are
+// alike in all sums, or if a factor would be negative.
 template <std::size_t N>
 std::optional<std::array<double, N>> solved(Equations<N> a, unsigned chosen) {
   const auto isIn = [&](std::size_t i) { return (chosen >> i & 1) != 0; };
@@ -89,7 +92,9 @@ double sumOf(const MeasuredSum<N>& sum, const std::array<double, N>& factors) {
   return all;
 }
 
-// Least squares of relative errors by factors of at least 0, of sums that took any time; none without such.
+// Least squares of relative errors by factors of at least 0, over the sums that took any time; none
+// if there is no such sum. All subsets of the parts are tried, which for the few parts here is
+// exact and cheap.
 template <std::size_t N>
 std::optional<std::array<double, N>> leastSquares(std::vector<MeasuredSum<N>> sums) {
   std::erase_if(sums, [](const MeasuredSum<N>& sum) { return !(sum.seconds > 0); });
@@ -109,8 +114,9 @@ std::optional<std::array<double, N>> leastSquares(std::vector<MeasuredSum<N>> su
   return best;
 }
 
-// The least sum of p / m + m / p, of what is predicted and what was measured: too long by a factor is as bad as too
-// short. The weights have the same derivative there.
+// The least sum of p / m + m / p over the predicted times p and measured times m, for which a time
+// that is too long by a factor is as bad as one that is too short. It is found by least squares
+// again and again, with weights that give the squares the same derivative at the last solution.
 template <std::size_t N>
 std::optional<std::array<double, N>> leastRatios(std::vector<MeasuredSum<N>> sums) {
   constexpr int kFits = 8;
@@ -126,26 +132,28 @@ std::optional<std::array<double, N>> leastRatios(std::vector<MeasuredSum<N>> sum
   return factors;
 }
 
-// Prices as sums of what latencies, bandwidths and the rest (overheads and copies) add to them, and the factors
-// of these that explain best what was measured.
+// Prices as sums of what latencies, bandwidths and the rest (overheads and copies) add to them, and
+// the factors of these that explain best what was measured.
 
-// Of latencies with the overheads of messages, of bandwidths, and of copies.
+// The parts are latencies with the overheads of messages, bandwidths, and copies.
 inline constexpr int kPriceParts = 3;
 using PriceParts = std::array<double, kPriceParts>;
 
-// price: seconds by some rates. Prices are linear in times as long as no other way of the same move is cheaper, so
-// that their parts are slopes.
+// A price as seconds by given rates. Prices are linear in the times of rates as long as no other
+// way of the same move is cheaper, so that their parts are slopes.
 using Price = std::function<double(const LinkRates&)>;
 PriceParts partsOfPrice(const LinkRates& rates, const Price& price);
-// The same of many prices at once: calls `visit` with the rates, and with those of each part's slope.
+// For many prices at once: calls `visit` with the rates, and then with the rates of each part's
+// slope.
 void visitSlopes(const LinkRates& rates, const std::function<void(const LinkRates&)>& visit);
 double slopeOf(double seconds, double secondsBySlope);
-// Times multiplied by factors.
+// The rates with their times multiplied by factors.
 LinkRates scaledRates(const LinkRates& rates, const PriceParts& factors);
 
 using MeasuredMove = MeasuredSum<kPriceParts>;
 
-// Least squares of relative errors, by factors of at least 0. Of parts that nothing measured has they are 1.
+// The factors with the least squares of relative errors, at least 0. A part that no measured move
+// has keeps the factor 1.
 PriceParts fittedFactors(const std::vector<MeasuredMove>& moves);
 
 struct MeasuredKernel {
@@ -154,7 +162,8 @@ struct MeasuredKernel {
   double seconds = 0;
 };
 
-// The parts of the moves are by these rates. Rates of which nothing was measured stay as they are.
+// Fits the rates, by which the parts of the moves must have been found. Rates of which nothing was
+// measured stay as they are.
 OwnRates fittedRates(const std::vector<MeasuredKernel>& kernels,
                      const std::vector<MeasuredMove>& moves, Index cellBytes, OwnRates rates);
 

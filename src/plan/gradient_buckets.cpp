@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Fills buckets with parameters, and reduces each bucket while the adjoint goes on. All ranks must
+// put the same parameters into the same buckets in the same order, so that everything here follows
+// from the list of maps and from global layouts, never from what a rank holds.
 #include "plan/gradient_buckets.hpp"
 
 #include "linop/exchange/make_conversion.hpp"
@@ -13,7 +16,8 @@ namespace tenon {
 
 namespace {
 
-// Along an axis of one process there is one copy, whatever the property.
+// The axes along which a parameter has copies, or all others. Along an axis of one process there is
+// one copy, whatever the property.
 std::vector<int> axesWithCopies(const Layout& layout, bool copies) {
   std::vector<int> axes;
   for (int axis = 0; axis < layout.grid().axes(); ++axis)
@@ -22,8 +26,8 @@ std::vector<int> axesWithCopies(const Layout& layout, bool copies) {
   return axes;
 }
 
-// The last step of an adjoint that adds to the gradient of each parameter. What a kernel that recomputes does for
-// the parameters within it is not in the list.
+// The last step of an adjoint that adds to the gradient of each parameter. What a kernel that
+// recomputes does for the parameters within it is not in the list, so that these are not found.
 std::map<const Parameter*, std::size_t> lastSteps(const BoundMaps& maps, const Pass& pass) {
   std::map<const Parameter*, std::size_t> last;
   for (std::size_t s = 0; s < pass.steps.size(); ++s)
@@ -33,7 +37,9 @@ std::map<const Parameter*, std::size_t> lastSteps(const BoundMaps& maps, const P
   return last;
 }
 
-// The array in which gradients lie one after the other.
+// The layout of the array in which the gradients lie one after the other. Its cuts are the sums of
+// what the members have at each position, so that each rank's part is just its own gradients, and
+// the reduction is an ordinary conversion from P to B along the axes with copies.
 Layout layoutOf(const std::vector<Parameter*>& members) {
   const Layout& first = members.front()->storage();
   const Grid& grid = first.grid();
@@ -56,15 +62,19 @@ Layout layoutOf(const std::vector<Parameter*>& members) {
 
 } // namespace
 
-// Made by then, it is destroyed if the body throws, and parameters leave the buckets that they have.
+// The private constructor has made an object by the time the body runs, so that it is destroyed if
+// the body throws, and parameters leave the buckets that they have.
 GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) : GradientBuckets() {
   const BoundMaps& maps = layer.maps(layer.inputLayouts());
+  // The order in which the gradients are ready does not depend on whether an input's cotangent is
+  // wanted.
   const Chosen none(maps.list().inputs().size(), false);
   const auto last = lastSteps(maps, adjointPass(maps.list(), none, Setup::orderFromOptions()));
   std::vector<std::pair<std::size_t, Parameter*>> ready;
   for (const Ref<Parameter>& parameter : layer.parameters())
     if (parameter->toDirection()) {
       const auto known = last.find(parameter.get());
+      // A parameter that no step of the list names is ready when the adjoint ends.
       ready.emplace_back(known == last.end() ? ~std::size_t(0) : known->second, parameter.get());
     }
   std::ranges::stable_sort(ready, {}, [](const auto& one) { return one.first; });
@@ -81,6 +91,8 @@ GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) : GradientBuck
     const Index more = parameter->storage().mostOwnedCells() * dataTypeSize(parameter->dataType());
     auto at = std::ranges::find_if(
         open, [&, p = parameter](const Open& one) { return isLike(*one.members.front(), *p); });
+    // A bucket is closed when the next parameter would make it too large. The bytes are those of
+    // the rank with the most, so that all ranks close it at once.
     if (at != open.end() && at->bytes + more > bytes) {
       add(layer, at->members);
       open.erase(at);
@@ -108,6 +120,7 @@ void GradientBuckets::add(const Layer& layer, const Members& members) {
   const Index each = bucket.sums->localElements() * dataTypeSize(type);
   bucket.memory = std::make_shared<Buffer>(
       readableBuffer(*comm, bucket.sums->context(), 2 * each, "gradients"));
+  // Gradients accumulate, and parameters may find their memory before anything was added.
   bucket.memory->setZero();
   auto* first = bucket.memory->data<std::byte>();
   bucket.addends->placeBox(first, false);
@@ -117,12 +130,14 @@ void GradientBuckets::add(const Layer& layer, const Members& members) {
   for (Parameter* member : members) {
     const bool isLast = member == members.back();
     member->setBucket({bucket.memory, first + at, first + each + at,
+                       // The last member stands for the bucket in logs and in counts of what is
+                       // reduced.
                        isLast ? std::optional(layout) : std::nullopt});
     at += cells(member->storage().boxOfRank(comm->rank())) * dataTypeSize(type);
   }
 }
 
-// Parameters keep the memory.
+// The parameters keep the memory, which holds their gradients.
 GradientBuckets::~GradientBuckets() {
   for (const Bucket& bucket : buckets_)
     for (Parameter* member : bucket.members)
@@ -139,6 +154,7 @@ GradientBuckets::Timetable GradientBuckets::timetableOf(const BoundMaps& maps,
       const auto known = last.find(member);
       full = std::max(full, known == last.end() ? pass.steps.size() - 1 : known->second);
     }
+    // A bucket is full when the last of its members is.
     made.full[full].push_back(b);
   }
   return made;
@@ -146,6 +162,7 @@ GradientBuckets::Timetable GradientBuckets::timetableOf(const BoundMaps& maps,
 
 void GradientBuckets::begins(const BoundMaps& maps, const Pass& pass, bool completes) {
   running_ = nullptr;
+  // Evaluations that are pending still will add to the gradients.
   if (!completes)
     return;
   const auto known =
@@ -162,6 +179,8 @@ void GradientBuckets::ran(std::size_t step, const OpenScope&) {
 }
 
 void GradientBuckets::start(Bucket& bucket) {
+  // Frozen parameters have no gradient, but a bucket with one that is not needs all places in its
+  // array.
   if (std::ranges::all_of(bucket.members, [](const Parameter* p) { return p->isFrozen(); }))
     return;
   const LogScope scope(bucket.members.back()->event());
@@ -173,6 +192,7 @@ void GradientBuckets::start(Bucket& bucket) {
 }
 
 void GradientBuckets::ends() {
+  // Every reduction ends with the pass, so that whoever reads a gradient next finds it reduced.
   for (Bucket& bucket : buckets_) {
     if (!std::exchange(bucket.begun, false))
       continue;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gradients that are reduced together, while the adjoint goes on. A bucket is a list of parameters of one grid that
-// are copies along the same of its axes, in the order in which the adjoint is done with them. Their gradients lie one
-// after the other in one array: a tensor of one dimension, P along these axes and split along the others, whose
-// conversion to B starts as soon as the last of them is ready, and ends with the adjoint.
+// Gradients that are reduced together while the adjoint goes on. A bucket is a list of parameters
+// on one grid that are copies along the same axes of it, in the order in which the adjoint is done
+// with them. Their gradients lie one after the other in one array: a tensor of one dimension, P
+// along these axes and split along the others, whose conversion to B starts as soon as the last of
+// them is ready, and ends with the adjoint.
 #pragma once
 
 #include "layer/core/layer.hpp"
@@ -12,8 +13,8 @@ namespace tenon {
 
 class GradientBuckets final : public PassObserver {
 public:
-  // Collective. Of a layer that is set up; it gets no parameter whose bucket would have more bytes on some rank,
-  // unless it is the only one in it.
+  // Collective. Makes the buckets of a layer that is set up. No bucket has more than `bytes` on any
+  // rank, unless it has one parameter only.
   GradientBuckets(const Layer& layer, Index bytes);
   ~GradientBuckets() override;
   GradientBuckets(const GradientBuckets&) = delete;

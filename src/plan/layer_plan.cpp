@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Searches the plan of a network of layers, gives each layer its word, and sets the network up. The
+// network belongs to the user: whatever a plan sets in it is remembered first and restored unless
+// everything went well, and what a pinned output needs stands around the network, not in it.
 #include "plan/layer_plan.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -31,6 +34,7 @@ constexpr OptionSpec kOptions[] = {
 const OptionRegistration kRegistration{{"plan", kOptions}};
 
 NetworkSource sourceOf(const Layer& network) {
+  // The base class asks layers() for the declarations, which come from the layers themselves.
   return {.name = network.title(), .table = {}, .layers = LayerDescription{}};
 }
 
@@ -41,6 +45,8 @@ public:
     for (const UnfoldedNode& node : nodes)
       before_.push_back({node.layer, node.layer->declaration().settings(), node.layer->uses()});
   }
+  // A failure after some layers have their words would leave a network that is neither the user's
+  // nor the plan's.
   ~KeptSettings() {
     for (std::size_t i = 0; !done_ && i < before_.size(); ++i) {
       before_[i].layer->declaration().restore(std::move(before_[i].settings));
@@ -76,6 +82,7 @@ LayerPlan::~LayerPlan() {
 void LayerPlan::leaveLayers() noexcept {
   if (!compiled_)
     return;
+  // The observers are the plan's own, and the layers would tell them of passes when they are gone.
   compiled_->setObservers({});
   compiled_ = {};
 }
@@ -101,6 +108,8 @@ void LayerPlan::setInput(const Layout& layout) {
   checkOpen("TenonPlanSetInput()");
   checkBatch(layout, batch(), "input");
   setInputShape(Shape(layout.shape().begin() + 1, layout.shape().end()));
+  // The caller's layout is for one number of processes and one batch, and is checked against both
+  // when it is used.
   pinInput([layout](const Shape&, Index) { return layout; });
 }
 
@@ -112,6 +121,7 @@ void LayerPlan::setOutput(const Layout& layout) {
 
 const FoundPlan& LayerPlan::search() {
   setSpace(network_->space());
+  // Only for a search: afterwards the layers may have the plan's signatures.
   if (!wasSearched())
     fixSignatures();
   return NetworkPlan::search();
@@ -124,6 +134,7 @@ void LayerPlan::fixSignatures() {
     const std::string given = node.layer->declaration().value<std::string>("signature");
     if (given.empty())
       continue;
+    // A follower's signature would be a choice that the prices do not know.
     if (std::none_of(planned.layers.begin(), planned.layers.end(),
                      [&](const DeclaredLayer& layer) { return layer.name == node.path; }))
       throw Error(
@@ -171,7 +182,9 @@ std::string LayerPlan::agreedText() const {
       bucketBytes(), network_->settings());
 }
 
-// One rank searches for all: no other result is possible then.
+// One rank searches and the others take its result, even rank 0 through the text: sums that differ
+// in the last digit, as on other processors, could choose another plan. A rank that has searched
+// before, as a user may ask, agrees on what was searched.
 void LayerPlan::shareSearch() {
   const std::string found = collectively(
       *comm(), "the plan",
@@ -193,7 +206,7 @@ const PlannedLayer* LayerPlan::plannedAt(const std::string& path) const {
   return nullptr;
 }
 
-// What a plan is made for. Signatures are no part of the network, since a plan sets them.
+// What a plan is made for. Signatures are no part of the network here, since a plan sets them.
 PlanFile LayerPlan::asFile() const {
   LayerDescription network = describeUnfolded(unfolded(*network_));
   for (LayerDescription::Node& node : network.nodes)
@@ -229,6 +242,7 @@ void LayerPlan::load(const std::string& path) {
   checkOpen("TenonPlanLoad()");
   const std::string read = collectively(
       *comm(), "the path of the plan",
+      // One rank reads, so that all have the same text even if the file changes meanwhile.
       [&] { return comm()->rank() == 0 ? readWholeFile(path, "plan file") : std::string(); },
       [&](const std::string&) { return path; });
   const std::string text = broadcastText(*comm(), read, 0);
@@ -253,17 +267,20 @@ void LayerPlan::giveWords() {
   for (const UnfoldedNode& node : unfolded(*network_))
     if (const PlannedLayer* planned = plannedAt(node.path)) {
       node.layer->set("signature", planned->signature);
+      // The signature says how the input is split, and the uses also where: a field's cuts are not
+      // balanced.
       node.layer->setUses(planned->uses);
     }
 }
 
-// Free inputs are where the first layer that reads them uses them.
+// An input that is free lies where the first layer that reads it uses it, so that nothing moves.
 Layout LayerPlan::inputWanted(const DeclaredNetwork& declared) const {
   const DeclaredMove& first = declared.reads.front();
   return plannedAt(declared.layers[first.to].name)->uses[first.input];
 }
 
-// What the network gives, now that its layers have their words.
+// The layout that the network's output has, now that its layers have their words: the forms tell,
+// without a set-up.
 Layout LayerPlan::outputFor(const Layout& input) const {
   Layouts outputs;
   for (const UnfoldedNode& node : unfolded(*network_)) {
@@ -280,6 +297,7 @@ Ref<Layer> LayerPlan::compile(const Layout& input, const std::optional<Layout>& 
     return network_;
   Ref<Layer> all = makeLayer(comm(), "sequential");
   const Ref<Layer> repartition = makeLayer(comm(), "repartition");
+  // What the two have in common is the network's; the container has no settings of its own.
   for (const char* name : {"data_type", "space", "stack_depth", "saved_type"})
     all->set(name, network_->declaration().get(name));
   all->setName(network_->name());
@@ -305,10 +323,13 @@ void LayerPlan::setUp() {
     return std::pair(from, compile(from, pinnedOutput(declared)));
   });
   made->setUp(input);
-  if (made.get() != network_.get()) // the same first values as without what is around it
+  // Initial values are drawn by a layer's place in its container, which is another one within what
+  // is put around the network: they are drawn again, so that a pinned output does not change them.
+  if (made.get() != network_.get())
     network_->initialize(static_cast<std::uint64_t>(network_->declaration().value<Index>("seed")),
                          streamOf("parameters"));
   compiled_ = made;
+  // From here on the network is set up, and its words are what runs.
   kept.done();
   try {
     noteNodes();
@@ -331,7 +352,9 @@ Index LayerPlan::bucketBytes() const {
   const Index given = options()
                           .findInt(prefix(), "gradient_bucket")
                           .value_or(bucketBytes_.value_or(options().getInt("", "gradient_bucket")));
-  constexpr double kTimesLatency = 19; // of the bytes, where latency is a twentieth of all
+  // A bucket takes latency + bytes / bandwidth; latency is a twentieth of that where the bytes take
+  // 19 times as long. Larger buckets would gain little and start later.
+  constexpr double kTimesLatency = 19;
   const OwnRates known = rates();
   return given >= 0
              ? given
@@ -357,6 +380,7 @@ LayerPlan::Memory LayerPlan::memory() const {
   const Setup& setup = layer().setup(layer().inputLayouts());
   const Layer::Memory held = layer().memory();
   Memory memory{.kept = held.kept, .shared = setup.sharedBytes()};
+  // The values that passes use by turns are counted among the buffers of a layer.
   memory.messages = held.buffers - memory.shared;
   memory.scratch = contextOf(comm())->scratchBytes();
   if (buckets_)
@@ -366,7 +390,8 @@ LayerPlan::Memory LayerPlan::memory() const {
   return memory;
 }
 
-// The network's own paths; what stands around it has its name.
+// Lists the nodes that run. Those of the network have their paths in it; what stands around it has
+// its name.
 void LayerPlan::noteNodes() {
   nodes_.clear();
   const std::vector<UnfoldedNode> inner = unfolded(*network_);

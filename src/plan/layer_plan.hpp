@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The plan of a network of layers on the processes of a communicator. Once it is set up, each layer has its
-// word as its signature and lies on the grid of that word, the plan's own or that of a pinned end, and the plan is
-// run like a layer.
+// The plan of a network of layers on the processes of a communicator. Once it is set up, each layer
+// has its word as its signature and lies on the grid of that word, the plan's own or that of a
+// pinned end, and the plan is run like a layer.
 //
-// Layouts that the caller has for input and output are pinned ends of the search. Where the last layer does not
-// lie where the output is pinned, a repartition follows the network, which itself stays as it is, with its names,
-// parameters and options.
+// Layouts that the caller has for input and output are pinned ends of the search. Where the last
+// layer does not lie where the output is pinned, a repartition follows the network, which itself
+// stays as it is, with its names, parameters and options.
 #pragma once
 
 #include "layer/core/layer.hpp"
@@ -24,14 +24,14 @@ public:
   ~LayerPlan() override;
 
   const CommPtr& comm() const noexcept { return network_->comm(); }
-  // The caller's own, of the whole batch, on any grid and with any cuts. They throw TENON_ERR_STATE after
-  // setUp(), TENON_ERR_SHAPE for another batch.
+  // The caller's own layouts of input and output, of the whole batch, on any grid and with any
+  // cuts. The setters throw TENON_ERR_STATE after setUp(), and TENON_ERR_SHAPE for another batch.
   void setInput(const Layout& layout);
   void setOutput(const Layout& layout);
 
   const FoundPlan& search() override;
-  // Collective. Searches on one rank if nobody has, gives each layer its word, and sets the network up.
-  // Does nothing the second time. A failure leaves the network as it was.
+  // Collective. Searches on one rank if nobody has, gives each layer its word, and sets the network
+  // up. Does nothing the second time. A failure leaves the network as it was.
   void setUp();
   bool isSetUp() const noexcept { return bool(compiled_); }
   // What runs: the network, or what was put around it. Throws TENON_ERR_STATE before setUp().
@@ -40,37 +40,40 @@ public:
 
   // Collective; the file is written by one rank.
   void save(const std::string& path);
-  // Collective. Takes a plan from a file instead of searching. Throws on all ranks what plan_file.hpp says.
+  // Collective. Takes a plan from a file instead of searching. Throws on all ranks what
+  // plan_file.hpp says.
   void load(const std::string& path);
 
   struct PlannedNode {
     std::string path;
-    std::optional<PlannedLayer> planned; // none of a layer that follows what it reads
+    std::optional<PlannedLayer> planned; // none for a layer that follows what it reads
     const Layer* layer;
     bool isOfNetwork; // or around it
   };
   // The layers in the order in which they run.
   const std::vector<PlannedNode>& nodes() const noexcept { return nodes_; }
-  // What each costs by the plan's rates, and what one rank sends for it.
+  // The costs of each by the plan's rates, with what one rank sends for it.
   std::vector<LayerCost> costs(int rank, bool inputCotangent) const;
-  // Of the passes that ran while the log was on. Throws TENON_ERR_STATE before setUp().
+  // What the passes took that ran while the log was on. Throws TENON_ERR_STATE before setUp().
   const Measurement& measured() const { return layer(), *measurement_; }
 
-  // On this rank, allocated now.
+  // The memory that is allocated now on this rank.
   struct Memory {
     Index kept = 0,
-          shared = 0;     // of values: by each Apply for its adjoint, and by all passes by turns
+          shared = 0; // values that each Apply keeps for its adjoint; values of all passes by turns
     Index parameters = 0; // with gradients and directions
-    Index messages = 0;   // of operators, and constants
+    Index messages = 0;   // buffers of operators, and constants
     Index scratch = 0;    // of kernels, which all layers of the communicator share
     Index total() const { return kept + shared + parameters + messages + scratch; }
   };
   Memory memory() const;
-  // Parameters whose gradients are reduced together: up to so many bytes; 0: each by itself; -1: as many that
-  // latency is a twentieth of what their reduction is predicted to take. -tenon_gradient_bucket comes before. Throws
-  // TENON_ERR_STATE after setUp(), TENON_ERR_ARG below -1.
+  // The size in bytes of the buckets of gradients that are reduced together. 0 means that each
+  // parameter is reduced by itself, and -1 that buckets are so large that latency is a twentieth of
+  // what their reduction is predicted to take. The option -tenon_gradient_bucket comes before.
+  // Throws TENON_ERR_STATE after setUp(), and TENON_ERR_ARG below -1.
   void setGradientBucket(Index bytes);
-  // Reductions of gradients in an adjoint: of buckets, and of parameters by themselves.
+  // The number of reductions of gradients in an adjoint: those of buckets, and those of parameters
+  // by themselves.
   int reductions() const;
 
   // For views. describe() needs the set-up, report() passes that were measured, and is collective.

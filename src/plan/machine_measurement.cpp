@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Measures a job's links and kernels by running the library's own conversions and layers. All ranks
+// do each measurement at the same time, since in a program they do too: memory and links are
+// shared, and one rank alone would find rates that no rank has.
 #include "plan/machine_measurement.hpp"
 
 #include "comm/communicator.hpp"
@@ -24,17 +27,18 @@
 
 namespace tenon {
 
-// Times of work that all ranks do together.
+// Collective. The seconds of a call that all ranks make together, on the slowest rank, in the
+// fastest round: other users of the machine make rounds slower, never faster. A round makes as many
+// calls as last longer than a clock's step and a barrier, and then waits for what they have queued
+// on the stream of a context of the device.
 
-// Collective. The seconds of a call on the slowest rank, in the fastest round: others that use the machine make
-// rounds slower, never faster. A round makes as many calls as last longer than a clock's step and a barrier, and then
-// waits for what they have queued on the stream of a context of the device.
 double leastSeconds(const Communicator& comm, int rounds, const KernelContext& at,
                     const std::function<void()>& call);
 
 namespace {
 
-constexpr double kRound = 500e-6; // seconds at least
+// The least seconds of a round: long beside a barrier of tens of microseconds.
+constexpr double kRound = 500e-6;
 
 double secondsOfACall(const Communicator& comm, int calls, const KernelContext& at,
                       const std::function<void()>& call) {
@@ -63,16 +67,18 @@ double leastSeconds(const Communicator& comm, int rounds, const KernelContext& a
   return least;
 }
 
-// What kernels of some types of layers take on the processes of a job, all at once: the times of their work by which
-// the predictions of all measured shapes of a kind are off by the least ratios.
+// What kernels of some types of layers take, on all processes of a job at once: the times of their
+// work by which the predictions of all measured shapes of a kind are off by the least ratios.
 
-// Collective. Of arrays in a space. Times are those of the slowest process.
+// Collective. The rates of kernels on arrays in a space; times are those of the slowest process.
 KernelRates measuredKernels(const Communicator& comm, Space space, int rounds);
 
 namespace {
 
 constexpr std::uint64_t kSeed = 1;
-constexpr double kLeastShare = 0.1; // of a time, without the call
+// The least share of a time that is left when the call, or Apply, is taken off: a difference of two
+// measured times can be negative.
+constexpr double kLeastShare = 0.1;
 
 struct Subject {
   std::string type;
@@ -119,9 +125,9 @@ constexpr Index kAffine[][3] = {{16, 16, 64},     {64, 64, 64},  {256, 256, 64},
 // {kernel, stride}
 constexpr Index kPooling[][2] = {{2, 2}, {3, 3}, {2, 1}, {3, 2}, {5, 2}};
 
-// Few and many channels, small and large windows, short and long rows: of each kind so many that the times of
-// operations, bytes, rows and columns are told from each other. Large activations do not fit into the caches that
-// a core has for itself, and small ones do.
+// Few and many channels, small and large windows, short and long rows: there are so many shapes of
+// each kind that the times of operations, bytes, rows and columns can be told apart. Large
+// activations do not fit into the caches that a core has for itself, and small ones do.
 std::vector<Subject> subjects() {
   std::vector<Subject> all;
   for (const auto& [in, out, kernel, stride, pixels, batch] : kConvolutions)
@@ -140,7 +146,8 @@ std::vector<Subject> subjects() {
   return all;
 }
 
-// A layer of one process.
+// A layer of one process, with what its calls need. Ranks measure the same layer side by side,
+// without messages.
 class Measured {
 public:
   Measured(const Subject& subject, TenonDataType type, Space space)
@@ -165,6 +172,7 @@ public:
 
   void apply() {
     layer_->apply(*x_, *y_);
+    // Without the adjoint the saved activations would fill the stack.
     layer_->forgetLast();
   }
   void applyAndAdjoint(bool wantsInput) {
@@ -185,7 +193,7 @@ private:
   Ref<DTensor> x_, y_, dy_, dx_;
 };
 
-// What kernels took, by kind and pass, and the times of their work that explain it best.
+// The times of kernels by kind and pass, and the times of their work that explain these best.
 class Fit {
 public:
   void add(const std::string& kind, const KernelWork& work, double seconds) {
@@ -208,7 +216,7 @@ private:
   std::map<std::pair<std::string, KernelPass>, std::vector<MeasuredSum<4>>> sums_;
 };
 
-// Of a kernel on a few cells: what each call takes, whatever it does.
+// What each call takes, whatever it does: the time of a kernel on a few elements.
 double secondsOfACall(const Communicator& comm, const KernelContext& at, int rounds) {
   Measured few({"relu", {}, {1, 8}}, TENON_FLOAT64, at.space());
   return leastSeconds(comm, rounds, at, [&] { few.apply(); });
@@ -230,6 +238,7 @@ KernelRates measuredKernels(const Communicator& comm, Space space, int rounds) {
         const double seconds = std::max(took - rates.call, kLeastShare * took);
         fit.add(one.kind(), work, seconds);
         rates.flops = std::max(rates.flops, work.flops / seconds);
+        // A rectifier computes next to nothing, so that its time is that of memory.
         if (subject.type == "relu")
           rates.memory = std::max(rates.memory, work.bytes / seconds);
       };
@@ -237,6 +246,7 @@ KernelRates measuredKernels(const Communicator& comm, Space space, int rounds) {
       add(one.cost(true).apply, apply);
       for (const bool wantsInput : {true, false})
         if (wantsInput || one.hasParameters()) {
+          // An adjoint needs its Apply, whose time is known and taken off.
           const double both = timed([&] { one.applyAndAdjoint(wantsInput); });
           add(one.cost(wantsInput).adjoint, std::max(both - apply, kLeastShare * both));
         }
@@ -248,12 +258,18 @@ KernelRates measuredKernels(const Communicator& comm, Space space, int rounds) {
 
 namespace {
 
-constexpr Index kMoved[] = {1 << 10, 16 << 10, 256 << 10, 4 << 20}; // bytes of a rank
+// Bytes of a rank: from where latency is all to where bandwidth is.
+constexpr Index kMoved[] = {1 << 10, 16 << 10, 256 << 10, 4 << 20};
 constexpr Index kCellBytes = 8;
-constexpr double kMostOfCopies = 100; // times the one of two bandwidths that is the other at most
-constexpr int kFits = 3;              // since the rates say which way of a move is the cheapest
+// How many times one of the two bandwidths, of transfers and of copies, is the other at most.
+constexpr double kMostOfCopies = 100;
+// The rates decide which way of a move is the cheapest, and so what is fitted: after a few fits
+// both stay as they are.
+constexpr int kFits = 3;
 
-// Ranks on both sides of a level, as a grid with one pair in each row.
+// Pairs of ranks on both sides of a level, as a grid with one pair in each row. All pairs move at
+// once, so that they share the links of their units as the ranks of a job do. Where the number of
+// units is odd the last has no partner.
 GridPtr pairsAcross(const JoinedPlaces& found, int level) {
   const Index each = found.machine.devicesIn(level), units = found.machine.levels()[level].size;
   std::vector<int> ranks;
@@ -271,7 +287,8 @@ struct PairMove {
   Layout from, to;
 };
 
-// A transpose, a sum and a gather within each pair.
+// A transpose, a sum and a gather within each pair: they differ in what is sent, copied and added
+// for the same bytes.
 std::vector<PairMove> pairMoves(const GridPtr& pairs, Index bytes) {
   const Index rows = std::max<Index>(2, bytes / kCellBytes / 64);
   const auto layout = [&](const char* property) {
@@ -310,6 +327,8 @@ public:
                                                         .seconds;
                                                   }),
                             .seconds = seconds_[m]});
+      // Copies are made within a rank, so their rate was fitted on the innermost level; their share
+      // of the time is known and taken off.
       if (keepsCopies)
         for (MeasuredMove& move : measured) {
           move.seconds = std::max(move.seconds - move.parts[2], move.seconds / 10);
@@ -333,6 +352,8 @@ Link linkOf(const Machine& machine, int level, const LinkRates& rates) {
   return {fmt::format("between units of {}", unit),
           level,
           1,
+          // A pair's bandwidth is that of one rank while all use the link; the link has that of all
+          // ranks in its unit.
           rates.bandwidth * static_cast<double>(machine.devicesIn(level)),
           rates.latency,
           {{LinkRule::Leaving}}};
@@ -340,7 +361,8 @@ Link linkOf(const Machine& machine, int level, const LinkRates& rates) {
 
 } // namespace
 
-// From the innermost level, on which the rates of copies are fitted.
+// Measures the levels from the innermost, on which the rates of copies are fitted, to the
+// outermost.
 JoinedPlaces measuredMachine(const CommPtr& comm, Space space, int rounds) {
   if (rounds < 1)
     throw Error(TENON_ERR_ARG, fmt::format("rounds is {}; it must be >= 1", rounds));
@@ -351,6 +373,7 @@ JoinedPlaces measuredMachine(const CommPtr& comm, Space space, int rounds) {
   LinkRates links;
   bool isInnermost = true;
   for (int level = static_cast<int>(measured.levels().size()); level-- > 0;) {
+    // A level of one unit has no links.
     if (measured.levels()[level].size == 1)
       continue;
     links =

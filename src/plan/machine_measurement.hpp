@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The machine of a job with rates that were measured, by the library's own operators and layers, so that they are
-// those by which conversions and kernels run:
+// The machine of a job with rates that were measured by the library's own operators and layers, so
+// that they are those by which conversions and kernels run:
 //
-//   links     of each level an exchange, a sum and an all-gather of pairs of ranks on both sides of it, all pairs at
-//             once, in several sizes; latency, bandwidth and the rate of copies are those whose prices have the
-//             least squares of relative errors
-//   kernels   of types of layers, by themselves on all ranks at once, forward and adjoint, in float32 and float64,
-//             in several shapes of each kind, by whose work the times of each kind are fitted; kinds that are not
-//             measured have the roof of the largest rates
+//   links     on each level an exchange, a sum and an all-gather of pairs of ranks on both sides of
+//             it, all pairs at once, in several sizes; latency, bandwidth and the rate of copies
+//             are those whose prices have the least squares of relative errors
+//   kernels   layers of several types, each by itself on all ranks at once, forward and adjoint, in
+//             float32 and float64, in several shapes of each kind, by whose work the times of the
+//             kind are fitted; kinds that are not measured have the roof of the largest rates
 //
-// Arrays are in one space, on the device with the copies that their messages need.
-//
-// Times are those of the fastest round, and of its slowest rank.
+// Arrays are in one space, on the device with the copies that their messages need. Times are those
+// of the fastest round, and of its slowest rank.
 #pragma once
 
 #include "comm/communicator.hpp"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Predicts what the phases of each layer cost, and measures them. The prediction walks the steps
+// that really run, those of the joined maps, and not the plan: what a plan did not foresee, such as
+// a value that is moved twice, is predicted as it runs.
 #include "plan/measurement.hpp"
 
 #include "dtensor/data_type.hpp"
@@ -21,7 +24,7 @@ public:
         cellBytes_(dataTypeSize(network.dataType())), rates_(rates),
         policy_(RoutePolicy::fromOptions()), byNode_(std::max(1, list().nodes())) {}
 
-  // Of the steps of a pass, each operator once.
+  // Adds the moves of a pass. A step that ends an operator is not counted, since its beginning was.
   void addMoves(const Pass& pass, Phase phase) {
     for (const Step& step : pass.steps) {
       if (step.map < 0 || (step.what != Do::Begin && step.what != Do::Apply))
@@ -35,7 +38,8 @@ public:
   }
 
   void addGradients() {
-    std::set<const Parameter*> counted; // that several kernels, or several nodes, use
+    // Several kernels, or several nodes, can use one parameter, which is reduced once.
+    std::set<const Parameter*> counted;
     for (const Map& map : list().maps()) {
       if (map.kind != Map::Kind::Kernel)
         continue;
@@ -43,6 +47,8 @@ public:
         if (use->isFrozen() || !counted.insert(&use->parameter()).second)
           continue;
         const Parameter& parameter = use->parameter();
+        // First each use's addends go to where the parameter is stored, which is the adjoint of
+        // bringing it to its use; then the copies are summed.
         at(map.node, Phase::Gradients) += conversionIfAny(parameter.storage(), use->layout(), true);
         if (const Layout* reduced = parameter.reducedAs())
           at(map.node, Phase::Gradients) += conversionIfAny(reduced->dual(), *reduced, false);
@@ -54,6 +60,7 @@ public:
     const auto computes = [&](const Map& map) {
       return map.node == node && map.kind != Map::Kind::Operator;
     };
+    // A repartition, or a sum of inputs, has operators only.
     if (std::ranges::none_of(list().maps(), computes))
       return;
     const KernelCost cost = kernelCost(layer.declaration(), layer.form(layer.inputLayouts()),
@@ -79,7 +86,8 @@ private:
   PhaseCost costOf(const OperatorEntry& op, bool adjoint) const {
     if (op.isLocal())
       return {};
-    if (sameHolding(op.from, op.to)) // a sum of inputs, or a copy
+    // A sum of inputs, or a copy: it sends nothing, but it takes time.
+    if (sameHolding(op.from, op.to))
       return {.seconds =
                   priceOfExchange(op.from, op.to, cellBytes_, rates_.links, Looks::First).seconds};
     if (op.kind == OperatorKind::Conversion)
@@ -88,6 +96,8 @@ private:
                   countFlow(op.from, op.to, rank_, adjoint ? Role::Target : Role::Source).others);
   }
   PhaseCost priced(const Layout& from, const Layout& to, bool adjoint, const Traffic& sent) const {
+    // The adjoint of from -> to is to* -> from*; what is sent was counted on the route, which is
+    // reversed as well.
     const Layout begin = adjoint ? to.dual() : from, end = adjoint ? from.dual() : to;
     return {.seconds = priceOfMove(begin, end, cellBytes_, rates_.links, Looks::Sampled).seconds,
             .messages = sent.messages,
@@ -102,7 +112,8 @@ private:
   std::vector<LayerCost> byNode_;
 };
 
-// Whether a node's inputs have cotangents: a parameter, or a wanted input, lies above it.
+// Which nodes compute cotangents of their inputs: those above which a parameter, or a wanted input,
+// lies.
 std::vector<bool> wantsOf(const MapList& list, const Pass& adjoint, int nodes) {
   std::vector<bool> wants(nodes, false);
   for (const Step& step : adjoint.steps)
@@ -167,11 +178,14 @@ Measurement::Measurement(const BoundMaps& maps, const std::vector<const Layer*>&
 
 void Measurement::Ring::begin() noexcept {
   for (std::size_t node = 0; node < nodes; ++node)
+    // The oldest pass gives its place to the new one.
     at(begun, static_cast<int>(node)) = {};
   ++begun;
 }
 
 void Measurement::begins(const BoundMaps& maps, const Pass& pass, bool) {
+  // Passes of another set-up have other nodes, tangents are no part of a plan, and without the log
+  // there are no times.
   running_ = &maps != &maps_ || pass.ofTangents || !logEnabled() ? nullptr : &pass;
   if (!running_)
     return;
@@ -189,12 +203,14 @@ void Measurement::ran(std::size_t number, const OpenScope& took) {
   Ring& ring = step.adjoint ? adjoint_ : apply_;
   if (ring.begun == 0)
     return;
+  // What an operator takes is its begin and its end; what runs between them counts for others.
   const bool isMove = step.what == Do::Begin || step.what == Do::End || step.what == Do::Apply;
   Sums& sums = ring.at(ring.begun - 1, maps_.list().maps()[step.map].node);
   add(isMove ? sums.move : sums.kernel, took);
 }
 
-// The network's first parameter begins a step of the optimizer.
+// Adds what the reduction of a parameter took. It is told for one parameter after the other, so
+// that the network's first parameter begins a new step of the optimizer.
 void Measurement::reduced(const Parameter& parameter, const OpenScope& took) {
   for (const auto& [known, node] : parameters_) {
     if (known != &parameter)
@@ -230,6 +246,7 @@ PhaseCost Measurement::of(int node, Phase phase) const {
   std::vector<double> seconds;
   for (int pass = 0; pass < kept; ++pass)
     seconds.push_back(in(pass).seconds);
+  // The median: a pass that the machine disturbed says nothing about the layer.
   std::nth_element(seconds.begin(), seconds.begin() + kept / 2, seconds.end());
   const OpenScope& last = in(ring.begun - 1);
   return {.seconds = seconds[kept / 2], .messages = last.messages, .bytes = last.bytes};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the phases of each layer of a network took in the last passes that ran while the log was on.
+// What the phases of each layer of a network took in the last passes that ran while the log was on,
+// and what they cost by a plan's rates.
 #pragma once
 
 #include "layer/core/layer.hpp"
@@ -8,11 +9,9 @@
 
 namespace tenon {
 
-// What the layers of a network cost by a plan's rates, with the layouts that they have now that they are set up:
-// the terms of the plan's sum, layer by layer and phase by phase.
-
-// Of a layer: its kernels, and what moves for them, halos included, in Apply and in the adjoint; and the reduction
-// of its gradients.
+// The phases of a layer: its kernels, and what moves for them, halos included, in Apply and in the
+// adjoint; and the reduction of its gradients. They are the terms of the plan's sum, with the
+// layouts that the layers have now that they are set up.
 enum class Phase { ApplyKernel, ApplyMove, AdjointKernel, AdjointMove, Gradients };
 inline constexpr int kPhases = 5;
 const char* phaseName(Phase phase);
@@ -20,16 +19,18 @@ const char* phaseName(Phase phase);
 struct PhaseCost {
   double seconds = 0;
   KernelWork work = {};          // of kernels, on the rank that has most
-  Index messages = 0, bytes = 0; // that one rank sends
+  Index messages = 0, bytes = 0; // sent by one rank
 };
 using LayerCost = std::array<PhaseCost, kPhases>;
 
-// By node of the layer's maps, for its last set-up. `wanted`: whether the adjoint gives the cotangent of the
-// network's input. Parameters that are moved to where they are used count for Apply.
+// The costs of each node of the network's maps, for its last set-up. `wanted` says whether the
+// adjoint gives the cotangent of the network's input. Parameters that are moved to where they are
+// used count for Apply.
 std::vector<LayerCost> costsOf(const Layer& network, const std::vector<const Layer*>& nodes,
                                int rank, bool wanted, const OwnRates& rates);
 
-// A phase of a layer as it was predicted and measured: seconds of the slowest rank, messages and bytes of all.
+// A phase of a layer as it was predicted and measured: seconds of the slowest rank, messages and
+// bytes of all.
 struct ComparedPhase {
   int node;
   Phase phase;
@@ -40,15 +41,15 @@ struct ComparedPhase {
   double ratio() const { return predicted.seconds / measured.seconds; }
 };
 
-// Kernels' work is not added.
+// Adds seconds, messages and bytes, but not the work of kernels.
 PhaseCost& operator+=(PhaseCost& sum, const PhaseCost& more);
 PhaseCost sumOf(const LayerCost& cost);
 
 class Measurement final : public PassObserver {
 public:
-  static constexpr int kPasses = 32; // that are kept
+  static constexpr int kPasses = 32; // the last ones, which are kept
 
-  // Of the passes of these maps, whose nodes are the layers in the order in which they run.
+  // Measures the passes of these maps, whose nodes are the layers in the order in which they run.
   Measurement(const BoundMaps& maps, const std::vector<const Layer*>& nodes);
 
   void begins(const BoundMaps& maps, const Pass& pass, bool completes) override;
@@ -57,7 +58,7 @@ public:
 
   // The median of the seconds of the passes that are kept, and the messages of the last.
   PhaseCost of(int node, Phase phase) const;
-  // Passes that are kept, of the fewest of Apply and adjoint.
+  // The number of steps of which both Apply and adjoint are kept.
   int passes() const;
   // Whether the last adjoint gave the cotangent of the network's input.
   bool wantedInput() const noexcept { return wantedInput_; }

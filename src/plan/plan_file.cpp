@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Plans as JSON, for other ranks and for files. A file says what its plan was made for in the form
+// in which it is compared, the network as lines of text, so that the message about another network
+// can show the first line that differs.
 #include "plan/plan_file.hpp"
 
 #include "sys/errors/error.hpp"
@@ -50,6 +53,7 @@ GridPtr gridFrom(const JsonView& view) {
   for (const JsonView& rank : view.at("processes").list())
     ranks.push_back(rank.smallInteger(0));
   try {
+    // A grid checks itself; its message gets the place in the file.
     return Grid::make(extents, ranks);
   } catch (const Error& error) {
     view.fail(error.text());
@@ -110,6 +114,7 @@ std::string textOf(const FoundPlan& plan) {
 FoundPlan planFrom(const JsonView& view) {
   view.allow({"grid", "space_outermost", "seconds", "overlapped", "bytes", "gap", "searches",
               "baselines", "layers"});
+  // Signatures and use layouts are not in the file: they follow from the words (NetworkPlan::take).
   FoundPlan plan{.grid = gridFrom(view.at("grid")),
                  .spaceOutermost = view.at("space_outermost").flag(),
                  .seconds = view.at("seconds").real(),
@@ -135,10 +140,11 @@ namespace {
 
 constexpr const char* kFormat = "tenon-plan-2";
 
-// The first lines of two texts that differ.
+// The first lines in which two texts differ.
 std::pair<std::string, std::string> firstDifference(const std::string& a, const std::string& b) {
   const std::vector<std::string> left = split(a, '\n'), right = split(b, '\n');
   for (std::size_t line = 0; line < std::max(left.size(), right.size()); ++line) {
+    // A network that is the beginning of the other differs where it ends.
     const std::string one = line < left.size() ? left[line] : "nothing",
                       other = line < right.size() ? right[line] : "nothing";
     if (one != other)
@@ -193,6 +199,7 @@ void checkSame(const PlanFile& file, const PlanFile& wanted, const std::string& 
   const auto refuse = [&](TenonErrorCode code, const std::string& what) {
     throw Error(code, fmt::format("the plan in {} is for {}; search a new plan", path, what));
   };
+  // The network comes first, since another one explains most of what else differs.
   if (file.network != wanted.network) {
     const auto [there, here] = firstDifference(file.network, wanted.network);
     refuse(TENON_ERR_FORMAT,
@@ -226,6 +233,7 @@ void checkLayers(const FoundPlan& plan, const std::vector<std::string>& layers,
   for (const PlannedLayer& layer : plan.layers)
     names.push_back(layer.name);
   for (const std::string& layer : layers)
+    // Each layer needs its word, and a second one would be a choice that nobody has made.
     if (std::count(names.begin(), names.end(), layer) != 1)
       throw Error(TENON_ERR_FORMAT,
                   fmt::format("the plan in {} does not have one word for layer {}; write the file "

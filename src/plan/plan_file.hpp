@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A plan of a network of layers as a file, with what it was made for:
 //
-//   {"format": "tenon-plan-1", "network": {...}, "data_type": "float32", "input": [256,1,28,28],
-//    "processes": 4, "grid": [2,2], "plan": {...}}
+//   {"format": "tenon-plan-2", "network": [...], "data_type": "float32", "input": [256,1,28,28],
+//    "pinned_input": "", "pinned_output": "", "processes": 4, "grid": [2,2], "plan": {...}}
 //
-// "network" is that of a network file, without containers; "grid" has the prime factors of the number of
-// processes in the order of the machine's levels. Reading searches nothing: a plan for something else is refused.
+// "network" has the lines of a network file, without containers; "grid" has the prime factors of
+// the number of processes in the order of the machine's levels. Reading searches nothing: a plan
+// for something else is refused.
 #pragma once
 
 #include "geometry/box.hpp"
@@ -19,7 +20,7 @@ namespace tenon {
 
 Json jsonOf(const FoundPlan& plan);
 std::string textOf(const FoundPlan& plan);
-// Throws TENON_ERR_FORMAT naming the key and the byte.
+// Reads a plan. Throws TENON_ERR_FORMAT naming the key and the byte.
 FoundPlan planFrom(const JsonView& plan);
 
 struct PlanFile {
@@ -34,10 +35,11 @@ struct PlanFile {
 std::string textOf(const PlanFile& file);
 // Throws TENON_ERR_FORMAT naming `path`, the key and the byte.
 PlanFile planFileFrom(const std::string& text, const std::string& path);
-// Throws TENON_ERR_FORMAT, TENON_ERR_SHAPE, TENON_ERR_STATE or TENON_ERR_LAYOUT, saying what differs first, unless
-// a plan from `path` is for the same network, input, number of processes, levels and pinned layouts as `wanted`.
+// Checks that a plan from `path` is for the same network, input, number of processes, levels and
+// pinned layouts as `wanted`. Throws TENON_ERR_FORMAT, TENON_ERR_SHAPE, TENON_ERR_STATE or
+// TENON_ERR_LAYOUT, saying what differs first.
 void checkSame(const PlanFile& file, const PlanFile& wanted, const std::string& path);
-// Throws TENON_ERR_FORMAT unless it has a word for each of these layers, and for no other.
+// Throws TENON_ERR_FORMAT unless the plan has a word for each of these layers, and for no other.
 void checkLayers(const FoundPlan& plan, const std::vector<std::string>& layers,
                  const std::string& path);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a plan predicts beside what was measured, layer by layer and phase by phase: seconds of the slowest rank,
-// messages and bytes of all ranks; and the phases whose ratio is furthest from one.
+// A plan as text, and what it predicts beside what was measured, layer by layer and phase by phase:
+// seconds of the slowest rank, messages and bytes of all ranks; and the phases whose ratio is
+// furthest from one. A view is made by one rank alone, because layouts tell it what every other
+// rank sends; a report is collective, because times are measured.
 #include "comm/agreement/agreement.hpp"
 #include "dtensor/data_type.hpp"
 #include "plan/calibration.hpp"
@@ -17,8 +19,6 @@
 #include <functional>
 
 namespace tenon {
-
-// A plan as text: of each layer its word as a grid, its layouts, and what it costs by the plan's rates.
 
 namespace {
 
@@ -84,6 +84,7 @@ std::string LayerPlan::describe(const PlannedNode& node, const LayerCost& most) 
 }
 
 std::string LayerPlan::describe() const {
+  // The rank that sends the most is not known before all have been counted.
   std::vector<LayerCost> most = costs(0, false);
   for (int rank = 1; rank < comm()->size(); ++rank) {
     const std::vector<LayerCost> other = costs(rank, false);
@@ -125,9 +126,10 @@ namespace {
 
 using Row = ComparedPhase;
 
+// Times are reduced as whole nanoseconds, since reduceNumbers() has integers.
 constexpr double kNanoseconds = 1e9;
 
-// Seconds of the slowest rank, messages and bytes of all.
+// Combines the rows of all ranks: seconds of the slowest rank, messages and bytes of all.
 void gather(const Communicator& comm, std::vector<Row>& rows) {
   std::vector<std::uint64_t> times, sums;
   for (const Row& row : rows) {
@@ -166,7 +168,7 @@ std::string lineOf(const Row& row, const std::string& layer) {
                      countText(row.measured.bytes, row.predicted.bytes));
 }
 
-// What rate would make the prediction true.
+// The rate that would make the prediction true.
 std::string explanation(const Row& row, int ranks) {
   if (row.isKernel() && row.predicted.work.flops == 0)
     return fmt::format("{:.3g} GB/s in place of {:.3g}",
@@ -181,7 +183,8 @@ std::string explanation(const Row& row, int ranks) {
                      double(row.predicted.bytes) / ranks / row.predicted.seconds / 1e6);
 }
 
-// The parts of the prices of all layers and phases.
+// The parts of the prices of all layers and phases. All costs are found once for each slope, which
+// takes as long as one layer's would.
 class PartsOfAll {
 public:
   using CostsBy = std::function<std::vector<LayerCost>(const LinkRates&)>;
@@ -206,6 +209,7 @@ private:
 
 std::string LayerPlan::worstText(std::vector<Row> rows) const {
   const int ranks = comm()->size();
+  // By the logarithm of the ratio, so that twice and half as long are equally far off.
   std::erase_if(rows, [](const Row& row) { return !row.isComparable(); });
   std::ranges::stable_sort(rows, std::greater(),
                            [](const Row& row) { return std::abs(std::log(row.ratio())); });
@@ -257,6 +261,8 @@ std::string LayerPlan::report() const {
 
 OwnRates LayerPlan::calibrated() const {
   const std::vector<Row> rows = compared();
+  // The work of kernels and the slopes of moves are the same on all ranks, and the times are those
+  // of the slowest one: so all ranks fit the same rates without another message.
   const OwnRates known = rates();
   const auto costsBy = [&](const LinkRates& links) {
     return costsOf(layer(), layersInOrder(), comm()->rank(), measured().wantedInput(),

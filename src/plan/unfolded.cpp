@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Unfolds the containers of a network into one list of the layers that compute. A layer that is two
+// nodes is listed twice, since both run, so that every reader of the list has to tell layers from
+// nodes; a search refuses such networks.
 #include "plan/unfolded.hpp"
 
 #include "layer/networks/network_file.hpp"
@@ -26,6 +29,7 @@ public:
     if (layer.nodes().empty())
       throw Error(TENON_ERR_STATE,
                   fmt::format("{} has no layers; add at least one before the plan", layer.title()));
+    // Within a container values are numbered inputs first, then nodes.
     std::vector<int> values = reads;
     for (const Layer::Node& node : layer.nodes()) {
       std::vector<int> inputs;
@@ -62,6 +66,7 @@ LayerDescription describeUnfolded(const std::vector<UnfoldedNode>& nodes) {
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     LayerDescription::Node& made = graph.nodes.emplace_back();
     for (std::size_t before = 0; before < n && made.sameAs < 0; ++before)
+      // The first node of a layer has its parameters, and the others name it.
       if (nodes[before].layer == nodes[n].layer)
         made.sameAs = static_cast<int>(before);
     made.layer = describeNetwork(*nodes[n].layer);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A network of layers without its containers: the layers that compute, in the order in which they run, each
-// with the path of names that leads to it. The maps of a network that is set up have their nodes in this order.
+// A network of layers without its containers: the layers that compute, in the order in which they
+// run, each with the path of names that leads to it. The maps of a network that is set up have
+// their nodes in this order.
 #pragma once
 
 #include "declaration/core/network_file.hpp"
@@ -10,13 +11,13 @@ namespace tenon {
 
 struct UnfoldedNode {
   Layer* layer;
-  std::string path;       // "block/conv1"; of a network that is one layer its name, or type
+  std::string path;       // "block/conv1"; for a network that is one layer its name or type
   std::vector<int> reads; // nodes by number; -1, -2, ...: the network's inputs
 };
 
 std::vector<UnfoldedNode> unfolded(Layer& network);
 
-// The same as a graph of declarations, whose layers have their paths for names.
+// The nodes as a graph of declarations, whose layers have their paths for names.
 LayerDescription describeUnfolded(const std::vector<UnfoldedNode>& nodes);
 
 } // namespace tenon

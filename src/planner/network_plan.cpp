@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What is asked of a plan, and its search on one grid after the other. Setters drop the plan that
+// was found, and those of a machine's rates also the rates that were fitted to measurements;
+// setSpace() alone drops nothing, since every search of a plan of layers calls it.
 #include "planner/network_plan.hpp"
 
 #include "machine/link.hpp"
@@ -18,7 +21,8 @@ namespace {
 const std::vector<std::string> kModels = {"t1", "own"};
 const std::vector<std::string> kObjectives = {"training", "inference", "step"};
 const std::vector<std::string> kPlacements = {"batch", "space", "auto"};
-constexpr int kMostRounded = 3; // numbers of processes without large factors that are tried
+// How many smaller numbers of processes without large factors are tried: each is a whole search.
+constexpr int kMostRounded = 3;
 
 void oneOf(const std::vector<std::string>& known, const std::string& name, const char* what) {
   if (std::find(known.begin(), known.end(), name) == known.end())
@@ -77,6 +81,7 @@ void NetworkPlan::setMemoryLimit(Index bytes) {
 void NetworkPlan::setObjective(const std::string& name, Index every) {
   oneOf(kObjectives, name, "objective");
   atLeast(every, 1, "the number of steps for each evaluation");
+  // Training and inference are priced by the evaluation, and a number of steps would be ignored.
   if (every > 1 && name != "step")
     throw Error(TENON_ERR_ARG, fmt::format("the network is evaluated every {} steps, but the "
                                            "objective is {}; pass 1, or objective step",
@@ -173,12 +178,14 @@ void NetworkPlan::setCellBytes(Index bytes) {
 FineGrid NetworkPlan::grid() const {
   if (!machine_)
     return FineGrid({processes_});
+  // The levels must multiply to the number of processes, or the grid has others than the job.
   if (machine_->devices() != processes_)
     throw Error(
         TENON_ERR_SHAPE,
         fmt::format("machine '{}' has {} devices, but the plan is for {} processes; set the "
                     "machine's number of nodes, or that of processes",
                     machine_->name(), machine_->devices(), processes_));
+  // The factors of a level stay together, so that an axis of the grid has one kind of link.
   std::vector<Index> levels;
   for (const Level& level : machine_->levels())
     levels.push_back(level.size);
@@ -196,7 +203,10 @@ bool hasSmallFactors(Index number) {
 
 } // namespace
 
-// The one of all processes first; with the batch outermost, innermost or both.
+// The grids that are searched, the one of all processes first, each with the batch outermost,
+// innermost or both. A number of processes with a large prime factor is hard to split, so fewer are
+// tried: without the innermost axes, which leaves room on every node, and the next numbers that
+// have small factors only.
 std::vector<FineGrid> NetworkPlan::grids(bool fewer, bool outer, bool inner) const {
   std::vector<FineGrid> all = {grid()};
   if (fewer) {
@@ -220,6 +230,8 @@ std::vector<FineGrid> NetworkPlan::grids(bool fewer, bool outer, bool inner) con
 }
 
 FineGrid NetworkPlan::gridOf(const Grid& grid) const {
+  // A plan of a file names its grid by ranks, and its words need the levels and the order of the
+  // axes.
   for (FineGrid& one : grids(true, true, true))
     if (*one.grid() == grid)
       return std::move(one);
@@ -253,6 +265,8 @@ std::optional<Layout> NetworkPlan::pinnedOutput(const DeclaredNetwork& network) 
 void NetworkPlan::setInputShape(const Shape& shape) {
   for (Index extent : shape)
     atLeast(extent, 1, "an extent of the input");
+  // The shape that the table has anyway is accepted, so that a caller need not tell the two kinds
+  // apart.
   if (network_.table && shape != network_.table->inputShape())
     throw Error(
         TENON_ERR_SHAPE,
@@ -293,7 +307,7 @@ DeclaredNetwork NetworkPlan::layers() const {
   return network;
 }
 
-// What T1 cannot price.
+// Refuses what T1 cannot price; it would be ignored in silence.
 void NetworkPlan::checkModel() const {
   if (model_ == "t1" && (objective_ != "training" || inputEnd_ || outputEnd_ || overlap_ > 0))
     throw Error(TENON_ERR_SUPPORT,
@@ -306,6 +320,7 @@ std::unique_ptr<CostModel> NetworkPlan::model(const FineGrid& grid) const {
     return std::make_unique<T1Model>(table("model t1"), batch_, grid, link_,
                                      inputChannels_.value_or(false));
   DeclaredNetwork network = layers();
+  // An evaluation in a solver is inference, of which a step has a share.
   OwnTask task{.objective = objective_ == "training" ? Objective::Training : Objective::Inference,
                .stepsPerEvaluation = every_};
   task.input = pinnedInput(network);
@@ -315,6 +330,8 @@ std::unique_ptr<CostModel> NetworkPlan::model(const FineGrid& grid) const {
 }
 
 KernelRates NetworkPlan::kernels() const {
+  // What was set goes before what is typical of the space; a machine file goes before both
+  // (rates()).
   KernelRates rates = space_ == Space::Device ? KernelRates::ofDevice() : KernelRates();
   rates.flops = flops_.value_or(rates.flops);
   rates.memory = memory_.value_or(rates.memory);
@@ -341,12 +358,14 @@ double secondsToCompare(const FoundPlan& plan) {
   return plan.overlapped.value_or(plan.seconds);
 }
 
-// What the words mean for the layers. Throws TENON_ERR_OPTION for one that is not possible.
+// Adds the signatures and use layouts that the words mean for the layers. Throws TENON_ERR_OPTION
+// for a word that is not possible.
 void placeLayers(const CostModel& prices, FoundPlan& plan) {
   for (PlannedLayer& made : plan.layers) {
     const auto& names = prices.names();
     const int layer =
         static_cast<int>(std::find(names.begin(), names.end(), made.name) - names.begin());
+    // The text is the whole word, so a plan of a file is read here as one of a search.
     const int word = prices.parse(layer, made.letters);
     made.signature = prices.signature(layer, word);
     made.uses = prices.uses(layer, word);
@@ -355,7 +374,9 @@ void placeLayers(const CostModel& prices, FoundPlan& plan) {
 
 } // namespace
 
-// Of fewer processes there may be no plan.
+// The best plan of several grids, or, where there is none on any, the error of the first grid,
+// which is the one that the user asked for. On fewer processes the memory may not suffice, and that
+// is no error.
 FoundPlan NetworkPlan::bestOf(const std::vector<FineGrid>& grids) const {
   std::optional<FoundPlan> best;
   std::optional<Error> first;
@@ -380,6 +401,7 @@ FoundPlan NetworkPlan::bestOf(const std::vector<FineGrid>& grids) const {
 const FoundPlan& NetworkPlan::search() {
   checkModel();
   if (!found_) {
+    // On a machine of one level both orders of the axes cost the same, and one is searched.
     const bool isFlat = !machine_ || machine_->levels().size() == 1,
                isInner = placement_ == "space" || (placement_ == "auto" && !isFlat);
     found_ = bestOf(grids(fewerProcesses_, placement_ != "space", isInner));

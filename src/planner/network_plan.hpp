@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The object behind the public handle: a network, what is asked of its plan, and the plan once it was
-// searched. A change of what is asked drops the plan.
+// The object behind the public handle: a network, what is asked of its plan, and the plan once it
+// was searched. A change of what is asked drops the plan.
 #pragma once
 
 #include "machine/machine.hpp"
@@ -23,33 +23,35 @@ public:
   // Throws TENON_ERR_ARG unless the batch is at least 1.
   NetworkPlan(NetworkSource network, Index batch);
 
-  // They throw TENON_ERR_ARG for what is out of range.
+  // The setters throw TENON_ERR_ARG for what is out of range.
   void setProcesses(Index processes);
   void setModel(const std::string& name);
   void setLink(double latency, double bandwidth);
   void setInputChannels(bool on);
-  // Whose levels are those of the fine grid, and whose links those of the prices.
+  // The machine whose levels are those of the fine grid, and whose links have the prices.
   void setMachine(const Machine& machine);
-  // Of the arrays of a network of layers. Throws TENON_ERR_ARG if the machine was measured with arrays of another.
+  // The space of the arrays of a network of layers. Throws TENON_ERR_ARG if the machine was
+  // measured with arrays in another.
   void setSpace(Space space);
   void setFlops(double flops);
   void setMemoryRate(double bytesPerSecond);
-  // Of what a machine file or these calls say, once they were fitted to what was measured.
+  // Replaces the rates of the machine file and of these calls by rates that were fitted to
+  // measurements.
   void setRates(const OwnRates& rates);
-  // Of tables; layers have their own.
+  // The size of an element for tables; layers have a data type of their own.
   void setCellBytes(Index bytes);
-  // Of a sample, for networks of layers.
+  // The shape of a sample, for networks of layers.
   void setInputShape(const Shape& shape);
   void setMemoryLimit(Index bytes);
   // training, inference, or step: inference in a solver that needs it every so many steps.
   void setObjective(const std::string& name, Index every);
   // batch, space or auto: what the outermost axes of the fine grid split.
   void setPlacement(const std::string& name);
-  // Whether plans that leave processes idle are looked for, too.
+  // Whether plans that leave processes idle are searched as well.
   void setFewerProcesses(bool on);
   // The share of communication that goes on beside computation, 0 to 1.
   void setOverlap(double share);
-  // Where the network's input and output lie, given their shapes and the number of processes.
+  // The layouts of the network's input and output, for given shapes and the number of processes.
   using PinnedEnd = std::function<Layout(const Shape&, Index processes)>;
   void pinInput(PinnedEnd layout);
   void pinOutput(PinnedEnd layout);
@@ -61,7 +63,7 @@ public:
   const PlannedLayer& layer(Index index) const;
   const PlannedLayer& layerNamed(const std::string& name) const;
 
-  // Of the equations of papers/published_costs.hpp.
+  // Seconds by an equation of papers/published_costs.hpp.
   double publishedSeconds(const std::string& equation, const PaperGrid& grid,
                           const PaperGrid& convolutions) const;
 
@@ -70,14 +72,15 @@ protected:
   Index processes() const noexcept { return processes_; }
   Index batch() const noexcept { return batch_; }
   bool wasSearched() const noexcept { return found_.has_value(); }
-  // A plan that was found elsewhere: its grid, and the words of its layers. Throws TENON_ERR_STATE for a grid
-  // that is none of these processes, TENON_ERR_OPTION for a word that a layer cannot have.
+  // Takes a plan that was found elsewhere: its grid, and the words of its layers. Throws
+  // TENON_ERR_STATE for a grid that is none of these processes, and TENON_ERR_OPTION for a word
+  // that a layer cannot have.
   void take(FoundPlan found);
   bool hasPinnedEnds() const noexcept { return inputEnd_ || outputEnd_; }
-  // None where they are free.
+  // The pinned layouts, or none where an end is free.
   std::optional<Layout> pinnedInput(const DeclaredNetwork& network) const;
   std::optional<Layout> pinnedOutput(const DeclaredNetwork& network) const;
-  // The network with its input of a batch of samples; throws TENON_ERR_STATE without a shape.
+  // The network with an input of a batch of samples. Throws TENON_ERR_STATE without a shape.
   virtual DeclaredNetwork layers() const;
   Shape inputShape() const;
   OwnRates rates() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The commands of `tenon`: each reads and checks its options and runs to its end, on all ranks of the job or, for `plan`,
-// on one process without MPI.
+// The commands of `tenon`: each reads and checks its options and runs to its end, on all ranks of
+// the job or, for `plan`, on one process without MPI.
 #pragma once
 
 #include "tools/program.hpp"
@@ -12,13 +12,14 @@ namespace tenon::tools {
 extern const std::vector<ProgramOption> kBenchOptions;
 int runBench();
 
-// `tenon check`: random configurations of operators and layers on the ranks that it was started with,
-// compared with the definition, with the adjoint identity and with one process.
+// `tenon check`: random configurations of operators and layers on the ranks that it was started
+// with, compared with the definition, with the adjoint identity and with one process.
 extern const std::vector<ProgramOption> kCheckOptions;
 int runCheck();
 
-// `tenon plan`: where the processes of a job may stand on a hierarchical system, and in which steps they may sum. Reads
-// and checks the words behind `plan`, and runs the command that they name. Gives the exit status.
+// `tenon plan`: where the processes of a job may stand on a hierarchical system, and in which steps
+// they may sum. Reads and checks the words behind `plan`, and runs the command that they name.
+// Gives the exit status.
 int runPlan(int argc, char** argv);
 
 } // namespace tenon::tools

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tenon's C handles as C++ values that give their reference back, and its error codes as exceptions.
+// Tenon's C handles as C++ values that give their reference back, and its error codes as
+// exceptions.
 #pragma once
 
 #include <tenon.h>
@@ -60,7 +61,7 @@ inline std::string declaredText(int option, TenonOptionText which) {
   });
 }
 
-// The value of an option of text; `prefix` is "-" for one of the program.
+// The value of an option that is text; `prefix` is "-" for an option of the program.
 inline std::string textOption(const char* name, const char* prefix = "-") {
   return textFrom([&](char* text, TenonInt length, TenonInt* needed) {
     return TenonOptionsGetString(prefix, name, text, length, needed);

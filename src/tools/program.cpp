@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reads a command's options and runs it on all ranks, between initialise and finalise. Options are
+// declared before the library starts, because TenonInitialize() reads the command line: it answers
+// -help and refuses unknown options, on all ranks alike and before any of them works.
 #include "tools/program.hpp"
 
 #include "sys/text/plain_text.hpp"
@@ -14,7 +17,8 @@ namespace tenon::tools {
 
 namespace {
 
-// The first word behind the command that is neither an option nor the value of one.
+// The first word behind the command that is neither an option nor the value of one. An option has
+// one value at most.
 const char* strayWord(int argc, char** argv) {
   for (int i = 2; i < argc; ++i)
     if (!isOption(argv[i]) && !isOption(argv[i - 1]))
@@ -22,6 +26,7 @@ const char* strayWord(int argc, char** argv) {
   return nullptr;
 }
 
+// All ranks read the same command line, so that one of them speaks.
 int refuse(const Program& program, const char* word) {
   if (worldRank() == 0)
     printError(fmt::format("tenon: unknown argument '{0}' of tenon {1}; see tenon {1} -help\n",
@@ -49,7 +54,8 @@ int runGuarded(const Program& program) {
   return kExitFailed;
 }
 
-// The library's reason why this process has no device, or "".
+// The library's reason why this process has no device, or "". Nothing tells beforehand, so a small
+// tensor is put there; the error is an answer here, and nobody else is told of it.
 std::string missingDevice() {
   const TenonInt zero = 0, one = 1;
   Layout layout;
@@ -67,9 +73,12 @@ std::string missingDevice() {
   return reason;
 }
 
-// Whether all ranks do; the first that has none says why.
+// Whether all ranks have a device. The first rank that has none says why, and the others keep
+// quiet.
 bool haveDevices(const char* command) {
   const std::string reason = missingDevice();
+  // The least rank without a device, or the number of ranks if all have one: one reduction for
+  // both.
   const int mine = reason.empty() ? worldSize() : worldRank();
   int first = 0;
   MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -100,6 +109,7 @@ int runProgram(const Program& program, int argc, char** argv) {
   const std::string help = std::string("tenon ") + program.name + ": " + program.help + "\n";
   if (TenonInitialize(&argc, &argv, help.c_str()) != TENON_SUCCESS)
     return endEarly();
+  // TenonInitialize() has checked the options; words that are none are known here alone.
   const char* stray = strayWord(argc, argv);
   const int status = stray ? refuse(program, stray) : runGuarded(program);
   return TenonFinalize() == TENON_SUCCESS ? status : kExitFailed;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Commands of `tenon` that run on all ranks: their options, and the life of the library around them.
+// Commands of `tenon` that run on all ranks: their options, and the life of the library around
+// them.
 #pragma once
 
 #include <tenon.h>
@@ -26,20 +27,21 @@ struct Program {
   int (*run)(); // gives the exit status; called between TenonInitialize and TenonFinalize
 };
 
-// The command line's options are read and checked; a word that is none is refused. Gives the exit
-// status. Does not return from -help.
+// Reads and checks the options of the command line, refuses a word that is no option, and runs the
+// program. Gives the exit status. Does not return from -help.
 int runProgram(const Program& program, int argc, char** argv);
 
-// On stderr, on one rank. As where the library prints, what is not plain text in an argument shows as \x1b.
+// Prints on stderr, as one rank does. What is not plain text in an argument shows as \x1b, as in
+// what the library prints.
 void printError(const std::string& text);
 
-// A key, not a number below 0.
+// Whether a word is the key of an option; a number below 0 is none.
 bool isOption(const char* word);
 // -help, -h and --help.
 bool asksHelp(const std::string& word);
 TenonInt intOption(const char* name);
-// The value of -space. None, with the reason on stderr, of a word that is no space, and of the device where a rank has
-// none. Collective.
+// The value of -space, or none, with the reason on stderr, if it is no space or a rank has no
+// device. Collective.
 std::optional<TenonMemorySpace> spaceOption(const char* command);
 // "1 rank", "3 ranks".
 std::string counted(TenonInt count, const char* noun);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The command `tenon`. It knows the library by its public interface alone. Only the commands that are
-// programs of their own initialise it, and MPI with it.
+// The command `tenon`: finds the command that its first word names, and has those that are too
+// small for a file. It knows the library by its public interface alone, and initialises neither it
+// nor MPI: only commands that run on all ranks do (program.hpp), so that help, tables and plans
+// work on a machine without MPI.
 #include "tools/commands.hpp"
 #include "tools/handles.hpp"
 #include "tools/program.hpp"
@@ -30,6 +32,8 @@ int runCheckpoint(int argc, char** argv) {
     printError("tenon checkpoint: pass the path of one or more checkpoint files\n");
     return kExitUsage;
   }
+  // The library would print its message and stack; here a message is one line, and the next file is
+  // looked at.
   TenonPushErrorHandler(TenonReturnErrorHandler, nullptr);
   int status = 0;
   for (int i = 2; i < argc; ++i) {
@@ -37,6 +41,7 @@ int runCheckpoint(int argc, char** argv) {
       continue;
     char message[2048] = "";
     TenonGetLastError(nullptr, message, sizeof message, nullptr);
+    // Otherwise the message could come before what was printed of the files before.
     std::fflush(stdout);
     printError(fmt::format("tenon checkpoint: {}\n", message));
     status = kExitFailed;
@@ -62,7 +67,7 @@ struct Option {
   std::string owner, key, values, defaultValue, help;
 };
 
-// A bar would end the cell.
+// The text for a cell of a Markdown table, in which a bar would end the cell.
 std::string cell(const std::string& text) {
   std::string made;
   for (const char c : text) {
@@ -90,7 +95,7 @@ std::string valuesOf(TenonOptionType type, const std::string& choices) {
   }
 }
 
-// By owner, and in the order of the owner's table.
+// All options by owner, and in the order of the owner's table.
 std::vector<Option> declaredOptions() {
   int count = 0;
   TenonCallAbort(TenonOptionsGetDeclaredCount(&count));
@@ -113,6 +118,7 @@ const char* kindOf(int code) {
     return "";
   if (code == TENON_ERR_INTERNAL)
     return "a fault of Tenon";
+  // The numbers are ordered so: first what the caller can set right, then resources.
   return code < TENON_ERR_MEMORY ? "a mistake in the call" : "a failing resource";
 }
 
@@ -183,6 +189,7 @@ void printInfo() {
 int runInfo() {
   const std::string described = textOption("machine");
   const bool isJob = flagOption("job");
+  // The build is the same on all ranks. The view of a job's machine is collective.
   if (worldRank() == 0) {
     printBuild();
     if (!isJob && described.empty())
@@ -246,7 +253,8 @@ void printHelp() {
               "run on all ranks of a job: mpiexec -n 4 tenon check.\n");
 }
 
-// How many characters must be inserted, deleted or replaced to make b of a.
+// How many characters must be inserted, deleted or replaced to make b of a (Levenshtein's distance,
+// with one row kept).
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j)
@@ -300,11 +308,14 @@ int run(int argc, char** argv) {
     return kExitUsage;
   }
   const std::string word = bare(argv[1]);
+  // The nearest command is the one itself where the word is right, and the suggestion where it is
+  // not.
   const Command& command = nearest(word);
   if (word != command.name)
     return refuse("unknown command", argv[1], command.name);
   if (word == "help" && argc > 2 && !tenon::tools::asksHelp(argv[2]))
     return runHelp(argc, argv);
+  // A command that can do both, `info`, needs MPI only if it has options.
   if (command.run && (argc > 2 || !command.print))
     return tenon::tools::runProgram({command.name, command.help, *command.options, command.run},
                                     argc, argv);
@@ -319,8 +330,8 @@ int run(int argc, char** argv) {
   return 0;
 }
 
-// Whoever reads the output must not take a part of it for the whole. What the library prints goes by
-// the same stream.
+// Whoever reads the output must not take a part of it for the whole. What the library prints goes
+// by the same stream.
 int closeOutput(int status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
     return status;

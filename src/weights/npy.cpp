@@ -63,8 +63,10 @@ WeightsDirectory readNpz(const ByteSource& source) {
 
 namespace {
 
+// The first bytes of every npy file.
 constexpr std::string_view kMagic = "\x93NUMPY";
 
+// numpy's names of types, behind the letter of their byte order.
 constexpr std::array<std::pair<std::string_view, ElementType>, 12> kNpyTypes = {{
     {"b1", ElementType::Bool},
     {"u1", ElementType::U8},
@@ -81,6 +83,8 @@ constexpr std::array<std::pair<std::string_view, ElementType>, 12> kNpyTypes = {
 }};
 
 std::optional<ElementType> typeOf(std::string_view text) {
+  // A type of one byte has no byte order, and numpy writes a bar for it; all others must be
+  // little-endian.
   const bool isSingle = text.ends_with('1');
   if (!text.empty() && text.front() == (isSingle ? '|' : '<'))
     for (const auto& [name, type] : kNpyTypes)
@@ -89,7 +93,7 @@ std::optional<ElementType> typeOf(std::string_view text) {
   return std::nullopt;
 }
 
-// Reads the literal from its beginning to its end.
+// Reads the literal from its beginning to its end. Each key comes once, in any order.
 class Literal {
 public:
   Literal(const ByteSource& source, const std::string& name, std::string_view text)
@@ -121,6 +125,7 @@ private:
     take(':');
     if (key == "descr" && !type_) {
       skipSpace();
+      // A list of fields is a structure, told apart so that the message says what it is.
       if (text_.starts_with('['))
         fail("its elements are structures, which cannot be read");
       const std::string_view type = text();
@@ -158,6 +163,7 @@ private:
     skipSpace();
     if (text_.empty() || (text_.front() != '\'' && text_.front() != '"'))
       fail();
+    // Either quote ends at its like; none of the keys and types has an escape.
     const std::size_t end = text_.find(text_.front(), 1);
     if (end == std::string_view::npos)
       fail();
@@ -176,6 +182,7 @@ private:
   }
   std::vector<Index> shape() {
     std::vector<Index> extents;
+    // A tuple of one has a comma behind it, and an empty one is a scalar.
     take('(');
     while (!tryTake(')')) {
       if (extents.size() == kMostDimensions)
@@ -222,6 +229,7 @@ NpyStart parseNpyStart(const ByteSource& source, const std::string& name, const 
                                   major, minor));
   const int lengthBytes = major == 1 ? 2 : 4;
   const auto length = static_cast<Index>(littleEndian(first + 8, lengthBytes));
+  // The length is the file's own word; memory for it is asked for only within reason.
   if (length > kMostNpyText)
     source.fail(name, fmt::format("its header would have {} bytes; at most {} are read", length,
                                   kMostNpyText));

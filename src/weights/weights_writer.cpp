@@ -50,12 +50,16 @@ public:
                      .header = end_,
                      .bytes = static_cast<Index>(header.size()) + tensor.bytes};
     member.stored = member.bytes;
+    // The checksum stands before the data, so it is computed before anything of the member is
+    // written.
     member.crc = static_cast<std::uint32_t>(
         crc32_z(crc32_z(0, reinterpret_cast<const Bytef*>(header.data()), header.size()),
                 static_cast<const Bytef*>(first), static_cast<std::size_t>(tensor.bytes)));
     write(zipLocalHeader(member));
     write(header);
     write(textAt(first, tensor.bytes));
+    // The directory comes at the end of an archive and grows meanwhile; it has names and places
+    // only.
     directory_ += zipDirectoryEntry(member);
   }
   void commit() override {
@@ -66,13 +70,14 @@ public:
   }
 
 private:
-  // More than each header and entry has besides its name.
+  // An upper bound for the bytes of each header and directory entry besides the name.
   static constexpr Index kHeaders = 1024;
 
   const std::string& checked(const std::string& path) const {
     Index bytes = kHeaders;
     for (const StoredTensor& tensor : tensors_)
       bytes += tensor.bytes + kHeaders + 4 * static_cast<Index>(tensor.name.size());
+    // A zip archive without extensions counts in 32 and 16 bits.
     if (bytes > kMostZipBytes || static_cast<Index>(tensors_.size()) > kMostZipMembers)
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("weights file '{}' would have {} tensors and {} bytes, more than npz "
@@ -96,6 +101,7 @@ void checkNames(const std::string& path, const std::vector<StoredTensor>& tensor
   std::set<std::string_view> names;
   for (const StoredTensor& tensor : tensors) {
     checkName(*bytesAt(nullptr, 0, path), tensor.name);
+    // Readers of either format would take one of the two without a word.
     if (!names.insert(tensor.name).second)
       throw Error(
           TENON_ERR_ARG,

@@ -34,7 +34,7 @@ public:
   ThreadCount& operator=(const ThreadCount&) = delete;
 
 private:
-  int before_ = 1;
+  [[maybe_unused]] int before_ = 1;
 };
 
 // A length that five threads do not divide evenly.

@@ -143,7 +143,7 @@ TEST_F(NewFileTest, TakesItsPlaceOnlyWhenItIsWhole) {
 TEST_F(NewFileTest, BadPathsAreNamed) {
   expectError(TENON_ERR_FILE, {"/nowhere/trace.json", "No such file"},
               [] { NewFile("/nowhere/trace.json"); });
-  expectError(TENON_ERR_FILE, {"a folder"}, [] { NewFile(testing::TempDir()); });
+  expectError(TENON_ERR_FILE, {"a folder"}, [] { NewFile{testing::TempDir()}; });
   expectError(TENON_ERR_FILE, {"''"}, [] { NewFile(""); });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds places for the values of a pass, first fit by falling size.
-// The order is that of the sizes and not of the steps: where a large value comes late it finds only the gaps that small
-// ones left, and the range grows.
+// Packs the values of a pass into one range of bytes: the largest first, each at the lowest place
+// that is free for all of its life. That is a heuristic, since the smallest range is expensive to
+// find; it is the same on every run, because values of equal size keep the order of their ids.
 #include "declaration/core/arena.hpp"
 
 #include "sys/memory/memory.hpp"
@@ -27,6 +27,10 @@ Lodging lodgingOf(const Pass& pass, const std::function<Index(ValueId)>& bytesOf
   std::vector<Lodger> lodgers;
   for (const Lifetime& alive : lifetimes(pass)) {
     const Value& value = pass.values[alive.value];
+    // What Apply keeps in training outlives the pass, and what may stand in an argument's memory
+    // needs none of its own on most ranks: neither may be overwritten by a value that comes later.
+    // A value whose rounding is kept is not kept itself, and free again as soon as it has been
+    // rounded.
     const bool mayBeCallers =
         value.standsIn != kNoValue && pass.values[value.standsIn].place == Value::Place::Argument;
     if (!mayBeCallers && !(value.kept && pass.when == When::Training))
@@ -41,6 +45,8 @@ Lodging lodgingOf(const Pass& pass, const std::function<Index(ValueId)>& bytesOf
   Lodging made;
   for (const Lodger& lodger : lodgers) {
     Index at = 0;
+    // In the order of their beginnings: the first gap that is wide enough is the lowest. Values
+    // that are never alive together with this one do not count.
     for (const Placed& other : placed) {
       if (!meet(lodger.alive, other.alive))
         continue;

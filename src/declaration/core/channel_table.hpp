@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rows of types with two numbers for each channel of [batch, channel, ...]: n batch, c channels, S2, S3,
-// ... space, B, R.
+// The rows of types with two numbers for each channel of [batch, channel, ...]: n batch, c
+// channels, S2, S3, ... space, B, R.
 #pragma once
 
 #include "declaration/core/signature.hpp"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The settings that all types have, how a declaration takes settings, and what holds for a type
+// that says nothing else. A change is tried on all settings together and taken back when they do
+// not fit, so that a declaration never holds settings that contradict each other.
 #include "declaration/core/declaration.hpp"
 
 #include "sys/errors/error.hpp"
@@ -68,10 +71,13 @@ std::unique_ptr<Declaration> makeUntyped() {
 
 Declaration::Declaration(std::string type, std::span<const OptionSpec> table)
     : owner_{"the layer", std::move(type)}, settings_({table, kCommon}) {
+  // Every declaration of a type registers the table of the type; registering it again changes
+  // nothing.
   registerOptions({owner_.type.empty() ? "layer" : owner_.type.c_str(), table});
 }
 
-// Leaves the settings as they were if the change does not fit the others.
+// Makes a change of the settings, or leaves them as they were if it does not fit the others. What
+// is set in one call can contradict what was set in an earlier one, so all are checked after each.
 template <class Change>
 void Declaration::change(Change&& change) {
   const Settings before = settings_;
@@ -95,6 +101,8 @@ void Declaration::setText(std::string_view name, std::string_view text) {
 
 void Declaration::readOptions(const std::string& prefix) {
   change([&] {
+    // The error names the options as the cause, since check() speaks of settings that the caller of
+    // this function has not passed.
     if (!settings_.readOptions(prefix, owner_))
       return;
     try {
@@ -135,7 +143,8 @@ Example Declaration::example(ExampleDraw&) const {
 
 namespace {
 
-// The longest dimension is split by the axes on which all hold it.
+// The longest dimension is split by the axes on which all ranks hold the parameter, because its
+// parts are the most even ones. On other axes it is divided or on the root already.
 Layout sharded(const Layout& plain) {
   const auto& shape = plain.shape();
   const int longest =
@@ -185,6 +194,8 @@ void Declaration::setOutputLayout(const Layout&) {
 
 std::string Declaration::view() const {
   try {
+    // A summary reads settings that may not have been set yet, and a view of an unfinished layer
+    // must not fail.
     return summary();
   } catch (const Error&) {
     return settings_.describe();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a type of layers is, without MPI and without a rank: its settings, its shapes, the rows of its
-// signature table, and for given inputs and index labels its form: how inputs, parameters and output
-// lie on all ranks, what one rank has to compute, and the maps that run.
+// What a type of layers is, without MPI and without a rank: its settings, its shapes, the rows of
+// its signature table, and for given inputs and index labels its form: how inputs, parameters and
+// output lie on all ranks, what one rank has to compute, and the maps that run.
 #pragma once
 
 #include "declaration/core/form.hpp"
@@ -15,8 +15,8 @@
 
 namespace tenon {
 
-// What the tests and `tenon check` try of a type: settings that fit each other, and inputs that fit them,
-// drawn from a random source.
+// What the tests and `tenon check` try of a type: settings that fit each other, and inputs that fit
+// them, drawn from a random source.
 
 struct Example {
   std::vector<std::pair<const char*, SettingValue>> settings;
@@ -38,7 +38,7 @@ public:
   T of(std::initializer_list<T> choices) {
     return choices.begin()[between(0, static_cast<Index>(choices.size()) - 1)];
   }
-  // Of so many dimensions.
+  // Extents of a tensor with `least` to `most` dimensions.
   Shape shape(int least, int most) {
     Shape shape(static_cast<std::size_t>(between(least, most)));
     for (Index& extent : shape)
@@ -57,7 +57,7 @@ public:
   virtual ~Declaration() = default;
 
   const std::string& type() const noexcept { return owner_.type; }
-  // `layer "conv1"`: who messages speak of.
+  // The name in messages, such as `layer "conv1"`.
   const std::string& title() const noexcept { return owner_.title; }
   void setTitle(std::string title) { owner_.title = std::move(title); }
 
@@ -80,41 +80,46 @@ public:
   // Takes over what was set of the settings that both have.
   void takeSettings(const Declaration& other);
 
-  // How many inputs there are; -1: one or more. And why, for a message about another number of them.
+  // The number of inputs, or -1 for one or more; and the reason, for the message about another
+  // number of them.
   virtual int inputCount() const { return 1; }
   virtual std::string inputAdvice() const { return {}; }
   virtual Shape outputShape(const std::vector<Shape>& inputs) const = 0;
-  // A row for each label, the first the one that is preferred.
+  // The signature table: a row for each label, the preferred one first.
   virtual SignatureTable rows(const std::vector<Shape>& inputs) const = 0;
   // Throws TENON_ERR_SHAPE, TENON_ERR_LAYOUT or TENON_ERR_OPTION where the layer cannot be.
   virtual Form form(const Layouts& inputs, const Choice& choice) const = 0;
-  // Of the rank at a position of the form's grid, for one evaluation.
+  // The work of the rank at a position of the form's grid in one evaluation.
   virtual Work work(const Form& form, int position) const;
-  // Kernels of a kind take alike for alike work: those of the type, unless its settings lead to different ones.
+  // Kernels of one kind take the same time for the same work. The kind is the type, unless settings
+  // of the type lead to different kernels.
   virtual std::string kernelKind() const { return type(); }
   // The maps of a form whose parameters are stored in these layouts: by default those of one kernel
   // (kernel_maps.cpp).
   virtual MapList maps(const Form& form, const Layouts& storage) const;
-  // Where a parameter that is used like this is stored, by the setting, or all of a form.
+  // The layout in which a parameter with this use layout is stored, as the setting `storage` says,
+  // and those of all parameters of a form.
   Layout storageLayout(const Layout& use) const;
   Layouts storageLayouts(const Form& form) const;
 
-  // What the tests and `tenon check` try of the type. Throws TENON_ERR_SUPPORT if the type gives none.
+  // What the tests and `tenon check` try of the type. Throws TENON_ERR_SUPPORT if the type gives
+  // none.
   virtual Example example(ExampleDraw& draw) const;
 
   // Whether the type contains layers.
   virtual bool contains() const { return false; }
-  // Types that take the layout of their output say so.
+  // Whether the layout of the output can be set.
   virtual bool takesOutputLayout() const { return false; }
   virtual void setOutputLayout(const Layout& layout);
   const std::optional<Layout>& outputLayout() const noexcept { return outputLayout_; }
   // Whether an evaluation in training draws random numbers.
   virtual bool isRandom() const { return false; }
-  // Types that compare their input with a target do.
+  // Whether the type compares its input with a target, and whether the terms have weights.
   virtual bool takesTarget() const { return false; }
   virtual bool takesTargetWeights() const { return false; }
 
-  // What a view says of the layer: "3 -> 4 channels, kernel 3x3"; all settings while some are missing.
+  // What a view says of the layer: "3 -> 4 channels, kernel 3x3"; all settings while some are
+  // missing.
   std::string view() const;
   // What must be the same on all ranks: type, settings, and whatever else the form depends on.
   std::string agreedText() const;
@@ -124,9 +129,10 @@ protected:
   virtual std::string summary() const { return {}; }
   // What the settings must fulfil together, as far as they are set; called after each set.
   virtual void check() const {}
-  // Its first input used under the chosen labels, and an output like it; the rest is the type's.
+  // A form whose first input is used under the chosen labels and whose output lies like it; a type
+  // changes in it what differs.
   Form formLikeInput(const Layouts& inputs, const Choice& choice) const;
-  // Of a type with one kernel: what that needs and keeps.
+  // What the kernel needs and keeps, for types with one kernel.
   virtual KernelEntry kernel(const Form&) const { return {.name = type()}; }
   Index cellBytes() const { return text("data_type") == "float64" ? 8 : 4; }
 

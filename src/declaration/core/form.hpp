@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer for given inputs and index labels: the layouts, of all ranks, of what its local kernel reads
-// and writes. Conversions bring the inputs from where they lie to where they are used.
+// A layer for given inputs and index labels: the layouts, of all ranks, of what its local kernel
+// reads and writes. Conversions bring the inputs from where they lie to where they are used.
 #pragma once
 
 #include "declaration/core/signature.hpp"
@@ -13,7 +13,7 @@ namespace tenon {
 
 using Layouts = std::vector<Layout>;
 
-// How a layer is asked to lie.
+// What is asked of a layer for given inputs: the process grid and the index labels on it.
 struct Choice {
   GridPtr grid = nullptr;   // null: the first input's
   std::string letters = {}; // "n,h"; "": those under which the first input stays where it is
@@ -28,7 +28,8 @@ struct ParameterForm {
   double initial = 0;
 };
 
-// What a layer carries from step to step and nothing differentiates, all of it with one value at first.
+// Numbers that a layer carries from step to step and that are not differentiated, such as running
+// means. All of them begin with one value.
 struct StateForm {
   std::string name;
   Layout use;
@@ -52,7 +53,7 @@ struct CallersValues {
 };
 
 struct Form {
-  // Of a type with one kernel: what kernel number k of its maps reads of the first input, and the
+  // For types with one kernel: what kernel number k of the maps reads of the first input, and the
   // outputs that it computes at a position of the grid.
   const Layout& useOf(int k) const { return pieces.empty() ? uses.front() : pieces[k].use; }
   Box outputsOf(int k, int position) const {
@@ -70,7 +71,8 @@ struct Form {
   std::vector<StateForm> states = {};
 };
 
-// Floating-point operations of one rank, and the cells that its windows read: those of im2col's matrix.
+// The floating-point operations of one rank, and the elements that its windows read, which are
+// those of im2col's matrix.
 struct Work {
   double forward = 0, adjoint = 0, adjointParameters = 0;
   double columns = 0;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The maps of a type that is one local kernel between conversions. A type says its layouts and its
-// kernel; everything distributed follows, with the input x, or several, parameters p and the output y:
+// kernel; everything distributed follows, with the input x, or several, parameters p and the output
+// y:
 //
 //   pUse = C(storage -> use) p,  xUse = C(x -> use) x [+ M v],  y = kernel(xUse, pUse)
 //
-// Parts of the output may have kernels of their own, each with its own conversion of x, which travels
-// while the first kernel computes the rest (strips). What the caller supplies at the input's boundary
-// is v, a second input or a constant: a tensor in the use layout, or one number.
+// Parts of the output may have kernels of their own, each with its own conversion of x, which
+// travels while the first kernel computes the rest (strips). What the caller supplies at the
+// input's boundary is v, a second input or a constant: a tensor in the use layout, or one number.
 #include "declaration/core/kernel_maps.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -29,7 +30,7 @@ KernelCells kernelCells(const Form& form, int position) {
 
 namespace {
 
-// kNoValue where there is none, or a constant is for no cell.
+// kNoValue where nothing lies beyond the domain, or where a constant would fill no element.
 ValueId addBoundaryInput(MapList& list, const Form& form) {
   if (!form.callers)
     return kNoValue;
@@ -65,8 +66,12 @@ ValueId addUse(MapList& list, ValueId x, std::string name, const Layout& use, bo
   const Layouts stops = stopsBetween(given, use);
   if (stops.empty())
     return anyStrides ? x : list.staged(x);
+  // Halos that somebody has filled already are kept and only cut to size, since exchanging them
+  // again would send what every rank has.
   if (stops.size() == 1 && given.hasHalos() && use.hasHalos() && holdsAllOf(given, use))
     return list.convert(std::move(name), x, use, OperatorKind::Crop);
+  // Between two grids the way has more than one stop; each is a value of its own, named with a
+  // prime for every conversion that is left.
   for (std::size_t left = stops.size(); left-- > 0;)
     x = list.convert(name + std::string(left, '\''), x, stops[stops.size() - 1 - left]);
   return x;
@@ -76,6 +81,7 @@ void addParameterSources(MapList& list, const Form& form, const Layouts& storage
                          KernelEntry& kernel) {
   for (std::size_t p = 0; p < form.parameters.size(); ++p) {
     const ParameterForm& parameter = form.parameters[p];
+    // A parameter that is stored as it is used needs no step: the kernel reads it where it is.
     if (!sameHolding(storage[p], parameter.use))
       kernel.sources.push_back(list.source({.name = parameter.name,
                                             .use = parameter.use,

@@ -7,19 +7,18 @@
 
 namespace tenon {
 
-// How much the kernels of a form read and write.
-
-// Cells at a position, all inputs and all parameters counted.
+// How many elements the kernels of a form read and write at a position of its grid, with the sums
+// of all inputs and of all parameters.
 struct KernelCells {
   double inputs = 0, parameters = 0, output = 0;
 };
 KernelCells kernelCells(const Form& form, int position);
 
-// An input where the kernel reads it, contiguous unless it takes any strides. Halos that the caller has
-// filled are not exchanged again.
+// The value that the kernel reads for input x: contiguous, unless the kernel takes any strides.
+// Halos that the caller has filled are not exchanged again.
 ValueId addUse(MapList& list, ValueId x, std::string name, const Layout& use, bool anyStrides);
 
-// The parameters that are not stored as the kernel uses them.
+// Adds a source for each parameter that is not stored as the kernel uses it.
 void addParameterSources(MapList& list, const Form& form, const Layouts& storage,
                          KernelEntry& kernel);
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Builds lists of maps, and joins those of a network's nodes into one. add() refuses a write after
+// a read and a second writer that cannot add: on these two rules rests that passes are derived from
+// the order of the maps alone.
 #include "declaration/core/map_list.hpp"
 
 #include "sys/bfloat16.hpp"
@@ -54,6 +57,7 @@ bool MapList::isWritten(ValueId v) const {
 ValueId MapList::staged(ValueId input) {
   if (values_[input].place != Value::Place::Argument)
     return input;
+  // Two kernels that read one input share its copy.
   if (const ValueId known = stagedOf(input); known != kNoValue)
     return known;
   const ValueId id =
@@ -72,6 +76,7 @@ void MapList::unstage(ValueId stagedOutput) {
 }
 
 int MapList::source(SourceEntry source) {
+  // A source writes no value, so there is nothing for add() to check.
   sources_.push_back(std::move(source));
   const int index = static_cast<int>(sources_.size()) - 1;
   maps_.push_back({.kind = Map::Kind::Source, .object = index});
@@ -87,6 +92,8 @@ int MapList::apply(OperatorKind kind, ValueId x, ValueId y) {
 
 ValueId MapList::convert(std::string name, ValueId x, const Layout& to, OperatorKind kind) {
   const ValueId y = value(std::move(name), to);
+  // A conversion gives the same numbers elsewhere, and a derivative that needs their digits needs
+  // them there.
   values_[y].exact = values_[x].exact;
   apply(kind, x, y);
   return y;
@@ -110,8 +117,10 @@ int MapList::addKernel(KernelEntry kernel, std::vector<ValueId> x, ValueId y, bo
     throw Error(TENON_ERR_INTERNAL,
                 fmt::format("kernel {} adds to the cotangent of its one input, but has {}",
                             kernel.name, x.size()));
+  // What is not differentiated has no derivative that could read anything later.
   if (!fixed && kernel.keepsInputs)
     for (ValueId v : x)
+      // A constant is in the list and need not be kept for each Apply.
       values_[v].kept = values_[v].place != Value::Place::Constant;
   if (!fixed && kernel.keepsOutput)
     values_[y].kept = true;
@@ -132,7 +141,8 @@ ValueId MapList::exact(ValueId v) {
   return v;
 }
 
-// The values of this list that are a node's, those that it has of its own made new.
+// The values of this list that stand for those of a node: what the node reads and writes is given,
+// its own values are added.
 std::vector<ValueId> MapList::bind(const MapList& node, const std::vector<ValueId>& reads,
                                    ValueId write, const JoinedObjects& at) {
   std::vector<ValueId> here(node.values_.size(), kNoValue);
@@ -142,6 +152,9 @@ std::vector<ValueId> MapList::bind(const MapList& node, const std::vector<ValueI
   for (ValueId v = 0; v < static_cast<ValueId>(here.size()); ++v) {
     Value copy = node.values_[v];
     const bool kept = copy.kept, exact = copy.exact;
+    // A copy of an argument into contiguous memory. Within a network most arguments are values of
+    // the library, which are contiguous already, so the copy is the value itself; an input of the
+    // network may have been copied for another node before.
     if (here[v] == kNoValue && copy.standsIn != kNoValue) {
       copy.standsIn = here[copy.standsIn];
       if (values_[copy.standsIn].place != Value::Place::Argument)
@@ -154,6 +167,7 @@ std::vector<ValueId> MapList::bind(const MapList& node, const std::vector<ValueI
         copy.constant += at.constants;
       here[v] = addValue(std::move(copy));
     }
+    // One reader that keeps a value is enough, whatever its other readers need.
     values_[here[v]].kept |= kept;
     values_[here[v]].exact |= exact;
   }
@@ -187,17 +201,19 @@ JoinedObjects MapList::join(const MapList& node, const std::vector<ValueId>& rea
       x = here[x];
     if (map.kind == Map::Kind::Source) {
       map.object += at.sources;
+      // A layer that is two nodes brings its parameters to their use layouts once.
       if (!earlier)
         maps_.push_back(std::move(map));
       continue;
     }
     map.y = here[map.y];
     if (map.kind == Map::Kind::Stage && (map.x.front() == map.y || isWritten(map.y)))
-      continue; // one memory, or staged already
+      continue; // both are one value here, or another node has made the copy
     if (map.kind != Map::Kind::Stage)
       map.object += map.kind == Map::Kind::Operator ? at.operators : at.kernels;
     add(std::move(map));
   }
+  // A layer has joined nothing and is one node; a network inside brings all of its own.
   nodes_ += std::max(1, node.nodes_);
   return at;
 }
@@ -210,6 +226,7 @@ Index MapList::keptBytes(int rank, Index cellBytes) const {
       continue;
     const Index bytes = (keepsRounded(v) ? Index(sizeof(BFloat16)) : cellBytes) *
                         cells(value.layout.boxOfRank(rank));
+    // Arguments are kept as they are; the library's own values begin at aligned addresses.
     sum += value.isCallers() ? bytes : roundedUp(bytes, kAlignment);
   }
   for (const Map& map : maps_)
@@ -218,7 +235,9 @@ Index MapList::keptBytes(int rank, Index cellBytes) const {
   return sum;
 }
 
-// The order of steps rests on it that nothing is written after it was read.
+// Adds a map, and checks the two rules on which the derivation of passes rests: nothing is written
+// after it was read, and where a value has several writers, either all write parts of their own, or
+// all but the first are operators, which can add. Maps that never run in one pass do not meet.
 void MapList::add(Map map) {
   if (read_[map.y])
     throw Error(TENON_ERR_INTERNAL,

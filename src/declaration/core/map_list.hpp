@@ -7,9 +7,9 @@
 // sum of what its readers give back, and tangent and adjoint follow from the list (pass.hpp). A
 // value is complete before it is read.
 //
-// Operators are known by their layouts and kind, kernels by what they need and keep. Whoever runs the
-// list has an object for each operator, kernel, source and constant, in the order of the tables here;
-// whoever plans counts.
+// Operators are known by their layouts and kind, kernels by what they need and keep. Whoever runs
+// the list has an object for each operator, kernel, source and constant, in the order of the tables
+// here; whoever plans counts.
 #pragma once
 
 #include "geometry/layout.hpp"
@@ -29,8 +29,8 @@ struct Value {
   std::string name;
   Layout layout;
   Place place = Place::Own;
-  // The argument whose memory serves where that is contiguous. Of an expanded value: what was kept for it, which
-  // serves where that is no rounding.
+  // The argument whose memory serves where that is contiguous. Of an expanded value: what was kept
+  // for it, which serves where that is no rounding.
   ValueId standsIn = kNoValue;
   int constant = -1;     // index of a constant
   bool kept = false;     // a derivative reads it,
@@ -42,10 +42,11 @@ struct Value {
   bool isCallers() const { return place == Place::Argument || standsIn != kNoValue; }
 };
 
-// Conversion: sums where addends meet. Exchange: a conversion as one exchange. Maximum: the largest
-// instead of the sum, an exchange too; not linear. Without messages: Crop, to fewer of the cells that
-// each rank holds, and the boundary's two, the mask of the caller's cells on the range, from the
-// range itself or from one number.
+// The kinds of operators. A Conversion sums where addends meet, and an Exchange is a conversion in
+// one exchange. Maximum takes the largest instead of the sum, in one exchange too; it is not
+// linear. The others send no messages: Crop goes to fewer of the elements that each rank holds, and
+// the two of the boundary take the elements that the caller supplies from a tensor in the use
+// layout or from one number.
 enum class OperatorKind { Conversion, Exchange, Maximum, Crop, BoundaryValues, BoundaryNumber };
 
 struct OperatorEntry {
@@ -58,12 +59,13 @@ struct OperatorEntry {
   }
 };
 
-// Where a kernel's adjoint adds to parameters' gradients: nowhere; in what it does for its inputs'
-// cotangents, so that it runs even if nobody wants these; or apart, where nobody waits for it.
+// Where a kernel's adjoint adds to the gradients of parameters: nowhere; within the step for the
+// cotangents of its inputs, which then runs even if nobody wants these; or apart, in a step for
+// which nobody waits.
 enum class Gradients { None, Within, Apart };
 
-// What a kernel keeps for its derivatives beside values: so many bytes, or so many for each cell that
-// a rank holds in a layout.
+// What a kernel keeps for its derivatives besides values: a number of bytes, or a number of bytes
+// for each element that a rank holds in a layout.
 struct Workspace {
   Index bytes = 0;
   std::optional<Layout> cellsOf = {};
@@ -82,8 +84,9 @@ struct KernelEntry {
   std::vector<int> sources = {}; // that it reads
 };
 
-// A parameter or a state of the form, or what a loss compares with, which may come in any layout: a target,
-// real or the numbers of classes, and the weights of its terms.
+// What a kernel reads besides values: a parameter or a state of the form, or what a loss compares
+// with, which may come in any layout. That is a target of real numbers or of class labels, and the
+// weights of the terms.
 struct SourceEntry {
   enum class Of { Parameter, State, Target, Labels, Weights };
   std::string name;
@@ -93,18 +96,18 @@ struct SourceEntry {
   std::optional<Layout> storage = {}; // and where it comes from
 };
 
-// Where a map runs: batch normalisation has other statistics in inference than in training.
+// When a map runs: batch normalisation has other statistics in inference than in training.
 enum class When { Always, Training, Inference };
 
 struct Map {
   enum class Kind { Operator, Kernel, Stage, Source };
   Kind kind;
-  int object = -1;             // of an operator, kernel or source
-  std::vector<ValueId> x = {}; // one, but for kernels; none of a source
-  ValueId y = kNoValue;        // none of a source
+  int object = -1;             // index of the operator, kernel or source
+  std::vector<ValueId> x = {}; // one, several for a kernel, none for a source
+  ValueId y = kNoValue;        // none for a source
   bool part = false;           // writes its own part of y alone
-  bool fixed = false;          // is not differentiated: a maximum, a statistic
-  int node = 0;                // of a network: whose map it is
+  bool fixed = false;          // not differentiated: a maximum, a statistic
+  int node = 0;                // the node of a network that the map belongs to
   When when = When::Always;
 
   // Inference has no derivatives.
@@ -120,33 +123,36 @@ class MapList {
 public:
   static constexpr int kMostInputs = 8; // of one kernel
 
-  // Values, by a short name for views.
+  // Adds a value; its short name is for views.
   ValueId input(std::string name, const Layout& layout);
   ValueId output(std::string name, const Layout& layout);
   ValueId value(std::string name, const Layout& layout);
   ValueId constant(std::string name, const Layout& layout, double value);
-  // That a derivative reads with all its digits, and so what is converted from it: statistics, and what a loss
-  // compares.
+  // Says that a derivative reads the value with all its digits, and with it what is converted from
+  // it: statistics, and what a loss compares.
   ValueId exact(ValueId v);
-  // An input in contiguous memory; a value of the library's is that already.
+  // An input in contiguous memory. A value of the library is contiguous already and is returned as
+  // it is.
   ValueId staged(ValueId input);
-  // Likewise where the output is written; unstage() follows its writers.
+  // The same for the output: a value that the kernels write, which unstage() copies to the output;
+  // call it after all of its writers.
   ValueId stagedOutput();
   void unstage(ValueId stagedOutput);
 
-  // What derivatives read is kept in bfloat16, but for exact values. Of a network this is said of the whole.
+  // What derivatives read is kept in bfloat16, except for exact values. In a network this is said
+  // of the whole.
   void keepRounded() noexcept { keepsRounded_ = true; }
   bool keepsRounded(ValueId v) const {
     return keepsRounded_ && values_[v].kept && !values_[v].exact;
   }
 
-  // Maps added from now on run there.
+  // Maps that are added from now on run in these evaluations only.
   void during(When when) noexcept { when_ = when; }
 
   // Maps, in the order in which they run. All return the index of their object.
   int source(SourceEntry source);
   int apply(OperatorKind kind, ValueId x, ValueId y);
-  // A value of that name and layout, from x.
+  // Adds a value of that name and layout, and the operator that makes it from x.
   ValueId convert(std::string name, ValueId x, const Layout& to,
                   OperatorKind kind = OperatorKind::Conversion);
   // y <- A x with an operator of the list.
@@ -161,9 +167,10 @@ public:
     return addKernel(std::move(kernel), std::move(x), y, false, true);
   }
 
-  // Copies the maps of a node, its inputs bound to values of this list and its output to `write`.
-  // What it stages of values that are the library's here is these values. Its objects follow those
-  // of the tables, or are those of an earlier join: a layer that is two nodes.
+  // Adds the maps of a node, with its inputs bound to values of this list and its output to
+  // `write`. Copies into contiguous memory fall away where the value is one of the library's here.
+  // The node's objects are appended to the tables, or, for a layer that is two nodes, are those of
+  // the earlier join.
   JoinedObjects join(const MapList& node, const std::vector<ValueId>& reads, ValueId write,
                      const JoinedObjects* earlier = nullptr);
 
@@ -173,12 +180,12 @@ public:
   const std::vector<KernelEntry>& kernels() const noexcept { return kernels_; }
   const std::vector<SourceEntry>& sources() const noexcept { return sources_; }
   const std::vector<double>& constants() const noexcept { return constants_; }
-  // That were joined, a network's nodes counted.
+  // The number of nodes that were joined, with those of networks inside.
   int nodes() const noexcept { return nodes_; }
   const std::vector<ValueId>& inputs() const noexcept { return inputs_; }
   ValueId output() const noexcept { return output_; }
-  // What a rank keeps from Apply to its adjoint, with values of so many bytes a cell if they are not rounded; those of
-  // its own are aligned.
+  // The bytes that a rank keeps from Apply to its adjoint, with `cellBytes` for each element that
+  // is not rounded. The library's own values are aligned.
   Index keptBytes(int rank, Index cellBytes) const;
 
 private:

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Types that contain layers: their form is their layers' forms, one after the other.
+// Types that contain layers, as settings only. The form of a container is the forms of its layers
+// one after the other, and only whoever holds the layers can make it: a container that is asked for
+// one reports a defect of the library.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 

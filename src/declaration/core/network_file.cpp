@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reads networks from JSON and writes them. Keys and values are tried on a declaration of the type
+// while the file is read, so that a wrong one is reported at its place in the file; who makes the
+// layers afterwards has no place to name.
 #include "declaration/core/network_file.hpp"
 
 #include "declaration/core/types.hpp"
@@ -20,6 +23,7 @@ namespace {
 constexpr const char* kFormat = "tenon-network-1";
 
 std::vector<Index> integers(const JsonView& view) {
+  // Any integer is read here: the bounds are checked by whoever uses the number.
   constexpr Index kLeast = std::numeric_limits<Index>::min();
   std::vector<Index> numbers;
   if (view.isList())
@@ -63,6 +67,8 @@ public:
     LayerDescription layer;
     layer.type = view.at("type").text();
     const std::unique_ptr<Declaration> declaration = declare(view.at("type"), layer.type);
+    // Only what this type reads is allowed: a misspelt setting would otherwise keep its default
+    // without a word.
     std::vector<std::string> keys = {"type", "name", "prefix"};
     if (declaration->takesOutputLayout())
       keys.push_back("output");
@@ -119,6 +125,8 @@ private:
         item.allow({"same_as", "reads"});
         node.sameAs = item.at("same_as").smallInteger(0);
         const auto known = static_cast<int>(container.nodes.size());
+        // Nodes that are one layer all name the first of them, so that nobody has to follow a
+        // chain.
         if (node.sameAs >= known || container.nodes[node.sameAs].sameAs >= 0)
           item.at("same_as").fail("is not the number of an earlier node with a layer of its own");
       } else {
@@ -131,7 +139,8 @@ private:
     }
   }
 
-  // Of a node with this number.
+  // What a node with this number reads. Only nodes before it are possible, hence a graph has no
+  // cycle.
   static std::vector<int> reads(const JsonView& list, int number) {
     std::vector<int> reads = smallIntegers(list, std::numeric_limits<int>::min());
     if (reads.empty())
@@ -147,6 +156,8 @@ private:
     const std::vector<int> grid = smallIntegers(view.at("grid"), 1);
     LayoutSpec spec{.shape = integers(view.at("shape")), .grid = nullptr, .properties = {}};
     try {
+      // A grid without its ranks may be large on paper only: gridWithin() compares its size with
+      // the processes before a list of that length is made.
       spec.grid = view.has("ranks") ? Grid::make(grid, smallIntegers(view.at("ranks"), 0))
                                     : gridWithin(grid, processes_);
       spec.properties = parseProperties(view.at("properties").text());
@@ -156,6 +167,7 @@ private:
                                                                    : integers(cuts));
       return Layout(std::move(spec));
     } catch (const Error& error) {
+      // An error of this kind names its place in the file already.
       if (error.code() == TENON_ERR_FORMAT)
         throw;
       view.fail(error.text());
@@ -180,7 +192,7 @@ Json asJson(const Layout& layout) {
   return json;
 }
 
-// Without the layers inside.
+// The layer itself, without those that it contains.
 Json asJson(const LayerDescription& layer) {
   Json json = {{"type", layer.type}};
   if (!layer.name.empty())

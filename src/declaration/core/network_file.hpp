@@ -2,11 +2,12 @@
 // A layer or network as JSON: types, names and settings that were set, no weights.
 //
 //   {"format": "tenon-network-1", "type": "sequential", "name": "net",
-//    "layers": [{"type": "conv", "name": "C1", "in_channels": 1, "out_channels": 6, "kernel": [5, 5]},
+//    "layers": [{"type": "conv", "name": "C1", "in_channels": 1, "out_channels": 6,
+//                "kernel": [5, 5]},
 //               {"type": "tanh"}]}
 //
-// A layer of a graph names what it reads by number, as TenonLayerGraphAddNode() does ("reads": [-1, 0]);
-// "same_as": n is node n's layer once more, with its parameters. "output" is an output layout.
+// A layer of a graph names what it reads by number, as TenonLayerGraphAddNode() does ("reads": [-1,
+// 0]); "same_as": n is node n's layer once more, with its parameters. "output" is an output layout.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -33,14 +34,14 @@ struct LayerDescription::Node {
 // Makes a declaration of a type that the library does not know; null if nobody does.
 using ForeignTypes = std::function<std::unique_ptr<Declaration>(const std::string& type)>;
 
-// Throws TENON_ERR_FORMAT naming `file`, the key and the byte. A layout in it lies on no more than so many
-// processes.
+// Throws TENON_ERR_FORMAT naming `file`, the key and the byte. A layout in the file must lie on at
+// most `processes` processes.
 LayerDescription parseNetwork(const std::string& text, const std::string& file,
                               const ForeignTypes& foreign, Index processes);
 std::string networkText(const LayerDescription& network);
 
-// The file of that name: a path with a slash or .json as it is, another in the share folders. Throws
-// TENON_ERR_FILE naming those that there are.
+// Finds the file of a network: a name with a slash or .json is a path, another name is one of the
+// share folders. Throws TENON_ERR_FILE naming the networks that there are.
 std::string findNetworkFile(const std::string& nameOrPath);
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Derives the steps of Apply, of its tangent and of its adjoint from a list of maps.
-// A value is the sum of what its writers give, so that its cotangent is the sum of what its readers give back: from this
-// one rule follow joins, skips, shared inputs and boundary values, and none of them has code of its own.
+// Derives Apply, its tangent and its adjoint from a list of maps. The first writer that an adjoint
+// reaches overwrites a cotangent and later ones add to it, so no cotangent is set to zero in
+// advance, except that of a wanted input which nothing reaches.
 #include "declaration/core/pass.hpp"
 
 #include <algorithm>
@@ -10,7 +10,8 @@ namespace tenon {
 
 namespace {
 
-// The steps of maps in their own order, before they are scheduled.
+// The step of a map, in the order of the list; schedule() moves it later. Only what sends messages
+// begins and ends apart. A fixed operator is a maximum, which is one call.
 Do whatOf(const MapList& list, const Map& map, Do kernel) {
   switch (map.kind) {
   case Map::Kind::Kernel:
@@ -33,8 +34,8 @@ int lastWriter(const Pass& pass, ValueId v) {
   return -1;
 }
 
-// A value of the library's is rounded when its last writer has run. One of the caller's is rounded at the end, and stays
-// as it is where the frame may refer to it.
+// A value of the library's is rounded when its last writer has run. One of the caller's is rounded
+// at the end, and stays as it is where the frame may refer to it.
 void addRoundings(const MapList& list, Pass& pass) {
   const std::vector<ValueId> kept = keptIn(list);
   for (ValueId v = 0; v < static_cast<ValueId>(kept.size()); ++v) {
@@ -58,8 +59,8 @@ void addRoundings(const MapList& list, Pass& pass) {
   }
 }
 
-// Before a kernel's derivative reads what was rounded it is expanded, once for the steps of a map that follow each other,
-// whatever lies between that is no kernel's.
+// Before a kernel's derivative reads what was rounded it is expanded, once for the steps of a map
+// that follow each other, whatever lies between that is no kernel's.
 void addExpansions(Pass& pass) {
   std::vector<Step> steps;
   int map = -1;               // of the last kernel,
@@ -139,6 +140,8 @@ public:
     if (has(v))
       return ids_[v];
     const Value& value = list_.values()[v];
+    // The dual of a copy stands in the dual of its argument, as the copy does in the argument
+    // itself.
     const ValueId standsIn = value.standsIn == kNoValue ? kNoValue : of(value.standsIn);
     return ids_[v] = add({name(value), layout(value), value.place, standsIn});
   }
@@ -180,6 +183,8 @@ public:
       pass_.inputs.push_back(wanted[i] ? duals_.of(list.inputs()[i]) : kNoValue);
   }
 
+  // A node's maps are consecutive, so its gradients of parameters are due where the node changes:
+  // behind the node's own cotangents, on which the nodes before it wait.
   Pass derive() {
     for (std::size_t m = list_.maps().size(); m-- > 0;) {
       const Map& map = list_.maps()[m];
@@ -197,14 +202,15 @@ public:
   }
 
 private:
-  // A node's own parts of gradients, for which nobody waits.
+  // Adds the parts of the gradients for which no step of the node waits.
   void addLate() {
     for (Step& step : late_)
       pass_.steps.push_back(std::move(step));
     late_.clear();
   }
 
-  // A wanted input or a parameter lies above a value.
+  // Marks the values whose cotangents somebody needs, that is, above which a wanted input or a
+  // parameter lies. One sweep finds them, because a value is written before it is read.
   void findWants(const Chosen& wanted) {
     for (std::size_t i = 0; i < list_.inputs().size(); ++i)
       wants_[list_.inputs()[i]] = wanted[i];
@@ -239,6 +245,8 @@ private:
     const KernelEntry& entry = list_.kernels()[map.object];
     const Gradients gradients = entry.gradients;
     Step step{Do::Adjoint, index, true, false, {dy}, {}, points_.of(map)};
+    // A kernel that cannot add to a cotangent writes an addend first. That includes an input which
+    // the kernel reads twice, as in x times x: its second part meets the first.
     std::vector<Step> sums;
     for (ValueId x : map.x) {
       if (!wants_[x]) {
@@ -288,6 +296,8 @@ bool addsToGradients(const MapList& list, const Step& step) {
          list.kernels()[list.maps()[step.map].object].gradients == Gradients::Within;
 }
 
+// The maps in their order. An operator adds to a value that has been written; every other map
+// overwrites what it writes.
 Pass applyPass(const MapList& list, Order order, When when) {
   Pass pass{list.values(), {}, list.inputs(), list.output(), false, when};
   std::vector<bool> written(list.values().size(), false);
@@ -322,6 +332,9 @@ Pass tangentPass(const MapList& list, const Chosen& present, Order order) {
   }
   for (std::size_t m = 0; m < list.maps().size(); ++m) {
     const Map& map = list.maps()[m];
+    // A map all of whose tangents are zero gives zero and falls away. A part must be written all
+    // the same, since others write the rest of the value, and a kernel with parameters has their
+    // tangents.
     const bool any = std::any_of(map.x.begin(), map.x.end(), [&](ValueId v) { return written[v]; });
     if (!map.isDifferentiated() ||
         !(any || map.part || map.kind == Map::Kind::Source || gathers(list, map)))

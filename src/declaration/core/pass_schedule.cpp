@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Moves the beginnings of messages up and their ends down, and tells how long each value lives then.
-// A step is compared with its neighbour alone, since a value is complete before it is read: where two may not change
-// places, nothing beyond them may either.
+// Splits the operators that send messages into beginning and end, and moves the two apart.
+// Beginnings never overtake each other, so that what is needed first is sent first; and a step only
+// changes places with its neighbour, so that no more than two steps have to be compared at a time.
 #include "declaration/core/pass.hpp"
 
 #include <algorithm>
@@ -24,6 +24,9 @@ public:
       }
   }
 
+  // Beginnings rise first, the upper ones before the lower; then ends sink, the lower ones before
+  // the upper. Each goes as far as it can, whatever that overlaps with: what a kernel takes is not
+  // known here.
   void move() {
     for (std::size_t s = 0; s < steps_.size(); ++s)
       for (std::size_t k = s;
@@ -60,11 +63,14 @@ private:
     });
   }
   bool reads(const Step& step, ValueId v) const {
+    // A step that adds to a value reads what the value holds.
     const bool addsHere = step.what == Do::Add || (step.what == Do::Adjoint && step.adds);
     return contains(step.reads, v) || (addsHere && contains(step.writes, v));
   }
   bool writes(const Step& step, ValueId v) const {
-    if (step.what == Do::Begin && step.adds) // at its end alone
+    // An operator that adds receives into its own buffer and touches y at its end alone; one that
+    // overwrites y may copy its local part at the beginning.
+    if (step.what == Do::Begin && step.adds)
       return false;
     if (step.what == Do::Copy && pass_.values[step.writes[0]].standsIn == step.reads[0])
       return v == step.writes[0]; // the argument itself stays as it is
@@ -78,6 +84,7 @@ private:
   }
   bool isSource(const Step& step) const { return list_.maps()[step.map].kind == Map::Kind::Source; }
   bool sameObject(const Step& a, const Step& b) const {
+    // An operator has one set of buffers and requests, so that it must end before it begins again.
     const Map *one = movement(a), *other = movement(b);
     return one && other && one->kind == other->kind && one->object == other->object;
   }
@@ -88,7 +95,9 @@ private:
     return std::find(used.begin(), used.end(), source) != used.end();
   }
 
-  // Whether a beginning may change places with the step before it, an end with the one behind.
+  // Whether a beginning may change places with the step before it, and an end with the step behind
+  // it. A source has no values of the pass: it may begin at any time, and must end before the
+  // kernel that reads it.
   bool passesUp(const Step& begin, const Step& step) const {
     if (step.what == Do::Begin || sameObject(begin, step))
       return false;
@@ -120,6 +129,7 @@ void schedule(const MapList& list, Pass& pass, Order order) {
 }
 
 std::vector<Lifetime> lifetimes(const Pass& pass) {
+  // Sorted by value, so that whoever lays them out sees one order on all ranks.
   std::map<ValueId, Lifetime> found;
   for (int s = 0; s < static_cast<int>(pass.steps.size()); ++s)
     for (const auto& values : {pass.steps[s].reads, pass.steps[s].writes, pass.steps[s].point})

@@ -6,13 +6,14 @@
 
 namespace tenon {
 
-// The layout that lies as `pattern` does, for a tensor of this shape: grid, properties and order of
-// the axes are the pattern's, and so are cuts and halos of each dimension of equal extent; other
-// dimensions are cut in balance. Throws TENON_ERR_SHAPE, naming `who`, if the ranks differ, and
-// TENON_ERR_LAYOUT if a dimension of another extent has a halo.
+// The layout that lies as `pattern` does, for a tensor of this shape. Grid, properties and the
+// order of the axes are the pattern's, and so are cuts and halos of each dimension of equal extent;
+// other dimensions are cut in balance. Throws TENON_ERR_SHAPE, naming `who`, if the numbers of
+// dimensions differ, and TENON_ERR_LAYOUT if a dimension of another extent has a halo.
 Layout layoutLike(const Layout& pattern, const Shape& shape, const std::string& who);
 
-// The same with the cuts of another layout in each dimension that the same axes of the same grid split in both.
+// The layout with the cuts of `other` in each dimension of equal extent that the same axes of the
+// same grid split in both.
 Layout withCutsOf(const Layout& other, const Layout& layout);
 
 } // namespace tenon

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reads signatures from text, chooses them for given inputs, and makes layouts from them. Layouts
+// follow the cuts of their source as far as the same axes split both and are balanced beyond: split
+// points that a user gave never move, and whatever is free is even.
 #include "declaration/core/signature.hpp"
 
 #include "geometry/axis_change.hpp"
@@ -36,7 +39,7 @@ Property inputOf(const SignatureRow& row, std::size_t index) {
   return row.inputs[std::min(index, row.inputs.size() - 1)];
 }
 
-// How many inputs a row leaves where they are.
+// How many inputs a row leaves where they are. Properties compare only on one grid.
 int inPlace(const SignatureRow& row, std::span<const Layout> inputs, int axis) {
   int count = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -45,20 +48,21 @@ int inPlace(const SignatureRow& row, std::span<const Layout> inputs, int axis) {
   return count;
 }
 
-// The row that moves least. Along an axis of one process nothing moves, so there the output keeps the
-// input's property: a solver's boxes name an axis for every dimension, cut or not.
+// The row that moves least. Along an axis of one process nothing moves, so there the output keeps
+// the input's property: a solver's boxes name an axis for every dimension, cut or not.
 const SignatureRow& rowFor(const SignatureTable& table, std::span<const Layout> inputs, int axis) {
   if (inputs.front().grid().extent(axis) == 1)
     for (const SignatureRow& row : table)
       if (row.output == inputs.front().property(axis))
         return row;
+  // The first of equal rows is taken, since a table lists the preferred rows first.
   return *std::ranges::max_element(
       table, {}, [&](const SignatureRow& row) { return inPlace(row, inputs, axis); });
 }
 
 constexpr int kMostAxes = 64;
 
-// A signature's text on the way to its rows.
+// Reads the text of a signature, run by run, into one row for each grid axis.
 class SignatureText {
 public:
   SignatureText(const SignatureTable& table, const std::string& who) : table_(table), who_(who) {}
@@ -77,7 +81,8 @@ private:
     return std::any_of(table_.begin(), table_.end(),
                        [&](const SignatureRow& row) { return row.letter == letter; });
   }
-  // The letters of a run that take turns; one, if it is no letters of one character each.
+  // The labels of a run, which take turns: its characters if each is a label, or else the whole as
+  // one.
   std::vector<std::string> turns(const std::string& letters) const {
     std::vector<std::string> each;
     for (char letter : letters)
@@ -91,6 +96,8 @@ private:
     const bool isReversed = run.ends_with('-');
     if (isReversed)
       run.pop_back();
+    // A label can end in a digit itself, as S0 does, so a count is looked for only where the run is
+    // no label.
     const std::size_t digits = isLetter(run) ? std::string::npos : run.find_first_of("0123456789");
     const std::vector<std::string> letters = turns(run.substr(0, digits));
     const int count = digits == std::string::npos ? 1 : countIn(run, digits);
@@ -143,6 +150,7 @@ Signature Signature::choose(const SignatureTable& table, std::span<const Layout>
                             const std::string& who) {
   if (!letters.empty())
     return named(table, *grid, letters, who);
+  // What leaves the input where it is can be asked on the input's own grid alone.
   if (const Layout& input = inputs.front(); !(*grid == input.grid()))
     throw Error(TENON_ERR_OPTION,
                 fmt::format("{} is to run on process grid {}, but its input lies on {}; name its "
@@ -199,6 +207,7 @@ std::vector<int> splitOrder(const TensorSignature& asked, int dim) {
   for (int axis = 0; axis < static_cast<int>(asked.reversed.size()); ++axis) {
     if (!(asked.properties[axis] == Property::shard(dim)))
       continue;
+    // A reversed axis goes in front of all that came before it: the last axis splits first.
     order.insert(asked.reversed[axis] ? order.begin() : order.end(), axis);
     isAsked |= asked.reversed[axis];
   }
@@ -207,8 +216,10 @@ std::vector<int> splitOrder(const TensorSignature& asked, int dim) {
 
 namespace {
 
-// The axes in the order in which they are to split a dimension: first, as far as they are among `axes`, those that split the
-// source's dimension first, then the others as they come.
+// Orders the axes that are to split a dimension: those that split the source's dimension come
+// first, as far as they are among `axes`, and then the others as they are. The search ends at the
+// first axis that is missing, since cuts agree from the major axis on only as long as all are
+// there.
 std::vector<int> orderLike(const std::vector<int>& source, std::vector<int> axes) {
   auto next = axes.begin();
   for (int axis : source) {
@@ -221,8 +232,9 @@ std::vector<int> orderLike(const std::vector<int>& source, std::vector<int> axes
   return axes;
 }
 
-// The cuts of a source's dimension for another list of axes: what axes have in common, from the major one on, stays cut
-// where it was, and what the source's further axes cut is joined, and what further axes are to cut is divided evenly.
+// The cuts of a source's dimension for another list of axes. What both lists have in common, from
+// the major axis on, stays cut where it was; what further axes of the source cut is joined, and
+// what further axes here are to cut is divided evenly.
 std::vector<Index> cutsLike(const Layout& source, int dim, const std::vector<int>& order) {
   const std::vector<int>& given = source.splitAxes(dim);
   const auto [theirs, ours] = std::ranges::mismatch(given, order);
@@ -248,8 +260,11 @@ Layout makeLayout(const Shape& shape, const GridPtr& grid, const TensorSignature
     const auto& [source, dim] = cutsFrom[d];
     if (!source || source->shape()[dim] != shape[d] || !(source->grid() == *grid))
       continue;
+    // An order that the signature asks for holds; only where it asks for none is the source's
+    // taken.
     if (spec.splitAxes[d].empty())
       spec.splitAxes[d] = orderLike(source->splitAxes(dim), plain.splitAxes(static_cast<int>(d)));
+    // An axis of one process splits nothing and would only hide that two lists of axes agree.
     std::erase_if(spec.splitAxes[d], [&](int axis) { return grid->isTrivial(axis); });
     spec.cuts[d] = cutsLike(*source, dim, spec.splitAxes[d]);
   }

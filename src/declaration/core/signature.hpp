@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Signatures: the properties of input, parameters and output, per grid axis, under which a layer's
-// local kernel alone gives the right answer. A layer type lists its rows, one for each letter of
-// its index expression; a signature chooses one row for each axis, in any mix. A signature is its
-// own adjoint: the cotangents lie in the duals.
+// Signatures: the properties of inputs, parameters and output on each grid axis under which a
+// layer's local kernel alone gives the right answer. A layer type lists its rows, one for each
+// letter of its index expression, and a signature chooses one row for each axis, in any mix. A
+// signature is its own adjoint: the cotangents lie in the duals.
 //
-// As a text it is a list of runs, each a letter with a number of axes: "n,h,h" is "n,h2". A run of several
-// letters takes turns, "dh4" is "d,h,d,h". In a run that ends in '-' the letters are taken from its last axis
-// to its first, and that is also the order in which the axes split a dimension: "h3-" splits first along
-// the last axis. A letter that ends in a digit, as S0 does, has one axis.
+// As a text it is a list of runs, each a letter with a number of axes: "n,h,h" is "n,h2". The
+// letters of a longer run take turns: "dh4" is "d,h,d,h". In a run that ends in '-' the letters are
+// taken from its last axis to its first, and that is also the order in which the axes split a
+// dimension: "h3-" splits first along the last axis. A letter that ends in a digit, as S0 does, has
+// one axis.
 #pragma once
 
 #include "geometry/layout.hpp"
@@ -18,7 +19,7 @@ namespace tenon {
 
 struct SignatureRow {
   std::string letter; // how options name the row: "n", "o", "i", "h", "B", ...
-  Properties inputs;  // of a type with any number of inputs one, which holds for all
+  Properties inputs;  // one for each; the last holds for all further inputs
   Properties parameters;
   Property output;
 
@@ -34,7 +35,8 @@ using SignatureTable = std::vector<SignatureRow>;
 // What a signature says of one tensor.
 struct TensorSignature {
   Properties properties;
-  // By axis: it splits its dimension before the axes in front of it. Empty: none does.
+  // For each axis, whether it splits its dimension before the axes in front of it. Empty: none
+  // does.
   std::vector<bool> reversed = {};
 
   TensorSignature(Properties properties, std::vector<bool> reversed = {})
@@ -43,18 +45,19 @@ struct TensorSignature {
 
 class Signature {
 public:
-  // The rows that a text gives to the axes of the grid: "o,i", "n6,o3". Throws TENON_ERR_OPTION naming
-  // the letters that `who` has.
+  // The signature that a text names for the axes of the grid: "o,i", "n6,o3". Throws
+  // TENON_ERR_OPTION naming the letters that `who` has.
   static Signature named(const SignatureTable& table, const Grid& grid, const std::string& letters,
                          const std::string& who);
-  // On each axis the first of the rows that leave most of the inputs where they are, or else the first
-  // row of the table; on an axis of one process the first row whose output has the first input's
-  // property comes before these.
+  // The signature that moves least. On each axis it takes the row that leaves most of the inputs
+  // where they are, and the first of equal ones; on an axis of one process it takes the first row,
+  // if there is one, whose output has the first input's property.
   static Signature following(const SignatureTable& table, std::span<const Layout> inputs);
   static Signature following(const SignatureTable& table, const Layout& input) {
     return following(table, std::span(&input, 1));
   }
-  // One of the two. Letters must be named on a grid that is not the first input's.
+  // The named signature if letters are given, or else the one that follows the inputs. On a grid
+  // that is not the first input's, letters must be given.
   static Signature choose(const SignatureTable& table, std::span<const Layout> inputs,
                           const GridPtr& grid, const std::string& letters, const std::string& who);
   static Signature choose(const SignatureTable& table, const Layout& input, const GridPtr& grid,
@@ -74,24 +77,26 @@ private:
   std::vector<bool> reversed_; // by axis; empty: none
 };
 
-// The rows of tensor dimension d for maps that act on each element alone; P only if the map is
-// linear.
+// The rows of maps that act on each element alone: a split of each dimension, B, R, and P only if
+// the map is linear.
 SignatureTable elementwiseTable(int rank, bool linear);
 
-// The axes that split a dimension in the order that is asked for; empty if none is, which is that of the grid.
+// The axes that split a dimension, in the order that the signature asks for; empty if it asks for
+// none, which means the order of the grid.
 std::vector<int> splitOrder(const TensorSignature& asked, int dim);
 
-// A layout on the grid whose dimension d takes the cuts of a dimension of another layout on it as far as the same
-// axes split both, from the major one on: pieces along that one's further axes are joined, and those along further
-// axes here are balanced. So split points that a user gave do not move. The axes split in the order that is asked for
-// if one is, or else in that of the other layout. cutsFrom[d] = {layout, dimension}, or no layout for balanced cuts.
+// A layout on the grid. Dimension d takes the cuts of a dimension of another layout on the same
+// grid as far as the same axes split both, from the major one on: pieces along further axes of that
+// one are joined, and pieces along further axes here are balanced. So split points that a user gave
+// do not move. The axes split in the order that the signature asks for, or else in that of the
+// other layout. cutsFrom[d] = {layout, dimension}, or no layout for balanced cuts.
 struct CutSource {
   const Layout* layout = nullptr;
   int dim = 0;
 };
 Layout makeLayout(const Shape& shape, const GridPtr& grid, const TensorSignature& asked,
                   const std::vector<CutSource>& cutsFrom);
-// The same with the cuts of another layout in all dimensions.
+// A layout of the source's shape that takes the source's cuts in all dimensions.
 Layout makeLayoutLike(const Layout& source, const GridPtr& grid, const TensorSignature& asked);
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the declaration of a type by its name.
-// Each type is made once before the program runs, since a declaration registers the options that the command line may
-// name.
+// Finds the library's types of layers by name, in the table that types.inc makes. Every type is
+// declared once while the library is loaded: a declaration registers its options, and these must be
+// known before a command line is read.
 #include "declaration/core/types.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The library's types of layers by name. Each is one file that declares it and one line of types.inc.
+// The library's types of layers by name. Each is declared in one file and listed in one line of
+// types.inc.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -11,11 +12,11 @@ namespace tenon {
 #include "declaration/core/types.inc"
 #undef TENON_TYPE_WITHOUT_KERNELS
 #undef TENON_LAYER_TYPE
-// Null if there is no such function of each element.
+// Null if there is no pointwise function of that name.
 std::unique_ptr<Declaration> declarePointwise(const std::string& name);
 std::vector<std::string> pointwiseNames();
 
-// In alphabetical order, the functions of each element included.
+// The names of all types in alphabetical order, with the pointwise functions.
 std::vector<std::string> declarationNames();
 // Null if the library has no such type.
 std::unique_ptr<Declaration> makeDeclaration(const std::string& type);

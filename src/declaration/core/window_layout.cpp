@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Lays out what sliding windows read and write, and cuts outputs into an interior and strips. A
+// halo is declared only in a dimension in which some part reads more than it owns: a layout with a
+// halo that nobody needs would turn a local read into an exchange.
 #include "declaration/core/window_layout.hpp"
 
 #include "sys/errors/error.hpp"
@@ -15,9 +18,10 @@ namespace tenon {
 
 namespace {
 
+// Where outputs of a part lie in one dimension, seen from the part's interior.
 enum Where { kBelow, kInside, kAbove, kAll };
 
-// The outputs of each part of one dimension: below its interior, inside, above, and all.
+// The outputs of one part in one dimension, by where they lie.
 using PartOutputs = std::array<Interval, 4>;
 
 std::vector<PartOutputs> cutParts(const Window& window, const Layout& plain, const Layout& output,
@@ -46,9 +50,11 @@ public:
                                [=](const PartOutputs& part) { return !part[where].empty(); });
   }
 
-  // The outputs of one rank that lie `where` in `dim`, inside before it and anywhere after it.
+  // The outputs of one rank that lie `where` in `dim`, inside in the dimensions before it and
+  // anywhere in those after it: so strips in different dimensions do not overlap in the corners.
   Box outputs(int position, int dim, Where where) const {
     Box box = output_.box(position);
+    // A rank outside the grid, or without a part of batch or channels, has no strips to look up.
     if (cells(box) == 0)
       return box;
     for (int d = kFirstSpatial; d < plain_.rank(); ++d)
@@ -77,7 +83,7 @@ private:
   }
   const std::vector<PartOutputs>& partsOf(int dim) const { return parts_[dim - kFirstSpatial]; }
 
-  // None where everybody reads what he owns.
+  // The halo that these outputs read, or none where every part reads exactly what it owns.
   std::optional<Halo> halo(int dim, Where where) const {
     const Window& window = windows_[dim - kFirstSpatial];
     Halo halo{.boxes = {}, .low = window.lowMode, .high = window.highMode};
@@ -121,7 +127,7 @@ void checkWindows(const std::vector<Window>& windows, const std::string& who) {
 
 namespace {
 
-// "3x3", and "1" for equal ones if they may be said once.
+// The texts of all dimensions, "3x3", or one of them where all are equal.
 template <class TextOf>
 std::string acrossDims(const std::vector<Window>& windows, const char* separator, TextOf textOf) {
   std::vector<std::string> texts;
@@ -208,7 +214,7 @@ Shape windowOutputShape(const std::vector<Window>& windows, const Shape& input, 
   for (int s = 0; s < spatial; ++s) {
     try {
       shape.push_back(windowOutput(windows[s], input[s + kFirstSpatial], s));
-    } catch (const Error& error) { // a window does not know whose it is
+    } catch (const Error& error) { // a window does not know the layer that it belongs to
       throw Error(error.code(), fmt::format("{}: {}", who, error.text()), error.where());
     }
     taps = checkedProduct(taps, windows[s].kernel, "the number of elements of a window");
@@ -226,6 +232,8 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
     spec.splitAxes[d] = plainUse.splitAxes(d);
     spec.cuts[d] = std::move(cuts);
   };
+  // Batch and space follow the input, so that an output lies where its window is read. Channels are
+  // another dimension than the input's, and follow only where the type says how.
   spec.splitAxes[1] = splitOrder(asked, 1);
   follow(0, plainUse.cuts(0));
   if (!channelCuts.empty())
@@ -241,7 +249,7 @@ Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUs
   for (int d = kFirstSpatial; d < plainUse.rank(); ++d) {
     const Window& window = windows[d - kFirstSpatial];
     Halo halo{.boxes = {}, .low = window.lowMode, .high = window.highMode};
-    bool needed = window.ceil && window.padHigh < 0; // else a last window would read on
+    bool needed = window.ceil && window.padHigh < 0; // a last window would read on
     for (int part = 0; part < plainUse.parts(d); ++part) {
       const Interval box = windowBox(window, plainUse.shape()[d], output.owned(d, part));
       const Interval owned = plainUse.owned(d, part);
@@ -260,12 +268,15 @@ bool holdsAllOf(const Layout& filled, const Layout& use) {
   for (int d = 0; d < use.rank(); ++d) {
     const Boundary none = Boundary::None;
     const auto &from = filled.halo(d), &to = use.halo(d);
+    // Addends are not values until they are summed.
     if (from && from->addends)
       return false;
     for (int part = 0; part < use.parts(d); ++part) {
       const Interval has = filled.box(d, part), needs = use.box(d, part);
       if (needs.empty())
         continue;
+      // Beyond the domain a value depends on the boundary mode of its side, so the modes must agree
+      // wherever something is read there.
       if (needs.begin < has.begin || needs.end > has.end ||
           (needs.begin < 0 && to->low != (from ? from->low : none)) ||
           (needs.end > use.shape()[d] && to->high != (from ? from->high : none)))

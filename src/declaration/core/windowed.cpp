@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reads the settings of sliding windows, and derives from them where input, output and parameters
+// lie. Settings come one by one and are checked as soon as the size of the windows is known,
+// because the numbers of all others are counted against it.
 #include "declaration/core/windowed.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -14,6 +17,9 @@ namespace tenon {
 SignatureTable GroupedWindowed::rowsOf(const WeightDims& weight) const {
   const auto S = [](int d) { return Property::shard(d); };
   const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
+  // Where the output is a sum of addends, rows i and P, the bias is on the root alone, so that it
+  // is added once. With groups the channels are split between groups, and o and i, which would
+  // split inside of one, are missing.
   SignatureTable table = {{"n", S(0), {B, B}, S(0)}};
   if (groups() > 1) {
     table.push_back({"g", S(1), {S(0), S(0)}, S(1)});
@@ -34,6 +40,7 @@ SignatureTable GroupedWindowed::rowsOf(const WeightDims& weight) const {
 void GroupedWindowed::check() const {
   Windowed::check();
   std::vector<std::string> channels;
+  // Each number may be set before the others: what is not there yet cannot contradict the groups.
   bool divides = true;
   for (const auto& [name, noun] : {std::pair("in_channels", "input"), {"out_channels", "output"}})
     if (settings().isSet(name)) {
@@ -52,6 +59,8 @@ void GroupedWindowed::checkInput(const Layout& input, const std::string& letters
     throw Error(TENON_ERR_SHAPE,
                 fmt::format("the input has {2} channels in dimension 1, but {0} needs {1}", title(),
                             channels, input.shape()[1]));
+  // The table has no such rows with groups; the message that a label is unknown would hide the
+  // reason.
   if (groups() > 1 && letters.find_first_of("oi") != std::string::npos)
     throw Error(TENON_ERR_OPTION,
                 fmt::format("the signature \"{}\" of {} splits channels by o or i, but the "
@@ -67,6 +76,7 @@ Layout GroupedWindowed::plainLayout(const Layout& input, const GridPtr& grid,
   if (groups() == 1 || spec.cuts[1].size() <= 2)
     return plain;
   const Index channels = inOfGroup();
+  // Each cut goes to the nearest edge of a group, so that a group lies whole on one part.
   for (Index& cut : spec.cuts[1])
     cut = (cut + channels / 2) / channels * channels;
   return Layout(std::move(spec));
@@ -76,6 +86,7 @@ std::vector<Index> GroupedWindowed::channelCuts(const Layout& plain) const {
   std::vector<Index> cuts;
   if (groups() > 1)
     for (Index cut : plain.cuts(1))
+      // plainLayout() has put the input's cuts on edges of groups, so the division is exact.
       cuts.push_back(cut / inOfGroup() * outOfGroup());
   return cuts;
 }
@@ -119,6 +130,7 @@ std::vector<Window> Windowed::windows() const {
   const bool hasStride = settings().find("stride").has_value();
   const auto stride = perDimension("stride", 0), dilation = perDimension("dilation", 1),
              low = perDimension("padding", 0);
+  // Padding is the same on both sides unless the upper one was set.
   const auto high = settings().isSet("padding_high") ? perDimension("padding_high", 0) : low;
   const bool ceil = settings().has("ceil") && flag("ceil");
   for (std::size_t d = 0; d < windows.size(); ++d) {
@@ -153,6 +165,7 @@ void Windowed::readBoundary(std::vector<Window>& windows) const {
 }
 
 void Windowed::check() const {
+  // windows() throws for whatever does not fit.
   if (settings().isSet(sizedBy()))
     windows();
 }
@@ -218,6 +231,7 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
   const std::vector<Window> windows = this->windows();
   const Layout& input = inputs.front();
   const Shape shape = outputShape({input.shape()});
+  // Before the labels are looked up, so that an impossible label is reported with its reason.
   checkInput(input, choice.letters);
   const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
   const Signature chosen =
@@ -234,6 +248,7 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
   if (inputs.size() > 1)
     checkBoundaryValues(inputs[1], form.uses.front());
   addParameters(plain, form);
+  // Halos that the caller has filled leave nothing to wait for, hence nothing to compute in pieces.
   if (choice.overlap && !input.hasHalos() && computesInPieces(inputs, plain, choice))
     addPieces(windows, plain, form);
   return form;
@@ -242,6 +257,7 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
 void Windowed::addPieces(const std::vector<Window>& windows, const Layout& plain,
                          Form& form) const {
   std::vector<FormPiece> pieces = windowPieces(windows, plain, form.output);
+  // Without strips no part reads beyond its own, and the form needs no exchange anyway.
   if (pieces.size() < 2)
     return;
   form.uses.front() = plain;
@@ -260,8 +276,10 @@ Example Windowed::windowExample(ExampleDraw& draw, Index channels, int mostPaddi
     const Index reach = (kernel[d] - 1) * dilation[d], most = reach * mostPadding / 100;
     low.push_back(draw.between(0, most));
     high.push_back(draw.between(0, most));
+    // Windows without a boundary mode are the common case, and mostly drawn.
     boundary.push_back(draw.of({"none", "none", "none", "zero", "periodic", "reflect/replicate",
                                 "replicate/reflect", "values", "values/none"}));
+    // The smallest extent that has an output.
     const Index least = std::max<Index>(1, reach + 1 - low[d] - high[d]);
     input.push_back(draw.between(least, least + (dims == 1 ? 8 : 4)));
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the types with sliding windows over space share: the settings of their windows, and how input
-// and output lie.
+// What the types with sliding windows over space share: the settings of their windows, and how
+// input and output lie.
 //
-// A side without a mode is padding of the kernel's. With zero, periodic, reflect or replicate the
-// padding is filled by the halo exchange, whether the dimension is split or not; with values by the
-// caller: the layer then has a second input, or a constant in its place.
+// A side without a boundary mode is padded by the kernel. With zero, periodic, reflect or replicate
+// the halo exchange fills the padding, whether the dimension is split or not; with values the
+// caller does: the layer then has a second input, or a constant in its place.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -14,14 +14,14 @@ namespace tenon {
 
 class Windowed : public Declaration {
 public:
-  // As many as there are spatial dimensions.
+  // The windows, one for each spatial dimension.
   std::vector<Window> windows() const;
   int inputCount() const override;
   std::string inputAdvice() const override;
-  // Where the input is used without its halo, and where the output lies.
+  // The form of a type with one kernel, with strips where the type can compute in pieces.
   Form form(const Layouts& inputs, const Choice& choice) const override;
   Shape outputShape(const std::vector<Shape>& inputs) const override;
-  // What lies beyond sides of mode values; none if no side has it.
+  // What lies beyond the sides with boundary mode values; none if no side has it.
   std::optional<CallersValues> callersValues() const;
 
 protected:
@@ -29,17 +29,18 @@ protected:
   // The setting that has one number for each spatial dimension, and the windows' sizes.
   virtual const char* sizedBy() const { return "kernel"; }
   virtual std::vector<Index> windowSizes() const { return value<std::vector<Index>>("kernel"); }
-  // Stride of a window of which none was set.
+  // The stride of a window for which none was set.
   virtual Index defaultStride(Index /*kernel*/) const { return 1; }
   virtual Index outputChannels(const Shape& input) const = 0;
   virtual void checkInput(const Layout& /*input*/, const std::string& /*letters*/) const {}
   // The input's layout without halos, on the grid, with the properties of the signature.
   virtual Layout plainLayout(const Layout& input, const GridPtr& grid,
                              const TensorSignature& asked) const;
-  // Of the output's channels, where the input's are split.
+  // The cuts of the output's channels where the input's are split.
   virtual std::vector<Index> channelCuts(const Layout& plain) const;
   virtual void addParameters(const Layout& /*plain*/, Form& /*form*/) const {}
-  // Throws where pieces are impossible for this input.
+  // Whether the outputs can be computed in pieces. Throws if the settings demand it and this input
+  // makes it impossible.
   virtual bool computesInPieces(const Layouts&, const Layout& /*plain*/, const Choice&) const {
     return false;
   }
@@ -48,11 +49,13 @@ protected:
   // One number for each spatial dimension; `unset` where the setting has none.
   std::vector<Index> perDimension(std::string_view name, Index unset) const;
   std::string windowText() const;
-  // Windows and an input, padded by at most these percent of a window's reach.
+  // An example of windows with an input that they fit, padded by at most `mostPadding` percent of a
+  // window's reach.
   static Example windowExample(ExampleDraw& draw, Index channels, int mostPadding);
 
 private:
-  // Halos of the input are taken as they are filled. Throws TENON_ERR_LAYOUT unless they hold `use`.
+  // The halos of an input are used as they were filled. Throws TENON_ERR_LAYOUT unless they hold
+  // `use`.
   void checkHalo(const Layout& input, const Layout& use) const;
   void checkBoundaryValues(const Layout& given, const Layout& use) const;
   void readBoundary(std::vector<Window>& windows) const;
@@ -85,8 +88,8 @@ inline constexpr OptionSpec kBoundaryConstantSetting = {
     "boundary_constant", OptionSpec::Real, nullptr,
     "value used for boundary mode values instead of a second input"};
 
-// What convolution and its adjoint share: channels in groups, which are split between groups alone, and
-// the settings of both.
+// What convolution and its adjoint share: channels in groups, which are split between groups alone,
+// and the settings of both.
 
 class GroupedWindowed : public Windowed {
 public:
@@ -94,7 +97,7 @@ public:
   Index groups() const { return integer("groups"); }
 
 protected:
-  // Where the weights have the channels of output and input.
+  // The dimensions of the weights that are the channels of output and input.
   struct WeightDims {
     int output, input;
   };

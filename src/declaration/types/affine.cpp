@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The affine layer  y[n,o] = sum over i of x[n,i] W[o,i] + b[o].
+// The affine layer y[n,o] = sum over i of x[n,i] W[o,i] + b[o].
 //
-// Labels on a grid axis: n batch, o outputs, i inputs (y partial), B, R, P. The P_fo x P_fi layer of
-// Hewett & Grady is the grid with the labels o,i; the 1.5-D product of Gholami et al. is o,n.
+// Labels on a grid axis: n batch, o outputs, i inputs (y partial), B, R, P. The P_fo x P_fi layer
+// of Hewett & Grady is the grid with the labels o,i; the 1.5-D product of Gholami et al. is o,n.
+// Where y is a sum of addends the bias is on the root of the axis alone, so that it is added once.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -47,6 +48,8 @@ public:
     const Layout &use = form.uses.front(), &output = form.output;
     const GridPtr grid = use.gridPtr();
     form.output = makeLayout(shape, grid, chosen.output(), {{&use, 0}, {}});
+    // W and b take the cuts of the dimensions that they share with x and y, whatever cuts a solver
+    // gave to x: the kernel multiplies what a rank holds as it is.
     form.parameters.push_back({"weight",
                                makeLayout({shape[1], input.shape()[1]}, grid, chosen.parameter(0),
                                           {{&output, 1}, {&use, 1}}),
@@ -59,6 +62,7 @@ public:
 
   Work work(const Form& form, int position) const override {
     const Box in = form.uses[0].box(position), out = form.output.box(position);
+    // The product and its two adjoints multiply the same three extents, each in another order.
     const double flops = 2.0 * double(cells(in)) * double(out[1].size());
     return {flops, flops, flops};
   }

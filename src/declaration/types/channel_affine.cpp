@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An affine map of each channel:  y[n,c,s] = scale[c] x[n,c,s] + shift[c].
+// An affine map of each channel: y[n,c,s] = scale[c] x[n,c,s] + shift[c].
 //
-// Labels on a grid axis: n batch, c channels, S2, S3, ... space, B, R, and P, where the root of the axis
-// alone adds the shift.
+// Labels on a grid axis: n batch, c channels, S2, S3, ... space, B, R, and P, where the root of the
+// axis alone adds the shift.
 #include "declaration/core/channel_table.hpp"
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"

@@ -3,7 +3,8 @@
 //
 //   h_0 = x[n,:,s],  h_l+1 = f(W_l h_l + b_l),  y[n,:,s] = W_last h_last + b_last
 //
-// Labels on a grid axis: n batch, S2, S3, ... space, B, R. Weights are copied to all ranks.
+// Labels on a grid axis: n batch, S2, S3, ... space, B, R. Channels are not split, since every
+// hidden layer would then be a sum over ranks: weights are small, and are copied to all ranks.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -62,6 +63,7 @@ public:
     std::vector<CutSource> cuts;
     for (int d = 0; d < static_cast<int>(shape.size()); ++d)
       cuts.push_back({&use, d});
+    // The output has other channels than the input, and no axis splits either.
     cuts[1] = {};
     form.output = makeLayout(shape, grid, chosen.output(), cuts);
     int number = 0;
@@ -78,7 +80,10 @@ public:
     return form;
   }
 
-  // The adjoint computes the hidden layers again.
+  // The adjoint computes the hidden layers again, since one kernel runs through all layers and
+  // keeps nothing between them. The first number counts Apply, the second what the input's
+  // cotangent alone adds, and the third the rest of the adjoint: the hidden layers again, the way
+  // back, and the gradients.
   Work work(const Form& form, int position) const override {
     const std::vector<Index> widths = value<std::vector<Index>>("widths");
     const double points = double(cells(form.uses[0].box(position))) / double(widths.front());

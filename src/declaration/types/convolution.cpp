@@ -8,8 +8,8 @@
 // replicated, R all on the root, P a partial input. Any mix on several axes.
 //
 // Where the input lies as it is used but for a halo, the outputs that read no halo can be computed
-// while it travels, and those that do in strips afterwards (core/window_layout.hpp); likewise the input's
-// cotangent. The price is a kernel call for each strip, the gain also a copy of the input.
+// while it travels, and those that do in strips afterwards (core/window_layout.hpp); likewise the
+// input's cotangent. The price is a kernel call for each strip, the gain also a copy of the input.
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 #include "geometry/layout.hpp"
@@ -51,10 +51,12 @@ public:
     const Box in = form.uses[0].box(position), out = form.output.box(position);
     const double flops =
         2.0 * double(cells(out)) * (double(in[1].size()) / double(groupsOf(in))) * double(taps());
+    // The columns are those of im2col, one for each output position and input channel of the part.
     const double pixels = double(cells(out)) / double(std::max<Index>(1, out[1].size()));
     return {flops, flops, flops, pixels * double(in[1].size() * taps())};
   }
-  // Where outputs do not read consecutive inputs their windows are gathered, and single taps are a product.
+  // Strided windows are gathered where others are read in place, and a window of one element is a
+  // matrix product.
   std::string kernelKind() const override {
     return windows().back().stride > 1 ? "strided conv" : taps() == 1 ? "single-tap conv" : type();
   }
@@ -80,7 +82,7 @@ public:
   }
 
 private:
-  // Of which a part with these input channels has some.
+  // The number of groups of a part with these input channels; one where it has no channels.
   Index groupsOf(const Box& in) const { return std::max<Index>(1, in[1].size() / inOfGroup()); }
   void addParameters(const Layout& plain, Form& form) const override {
     const Index outputs = integer("out_channels");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Dropout (Srivastava et al. 2014), scaled while training: y = m x / (1 - rate), where m is 0 with
-// probability rate, else 1; in inference y = x. With the mask given the map is linear, and all addends
-// of a partial input get one mask.
+// probability rate, else 1; in inference y = x. With the mask given the map is linear, and all
+// addends of a partial input get one mask.
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"
 

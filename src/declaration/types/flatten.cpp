@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Flatten: [batch, channel, spatial...] becomes [batch, features], row-major. Labels on a grid axis: n
-// batch, c channel (a part of the channels is a run of features), B, R, P. Splits of space must be
-// given up first, since their features are no run.
+// Flatten: [batch, channel, spatial...] becomes [batch, features], row-major. Labels on a grid
+// axis: n batch, c channel (a part of the channels is a run of features), B, R, P. Splits of space
+// must be given up first, since their features are no run.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -42,6 +42,7 @@ public:
     spec.splitAxes = {use.splitAxes(0), use.splitAxes(1)};
     spec.cuts = {use.cuts(0), use.cuts(1)};
     for (Index& cut : spec.cuts[1])
+      // A channel is a run of features, so a cut between channels is one between features.
       cut *= featuresPerChannel(input.shape());
     return {
         .signature = chosen, .inputs = inputs, .uses = {use}, .output = Layout(std::move(spec))};

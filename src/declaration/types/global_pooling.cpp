@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The mean over all of space:  y[n,c,0,...] = 1/N sum over s of x[n,c,s]
+// The mean over all of space: y[n,c,0,...] = 1/N sum over s of x[n,c,s]
 //
-// Labels on a grid axis: n batch, c channel, d/h/w space (y partial), B, R, P.
+// Labels on a grid axis: n batch, c channel, d/h/w space (y partial), B, R, P. N is the global
+// number of elements, so that the addends of the parts sum to the mean, however uneven the parts
+// are.
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "sys/errors/error.hpp"

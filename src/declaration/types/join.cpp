@@ -4,11 +4,12 @@
 //   add          y = sum over i of x_i
 //   concatenate  y = the x_i one after the other along a dimension
 //
-// Both are  y = sum over i of E_i x_i,  where E_i puts x_i at its place in y (for add: everywhere).
+// Both are y = sum over i of E_i x_i, where E_i puts x_i at its place in y (for add: everywhere).
 // Let y have the layout L. Then x_i is used in L restricted to its place: the same grid, properties
 // and order of axes, each part cut off at the ends of x_i. In these layouts every rank joins what
-// it holds, whatever the properties are, P and a split of the dimension itself included; conversions
-// from the inputs' own layouts do the rest. The adjoint hands out y's cotangent likewise.
+// it holds, whatever the properties are, P and a split of the dimension itself included;
+// conversions from the inputs' own layouts do the rest. The adjoint hands out y's cotangent
+// likewise.
 //
 // Labels on a grid axis: S0, S1, ..., B, R, P. Without a choice y lies as the first input does.
 #include "declaration/core/result_layout.hpp"
@@ -82,6 +83,7 @@ public:
     const ValueId y = list.output("y", form.output);
     for (std::size_t i = 0; i < form.inputs.size(); ++i) {
       const ValueId x = list.inputs()[i];
+      // Sums need no kernel: conversions add to one value, and the first of them overwrites it.
       if (dimension() < 0) {
         list.apply(OperatorKind::Conversion, x, y);
         continue;
@@ -128,7 +130,7 @@ private:
     }
   }
 
-  // Without the uses.
+  // The form but for the use layouts of the inputs, which follow from the output's.
   Form outputForm(const Layouts& inputs, const std::vector<Shape>& shapes, const Shape& shape,
                   const Choice& choice) const {
     const Layout first = inputs.front().withoutHalos();

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Losses whose terms are of each element's error d = x - t:
+// Losses, from their settings to their maps. Those of this list have a term for each element's
+// error d = x - t; the others stand below with their definitions:
 //
 //   meansquarederror   d^2
 //   meanabsoluteerror  |d|
 //   huber              d^2 / 2 where |d| <= delta, beyond it delta (|d| - delta / 2)
+//
+// The value is always a sum over the whole batch, divided by global counts or sums of weights: a
+// mean of the ranks' means would weigh small parts too much.
 #include "declaration/types/losses.hpp"
 
 #include "declaration/core/types.hpp"
@@ -95,6 +99,8 @@ private:
     LayoutSpec spec = use.spec();
     for (int d = kFirstSpatial; d < use.rank(); ++d) {
       const bool periodic = flag("periodic");
+      // Without neighbours there is nothing to fetch, but going round is an extension of the
+      // domain.
       if (use.parts(d) == 1 && !periodic)
         continue;
       Halo halo{.boxes = {}, .high = periodic ? Boundary::Periodic : Boundary::None};
@@ -102,6 +108,8 @@ private:
       for (int part = 0; part < use.parts(d); ++part) {
         const Interval owned = use.owned(d, part);
         halo.boxes.push_back(
+            // Unless it goes round, the last part has no difference beyond the domain's end, and an
+            // empty part has none at all.
             {owned.begin, owned.empty() ? owned.end : std::min(owned.end + 1, last)});
       }
       spec.halos[d] = std::move(halo);
@@ -116,11 +124,13 @@ std::unique_ptr<Declaration> declareGradientPenalty() {
   return std::make_unique<GradientPenalty>();
 }
 
-// The relative error of samples in the Euclidean norm: terms |x_n - t_n| / (|t_n| + epsilon). Weights of
-// elements are those of the squares in both norms, weights of samples those of the terms.
+// The relative error of samples in the Euclidean norm: terms |x_n - t_n| / (|t_n| + epsilon).
+// Weights of elements are those of the squares in both norms, weights of samples those of the
+// terms.
 //
-// The squares are summed over the cells that a rank has of each sample, then over all (S); these sums are
-// fixed, and the last kernel declares the total derivative, so that no cotangent of a sum travels.
+// The squares are summed over the cells that a rank has of each sample, then over all (S); these
+// sums are fixed, and the last kernel declares the total derivative, so that no cotangent of a sum
+// travels.
 
 namespace {
 
@@ -164,6 +174,7 @@ std::unique_ptr<Declaration> declareRelativeL2() {
 }
 
 Layout scalarLayout(const Layout& use, Property split) {
+  // Axes with B or R keep their properties, since a copy is no addend.
   Properties properties = use.properties();
   for (Property& p : properties)
     if (p.isShard())
@@ -195,6 +206,7 @@ Shape Loss::outputShape(const std::vector<Shape>& inputs) const {
 
 Form Loss::form(const Layouts& inputs, const Choice& choice) const {
   outputShape({inputs.front().shape()});
+  // The value lies on all ranks that hold the input: each can decide on it without another message.
   Form form = Elementwise::form(inputs, choice);
   form.uses.front() = readLayout(form.uses.front());
   form.output = scalarLayout(form.uses.front(), Property::broadcast());
@@ -212,6 +224,8 @@ MapList Loss::maps(const Form& form, const Layouts&) const {
         {.name = "weights",
          .of = SourceEntry::Of::Weights,
          .use = text("loss_weights") == "sample" ? samplesLayout(use) : use.withoutHalos()});
+  // A loss compares the input with its target, and a rounding of it would be a difference that
+  // nobody made.
   const ValueId z = list.exact(sameHolding(form.inputs.front(), use) ? list.staged(x)
                                                                      : list.convert(used_, x, use));
   const ValueId sum = hasWeightSum() ? addWeightSum(list, z, use) : kNoValue;
@@ -230,6 +244,8 @@ ValueId Loss::addWeightSum(MapList& list, ValueId z, const Layout& use) const {
 KernelEntry Loss::reading(const MapList& list, std::string name, Workspace workspace) {
   KernelEntry kernel{.name = std::move(name), .workspace = std::move(workspace)};
   kernel.sources.resize(list.sources().size());
+  // Every kernel of a loss may read the target and the weights; there is nothing else among the
+  // sources.
   std::iota(kernel.sources.begin(), kernel.sources.end(), 0);
   return kernel;
 }
@@ -243,6 +259,8 @@ ValueId Loss::addTerms(MapList& list, std::vector<ValueId> reads, ValueId sum,
   const ValueId a = addendValue(list, use);
   if (sum != kNoValue)
     reads.push_back(sum);
+  // The derivative by each element is one number, and cheap to compute while the element is read:
+  // it is kept instead of input, target and weights, which may be others when the adjoint runs.
   list.run(reading(list, type(), {cellBytes(), use}), std::move(reads), a);
   return a;
 }

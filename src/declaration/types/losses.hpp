@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Losses compare their input with a target. The value, [1], is a sum of one addend from each part of
-// the input, P on the axes that split it -> B, on all ranks that hold the input; its dual is partial:
-// seed it with 1 on coordinate 0 and 0 elsewhere. A loss is not differentiated by its target.
+// Losses compare their input with a target. The value, of shape [1], is a sum of one addend from
+// each part of the input, P on the axes that split it. It is then converted to B, so that all ranks
+// that hold the input have it; its dual is partial: seed it with 1 on coordinate 0 and 0 elsewhere.
+// A loss is not differentiated by its target.
 //
-// A loss is a sum of terms, of cells or of samples, each times its weight where there are weights:
+// A loss is a sum of terms, of elements or of samples, each times its weight where there are
+// weights:
 //
 //   sum    the sum over the global batch
-//   mean   the same over the number of terms, or over the sum of their weights
+//   mean   the sum divided by the number of terms, or by the sum of their weights
 //
-// As maps: the input where it is used, the target, the weights and their sum, what leads to each
-// rank's addend, and the sum of these.
+// Its maps are the input where it is used, the sources (target and weights), the sum of the
+// weights, what leads to each rank's addend, and the sum of the addends.
 #pragma once
 
 #include "declaration/core/elementwise.hpp"
@@ -19,10 +21,9 @@
 
 namespace tenon {
 
-// The distance of grid points as it is written in settings: "0.1", or "0.1,0.2,0.2".
-
-// One number for each of `dims` dimensions, or as many as are written where dims is 0. Throws
-// TENON_ERR_ARG unless all are positive and there are as many, or one; `who` has them.
+// Reads the distance of grid points from a setting, "0.1" or "0.1,0.2,0.2": one number for each of
+// `dims` dimensions, or as many as are written where dims is 0. Throws TENON_ERR_ARG, naming `who`,
+// unless all are positive and there are as many as dimensions, or one.
 std::vector<double> spacing(const std::string& text, int dims, const std::string& who);
 
 inline constexpr OptionSpec kReductionSetting = {
@@ -39,10 +40,10 @@ inline constexpr OptionSpec kLossSettings[] = {kReductionSetting, kWeightsSettin
 
 inline constexpr int kSamples = 0;
 
-// [1], with the properties of `use` but for `split` on the axes that split it.
+// A layout of shape [1] with the properties of `use`, and `split` on the axes that split it.
 Layout scalarLayout(const Layout& use, Property split);
-// A layout whose dimension `dim` is the samples, cut as those of `use`, with `others` where an axis
-// splits another dimension; B and R stay.
+// A layout whose dimension `dim` is the samples, cut as those of `use`. Where an axis splits
+// another dimension it has `others`; B and R stay.
 Layout perSample(const Layout& use, const Shape& shape, Property others, int dim);
 inline Layout samplesLayout(const Layout& use) {
   return perSample(use, {use.shape()[kSamples]}, Property::broadcast(), 0);
@@ -51,12 +52,12 @@ inline Layout samplesLayout(const Layout& use) {
 // The input is used as in an elementwise map that is not linear; the value replaces the output.
 class Loss : public Elementwise {
 public:
-  // `used` names the input in its use layout.
+  // `used` is the input's name in views where it is used.
   Loss(const char* type, std::span<const OptionSpec> table, const char* used)
       : Elementwise(type, table), used_(used) {}
   bool takesTarget() const override { return true; }
   bool takesTargetWeights() const override { return text("loss_weights") != "none"; }
-  // Whether a term belongs to a sample as a whole, or to a cell.
+  // Whether a term belongs to a sample as a whole, or to an element.
   virtual bool termsAreSamples() const { return false; }
 
   Shape outputShape(const std::vector<Shape>& inputs) const override;
@@ -65,10 +66,10 @@ public:
 
 protected:
   std::string summary() const override;
-  // A kernel that reads the list's sources.
+  // An entry of a kernel that reads the target and the weights.
   static KernelEntry reading(const MapList& list, std::string name, Workspace workspace = {});
   static ValueId addendValue(MapList& list, const Layout& use);
-  // A kernel that keeps its derivative instead of what it reads.
+  // Adds the kernel of the type, which keeps its derivative instead of what it reads.
   ValueId addTerms(MapList& list, std::vector<ValueId> reads, ValueId sum, const Layout& use) const;
   // Whether the terms are weighted and their mean is asked for.
   bool hasWeightSum() const {
@@ -79,13 +80,13 @@ protected:
 private:
   bool isLinear() const override { return false; }
   virtual void checkInput(const Shape&) const {}
-  // Where the input is read, if that is more than each rank's part.
+  // The layout in which the input is read; it may need more than each rank's part.
   virtual Layout readLayout(const Layout& use) const { return use; }
   virtual SourceEntry target(const Layout& use) const {
     return {.name = "target", .of = SourceEntry::Of::Target, .use = use};
   }
-  // The kernels from z, which lies as `use` does, to this rank's addend. `sum` is that of the weights,
-  // kNoValue where the number of terms is what is divided by, or nothing.
+  // Adds the kernels from z, which lies as `use` does, to this rank's addend. `sum` is the sum of
+  // the weights, or kNoValue where the divisor is the number of terms or nothing.
   virtual ValueId addAddend(MapList& list, ValueId z, ValueId sum, const Layout& use) const {
     return addTerms(list, {z}, sum, use);
   }

@@ -3,9 +3,9 @@
 //
 //   y[s,m,n] = sum over k of a[s,m,k] b[s,k,n]
 //
-// Labels on a grid axis: S0, S1, ... leading dimensions, m rows, n columns, k the sum (y partial), B, R,
-// and Pa, Pb where one input is a sum of addends and the other is on all ranks. Of two matrices these are
-// Table 1 of DistPar, and the row R.
+// Labels on a grid axis: S0, S1, ... leading dimensions, m rows, n columns, k the sum (y partial),
+// B, R, and Pa, Pb where one input is a sum of addends and the other is on all ranks. For two
+// matrices these are Table 1 of DistPar, and the row R.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -58,7 +58,8 @@ public:
     return table;
   }
 
-  // Cuts are those of the input that is split; what both split, the first one's.
+  // The cuts are those of the input that is split, and the first input's where both are split: then
+  // only the second moves.
   Form form(const Layouts& inputs, const Choice& choice) const override {
     std::vector<Shape> shapes;
     Layouts plain;
@@ -86,6 +87,7 @@ public:
   Work work(const Form& form, int position) const override {
     const double products = 2.0 * double(cells(form.output.box(position))) *
                             double(form.uses[0].box(position).back().size());
+    // Each input's cotangent is a product as large as the first.
     return {products, 2 * products, 0};
   }
   KernelEntry kernel(const Form&) const override { return {.name = type(), .keepsInputs = true}; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The product of two inputs of one shape, element by element. Labels on a grid axis: S0, S1, ... (any
-// split), B, R, and Pa, Pb where one input is a sum of addends and the other is on all ranks.
+// The product of two inputs of one shape, element by element. Labels on a grid axis: S0, S1, ...
+// (any split), B, R, and Pa, Pb where one input is a sum of addends and the other is on all ranks.
+// Both cannot be partial, since the product of two sums is not the sum of the products of their
+// addends.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -33,7 +35,7 @@ public:
     return table;
   }
 
-  // Both lie as the first one does.
+  // Both inputs are used where the first one lies, so that only the second one moves.
   Form form(const Layouts& inputs, const Choice& choice) const override {
     const Shape shape = outputShape({inputs[0].shape(), inputs[1].shape()});
     const Layouts plain = {inputs[0].withoutHalos(), inputs[1].withoutHalos()};

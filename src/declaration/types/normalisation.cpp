@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Declares the normalisations, and lays out the moments that their parts exchange. Means and second
+// moments are gathered part by part and then combined, not summed: variances from sums of squares
+// lose their digits where the mean is large, and the parts' counts, which the combination needs,
+// are known to all.
 #include "declaration/types/normalisation.hpp"
 
 #include "declaration/core/channel_table.hpp"
@@ -25,6 +29,8 @@ Form Normalisation::form(const Layouts& inputs, const Choice& choice) const {
   const Layout& use = form.uses.front();
   if (flag("affine")) {
     const auto [first, count] = weighted(shape);
+    // The weights are cut as the dimensions of x to which they belong, so that each rank has those
+    // of its places.
     const Shape places(shape.begin() + first, shape.begin() + first + count);
     std::vector<CutSource> cuts;
     for (int d = first; d < first + count; ++d)
@@ -35,6 +41,7 @@ Form Normalisation::form(const Layouts& inputs, const Choice& choice) const {
            .use = makeLayout(places, use.gridPtr(), form.signature.parameter(index), cuts),
            .initial = index == 0 ? 1.0 : 0.0});
   }
+  // Running moments lie as the combined ones do, without the dimension that holds the two of them.
   if (follows()) {
     const Layout all = momentLayouts(use).all;
     LayoutSpec spec = all.spec();
@@ -65,6 +72,8 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
     spec.splitAxes.emplace_back();
     spec.cuts.emplace_back();
     std::vector<Index> cuts = use.cuts(d);
+    // A group that is cut through belongs to several ranks, so the axes that split this dimension
+    // count as axes over which moments are gathered, like those of a reduced dimension.
     if (std::ranges::any_of(cuts, [=](Index cut) { return cut % block != 0; }))
       continue;
     placeOf[d] = static_cast<int>(spec.shape.size()) - 1;
@@ -73,10 +82,13 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
     spec.splitAxes.back() = use.splitAxes(d);
     spec.cuts.back() = std::move(cuts);
   }
+  // On an axis that splits whole groups each rank has the moments of its own. On another one the
+  // parts are stacked in dimension 0 by their owners, and gathered from there.
   std::vector<int> axes;
   Index parts = 1;
   LayoutSpec own = spec;
   for (int axis = 0; axis < use.grid().axes(); ++axis) {
+    // A copy or a root has all of what its axis could split.
     if (!use.property(axis).isShard())
       continue;
     const int place = placeOf[use.property(axis).dim];
@@ -109,8 +121,12 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
                                    .storage = form.states[i].use}));
   const ValueId u = addUse(list, x, "u", form.uses.front(), false);
   const ValueId y = list.stagedOutput();
+  // From u come m, the moments of this rank's part, from these p, the moments of all parts, and
+  // from these the combined M: one exchange of a few numbers for each group.
   const MomentLayouts layouts = momentLayouts(form.uses.front());
   if (follows())
+    // In training the moments are those of the batch, with a derivative; in inference the running
+    // ones, without.
     list.during(When::Training);
   const ValueId m = list.exact(list.value("m", layouts.parts));
   list.run({.name = "moments", .keepsInputs = true, .keepsOutput = true, .addsCotangent = true},
@@ -119,6 +135,7 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
       sameHolding(layouts.parts, layouts.gathered) ? m : list.convert("p", m, layouts.gathered);
   const ValueId all = list.exact(list.value("M", layouts.all));
   KernelEntry combine{.name = "combine", .keepsInputs = true};
+  // The kernel that has the moments of the whole batch also moves the running ones on.
   combine.sources = running;
   list.run(std::move(combine), {parts}, all);
   list.run(normalise, {u, all}, y);
@@ -168,7 +185,7 @@ constexpr OptionSpec kLayer[] = {{"shape", OptionSpec::Ints, nullptr,
                                  kEpsilon,
                                  kAffine};
 
-// Of an input [batch, channel, ...].
+// Normalisations of an input [batch, channel, ...] with a weight for each channel.
 class ChannelNorm : public Normalisation {
 public:
   using Normalisation::Normalisation;
@@ -192,6 +209,8 @@ protected:
   }
   static std::vector<Dimension> reducing(const Shape& x, Index batch, Index channels) {
     std::vector<Dimension> dimensions(x.size(), Dimension{0});
+    // Space is always reduced: what distinguishes the three types is whether the batch is, and how
+    // many channels share a group.
     dimensions[0].block = batch;
     dimensions[1].block = channels;
     return dimensions;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation:  y = (x - mean) / sqrt(variance + epsilon) * weight + bias,  with the mean and variance of
+// Normalisation: y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with the mean and
+// variance of
 //
 //   batchnorm     a channel, over batch and space; in inference running ones
 //   instancenorm  a channel of a sample, over space
 //   groupnorm     some channels of a sample, over these and space
 //   layernorm     the last dimensions of `shape`
 //
-// Each rank computes mean and second moment of what it holds of a group. They are gathered over the grid axes
-// that split groups, once, and combined with the numbers of elements, which follow from the layouts; empty
-// parts contribute nothing. The adjoint has one sum over these axes.
+// Each rank computes mean and second moment of what it holds of a group. They are gathered over the
+// grid axes that split groups, once, and combined with the numbers of elements, which follow from
+// the layouts; empty parts contribute nothing. The adjoint has one sum over these axes.
 //
 // Labels on a grid axis: n batch, c channels, S2, S3, ... space; of layernorm S0, S1, ...; B, R.
 #pragma once
@@ -20,14 +21,14 @@ namespace tenon {
 class Normalisation : public Declaration {
 public:
   using Declaration::Declaration;
-  // What happens to a dimension of x: each element, or `block` of them together, is of a group of its own,
-  // or all (0) are of the same.
+  // How a dimension of x falls into groups: every `block` elements together are in a group of their
+  // own, or, with 0, all elements are in the same.
   struct Dimension {
     Index block = 1;
     bool isReduced() const { return block == 0; }
   };
   virtual std::vector<Dimension> dimensions(const Shape& x) const = 0;
-  // The first dimension whose places have weights, and how many dimensions have them.
+  // The first dimension of those that have weights, and the number of them.
   virtual std::pair<int, int> weighted(const Shape& x) const = 0;
   double epsilon() const { return real("epsilon"); }
 
@@ -35,8 +36,8 @@ public:
   Form form(const Layouts& inputs, const Choice& choice) const override;
   MapList maps(const Form& form, const Layouts& storage) const override;
 
-  // How the moments of x lie, in x's use layout. Its part of the groups is this rank's alone, or they are
-  // combined on all ranks that share groups: [2, groups...].
+  // The layouts of the moments of x, in its use layout. Each rank has the moments of its part of
+  // the groups; they are gathered and combined on all ranks that share groups.
   struct MomentLayouts {
     Layout parts;          // [2 parts, groups...], each rank its own
     Layout gathered;       // the same, each rank all parts of its groups

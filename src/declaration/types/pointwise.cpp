@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A function of each element. A partial input of a nonlinear one must be summed first, since f(a + b)
-// is not f(a) + f(b).
+// Functions of each element, all in one table. A nonlinear one needs a partial input summed first,
+// since f(a + b) is not f(a) + f(b). The table says what the derivative reads: a function that can
+// be differentiated from its value keeps the output, which the next layer often keeps too, and its
+// input can be given up.
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"
 
@@ -20,7 +22,7 @@ enum class Reads { Nothing, Argument, Value };
 
 struct Function {
   const char* name;
-  Reads reads; // of the derivative
+  Reads reads; // what the derivative reads
   std::span<const OptionSpec> settings = {};
   bool isLinear = false;
 };

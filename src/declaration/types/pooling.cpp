@@ -58,14 +58,14 @@ public:
       taps *= double(window.kernel);
     return {.columns = taps * double(cells(form.output.box(position)))};
   }
-  // Windows apart from each other have kernels of their own.
+  // Windows that do not overlap have kernels of their own.
   std::string kernelKind() const override {
     const bool isApart = std::ranges::all_of(
         windows(), [](const Window& window) { return window.kernel <= window.stride; });
     return isApart ? type() : "overlapping " + type();
   }
 
-  // Of a maximum derivatives read where it was.
+  // The derivatives of a maximum read where it was, and those of a mean nothing.
   KernelEntry kernel(const Form& form) const override {
     return {.name = type(),
             .workspace = {isMaximum_ ? Index(sizeof(std::int32_t)) : 0, form.output}};
@@ -78,7 +78,8 @@ public:
     return fmt::format("{}-D, {}, {}", spatialRank(), mode, windowText());
   }
 
-  // A window must not see padding alone.
+  // Half of a window's reach at most is padding, since a window that sees padding alone has no
+  // maximum.
   Example example(ExampleDraw& draw) const override {
     Example example = windowExample(draw, draw.between(1, 4), 50);
     example.settings.emplace_back("ceil", draw.chance(40));

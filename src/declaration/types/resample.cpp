@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Declares the maps that act on each spatial dimension by itself: means over windows of any sizes,
+// and interpolation. Where an output reads is found in integers, from global extents alone, so that
+// all ranks agree on cuts and halos to the element.
 #include "declaration/types/resample.hpp"
 
 #include "declaration/core/types.hpp"
@@ -33,6 +36,7 @@ SignatureTable Separable::rows(const std::vector<Shape>& inputs) const {
 }
 
 Interval Separable::inputsOf(Interval outputs, int dim, const Shape& in, const Shape& out) const {
+  // The ends of what outputs read never fall, so the first and the last output tell the interval.
   if (outputs.empty())
     return {};
   const AxisReads last = reads(outputs.end - 1, in[dim], out[dim]);
@@ -40,7 +44,8 @@ Interval Separable::inputsOf(Interval outputs, int dim, const Shape& in, const S
           last.first + static_cast<Index>(last.weights.size())};
 }
 
-// An output belongs to the part that owns the input in the middle of what it reads.
+// An output belongs to the part that owns the input in the middle of what it reads, so that a halo
+// is needed on either side and is at most half a window wide.
 Form Separable::form(const Layouts& inputs, const Choice& choice) const {
   Form form = formLikeInput(inputs, choice);
   const Layout plain = form.uses.front();
@@ -80,8 +85,8 @@ constexpr OptionSpec kAdaptive[] = {
     {"size", OptionSpec::Ints, nullptr,
      "number of outputs, one number for all spatial dimensions or one each", nullptr, atLeast(1)}};
 
-// The mean over windows that cover the domain: output o has the inputs from floor(o inputs / outputs) to
-// ceil((o + 1) inputs / outputs).
+// The mean over windows that cover the domain: output o has the inputs from floor(o inputs /
+// outputs) to ceil((o + 1) inputs / outputs).
 class AdaptiveAveragePooling final : public Separable {
 public:
   AdaptiveAveragePooling() : Separable("adaptiveaveragepooling", kAdaptive) {}
@@ -128,7 +133,8 @@ public:
   AxisReads reads(Index o, Index inputs, Index outputs) const override {
     if (text("method") == "nearest")
       return {o * inputs / outputs, {1}};
-    // A point is at whole + part / unit, counted in inputs.
+    // A point is at whole + part / unit, counted in inputs. Without aligned corners output o is the
+    // centre of its element, at (o + 1/2) inputs / outputs - 1/2.
     Index unit = std::max<Index>(1, outputs - 1), at = o * (inputs - 1);
     if (!flag("align_corners")) {
       unit = 2 * outputs;

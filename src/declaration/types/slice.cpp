@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Types that keep some elements of each dimension:  y[i] = x[begin + i step],  i < count
+// Types that keep some elements of each dimension: y[i] = x[begin + i step], i < count
 //
 //   slice  along one dimension, from `begin` to `end` by `step`
 //   crop   in space, a box of `size` from `offset` on
 //
-// A part keeps what it has of them, so that nothing moves; parts may end up empty. Labels on a grid
-// axis: S0, S1, ..., B, R, P.
+// A part keeps those of its elements that are kept at all, so that nothing moves; parts may end up
+// empty. Labels on a grid axis: S0, S1, ..., B, R, P.
 #include "declaration/types/slice.hpp"
 
 #include "declaration/core/types.hpp"
@@ -37,6 +37,8 @@ Form Excerpt::form(const Layouts& inputs, const Choice& choice) const {
   for (std::size_t d = 0; d < kept.size(); ++d) {
     spec.shape[d] = kept[d].count;
     for (Index& cut : spec.cuts[d])
+      // An output belongs to the part that owns the input that it is: the first kept one at or
+      // behind the cut.
       cut = std::clamp<Index>((cut - kept[d].begin + kept[d].step - 1) / kept[d].step, 0,
                               kept[d].count);
     spec.cuts[d].back() = kept[d].count;
@@ -73,6 +75,7 @@ public:
     for (Index extent : x)
       kept.push_back({0, 1, extent});
     const Index extent = x[dim], step = integer("step");
+    // As in Python: a negative number counts from the end, and what lies beyond an end is cut off.
     const auto fromStart = [&](Index at) {
       return std::clamp<Index>(at < 0 ? at + extent : at, 0, extent);
     };

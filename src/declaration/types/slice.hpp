@@ -9,7 +9,7 @@ namespace tenon {
 class Excerpt : public Declaration {
 public:
   using Declaration::Declaration;
-  // Of a dimension: output i is input begin + i step, for i < count.
+  // What is kept of a dimension: output i is input begin + i step, for i < count.
   struct Kept {
     Index begin, step, count;
   };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The softmax along a dimension, which may be split:  y = exp(x - m) / s,  m the maximum and s the sum of
-// exp(x - m) over the dimension. As maps, with one exchange of maxima and one of sums where a grid axis
-// splits the dimension; the adjoint has one of sums. Labels on a grid axis: S0, S1, ..., B, R.
+// The softmax along a dimension, which may be split: y = exp(x - m) / s, with m the maximum and s
+// the sum of exp(x - m) over the dimension. Where a grid axis splits the dimension its maps have
+// one exchange of maxima and one of sums; the adjoint has one of sums. The maximum is fixed: y does
+// not depend on it, so neither do the derivatives. Labels on a grid axis: S0, S1, ..., B, R.
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"
 #include "geometry/layout.hpp"
@@ -47,6 +48,7 @@ public:
         sameHolding(form.inputs.front(), use) ? list.staged(x) : list.convert("z", x, use);
     const Layout part = ofLines(use, Property::partial()),
                  whole = ofLines(use, Property::broadcast());
+    // Lines that no axis splits have their maximum and sum on one rank.
     const auto overAll = [&](ValueId local, const char* name, OperatorKind kind) {
       return sameHolding(part, whole) ? local : list.convert(name, local, whole, kind);
     };
@@ -73,7 +75,8 @@ public:
 private:
   bool isLinear() const override { return false; }
 
-  // One number for each line along the dimension, with `split` on the axes that split the dimension.
+  // One number for each line along the dimension, with `split` on the axes that split the
+  // dimension.
   Layout ofLines(const Layout& use, Property split) const {
     const int dim = static_cast<int>(integer("dim"));
     Properties properties = use.properties();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The spectral convolution of Fourier neural operators, for real fields in 1 to 3 dimensions: the
-// Fourier coefficients of the lowest modes, a product with complex weights for each, and the field of
-// the products,
+// Fourier coefficients of the lowest modes, a product with complex weights for each, and the field
+// of the products,
 //
 //   X[n,i,k] = F x[n,i],   Y[n,o,k] = sum over i of X[n,i,k] W[i,o,k],   y[n,o] = F^-1 Y[n,o].
 //
-// Labels on a grid axis: n batch, o output channels, i input channels (y partial), d/h/w space, B, R, P.
-// Where space is split each rank has addends of all coefficients, which are summed into parts of the
-// modes (a reduce-scatter); the products are those of a part, and all ranks get all products (an
-// all-gather) for their cells. So nothing of the size of the field travels.
+// Labels on a grid axis: n batch, o output channels, i input channels (y partial), d/h/w space, B,
+// R, P. Where space is split each rank has addends of all coefficients, which are summed into parts
+// of the modes (a reduce-scatter); the products are those of a part, and all ranks get all products
+// (an all-gather) for their cells. So nothing of the size of the field travels.
 #include "declaration/types/spectral.hpp"
 
 #include "declaration/core/types.hpp"
@@ -32,7 +32,8 @@ constexpr OptionSpec kSpectralSettings[] = {
      nullptr, atLeast(1)},
 };
 
-// Of the coefficients: properties of the field but for `space` on axes that split it.
+// The properties of coefficients: those of the field, with `space` on the axes that split it in
+// space.
 Properties coefficientProperties(Properties properties, Property space) {
   for (Property& p : properties)
     if (p.isShard() && p.dim >= kFirstSpatial)
@@ -55,6 +56,8 @@ public:
     for (std::size_t d = 0; d < modes.size(); ++d) {
       const Index extent = x[kFirstSpatial + d];
       const bool isLast = d + 1 == modes.size();
+      // A real field has the coefficients of one sign of the last dimension only, up to the middle
+      // one; in the others both signs are kept, and may not meet.
       const Index most = extent / 2 + (isLast && extent > 0 ? 1 : 0);
       if (modes[d] > most)
         throw Error(TENON_ERR_SHAPE,
@@ -200,6 +203,8 @@ double fourierFlops(const Box& field, const Box& coefficients) {
   double rows = 1, inner = static_cast<double>(coefficients[last].size());
   for (std::size_t d = 0; d < last; ++d)
     rows *= static_cast<double>(field[d].size());
+  // The last dimension goes from real to complex numbers, the others from complex to complex, each
+  // on what is left of the one before: so a truncation makes all later ones cheaper.
   double flops = 4 * rows * static_cast<double>(field[last].size()) * inner;
   for (std::size_t d = last; d-- > kFirstSpatial;) {
     const auto modes = static_cast<double>(coefficients[d].size());

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The work of the parts of a spectral convolution on one rank, of each transform as products with matrices,
-// whichever method computes it.
+// The work of the steps of a spectral convolution on one rank, counting transforms as products with
+// matrices, whichever method computes them.
 #pragma once
 
 #include "geometry/box.hpp"
 
 namespace tenon {
 
-// Of the transform of the cells of a box [rows, rows, space...] to coefficients, [.., modes..., 2].
+// The operations of the transform of a box [rows, rows, space...] of a field to coefficients, [..,
+// modes..., 2].
 double fourierFlops(const Box& field, const Box& coefficients);
-// Of the products [batch, in, modes..., 2] by [in, out, modes..., 2].
+// The operations of the products of [batch, in, modes..., 2] and [in, out, modes..., 2].
 double modeFlops(const Box& coefficients, Index outputs);
 
 } // namespace tenon

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Another order of the dimensions: dimension d of y is dimension permutation[d] of x. Splits and cuts go
-// with their dimensions, so that nothing moves. Labels on a grid axis: S0, S1, ... of the input, B, R, P.
+// Another order of the dimensions: dimension d of y is dimension permutation[d] of x. Splits and
+// cuts go with their dimensions, so that nothing moves between ranks. Labels on a grid axis: S0,
+// S1, ... for the dimensions of the input, B, R, P.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -42,6 +43,8 @@ public:
     SignatureTable table = elementwiseTable(static_cast<int>(inputs.front().size()), true);
     for (SignatureRow& row : table)
       if (row.output.isShard())
+        // The table speaks of the input; in the output its dimension stands where the permutation
+        // has it.
         row.output = Property::shard(
             static_cast<int>(std::find(from.begin(), from.end(), row.output.dim) - from.begin()));
     return table;
@@ -53,6 +56,7 @@ public:
     LayoutSpec spec{.shape = outputShape({use.shape()}),
                     .grid = use.gridPtr(),
                     .properties = form.signature.output().properties};
+    // The order of the axes that split a dimension belongs to its cuts, and goes with them.
     for (Index d : permutation()) {
       spec.splitAxes.push_back(use.splitAxes(static_cast<int>(d)));
       spec.cuts.push_back(use.cuts(static_cast<int>(d)));
@@ -82,6 +86,7 @@ private:
     if (!settings().isSet("permutation"))
       return;
     std::vector<Index> sorted = permutation();
+    // A permutation of d numbers is what becomes 0, 1, ..., d - 1 when it is sorted.
     std::ranges::sort(sorted);
     for (std::size_t d = 0; d < sorted.size(); ++d)
       if (sorted[d] != static_cast<Index>(d))

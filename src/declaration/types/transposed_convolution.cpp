@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Declares the transposed convolution: the shape of its output, the cuts, and the halo of addends.
+// The kernel writes what its inputs reach, also in parts of neighbours, into a tensor whose halo
+// holds addends; so the exchange that a split of space needs comes after the kernel and not before
+// it.
 #include "declaration/types/transposed_convolution.hpp"
 
 #include "declaration/core/kernel_maps.hpp"
@@ -34,7 +38,8 @@ constexpr OptionSpec kTransposedConvolutionSettings[] = {
     kBiasSetting,
 };
 
-// Output cuts that follow the input's: the middle of an input's window belongs to the input's part.
+// The output's cut for a cut of the input: the middle of an input's window belongs to the input's
+// part, so that as few addends as possible leave it.
 Index cutOfOutput(const Window& window, Index inputCut, Index outputs) {
   const Index centre = (window.reach() - 1) / 2 - window.padLow;
   return std::clamp<Index>(inputCut * window.stride + centre - (window.stride - 1) / 2, 0, outputs);
@@ -57,6 +62,8 @@ void TransposedConvolution::check() const {
                   fmt::format("the output padding of {} in spatial dimension {} is {}; it must be "
                               "below the stride, {}, or the dilation, {}",
                               title(), s, more[s], all[s].stride, all[s].dilation));
+    // What a kernel computes beyond the domain is folded back by the adjoint of the boundary mode,
+    // and values of a caller have no place to fold to.
     if (isCallers(all[s].lowMode) || isCallers(all[s].highMode))
       throw Error(TENON_ERR_ARG,
                   fmt::format("{} has boundary mode \"values\", but nothing is read beyond the "
@@ -125,6 +132,7 @@ Form TransposedConvolution::form(const Layouts& inputs, const Choice& choice) co
     std::vector<Index> cuts;
     for (Index cut : plain.cuts(d))
       cuts.push_back(cutOfOutput(all[d - kFirstSpatial], cut, shape[d]));
+    // The first and the last part take what no window's middle covers, such as output padding.
     cuts.front() = 0;
     cuts.back() = shape[d];
     follow(d, std::move(cuts));
@@ -135,7 +143,8 @@ Form TransposedConvolution::form(const Layouts& inputs, const Choice& choice) co
   return form;
 }
 
-// Of the cells that a part owns all, whether the kernel adds to them or not: it adds the bias.
+// A part has all elements that it owns, even those that its inputs do not reach, because the kernel
+// adds the bias to them, and beyond them what its inputs reach.
 Layout TransposedConvolution::addends(const Form& form) const {
   const Layout &plain = form.uses.front(), &output = form.output;
   LayoutSpec spec = output.spec();
@@ -168,6 +177,7 @@ MapList TransposedConvolution::maps(const Form& form, const Layouts& storage) co
   addParameterSources(list, form, storage, entry);
   const ValueId use = addUse(list, x, "u", form.uses.front(), false);
   const Layout sums = addends(form);
+  // Without a halo nothing is to be added elsewhere, and the kernel writes the output itself.
   if (sums == form.output) {
     const ValueId y = list.stagedOutput();
     list.run(std::move(entry), {use}, y);
@@ -198,6 +208,7 @@ void TransposedConvolution::addParameters(const Layout& plain, Form& form) const
 
 Work TransposedConvolution::work(const Form& form, int position) const {
   const Box in = form.uses[0].box(position), out = form.output.box(position);
+  // In a group each input meets the outputs of its group alone.
   const Index channels = groups() > 1 ? outOfGroup() : out[1].size();
   const double flops = 2.0 * double(cells(in)) * double(channels) * double(taps());
   return {flops, flops, flops};
@@ -228,6 +239,7 @@ Example TransposedConvolution::example(ExampleDraw& draw) const {
     more.push_back(draw.between(0, std::max(stride[d], dilation[d]) - 1));
     boundary.push_back(
         draw.of({"none", "none", "zero", "periodic", "reflect/replicate", "replicate/reflect"}));
+    // The smallest extent whose output is not empty.
     const Index least =
         1 + std::max<Index>(0, low[d] + high[d] - reach + stride[d] - 1) / stride[d];
     input.push_back(draw.between(least, least + (dims == 1 ? 6 : 3)));

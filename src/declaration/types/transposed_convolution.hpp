@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The adjoint of a convolution in its input, as a layer:
-//     y[n,o,S] = sum over i, s, t with S = s stride - pad + t dilation of  x[n,i,s] W[i,o,t] + b[o].
-// Its windows are those of a convolution from y to x. What it gives beyond a part of y, its neighbours add
-// to theirs, and what lies beyond the domain goes where the boundary modes take it from: that is the
-// adjoint of the halo exchange.
+//     y[n,o,S] = sum over i, s, t of x[n,i,s] W[i,o,t] + b[o],  S = s stride - pad + t dilation.
+// Its windows are those of a convolution from y to x. What a rank computes beyond its part of y,
+// its neighbours add to theirs, and what lies beyond the domain goes where the boundary modes take
+// it from: that is the adjoint of the halo exchange.
 //
-// Labels on a grid axis: n batch, i input channels (y partial), o output channels, g groups, d/h/w space, B,
-// R, P.
+// Labels on a grid axis: n batch, i input channels (y partial), o output channels, g groups, d/h/w
+// space, B, R, P.
 #pragma once
 
 #include "declaration/core/windowed.hpp"

@@ -2,6 +2,7 @@
 // Rounding to bfloat16 by element of a box, or by row on the host; and expanding by element.
 #pragma once
 
+#include "kernels/base/independent.hpp"
 #include "sys/bfloat16.hpp"
 #include "sys/types.hpp"
 
@@ -17,7 +18,7 @@ struct RoundElements {
     const T* p = x + from;
     BFloat16* q = y + to;
     if (stepX == 1 && stepY == 1) {
-#pragma GCC ivdep
+      TENON_INDEPENDENT_ITERATIONS
       for (Index i = 0; i < n; ++i)
         q[i] = toBFloat16(p[i]);
     } else {

@@ -137,32 +137,31 @@ void addRows(KernelContext& context, const Walk& walk, int d, T alpha, const T* 
 struct Chosen {
   int rank = 0;
   Index extent[kMaxBlockRank], steps[3][kMaxBlockRank];
-};
-Chosen chosen(const Walk& walk, bool moving) {
-  Chosen to;
-  for (int d = 0; d < walk.rank; ++d) {
-    if ((walk.steps[d][2] != 0) != moving)
-      continue;
-    to.extent[to.rank] = walk.extent[d];
-    for (int k = 0; k < 3; ++k)
-      to.steps[k][to.rank] = walk.steps[d][k];
-    ++to.rank;
-  }
-  return to;
-}
 
-// The least distance between neighbouring elements in these dimensions, in whichever of a and x moves on.
-Index closest(const Chosen& c) {
-  Index distance = std::numeric_limits<Index>::max();
-  for (int d = 0; d < c.rank; ++d)
-    distance = std::min(distance, std::max(std::abs(c.steps[0][d]), std::abs(c.steps[1][d])));
-  return distance;
-}
+  Chosen(const Walk& walk, bool moving) {
+    for (int d = 0; d < walk.rank; ++d) {
+      if ((walk.steps[d][2] != 0) != moving)
+        continue;
+      extent[rank] = walk.extent[d];
+      for (int k = 0; k < 3; ++k)
+        steps[k][rank] = walk.steps[d][k];
+      ++rank;
+    }
+  }
+
+  // The least distance between neighbouring elements in these dimensions, in whichever of a and x moves on.
+  Index closest() const {
+    Index distance = std::numeric_limits<Index>::max();
+    for (int d = 0; d < rank; ++d)
+      distance = std::min(distance, std::max(std::abs(steps[0][d]), std::abs(steps[1][d])));
+    return distance;
+  }
+};
 
 template <class T>
 void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T* a, const T* x,
                       T* y) {
-  const Chosen w = chosen(walk, true), s = chosen(walk, false);
+  const Chosen w(walk, true), s(walk, false);
   const ElementOffsets<2> written{w.rank, w.extent, {w.steps[0], w.steps[1]}};
   const ElementOffsets<2> summed{s.rank, s.extent, {s.steps[0], s.steps[1]}};
   checkElementCount(std::max(written.count(), summed.count()), "a product of boxes");
@@ -176,9 +175,9 @@ void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T
   using Term = functors::ProductTerm<T>;
   const functors::AddToElement<T, typename Term::Wide> use{
       {w.rank, w.extent, {w.steps[2]}}, alpha, y};
-  device::reduceEach<functors::AddTo>(context, written.count(), summed.count(),
-                                      Term{written, summed, closest(w) < closest(s) ? 1 : 0, a, x},
-                                      0, use);
+  device::reduceEach<functors::AddTo>(
+      context, written.count(), summed.count(),
+      Term{written, summed, w.closest() < s.closest() ? 1 : 0, a, x}, 0, use);
 }
 
 // The longest dimension in which y moves on, which threads divide, so that no sum is cut; -1 if there is none.

@@ -4,6 +4,8 @@
 #include "kernels/rows/axis_map.hpp"
 
 #include "kernels/base/context.hpp"
+#include "kernels/base/independent.hpp"
+#include "kernels/base/instruction_set.hpp"
 #include "kernels/functors/axis_map.hpp"
 #include "kernels/walks/device_reduce.hpp"
 
@@ -127,7 +129,7 @@ void axisMapForward(KernelContext& context, const AxisMap& map, Index outer, Ind
         for (Index t = begin[o]; t < begin[o + 1]; ++t) {
           const T weight = static_cast<T>(weights[t]);
           const T* in = x + (a * inputs + first[o] + t - begin[o]) * inner + b;
-#pragma GCC ivdep
+          TENON_INDEPENDENT_ITERATIONS
           for (Index i = 0; i < count; ++i)
             out[i] += weight * in[i];
         }
@@ -156,7 +158,7 @@ void axisMapAdjoint(KernelContext& context, const AxisMap& map, Index outer, Ind
         for (Index t = begin[o]; t < begin[o + 1]; ++t) {
           const T weight = static_cast<T>(weights[t]);
           T* in = x + (a * inputs + first[o] + t - begin[o]) * inner + b;
-#pragma GCC ivdep
+          TENON_INDEPENDENT_ITERATIONS
           for (Index i = 0; i < count; ++i)
             in[i] += weight * out[i];
         }

@@ -3,6 +3,7 @@
 // block are in T, in lanes that make vectors, and sums of blocks, rows and groups in double and in order.
 #include "kernels/rows/normalisation.hpp"
 
+#include "kernels/base/independent.hpp"
 #include "kernels/base/instruction_set.hpp"
 #include "kernels/rows/normalisation_device.hpp"
 #include "kernels/walks/each.hpp"
@@ -224,14 +225,15 @@ void RowKernels::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, 
     const T level = static_cast<T>(double(of.mean[g]) / counts_[g]);
     const T* in = x + r * length;
     T* out = dx + r * length;
-    if (adds)
-#pragma GCC ivdep
+    if (adds) {
+      TENON_INDEPENDENT_ITERATIONS
       for (Index i = 0; i < length; ++i)
         out[i] += level + slope * (in[i] - m);
-    else
-#pragma GCC ivdep
+    } else {
+      TENON_INDEPENDENT_ITERATIONS
       for (Index i = 0; i < length; ++i)
         out[i] = level + slope * (in[i] - m);
+    }
   });
 }
 
@@ -248,7 +250,7 @@ void RowKernels::normalise(const NormalisePoint<T>& at, const T* bias, T* y) {
     T* out = y + r * length;
     withWeights(groups_, r, at.weight, [&](auto weight) {
       withWeights(groups_, r, bias, [&](auto shift) {
-#pragma GCC ivdep
+        TENON_INDEPENDENT_ITERATIONS
         for (Index i = 0; i < length; ++i)
           out[i] = (in[i] - mean) * (scale * weight(i)) + (bias ? shift(i) : T(0));
       });
@@ -317,10 +319,11 @@ void RowKernels::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
             return Pair<T>{product, product * (in[i] - mean)};
           },
           [=](Index begin, Index end) {
-            if (dIn)
-#pragma GCC ivdep
+            if (dIn) {
+              TENON_INDEPENDENT_ITERATIONS
               for (Index i = begin; i < end; ++i)
                 dIn[i] = weight(i) * scale * dOut[i];
+            }
           });
     });
   });
@@ -352,7 +355,7 @@ void RowKernels::addPlaces(const NormalisePoint<T>& at, const T* dy, T* weight, 
     const T scale = static_cast<T>(scaleOf(at.moments.second[g], at.epsilon));
     const T mean = at.moments.mean[g];
     const T *in = at.x + r * length, *dOut = dy + r * length;
-#pragma GCC ivdep
+    TENON_INDEPENDENT_ITERATIONS
     for (Index i = begin; i < end; ++i) {
       if (weight)
         weight[i] += dOut[i] * ((in[i] - mean) * scale);

@@ -4,6 +4,8 @@
 // dimension it is.
 #include "kernels/rows/softmax.hpp"
 
+#include "kernels/base/independent.hpp"
+#include "kernels/base/instruction_set.hpp"
 #include "kernels/base/maximum.hpp"
 #include "kernels/functors/softmax.hpp"
 #include "kernels/walks/device_reduce.hpp"
@@ -48,14 +50,14 @@ void forEachElement(KernelContext& context, const AxisShape& shape, Index cost, 
     vectorised([=] {
       // Along the last dimension all elements share one place in s; otherwise a run has one each.
       if (shape.inner == 1) {
-#pragma GCC ivdep
+        TENON_INDEPENDENT_ITERATIONS
         for (Index k = 0; k < shape.n; ++k)
           f.write(run.x + k, f.read(run.x + k, run.s));
         return;
       }
       for (Index k = 0; k < shape.n; ++k) {
         const Index row = run.x + k * shape.inner;
-#pragma GCC ivdep
+        TENON_INDEPENDENT_ITERATIONS
         for (Index i = 0; i < run.count; ++i)
           f.write(row + i, f.read(row + i, run.s + i));
       }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/base/context.hpp"
+#include "kernels/base/independent.hpp"
 #include "kernels/base/instruction_set.hpp"
 #include "kernels/walks/element_offsets.hpp"
 #include "kernels/walks/walks.hpp"
@@ -33,7 +34,7 @@ inline void checkElementCount(Index elements, const char* what) {
 template <class F>
 void walkElements(Index begin, Index end, const F& f) {
   vectorised([=] {
-#pragma GCC ivdep
+    TENON_INDEPENDENT_ITERATIONS
     for (Index i = begin; i < end; ++i)
       applyTo(f, i);
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes what the maps of a form name: operators, kernels, sources and constants of this rank.
-// A network's maps own none of these but share them with its nodes, so that a layer that is two nodes has one of each, and
-// one parameter has one use.
+// Makes what the maps of a form name: operators, kernels, sources and constants of this rank. A
+// network's maps own none of these but share them with its nodes, so that a layer that is two nodes
+// has one of each, and one parameter has one use.
 #include "layer/core/bound_maps.hpp"
 
 #include "dtensor/fill.hpp"

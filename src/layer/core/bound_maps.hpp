@@ -39,8 +39,9 @@ struct KernelSite {
   // Of the list: what it reads and what it writes.
   const Layout& reads() const { return list.values()[map().x.front()].layout; }
   const Layout& writes() const { return list.values()[map().y].layout; }
-  // Of a type with one kernel, or one for each piece of the output: where it reads the first input, the cells of that
-  // which this rank holds, and the outputs that it computes here, in global indices.
+  // Of a type with one kernel, or one for each piece of the output: where it reads the first input,
+  // the cells of that which this rank holds, and the outputs that it computes here, in global
+  // indices.
   const Layout& use() const { return form.useOf(number); }
   Box input() const { return use().boxOfRank(rank()); }
   Box outputs() const { return form.outputsOf(number, form.output.grid().position(rank())); }

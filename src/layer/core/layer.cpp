@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What can be said to a layer and asked of it beside set-up and application: settings, parameters, target, views.
-// Settings are the declaration's; the few that every call needs are read from it once they change.
+// What can be said to a layer and asked of it beside set-up and application: settings, parameters,
+// target, views. Settings are the declaration's; the few that every call needs are read from it
+// once they change.
 #include "layer/core/layer.hpp"
 
 #include "layer/core/parameter.hpp"

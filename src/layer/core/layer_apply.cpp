@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Apply, its tangent and its adjoint as a caller sees them: arguments are checked, and the stack of pending evaluations
-// grows and shrinks.
-// All checks come before the pass, which other ranks wait for once it has begun.
+// Apply, its tangent and its adjoint as a caller sees them: arguments are checked, and the stack of
+// pending evaluations grows and shrinks. All checks come before the pass, which other ranks wait
+// for once it has begun.
 #include "layer/core/layer.hpp"
 
 #include "dtensor/stride_sums.hpp"

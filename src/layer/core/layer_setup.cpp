@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sets a layer up for the layouts of its inputs, and finds the set-up for those of a call.
-// A set-up that fails on one rank fails on all and leaves nothing behind: what it made is dropped, so that the next
-// attempt may have other settings.
+// Sets a layer up for the layouts of its inputs, and finds the set-up for those of a call. A set-up
+// that fails on one rank fails on all and leaves nothing behind: what it made is dropped, so that
+// the next attempt may have other settings.
 #include "layer/core/layer_setup.hpp"
 
 #include "comm/agreement/agreement.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of types, and the choice whether a layer computes in pieces while its halo travels.
-// A name has one line in types.inc, from which the declaration, the maker of its kernels and this table's entry come.
+// The table of types, and the choice whether a layer computes in pieces while its halo travels. A
+// name has one line in types.inc, from which the declaration, the maker of its kernels and this
+// table's entry come.
 #include "layer/core/layer_types.hpp"
 
 #include "declaration/core/types.hpp"

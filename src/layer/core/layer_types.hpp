@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How a layer comes to its type: the library's types (declaration/core/types.inc), each with what makes its kernels, and
-// those that a user registers.
+// How a layer comes to its type: the library's types (declaration/core/types.inc), each with what
+// makes its kernels, and those that a user registers.
 #pragma once
 
 #include "kernels/base/backend.hpp"
@@ -21,8 +21,8 @@ namespace tenon {
 #undef TENON_LAYER_TYPE
 std::unique_ptr<LocalKernel> makePointwiseKernel(const KernelSite& at);
 
-// A layer that is no container, set up for its inputs: in pieces where the user says so, or where that is predicted to
-// save time.
+// A layer that is no container, set up for its inputs: in pieces where the user says so, or where
+// that is predicted to save time.
 std::unique_ptr<Setup> setUpMaps(Layer& layer, const Layouts& inputs, KernelMaker make);
 
 // Gives a layer its type.

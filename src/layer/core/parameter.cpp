@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// A parameter between the layout in which an optimizer steps and those in which layers use it.
+// Adjoints leave addends with each use, and only who asks for the gradient collects them: so k
+// adjoints cost one conversion, and a use that no adjoint reached costs none.
 #include "layer/core/parameter.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -50,6 +53,8 @@ Parameter::Parameter(CommPtr comm, const ParameterForm& form, const Layout& stor
   setName(form.name);
 }
 
+// What it gathered before is of no use to an optimizer that leaves it alone, nor afterwards to one
+// that steps again.
 void Parameter::setFrozen(bool frozen) {
   if (frozen != frozen_)
     zeroGradient();
@@ -85,6 +90,8 @@ void Parameter::collect() {
   }
 }
 
+// While the user may write the gradient, what a bucket has reduced may be that of an older
+// gradient.
 const DTensor& Parameter::direction() {
   const LogScope scope(event_);
   const bool isReduced = reduced_ && !gradientExposed_;
@@ -166,6 +173,8 @@ Index ParameterUse::bytes() const {
   return heldBytes(addends_, discarded_, toUse_) + (toUse_ ? heldBytes(value_, tangent_) : 0);
 }
 
+// Values change by announcement alone, and so on all ranks alike; what the user holds may change
+// without one.
 bool ParameterUse::isIdle(bool ofTangent) const {
   if (!toUse_ || begun_)
     return !toUse_;
@@ -217,6 +226,8 @@ const DTensor* ParameterUse::tangent() const {
 }
 
 DTensor& ParameterUse::gradientAddends() {
+  // Kernels that compute gradients with cotangents need somewhere to add them, also where nobody
+  // wants them.
   if (constant_) {
     if (!discarded_)
       discarded_ = makeRef<DTensor>(addends_->comm(), addends_->layout(), addends_->dataType(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer set up: memory for the values of its passes, the arguments of a call brought to them, and what a frame keeps.
-// Passes are data, so that all is derived and allocated once; a call only writes addresses into the table by which the
-// runner finds the values of its steps.
+// A layer set up: memory for the values of its passes, the arguments of a call brought to them, and
+// what a frame keeps. Passes are data, so that all is derived and allocated once; a call only
+// writes addresses into the table by which the runner finds the values of its steps.
 #include "layer/core/setup.hpp"
 
 #include "layer/core/layer.hpp"
@@ -207,7 +207,8 @@ std::unique_ptr<Frame> Setup::makeFrame() {
   return frame;
 }
 
-// A value stands in another where its kernels can read that: where it is contiguous, and of their type.
+// A value stands in another where its kernels can read that: where it is contiguous, and of their
+// type.
 void Setup::enter(PassTensors& of, Slots inputs, DTensor& output, std::vector<DTensor*>& slots,
                   const std::vector<DTensor*>& staging) {
   reserve(of);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a view says of a set-up: how the layer lies on its process grid, what travels, and which arrays calls copy.
-// All follows from the list of maps, so that no type has a text of its own; of a network each layer says its part.
+// What a view says of a set-up: how the layer lies on its process grid, what travels, and which
+// arrays calls copy. All follows from the list of maps, so that no type has a text of its own; of a
+// network each layer says its part.
 #include "layer/core/layer.hpp"
 #include "layer/core/setup.hpp"
 #include "sys/text/view.hpp"
@@ -76,7 +77,8 @@ private:
       text_ += fmt::format("  kernels {}\n", fmt::join(texts, "; "));
   }
 
-  // How a value comes to a kernel that reads it: by operators one after the other, none where it reads it as it lies.
+  // How a value comes to a kernel that reads it: by operators one after the other, none where it
+  // reads it as it lies.
   struct Way {
     const LinearOp* conversion = nullptr; // the last
     bool isBoundary = false;              // the caller's values at the boundary

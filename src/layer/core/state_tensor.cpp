@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Brings what a layer carries from step to step to the layouts of its uses, and back. The last use
+// that wrote has the value, and it is converted only when the storage is asked for it: a network
+// that trains step after step in one layout moves nothing.
 #include "layer/core/state_tensor.hpp"
 
 #include "dtensor/fill.hpp"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The dot test and the Taylor test of a layer's derivatives. A Trial holds the point and the
+// directions, and puts back when it ends all that a test changes: mode, parameters, running
+// statistics, random numbers drawn, gradients and tangents. So a test can stand in the middle of a
+// training.
 #include "layer/derivatives/derivative_check.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -17,8 +21,9 @@ namespace {
 
 using Tensors = std::vector<Ref<DTensor>>;
 
-// Valid values: equal on copies, and independent in all addends, which only a layout without
-// addends lets a fill by global position do.
+// Fills with valid values: equal on copies, and independent in all addends. A fill by global
+// position would give the value to one addend and 0 to the others, so that each addend is drawn as
+// if it were whole, with a stream of its own.
 void fillValid(DTensor& x, std::uint64_t seed, std::uint64_t stream) {
   LayoutSpec spec = x.layout().spec();
   for (int axis = 0; axis < x.layout().grid().axes(); ++axis)
@@ -39,7 +44,8 @@ std::vector<const DTensor*> constPointers(const Tensors& tensors) {
   return all;
 }
 
-// What a layer carries at one moment.
+// What a layer carries at one moment: parameters, running statistics, and how much was drawn. A
+// walk is always in the same order, so that nothing needs a name.
 class Carried {
 public:
   explicit Carried(Layer& layer) : layer_(layer) {
@@ -90,6 +96,7 @@ public:
       copyLocal(*x, *x_.front());
     for (const Ref<Parameter>& p : layer.parameters())
       moved_.push_back(hold(p));
+    // Only in training does Apply keep what derivatives read.
     layer_.setTraining(true);
   }
   ~Trial() {
@@ -114,7 +121,8 @@ public:
   Ref<DTensor> tensor(const Layout& layout) const {
     return makeRef<DTensor>(layer_.comm(), layout, layer_.dataType(), layer_.space());
   }
-  // y <- f(x, p), pushed on the stack; dy <- J (dx, dp).
+  // y <- f(x, p), pushed on the stack; dy <- J (dx, dp). If the tangent fails, what was pushed is
+  // forgotten, since a later adjoint of the user's would pop it.
   void applyWithTangent(DTensor& y, DTensor& dy) {
     layer_.apply(Inputs(constPointers(x_)), y);
     try {
@@ -124,7 +132,8 @@ public:
       throw;
     }
   }
-  // y <- f(x + h dx, p + h dp), from the state in which the layer was.
+  // y <- f(x + h dx, p + h dp), from the state in which the layer was: each step must draw the
+  // random numbers of the first, and parameters must not move on from the step before.
   void applyAt(double h, DTensor& y) {
     Tensors at;
     for (std::size_t i = 0; i < x_.size(); ++i) {
@@ -140,7 +149,8 @@ public:
     layer_.apply(Inputs(constPointers(at)), y);
     layer_.forgetLast();
   }
-  // The pairing of the direction with what the adjoint leaves, and its scale.
+  // The pairing of the direction with what the adjoint leaves, and in relativeError the scale of
+  // that. Gradients accumulate, so that they begin at zero here.
   LayerAdjointResult pairAdjoint(const DTensor& dy) {
     Tensors cotangents;
     std::vector<DTensor*> pointers;
@@ -189,6 +199,8 @@ private:
     return layer;
   }
 
+  // Draws a direction for a parameter. A frozen one gathers no gradient, so that it must not move
+  // either.
   Moved hold(const Ref<Parameter>& p) {
     Moved m{p, tensor(p->storage().dual()), tensor(p->storage()), p->hasTangent()};
     copyLocal(p->gradient(), *m.gradient);
@@ -219,13 +231,17 @@ LayerAdjointResult checkLayerAdjoint(Layer& layer, const DTensor* x, std::uint64
   trial.applyWithTangent(*y, *tangent);
   LayerAdjointResult result = trial.pairAdjoint(*dy);
   result.tangentPairing = pairing(*tangent, *dy);
+  // The pairings can be small by cancellation, so that their difference is measured by bounds of
+  // their size.
   const double scale = std::max(rawNorm(*tangent) * rawNorm(*dy), result.relativeError);
   const double difference = std::abs(result.tangentPairing - result.adjointPairing);
   result.relativeError = scale > 0 ? difference / scale : difference;
   return result;
 }
 
-// The order between the two shortest steps whose remainders are well above rounding.
+// The remainder falls fourfold with each halving of the step, until rounding, which does not fall,
+// takes over. So the order is that between the two shortest steps whose remainders are well above
+// rounding.
 LayerTaylorResult checkLayerTaylor(Layer& layer, const DTensor* x, std::uint64_t seed) {
   constexpr double kLongest = 0.125, kAboveRounding = 200;
   constexpr int kHalvings = 12;
@@ -253,6 +269,7 @@ LayerTaylorResult checkLayerTaylor(Layer& layer, const DTensor* x, std::uint64_t
     const double remainder = rawNorm(*y);
     if (n == 0)
       result.remainder = size > 0 ? remainder / size : remainder;
+    // The negation ends the loop for NaN too.
     if (!(remainder > kAboveRounding * rounding * size))
       break;
     if (n > 0)

@@ -20,8 +20,8 @@ struct LayerAdjointResult {
   double relativeError = 0;
 };
 
-// Collective. `x` is the point, in the layout of the last SetUp of a layer with one input; null: a
-// random one.
+// Collective. `x` is the point, in the layout of the last SetUp of a layer with one input; with
+// null it is drawn at random.
 LayerAdjointResult checkLayerAdjoint(Layer& layer, const DTensor* x, std::uint64_t seed);
 
 struct LayerTaylorResult {

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The Jacobian of a layer at a point that the operator keeps for itself, in a frame beside the
+// layer's stack. The layer is evaluated once and differentiated often: what would change from one
+// evaluation to the next (random masks, running statistics) has no Jacobian, and is refused when
+// the operator is made.
 #include "layer/derivatives/jacobian.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -29,6 +33,8 @@ bool hasRunningState(const Layer& layer) {
   return false;
 }
 
+// All that can be wrong with the layer is checked here, before the base class is made of the set-up
+// that this returns.
 Setup& differentiable(const Layer& layer, const DTensor& x) {
   const std::size_t inputs = layer.inputLayouts().size();
   if (inputs != 1)
@@ -72,6 +78,7 @@ void Jacobian::setPoint(const DTensor& x) {
   const LogScope scope(event);
   checkTensor(x, domain(), domainType(), title(), "point");
   checkIdle();
+  // An evaluation that fails leaves the frame half written, and the operator without a point.
   isSet_ = false;
   copyLocal(x, *x_);
   const DTensor* one[] = {x_.get()};
@@ -79,6 +86,8 @@ void Jacobian::setPoint(const DTensor& x) {
   isSet_ = true;
 }
 
+// The frame refers to parameters that stay the layer's: a derivative by other values than those of
+// the evaluation would belong to no point.
 void Jacobian::checkPoint() const {
   if (!isSet_)
     throw Error(TENON_ERR_STATE,
@@ -95,6 +104,7 @@ void Jacobian::checkPoint() const {
 
 void Jacobian::tangent(const DTensor& dx, DTensor& dy) {
   checkPoint();
+  // The operator is linear in dx alone, so the parameters' own tangents are left out.
   const ConstantParameters constant(setup_.maps());
   const DTensor* const read[] = {&dx};
   DTensor* const written[] = {&dy};
@@ -105,6 +115,7 @@ void Jacobian::tangent(const DTensor& dx, DTensor& dy) {
 
 void Jacobian::adjoint(const DTensor& dy, DTensor& dx) {
   checkPoint();
+  // The layer's gradients are not this operator's to add to.
   const ConstantParameters constant(setup_.maps());
   const DTensor* const read[] = {&dy};
   DTensor* const written[] = {&dx};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The Jacobian of a layer at a point as an operator: the tangent by the input, and its adjoint.
 //
-// The point is the operator's own, a copy of x and a frame of what derivatives read, so that the layer's
-// stack is left alone. The parameters are constants: they have no direction and gather no gradient; but
-// they are the layer's, and once they change the point must be set again.
+// The point is the operator's own, a copy of x and a frame of what derivatives read, so that the
+// layer's stack is left alone. The parameters are constants: they have no direction and gather no
+// gradient; but they are the layer's, and once they change the point must be set again.
 #pragma once
 
 #include "layer/core/layer.hpp"
@@ -13,7 +13,8 @@ namespace tenon {
 
 class Jacobian final : public Shell {
 public:
-  // Of a layer with one input, set up for the layout of x. Not evaluated before setPoint().
+  // The layer has one input and is set up for the layout of x. It is not evaluated before
+  // setPoint().
   Jacobian(Ref<Layer> layer, const DTensor& x);
 
   // Collective: evaluates the layer at x.

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Containers: the nodes of a layer, their maps joined in one list, and containers that recompute.
+// To its caller a network is one layer, whose passes are derived from the joined list; a node that
+// is set up for it has no stack of its own.
 #include "layer/networks/network.hpp"
 
 #include "layer/core/layer.hpp"
@@ -14,17 +17,17 @@
 
 namespace tenon {
 
-// A container that recomputes: to whoever runs it, it is one kernel that keeps its inputs. All that its
-// layers keep lies in one frame, which the Apply calls share; a derivative runs the Apply again, with the
-// random numbers of the first time, and then its own pass. So k pending evaluations hold the inputs k
-// times and the activations once.
+// A container that recomputes: to whoever runs it, it is one kernel that keeps its inputs. All that
+// its layers keep lies in one frame, which the Apply calls share; a derivative runs the Apply
+// again, with the random numbers of the first time, and then its own pass. So k pending evaluations
+// hold the inputs k times and the activations once.
 
 // `inner` is the container set up as usual.
 std::unique_ptr<Setup> makeSegment(const Layer& layer, std::unique_ptr<Setup> inner);
 
 namespace {
 
-// visit(layer) for those without layers in them, each once.
+// Collects the layers that contain no others, each once, since a layer can be several nodes.
 void forEachLeaf(const Layer& layer, std::vector<Layer*>& leaves) {
   for (Layer* child : layer.children())
     if (!child->children().empty())
@@ -33,6 +36,8 @@ void forEachLeaf(const Layer& layer, std::vector<Layer*>& leaves) {
       leaves.push_back(child);
 }
 
+// While this lives, running statistics do not follow: the batch that is computed again was counted
+// when it was computed first.
 class HeldStates {
 public:
   explicit HeldStates(const std::vector<Ref<StateTensor>>& states) : states_(states) { hold(true); }
@@ -56,6 +61,7 @@ public:
     std::vector<Layer*> leaves;
     forEachLeaf(layer, leaves);
     for (Layer* leaf : leaves) {
+      // A user's function may read its states, which are not what they were at the first Apply.
       const auto* shell = dynamic_cast<const ShellDeclaration*>(&leaf->declaration());
       if (shell && shell->hasStates())
         throw Error(TENON_ERR_SUPPORT,
@@ -72,9 +78,13 @@ public:
   void forwardMany(Inputs x, ParameterUses&, DTensor& y, Buffer* workspace) override {
     if (!workspace)
       return inner_->infer(x, y);
+    // The workspace, though it is empty, tells which pending Apply this is: each level of the stack
+    // has its own.
     notePoint(points_[workspace]);
     inner_->apply(x, y, *frame_, Saving::Nothing);
   }
+  // Each derivative computes the activations anew and lets go of them: the frame may serve another
+  // pending Apply next.
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& dy) override {
     runAgain(point);
     inner_->tangent(*frame_, dx, dy);
@@ -95,8 +105,8 @@ public:
   bool isRepeatable() const override { return false; }
 
 private:
-  // What an Apply in training depends on beside its inputs and the parameters, which are the point of whoever runs the
-  // segment: how often the random layers were applied.
+  // What an Apply in training depends on beside its inputs and the parameters, which are the point
+  // of whoever runs the segment: how often the random layers were applied.
   using Point = std::vector<std::uint64_t>;
 
   void notePoint(Point& point) const {
@@ -111,6 +121,7 @@ private:
     notePoint(now);
     setApplied(point);
     const HeldStates held(states_);
+    // Whoever runs the segment keeps its inputs, so that copies of them would be second ones.
     inner_->apply(at.inputs, *output_, *frame_, Saving::References);
     setApplied(now);
   }
@@ -141,14 +152,15 @@ std::unique_ptr<Setup> makeSegment(const Layer& layer, std::unique_ptr<Setup> in
   return std::make_unique<Setup>(std::move(maps), "");
 }
 
-// A network set up for its inputs: the maps of its nodes in one list, so that its passes are derived
-// and scheduled as one layer's.
+// A network set up for its inputs: the maps of its nodes in one list, so that its passes are
+// derived and scheduled as one layer's.
 
 // values: the layouts of the network's values, its inputs first.
 std::unique_ptr<Setup> makeNetworkSetup(const Layer& layer, const Layouts& values);
 
 namespace {
 
+// A value that no node reads is most likely a wrong number in another node's list.
 void checkAllRead(const Layer& layer) {
   std::vector<bool> read(static_cast<std::size_t>(layer.lastValue()) + 1, false);
   read[layer.lastValue()] = true;
@@ -168,6 +180,8 @@ void checkAllRead(const Layer& layer) {
 BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
   checkAllRead(layer);
   BoundMaps maps(layer);
+  // Values are numbered as the layer numbers them, the inputs first; the last node writes the
+  // output itself.
   std::vector<ValueId> values;
   for (int i = 0; i < layer.inputCount(); ++i)
     values.push_back(maps.list().input(fmt::format("x{}", i), layouts[i]));
@@ -196,7 +210,7 @@ std::unique_ptr<Setup> makeNetworkSetup(const Layer& layer, const Layouts& value
 
 namespace {
 
-// As network files can hold them, which are nested too.
+// Network files can hold so many: a container is two levels of JSON, of which a file may have 64.
 constexpr int kMostLevels = 30;
 
 void checkType(const Layer& layer, const char* type) {
@@ -205,6 +219,7 @@ void checkType(const Layer& layer, const char* type) {
                                             layer.title(), layer.type(), type));
 }
 
+// Users count nodes from 0 on, and inputs from -1 downwards; values are all of them, inputs first.
 int valueOf(const Layer& graph, int name) {
   const int there = static_cast<int>(graph.nodes().size()), inputs = graph.inputCount();
   if (name < -inputs || name >= there)
@@ -228,7 +243,8 @@ void Layer::addNode(Ref<Layer> layer, std::vector<int> reads) {
   nodes_.push_back({std::move(layer), std::move(reads)});
 }
 
-// A layer that contains this container would come to lie below itself.
+// A layer that contains this container would come to lie below itself, and is refused. What was
+// moved until then is moved back, so that a refused layer can be used elsewhere.
 void Layer::putBelow(Layer& layer) const {
   std::vector<std::pair<Layer*, int>> moved;
   try {
@@ -245,6 +261,8 @@ void Layer::moveBelow(const Layer& container, int level,
   if (this == &container)
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} cannot contain itself, directly or in a layer within it", title()));
+  // The layer lies as deep already, and so does all that it contains: without this, shared layers
+  // would be walked once for each way to them.
   if (level <= level_)
     return;
   if (level > kMostLevels)
@@ -257,8 +275,8 @@ void Layer::moveBelow(const Layer& container, int level,
     child->moveBelow(container, level + 1, moved);
 }
 
-// What the layer was not told it takes from its container, and the stack depth for `uses` Apply calls
-// in each of the container's.
+// A layer takes from its container what it was not told itself, and a stack depth for `uses` Apply
+// calls in each of the container's.
 void Layer::inheritSettings(const Layer& container, int uses) {
   for (const char* name : {"data_type", "space", "storage", "backend", "saved_type", "initializer"})
     declaration_->inherit(name, *container.declaration_);
@@ -284,6 +302,7 @@ void Layer::inheritSettings(const Layer& container, int uses) {
                             title(), depth_, container.title(), needed));
 }
 
+// Nodes are set up in their order, since each needs the layouts that the nodes before it give.
 Layouts Layer::setUpNodes(const Layouts& inputs) {
   Layouts values = inputs;
   for (const Node& node : nodes_) {
@@ -296,7 +315,8 @@ Layouts Layer::setUpNodes(const Layouts& inputs) {
   return values;
 }
 
-// A child that could not be set up has inherited nothing.
+// A child that could not be set up has inherited nothing: it may be tried again with other
+// settings. One that is set up already, as another node, keeps what it has.
 void Layer::setUpChild(Layer& child, const Layouts& inputs) {
   const Settings before = child.declaration_->settings();
   const bool isNew = !child.isSetUp();

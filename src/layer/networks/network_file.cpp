@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Makes layers from descriptions, and describes layers. A description holds only what was set on a
+// layer itself: what it took from its container or from defaults is found again when the file is
+// read.
 #include "layer/networks/network_file.hpp"
 
 #include "layer/core/layer_types.hpp"
@@ -13,7 +16,8 @@ namespace tenon {
 
 namespace {
 
-// In a file a type that the program has registered has the settings that all layers have.
+// Stands for a type that the program has registered, while a file is read: it has the settings that
+// all layers have. The layer itself is made by the program's own factory.
 class Registered final : public Declaration {
 public:
   explicit Registered(const std::string& type) : Declaration(type, {}) {}
@@ -32,6 +36,8 @@ Ref<Layer> makeFrom(const CommPtr& comm, const LayerDescription& description) {
   auto layer = makeLayer(comm, description.type);
   layer->setName(description.name);
   layer->setPrefix(description.prefix);
+  // Settings come before the nodes, since a graph's number of inputs must be known when nodes name
+  // them.
   for (const auto& [name, value] : description.settings)
     layer->set(name, value);
   if (description.output)
@@ -72,12 +78,14 @@ LayerDescription describeNetwork(const Layer& layer) {
   const Declaration& declaration = layer.declaration();
   LayerDescription description{layer.type(), layer.name(), layer.prefix(), {}, {}, {}};
   for (const Settings::Entry& entry : declaration.settings().entries())
+    // A setting that was inherited would, if it were written, no longer follow the container.
     if (entry.value && !entry.isInherited)
       description.settings.emplace_back(entry.spec->name, *entry.value);
   description.output = declaration.outputLayout();
   const int inputs = declaration.contains() ? layer.inputCount() : 0;
   for (std::size_t n = 0; n < layer.nodes().size(); ++n) {
     const Layer::Node& node = layer.nodes()[n];
+    // Parameters that several nodes share stay shared: only the first of the nodes is described.
     const int first = firstNodeOf(layer, *node.layer);
     LayerDescription::Node& made = description.nodes.emplace_back();
     if (first < static_cast<int>(n))

@@ -9,8 +9,8 @@ namespace tenon {
 
 // Collective. Reads the file on each rank.
 Ref<Layer> readNetwork(const CommPtr& comm, const std::string& nameOrPath);
-// What the layer was made from: types, names, settings that were set; throws TENON_ERR_SUPPORT for a
-// layer of the program's own functions that has no registered type.
+// Describes what the layer was made from: types, names, settings that were set. Throws
+// TENON_ERR_SUPPORT for a layer of the program's own functions that has no registered type.
 LayerDescription describeNetwork(const Layer& layer);
 
 } // namespace tenon

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Finds layers and parameters by a path of names, one name after the other. An error names what
+// there is at the level at which the path stops fitting, since that is where its writer must look.
 #include "layer/networks/path.hpp"
 
 #include "sys/text/text.hpp"
@@ -22,6 +24,8 @@ namespace {
 std::string nameInPath(const Layer& container, const Layer& child) {
   if (!child.name().empty())
     return child.name();
+  // A layer without a name is known by its number, which counts layers and not nodes: so it is the
+  // same by whichever node it is reached.
   const std::vector<Layer*>& children = container.children();
   return std::to_string(std::find(children.begin(), children.end(), &child) - children.begin());
 }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Walks what a layer carries from step to step. A layer that is several nodes is visited once, by
+// the path of the first of them, so that files hold its tensors once; and what a visitor writes is
+// noticed by the tensor's own count of changes, so that visitors need not say it.
 #include "layer/networks/state.hpp"
 
 #include "layer/networks/path.hpp"
@@ -13,7 +16,7 @@ std::string under(const std::string& path, const std::string& name) {
   return path.empty() ? name : path + "/" + name;
 }
 
-// visit(layer, path) for the layer and those in it, each layer once.
+// Calls visit(layer, path) for the layer and those in it, each layer once.
 template <class L, class Visit>
 void walk(L& layer, const std::string& path, std::vector<const Layer*>& seen, const Visit& visit) {
   if (std::find(seen.begin(), seen.end(), &layer) != seen.end())
@@ -24,7 +27,8 @@ void walk(L& layer, const std::string& path, std::vector<const Layer*>& seen, co
     walk<L>(*child, under(path, nameInPath(layer, *child)), seen, visit);
 }
 
-// Of a parameter or a state.
+// Visits a parameter or a state. Where the visitor has written it, set-ups must convert it to the
+// layouts in which they use it, which valueChanged() tells them.
 template <class Carried>
 void visitTensor(Carried& carried, const std::string& path, StateVisitor& visitor) {
   DTensor& value = carried.value();
@@ -43,6 +47,7 @@ void visitState(Layer& layer, const std::string& path, StateVisitor& visitor) {
       visitTensor(*p, under(at, p->name()), visitor);
     for (const Ref<StateTensor>& state : each.ownStates())
       visitTensor(*state, under(at, state->name()), visitor);
+    // Only random layers have numbers that decide what they draw next.
     if (!each.declaration().isRandom())
       return;
     Layer::RandomState& random = each.randomState();

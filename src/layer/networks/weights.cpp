@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Parameters and running statistics from weights files, and back. Loading reads all before it
+// changes anything, each rank its own blocks, so that a file that does not fit leaves the layer as
+// it was; saving gathers one tensor after the other on rank 0, so that only the largest must fit
+// there.
 #include "layer/networks/weights.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -59,6 +63,8 @@ std::optional<WeightsMap> readMap(const Layer& layer, const std::string& map) {
 // The cells of a box of the parameter, as the tensor of the file has them.
 template <class T>
 std::vector<T> readBlock(const WeightsFile& file, const TensorSource& source, const Box& box) {
+  // The dimensions of the file's tensor may have another order: a stride says where its indices lie
+  // in the block, which has the order of the parameter.
   std::vector<WeightsFile::Part> parts(box.size());
   Index stride = 1;
   for (std::size_t d = box.size(); d-- > 0;) {
@@ -70,7 +76,8 @@ std::vector<T> readBlock(const WeightsFile& file, const TensorSource& source, co
   return block;
 }
 
-// What this process has read, waiting for the others.
+// What this process has read, waiting for the others. The text is compared between ranks, which
+// could see different files under one path.
 class ReadWeights {
 public:
   ReadWeights(const Layer& layer, const std::string& path, const std::string& map)
@@ -82,6 +89,7 @@ public:
     text_ = file.describe();
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       if (const auto* parameter = std::get_if<Ref<Parameter>>(&tensors_[i].of))
+        // A parameter that may not be written is refused now, while nothing has been changed.
         (*parameter)->value().checkWritable();
       text_ += fmt::format("{} from {}; ", tensors_[i].path, sources[i].tensor);
       staged_.push_back(makeRef<DTensor>(layer.comm(), storageOf(tensors_[i]), tensors_[i].type));
@@ -93,7 +101,7 @@ public:
 
   const std::string& describe() const noexcept { return text_; }
 
-  // Collective.
+  // Collective. Parameters that have been loaded get no first values any more.
   void store() {
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       std::visit(
@@ -110,6 +118,7 @@ public:
 private:
   template <class T>
   void fill(DTensor& staged, std::vector<T> block) {
+    // The block is exactly the tensor's box, so that the tensor uses it where it lies.
     auto kept = std::make_shared<std::vector<T>>(std::move(block));
     staged.placeBox(kept->data(), true);
     blocks_.push_back(std::move(kept));
@@ -121,7 +130,7 @@ private:
   std::string text_;
 };
 
-// The whole tensor on rank 0, nothing elsewhere.
+// A layout with the whole tensor on rank 0, and nothing elsewhere.
 Layout wholeOnRoot(const Shape& shape) {
   return Layout({.shape = shape, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
 }
@@ -159,7 +168,8 @@ void saveWeights(Layer& layer, const std::string& path) {
     const std::vector<NamedTensor> tensors = tensorsOf(layer);
     return writes ? makeWeightsWriter(path, storedTensors(tensors)) : nullptr;
   });
-  // The others do not learn of a failure before the end, since each conversion waits for all.
+  // Rank 0 takes part in all conversions even if it fails to write, since each waits for all ranks;
+  // the others learn of the failure at the end.
   std::optional<Error> failure;
   for (const NamedTensor& named : namedTensors(layer)) {
     const DTensor& value =

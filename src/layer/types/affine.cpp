@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The affine layer y = x W^T + b on one rank: three products of matrices, one for the value and one for each adjoint.
-// Off the root of an axis that splits the inputs there is no bias, since one addend of y carries it.
+// The affine layer y = x W^T + b on one rank: three products of matrices, one for the value and one
+// for each adjoint. Off the root of an axis that splits the inputs there is no bias, since one
+// addend of y carries it.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/products/gemm.hpp"
@@ -43,6 +44,8 @@ private:
   void adjointW(const DTensor& x, const DTensor& dy, DTensor& dw, DTensor* db) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
       const T* g = dy.data<T>();
+      // Gradients of parameters accumulate, so this product and the sum of rows are added to what
+      // is there.
       gemm<T>(dy.context(), backend_, true, false, o_, i_, n_, T(1), g, o_, x.data<T>(), i_, T(1),
               dw.mutableData<T>(), i_);
       if (db)
@@ -65,6 +68,7 @@ private:
 
 std::unique_ptr<LocalKernel> makeAffineKernel(const KernelSite& at) {
   const Box in = at.input();
+  // The library that multiplies is opened at set-up, where an error can still be one of all ranks.
   prepareGemm(*at.context());
   return std::make_unique<LocalAffine>(in[0].size(), in[1].size(), at.outputs()[1].size(),
                                        resolvedBackend(at.layer));

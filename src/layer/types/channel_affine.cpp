@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A scale and a shift for each channel. The shift is written first and the scaled input added to it, by the kernels that
-// also serve tangents and adjoints.
+// A scale and a shift for each channel. The shift is written first and the scaled input added to
+// it, by the kernels that also serve tangents and adjoints.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
@@ -9,7 +9,7 @@ namespace tenon {
 
 namespace {
 
-// On arrays [batch, channel, elements of space] of this rank.
+// Works on arrays [batch, channel, elements of space] of this rank.
 class LocalChannelAffine final : public BilinearKernel {
 public:
   explicit LocalChannelAffine(const Box& box)
@@ -42,6 +42,8 @@ private:
         blockMultiplyAdd<T>(dy.context(), 3, extent_.data(), 1, factor, cells_.data(), dy.data<T>(),
                             cells_.data(), gradient.mutableData<T>(), kChannels.data());
       };
+      // Each element of dy counts once for its channel, times x for the scale and times 1 for the
+      // shift.
       add(x.data<T>(), dScale);
       if (dShift)
         add(nullptr, *dShift);

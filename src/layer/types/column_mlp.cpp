@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// A perceptron of the channels at each point, by one fused kernel that works on arrays as they lie.
+// The kernel keeps the weights packed in an order of its own, so that they are handed to it when
+// they have changed, and not at every call.
 #include "kernels/products/column_mlp.hpp"
 
 #include "declaration/core/types.hpp"
@@ -18,6 +21,7 @@ namespace {
 
 constexpr int kChannels = 1;
 
+// All dimensions but that of the channels number points, whatever they mean.
 PointBox boxOf(const DTensor& x) {
   PointBox box;
   for (int d = 0; d < x.rank(); ++d)
@@ -26,7 +30,7 @@ PointBox boxOf(const DTensor& x) {
   return box;
 }
 
-// Of a tensor, which need not be contiguous.
+// The array of a tensor, which need not be contiguous, as points and channels.
 template <class T>
 PointArray<T> arrayOf(T* first, const DTensor& x) {
   PointArray<T> array{first, {}, x.strides()[kChannels]};
@@ -87,6 +91,8 @@ public:
                                dx ? arrayOf(dx->mutableData<T>(), *dx) : PointArray<T>{},
                                gradients);
     });
+    // Counted are the hidden layers once more, which nobody has kept, the cotangents of the hidden
+    // layers, the gradients of all weights, and the cotangent of the input if it is wanted.
     const double all = allFlops(), toInput = flops_.front();
     const double points = double(boxOf(dy).count());
     logFlops(points * (all - flops_.back() + all - toInput + all + (dx ? toInput : 0)));
@@ -100,7 +106,7 @@ public:
   bool runsOnDevice() const override { return true; }
 
 private:
-  // Of a call, kept for the next.
+  // The pointers of a call. The lists are kept, so that the next call allocates nothing.
   template <class T>
   struct Lists {
     std::vector<LayerNumbers<const T>> tangents;
@@ -116,7 +122,8 @@ private:
     return tangent ? tangent->data<T>() : nullptr;
   }
 
-  // Those that have changed since the last call. A rank without points may have none.
+  // Hands over the weights that have changed since the last call. A rank without points may hold no
+  // weights, and needs none.
   template <class T>
   void takeWeights(ParameterUses& p) {
     if (p.front()->value().localElements() == 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution on one rank, by the backend that the layer's settings choose. A layer whose halo travels while it computes
-// has several of these kernels, each for a box of the outputs (form.pieces), which write the same array.
+// Convolution on one rank, by the backend that the layer's settings choose. A layer whose halo
+// travels while it computes has several of these kernels, each for a box of the outputs
+// (form.pieces), which write the same array.
 #include "kernels/convolution/convolution.hpp"
 #include "declaration/core/windowed.hpp"
 #include "dtensor/kernel_context.hpp"
@@ -59,7 +60,8 @@ private:
                                       db ? db->mutableData<T>() : nullptr);
     });
   }
-  // y[n,o,...] = b[o] in the kernel's own box of y: other kernels of the layer may have written the rest.
+  // y[n,o,...] = b[o] in the kernel's own box of y: other kernels of the layer may have written the
+  // rest.
   void fill(const DTensor* b, DTensor& y) override {
     constexpr int kDims = kMaxSpatial + 2;
     const WindowShape& window = shape_.window;
@@ -86,7 +88,8 @@ private:
 
 } // namespace
 
-// Some of this rank's outputs, at their place in the array of all.
+// The kernel writes some of this rank's outputs, at their place in the array of all. A rank holds
+// whole groups, as many as its input channels make, or a part of a single one.
 std::unique_ptr<LocalKernel> makeConvolutionKernel(const KernelSite& at) {
   const Box in = at.input(), outputs = at.outputs(), all = at.form.output.boxOfRank(at.rank());
   const auto& windowed = static_cast<const Windowed&>(at.layer.declaration());

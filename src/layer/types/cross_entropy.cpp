@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The cross-entropy of logits whose classes may be split: maxima, sums and each rank's addend, with
+// an exchange before each of the last two. The last kernel gives the total derivative, w (softmax -
+// onehot), so that nothing is differentiated through the maxima and the sums, and the adjoint sends
+// no message for them.
 #include "layer/types/losses.hpp"
 
 #include "dtensor/host_view.hpp"
@@ -18,7 +22,7 @@ namespace {
 
 constexpr int kClasses = 1;
 
-// What the kernels know of this rank's logits.
+// A loss's part, read as logits of samples and classes.
 struct LogitsPart : LossPart {
   explicit LogitsPart(const LossPart& part) : LossPart(part) {}
   Index cols() const { return box[kClasses].size(); }
@@ -27,6 +31,7 @@ struct LogitsPart : LossPart {
   Index classes() const { return use.shape()[kClasses]; }
 };
 
+// The maxima do not change the loss: they only keep the exponentials from overflowing.
 class RowMaxima final : public FixedKernel {
 public:
   explicit RowMaxima(const LogitsPart& part) : part_(part) {}
@@ -42,7 +47,8 @@ private:
   LogitsPart part_;
 };
 
-// Of z and m: the sums of exp(z - m), and the logits of the labels.
+// Makes of z and m the sums of exp(z - m) and the logits of the labels, one array after the other,
+// so that one exchange sums both: a label's logit is 0 on all ranks but one.
 class RowSums final : public FixedKernel {
 public:
   explicit RowSums(const LogitsPart& part) : part_(part) {}
@@ -62,6 +68,8 @@ public:
   bool isRepeatable() const override { return false; }
 
 private:
+  // Labels index the logits, so that a wrong one must be found before they are used. The host waits
+  // for the answer, which is why this kernel cannot be recorded.
   void checkLabels() const {
     const DTensor& labels = part_.target->value();
     const Index bad =
@@ -75,9 +83,9 @@ private:
   LogitsPart part_;
 };
 
-// Of z, m and the sums over all classes: this rank's addend. Its derivative by z is the total one,
-// sums included, so that no cotangent of a sum travels:  scale w (softmax - onehot). Labels and scaled
-// weights are kept.
+// Makes of z, m and the sums over all classes this rank's addend of the loss. Its derivative by z
+// is the total one, sums included:  scale w (softmax - onehot). Labels and scaled weights are kept,
+// since the target may be another one when the derivative is asked for.
 class NegativeLogLikelihood final : public LocalKernel {
 public:
   explicit NegativeLogLikelihood(const LogitsPart& part)
@@ -89,6 +97,7 @@ public:
     const Index rows = part_.rows();
     const double scale = part_.scale(x.size() > 3 ? x[3] : nullptr);
     visitFloating(part_.type, [&]<class T>(T) {
+      // Ranks that split the classes all know the whole loss of a sample, and one of them adds it.
       const T *sums = x[2]->data<T>(), *weights = part_.sampleWeights<T>();
       sumOfLosses<T>(context, rows, x[1]->data<T>(), sums, sums + rows, weights,
                      part_.speaks ? scale : 0, placeOf<T>(addend));
@@ -96,6 +105,7 @@ public:
         return;
       arrayCombine(context, Combine::Copy, rows, part_.target->value().data<std::int64_t>(),
                    workspace->data<std::int64_t>());
+      // Without weights all samples have the scale, so that derivatives need not ask.
       const Index one = 1;
       if (weights)
         axpby<T>(context, rows, static_cast<T>(scale), weights, T(0), weightsIn<T>(*workspace));
@@ -105,6 +115,8 @@ public:
   }
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& addend) override {
     visitFloating(part_.type, [&]<class T>(T) {
+      // The gradient stands nowhere as an array: an adjoint writes it to the cotangent at once. So
+      // tangents, which are rare, get one of their own.
       const Index cells = part_.rows() * part_.cols();
       const Index bytes = cells * dataTypeSize(part_.type);
       if (gradient_.bytes() < bytes)
@@ -131,7 +143,7 @@ public:
   bool isRepeatable() const override { return false; }
 
 private:
-  // Behind the labels.
+  // The scaled weights lie behind the labels.
   template <class T>
   T* weightsIn(Buffer& workspace) const {
     return reinterpret_cast<T*>(workspace.data<std::int64_t>() + part_.rows());

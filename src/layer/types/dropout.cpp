@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// A random mask by global position. The mask is not kept: an evaluation keeps the number of its
+// draw, with which derivatives draw the same mask again, on any partition and on any number of
+// ranks.
 #include "kernels/elementwise/dropout.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "layer/core/layer_types.hpp"
@@ -11,6 +14,7 @@ class LocalDropout final : public OneInputKernel {
 public:
   LocalDropout(Layer::RandomState& random, double rate, const Shape& shape, const Box& box)
       : random_(random), rate_(rate), extent_(extents(box)), strides_(shape.size(), 1) {
+    // The strides are those of the whole tensor in row-major order, whatever a rank holds of it.
     for (std::size_t d = shape.size() - 1; d-- > 0;)
       strides_[d] = strides_[d + 1] * shape[d + 1];
     for (std::size_t d = 0; d < shape.size(); ++d)
@@ -18,8 +22,11 @@ public:
   }
 
   void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer* workspace) override {
+    // Without a workspace this is inference, in which dropout is the identity.
     if (!workspace)
       return copyLocal(x, y);
+    // All ranks count alike, as each Apply is a call of all of them, also on a rank without
+    // elements.
     keepCounter(y.context(), random_.applied++, workspace->data<std::uint64_t>());
     mask(workspace, x, y);
   }
@@ -38,6 +45,7 @@ public:
   std::string describe() const override { return "random mask by global position"; }
 
 private:
+  // With the mask given the map is diagonal, hence its own tangent and adjoint.
   void mask(Buffer* number, const DTensor& x, DTensor& y) const {
     visitFloating(x.dataType(), [&]<class T>(T) {
       applyDropout<T>(y.context(), {random_.seed, random_.stream, rate_},

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Flatten, which on one rank is a copy. The layer is used in layouts without a split of space, in
+// which a part of the channels is a run of features, so that the row-major memory of x is that of
+// y.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
@@ -7,7 +10,8 @@ namespace tenon {
 
 namespace {
 
-// Row-major memory stays as it is.
+// Both arrays are contiguous, which the kernel's entry asks for, and have the same elements in the
+// same order.
 class LocalCopy final : public OneInputKernel {
 public:
   void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override { copy(&x, y); }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The mean over space, as a sum over what a rank has of each plane. Every rank divides by the
+// number of elements that a plane has on all ranks, so that the addends of a split plane sum to the
+// mean.
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "kernels/movement/block_copy.hpp"
@@ -11,8 +14,9 @@ namespace tenon {
 
 namespace {
 
-// On arrays [planes, cells of space] of this rank, whose sums are divided by the cells that there are
-// on all.
+// Works on arrays [planes, elements of space] of this rank. With a stride of 0 in space a plane's
+// one number meets all its elements: forward they are added to it, in the adjoint it is added to
+// them.
 class LocalGlobalPooling final : public LinearKernel {
 public:
   LocalGlobalPooling(const Box& x, Index cellsOfAll)

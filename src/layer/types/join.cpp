@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Layers that join several inputs: an addition, and a concatenation. An addition has no kernel,
+// since its list is one conversion for each input, all of which add to the output; a concatenation
+// has one for each input, which writes its own part of the output and no more.
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer.hpp"
@@ -12,7 +15,8 @@ namespace tenon {
 
 namespace {
 
-// One input's part of a concatenation, from a cell of the local output on.
+// One input's part of a concatenation, from an index of the local output on. Copying into a place
+// is linear, so that the tangent places likewise; the adjoint takes out what was placed.
 class Placement final : public OneInputKernel {
 public:
   Placement(const Layout& part, int rank, int dim, Index begin)
@@ -46,7 +50,7 @@ private:
     blockCombine(context, Combine::Copy, static_cast<int>(extent_.size()), extent_.data(), x, xs, y,
                  ys);
   }
-  // Zeros without x.
+  // Writes zeros where there is no x, since no other kernel writes this part of y.
   void place(const DTensor* x, DTensor& y) const {
     if (std::find(extent_.begin(), extent_.end(), 0) != extent_.end())
       return;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The kernels of losses, and the target and weights that they read. The derivative is made with the
+// value, in one sweep, and kept: so derivatives never read the target, which may be another one by
+// the time they are asked for.
 #include "layer/types/losses.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -15,12 +18,12 @@
 
 namespace tenon {
 
-// Losses whose terms are of the difference of input and target in each cell, or of its differences in
-// space. The derivative is made with the value, and kept.
+// Losses whose terms depend on the difference of input and target in each element, or on the
+// differences of that in space.
 
 namespace {
 
-// visit(values or null) of a loss whose target may be float32 or float64, or missing.
+// Calls visit(values or null): the target of a loss may be float32 or float64, or missing.
 template <class T, class Visit>
 void visitTarget(const LossPart& part, Visit&& visit) {
   if (!part.target)
@@ -29,7 +32,8 @@ void visitTarget(const LossPart& part, Visit&& visit) {
   visitFloating(target.dataType(), [&]<class U>(U) { visit(target.data<U>()); });
 }
 
-// Those of cells lie as the cells do that this rank owns.
+// Weights of elements lie as the elements that this rank owns; one of a sample holds for a run of
+// them.
 template <class T>
 ElementWeights<T> weightsOf(const LossPart& part) {
   if (part.weighsCells)
@@ -68,6 +72,8 @@ private:
   double delta_;
 };
 
+// Differences reach one element beyond those that the rank owns, so x has a halo, while terms,
+// weights and counts are of owned elements: hence the two boxes.
 class GradientTerms final : public KeptGradient {
 public:
   GradientTerms(LossPart part, int position, std::vector<double> spacing)
@@ -128,7 +134,8 @@ Index columns(const LossPart& part) {
   return part.rows() > 0 ? part.cells() / part.rows() : 0;
 }
 
-// Of each sample the squared norms of error and target over this rank's cells.
+// Makes for each sample the squared norms of error and target over this rank's elements, one array
+// after the other, so that one exchange sums both.
 class SquaresOfSamples final : public FixedKernel {
 public:
   explicit SquaresOfSamples(LossPart part) : part_(std::move(part)) {}
@@ -150,7 +157,8 @@ private:
   LossPart part_;
 };
 
-// Of x and these sums over whole samples: this rank's addend, and the total derivative by x.
+// Makes of x and these sums over whole samples this rank's addend, and the total derivative by x:
+// the sums are in it, so that nothing is differentiated through their exchange.
 class RelativeErrors final : public KeptGradient {
 public:
   RelativeErrors(LossPart part, double epsilon) : part_(std::move(part)), epsilon_(epsilon) {}
@@ -186,7 +194,7 @@ std::unique_ptr<LocalKernel> makeRelativeL2Kernel(const KernelSite& at) {
 
 namespace {
 
-// The global index of a cell of a row-major box.
+// The global index of an element of a row-major box.
 Shape indexOf(const Box& box, Index cell) {
   Shape index(box.size());
   for (std::size_t d = box.size(); d-- > 0; cell /= box[d].size())
@@ -203,6 +211,7 @@ const DTensor& TargetUse::given() const {
   return of_ == SourceEntry::Of::Weights ? layer_.targetWeights() : layer_.target();
 }
 
+// A target keeps its own type, float32 or float64, so that it is not rounded to that of the layer.
 TenonDataType TargetUse::wantedType(const DTensor& given) const {
   if (of_ == SourceEntry::Of::Labels)
     return TENON_INT64;
@@ -228,6 +237,8 @@ void TargetUse::begin() {
   const TenonDataType type = wantedType(given());
   check(given(), type);
   const DTensor& from = inSpace(given(), layer_.comm(), layer_.space(), arrived_);
+  // Usually each target lies as the last one did, and then nothing is made. All ranks pass tensors
+  // of one layout, so that they make a conversion together.
   if (!value_ || value_->dataType() != type)
     value_ = makeRef<DTensor>(layer_.comm(), use_, type, layer_.space());
   if (!conversion_ || !(conversion_->domain() == from.layout()) ||
@@ -242,6 +253,7 @@ void TargetUse::end() {
     checkWeights();
 }
 
+// A negative or infinite weight would only show as a wrong loss; here it is found with its index.
 void TargetUse::checkWeights() const {
   visitFloating(value_->dataType(), [&]<class T>(T) {
     const Index bad =
@@ -256,6 +268,8 @@ void TargetUse::checkWeights() const {
   });
 }
 
+// The derivative by the input is at hand as an array, so that the tangent is a dot product and the
+// adjoint a multiple. The factor stays where kernels work: the host does not wait for it.
 void KeptGradient::tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
                                DTensor& addend) {
   visitFloating(addend.dataType(), [&]<class T>(T) {
@@ -280,6 +294,8 @@ double LossPart::scale(const DTensor* weightSum) const {
     return 1;
   if (!weightSum)
     return 1 / terms;
+  // The host needs the sum of the weights here, to refuse one of 0. A rank that holds no part of it
+  // has no terms.
   const double sum = numberOf(*weightSum);
   if (sum == 0 && weightSum->localElements() > 0)
     throw Error(TENON_ERR_ARG, "the weights of a mean loss sum to 0; give a positive one, or set "
@@ -306,7 +322,8 @@ public:
   bool isRepeatable() const override { return false; }
 
 private:
-  // How many terms of this rank have one weight.
+  // How many of this rank's terms have one weight. Where a term is a sample, ranks that share the
+  // sample have its weight too, and one of them counts it.
   double timesEach() const {
     if (termsAreSamples_)
       return part_.speaks ? 1 : 0;
@@ -331,10 +348,12 @@ LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
                 .context = contextOf(layer.comm(), layer.space()),
                 .target = {},
                 .weights = {}};
+  // Ranks that split another dimension than the samples share samples: the first of them speaks.
   for (int axis = 0; axis < use.grid().axes() && position >= 0; ++axis)
     part.speaks &= !use.property(axis).isShard() ||
                    use.property(axis).dim == LossPart::kSampleDim ||
                    use.grid().coordinate(position, axis) == 0;
+  // Terms are counted by the global shape, since the mean is over those of all ranks.
   for (std::size_t d = 0; d < (loss.termsAreSamples() ? 1 : use.shape().size()); ++d)
     part.terms *= static_cast<double>(use.shape()[d]);
   const std::string weights = loss.value<std::string>("loss_weights");
@@ -348,6 +367,7 @@ LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
 std::unique_ptr<LocalKernel> makeLossKernel(const KernelSite& at, const MakeLossKernel& make) {
   const auto& loss = dynamic_cast<const Loss&>(at.layer.declaration());
   LossPart part = lossPart(at.layer, loss, at.form);
+  // The list names its sources in this order: a target if the loss takes one, then weights.
   std::size_t next = 0;
   if (loss.takesTarget())
     part.target = std::static_pointer_cast<const TargetUse>(at.sources[next++]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What losses share: the target with which they compare their input, the weights of their terms, and
-// kernels that have the derivative before anybody asks for it.
+// What losses share: the target with which they compare their input, the weights of their terms,
+// and kernels that have the derivative before anybody asks for it.
 #pragma once
 
 #include "layer/core/layer.hpp"
@@ -11,15 +11,15 @@
 
 namespace tenon {
 
-// The target, or the weights, in the layout in which a set-up uses it. What comes in another layout or
-// type than the last is taken as it comes, and its conversion made then.
+// The target, or the weights, in the layout in which a set-up uses it. Whatever is given may come
+// in another layout or type than the last time: its conversion is made then.
 class TargetUse final : public Source {
 public:
   TargetUse(const Layer& layer, const SourceEntry& entry);
 
-  // Throws TENON_ERR_STATE, TENON_ERR_DATATYPE or TENON_ERR_SHAPE if there is none that fits.
+  // Throws TENON_ERR_STATE, TENON_ERR_DATATYPE or TENON_ERR_SHAPE if nothing that fits was given.
   void begin() override;
-  // Throws TENON_ERR_ARG for a weight that is none.
+  // Throws TENON_ERR_ARG if a weight is negative or not finite.
   void end() override;
   const DTensor& value() const noexcept { return *value_; }
 
@@ -38,7 +38,7 @@ private:
   Ref<DTensor> value_;
 };
 
-// Has this rank's addend of the derivative by its first input in its workspace.
+// A kernel whose workspace holds this rank's addend of the derivative by its first input.
 class KeptGradient : public LocalKernel {
 public:
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& addend) final;
@@ -48,8 +48,8 @@ public:
   bool isRepeatable() const final { return false; } // targets come and go
 };
 
-// The place of the number in a tensor of one cell, which stays where kernels work; null on ranks that do not
-// hold it.
+// The address of the number in a tensor of one element, which stays where kernels work; null on
+// ranks that do not hold it.
 template <class T>
 const T* placeOf(const DTensor& number) {
   return number.localElements() > 0 ? number.data<T>() : nullptr;
@@ -64,7 +64,7 @@ T* placeOf(DTensor& number) {
 struct LossPart {
   Layout use;
   Box box;      // of this rank, without a halo
-  bool speaks;  // of the ranks that hold cells of the same samples one speaks for them
+  bool speaks;  // for the ranks that hold elements of the same samples; one of them does
   double terms; // of all ranks
   bool isMean;
   bool weighsCells = false, weighsSamples = false;
@@ -74,9 +74,10 @@ struct LossPart {
 
   Index rows() const { return box[kSampleDim].size(); }
   Index cells() const { return tenon::cells(box); }
-  // What the terms are multiplied with; `weightSum` is that of the weights, null where there is none.
+  // The factor of the terms. `weightSum` is the sum of the weights, null where there is none: then
+  // a mean is over the number of terms.
   double scale(const DTensor* weightSum) const;
-  // Null where they are not of this kind.
+  // The weights, or null where the loss has none of this kind.
   template <class T>
   const T* cellWeights() const {
     return weighsCells ? weights->value().data<T>() : nullptr;

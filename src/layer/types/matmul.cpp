@@ -35,7 +35,8 @@ private:
     multiply(true, a, false, dy, false, db);
   }
 
-  // c = op(a) op(b), or added to c; of the three extents each pair of operands has its own.
+  // c = op(a) op(b), or c += op(a) op(b). Which of rows, columns and inner extent are the m, n and
+  // k of this product follows from what is transposed.
   void multiply(bool transA, const DTensor& a, bool transB, const DTensor& b, bool adds,
                 DTensor& c) const {
     const Index m = transA ? inner_ : rows_, n = transB ? inner_ : columns_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The product of two inputs, element by element.
-// It is its own adjoint by either factor, the other one held fixed.
+// The product of two inputs, element by element. With one factor held fixed it is a diagonal map of
+// the other, which is its own adjoint, so that one kernel serves value and cotangents.
 #include "kernels/elementwise/pointwise.hpp"
 #include "layer/core/layer_types.hpp"
 
@@ -22,7 +22,6 @@ private:
                         y.mutableData<T>());
     });
   }
-  // The product is its own adjoint by either factor.
   void adjointX(const DTensor& b, const DTensor& dy, DTensor& da) override {
     product(dy, b, nullptr, false, da);
   }

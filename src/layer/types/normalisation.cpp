@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Normalisation as three kernels: the moments of what a rank has of each group, their combination,
+// and the normalised rows. Only moments travel: every rank gets those of all parts of its groups
+// and combines them in the order of the parts, so that copies have the same bits. Inference by
+// running moments is one more kernel.
 #include "declaration/types/normalisation.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/kernel_context.hpp"
@@ -11,7 +15,7 @@ namespace tenon {
 
 namespace {
 
-// The moments in a tensor [2, groups]; null where it is null.
+// The moments that lie in a tensor [2, groups]; null where that is null.
 template <class T>
 Moments<const T> momentsIn(const DTensor* tensor) {
   if (!tensor)
@@ -27,7 +31,7 @@ Moments<T> momentsIn(DTensor* tensor) {
   return {first, first + tensor->localElements() / 2};
 }
 
-// Of what this rank has of each group.
+// The moments of what this rank has of each group.
 class LocalMoments final : public OneInputKernel {
 public:
   explicit LocalMoments(std::shared_ptr<RowKernels> rows) : rows_(std::move(rows)) {}
@@ -57,7 +61,8 @@ private:
   std::shared_ptr<RowKernels> rows_;
 };
 
-// Of all parts of a group; in training running ones follow.
+// The moments of a group, combined from those of all its parts. In training the running moments
+// follow them, but not when a container computes the batch again before its adjoint.
 class CombinedMoments final : public OneInputKernel {
 public:
   CombinedMoments(std::shared_ptr<const PartMoments> of, double momentum, const Sources& running)
@@ -99,7 +104,7 @@ public:
   }
   std::string describe() const override { return "combined moments"; }
   bool runsOnDevice() const override { return true; }
-  // Others have to know that the running ones were written.
+  // written() tells other uses of the running moments, which a recorded step would not do.
   bool isRepeatable() const override { return running_.empty(); }
 
 private:
@@ -108,7 +113,7 @@ private:
   std::vector<std::shared_ptr<StateUse>> running_;
 };
 
-// Of x and the moments of all.
+// The normalised rows, from x and the combined moments.
 class Normalised final : public LocalKernel {
 public:
   Normalised(std::shared_ptr<RowKernels> rows, double epsilon)
@@ -169,7 +174,7 @@ private:
   double epsilon_;
 };
 
-// In inference, by the running moments.
+// The normalised rows in inference, by the running moments.
 class NormalisedByRunning final : public FixedKernel {
 public:
   NormalisedByRunning(std::shared_ptr<RowKernels> rows, double epsilon, const Sources& running)
@@ -188,7 +193,7 @@ public:
   }
   std::string describe() const override { return "row by row"; }
   bool runsOnDevice() const override { return true; }
-  // Users may place arrays in them.
+  // Users may place other arrays in the running moments between calls.
   bool isRepeatable() const override { return false; }
 
 private:
@@ -197,7 +202,8 @@ private:
   std::shared_ptr<StateUse> mean_, variance_;
 };
 
-// What the local array of x and the groups in it are.
+// How the local array of x consists of rows, and to which group each of them belongs. It all
+// follows from the layouts, so that numbers of elements need not be sent.
 class RowGeometry {
 public:
   RowGeometry(const Normalisation& layer, const Form& form, int position)
@@ -213,7 +219,8 @@ public:
                      : RowWeights::OfPlace;
   }
 
-  // A row is what lies together in all groups' dimensions and those before.
+  // A row is one index of each dimension up to the last that distinguishes groups, and all of what
+  // lies behind: so it belongs to one group, and is contiguous.
   RowGroups rows() const {
     RowGroups rows;
     rows.groups = groupCount();
@@ -236,6 +243,8 @@ public:
     return rows;
   }
 
+  // How many elements each part of a group has, in the order in which the moments of the parts are
+  // gathered. Parts may be empty, and count nothing.
   PartMoments parts(KernelContext& context) const {
     const Index parts = moments_.gathered.shape()[0] / 2, groups = groupCount();
     std::vector<double> counts;
@@ -248,7 +257,8 @@ public:
   }
 
 private:
-  // Groups count their places from 1 on in the box of moments.
+  // The dimensions of the groups begin at 1 in the box of moments, whose first one is the two
+  // moments.
   Index groupCount() const {
     Index count = 1;
     for (std::size_t g = 1; g < groups_.size(); ++g)
@@ -266,7 +276,7 @@ private:
       }
     return place;
   }
-  // Of a group in a box of x.
+  // The number of elements of a group in a box of x.
   double elementsOf(Index group, const Box& held) const {
     double count = 1;
     std::size_t g = groups_.size();
@@ -283,7 +293,7 @@ private:
     }
     return count;
   }
-  // Of the rank that has a part of this one's groups.
+  // The grid position that has the given part of this rank's groups.
   int positionOf(Index part) const {
     const Grid& grid = use_.grid();
     std::vector<int> coordinates;
@@ -306,12 +316,14 @@ private:
   RowWeights weights_ = RowWeights::None;
 };
 
-// Moments, their combination, and the normalisation, in inference by running moments, in the order of the
-// list. All but the second work on the rows of the first.
+// Makes the kernels in the order of the list: moments, their combination, the normalisation, and
+// that of inference where there are running moments. All but the second work on the rows of the
+// first.
 std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
   const auto& declaration = static_cast<const Normalisation&>(at.layer.declaration());
   const RowGeometry geometry(declaration, at.form, at.form.uses.front().grid().position(at.rank()));
   const KernelContextPtr context = at.context();
+  // The running moments are the last sources, behind parameters that need a conversion.
   const Sources running(at.sources.end() - static_cast<std::ptrdiff_t>(at.form.states.size()),
                         at.sources.end());
   if (at.number == 0)

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Functions of each element, and the kernel that applies them. A derivative reads x, y or neither,
+// as the function's declaration says, and only that is kept: the rest is null when a derivative is
+// asked for.
 #include "layer/types/pointwise.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -10,6 +13,7 @@ namespace tenon {
 
 namespace {
 
+// The names are those of the layer types, and of activations within other layers.
 struct KnownFunction {
   const char* name;
   Pointwise function;
@@ -51,7 +55,7 @@ public:
   std::string describe() const override { return "element by element"; }
 
 private:
-  // r = f'(x) v: the Jacobian is diagonal, so tangent and adjoint are one.
+  // r = f'(x) v. The Jacobian is diagonal, so that tangent and adjoint are one.
   void scale(const KernelPoint& point, const DTensor& v, DTensor& r) {
     visitFloating(v.dataType(), [&]<class T>(T) {
       pointwiseDerivative<T>(

@@ -7,7 +7,7 @@
 
 namespace tenon {
 
-// With its parameter, if it has one, from the setting of that name.
+// The function of a name. Its parameter, if it has one, is read from the setting of that name.
 PointwiseFunction pointwiseFunction(const std::string& name, const Declaration& settings);
 
 } // namespace tenon

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Maximum and mean over the windows that a rank's outputs read. A maximum notes in the workspace
+// which element was the largest, and derivatives read that in place of x; a mean is linear, and its
+// workspace is empty.
 #include "kernels/pooling/pooling.hpp"
 
 #include "declaration/core/windowed.hpp"
@@ -53,6 +56,7 @@ private:
 };
 
 std::unique_ptr<LocalKernel> makePooling(const KernelSite& at, PoolingMode mode) {
+  // Windows do not reach across batch and channels, so that both together number planes.
   const Box in = at.input();
   const auto& windowed = static_cast<const Windowed&>(at.layer.declaration());
   const PoolingShape shape{in[0].size() * in[1].size(),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One spatial dimension after the other, those that shrink first: what lies between is in scratch memory.
+// Maps along each spatial dimension, one dimension after the other, with what lies between in
+// scratch memory. The maps act on different dimensions and so may be done in any order: those that
+// shrink most come first, which leaves less to do for the others.
 #include "declaration/types/resample.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/kernel_context.hpp"
@@ -26,6 +28,8 @@ public:
     std::ranges::stable_sort(order, {}, [&](int s) {
       return double(maps_[s].outputs()) / double(std::max<Index>(1, maps_[s].inputs));
     });
+    // Before each stage the array has the extents of the output in the dimensions that are done,
+    // and those of the input in the others.
     Shape extent = extents(x);
     Index most = 0;
     for (int s : order) {
@@ -73,7 +77,8 @@ private:
     const AxisMap* map;
     Index outer, inner;
   };
-  // What stage i gives.
+  // The result of stage i. Two pieces of memory are enough, since a stage reads only the one
+  // before.
   template <class T>
   T* between(std::size_t i) const {
     return context_->scratch<T>(offsets_[i % 2]);
@@ -85,7 +90,8 @@ private:
   std::array<Index, 2> offsets_{};
 };
 
-// What the outputs of a box read of an input's box.
+// The map from the inputs that a rank holds to its outputs. The weights are those of the global
+// indices, so that a part does not show where it was cut.
 AxisMap localMap(const Separable& layer, int dim, const Shape& in, const Shape& out, Interval held,
                  Interval outputs) {
   AxisMap map;

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Layers of user functions: what they declare, and the kernel that calls them. The library does all
+// that must be the same on all ranks, from conversions to the gathering of gradients; a function
+// sees the tensors of its call by ShellDeclaration::call(), which answers only while the function
+// runs.
 #include "layer/types/shell.hpp"
 
 #include "sys/text/plain_text.hpp"
@@ -10,8 +14,8 @@
 
 namespace tenon {
 
-// One set-up of a shell. What must be the same on all ranks, which gradients wait, happens here and
-// not at the user's wish.
+// The kernel of one set-up of a shell. To ask for the addends of a gradient marks them as waiting,
+// which must be the same on all ranks: so all are asked for here, and not by the user's function.
 class LocalShell final : public OneInputKernel {
 public:
   LocalShell(Layer& layer, const Form& form) : layer_(shellOf(layer)) {
@@ -22,6 +26,7 @@ public:
     call_.gradients.resize(layer_.declared_.size());
   }
 
+  // Nobody knows which states the user's function has written, so that all count as written.
   void forward(const DTensor& x, ParameterUses& uses, DTensor& y, Buffer* workspace) override {
     prepare(uses, workspace, false, false);
     run(layer_.functions_.apply, "Apply", x, y);
@@ -65,6 +70,7 @@ private:
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("{} ({}) has no function for {}; set one before TenonLayerSetUp()",
                               layer_.title(), layer_.type(), name));
+    // The call ends also where the function throws.
     const struct Scope {
       ShellDeclaration& layer;
       ~Scope() { layer.call_ = nullptr; }
@@ -83,6 +89,7 @@ ShellDeclaration::~ShellDeclaration() {
     destroy_(context_);
 }
 
+// A context that takes the place of another one releases it.
 void ShellDeclaration::setContext(void* context, std::function<void(void*)> destroy) {
   if (destroy_)
     destroy_(context_);
@@ -108,6 +115,7 @@ void ShellDeclaration::checkDeclared(const char* kind, const std::string& name,
         throw Error(TENON_ERR_ARG, fmt::format("{} already has a {} \"{}\"; use another name",
                                                title(), what, name));
   };
+  // Parameters and states have one set of names, by which files know them.
   check(declared_, "parameter");
   check(states_, "state");
 }
@@ -138,6 +146,7 @@ ShellCall& ShellDeclaration::call() const {
   return *call_;
 }
 
+// Ranks cannot compare what functions do, but which of them there are, and all that is declared.
 std::string ShellDeclaration::furtherText() const {
   std::string text = fmt::format(
       ", labels '{}', functions {}{}{}{}, saves {}{}", tenon::describe(letters_),
@@ -174,6 +183,8 @@ Form ShellDeclaration::form(const Layouts& inputs, const Choice& choice) const {
             .inputs = inputs,
             .uses = {use},
             .output = functions_.setUp ? functions_.setUp(use) : use};
+  // The library does not know how a function uses its parameters, so that every rank gets them in
+  // full.
   const Properties everywhere(grid->axes(), Property::broadcast());
   const auto whole = [&](const Shape& shape) {
     return makeLayout(shape, grid, everywhere, std::vector<CutSource>(shape.size()));
@@ -185,7 +196,8 @@ Form ShellDeclaration::form(const Layouts& inputs, const Choice& choice) const {
   return form;
 }
 
-// The user's functions may gather something although no input wants its cotangent.
+// The adjoint runs although no input wants its cotangent, since it may gather gradients: hence
+// Gradients::Within.
 KernelEntry ShellDeclaration::kernel(const Form&) const {
   return {.name = type(),
           .keepsInputs = keepsInput_,

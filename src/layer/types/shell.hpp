@@ -3,10 +3,10 @@
 // together. The framework converts input and parameters, keeps what the derivatives need, and
 // collects gradients.
 //
-// Letters on a grid axis: those that the user says his functions can do, by default S0, S1, ..., B
-// and R. A parameter is used in full on every rank (B on every axis); in the adjoint each rank adds
-// its addend of the gradient. A state is used like a parameter, and what the function for Apply writes to it
-// on every rank stays.
+// The labels on a grid axis are those that the user says his functions can do, by default S0, S1,
+// ..., B and R. A parameter is used in full on every rank (B on every axis); in the adjoint each
+// rank adds its addend of the gradient. A state is used like a parameter, and what the function for
+// Apply writes to it on every rank stays.
 #pragma once
 
 #include "layer/core/layer_types.hpp"
@@ -17,7 +17,7 @@
 namespace tenon {
 
 struct ShellFunctions {
-  // The output's layout for one of the input; without it the output lies as the input does.
+  // Gives the output's layout for one of the input; without it the output lies as the input does.
   std::function<Layout(const Layout& input)> setUp;
   std::function<void(const DTensor& x, DTensor& y)> apply;
   std::function<void(const KernelPoint& point, const DTensor* dx, DTensor& dy)> tangent;
@@ -40,15 +40,16 @@ public:
   ShellFunctions& functions() noexcept { return functions_; }
   void setContext(void* context, std::function<void(void*)> destroy);
   void* context() const noexcept { return context_; }
-  // The letters that the functions can do, the best first: "S0,B,R".
+  // Sets the labels that the functions can do, the best first: "S0,B,R".
   void setLetters(const std::string& letters) { letters_ = parseProperties(letters); }
-  // Which tensors of Apply the derivatives get; the input alone by default.
+  // Sets which tensors of Apply the derivatives get; by default the input alone.
   void setKept(bool input, bool output);
   void addParameter(std::string name, Shape shape, Index fanIn, Index fanOut);
-  // What Apply carries on, all of it with one value at first.
+  // Adds a state, which Apply carries on; at first all its elements have one value.
   void addState(std::string name, Shape shape, double initial);
   bool hasStates() const noexcept { return !states_.empty(); }
-  // Bytes on this rank that Apply fills for the derivatives; legal in functions().setUp too.
+  // Sets how many bytes on this rank Apply fills for the derivatives; legal in functions().setUp
+  // too.
   void setWorkspace(Index bytes);
 
   // Throws TENON_ERR_STATE outside the user's functions.
@@ -89,7 +90,8 @@ private:
 void declareShell(Layer& layer, const std::string& type);
 // Throws TENON_ERR_TYPE if the layer is no shell.
 ShellDeclaration& shellOf(Layer& layer);
-// The same for a change before SetUp.
+// The declaration for a change that is legal before SetUp only. Throws likewise, and
+// TENON_ERR_STATE after SetUp.
 ShellDeclaration& changedShell(Layer& layer, const char* what);
 
 } // namespace tenon

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies of a box of elements: slice and crop, which keep some of the input, and pad, which puts zeros
-// where there is none.
+// Copies of a box of elements: slice and crop, which keep some of the input, and pad, which puts
+// zeros where there is none. One kernel serves them all: output i is input begin + i step where
+// there is one, and what of that a rank has is found once, at set-up.
 #include "declaration/types/slice.hpp"
 #include "declaration/core/windowed.hpp"
 #include "dtensor/arithmetic.hpp"
@@ -22,7 +23,8 @@ public:
     Index written = 1, all = 1;
     for (std::size_t d = 0; d < kept.size(); ++d) {
       const auto [begin, step, count] = kept[d];
-      // The first and last of y whose element x has.
+      // Some outputs of y have their element in this rank's part of x. Both ends are rounded up,
+      // and no output lies below 0.
       const Index low = x[d].begin - begin, high = x[d].end - begin;
       const Interval some = intersect(y[d], {std::max<Index>(0, (low + step - 1) / step),
                                              std::max<Index>(0, (high + step - 1) / step)});
@@ -38,6 +40,7 @@ public:
   }
 
   void map(const DTensor& x, DTensor& y) override {
+    // Only padding leaves outputs without an input; others are spared the pass of zeros.
     if (!coversY_)
       scaleArray(0, y);
     copy(x, y, true);
@@ -56,7 +59,7 @@ private:
       sum += at[d] * tensor.strides()[d];
     return sum;
   }
-  // From an array like x to one like y, or back.
+  // Copies from an array like x to one like y, or back.
   void copy(const DTensor& from, DTensor& to, bool forward) const {
     if (isEmpty_)
       return;
@@ -97,6 +100,7 @@ std::unique_ptr<LocalKernel> makePadKernel(const KernelSite& at) {
   const Shape& shape = at.form.output.shape();
   std::vector<Excerpt::Kept> kept = {{0, 1, shape[0]}, {0, 1, shape[1]}};
   for (const Window& window : static_cast<const Windowed&>(at.layer.declaration()).windows())
+    // Padding keeps a box that begins before the input.
     kept.push_back({-window.padLow, 1, shape[kept.size()]});
   return std::make_unique<LocalExcerpt>(kept, at.input(), at.outputs());
 }

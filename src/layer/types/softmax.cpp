@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The softmax along a dimension that may be split, as four kernels: maxima, exponentials, sums and
+// quotients, with an exchange of maxima and one of sums. The maximum is a common factor of
+// numerator and denominator: it keeps the exponentials from overflowing, and nothing differentiates
+// it.
 #include "kernels/rows/softmax.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -9,6 +13,7 @@ namespace tenon {
 
 namespace {
 
+// The maxima over what this rank has of each line; an empty part has -infinity.
 class AxisMaxima final : public FixedKernel {
 public:
   explicit AxisMaxima(const AxisShape& shape) : shape_(shape) {}
@@ -24,7 +29,8 @@ private:
   AxisShape shape_;
 };
 
-// Of x and the maxima, which nothing differentiates: a common factor of e and s.
+// The exponentials of x less the maxima. With those fixed, e is its own derivative, so that the
+// output is kept and not x.
 class AxisExponentials final : public LocalKernel {
 public:
   explicit AxisExponentials(const AxisShape& shape) : shape_(shape) {}
@@ -58,6 +64,8 @@ private:
   AxisShape shape_;
 };
 
+// The sums of the exponentials over what this rank has of each line: a linear map, which keeps
+// nothing.
 class AxisSums final : public LocalKernel {
 public:
   explicit AxisSums(const AxisShape& shape) : shape_(shape) {}
@@ -86,7 +94,7 @@ private:
   AxisShape shape_;
 };
 
-// Of e and the sums over all.
+// The quotients of the exponentials and the sums over whole lines.
 class AxisQuotients final : public LocalKernel {
 public:
   explicit AxisQuotients(const AxisShape& shape) : shape_(shape) {}
@@ -123,7 +131,8 @@ private:
 
 } // namespace
 
-// The maxima, the exponentials, the sums and the quotients, in the order of the list.
+// Makes the kernels in the order of the list. A rank that holds nothing has no lines, which the
+// extents of its box alone do not say for an input of one dimension.
 std::unique_ptr<LocalKernel> makeSoftmaxKernel(const KernelSite& at) {
   const auto dim = static_cast<std::size_t>(at.layer.declaration().value<Index>("dim"));
   const Layout& use = at.form.uses.front();

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The spectral convolution as three kernels: analysis, products of modes, and synthesis. Each rank
+// analyses the elements that it has to addends of all coefficients, multiplies the modes that are
+// its part, and synthesises its elements from all products, so that only coefficients travel.
 #include "declaration/types/spectral.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/arithmetic.hpp"
@@ -14,7 +17,7 @@ namespace tenon {
 
 namespace {
 
-// Between the cells that a rank has and all coefficients.
+// A transform between the elements that a rank has and all coefficients.
 class Transform final : public OneInputKernel {
 public:
   Transform(bool synthesises, const CommPtr& comm, Space space, Backend backend, TenonDataType type,
@@ -63,6 +66,8 @@ private:
     const Box cells = field.boxOfRank(rank);
     std::vector<FourierDim> dims;
     for (int d = kFirstSpatial; d < field.rank(); ++d) {
+      // The last dimension keeps the modes 0 and above, since the field is real; the others keep as
+      // many of each sign.
       const Index kept = coefficients.shape()[d];
       dims.push_back({field.shape()[d], cells[d].begin, cells[d].size(),
                       d + 1 == field.rank() ? kept : kept / 2});
@@ -82,6 +87,7 @@ public:
   LocalModeProducts(const Box& x, Index outputs)
       : BilinearKernel(modeFlops(x, outputs)), batch_(x[0].size()), inputs_(x[1].size()),
         outputs_(outputs) {
+    // The last dimension of the coefficients is their real and imaginary part.
     for (std::size_t d = kFirstSpatial; d + 1 < x.size(); ++d)
       modes_ *= x[d].size();
   }
@@ -100,6 +106,8 @@ private:
           false, w.data<T>(), x.data<T>(), y.mutableData<T>());
     });
   }
+  // The adjoint of a product with a complex number is that with its conjugate. The three products
+  // differ in the index that is summed, which the strides say.
   void adjointX(const DTensor& w, const DTensor& dy, DTensor& dx) override {
     scaleArray(0, dx);
     visitFloating(dy.dataType(), [&]<class T>(T) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Another order of the dimensions, as one copy. Both arrays are read and written as they lie, with
+// the strides of x in the order of y, so that a solver's array is not made contiguous first.
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
 #include "layer/core/local_kernel.hpp"
@@ -7,7 +9,8 @@ namespace tenon {
 
 namespace {
 
-// Arrays are read and written as they lie, with the strides of x in the order of y.
+// The extents are those of y in both directions, since its array has the order in which both are
+// walked.
 class LocalTranspose final : public LinearKernel {
 public:
   explicit LocalTranspose(std::vector<Index> from) : from_(std::move(from)) {}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels of a convolution with forward and adjoint exchanged: the convolution's input u is what this
-// one gives, and its output what this one reads.
+// The kernels of a convolution with forward and adjoint exchanged: the convolution's input u is
+// what this one gives, and its output what this one reads. u can reach beyond the rank's part of
+// the output, and neighbours add what lies there to theirs: so the bias is added to the rank's own
+// part of u alone.
 #include "declaration/types/transposed_convolution.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/kernel_context.hpp"
@@ -29,6 +31,7 @@ public:
     for (int d = 0; d < rank_; ++d) {
       extent_[d] = owned[d].size();
       strides_[d] = strides[d];
+      // An empty part may have any begin, and nothing is added there.
       first_ += owned[d].empty() ? 0 : (owned[d].begin - all[d].begin) * strides[d];
     }
   }
@@ -61,6 +64,8 @@ private:
   }
   void adjointW(const DTensor& x, const DTensor& du, DTensor& dw, DTensor* db) override {
     visitFloating(du.dataType(), [&]<class T>(T) {
+      // The kernel's own gradient of a bias would sum over x, which is its output; here du is
+      // summed, over what got the bias.
       kernel_.get<T>().adjointWeights(du.data<T>(), x.data<T>(), dw.mutableData<T>(), nullptr);
       if (db)
         blockMultiplyAdd<T>(du.context(), rank_, extent_.data(), T(1), nullptr, nullptr,
@@ -80,7 +85,8 @@ private:
                           kChannels.data(), u.mutableData<T>() + first_, strides_.data());
     });
   }
-  // The adjoint of a convolution overwrites, so that a sum needs memory of its own. Only tangents ask for one.
+  // The adjoint of a convolution overwrites, so that a sum needs memory of its own. Only tangents
+  // ask for one.
   void addProduct(const DTensor& x, const DTensor& w, DTensor& u) {
     const Index bytes = cells_ * dataTypeSize(type_);
     if (addend_.bytes() < bytes)

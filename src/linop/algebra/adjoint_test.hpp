@@ -14,7 +14,8 @@ struct AdjointTestResult {
   double relativeError = 0;
 };
 
-// Collective. With small integers both pairings are exact, so that they must be equal.
+// Runs the test. Collective. With small integers both pairings are exact, so that they must be
+// equal.
 AdjointTestResult testAdjoint(LinearOp& op, std::uint64_t seed, bool integers);
 
 } // namespace tenon

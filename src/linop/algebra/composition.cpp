@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The adjoint view, (A*)* = A, and the composition, (B A)* = A* B*. What lies between two operators
-// is held in tensors of the composition; alpha and beta go to the last one.
+// Operators made of operators: (A*)* = A, (B A)* = A* B*, (c A)* = c A* and (A + B)* = A* + B*. All
+// hand alpha and beta down to the component that writes the result, so that only the composition
+// has memory of its own: the tensors between its steps.
 #include "linop/algebra/composition.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "linop/exchange/wire.hpp"
@@ -9,8 +10,8 @@
 
 namespace tenon {
 
-// The linear combinations of operators: (c A)* = c A* and (A + B)* = A* + B*. Both hand factors
-// down, so that y <- alpha (A + B) x + beta y is y <- alpha A x + beta y, then y <- alpha B x + y.
+// Linear combinations: y <- alpha (A + B) x + beta y is y <- alpha A x + beta y, then
+// y <- alpha B x + y.
 
 namespace {
 
@@ -32,6 +33,7 @@ public:
 
 private:
   void doBegin(const Action& action) override {
+    // A factor of 0 needs no case of its own: launch() then sends nothing.
     Action scaled = action;
     scaled.alpha *= factor_;
     launch(*op_, scaled);
@@ -56,11 +58,13 @@ public:
   std::string describeMore() const override { return describeParts(ops_, "term"); }
 
 private:
-  // Only the first is begun: an operator may stand in the sum twice.
+  // Only the first term is begun: the same operator may stand in the sum twice, and can have one
+  // action in flight.
   void doBegin(const Action& action) override { launch(*ops_.front(), action); }
   void doEnd(const Action& action) override {
     complete(*ops_.front());
     Action further = action;
+    // The first term has brought beta, and the others add to its result.
     further.beta = 1;
     for (std::size_t i = 1; i < ops_.size(); ++i)
       run(*ops_[i], further);
@@ -128,6 +132,8 @@ public:
   }
 
 private:
+  // The domain of the view is the range's dual, so a forward action of the view is an adjoint one
+  // of the operator, on the same tensors.
   static Action turned(Action action) {
     action.sense = reversed(action.sense);
     return action;
@@ -168,7 +174,9 @@ public:
   }
 
 private:
-  // What is held between the steps, in one space.
+  // The tensors between the steps, in one space: for each of them a value and, in the dual layout,
+  // a cotangent. A tensor has no array before it is used, so whoever never asks for the adjoint
+  // does not pay for it.
   struct Between {
     std::vector<Ref<DTensor>> values, cotangents;
     Between(const std::vector<LinearOpRef>& ops, Space space) {
@@ -180,10 +188,12 @@ private:
     }
   };
 
-  // Steps are counted in the order of execution.
+  // Steps are counted in the order of execution, which the adjoint reverses.
   LinearOp& opOf(Sense sense, std::size_t step) const {
     return *ops_[sense == Sense::Forward ? step : ops_.size() - 1 - step];
   }
+  // The result of a step. In the adjoint it is a cotangent of the domain of the step's operator,
+  // which is the range of the operator before it in the list.
   DTensor& after(Sense sense, std::size_t step, Space space) {
     const Between& between =
         bySpace_.of(space, [&] { return std::make_unique<Between>(ops_, space); });
@@ -194,6 +204,7 @@ private:
     const Space space = whole.x->space();
     Action action{.sense = whole.sense};
     action.x = step == 0 ? whole.x : &after(whole.sense, step - 1, space);
+    // The result is written by the last step alone, which therefore takes alpha and beta.
     const bool last = step + 1 == ops_.size();
     action.y = last ? whole.y : &after(whole.sense, step, space);
     if (last) {
@@ -203,6 +214,8 @@ private:
     return action;
   }
 
+  // Each of the other steps reads what the one before it gives, so that only the first can begin
+  // early.
   void doBegin(const Action& action) override { launch(opOf(action.sense, 0), stepOf(action, 0)); }
   void doEnd(const Action& action) override {
     complete(opOf(action.sense, 0));

@@ -6,22 +6,23 @@
 
 namespace tenon {
 
-// The adjoint as an operator of its own: apply and applyAdjoint exchanged.
+// Makes the adjoint an operator of its own, with apply and applyAdjoint exchanged.
 LinearOpRef adjointView(LinearOpRef op);
 
 // y <- ops[n-1] ... ops[1] ops[0] x. Throws TENON_ERR_LAYOUT or TENON_ERR_DATATYPE naming the first
 // pair that does not fit.
 LinearOpRef compose(std::vector<LinearOpRef> ops);
 
-// y <- ops[0] x + ... + ops[n-1] x. Throws likewise unless all have one domain and one range.
+// y <- ops[0] x + ... + ops[n-1] x. Throws the same errors unless all have one domain and one
+// range.
 LinearOpRef sum(std::vector<LinearOpRef> ops);
 
-// y <- factor F x. Throws TENON_ERR_DATATYPE for a broken factor of integers.
+// y <- factor F x. Throws TENON_ERR_DATATYPE for a factor with a fraction on integers.
 LinearOpRef scale(double factor, LinearOpRef op);
 
-// The operators' agreed texts with a word between them.
+// The agreed texts of the operators with a word between them.
 std::string listed(const std::vector<LinearOpRef>& ops, const char* word);
-// For views, a line for each: "  step 1 of 2: conversion, float32: ... -> ...".
+// Lines of a view, one for each operator: "  step 1 of 2: conversion, float32: ... -> ...".
 std::string describeParts(const std::vector<LinearOpRef>& ops, const char* word);
 
 } // namespace tenon

@@ -18,8 +18,8 @@
 
 namespace tenon {
 
-// The caller's part of a halo exchange. With E the extension into the layout G, zero in the caller's
-// cells, the filled array is
+// The caller's part of a halo exchange. With E the extension into the layout G, zero in the
+// caller's cells, the filled array is
 //
 //     E x + M v        v in G, M the mask of the caller's cells: M = M*, local
 //     E x + M 1 c      c a number, held beside every part that has such cells
@@ -27,11 +27,12 @@ namespace tenon {
 // so the second term is added by apply(1, v, 1, g) after the halo exchange. Its adjoint gives v its
 // own cotangent: M g in G*, or the sum of the cells of M g, an addend of c's on each rank.
 
-// M on a layout, of type "boundaryvalues". Throws TENON_ERR_LAYOUT if no side of the layout is the
-// caller's.
+// Makes M on a layout, of type "boundaryvalues". Throws TENON_ERR_LAYOUT if no side of the layout
+// is the caller's.
 LinearOpRef boundaryValues(const CommPtr& comm, const Layout& layout, TenonDataType type);
 
-// M 1, from boundaryScalar(layout) to the layout. Throws likewise, and for a halo of addends.
+// M 1, from boundaryScalar(layout) to the layout. Its constructor throws the same error, and also
+// for a halo of addends.
 class BoundaryConstant final : public LinearOp {
 public:
   BoundaryConstant(const CommPtr& comm, const Layout& layout, TenonDataType type);
@@ -50,8 +51,8 @@ private:
 // Rounding makes a cast to float32 linear only on numbers that float32 holds; on those the adjoint
 // identity is exact.
 
-// The identity where both types are equal. Throws TENON_ERR_DATATYPE for a cast from or to
-// integers.
+// Casts, and is the identity where both types are equal. Throws TENON_ERR_DATATYPE for a cast from
+// or to integers.
 class Cast final : public LinearOp {
 public:
   Cast(CommPtr comm, const Layout& layout, TenonDataType from, TenonDataType to);

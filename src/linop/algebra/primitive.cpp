@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The table of the named primitives, and the layouts to which they lead. A primitive is no operator
+// of its own: what distinguishes it is its range, and the conversion from the domain to that range
+// does the rest.
 #include "linop/algebra/primitive.hpp"
 
 #include "geometry/axis_change.hpp"
@@ -42,6 +45,7 @@ Rule ruleOf(Primitive primitive) {
   throw Error(TENON_ERR_INTERNAL, "a primitive without a rule");
 }
 
+// The letters stand in the order of the enumeration.
 const char* letterOf(PropertyKind kind) {
   constexpr const char* kLetters[] = {"S", "B", "P", "R"};
   return kLetters[static_cast<int>(kind)];
@@ -63,6 +67,8 @@ void checkDomain(const Rule& rule, const Layout& domain, int axis, int dim) {
                 fmt::format("the {} cannot go from {} to S{}; pass a dimension from 0 to {}{}",
                             rule.name, now.describe(), dim, domain.rank() - 1,
                             now.isShard() ? " that the grid axis does not split" : ""));
+  // A halo would make more of the conversion than the primitive: boxes would be filled or trimmed
+  // on the way.
   if (domain.hasHalos())
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("the {} needs a layout without halos, but got {}; remove the halos "
@@ -77,6 +83,8 @@ Layout primitiveRange(Primitive primitive, const Layout& domain, int axis, int d
   checkDomain(rule, domain, axis, dim);
   const Property now = domain.property(axis);
   const Property then{rule.to, rule.to == PropertyKind::Shard ? dim : -1};
+  // An axis can leave a dimension only as its minor one: else the pieces that it joins are not
+  // adjacent, and a rank would hold several intervals.
   std::optional<Layout> range = withProperty(domain, axis, then);
   if (!range)
     throw Error(
@@ -89,6 +97,7 @@ Layout primitiveRange(Primitive primitive, const Layout& domain, int axis, int d
 }
 
 Layout sendReceiveRange(const Layout& domain, int rank, int ranks) {
+  // With more processes in the grid it would not be said which of them sends to which.
   if (domain.grid().size() != 1)
     throw Error(
         TENON_ERR_LAYOUT,

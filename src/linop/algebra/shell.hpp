@@ -15,14 +15,14 @@ class Shell : public LinearOp {
 public:
   using Map = std::function<void(const DTensor& x, DTensor& y)>;
   struct Functions {
-    Map apply, applyAdjoint; // without the second ApplyAdjoint is TENON_ERR_SUPPORT
+    Map apply, applyAdjoint; // without the second, ApplyAdjoint is TENON_ERR_SUPPORT
     std::string typeName = "shell";
   };
   Shell(const CommPtr& comm, const Layout& domain, const Layout& range, TenonDataType domainType,
         TenonDataType rangeType, Functions functions);
   ~Shell() override;
 
-  // What is called once, when the operator is gone.
+  // Sets a function that is called once, when the operator is destroyed.
   void onDestroy(std::function<void()> destroy) { destroy_ = std::move(destroy); }
 
   const char* type() const noexcept override { return functions_.typeName.c_str(); }

@@ -19,7 +19,7 @@ struct LinearOpSignature {
 // `parameters` is what the caller passes on to the type.
 using LinearOpFactory = std::function<LinearOpRef(const LinearOpSignature&, void* parameters)>;
 
-// Knows "conversion", "identity", "cast" and "zero" from the start.
+// The registry knows "conversion", "identity", "cast" and "zero" from the start.
 TypeRegistry<LinearOpFactory>& linearOpTypes();
 
 } // namespace tenon

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The two halves of a collective along a grid axis, and what is prepared for them. MPI moves
+// elements here but never adds them: each is summed on one rank, in the order of coordinates or
+// along a fixed tree, and the sum is copied, so that all copies have the same bits.
 #include "linop/exchange/collective_step.hpp"
 
 #include "comm/agreement/patience.hpp"
@@ -12,10 +15,10 @@
 
 namespace tenon {
 
-// The two halves of an action of a CollectiveStep.
-
 namespace {
 
+// One tag is enough: between two ranks of a line messages arrive in the order in which they are
+// sent, and all ranks run the actions in one order.
 constexpr int kTag = 0;
 
 template <class T>
@@ -41,14 +44,15 @@ Strides packedStrides(const DTensor& x) {
   return packedStrides(x.extent().data(), x.rank());
 }
 
-// What is counted is what MPI is given.
+// The log counts what MPI is given, since what its algorithm then sends is not known.
 template <class T>
 void count(Index cells) {
   if (cells > 0)
     logMessage(cells * static_cast<Index>(sizeof(T)));
 }
 
-// The part of a whole array that is a piece: its extents, and where it begins in dimension dim.
+// The extents of a piece in the whole array. Where no dimension is cut (dim is -1) pieces are runs
+// of elements, and the array is treated as one.
 std::array<Index, kMaxRank> extentOfPiece(const Shape& whole, const CollectivePieces& pieces,
                                           int coordinate) {
   std::array<Index, kMaxRank> extent{};
@@ -58,7 +62,8 @@ std::array<Index, kMaxRank> extentOfPiece(const Shape& whole, const CollectivePi
   return extent;
 }
 
-// Whether the pieces follow each other in a row-major array.
+// Whether the pieces follow each other in a row-major array: they do if each dimension before the
+// cut one has a single index.
 bool piecesFollow(const Shape& extent, const CollectivePieces& pieces) {
   for (int d = 0; d < pieces.dim; ++d)
     if (extent[d] != 1)
@@ -68,6 +73,8 @@ bool piecesFollow(const Shape& extent, const CollectivePieces& pieces) {
 
 } // namespace
 
+// A rank outside the grid, or in a line whose whole is empty, has nothing to do, and the ranks of
+// its line know that from the layouts too.
 void CollectiveStep::doBegin(const Action& action) {
   if (pieces_.takesPart)
     visitDataType(domainType(), [&]<class T>(T) { begin<T>(action); });
@@ -90,6 +97,7 @@ void CollectiveStep::begin(const Action& action) {
     target_ = landing<T>(action);
     return startAllGather<T>(packedPiece<T>(x), static_cast<T*>(target_));
   case CollectiveKind::Broadcast:
+    // MPI takes one buffer for both ends of a broadcast, and only reads that of the root.
     target_ = root ? const_cast<T*>(packedWhole<T>(x, false)) : landing<T>(action);
     return spread<T>(static_cast<T*>(target_));
   case CollectiveKind::ReduceScatter:
@@ -98,6 +106,8 @@ void CollectiveStep::begin(const Action& action) {
   case CollectiveKind::AllReduce:
     break;
   }
+  // Along a tree a rank first waits for others, so that this half only packs; it packs x even where
+  // MPI could read it in place, since the sums are made in the copy.
   if (tree_)
     packedWhole<T>(x, true);
   else
@@ -124,11 +134,13 @@ void CollectiveStep::end(const Action& action) {
     gatherToRoot<T>(sumOfAddends<T>());
   }
   wait();
+  // After a Reduce the others hold nothing of the result.
   if (all || pieces_.coordinate == 0)
     unpackWhole<T>(action, whole<T>());
 }
 
-// What kernels left in cells, which lie in the buffer or in an array, where MPI and the host can read it.
+// Returns where MPI and the host can read what kernels left in `cells`, which lie in the buffer or
+// in an array. The host waits for the copy, since MPI reads at once.
 template <class T>
 const T* CollectiveStep::sent(Wire& wire, const T* cells, Index count) {
   if (!wire.isStaged())
@@ -139,7 +151,7 @@ const T* CollectiveStep::sent(Wire& wire, const T* cells, Index count) {
   return reinterpret_cast<const T*>(wire.bytes());
 }
 
-// What MPI left in bytes of the buffer, where kernels can read it.
+// Returns where kernels can read what MPI left in the bytes of the buffer.
 template <class T>
 const T* CollectiveStep::arrived(Wire& wire, const T* bytes, Index count) {
   if (!wire.isStaged())
@@ -149,7 +161,9 @@ const T* CollectiveStep::arrived(Wire& wire, const T* bytes, Index count) {
   return reinterpret_cast<const T*>(wire.cells());
 }
 
-// The cells of the whole by pieces, each row-major: in the array itself, if they lie there so.
+// Returns the elements of the whole piece by piece, each piece row-major: in the array itself, if
+// they lie there so and stay as they are. Through a staged wire they are copied to the host in any
+// case, and that copy may change.
 template <class T>
 const T* CollectiveStep::packedWhole(const DTensor& x, bool mayChange) {
   Wire& wire = wires_->whole;
@@ -177,7 +191,8 @@ const T* CollectiveStep::packedPiece(const DTensor& x) {
   return sent(wire, static_cast<const T*>(buffer), x.localElements());
 }
 
-// Where the whole arrives: in the output, if it may lie there as it comes.
+// Returns where the whole arrives: in the output, if it may lie there as it comes. Factors and
+// other strides need a pass from the buffer, and what is staged arrives on the host.
 template <class T>
 T* CollectiveStep::landing(const Action& action) {
   DTensor& y = *action.y;
@@ -223,7 +238,8 @@ void CollectiveStep::startAllGather(const void* piece, T* whole) {
   count<T>(own);
 }
 
-// The addends of the own piece, by coordinate, in parts_; the own one is copied there.
+// Starts to bring the addends of the rank's own piece to parts(), by coordinate. The rank's own
+// addend is copied there, past MPI, so that the sum finds all in one order.
 template <class T>
 void CollectiveStep::startScatterOfAddends(const T* whole) {
   const int me = pieces_.coordinate;
@@ -236,6 +252,7 @@ void CollectiveStep::startScatterOfAddends(const T* whole) {
                parts<T>() + arrivalOffsets_[me]);
 }
 
+// Adds in the order of coordinates, whichever addend came first: this fixes the bits of the sum.
 template <class T>
 const T* CollectiveStep::sumOfAddends() {
   T* addends = parts<T>();
@@ -245,7 +262,8 @@ const T* CollectiveStep::sumOfAddends() {
   return addends;
 }
 
-// In rounds: who has an odd number among those left gives its sum to the one before.
+// Sums in rounds: among the ranks that are left, each with an odd number gives its sum to the one
+// before it and is done. Who adds what depends on coordinates alone.
 template <class T>
 void CollectiveStep::sumAlongTree() {
   const int me = pieces_.coordinate, cells = static_cast<int>(pieces_.cells);
@@ -282,7 +300,8 @@ void CollectiveStep::spread(T* whole) {
   count<T>(pieces_.coordinate == 0 ? pieces_.cells : 0);
 }
 
-// For the rank at one coordinate, or for all of the line.
+// Waits for the request. If that takes long, the rank at the coordinate is named, or without one
+// all others of the line.
 void CollectiveStep::wait(int coordinate) {
   waitFor(*comm(), &request_, 1, [&] {
     if (coordinate >= 0)
@@ -295,7 +314,8 @@ void CollectiveStep::wait(int coordinate) {
 
 namespace {
 
-// By their coordinates on the axes.
+// The ranks of the line through a position, in the order of their coordinates on the axes; the last
+// axis runs fastest.
 std::vector<int> ranksOfLine(const Grid& grid, int position, const std::vector<int>& axes) {
   std::vector<int> line = grid.coordinates(position), ranks(grid.extentOf(axes));
   for (int c = 0; c < static_cast<int>(ranks.size()); ++c) {
@@ -335,7 +355,10 @@ CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, Tenon
     arrivalCounts_.push_back(c == me ? 0 : own);
     arrivalOffsets_.push_back(c * own);
   }
+  // parts() holds the addends of the own piece from all ranks, or along a tree one whole array of
+  // another rank.
   mostAddends_ = std::max(pieces_.cells, static_cast<Index>(ranks_) * own);
+  // The wires are made now, so that the first action allocates nothing.
   wires(space);
 }
 

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // One step of a route as a collective along a grid axis, or several taken as one. The adjoint is a
-// collective again: all-gather and reduce-scatter, broadcast and reduce are pairs, all-reduce is its
-// own.
+// collective again: all-gather and reduce-scatter, broadcast and reduce are pairs, all-reduce is
+// its own.
 //
 // Copies of a sum are equal bit by bit, also on ranks that sum the same addends in another line of
-// the grid. MPI promises neither for its own reductions, which may depend on a rank's place, so they
-// are not used: each cell is summed on one rank and then copied. Either every rank gets the addends
-// of its piece from all others at once and adds them in the order of their coordinates (so the bits are
-// those of the exchange along this axis), or short arrays are added along a binomial tree of fixed order.
+// the grid. MPI promises neither for its own reductions, which may depend on a rank's place, so
+// they are not used: each cell is summed on one rank and then copied. Either every rank gets the
+// addends of its piece from all others at once and adds them in the order of their coordinates (so
+// the bits are those of the exchange along this axis), or short arrays are added along a binomial
+// tree of fixed order.
 //
-// Arrays whose pieces lie contiguous are read, and by an all-gather or a broadcast written, in place;
-// others are packed into buffers. Those on the device are summed on the host, on their way from rank to rank.
+// Arrays whose pieces lie contiguous are read, and by an all-gather or a broadcast written, in
+// place; others are packed into buffers. Those on the device are summed on the host, on their way
+// from rank to rank.
 //
-// Non-blocking collectives of MPI start in the first half. So ranks begin actions that are in flight
-// together in one order, and end them in one order.
+// Non-blocking collectives of MPI start in the first half. So ranks begin actions that are in
+// flight together in one order, and end them in one order.
 #pragma once
 
 #include "linop/exchange/wire.hpp"
@@ -36,13 +38,12 @@ private:
   void doEnd(const Action& action) override;
   CollectiveKind kindOf(Sense sense) const;
 
-  // For arrays in one space.
+  // The buffers for arrays in one space.
   struct Wires {
     Wire whole, parts;
   };
   Wires& wires(Space space);
 
-  // collective_step.cpp
   template <class T>
   void begin(const Action& action);
   template <class T>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// A conversion as one exchange: a schedule, and an executor that runs it. The schedule itself is
+// not kept, and follows from the layouts for any rank, so that views make it again and count the
+// messages of every rank without asking it.
 #include "linop/exchange/conversion.hpp"
 
 #include "sys/log/log.hpp"
@@ -32,6 +35,8 @@ std::string Conversion::describeMore() const {
 }
 
 void Conversion::applyMax(const DTensor& x, DTensor& y) {
+  // This is no action of LinearOp, which has factors, an adjoint and two halves: a maximum has none
+  // of these, and is done when the call returns.
   static const int event = logEvent("ConversionMax");
   const LogScope scope(event);
   checkTensor(x, domain(), domainType(), title(), "input");

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The conversion C(a -> b) of one tensor from layout a to layout b as one exchange: every rank sends to
-// each other one what that rank needs of it. Broadcast, sum-reduce, scatter, gather, all-gather,
-// reduce-scatter, all-to-all, slice and zero-pad are its cases, and so are the halo exchange S -> G and
-// the repartition between two grids. (Hewett & Grady 2020, Sections 2-3; the tables of tensor
-// properties of DistPar.) Other ways of the same conversion are in make_conversion.hpp.
+// The conversion C(a -> b) of one tensor from layout a to layout b as one exchange: every rank
+// sends to each other one what that rank needs of it. Broadcast, sum-reduce, scatter, gather,
+// all-gather, reduce-scatter, all-to-all, slice and zero-pad are its cases, and so are the halo
+// exchange S -> G and the repartition between two grids. (Hewett & Grady 2020, Sections 2-3; the
+// tables of tensor properties of DistPar.) Other ways of the same conversion are in
+// make_conversion.hpp.
 #pragma once
 
 #include "geometry/layout.hpp"
@@ -21,8 +22,8 @@ struct ConversionNotes {
 
 class Conversion final : public LinearOp {
 public:
-  // Collective, without communication. Throws TENON_ERR_SHAPE if the global shapes differ,
-  // TENON_ERR_SUPPORT if the transport is not to be had.
+  // Makes the conversion. Collective, without communication. Throws TENON_ERR_SHAPE if the global
+  // shapes differ, TENON_ERR_SUPPORT if the transport is not to be had.
   Conversion(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
              const CarrierPolicy& policy, ConversionNotes notes = {});
 
@@ -32,7 +33,7 @@ public:
   std::optional<Traffic> trafficOf(int rank) const override;
   Index bufferBytes() const override { return executor_.bufferBytes(); }
 
-  // The largest instead of the sum where addends meet: not linear, and never differentiated.
+  // Takes the largest instead of the sum where addends meet: not linear, and never differentiated.
   void applyMax(const DTensor& x, DTensor& y);
 
 private:
@@ -50,7 +51,7 @@ private:
   ScheduleExecutor executor_;
 };
 
-// "rank 0 sends 3 messages, 18432 B; predicted 9.9 us".
+// A text such as "rank 0 sends 3 messages, 18432 B; predicted 9.9 us".
 std::string sentText(int rank, const Traffic& sent, TenonDataType type, double seconds);
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs parts into the slots of lanes, or posts where the array lies, and reads what the node's other ranks posted.
-// No rank waits without also filling its own lanes: with a bounded number of slots, two ranks that each waited for the
-// other's next chunk would otherwise wait for ever.
+// Packs parts into the slots of lanes, or posts where the array lies, and reads what the node's
+// other ranks posted. No rank waits without also filling its own lanes: with a bounded number of
+// slots, two ranks that each waited for the other's next chunk would otherwise wait for ever.
 #include "linop/exchange/lane_carrier.hpp"
 
 #include "comm/agreement/patience.hpp"
@@ -14,7 +14,7 @@ namespace tenon {
 
 namespace {
 
-// Where the first element lies, or -1 unless the peers see all elements.
+// The place of the first element in the arena, or -1 unless the peers see all elements.
 Index placeInArena(const DTensor& x, const SharedArena& arena) {
   const ByteSpan span = spanOf(x);
   const std::optional<Index> place = arena.placeOf(span.begin, span.bytes);
@@ -91,13 +91,13 @@ void LaneCarrier::awaitPosting(const Incoming& in, const DTensor& x) {
     pump(x, 1);
     patience.wait([&] { return missingSenders(in); });
   }
-  // Also where nothing had to be waited for: a rank that only found its data ready would fill no slot until the end,
-  // while its own receivers wait.
+  // Slots are filled also where nothing had to be waited for: a rank that always found its data
+  // ready would otherwise fill none until the end, while its own receivers wait.
   pump(x, 1);
 }
 
-// Of an array that is read in place, the first chunk brings the place and the last one releases it: the chunks are
-// only there so that sums of many ranks proceed in step.
+// Where an array is read in place, the first chunk brings the place and the last one releases it:
+// the chunks are only there so that sums of many ranks proceed in step.
 void LaneCarrier::receiveByLane(Incoming& in, const Action& action, Interval chunks,
                                 const Meeting& meeting) {
   const Part& part = partOf(in);
@@ -124,8 +124,8 @@ void LaneCarrier::receiveByLane(Incoming& in, const Action& action, Interval chu
   }
 }
 
-// Posts what is left, and waits until nobody reads the array any more: its owner may write it after End. Packed chunks
-// need no such wait, since they stay in their slots.
+// Posts what is left, and waits until nobody reads the array any more: its owner may write it after
+// End. Packed chunks need no such wait, since they stay in their slots.
 void LaneCarrier::endLanes(const Action& action) {
   Patience patience(*comm_);
   const auto missing = [&] { return missingReaders(); };
@@ -136,7 +136,8 @@ void LaneCarrier::endLanes(const Action& action) {
       patience.wait(missing);
 }
 
-// The senders of this part and of later ones that have posted nothing; those of earlier parts have been read.
+// The senders of this part and of later ones that have posted nothing; those of earlier parts have
+// been read.
 std::string LaneCarrier::missingSenders(const Incoming& from) const {
   std::vector<int> peers;
   for (const Incoming* in = &from; in != incoming_.data() + incoming_.size(); ++in)

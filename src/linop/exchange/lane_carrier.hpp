@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parts through the memory that the node's ranks share, by lanes (comm/memory/lane.hpp). Small parts, and those of
-// arrays outside the arena, are packed chunk by chunk; large ones of arrays inside it are read in place. Whoever waits
-// for a posting keeps filling his own lanes meanwhile, so that all ranks advance.
+// Parts through the memory that the node's ranks share, by lanes (comm/memory/lane.hpp). Small
+// parts, and those of arrays outside the arena, are packed chunk by chunk; large ones of arrays
+// inside it are read in place. Whoever waits for a posting keeps filling his own lanes meanwhile,
+// so that all ranks advance.
 #pragma once
 
 #include "linop/exchange/node_carrier.hpp"
@@ -15,7 +16,8 @@ struct HostLane {
     std::size_t part;
     StoreChoice stores;
     std::unique_ptr<SendLane> lane;
-    // Of the action in flight: how many postings it makes, one if the receiver reads the array in place.
+    // How many postings the action in flight makes, one if the receiver reads the array in place,
+    // and how many of them are made.
     Index posts = 0, posted = 0;
     bool readInPlace = false;
 
@@ -42,7 +44,7 @@ struct HostLane {
 
 class LaneCarrier final : public NodeCarrier<HostLane> {
 public:
-  // Of a communicator that has an arena, unless the rank is alone.
+  // The communicator must have an arena, unless the rank is alone.
   explicit LaneCarrier(const CarrierSetup& setup);
 
   std::string describe() const override {
@@ -62,8 +64,8 @@ private:
 
   Index packLimit_;
   Index largest_ = 0; // bytes of a lane's part, at most
-  // Of the action in flight: whether some lane has chunks left to post, and the place of x in the arena, -1 if it lies
-  // outside or all parts are packed.
+  // Whether some lane has chunks of the action in flight left to post, and the place of x in the
+  // arena, -1 if it lies outside or all parts are packed.
   bool morePosts_ = false;
   Index place_ = -1;
 };

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Chooses between one exchange, a chain of steps and a reduction program, and notes the reasons for
+// views. All ranks must choose alike: the choice depends on layouts, options and prices that they
+// share, and where communicators or programs are made it is compared between ranks first.
 #include "linop/exchange/make_conversion.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -17,7 +20,8 @@ namespace tenon {
 
 namespace {
 
-// A conversion that another operator carries out.
+// A conversion that another operator carries out. Its type stays "conversion", so that whoever
+// makes one need not know by which way it goes.
 class IndirectConversion final : public LinearOp {
 public:
   using TrafficOf = std::function<Traffic(int rank)>;
@@ -50,8 +54,9 @@ struct Maker {
   Route route;
   ConversionNotes notes = {};
 
+  // A route of one collective is still a chain, since it is no exchange.
   bool isOneExchange() const { return route.size() == 1 && !route.front().collective; }
-  // What ranks agree on before the first call that needs all of them.
+  // The text that ranks agree on before the first call that needs all of them.
   std::string agreedText() const {
     return fmt::format("conversion, {}: {} -> {}{}{}", dataTypeName(type), from.describe(),
                        to.describe(), notes.agreed, policy.carrier.agreedText());
@@ -65,6 +70,8 @@ struct Maker {
 };
 
 LinearOpRef Maker::make() {
+  // The route mode "exchange" asks for one exchange and nothing else, so no program is looked for
+  // either.
   const bool isFree = policy.route.mode != RouteMode::Exchange;
   notes.agreed = policy.route.agreedText();
   if (viewsInDetail() && !notes.agreed.empty())
@@ -80,7 +87,7 @@ LinearOpRef Maker::make() {
   return makeRef<Conversion>(comm, from, to, type, policy.carrier, notes);
 }
 
-// NULL unless a program is to sum over axes of several ranks.
+// Returns NULL unless a program is to sum over axes of several ranks.
 LinearOpRef Maker::makeReduction() {
   const std::vector<int> axes = summedAxes(from, to);
   if (axes.empty() || policy.reduction.isByRoute())
@@ -89,6 +96,8 @@ LinearOpRef Maker::makeReduction() {
   double seconds = 0;
   for (const RouteStep& step : route)
     seconds += step.seconds;
+  // Each rank reads the machine file by itself, which can fail on one of them; then it fails on
+  // all.
   ReductionChoice choice = collectively(
       *comm, "the reduction of a conversion",
       [&] {
@@ -110,6 +119,8 @@ LinearOpRef Maker::makeReduction() {
 
 LinearOpRef Maker::makeChain() {
   const auto isCollective = [](const RouteStep& step) { return step.collective.has_value(); };
+  // Collectives need a communicator, which all ranks make together: so they compare first what they
+  // are about to make. Exchanges alone need no agreement.
   if (std::any_of(route.begin(), route.end(), isCollective))
     agreeOnText(*comm, "the route of a conversion", [&] { return agreedText(); });
   std::vector<LinearOpRef> steps;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses how a conversion is carried out: as one exchange (conversion.hpp), as a chain of exchanges
-// and collectives on a route of `machine`, or, where it only sums, as a reduction program.
+// Chooses how a conversion is carried out: as one exchange (conversion.hpp), as a chain of
+// exchanges and collectives on a route of `machine`, or, where it only sums, as a reduction
+// program.
 #pragma once
 
 #include "linop/exchange/conversion.hpp"
@@ -14,14 +15,15 @@ struct MovementPolicy {
   CarrierPolicy carrier;
   ReductionPolicy reduction;
 
-  // The space is that of the arrays that are expected.
+  // The policy that options give, for arrays that are expected in this space.
   static MovementPolicy fromOptions(Space space = Space::Host);
 };
 
-// Collective. Without communication, unless there are collectives or a reduction policy: then ranks
-// agree, and may create a communicator. Throws TENON_ERR_SHAPE if the global shapes differ,
-// TENON_ERR_SUPPORT if the transport is not to be had. The reduction policy holds for a sum over grid
-// axes and no more, unless the route's wants one exchange.
+// Makes a conversion. Collective; it communicates only if there are collectives or a reduction
+// policy: then ranks agree, and may create a communicator. Throws TENON_ERR_SHAPE if the global
+// shapes differ, TENON_ERR_SUPPORT if the transport is not to be had. The reduction policy holds
+// for a conversion that sums over grid axes and does nothing else, unless the route's policy wants
+// one exchange.
 LinearOpRef makeConversion(const CommPtr& comm, const Layout& from, const Layout& to,
                            TenonDataType type,
                            const MovementPolicy& policy = MovementPolicy::fromOptions());

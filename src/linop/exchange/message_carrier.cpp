@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Packs parts into one buffer and sends them, receives into another and combines them from there. A
+// message of a bound action may lie in an array itself; an action with other tensors, arrays or
+// strides runs the plain round instead, whose messages match those of either kind on the other
+// side.
 #include "linop/exchange/message_carrier.hpp"
 
 #include "comm/memory/lane.hpp"
@@ -10,7 +14,8 @@ namespace tenon {
 
 namespace {
 
-// Lets the message lie in the array, if it is one region whose cells lie there one after the other.
+// Lets the message lie in the array, if it is one region whose elements lie there one after the
+// other; a dimension of one index does not matter for that.
 bool redirect(Message& message, const std::vector<Region>& regions, const DTensor& tensor) {
   if (regions.size() != 1)
     return false;
@@ -66,6 +71,8 @@ void MessageCarrier::useWires(Wire& send, Wire& receive) {
             .exchange = std::make_unique<Exchange>(
                 comm_, tag_, sends_, receives_, Exchange::Requests::EachRound, send.pieceBytes())};
   departures_.clear();
+  // From the device pieces leave one by one, each when its copy is done; on the host a message
+  // leaves at once.
   for (int i = 0; send.isOnDevice() && i < static_cast<int>(sends_.size()); ++i)
     for (int n = 0; n < plain_.exchange->piecesOfSend(i); ++n)
       departures_.push_back({i, n, {}});
@@ -83,8 +90,12 @@ void MessageCarrier::bind(DTensor& x, DTensor& y) {
   Round round = {.sentInArray = plain_.sentInArray,
                  .receivedInArray = plain_.receivedInArray,
                  .exchange = nullptr};
+  // Kernels may still be at work on an array of the device when the action begins. Only the wire
+  // has events that tell when its bytes are there, so that nothing is sent from such an array in
+  // place.
   for (std::size_t i = 0; i < sends.size() && !sendWire_->isOnDevice(); ++i)
     round.sentInArray[i] = redirect(sends[i], direction_.packs[packs_[i]].from, x);
+  // A message cannot be received into elements that get several addends.
   const bool arrivesInArray = !direction_.sums && !receiveWire_->isOnDevice();
   for (std::size_t i = 0; i < receives.size() && arrivesInArray; ++i)
     round.receivedInArray[i] = redirect(receives[i], direction_.unpacks[unpacks_[i]].to, y);
@@ -98,6 +109,8 @@ void MessageCarrier::begin(const Action& action) {
   const bool fits =
       bound_ && action.isPlain() && bound_->x.isThatOf(*action.x) && bound_->y.isThatOf(*action.y);
   round_ = fits ? &bound_->round : &plain_;
+  // Receives come first, so that most messages find their buffer; before them MPI must be allowed
+  // to write it.
   receiveWire_->open();
   round_->exchange->startReceives();
   for (std::size_t i = 0; i < sends_.size(); ++i) {
@@ -111,12 +124,16 @@ void MessageCarrier::begin(const Action& action) {
     queueCopies();
     comm_->add(*this);
   }
+  // Other actions on the communicator may have pieces that are ready too.
   comm_->advance();
 }
 
 void MessageCarrier::pack(const Action& action, std::size_t message) {
   const auto& [peer, data, bytes] = sends_[message];
+  // A small message is read by MPI while it is still in the cache; a large one would only push
+  // other data out.
   const bool streams = streams_ && bytes >= kLargePart && !sendWire_->isOnDevice();
+  // A message has the same place among the cells as among the bytes.
   std::byte* cells = sendWire_->cells() + (data - sendWire_->bytes());
   for (const Region& region : direction_.packs[packs_[message]].from)
     cells = packRegion(*action.x, region, cells, streams ? StoreWay::Streaming : StoreWay::Cached);
@@ -136,6 +153,8 @@ void MessageCarrier::depart() {
   round_->exchange->startSend(next.message, next.piece);
 }
 
+// Whoever waits on the communicator calls this. Pieces leave in their order, so that one counter
+// tells which have left.
 void MessageCarrier::advance() {
   while (sent_ < departures_.size() && departures_[sent_].ready.isDone())
     depart();
@@ -143,6 +162,7 @@ void MessageCarrier::advance() {
     comm_->remove(*this);
 }
 
+// The action ends, after which nobody may look after its pieces: so here the host waits.
 void MessageCarrier::sendRest() {
   while (sent_ < departures_.size()) {
     departures_[sent_].ready.synchronise();
@@ -152,7 +172,7 @@ void MessageCarrier::sendRest() {
     comm_->remove(*this);
 }
 
-// Each piece is on its way to the cells while the next is waited for.
+// Each piece is copied to the cells while the next is still waited for.
 void MessageCarrier::fetch(int message) {
   Exchange& exchange = *round_->exchange;
   for (int n = 0; n < exchange.piecesOfReceive(message); ++n) {
@@ -167,6 +187,7 @@ void MessageCarrier::fetch(int message) {
 void MessageCarrier::receive(const Action& action, std::size_t part, Interval chunks,
                              const Meeting& meeting) {
   const int i = messageOf_[part];
+  // A message comes as a whole; chunks only divide how it is combined.
   if (chunks.begin == 0)
     fetch(i);
   if (round_->receivedInArray[i])
@@ -177,6 +198,7 @@ void MessageCarrier::receive(const Action& action, std::size_t part, Interval ch
 void MessageCarrier::end(const Action&) {
   sendRest();
   round_->exchange->waitSends();
+  // Kernels may read the cells even after this call; the next action waits for them.
   receiveWire_->unpacked();
 }
 

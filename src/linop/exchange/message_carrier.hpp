@@ -2,10 +2,10 @@
 // Parts as messages of MPI, point to point: packed into one buffer, and combined from another.
 //
 // Bound to two arrays, messages use persistent requests, and what lies contiguous in an array is
-// sent from it, or, where each target cell gets one value, received into it, without a copy.
+// sent from it, or, where each target element gets one value, received into it, without a copy.
 //
-// Those of arrays on the device (wire.hpp) leave piece by piece when they have been packed and copied, for which nobody
-// waits before the action's end.
+// Messages of arrays on the device (wire.hpp) leave piece by piece when they have been packed and
+// copied, for which nobody waits before the action's end.
 #pragma once
 
 #include "comm/exchange.hpp"
@@ -17,7 +17,7 @@ namespace tenon {
 
 class MessageCarrier final : public Carrier, private Pending {
 public:
-  // For the parts of these numbers.
+  // The carrier takes the pack and unpack parts of these numbers.
   MessageCarrier(const CarrierSetup& setup, std::vector<std::size_t> sends,
                  std::vector<std::size_t> receives);
   ~MessageCarrier() override { abandon(); }
@@ -40,12 +40,13 @@ public:
   bool receives(std::size_t part) const noexcept { return messageOf_[part] >= 0; }
 
 private:
-  // A way to make the round of messages. inArray: message i lies in the array, not in the buffer.
+  // One way to make the round of messages. An entry of sentInArray or receivedInArray says that
+  // this message lies in the array and not in the buffer.
   struct Round {
     std::vector<bool> sentInArray, receivedInArray;
     std::unique_ptr<Exchange> exchange;
   };
-  // An array that was the tensor's when it was bound.
+  // The array that a tensor had when it was bound.
   struct BoundArray {
     Ref<DTensor> tensor;
     const void* array;
@@ -83,9 +84,9 @@ private:
   std::vector<Message> sends_, receives_;    // in the buffers
   Wire *sendWire_ = nullptr, *receiveWire_ = nullptr;
   std::vector<Departure> departures_;
-  std::size_t sent_ = 0;               // of them, in the action in flight
-  std::vector<const std::byte*> next_; // of what was received, the cells not combined yet
-  std::vector<int> messageOf_;         // of an unpack part, -1 if it is none
+  std::size_t sent_ = 0;               // how many of them have left in the action in flight
+  std::vector<const std::byte*> next_; // by message: the elements not combined yet
+  std::vector<int> messageOf_;         // by unpack part: its message, -1 if it comes otherwise
   Round plain_;
   std::optional<Bound> bound_;
   Round* round_ = &plain_; // of the action in flight

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The skeleton of the carriers that use a node's memory: parts for ranks of the node go through lanes, one for each
-// sender, receiver and direction; those for other nodes are messages.
+// The skeleton of the carriers that use a node's memory: parts for ranks of the node go through
+// lanes, one for each sender, receiver and direction; those for other nodes are messages.
 //
-// Lanes are made by the sender at set-up, without communication, and announced to their receivers in the first action,
-// by one message each. A sender that found no memory for a lane says so there, and sends messages instead: only then
-// does the receiver know how its parts come, which is why the first action opens the lanes when it first looks at what
-// has come.
+// Lanes are made by the sender at set-up, without communication, and announced to their receivers
+// in the first action, by one message each. A sender that found no memory for a lane says so there,
+// and sends messages instead: only then does the receiver know how its parts come, which is why the
+// first action opens the lanes when it first looks at what has come.
 #pragma once
 
 #include "comm/memory/lane.hpp"
@@ -17,8 +17,8 @@
 
 namespace tenon {
 
-// Messages from ranks of the node that found no room for a lane. They are expected from the first action on, which has
-// begun by the time its receivers hear of them.
+// Messages from ranks of the node that found no room for a lane. They are expected from the first
+// action on, which has begun by the time its receivers hear of them.
 class LateMessages {
 public:
   // Expects these parts, in the action that has begun too; does nothing if there are none.
@@ -54,11 +54,13 @@ private:
 
 // Lane is a kind of lane, with the types
 //   Address   what a receiver opens a lane with
-//   Outgoing  the sender's end: its part; address(), heldBytes(); isAwaited() while an action needs the receiver
+//   Outgoing  the sender's end: its part; address(), heldBytes(); isAwaited() while an action needs
+//             the receiver
 //   Incoming  the receiver's end: its part
 // and the static functions
-//   make(setup, part, bytes, whyNot)      the sender's end of a part, of so many bytes for all lanes; none if there is
-//                                         no memory, with the reason if a view should tell it
+//   make(setup, part, bytes, whyNot)      the sender's end of a part, of so many bytes for all
+//                                         lanes; none if there is no memory, with the reason if a
+//                                         view should tell it
 //   isMade(address)                       whether the sender has made the lane
 //   open(comm, part, peer, address, bytes)
 template <class Lane>
@@ -120,7 +122,7 @@ protected:
           return !isOnNode(peer);
         })) {}
 
-  // An action's share that goes by lanes.
+  // The share of an action that goes by lanes.
   virtual void beginLanes(const Action& action) = 0;
   virtual void receiveByLane(Incoming& in, const Action& action, Interval chunks,
                              const Meeting& meeting) = 0;
@@ -131,7 +133,7 @@ protected:
   const Part& partOf(const Incoming& in) const { return direction_.unpacks[in.part]; }
   bool hasMessages() const { return messages_.sendBytes() + messages_.receiveBytes() > 0; }
 
-  // For the error of a rank that waits too long.
+  // The ranks that the error of one that waits too long names.
   std::string missingReaders() const {
     std::vector<int> peers;
     for (const Outgoing& out : outgoing_)
@@ -183,7 +185,8 @@ private:
     return sends;
   }
 
-  // In the first action, which every sender has begun with its announcements: waiting for them here blocks nobody.
+  // Opens the lanes in the first action. Every sender has begun it with its announcements, so that
+  // waiting for them here blocks nobody.
   void open(const Action& action) {
     if (isOpen_)
       return;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Turns the transfers of a schedule into parts, and cuts parts into chunks. Sender and receiver cut
+// a part each for itself, so the cut depends on the extents of its regions alone, which both know,
+// and never on the strides of an array.
 #include "linop/exchange/part.hpp"
 
 #include "comm/memory/lane.hpp"
@@ -41,6 +44,8 @@ std::vector<Part> partsOf(const std::vector<Transfer>& transfers, bool transpose
     }
     if (transposed)
       sources.swap(targets);
+    // A chunk is what fits into a slot of a lane, for messages too: so sums proceed in the same
+    // steps by any carrier.
     const Index chunkCells = LaneShape(transfer.cells * cellBytes).dataBytes / cellBytes;
     Chunks chunks(sources, rank, chunkCells);
     parts.push_back(
@@ -57,6 +62,8 @@ bool haveSameTarget(const std::vector<Part>& parts) {
 
 } // namespace
 
+// The transpose packs what the forward direction receives, and the elements to which nobody
+// contributes are then those of the source.
 Direction makeDirection(const Schedule& schedule, bool forward, int rank, Index cellBytes) {
   const int dims = static_cast<int>(schedule.sourceExtent.size());
   const Gaps& gaps = forward ? schedule.targetGaps : schedule.sourceGaps;
@@ -69,6 +76,8 @@ Direction makeDirection(const Schedule& schedule, bool forward, int rank, Index 
       .sums = forward ? schedule.sumsOnReceipt : schedule.sumsOnTranspose};
   const std::vector<Part>& parts = direction.unpacks;
   direction.sameTarget = direction.sums && parts.size() > 1 && haveSameTarget(parts);
+  // A first part that fills the target can bring beta, which spares a pass over the target before
+  // it.
   direction.coversTarget =
       !parts.empty() && parts[0].to.size() == 1 &&
       parts[0].cells == cells(forward ? schedule.targetExtent : schedule.sourceExtent);
@@ -79,6 +88,7 @@ Chunks::Chunks(const std::vector<Region>& regions, int rank, Index mostCells) : 
   Index cells = 0;
   for (const Region& region : regions)
     cells += region.cells;
+  // A small part is one chunk, of however many regions it consists.
   if (cells <= mostCells) {
     first_.push_back(1);
     return;
@@ -90,6 +100,8 @@ Chunks::Chunks(const std::vector<Region>& regions, int rank, Index mostCells) : 
 }
 
 Chunks::Cut Chunks::cutOf(const Region& region, int rank, Index mostCells) {
+  // Dimensions are taken whole from the innermost outwards, as long as a piece holds them: its
+  // elements then lie in long runs.
   Index inner = 1; // cells of one index of the dimension
   int d = rank - 1;
   while (d > 0 && inner * region.extent[d] <= mostCells)
@@ -97,6 +109,7 @@ Chunks::Cut Chunks::cutOf(const Region& region, int rank, Index mostCells) {
   return {.dim = d, .rows = std::clamp(mostCells / inner, Index(1), region.extent[d])};
 }
 
+// Each index of the dimensions before the cut one begins new pieces.
 Index Chunks::pieces(const Region& region, const Cut& cut) {
   Index count = (region.extent[cut.dim] + cut.rows - 1) / cut.rows;
   for (int d = 0; d < cut.dim; ++d)
@@ -104,6 +117,7 @@ Index Chunks::pieces(const Region& region, const Cut& cut) {
   return count;
 }
 
+// Pieces are numbered in row-major order; the last one of a row may be smaller.
 Region Chunks::pieceOf(const Region& region, const Cut& cut, Index piece) {
   Region result = region;
   const auto narrow = [&](int d, Index at, Index extent) {

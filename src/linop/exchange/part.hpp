@@ -19,15 +19,15 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-// Regions of at most mostCells together are one chunk. Larger ones are cut one by one, along the
-// outermost dimension that gives pieces of that size.
+// Cuts a list of regions. If they have at most mostCells elements together, they are one chunk.
+// Otherwise they are cut one by one, along the outermost dimension that gives pieces of that size.
 class Chunks {
 public:
   Chunks(const std::vector<Region>& regions, int rank, Index mostCells);
 
   Index count() const noexcept { return first_.back(); }
   Interval all() const noexcept { return {0, count()}; }
-  // visit(from, to) for each region of these chunks, which are all of them, or one.
+  // Calls visit(from, to) for each region of these chunks, which are all of them or one.
   template <class Visit>
   void visit(const std::vector<Region>& from, const std::vector<Region>& to, Interval chunks,
              Visit visit) const {
@@ -43,7 +43,8 @@ public:
   }
 
 private:
-  // Pieces of `rows` indices of dimension `dim`, of one index of all before it, and of all after it.
+  // A piece has `rows` indices of dimension `dim`, one index of each dimension before it, and all
+  // indices of each one after it.
   struct Cut {
     int dim = 0;
     Index rows = 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs parts on the device into lanes that the other devices of the node read, and combines what those have posted.
-// The host only calls kernels and passes turns on: an event stands between each kernel and the posting or release that
-// tells the other rank of it, so that nobody reads or refills data while a kernel is still at it.
+// Packs parts on the device into lanes that the other devices of the node read, and combines what
+// those have posted. The host only calls kernels and passes turns on: an event stands between each
+// kernel and the posting or release that tells the other rank of it, so that nobody reads or
+// refills data while a kernel is still at it.
 #include "linop/exchange/peer_carrier.hpp"
 
 #include "comm/agreement/patience.hpp"
@@ -34,7 +35,8 @@ PeerCarrier::~PeerCarrier() {
   settle();
 }
 
-// Releases what was read here, for which peers may wait. A failure of the device has ended those kernels too.
+// Releases what was read here, for which peers may wait. A failure of the device has ended those
+// kernels too.
 void PeerCarrier::settle() noexcept {
   const auto waitFor = [](const Event& event) {
     try {
@@ -73,8 +75,8 @@ void PeerCarrier::abandon() noexcept {
   NodeCarrier::abandon();
 }
 
-// Lanes are packed and posted in their order, so that two counters say all: a lane whose receiver is late holds up
-// those behind it, but no rank waits for it here.
+// Lanes are packed and posted in their order, so that two counters say all: a lane whose receiver
+// is late holds up those behind it, but no rank waits for it here.
 void PeerCarrier::advance() {
   bool isReading = false;
   for (Incoming& in : incoming_) {
@@ -133,8 +135,8 @@ void PeerCarrier::receiveByLane(Incoming& in, const Action& action, Interval chu
   }
 }
 
-// Packs and posts what is left. The host waits for its own kernels before it waits for a receiver, which may itself
-// wait for what they pack.
+// Packs and posts what is left. The host waits for its own kernels before it waits for a receiver,
+// which may itself wait for what they pack.
 void PeerCarrier::endLanes(const Action&) {
   Patience patience(*comm_);
   while (posted_ < outgoing_.size()) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parts of arrays on the device through memory that the devices of the node's ranks read in each other's
-// (comm/memory/device_lane.hpp).
+// Parts of arrays on the device through memory that the devices of the node's ranks read in each
+// other's (comm/memory/device_lane.hpp).
 //
-// Nothing waits in begin(): whoever waits on the communicator packs what the receiver has released, posts what is
-// packed, and releases what has been read here; the action's end does the first two at the latest, and the release of
-// an action may come as late as the next one.
+// Nothing waits in begin(): whoever waits on the communicator packs what the receiver has released,
+// posts what is packed, and releases what has been read here; the action's end does the first two
+// at the latest, and the release of an action may come as late as the next one.
 #pragma once
 
 #include "comm/memory/device_lane.hpp"
@@ -27,8 +27,8 @@ struct DeviceLane {
   struct Incoming {
     std::size_t part;
     ReceiveDeviceLane lane;
-    const std::byte* next = nullptr; // of the elements, not combined yet
-    bool isRead = false;             // by kernels that have been called
+    const std::byte* next = nullptr; // the elements that are not combined yet
+    bool isRead = false;             // the kernels that read it have been called
     Event read = {};
   };
 
@@ -44,9 +44,9 @@ struct DeviceLane {
 
 class PeerCarrier final : public NodeCarrier<DeviceLane>, private Pending {
 public:
-  // Of a communicator that has a DeviceArena.
+  // The communicator must have a DeviceArena.
   explicit PeerCarrier(const CarrierSetup& setup);
-  // Waits for kernels of this rank.
+  // Waits for the kernels of this rank.
   ~PeerCarrier() override;
   PeerCarrier(const PeerCarrier&) = delete;
   PeerCarrier& operator=(const PeerCarrier&) = delete;
@@ -69,7 +69,7 @@ private:
 
   KernelContextPtr context_;
   std::string memory_; // of the lanes, for a view
-  // Of the action in flight.
+  // How far the action in flight has come.
   const DTensor* x_ = nullptr;
   std::size_t packed_ = 0, posted_ = 0; // of outgoing_
 };

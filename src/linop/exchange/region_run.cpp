@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Regions of elements as kernels see them, and the choice of stores by measured time. A view is
+// only an address with strides, so that an array, a packed buffer and the memory of another rank
+// are combined by the same code.
 #include "linop/exchange/region_run.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -25,6 +28,7 @@ StoreWay parseStoreWay(std::string_view name) {
               fmt::format("unknown store '{}'; use one of {}", name, kStoreWayChoices));
 }
 
+// Both ways run by turns until each has a time; then the faster one, and now and then the other.
 StoreWay StoreChoice::next() noexcept {
   if (cost_[0] == 0 || cost_[1] == 0)
     return last_ = other(last_);
@@ -35,7 +39,8 @@ StoreWay StoreChoice::next() noexcept {
 }
 
 // A time counts at once where it is less, and by a quarter where it is more, up to four times what
-// it was: most of what makes one store slow is not the way of it.
+// it was: most of what makes one store slow has nothing to do with the way. 0 means that there is
+// no time yet, so that no time is kept as 0.
 void StoreChoice::took(StoreWay way, double secondsPerByte) noexcept {
   constexpr double kWeight = 0.25, kMost = 4, kLeast = 1e-15;
   const double now = std::max(secondsPerByte, kLeast);
@@ -43,6 +48,8 @@ void StoreChoice::took(StoreWay way, double secondsPerByte) noexcept {
   double& known = cost(way);
   known =
       known == 0 || now < known ? now : known + kWeight * (std::min(now, kMost * known) - known);
+  // A change of order makes trials frequent again; a trial of the slower way that changes nothing
+  // makes them rarer.
   if (faster() != before)
     interval_ = untilTrial_ = kFirstInterval;
   else if (way != before)
@@ -51,14 +58,14 @@ void StoreChoice::took(StoreWay way, double secondsPerByte) noexcept {
 
 namespace {
 
-// Max of integers has no infinity to start from.
+// A maximum starts from -infinity, or from the least number where integers have none.
 template <class T>
 constexpr T lowestOf() {
   using Limits = std::numeric_limits<T>;
   return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
 }
 
-// The array of y, seen for writing.
+// Views do not tell who may write. Taking this one marks y as changed, or throws.
 template <class T>
 RegionView targetOf(DTensor& y, const Region& region) {
   return viewOf(y.mutableData<T>(), y.strides(), region, y.rank(), sizeof(T));
@@ -73,6 +80,7 @@ T* cellsOf(const RegionView& view) {
 
 RegionView viewOf(const void* array, const Strides& strides, const Region& region, int rank,
                   Index cellBytes) {
+  // Offsets are counted in elements until the end, since strides are; a step of -1 runs backwards.
   Index offset = 0;
   RegionView view{.first = nullptr, .steps = {}};
   for (int d = 0; d < rank; ++d) {
@@ -144,8 +152,8 @@ void scaleRegion(double factor, const Region& region, DTensor& y) {
   });
 }
 
-// Slab by slab: what is below and above the region in one dimension, and within its bounds in all
-// dimensions before.
+// Clears slab by slab: in each dimension what is below and above the region, within the region's
+// bounds in all dimensions before. So no element is written twice.
 void clearAround(const Region& kept, DTensor& y) {
   Region rest;
   std::copy(y.extent().begin(), y.extent().end(), rest.extent.begin());

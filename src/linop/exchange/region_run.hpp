@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Regions of cells packed, scaled, or combined with a target: y <- alpha x + beta y. Cells are those
-// of the arrays' data type.
+// Regions of cells packed, scaled, or combined with a target: y <- alpha x + beta y. Cells are
+// those of the arrays' data type.
 #pragma once
 
 #include "kernels/movement/block_copy.hpp"
@@ -19,8 +19,9 @@ namespace tenon {
 //
 // Cores that share a cache hand lines to each other in it, which is several times as fast as by way
 // of memory; between cores that share none it is several times as slow. Where a rank's core is, and
-// where the reader's, nothing tells for certain, and it changes. So the time that storing and reading
-// take chooses: the slower way is tried again now and then, more seldom the longer it stays slower.
+// where the reader's, nothing tells for certain, and it changes. So the time that storing and
+// reading take chooses: the slower way is tried again now and then, more seldom the longer it stays
+// slower.
 
 enum class StoreWay { Auto, Cached, Streaming };
 
@@ -28,14 +29,14 @@ enum class StoreWay { Auto, Cached, Streaming };
 inline constexpr const char* kStoreWayChoices = "auto|cached|streaming";
 StoreWay parseStoreWay(std::string_view name);
 
-// For the slots of one lane.
+// The choice for the slots of one lane.
 class StoreChoice {
 public:
-  // With Auto, by time; else always that way.
+  // With Auto the way is chosen by time, else it is always the one that was asked for.
   StoreChoice(StoreWay asked, int slots) : asked_(asked), stored_(slots) {}
 
-  // store(way) stores cells one way into a slot, and returns how many bytes. readSeconds: how long
-  // reading took what was stored there before.
+  // Calls store(way), which stores elements one way into a slot and returns how many bytes.
+  // readSeconds is how long reading took what was stored there before.
   template <class Store>
   void run(int slot, double readSeconds, Store store) {
     if (asked_ != StoreWay::Auto) {
@@ -50,10 +51,10 @@ public:
     stored.bytes = store(stored.way);
     stored.seconds = watch.seconds();
   }
-  // What is in the slot is stored by other means.
+  // Says that what is in the slot now was stored by other means, so that its reading is not timed.
   void forget(int slot) noexcept { stored_[slot].bytes = 0; }
 
-  // The way of the next cells with Auto, and what became of others.
+  // The way of the next elements with Auto, and how long earlier ones took.
   StoreWay next() noexcept;
   void took(StoreWay way, double secondsPerByte) noexcept;
 
@@ -87,9 +88,9 @@ struct RegionView {
 };
 RegionView viewOf(const void* array, const Strides& strides, const Region& region, int rank,
                   Index cellBytes);
-// Of the array of x.
+// The view of a region in the array of x.
 RegionView viewOf(const DTensor& x, const Region& region);
-// Of a region's cells one after the other.
+// The view of a region whose elements lie one after the other.
 RegionView packedView(const std::byte* cells, const Region& region, int rank);
 
 // How contributions meet the target: the first to a cell brings beta, the others are combined.
@@ -100,18 +101,18 @@ struct Meeting {
 void combineRegion(const Action& action, const Region& to, const RegionView& from,
                    const Meeting& meeting);
 
-// The same for these chunks of a part, whose cells lie one after the other; returns their end.
+// Combines these chunks of a part, whose elements lie one after the other; returns their end.
 const std::byte* combineChunks(const Action& action, const Part& part, Interval chunks,
                                const std::byte* cells, const Meeting& meeting);
 
-// Copies the region's cells to one place; returns the end.
+// Copies the region's elements to one place, one after the other; returns their end.
 std::byte* packRegion(const DTensor& x, const Region& region, std::byte* cells, StoreWay way);
 
-// 0 never reads y.
+// y <- factor y in the region; a factor of 0 never reads y.
 void scaleRegion(double factor, const Region& region, DTensor& y);
-// All of y but one region becomes 0.
+// Sets all of y but one region to 0.
 void clearAround(const Region& kept, DTensor& y);
-// The least value of the type, which a maximum starts from.
+// Fills y with the least value of its type, from which a maximum starts.
 void fillWithLowest(DTensor& y);
 
 } // namespace tenon

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Runs a schedule: prepares the target, and combines the parts in the order of the schedule as the
+// carrier brings them. The question to keep in mind is who brings beta: the first contribution to
+// an element does where one is known to come first, and prepareTarget() does it for all other
+// elements.
 #include "linop/exchange/schedule_executor.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -9,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-// Whether x and y see the region of each through the same addresses.
+// Whether the two regions, each seen in its array, are the same memory.
 bool sameCells(const Region& from, const DTensor& x, const Region& to, const DTensor& y) {
   const RegionView source = viewOf(x, from), target = viewOf(y, to);
   for (int d = 0; d < x.rank(); ++d)
@@ -18,7 +22,8 @@ bool sameCells(const Region& from, const DTensor& x, const Region& to, const DTe
   return source.first == target.first;
 }
 
-// Where in y the cells are that are already there, if the action is in place; else NULL.
+// The region of y whose values are there already, if the action is in place; else NULL. Arrays of
+// the library's own never share memory, so that only placed ones are compared.
 const Region* keptRegion(const Direction& direction, const Action& action) {
   if (!action.x->isPlaced() || !action.y->isPlaced())
     return nullptr;
@@ -29,7 +34,8 @@ const Region* keptRegion(const Direction& direction, const Action& action) {
   return nullptr;
 }
 
-// Scales what no part brings beta to; returns whether the first part can bring it.
+// Scales by beta the elements to which no part brings it; returns whether the first part can bring
+// it to its own. In place, the caller's elements stay as they are, like the kept ones.
 bool prepareTarget(const Direction& direction, const Action& action, const Region* kept,
                    Combine combine) {
   DTensor& y = *action.y;
@@ -48,13 +54,15 @@ bool prepareTarget(const Direction& direction, const Action& action, const Regio
     clearAround(*kept, y);
     return false;
   }
+  // With sums, no part is known to be the first everywhere but one that covers the target.
   if (direction.coversTarget)
     return true;
   scaleArray(action.beta, y);
   return false;
 }
 
-// Does part of an action; if that fails, nothing else of it is done.
+// Does part of an action. If that fails the carrier lets go of x, which its owner may free once the
+// error has reached him.
 template <class Work>
 void orAbandon(Carrier& carrier, Work work) {
   try {
@@ -67,6 +75,8 @@ void orAbandon(Carrier& carrier, Work work) {
 
 } // namespace
 
+// The directions share two wires, since one action is in flight at a time: what the forward action
+// sends from, the adjoint receives into.
 ScheduleExecutor::Carriage::Carriage(const ScheduleExecutor& of, Space space)
     : carriers{of.makeCarrierFor(Sense::Forward, space), of.makeCarrierFor(Sense::Adjoint, space)},
       reach(of.reachIn(space)),
@@ -78,6 +88,8 @@ ScheduleExecutor::Carriage::Carriage(const ScheduleExecutor& of, Space space)
   carriers[1]->useWires(targetSide, sourceSide);
 }
 
+// Tags are counted on the communicator, so ranks make their executors in one order. The carriers of
+// the expected space are made now, so that the first action allocates nothing.
 ScheduleExecutor::ScheduleExecutor(const CommPtr& comm, const Schedule& schedule,
                                    TenonDataType type, const std::string& owner,
                                    const CarrierPolicy& policy)
@@ -120,6 +132,7 @@ Index ScheduleExecutor::bufferBytes() const noexcept {
 }
 
 std::string ScheduleExecutor::describeTransport() const {
+  // A view says why auto has fallen back on messages, since nothing fails then.
   std::string text = carriages_.find(policy_.space)->carriers[0]->describe();
   if (policy_.space == Space::Device) {
     if (policy_.transport != Transport::Messages && comm_->size() > 1 &&
@@ -150,15 +163,16 @@ void ScheduleExecutor::end(const Action& action, Combine combine) {
   orAbandon(carrier, [&] { combineAll(carrier, action, combine); });
 }
 
-// Where all parts are added to the same cells, on the host all contributions to a few cells come first, then those to
-// the next: one pass over the target, which its caches keep, instead of one for each rank.
+// Where all parts are added to the same elements, on the host all contributions to a few elements
+// come first, then those to the next: one pass over the target, which its caches keep, instead of
+// one for each rank.
 void ScheduleExecutor::combineAll(Carrier& carrier, const Action& action, Combine combine) {
   const Direction& direction = directionOf(action.sense);
   if (watch)
     watch->looks(*this);
   action.y->changed(); // where all arrives in the array, nothing else tells
   const Region* kept = keptRegion(direction, action);
-  // Where each cell gets one value it is also the largest, and brings beta along.
+  // Where each element gets one value this is also the largest, and it brings beta along.
   if (!direction.sums)
     combine = Combine::Add;
   const bool sole = prepareTarget(direction, action, kept, combine);
@@ -170,6 +184,7 @@ void ScheduleExecutor::combineAll(Carrier& carrier, const Action& action, Combin
       const Interval chunks = chunkwise ? Interval{pass, pass + 1} : part.chunks.all();
       const bool first = sole && (i == 0 || !direction.sums);
       const Meeting meeting{first ? Combine::Copy : combine, first ? action.beta : 1};
+      // The rank's own part is read in x, at its turn in the order.
       if (!direction.isOwn(part))
         carrier.receive(action, i, chunks, meeting);
       else

@@ -2,8 +2,9 @@
 // Executes a schedule, forward or transposed, between two local arrays of any strides:
 //     y <- alpha C x + beta y.
 // Contributions are combined in the order of the schedule, which is that of grid positions, so that
-// copies of a sum are equal bit by bit, whichever carrier brings them and whichever ranks the grid has
-// where. begin() sends, end() receives and combines; the rank's own part is read from x at the end.
+// copies of a sum are equal bit by bit, whichever carrier brings them and whichever ranks the grid
+// has where. begin() sends, end() receives and combines; the rank's own part is read from x at the
+// end.
 //
 // In place, x and y lie in one array, such that a cell that the rank keeps has one address in both:
 // it is left alone, and counts as the first contribution. So is a cell whose value is the caller's.
@@ -16,7 +17,8 @@ namespace tenon {
 
 class ScheduleExecutor {
 public:
-  // Collective. Throws TENON_ERR_SUPPORT if the policy's transport is shared and the node has no arena.
+  // Collective. Throws TENON_ERR_SUPPORT if the policy's transport is shared and the node has no
+  // arena.
   ScheduleExecutor(const CommPtr& comm, const Schedule& schedule, TenonDataType type,
                    const std::string& owner, const CarrierPolicy& policy);
   ScheduleExecutor(const ScheduleExecutor&) = delete;
@@ -27,18 +29,18 @@ public:
   // value instead of the sum; every target cell must then be contributed to.
   void end(const Action& action, Combine combine = Combine::Add);
 
-  // Whether x and y of the action lie in one array as above.
+  // Whether x and y of the action lie in one array, as described above.
   bool isInPlace(const Action& action) const;
 
   void bind(Sense sense, DTensor& x, DTensor& y) { carrierOf(sense, x.space()).bind(x, y); }
   void unbind();
 
   Index bufferBytes() const noexcept;
-  // By which ways the parts travel, and why not by shared memory where auto could not.
+  // Says by which ways the parts travel, and why not by shared memory where auto could not use it.
   std::string describeTransport() const;
 
-  // What a test sets to be called once an action has begun to send, and before it looks at what has come: so it can
-  // let messages take time, which on one node they do not.
+  // A test sets a watch to be called once an action has begun to send, and before it looks at what
+  // has come: so it can let messages take time, which on one node they do not.
   class Watch {
   public:
     virtual ~Watch() = default;
@@ -48,7 +50,7 @@ public:
   static inline Watch* watch = nullptr;
 
 private:
-  // What brings the parts of arrays in one space.
+  // The carriers and buffers of arrays in one space.
   struct Carriage {
     std::array<std::unique_ptr<Carrier>, 2> carriers; // by sense
     Wire::Reach reach;
@@ -58,7 +60,7 @@ private:
 
   const Direction& directionOf(Sense sense) const { return directions_[static_cast<int>(sense)]; }
   std::unique_ptr<Carrier> makeCarrierFor(Sense sense, Space space) const;
-  // Of MPI. Collective.
+  // Where MPI reads and writes the messages of arrays in this space. Collective.
   Wire::Reach reachIn(Space space) const;
   void combineAll(Carrier& carrier, const Action& action, Combine combine);
   Carriage& carriage(Space space);

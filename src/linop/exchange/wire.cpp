@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The two places of a buffer of messages, and the order between kernels, copies and MPI. On the
+// host all calls do nothing. On the device events order kernels and copies on their two streams,
+// and the host waits only before bytes are written that a copy or a kernel may still read.
 #include "linop/exchange/wire.hpp"
 
 namespace tenon {
 
 namespace {
 
-// MPI shows its memory to other processes, which that of a pool does not allow.
+// MPI shows device memory to other processes, which memory of a pool does not allow.
 std::shared_ptr<MemorySource> memoryFor(const KernelContext& context, Wire::Reach reach) {
   const bool isMpis = context.space() == Space::Device && reach == Wire::Reach::Device;
   return isMpis ? Device::get().unpooled(context.stream()) : context.memory();
@@ -18,7 +21,9 @@ Wire::Wire(Index bytes, const std::string& label, KernelContextPtr context, Reac
       cells_(bytes, label, memoryFor(*context_, reach)) {
   if (isStaged())
     staging_ = Buffer(bytes, label + " on the host", Device::get().pinned());
-  unpacked(); // the memory of a pool is there when the stream is
+  // The memory of a pool is there once the stream has come so far: the first copy waits for it as
+  // for kernels that unpack.
+  unpacked();
 }
 
 Wire::~Wire() {
@@ -37,6 +42,7 @@ void Wire::packed() {
   context_->transfers().wait(packed_);
 }
 
+// Without a copy the event stands behind the kernels that pack: MPI reads the cells themselves.
 void Wire::send(Index begin, const void* from, Index bytes, Event& ready) {
   if (!isStaged()) {
     context_->stream().record(ready);
@@ -47,6 +53,9 @@ void Wire::send(Index begin, const void* from, Index bytes, Event& ready) {
   transfers.record(ready);
 }
 
+// MPI may write once nobody reads any more: with staging the copies out of the bytes must be over,
+// else the kernels that unpack the cells. Copies into the cells wait for those kernels on their
+// stream, not on the host.
 void Wire::open() {
   if (isOnDevice())
     (isStaged() ? received_ : free_).synchronise();

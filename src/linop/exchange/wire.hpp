@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A buffer of messages in two places: its cells, where kernels pack and unpack, and its bytes, which MPI reads
-// and writes. On the host they are one, and with an MPI library that reaches the device also there. Else the bytes
-// of arrays on the device are pinned memory of the host.
+// A buffer of messages in two places: its cells, where kernels pack and unpack, and its bytes,
+// which MPI reads and writes. On the host they are one, and with an MPI library that reaches the
+// device also there. Otherwise the bytes of arrays on the device are pinned memory of the host.
 //
-// On the device the host only queues: kernels on the stream of the context, copies between cells and bytes on a
-// stream of their own, so that they run beside kernels that are queued between sending and receiving.
+// On the device the host only queues: kernels on the stream of the context, copies between cells
+// and bytes on a stream of their own, so that they run beside kernels that are queued between
+// sending and receiving.
 #pragma once
 
 #include "comm/exchange.hpp"
@@ -16,13 +17,13 @@
 
 namespace tenon {
 
-// What an operator holds for arrays on the host and, apart from it, for those on the device: made when the first of
-// them comes.
+// What an operator holds for arrays on the host and, apart from it, for those on the device. Each
+// is made when the first array of its space comes.
 
 template <class T>
 class PerSpace {
 public:
-  // make() gives the new one.
+  // That of a space; the first time it is what make() gives.
   template <class Make>
   T& of(Space space, Make make) {
     std::unique_ptr<T>& made = made_[static_cast<std::size_t>(space)];
@@ -32,7 +33,7 @@ public:
   }
   // NULL as long as none has come.
   T* find(Space space) const noexcept { return made_[static_cast<std::size_t>(space)].get(); }
-  // visit(T&) for those that there are.
+  // Calls visit(T&) for those that there are.
   template <class Visit>
   void visit(Visit visit) const {
     for (const std::unique_ptr<T>& made : made_)
@@ -46,7 +47,7 @@ private:
 
 class Wire {
 public:
-  enum class Reach { Host, Device }; // of MPI
+  enum class Reach { Host, Device }; // whose memory MPI reads and writes
   Wire(Index bytes, const std::string& label, KernelContextPtr context, Reach reach = Reach::Host);
   // Waits for the copies.
   ~Wire();
@@ -55,30 +56,32 @@ public:
 
   std::byte* cells() noexcept { return cells_.data<std::byte>(); }
   std::byte* bytes() noexcept { return isStaged() ? staging_.data<std::byte>() : cells(); }
-  // Whether kernels work on the cells while the host goes on, so that what follows must be called.
+  // Whether kernels work on the cells while the host goes on, so that the calls below are needed.
   bool isOnDevice() const noexcept { return context_->space() == Space::Device; }
   // Whether cells and bytes are apart.
   bool isStaged() const noexcept { return isStaged_; }
-  // A message travels in pieces of so many bytes: those of a staged one are copied while others travel.
+  // A message travels in pieces of so many bytes, and those of a staged one are copied while others
+  // travel.
   Index pieceBytes() const noexcept {
     return isStaged() ? kStagedPieceBytes : Exchange::kMostPieceBytes;
   }
   Index heldBytes() const noexcept { return cells_.bytes() + staging_.bytes(); }
 
-  // What kernels have been called for until now is done before what send() is called for from now on. The host waits
-  // until no copy reads the bytes, which may hold what was received before.
+  // Makes the copies of the calls of send() that follow wait for the kernels that have been called
+  // until now. The host waits until no copy reads the bytes, which may hold what was received
+  // before.
   void packed();
-  // Cells from `from`, in the space of the kernels, to the bytes from `begin` on; MPI may have them once the event
-  // is passed.
+  // Copies cells from `from`, in the space of the kernels, to the bytes from `begin` on. MPI may
+  // have them once the event is passed.
   void send(Index begin, const void* from, Index bytes, Event& ready);
 
-  // MPI may write the bytes from now on, for which the host waits.
+  // Lets MPI write the bytes from now on, for which the host waits.
   void open();
-  // The bytes from `begin` on to the same cells,
+  // Copies the bytes from `begin` on to the same place among the cells.
   void receive(Index begin, Index bytes);
-  // which kernels find that are called from now on.
+  // Makes the kernels that are called from now on wait for these copies.
   void received();
-  // Kernels that read the cells have been called.
+  // Says that the kernels that read the cells have been called.
   void unpacked();
 
 private:

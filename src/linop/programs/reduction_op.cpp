@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Runs a reduction program on rows of elements: each of its steps is a schedule with an executor of
+// its own, and results go to and fro between two buffers. Only the ends differ: an array without
+// gaps stands in for the first row, and for the last one in a plain action, without a copy, so x_
+// and y_ may be the caller's memory.
 #include "linop/programs/reduction_op.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -17,7 +21,7 @@ namespace tenon {
 
 namespace {
 
-// Cells in a row, of this rank alone.
+// A row of elements that belongs to this rank alone.
 Ref<DTensor> rowOf(const CommPtr& comm, Index cells, TenonDataType type, Space space) {
   return makeRef<DTensor>(comm,
                           Layout({.shape = {cells},
@@ -38,6 +42,8 @@ std::vector<int> summedAxes(const Layout& from, const Layout& to) {
       axes.push_back(axis);
       spec.properties[axis] = Property::broadcast();
     }
+  // With B in place of P on these axes the layouts must be equal, cuts and order of axes too:
+  // nothing but sums may be left to do.
   if (!axes.empty() && !(Layout(std::move(spec)) == to))
     axes.clear();
   return axes;
@@ -47,6 +53,7 @@ std::vector<int> reductionGroupOf(const Grid& grid, const std::vector<int>& axes
   const int position = grid.position(rank);
   if (position < 0)
     return {};
+  // Each axis multiplies the members; the first one stays the slowest.
   std::vector<int> positions{position};
   for (int axis : axes) {
     std::vector<int> more;
@@ -78,6 +85,7 @@ ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& 
                          TenonDataType type, ReductionPlan plan, const CarrierPolicy& policy)
     : LinearOp(comm, from, to, type), plan_(std::move(plan)), policy_(policy),
       axes_(summedAxes(from, to)) {
+  // The executors need all ranks, so that a program that is wrong or differs is found before them.
   collectively(
       *comm, "the program of a reduction",
       [this] {
@@ -85,6 +93,7 @@ ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& 
         return 0;
       },
       [this](int) { return agreedText(); });
+  // A row has the elements of the local array in row-major order.
   const Shape strides = rowMajorStrides(extents(from.boxOfRank(comm->rank())));
   std::copy(strides.begin(), strides.end(), packed_.begin());
   makeStages();
@@ -99,6 +108,7 @@ void ReductionOp::checkPlan() const {
   Index members = 1;
   for (int axis : axes_)
     members *= domain().grid().extent(axis);
+  // Levels of one would be levels without a sum, which programs do not know.
   if (std::find(plan_.hierarchy.begin(), plan_.hierarchy.end(), 1) != plan_.hierarchy.end() ||
       deviceCount(plan_.hierarchy) != members)
     throw Error(TENON_ERR_ARG,
@@ -116,11 +126,14 @@ std::vector<ReductionOp::RankStep> ReductionOp::stepsOf(int rank) const {
       membersOf(reductionGroupOf(domain().grid(), axes_, rank), plan_.order);
   const int member = static_cast<int>(std::find(group.begin(), group.end(), rank) - group.begin());
   const Index own = group.empty() ? 0 : cells(domain().boxOfRank(rank));
+  // Whether a large AllReduce becomes two steps must be the same on all ranks, whatever the size of
+  // their own arrays: hence the largest.
   const Index mostBytes = mostCells(domain()) * dataTypeSize(domainType());
   std::vector<RankStep> steps;
   for (const ReductionStep& step :
        reductionSteps(plan_.program, plan_.hierarchy, own, mostBytes, plan_.rates)) {
     RankStep& mine = steps.emplace_back(RankStep{step.instruction, step.kind, {}});
+    // A rank outside the grid takes part in making the executors, with empty schedules.
     mine.schedule.sourceExtent = mine.schedule.targetExtent = {0};
     if (!group.empty())
       mine.schedule = reductionSchedule(step, member, group);
@@ -148,6 +161,8 @@ ReductionOp::Rows& ReductionOp::rows(Space space) {
 
 std::unique_ptr<ReductionOp::Rows> ReductionOp::makeRows(Space space) {
   auto made = std::make_unique<Rows>();
+  // Rows 0, 2, 4, ... lie in one buffer, and the others in the other: a step reads one and writes
+  // the other.
   Index most[2] = {0, 0};
   for (std::size_t i = 0; i < heldCells_.size(); ++i)
     most[i % 2] = std::max(most[i % 2], heldCells_[i]);
@@ -163,6 +178,8 @@ std::unique_ptr<ReductionOp::Rows> ReductionOp::makeRows(Space space) {
   }
   made->callersX = row(heldCells_.front());
   made->callersY = row(heldCells_.back());
+  // The buffers stay, so the executors are bound to them for good. A step at an end that works on
+  // the caller's array runs unbound.
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     stages_[i].executor->bind(Sense::Forward, *made->held[i], *made->held[i + 1]);
     stages_[i].executor->bind(Sense::Adjoint, *made->held[i + 1], *made->held[i]);
@@ -184,6 +201,9 @@ void ReductionOp::takeSource(const Action& action) {
   });
 }
 
+// With factors the result must be combined with y, and with gaps it must be unpacked: then it comes
+// to the last row first. A row on the caller's array does not know whether y may be written, which
+// is checked here.
 void ReductionOp::takeTarget(const Action& action) {
   DTensor& y = *action.y;
   y_ = action.sense == Sense::Forward ? rows_->held.back() : rows_->held.front();
@@ -194,6 +214,7 @@ void ReductionOp::takeTarget(const Action& action) {
   y_ = rows_->callersY;
 }
 
+// Steps are counted in the order of execution; the adjoint begins at the last row.
 Action ReductionOp::actionOf(Sense sense, std::size_t step) const {
   const std::size_t last = stages_.size();
   const auto row = [&](std::size_t i) {
@@ -214,15 +235,19 @@ void ReductionOp::doBegin(const Action& action) {
 }
 
 void ReductionOp::doEnd(const Action& action) {
+  // A sum over groups of one rank has no steps.
   if (stages_.empty())
     return axpby(action.alpha, *action.x, action.beta, *action.y);
   for (std::size_t step = 0; step < stages_.size(); ++step) {
+    // The first step was begun in the first half; each other one reads what the step before it
+    // writes.
     const Action one = actionOf(action.sense, step);
     if (step > 0)
       stageOf(action.sense, step).begin(one);
     stageOf(action.sense, step).end(one);
   }
   DTensor& y = *action.y;
+  // The result is in y already, which has not been told so.
   if (y_.get() == rows_->callersY.get())
     return y.changed();
   visitDataType(domainType(), [&]<class T>(T) {
@@ -264,6 +289,7 @@ std::string ReductionOp::describeMore() const {
   text += '\n';
   for (const Stage& stage : stages_) {
     const Instruction& instruction = plan_.program[stage.instruction];
+    // The instruction names an AllReduce also where it runs as two steps.
     const std::string as = stage.collective == wordOf(instruction.collective)
                                ? ""
                                : fmt::format(" as {}", stage.collective);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The sum over grid axes, P -> B, as a program of the reduction language (reduction/program.hpp): a
 // list of steps, each of which runs on a ScheduleExecutor by any transport. Copies end equal bit by
-// bit, as every step adds in the order of the members. The adjoint is derived step by step, backwards:
-// AllReduce is its own, ReduceScatter and AllGather are a pair, and so are Reduce and Broadcast. As the
-// whole adds each contribution once to each copy, it is symmetric: its adjoint sums over the same axes.
+// bit, as every step adds in the order of the members. The adjoint is derived step by step,
+// backwards: AllReduce is its own, ReduceScatter and AllGather are a pair, and so are Reduce and
+// Broadcast. As the whole adds each contribution once to each copy, it is symmetric: its adjoint
+// sums over the same axes.
 //
-// The ranks that differ in the summed axes alone are a reduction group. Its members are numbered by their
-// coordinates, and alike in all groups, so that groups with the same addends end with the same bits.
+// The ranks that differ in the summed axes alone are a reduction group. Its members are numbered by
+// their coordinates, and alike in all groups, so that groups with the same addends end with the
+// same bits.
 #pragma once
 
 #include "linop/exchange/schedule_executor.hpp"
@@ -16,26 +18,26 @@
 
 namespace tenon {
 
-// The axes that are P in one layout and B in the other, if all else is alike and there are no halos;
-// none otherwise.
+// The axes that are P in one layout and B in the other, if all else is alike and there are no
+// halos; otherwise none.
 std::vector<int> summedAxes(const Layout& from, const Layout& to);
-// The rank's reduction group, by rising coordinates, the first axis slowest; empty if the rank is not in
-// the grid.
+// The rank's reduction group, by rising coordinates, the first axis slowest; empty if the rank is
+// not in the grid.
 std::vector<int> reductionGroupOf(const Grid& grid, const std::vector<int>& axes, int rank);
-// The same group in the order of a plan.
+// The members of a reduction group in the order of a plan.
 std::vector<int> membersOf(const std::vector<int>& group, const std::vector<int>& order);
 
 class ReductionOp final : public LinearOp {
 public:
-  // Collective. Throws TENON_ERR_LAYOUT if more changes than P -> B of some axes, TENON_ERR_ARG if the
-  // hierarchy does not make up the groups or the program does not reduce, TENON_ERR_COLLECTIVE if
-  // ranks pass different programs.
+  // Collective. Throws TENON_ERR_LAYOUT if more changes than P -> B of some axes, TENON_ERR_ARG if
+  // the hierarchy does not make up the groups or the program does not reduce, TENON_ERR_COLLECTIVE
+  // if ranks pass different programs.
   ReductionOp(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
               ReductionPlan plan, const CarrierPolicy& policy = {});
 
   const char* type() const noexcept override { return "reduction"; }
   std::string agreedText() const override;
-  // The hierarchy, the transport, and each step with what this rank sends in it.
+  // Lists the hierarchy, the transport, and each step with what this rank sends in it.
   std::string describeMore() const override;
   Index bufferBytes() const override;
 
@@ -71,7 +73,8 @@ private:
   void makeStages();
   Rows& rows(Space space);
   std::unique_ptr<Rows> makeRows(Space space);
-  // Rows of the action in flight: the caller's array where its cells lie as in one, else ours.
+  // Set the rows at the ends of the action in flight: the caller's array where its elements lie
+  // like a row, else a row of the buffers.
   void takeSource(const Action& action);
   void takeTarget(const Action& action);
   Action actionOf(Sense sense, std::size_t step) const;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Whether a sum over grid axes runs a program, and which: the options, the prices, and the
+// numbering of ranks on the levels of the machine. All of it follows from what ranks share (grid,
+// options, machine file, the largest local array), so that they choose alike.
 #include "linop/programs/reduction_policy.hpp"
 
 #include "comm/machine_object.hpp"
@@ -31,6 +34,9 @@ struct Cheapest {
 template <class SecondsOf>
 Cheapest cheapestOf(const Hierarchy& hierarchy, SecondsOf secondsOf) {
   const int levels = static_cast<int>(hierarchy.size());
+  // The number of programs grows fast with levels and steps, and each of them is priced at set-up:
+  // hence the two limits. They come in order of size, so that of equal prices the shortest program
+  // wins.
   const auto programs = reductionPrograms(levels, levels > 3 ? 3 : 5);
   Cheapest best;
   for (Index i = 0; i < programs->count(); ++i) {
@@ -44,6 +50,8 @@ Cheapest cheapestOf(const Hierarchy& hierarchy, SecondsOf secondsOf) {
 
 void takeIfCheaper(ReductionChoice& choice, const Cheapest& best, const std::string& other,
                    double otherSeconds) {
+  // The margin keeps the errors of predictions from deciding between ways that cost nearly the
+  // same.
   choice.taken = best.seconds < kWorthwhile * otherSeconds;
   choice.plan.program = best.program;
   choice.why = fmt::format(
@@ -72,7 +80,8 @@ void chooseBySimulation(ReductionChoice& choice, const Machine& machine, const L
                 simulation.seconds({Instruction{}}));
 }
 
-// The first of several that reduces over so many levels. One alone is checked where it is used.
+// The first of several programs that reduces over so many levels. One program alone is not checked
+// here: where it is used its error is told in full.
 const Program& fittingProgram(const std::vector<Program>& programs, const Hierarchy& hierarchy) {
   std::string reasons;
   for (const Program& program : programs) {
@@ -91,7 +100,8 @@ const Program& fittingProgram(const std::vector<Program>& programs, const Hierar
                   programs.size(), fmt::join(hierarchy, ","), reasons));
 }
 
-// The levels on which the ranks are numbered.
+// The levels on which the ranks are numbered: those of the machine file, or of the option, or one
+// level.
 Hierarchy levelsOf(const ReductionPolicy& policy, const std::optional<Machine>& machine,
                    int ranks) {
   if (!machine)
@@ -115,6 +125,8 @@ ReductionChoice chooseReduction(const ReductionPolicy& policy, const Layout& dom
   std::optional<Machine> machine;
   if (!policy.machineFile.empty())
     machine = machineForRanks(policy.machineFile, ranks);
+  // The default rates stand for no machine in particular, so that prices made of them must not
+  // decide.
   if (policy.automatic && !machine && rates == LinkRates{}) {
     choice.why = "-tenon_reduction auto: as mpi, since the machine is not described (pass "
                  "-tenon_machine_file or -tenon_machine_latency, -tenon_machine_bandwidth, ...)";
@@ -125,11 +137,14 @@ ReductionChoice chooseReduction(const ReductionPolicy& policy, const Layout& dom
     choice.plan.hierarchy = reductionHierarchy(domain.grid(), axes, levels);
     choice.plan.order = memberOrder(domain.grid(), axes, levels);
   } catch (const Error& error) {
+    // Ranks that do not stand on the levels are an error for a program that the user asked for;
+    // auto has another way, and says why it takes it.
     if (!policy.automatic)
       throw;
     choice.why = "-tenon_reduction auto: as mpi, since " + error.text();
     return choice;
   }
+  // Each group is one rank, so that there is nothing to sum.
   if (choice.plan.hierarchy.empty())
     return choice;
   const Index cells = mostCells(domain);
@@ -174,7 +189,7 @@ Hierarchy parseLevels(const std::string& text) {
   return levels;
 }
 
-// Digits of a place on the levels.
+// The digits of a place on the levels, of which the last runs fastest.
 std::vector<Index> digitsOf(Index place, const Hierarchy& machine) {
   std::vector<Index> digits(machine.size());
   for (std::size_t level = machine.size(); level-- > 0; place /= machine[level])
@@ -182,8 +197,7 @@ std::vector<Index> digitsOf(Index place, const Hierarchy& machine) {
   return digits;
 }
 
-// The digits of each level among the ranks, in the order in which they come; the product of their
-// numbers is the ranks' number.
+// The digits that the ranks have on each level, in the order in which they first come.
 std::vector<std::vector<Index>> digitsOf(const std::vector<int>& ranks, const Hierarchy& machine) {
   std::vector<std::vector<Index>> digits(machine.size());
   for (int rank : ranks) {
@@ -195,6 +209,9 @@ std::vector<std::vector<Index>> digitsOf(const std::vector<int>& ranks, const Hi
   return digits;
 }
 
+// How many digits the ranks have on each level. Different ranks have different digits, so that the
+// product of these numbers is at least the number of ranks, and equal to it only if all
+// combinations of the digits occur: then the group is a product of parts of the levels.
 std::vector<Index> sizesOf(const std::vector<int>& ranks, const Hierarchy& machine) {
   std::vector<Index> sizes;
   Index product = 1;
@@ -213,9 +230,9 @@ std::vector<Index> sizesOf(const std::vector<int>& ranks, const Hierarchy& machi
   return sizes;
 }
 
-// Which of the ranks has each number, level by level.
+// Which of the ranks has each number, where ranks are numbered level by level.
 std::vector<int> orderOf(const std::vector<int>& ranks, const Hierarchy& machine) {
-  sizesOf(ranks, machine); // or throws
+  sizesOf(ranks, machine); // throws if the group is no such product
   const std::vector<std::vector<Index>> digits = digitsOf(ranks, machine);
   std::vector<int> order(ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -230,7 +247,7 @@ std::vector<int> orderOf(const std::vector<int>& ranks, const Hierarchy& machine
   return order;
 }
 
-// Bytes are counted in each program of its own.
+// Each program is parsed by itself, so that errors count bytes from its own beginning.
 std::vector<Program> parsePrograms(const std::string& text) {
   std::vector<Program> programs;
   std::size_t begin = 0;
@@ -313,6 +330,7 @@ Hierarchy reductionHierarchy(const Grid& grid, const std::vector<int>& axes,
                       fmt::join(group, ","), fmt::join(own, ",")));
     }
   }
+  // A level of one member has nothing to sum, and programs do not know it.
   std::erase(sizes, 1);
   return sizes;
 }
@@ -332,6 +350,7 @@ std::vector<int> memberOrder(const Grid& grid, const std::vector<int>& axes,
                       "-tenon_machine_levels",
                       fmt::join(machine, ","), fmt::join(group, ","),
                       fmt::join(groups.front(), ",")));
+  // No order stands for the order of coordinates, so that texts do not name the usual case.
   if (std::ranges::is_sorted(order))
     order.clear();
   return order;

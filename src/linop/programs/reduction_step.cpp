@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Follows what each member holds through the steps of a program, and makes each step a schedule. A
+// member holds its elements without gaps, so that an element has two numbers, one in the whole and
+// one in a member's array: schedules are made by counting both.
 #include "linop/programs/reduction_step.hpp"
 
 #include "geometry/cuts.hpp"
@@ -27,7 +30,7 @@ std::vector<CellRuns> cellsOf(const Holdings& held, const std::vector<Index>& cu
   return cells;
 }
 
-// What stands at the places begin ... end-1 among the cells.
+// The elements that stand at the places begin ... end-1 when the runs are counted through.
 CellRuns shareOf(const CellRuns& runs, Interval places) {
   CellRuns share;
   Index place = 0;
@@ -39,7 +42,8 @@ CellRuns shareOf(const CellRuns& runs, Interval places) {
   return share;
 }
 
-// All members of a group hold the same, and get one balanced share each.
+// What members hold between the two steps of an AllReduce: all of a group had the same, and each
+// keeps a balanced share of it.
 std::vector<CellRuns> shared(const DeviceGroups& groups, std::vector<CellRuns> held) {
   for (const std::vector<int>& group : groups) {
     const CellRuns whole = held[group.front()];
@@ -51,7 +55,8 @@ std::vector<CellRuns> shared(const DeviceGroups& groups, std::vector<CellRuns> h
 }
 
 // Whether n members sum t bytes faster when each first sums its share: a member then sends and
-// receives 2 (n-1)/n t in two rounds, and adds t, instead of (n-1) t in one and n t.
+// receives 2 (n-1)/n t in two rounds, and adds t, instead of (n-1) t in one and n t. Two members
+// send t either way, so that they gain nothing by a second round.
 bool isCheaperInTwo(int members, double bytes, const LinkRates& rates) {
   const double n = members;
   const double round = rates.latency + (n - 1) * rates.overhead;
@@ -61,6 +66,8 @@ bool isCheaperInTwo(int members, double bytes, const LinkRates& rates) {
   return members > 2 && two < one;
 }
 
+// Blocks that continue each other on both sides become one, so that kernels and messages see long
+// runs.
 void addBlock(std::vector<CellBlock>& blocks, Index source, Index target, Index cells) {
   if (!blocks.empty()) {
     CellBlock& last = blocks.back();
@@ -77,7 +84,8 @@ void addBlock(std::vector<CellBlock>& blocks, Index source, Index target, Index 
                     .targetStep = {1}});
 }
 
-// The cells that two members share, where each holds them.
+// The elements that one member holds before the step and another after it, with their places in
+// both arrays. Both lists of runs rise, so that one walk along the two finds all.
 Transfer transferOf(int peer, const CellRuns& source, const CellRuns& target) {
   Transfer transfer{.peer = peer, .cells = 0, .blocks = {}};
   Index sourcePlace = 0, targetPlace = 0;
@@ -95,6 +103,7 @@ Transfer transferOf(int peer, const CellRuns& source, const CellRuns& target) {
   return transfer;
 }
 
+// The elements of an array that no transfer reaches: the executor only scales them by beta.
 std::vector<CellBox> untouched(const std::vector<Transfer>& transfers, bool bySource, Index cells) {
   std::vector<Interval> runs;
   for (const Transfer& transfer : transfers)
@@ -105,6 +114,7 @@ std::vector<CellBox> untouched(const std::vector<Transfer>& transfers, bool bySo
   return gapsOf({coverage(std::move(runs), {0, cells})});
 }
 
+// A member in no group gives to itself alone, and so keeps what it has.
 std::vector<int> groupOf(const DeviceGroups& groups, int member) {
   for (const std::vector<int>& group : groups)
     if (std::find(group.begin(), group.end(), member) != group.end())
@@ -130,6 +140,8 @@ std::vector<ReductionStep> reductionSteps(const Program& program, const Hierarch
   for (std::size_t i = 0; i < program.size(); ++i) {
     const CollectiveKind kind = program[i].collective;
     DeviceGroups groups = groupsOf(hierarchy, program[i]);
+    // All ranks must divide the same steps in two, so that the price is that of one group for all
+    // of them.
     const std::vector<int>& first = groups.front();
     const double bytes = static_cast<double>(mostBytes) * rowsIn(held[first.front()]) / members;
     Holdings next = holdingsAfter(kind, groups, held);
@@ -170,6 +182,7 @@ double priceOfSteps(const std::vector<ReductionStep>& steps, Index cellBytes,
 }
 
 Index mostCells(const Layout& layout) {
+  // A part is largest in each dimension by itself, so that this can be more than any rank holds.
   Index most = 1;
   for (int d = 0; d < layout.rank(); ++d) {
     Index extent = 0;
@@ -182,6 +195,8 @@ Index mostCells(const Layout& layout) {
 
 Schedule reductionSchedule(const ReductionStep& step, int member, const std::vector<int>& ranks) {
   const std::vector<int> group = groupOf(step.groups, member);
+  // After a Broadcast all members hold what the root held; what others held before it does not
+  // count.
   const bool rootGives = step.kind == CollectiveKind::Broadcast;
   const CellRuns &before = step.before[member], &after = step.after[member];
   Schedule schedule;

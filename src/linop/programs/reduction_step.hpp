@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The steps of a reduction program as schedules. The C cells of a rank's array, in row-major order, are
-// cut into k balanced chunks, one for each member of its reduction group; fewer cells than members give
-// empty ones. In a step from what members hold before to what they hold after (the rows of
-// reduction/holdings.hpp, as cells), member i of a group gives member j
+// The steps of a reduction program as schedules. The C cells of a rank's array, in row-major order,
+// are cut into k balanced chunks, one for each member of its reduction group; fewer cells than
+// members give empty ones. In a step from what members hold before to what they hold after (the
+// rows of reduction/holdings.hpp, as cells), member i of a group gives member j
 //
 //     before(i) and after(j)     but in a Broadcast only the first member gives,
 //
-// and j adds what it gets. This is AllReduce, ReduceScatter, Reduce and AllGather, as only in the first
-// three may two members hold one cell. Who is in no group keeps what it has. A member holds its cells
-// without gaps, in their order.
+// and j adds what it gets. This is AllReduce, ReduceScatter, Reduce and AllGather, as only in the
+// first three may two members hold one cell. A member that is in no group keeps what it has. A
+// member holds its cells without gaps, in their order.
 //
-// So each step is a linear map on raw memory, and its transpose is the schedule's: of AllReduce
-// itself, of ReduceScatter and AllGather each other, and so are Reduce and Broadcast.
+// So each step is a linear map on raw memory, and its transpose is that of the schedule: AllReduce
+// is its own transpose, ReduceScatter and AllGather are each other's, and so are Reduce and
+// Broadcast.
 #pragma once
 
 #include "geometry/schedule.hpp"
@@ -24,12 +25,13 @@ namespace tenon {
 using CellRuns = std::vector<Interval>;
 Index cellsIn(const CellRuns& runs);
 
-// What all ranks must mean alike.
+// What all ranks must agree on.
 struct ReductionPlan {
   Hierarchy hierarchy; // sizes above 1; their product is the size of a reduction group
   Program program;
   LinkRates rates = {};
-  // Which of a group's ranks, by rising coordinates, each member is; none: member i is the i-th.
+  // Which of a group's ranks, counted by rising coordinates, each member is; empty if member i is
+  // the i-th.
   std::vector<int> order = {};
 };
 
@@ -40,22 +42,24 @@ struct ReductionStep {
   std::vector<CellRuns> before, after; // of each member
 };
 
-// A reduction of `cells` cells on each member of the hierarchy. An AllReduce of several members is a
-// ReduceScatter and an AllGather where these are cheaper, at these rates, for an array of mostBytes,
-// which is the same on all ranks; the result is the same bit by bit. The program must reduce.
+// The steps of a reduction of `cells` cells on each member of the hierarchy. An AllReduce of
+// several members becomes a ReduceScatter and an AllGather where these are cheaper, at these rates,
+// for an array of mostBytes, which is the same on all ranks; the result is the same bit by bit. The
+// program must reduce.
 std::vector<ReductionStep> reductionSteps(const Program& program, const Hierarchy& hierarchy,
                                           Index cells, Index mostBytes, const LinkRates& rates);
 
-// Seconds. A step costs the first member of its first group, where a root sends or receives most,
+// The price in seconds. A step costs the first member of its first group, where a root sends or
+// receives most,
 //     latency + messages overhead + bytes / bandwidth + (packed + added) / copyBandwidth,
 // messages and bytes being the larger of what it sends and what it receives.
 double priceOfSteps(const std::vector<ReductionStep>& steps, Index cellBytes,
                     const LinkRates& rates);
 
-// Cells of the largest local array, the same on all ranks.
+// At least the cells of the largest local array; the same on all ranks.
 Index mostCells(const Layout& layout);
 
-// For a member; `ranks` are the members', in order.
+// The schedule of a member in a step; `ranks` are those of all members, in order.
 Schedule reductionSchedule(const ReductionStep& step, int member, const std::vector<int>& ranks);
 
 } // namespace tenon

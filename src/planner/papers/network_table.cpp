@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reads networks as tables from JSON. Each layer is read knowing those before it, so that names are
+// unique and every edge goes forward: cost models and searches may take the layers in the order of
+// the file.
 #include "planner/papers/network_table.hpp"
 
 #include "sys/files/json_tree.hpp"
@@ -17,7 +20,7 @@ namespace tenon {
 namespace {
 
 constexpr const char* kTableFormat = "tenon-network-table-1";
-// In the order of TableLayer::Kind.
+// The names of the kinds, in the order of TableLayer::Kind.
 const std::vector<std::string> kKinds = {"conv", "upconv", "fc", "add"};
 
 double elements(Index channels, const std::vector<Index>& extents) {
@@ -71,6 +74,8 @@ TableLayer readTableLayer(const JsonView& view, const NetworkTable& before) {
                                       before.splitDims));
   layer.weights = view.has("weights") ? view.at("weights").integer(0) : 0;
   layer.readsInput = view.has("reads_input") && view.at("reads_input").flag();
+  // A fully connected layer reads all of space for each output, and what has no space cannot split
+  // it.
   layer.splitSpace = layer.kind != Kind::Affine && !layer.input.empty() &&
                      (!view.has("split_space") || view.at("split_space").flag());
   return layer;
@@ -118,6 +123,7 @@ NetworkTable parseNetworkTable(const std::string& text, const std::string& where
                                        root.at("format").text(), kTableFormat));
   NetworkTable table{
       .name = root.at("name").name(), .about = root.at("about").text(), .layers = {}, .edges = {}};
+  // The labels d, h and w are all there are for space.
   const Index dims = root.at("split_dims").integer(1);
   if (dims > 3)
     root.at("split_dims").fail(fmt::format("is {}; it must be in 1 to 3", dims));

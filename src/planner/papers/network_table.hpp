@@ -4,10 +4,11 @@
 //
 //   format, name, about   "tenon-network-table-1" and texts
 //   split_dims            how many leading spatial dimensions may be split
-//   layers                name; kind: conv, upconv (its stride is its kernel), fc or add; kernel of conv
-//                         and upconv; input, output: spatial extents before pooling; in_channels,
-//                         out_channels; weights without biases; reads_input: true where it reads the
-//                         network's input; split_space: false where space must be whole, as always of fc
+//   layers                name; kind: conv, upconv (its stride is its kernel), fc or add; kernel of
+//                         conv and upconv; input, output: spatial extents before pooling;
+//                         in_channels, out_channels; weights without biases; reads_input: true
+//                         where it reads the network's input; split_space: false where space must
+//                         be whole, as always of fc
 //   edges                 from, to, elements of a sample that is moved
 #pragma once
 
@@ -29,7 +30,7 @@ struct TableLayer {
 
   // Rows that a block needs of its neighbour in each direction.
   Index halo() const { return kind == Kind::Conv ? kernel / 2 : 0; }
-  // Elements of a sample.
+  // The elements of one sample.
   double inputElements() const;
   double outputElements() const;
 };
@@ -46,13 +47,15 @@ struct NetworkTable {
   std::vector<TableEdge> edges;
 
   bool isRead(int layer) const;
-  // Of a sample: channels, then space, as the first layer that reads the network's input has them.
+  // The shape of a sample, channels and then space, as the first layer that reads the network's
+  // input has it.
   std::vector<Index> inputShape() const;
 };
 
 // `where` is what messages call the file. Throws TENON_ERR_FORMAT naming file, byte and key.
 NetworkTable parseNetworkTable(const std::string& text, const std::string& where);
-// Of a name in share/tenon/networks/tables, or at a path: a word with a slash or the ending .json.
+// Reads a table by its name in share/tenon/networks/tables, or from a path, which is a word with a
+// slash or the ending .json.
 NetworkTable readNetworkTable(const std::string& nameOrPath);
 
 } // namespace tenon

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The cost equations of two papers, a function each. They are kept as printed, with rounded
+// logarithms and with latencies even for one process, so that their numbers can be held against the
+// papers' own; corrections belong into model T1.
 #include "planner/papers/published_costs.hpp"
 
 #include "sys/errors/error.hpp"
@@ -17,12 +20,12 @@ namespace {
 
 constexpr double kElementBytes = 4;
 
-// ceil(log2 n).
+// ceil(log2 n), which is 0 for one process.
 double roundedLog(Index n) {
   return std::bit_width(static_cast<std::uint64_t>(n - 1));
 }
 
-// alpha ceil(log n) + beta (n-1)/n elements.
+// The term of a ring: alpha ceil(log n) + beta (n-1)/n elements.
 double ringTerm(const T1Link& link, Index n, double elements) {
   return link.alpha * roundedLog(n) +
          link.beta * kElementBytes * (double(n - 1) / double(n)) * elements;
@@ -32,7 +35,7 @@ double weightsOf(const TableLayer& layer) {
   return static_cast<double>(layer.weights);
 }
 
-// Elements of a row of pixels, all but the first dimension.
+// The elements of a row of pixels, which has all dimensions but the first.
 double rowElements(const std::vector<Index>& extents, Index channels) {
   double elements = static_cast<double>(channels);
   for (std::size_t d = 1; d < extents.size(); ++d)
@@ -56,6 +59,7 @@ double modelAndBatch(const TableLayer& layer, bool isFirst, double batch, const 
 }
 
 TableLayers withoutSums(const TableLayers& layers) {
+  // Sums in place have neither weights nor windows, and the papers do not count them as layers.
   TableLayers kept;
   std::copy_if(layers.begin(), layers.end(), std::back_inserter(kept),
                [](const TableLayer& layer) { return layer.kind != TableLayer::Kind::Add; });
@@ -108,7 +112,8 @@ double eq8(const TableLayers& layers, Index batch, const std::vector<PaperGrid>&
   return seconds;
 }
 
-// Where an affine layer follows, its input has no width, and that of the convolution's channels is 1.
+// The halo of the output is a row of what the next layer reads. Where an affine layer follows, its
+// input has no rows, and the row is the channels of one pixel.
 double eq9(const TableLayers& layers, Index batch, const PaperGrid& grid, const T1Link& link) {
   const double local = double(batch) / double(grid.columns);
   double seconds = 0;

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The communication costs of one training iteration as two papers print them, a function for each equation:
+// The communication costs of one training iteration as two papers print them, a function for each
+// equation:
 //
-//   001  Gholami, Azad, Jin, Keutzer, Buluc: Integrated Model, Batch, and Domain Parallelism in Training
-//        Neural Networks (arXiv 1712.04432), Eqs. 3 to 9
-//   003  its first version, Integrated Model and Data Parallelism in Training Neural Networks, Eq. 4
+//   001  Gholami, Azad, Jin, Keutzer, Buluc: Integrated Model, Batch, and Domain Parallelism in
+//        Training Neural Networks (arXiv 1712.04432), Eqs. 3 to 9
+//   003  its first version, Integrated Model and Data Parallelism in Training Neural Networks, Eq.
+//        4
 //
-// As printed: logarithms are rounded up to base 2, an iteration has all the terms of the sums, B and P are
-// what they say. Read into them: d_(i-1) and d_i are the input and the output of layer i before pooling
-// (Eq. 2), an element has 4 bytes, sums over i from 0 begin with the first layer, since there is no W_0;
-// sums in place (add) are no layers. An affine layer is a convolution of 1 x 1 pixel: Eq. 7, which the paper
-// does not apply to it, charges it latency alone. Of three dimensions, X_W are all but the first.
+// As printed: logarithms are rounded up to base 2, an iteration has all the terms of the sums, B
+// and P are what they say. Read into them: d_(i-1) and d_i are the input and the output of layer i
+// before pooling (Eq. 2), an element has 4 bytes, sums over i from 0 begin with the first layer,
+// since there is no W_0; sums in place (add) are no layers. An affine layer is a convolution of 1 x
+// 1 pixel: Eq. 7, which the paper does not apply to it, charges it latency alone. Of three
+// dimensions, X_W are all but the first.
 #pragma once
 
 #include "planner/papers/network_table.hpp"
@@ -33,18 +36,20 @@ double eq5(const TableLayer& layer, Index batch);
 double eq6(const TableLayer& layer, Index batch, Index processes, const T1Link& link);
 // Pure domain parallelism.
 double eq7(const TableLayers& layers, Index batch, Index processes, const T1Link& link);
-// Model and batch on a grid, of each layer.
+// Model and batch parallelism on a grid for each layer.
 double eq8(const TableLayers& layers, Index batch, const std::vector<PaperGrid>& grids,
            const T1Link& link);
-// Model (affine layers) or domain (convolutions), and batch, on one grid.
+// Model (affine layers) or domain (convolutions) parallelism, and batch parallelism, on one grid.
 double eq9(const TableLayers& layers, Index batch, const PaperGrid& grid, const T1Link& link);
-// 003: model and data on a grid.
+// 003: model and data parallelism on a grid.
 double eq4Of003(const TableLayers& layers, Index batch, const PaperGrid& grid, const T1Link& link);
 
-// The names of the functions that price a whole network: "eq3", "eq4", "eq7", "eq8", "eq9", "eq4_003".
+// The names of the functions that price a whole network: "eq3", "eq4", "eq7", "eq8", "eq9",
+// "eq4_003".
 const std::vector<std::string>& publishedCosts();
-// By name. `convolutions` is the grid of these in Eq. 8, where it is another. Throws TENON_ERR_ARG for another
-// name, an extent below 1, or, of equations of one number of processes, a grid that is not 1 x P or P x 1.
+// The cost of a network by the name of an equation. `convolutions` is the grid of the convolutions
+// in Eq. 8, where it is another. Throws TENON_ERR_ARG for another name, for an extent below 1, and
+// for a grid that is not 1 x P or P x 1 with an equation for one number of processes.
 double publishedCost(const std::string& name, const NetworkTable& network, Index batch,
                      const PaperGrid& grid, const PaperGrid& convolutions, const T1Link& link);
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Model T1, a function for each of the assumptions that are numbered in the header. Numbers of
+// parts enter as real numbers, without rounding: uneven splits cost as if they were even, as in the
+// papers, although no process could run them so.
 #include "planner/papers/t1_model.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +14,8 @@ namespace tenon {
 namespace {
 
 constexpr double kWordBytes = 4; // assumption 1
-constexpr double kBytesOfAWeight =
-    12; // weight, gradient and one state of the optimizer: assumption 14
+// The weight, its gradient and one state of the optimizer: assumption 14.
+constexpr double kBytesOfAWeight = 12;
 
 double neighbourBlocks(Index parts) {
   return parts == 1 ? 0 : parts == 2 ? 1 : 2;
@@ -38,7 +41,7 @@ std::string T1Model::spatial(int layer) const {
                           : "";
 }
 
-// Assumption 5.
+// Assumption 5, and for the label i that the input's channels have as many parts, too.
 std::string T1Model::fault(int layer, int word) const {
   const TableLayer& asked = network_.layers[layer];
   const Parts& parts = parts_[word];
@@ -65,7 +68,8 @@ std::string T1Model::fault(int layer, int word) const {
   return {};
 }
 
-// Assumption 7.
+// Assumption 7. The processes with the same part of the weights are those that differ in batch and
+// space alone.
 double T1Model::gradientSeconds(const TableLayer& layer, const Parts& parts) const {
   const double r = static_cast<double>(parts.channels);
   const double p = static_cast<double>(grid().processes()) / r;
@@ -75,7 +79,7 @@ double T1Model::gradientSeconds(const TableLayer& layer, const Parts& parts) con
               link_.beta * (p - 1) / p * kWordBytes * static_cast<double>(layer.weights) / r);
 }
 
-// Assumption 8.
+// Assumption 8. A face has all dimensions of a block but its own, whether they are split or not.
 double T1Model::haloSeconds(const TableLayer& layer, const Parts& parts, double channels) const {
   if (layer.halo() == 0)
     return 0;
@@ -93,7 +97,8 @@ double T1Model::haloSeconds(const TableLayer& layer, const Parts& parts, double 
   return layer.readsInput ? seconds : 2 * seconds;
 }
 
-// Of the output, by the r that have parts of its channels or addends.
+// The time in which the r processes that have parts of the output's channels, or addends, gather or
+// reduce the output.
 double T1Model::gatherSeconds(const TableLayer& layer, const Parts& parts) const {
   const double r = static_cast<double>(parts.channels);
   return link_.alpha * std::log2(r) + link_.beta * kWordBytes * batch_ * layer.outputElements() /
@@ -114,7 +119,8 @@ double T1Model::layerSeconds(int layer, int word) const {
   return seconds;
 }
 
-// Assumption 14.
+// Assumption 14. With the label i input and output change places: the input is split among all, and
+// each process has all channels of the output as addends.
 double T1Model::layerBytes(int layer, int word) const {
   const TableLayer& asked = network_.layers[layer];
   const Parts& parts = parts_[word];
@@ -127,7 +133,8 @@ double T1Model::layerBytes(int layer, int word) const {
               asked.outputElements() / (isSum ? without : all));
 }
 
-// Assumption 9.
+// Assumption 9. Where a word of the writer gives a process all that the reader needs, nothing
+// moves.
 double T1Model::moveSeconds(int move, int from, int to) const {
   const TableEdge& edge = network_.edges[move];
   const Parts &q = parts_[from], &t = parts_[to];

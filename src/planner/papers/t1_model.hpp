@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Model T1: what training communicates, by one latency and one bandwidth, on a network that is a table.
-// Its assumptions, by the numbers that the code names:
+// Model T1: what training communicates, by one latency and one bandwidth, on a network that is a
+// table. Its assumptions, by the numbers that the code names:
 //
-//    1  latency alpha, alpha lg n for a collective of n processes; beta seconds for each byte of a process;
-//       words of 4 bytes. One iteration: forward, backward, sums of gradients; no overlap, sums are free.
-//    2  A layer's parts (r, s, b): model, domain and batch; r s b = P. Every layer uses all P processes.
+//    1  latency alpha, alpha lg n for a collective of n processes; beta seconds for each byte of a
+//       process; words of 4 bytes. One iteration: forward, backward, sums of gradients; no overlap,
+//       sums are free.
+//    2  A layer's parts (r, s, b): model, domain and batch; r s b = P. Every layer uses all P
+//       processes.
 //    3  The domain is split in the table's leading dimensions, which take turns.
-//    4  A layer reads its input in (1, s, b), equal on the r, and writes its output in (r, s, b). Pooling and
-//       pointwise layers act on the output where it is, free. An add reads and writes (r, s, b).
-//    5  Possible is: b <= B; r <= output channels; of a window, no block of the input has fewer rows than its
-//       halo or 1, none of the output fewer than 1, without rounding; s = 1 where space must be whole.
-//       Uneven splits cost as if they were even.
+//    4  A layer reads its input in (1, s, b), equal on the r, and writes its output in (r, s, b).
+//       Pooling and pointwise layers act on the output where it is, free. An add reads and writes
+//       (r, s, b).
+//    5  Possible is: b <= B; r <= output channels; of a window, no block of the input has fewer
+//       rows than its halo or 1, none of the output fewer than 1, without rounding; s = 1 where
+//       space must be whole. Uneven splits cost as if they were even.
 //    6  A halo is floor(kernel / 2) rows wide for a convolution, else 0.
-//    7  Gradients of the weights W: 2 (alpha lg p + beta (p-1)/p 4 W/r) of the p = P/r processes that have
-//       the same weights; biases are not counted.
-//    8  Halos: in each dimension F(s_j) (alpha + beta bytes of a face), F being the neighbours of a block, 0, 1
-//       or 2; all input channels. Twice, since the adjoint costs as much; once where the network's input
-//       is read.
+//    7  Gradients of the weights W: 2 (alpha lg p + beta (p-1)/p 4 W/r) of the p = P/r processes
+//       that have the same weights; biases are not counted.
+//    8  Halos: in each dimension F(s_j) (alpha + beta bytes of a face), F being the neighbours of a
+//       block, 0, 1 or 2; all input channels. Twice, since the adjoint costs as much; once where
+//       the network's input is read.
 //    9  An edge of N elements a sample from q to t: Q = product of t, g = product of max(q, t) / Q,
 //       2 (alpha lg g + beta 4 B N/Q (1 - 1/g)): each process has 1/g of what it needs.
 //   10  The network's input is anywhere, free, and has no gradient.
@@ -25,10 +28,10 @@
 //   13  Baselines: search/plan_search.hpp.
 //   14  Bytes: 12 W/r + 4 B input/(s b) + 4 B output/P of each layer.
 //
-// Beyond the papers, and only if asked for: the letter i splits the r over input channels. Then the input is
-// read in (r, s, b) as by an add, halos have the channels of a part, the output is a sum of r parts, which
-// is reduced and scattered to (r, s, b), there and back at equal cost; its bytes are 12 W/r + 4 B input/P +
-// 4 B output/(s b).
+// Beyond the papers, and only if asked for: the letter i splits the r over input channels. Then the
+// input is read in (r, s, b) as by an add, halos have the channels of a part, the output is a sum
+// of r parts, which is reduced and scattered to (r, s, b), there and back at equal cost; its bytes
+// are 12 W/r + 4 B input/P + 4 B output/(s b).
 #pragma once
 
 #include "planner/papers/network_table.hpp"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Words as text for a layer, the words that are legal, and the tables that a search gets from a
+// model. The order of a layer's words decides between plans that cost the same, because a search
+// takes the first: the words on the grid of a pinned field are listed first, so that a layer stays
+// where the field lies.
 #include "planner/prices/cost_model.hpp"
 
 #include "sys/errors/error.hpp"
@@ -18,6 +22,7 @@ int CostModel::numberOf(const Word& word) const {
 
 std::string CostModel::text(int layer, int number) const {
   Word word = words_[number];
+  // Inside, split output channels are 'o' for every layer; a layer with groups shows them as 'g'.
   if (word.channel == 'o')
     word.channel = channelLabel(layer);
   return textOf(word, spatial(layer));
@@ -32,6 +37,7 @@ int CostModel::parse(int layer, const std::string& text) const {
       why = fmt::format("its output channels have the label {}", channelLabel(layer));
     word.channel = 'o';
   }
+  // The model has words with input channels only if the search was asked to try them.
   const int number = numberOf(word);
   if (number < 0)
     why = "the label i is not among the choices of this search";
@@ -44,7 +50,7 @@ int CostModel::parse(int layer, const std::string& text) const {
 
 namespace {
 
-// The first word is all batch; the reasons of the others are no shorter.
+// The first word splits the batch alone, and the reason against it is the simplest.
 [[noreturn]] void refuseLayer(const CostModel& model, int layer) {
   throw Error(
       TENON_ERR_SHAPE,
@@ -59,6 +65,7 @@ namespace {
 WordLists legalWords(const CostModel& model) {
   WordLists lists(model.layers());
   for (int layer = 0; layer < model.layers(); ++layer) {
+    // From the first word behind those of the fine grid, round to the last of these.
     const int fine = static_cast<int>(model.words().size()), states = model.states();
     for (int turn = 0; turn < states; ++turn)
       if (const int word = (fine + turn) % states; model.fault(layer, word).empty())
@@ -91,6 +98,8 @@ CostTables tablesOf(const CostModel& model, const WordLists& words) {
 }
 
 double secondsOf(const CostModel& model, const std::vector<int>& plan, MoveSeconds move) {
+  // The same sum as that of the tables, but with any of a model's prices of moves, and for words
+  // instead of states.
   double sum = 0;
   for (int layer = 0; layer < model.layers(); ++layer)
     sum += model.layerSeconds(layer, plan[layer]);

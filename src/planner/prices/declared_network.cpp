@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Declares the layers of a table or of a network file, with what moves between them. Layers without
+// parameters that read one other layer have no choice of their own but follow it: only what is left
+// are variables of the search, and their number decides how long it takes.
 #include "planner/prices/declared_network.hpp"
 
 #include "declaration/core/types.hpp"
@@ -17,7 +20,8 @@ namespace tenon {
 
 namespace {
 
-// Tables come first; where there is neither, the message lists these.
+// Finds the file of a name. Tables come first, and where there is neither the message lists the
+// tables.
 std::string findSource(const std::string& nameOrPath) {
   std::error_code ignored;
   const std::string file = nameOrPath + ".json";
@@ -38,6 +42,7 @@ NetworkSource readNetworkSource(const std::string& nameOrPath) {
   const JsonNode tree = parseJson(text, path);
   const JsonView root(tree, path);
   NetworkSource source{.name = nameOrPath, .table = {}, .layers = {}};
+  // Planning without MPI has no user's types, so none of them is known here.
   if (root.at("format").text().starts_with("tenon-network-table"))
     source.table = parseNetworkTable(text, path);
   else
@@ -49,12 +54,15 @@ NetworkSource readNetworkSource(const std::string& nameOrPath) {
 
 namespace {
 
-// Stride and padding of a window that makes `output` of `input` elements.
+// The stride and padding of a window that makes `output` elements of `input`. A table names
+// neither, so that some that fit have to be found.
 struct Step {
   Index stride = 1, low = 0, high = 0;
 };
 
 Step stepBetween(const TableLayer& layer, Index input, Index output) {
+  // The largest stride comes first, and smaller ones as long as the padding would be wider than a
+  // window. At the end fewer inputs than a stride may be left that no window reaches.
   const Index stride = std::max<Index>(1, (input + output - 1) / output);
   for (Index s = stride; s >= 1; --s) {
     const Index padding = (output - 1) * s + layer.kernel - input;
@@ -94,8 +102,11 @@ std::shared_ptr<Declaration> declaredConvolution(const TableLayer& layer) {
   Index taps = 1;
   for (std::size_t d = 0; d < layer.input.size(); ++d)
     taps *= layer.kernel;
+  // A transposed convolution whose stride is its kernel gives each input a block of outputs of its
+  // own, so it is priced as one of 1 x 1 to as many channels.
   const bool isUp = layer.kind == TableLayer::Kind::Upconv;
   const Index dense = layer.inChannels * layer.outChannels * taps;
+  // A table has no groups, but a grouped convolution has fewer weights by that factor.
   const Index groups = layer.weights > 0 ? dense / layer.weights : 1;
   if (layer.weights > 0 && dense != groups * layer.weights)
     throw Error(
@@ -108,6 +119,7 @@ std::shared_ptr<Declaration> declaredConvolution(const TableLayer& layer) {
   conv->set("out_channels", isUp ? layer.outChannels * taps : layer.outChannels);
   conv->set("groups", groups);
   conv->set("bias", false);
+  // What a plan minimises is a sum, so nothing is priced as hidden behind something else.
   conv->set("overlap", std::string("off"));
   setWindows(layer, *conv);
   return conv;
@@ -126,6 +138,7 @@ std::shared_ptr<Declaration> declaredAs(const TableLayer& layer) {
 }
 
 Index movedChannels(const NetworkTable& table, const TableEdge& edge) {
+  // What moves has the extents that its reader reads, whatever pooling stands between.
   Index pixels = 1;
   for (Index extent : table.layers[edge.to].input)
     pixels *= extent;
@@ -155,7 +168,8 @@ DeclaredNetwork declareNetwork(const NetworkTable& table, Index batch) {
   }
   std::vector<int> inputs(table.layers.size(), 0);
   for (const TableEdge& edge : table.edges) {
-    // Joints have an input for each edge; what others read from several is the channels of one.
+    // Sums have an input for each edge; another layer that reads from several has one input whose
+    // channels they share.
     const bool isJoint = table.layers[edge.to].kind == TableLayer::Kind::Add;
     DeclaredLayer& to = network.layers[edge.to];
     const int input = isJoint ? inputs[edge.to]++ : 0;
@@ -176,7 +190,7 @@ DeclaredNetwork declareNetwork(const NetworkTable& table, Index batch) {
 
 namespace {
 
-// Where a node's output is found.
+// The layer or follower whose output a node's output is.
 struct Place {
   int layer = -1, output = 0;
   Shape shape;
@@ -191,6 +205,7 @@ public:
           fmt::format("the network is a layer of type \"{}\"; a plan needs a sequential or a "
                       "graph of layers",
                       file.type));
+    // Recomputation would trade memory for time behind the back of the prices.
     for (const auto& [key, value] : file.settings)
       if (key == "recompute" && std::get<bool>(value))
         refuseRecomputation("the network");
@@ -264,6 +279,8 @@ private:
       readsInput |= place.layer < 0;
     }
     const Shape shape = declaration->outputShape(shapes);
+    // A layer of its own is what can gain from another word than the layer before it: it has
+    // parameters, joins several inputs or stands where the network's input enters.
     const bool hasParameters = !declaration->rows(shapes).front().parameters.empty();
     if (hasParameters || reads.size() > 1 || readsInput)
       places_.push_back(addLayer(nameOf(layer, node), declaration, reads, shapes, shape));
@@ -274,11 +291,14 @@ private:
     }
   }
 
+  // A new variable of the search, with a move from each layer that it reads and a read of the
+  // network's input where there is one.
   Place addLayer(const std::string& name, const std::shared_ptr<Declaration>& declaration,
                  const std::vector<Place>& reads, const std::vector<Shape>& shapes,
                  const Shape& shape) {
     const int layer = static_cast<int>(network_.layers.size());
     DeclaredLayer made{.name = name, .declaration = declaration, .inputs = shapes};
+    // A dimension that is not in both input and output, as before a flatten, cannot stay split.
     made.splitDims =
         std::max(0, static_cast<int>(std::min(shapes.front().size(), shape.size())) - 2);
     made.mostChannels = shape.size() > 1 ? shape[1] : 1;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Lists the words on a pinned process grid, and lays tensors out on it. A solver's cuts follow no
+// rule, so they are not computed but remembered: a dimension of known extent that the field's own
+// axes split is cut as the first tensor was that lay there.
 #include "planner/prices/field_words.hpp"
 
 #include <algorithm>
@@ -7,16 +10,20 @@ namespace tenon {
 
 namespace {
 
-constexpr int kMostFieldAxes = 5; // 3^5 words
+// Three letters on each axis: 3^5 = 243 words of each layer, and as many again with input channels.
+constexpr int kMostFieldAxes = 5;
 
 void appendWords(const Layout& layout, char channel, std::string word,
                  std::vector<std::string>& words) {
   const int axis = static_cast<int>(word.size());
   if (axis == layout.grid().axes()) {
+    // Words without channels are those of the other label, too, and listed once.
     if (channel == 'o' || word.find(channel) != std::string::npos)
       words.push_back(std::move(word));
     return;
   }
+  // 'k' comes first, so that the words which keep the most do; where the field's batch is split,
+  // 'n' is the same as 'k'.
   for (char letter : {'k', 'n', channel})
     if (letter != 'n' || !(layout.property(axis) == Property::shard(0)))
       appendWords(layout, channel, word + letter, words);
@@ -62,6 +69,7 @@ bool Field::isLike(const Layout& layout) const {
 void Field::learn(const Layout& layout) {
   for (int d = 0; d < std::min(layout.rank(), layout_.rank()); ++d)
     if (layout.splitAxes(d) == layout_.splitAxes(d) && layout.parts(d) > 1)
+      // The first tensor of an extent is kept, which is the field itself or what is nearest to it.
       cuts_.emplace(std::pair(d, layout.shape()[d]), layout.cuts(d));
 }
 
@@ -73,6 +81,8 @@ Layout Field::layout(const Shape& shape, const Properties& properties) const {
     if (properties[axis].isShard())
       spec.splitAxes[properties[axis].dim].push_back(axis);
   for (int d = 0; d < std::min(static_cast<int>(shape.size()), layout_.rank()); ++d) {
+    // Cuts are those of all axes of a dimension together; if one of them is missing, they mean
+    // nothing.
     if (spec.splitAxes[d] != sortedAxes(layout_.splitAxes(d)))
       continue;
     spec.splitAxes[d] = layout_.splitAxes(d);

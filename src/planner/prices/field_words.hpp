@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Words on the process grid of a pinned layout, such as a solver's field. Each axis keeps the property that it has
-// there, or splits the batch, or channels, of one letter in a word. With the layout S2,S3 on a grid of 4 x 2:
+// Words on the process grid of a pinned layout, such as a solver's field. Each axis keeps the
+// property that it has there, or splits the batch, or channels, of one letter in a word. With the
+// layout S2,S3 on a grid of 4 x 2:
 //
-//     k,k   a layer lies where the field does       o,k   4 parts of the output channels, space by 2
+//     k,k   a layer lies where the field does     o,k   4 parts of the output channels, space by 2
 //
-// Where the same axes split a dimension as in the field, it is cut as the field is, or as what lies with the
-// field: cuts are known by dimension and extent, and learnt from the outputs of layers that stay.
+// Where the same axes split a dimension as in the field, it is cut as the field is, or as what lies
+// with the field: cuts are known by dimension and extent, and learnt from the outputs of layers
+// that stay.
 #pragma once
 
 #include "geometry/layout.hpp"
@@ -21,18 +23,19 @@ struct FieldWord {
 
 class Field {
 public:
-  // `name` is that of the end: "input".
+  // `name` says which end of the network it is: "input".
   Field(std::string name, const Layout& layout);
 
   const std::string& name() const noexcept { return name_; }
   const GridPtr& grid() const noexcept { return layout_.gridPtr(); }
   Property property(int axis) const { return layout_.property(axis); }
   bool hasEmptyParts() const;
-  // Those that keep the most first. On a grid of more than 5 axes all of them have the same letter.
+  // The words, those that keep the most first. On a grid of more than 5 axes all axes have the same
+  // letter.
   std::vector<std::string> words(bool inputChannels) const;
   bool isLike(const Layout& layout) const;
 
-  // The cuts of a tensor that lies with the field.
+  // Remembers the cuts of a tensor that lies with the field.
   void learn(const Layout& layout);
   Layout layout(const Shape& shape, const Properties& properties) const;
 

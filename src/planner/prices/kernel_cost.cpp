@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Operations and bytes of a layer's kernels, and their seconds by a machine's rates. The slowest
+// process is found for Apply and for the adjoint separately: on uneven parts they need not be the
+// same, and each pass ends when its own slowest has ended.
 #include "planner/prices/kernel_cost.hpp"
 
 #include "declaration/core/kernel_maps.hpp"
@@ -9,7 +12,8 @@ namespace tenon {
 
 namespace {
 
-// Windows without operations compare the cells of their columns.
+// The rows that loops go through. Pooling has no operations, so it is counted by the elements that
+// its windows read.
 double rowsOf(const Box& output, const KernelWork& work) {
   const double length = output.empty() ? 1 : double(std::max<Index>(1, output.back().size()));
   return (work.flops > 0 ? work.flops : work.columns) / length;
@@ -21,12 +25,17 @@ KernelCost costAt(int position, const Declaration& layer, const Form& form, bool
   const KernelCells cells = kernelCells(form, position);
   const double each = double(cellBytes);
   const Box output = form.output.box(position);
+  // The gradients of the parameters and the cotangent of the input are a product each, and each
+  // gathers the columns.
   const int products = (form.parameters.empty() ? 0 : 1) + (hasCotangent ? 1 : 0);
   KernelCost cost;
   cost.apply = {.flops = work.forward,
                 .bytes = each * (cells.inputs + cells.parameters + cells.output),
                 .columns = work.columns};
   cost.apply.rows = rowsOf(output, cost.apply);
+  // Both products read the output's cotangent and the inputs, and write the parameters' gradients;
+  // for the inputs' cotangents the parameters are read and the inputs written besides. A layer that
+  // needs neither has no adjoint.
   if (products > 0) {
     cost.adjoint = {.pass = hasCotangent ? KernelPass::Adjoint : KernelPass::Parameters,
                     .flops = work.adjointParameters + (hasCotangent ? work.adjoint : 0),

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the kernels of a layer take: their operations and the bytes that they read and write, on the process that
-// has most.
+// What the kernels of a layer take, on the process that takes longest: their operations and the
+// bytes that they read and write.
 //
 //    apply     reads inputs and parameters, writes the output
-//    adjoint   reads the output's cotangent and the inputs, writes the inputs' cotangents where they are wanted;
-//              reads parameters for these, and adds to their gradients
+//    adjoint   reads the output's cotangent and the inputs, writes the inputs' cotangents where
+//              they are wanted; reads parameters for these, and adds to their gradients
 //
-// Rows and columns (kernel_rates.hpp) are those of the output and of the windows, once for each product.
+// Rows and columns (kernel_rates.hpp) are those of the output and of the windows, once for each
+// product.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -20,7 +21,8 @@ struct KernelCost {
   double applySeconds = 0, adjointSeconds = 0;
 };
 
-// hasCotangent: of the inputs. Looks::First is exact for balanced parts, of which position 0 has the largest.
+// `hasCotangent` says whether the cotangents of the inputs are wanted. Looks::First is exact for
+// balanced parts, the largest of which is that of position 0.
 KernelCost kernelCost(const Declaration& layer, const Form& form, bool hasCotangent,
                       Index cellBytes, const KernelRates& rates, Looks looks);
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Prices the forms that layers would have under each word, and the conversions between them. What a
+// layer costs under a word is computed in the constructor, once for layers that differ in name
+// alone; moves are priced when a search asks, and remembered by their two layouts, because many
+// pairs of words lead to the same two.
 #include "planner/prices/own_model.hpp"
 
 #include "geometry/layout.hpp"
@@ -15,10 +19,13 @@ namespace tenon {
 namespace {
 
 constexpr Index kFirstSpatial = 2;
-constexpr double kCopiesOfAParameter = 3; // its gradient and one state of the optimizer beside it
+// A parameter, its gradient and one state of the optimizer.
+constexpr double kCopiesOfAParameter = 3;
 
-// A layout's properties on a tensor of another shape. Of features, what splits space is behind what splits
-// channels.
+// The layout of what moves, which may have another shape than what its writer gives: some of the
+// channels, space after pooling, or features. A dimension keeps its cuts if its extent is the same,
+// and is cut in balance if not. Where space has become part of the features, its axes split them
+// behind those of the channels, since the features of a channel are one run.
 Layout onShape(const Layout& layout, const Shape& shape) {
   LayoutSpec spec = layout.spec();
   const std::size_t rank = shape.size();
@@ -41,6 +48,7 @@ Layout onShape(const Layout& layout, const Shape& shape) {
   return Layout(std::move(spec));
 }
 
+// The fault of a layout in which a process has nothing; empty where each has something.
 std::string emptyPart(const Layout& layout, const char* what) {
   for (int d = 0; d < layout.rank(); ++d) {
     const std::vector<Index>& cuts = layout.cuts(d);
@@ -59,6 +67,8 @@ OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool 
     : CostModel(std::move(grid), inputChannels), network_(std::move(network)),
       rates_(std::move(rates)), task_(std::move(task)), grid_(this->grid().grid()),
       flows_(makeFlowTable(grid_, rates_.links)) {
+  // The fields come first, because they decide how many words there are. Layers follow in the order
+  // of the network: each learns its cuts on a field's grid from the layers before it.
   addFields(inputChannels);
   for (const DeclaredLayer& layer : network_.layers)
     names_.push_back(layer.name);
@@ -71,6 +81,8 @@ OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool 
 }
 
 void OwnModel::addFields(bool inputChannels) {
+  // Input and output of a network often lie on one grid with the same properties, and then have the
+  // same words.
   const auto add = [&](const char* name, const std::optional<Layout>& pinned) {
     if (!pinned ||
         std::any_of(fields_.begin(), fields_.end(), [&](Field& f) { return f.isLike(*pinned); }))
@@ -85,6 +97,8 @@ void OwnModel::addFields(bool inputChannels) {
 void OwnModel::addKinds() {
   std::map<std::string, int> known;
   for (const DeclaredLayer& layer : network_.layers) {
+    // Networks repeat their layers, and a form takes far longer to make than a key: this is
+    // everything that a layer's price depends on.
     std::string key = fmt::format("{} {} {} {}", layer.declaration->agreedText(), layer.splitDims,
                                   layer.mostChannels, layer.readsInput);
     for (const Shape& input : layer.inputs)
@@ -102,7 +116,8 @@ void OwnModel::addKinds() {
   }
 }
 
-// A pinned end is a layer whose one word is the first.
+// Adds a pinned end of the network as a layer that has one word, the first. It costs nothing
+// itself; the moves from and to it do.
 int OwnModel::addPinnedEnd(const char* name, const Layout& layout) {
   Kind kind;
   for (int word = 0; word < states(); ++word)
@@ -121,7 +136,10 @@ void OwnModel::addPinnedEnds() {
   const auto add = [&](const DeclaredMove& move, bool back) {
     moves_.push_back({move.from, move.to});
     Ends& ends = ends_.emplace_back(endsOf(move));
+    // Unlike moves inside the network, this one happens in every step of a solver, whether it
+    // evaluates the network in it or not.
     ends.weight = 1;
+    // The user may not want the input's cotangent; the output's is where the loss is.
     ends.back = back && trains();
   };
   const auto check = [](const char* name, const Layout& pinned, const Shape& shape) {
@@ -161,6 +179,7 @@ std::string OwnModel::text(int layer, int word) const {
     return CostModel::text(layer, word);
   const Kind& kind = kinds_[kindOf_[layer]];
   Rows rows;
+  // A word that the layer cannot have is named by what it would do to the field.
   if (!rowsOf(kind, word, rows).empty())
     return fields_[own->field].name() + ":" + own->letters;
   std::vector<std::string> letters;
@@ -170,6 +189,7 @@ std::string OwnModel::text(int layer, int word) const {
 }
 
 int OwnModel::parse(int layer, const std::string& text) const {
+  // Words on the grid of a field begin with its name, so that they cannot be taken for others.
   for (int word = static_cast<int>(words().size()); word < states(); ++word)
     if (fault(layer, word).empty() && this->text(layer, word) == text)
       return word;
@@ -179,6 +199,7 @@ int OwnModel::parse(int layer, const std::string& text) const {
 Layouts OwnModel::uses(int layer, int word) const {
   Layouts plain;
   for (const Layout& use : placed(layer, word).uses)
+    // A layer adds the halo by itself.
     plain.push_back(use.withoutHalos());
   return plain;
 }
@@ -190,6 +211,7 @@ std::string OwnModel::spatial(int layer) const {
 
 char OwnModel::channelLabel(int layer) const {
   for (const SignatureRow& row : kinds_[kindOf_[layer]].rows)
+    // The table tells how the output channels are split: by groups, where there are any.
     if (row.output == Property::shard(1))
       return row.letter == "g" ? 'g' : 'o';
   return 'o';
@@ -199,6 +221,8 @@ Parts OwnModel::parts(int layer, int word) const {
   const DeclaredLayer& asked = network_.layers[layer];
   if (word < static_cast<int>(words().size()))
     return grid().parts(words()[word], asked.splitDims);
+  // On the grid of a field an axis counts for what it does to the layer, not for what it did to the
+  // field.
   const Placed& here = placed(layer, word);
   Parts parts;
   Rows rows;
@@ -218,7 +242,8 @@ Parts OwnModel::parts(int layer, int word) const {
 
 namespace {
 
-// The row by what it does to the output; sums have parts of the input's channels besides.
+// The row that gives the output this property. A row whose output is a sum must also split the
+// input's channels: a table can have another one that takes addends and gives addends.
 const SignatureRow* rowThatGives(const SignatureTable& rows, Property output, bool isSum) {
   for (const SignatureRow& row : rows)
     if (row.output == output && (!isSum || row.inputs.front() == Property::shard(1)))
@@ -226,7 +251,8 @@ const SignatureRow* rowThatGives(const SignatureTable& rows, Property output, bo
   return nullptr;
 }
 
-// The row under which an input stays as it is: of channels whatever it gives.
+// The row under which an input stays as it is. It should keep the output there too, but split
+// channels are contracted by most layers, so for them any output will do.
 const SignatureRow* rowThatKeeps(const SignatureTable& rows, Property property) {
   for (const SignatureRow& row : rows)
     if (row.inputs.front() == property &&
@@ -241,7 +267,8 @@ bool isSpatial(Property property) {
 
 } // namespace
 
-// They give the reason if a layer lacks a row.
+// They find the row for each axis of a word, and return the reason if the layer has none. Space
+// comes from the last axis inward, its dimensions taking turns, as FineGrid::parts() counts them.
 std::string OwnModel::rowsOf(const Kind& kind, const Word& word, Rows& rows) const {
   const int dims = kind.layer->splitDims, axes = grid().axes();
   for (int axis = 0; axis < axes; ++axis) {
@@ -264,6 +291,7 @@ std::string OwnModel::rowsOf(const Kind& kind, const FieldWord& word, Rows& rows
   for (std::size_t axis = 0; axis < word.letters.size(); ++axis) {
     const Property kept = fields_[word.field].property(static_cast<int>(axis));
     const char letter = word.letters[axis];
+    // Space that the layer must have as a whole cannot stay split.
     if (letter == 'k' && isSpatial(kept) && kept.dim >= kFirstSpatial + kind.layer->splitDims)
       return "it must have all of space";
     if (letter == 'k')
@@ -283,7 +311,9 @@ std::string OwnModel::rowsOf(const Kind& kind, int word, Rows& rows) const {
   return own ? rowsOf(kind, *own, rows) : rowsOf(kind, words()[word], rows);
 }
 
-// An input as it is used, but for halos.
+// The layout in which an input is used, without halos. On a field's grid the cuts are the field's
+// where they apply. On the fine grid they are balanced, and a dimension's axes of space are taken
+// from the last one, so that this is the major one.
 Layout OwnModel::inputLayout(const Kind& kind, int word, const Rows& rows,
                              std::size_t input) const {
   Properties properties;
@@ -308,6 +338,8 @@ Layout OwnModel::inputLayout(const Kind& kind, int word, const Rows& rows,
 OwnModel::Placed OwnModel::place(const Kind& kind, int word) {
   Placed placed;
   try {
+    // Whether a layer can have a word is best known to its declaration, so what this throws is the
+    // reason why it cannot.
     placed.fault = addForm(kind, word, placed);
   } catch (const Error& error) {
     placed.fault = error.text();
@@ -315,7 +347,9 @@ OwnModel::Placed OwnModel::place(const Kind& kind, int word) {
   return placed;
 }
 
-// Gives the reason if there is none.
+// Makes the form of a layer under a word and adds what it costs, or returns the reason why there is
+// none. What needs no form is checked before one is made, since most words of a large grid fail
+// there.
 std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   const DeclaredLayer& layer = *kind.layer;
   Rows rows;
@@ -323,13 +357,15 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
     return fault;
   std::vector<std::string> letters;
   const FieldWord* own = fieldWord(word);
-  const bool mayBeEmpty = own && fields_[own->field].hasEmptyParts(); // as the field's
+  // A solver may have processes without a part, and a layer that stays has none there either.
+  const bool mayBeEmpty = own && fields_[own->field].hasEmptyParts();
   const int space = own ? 0 : words()[word].space;
   for (int axis = 0; axis < static_cast<int>(rows.size()); ++axis) {
     const bool isReversed = space > 1 && axis >= grid().axes() - space;
     letters.push_back(rows[axis]->letter + (isReversed ? "-" : ""));
   }
   if (!own)
+    // The output is not laid out yet, but its channels are known.
     if (const Index parts = grid().parts(words()[word], layer.splitDims).channels;
         parts > layer.mostChannels)
       return fmt::format("{} output channels have no {} parts", layer.mostChannels, parts);
@@ -351,7 +387,11 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   placed.uses = form.uses;
   placed.outputs = {form.output};
   addCosts(layer, form, placed);
+  // The cotangent goes through the followers if the layer has any use for it: parameters of its
+  // own, or layers before it.
   follow(layer, wantsCotangent(layer) || !form.parameters.empty(), placed);
+  // Outputs that lie with the field carry its cuts on to other extents, such as that behind a
+  // stride. Words that keep the most are placed first, so that the others find these cuts.
   if (own && own->letters.find_first_not_of('k') == std::string::npos)
     for (const Layout& output : placed.outputs)
       fields_[own->field].learn(output);
@@ -361,6 +401,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
 double OwnModel::there(const Layout& from, const Layout& to, Looks looks) const {
   double seconds = 0;
   const Layout* at = &from;
+  // Between two grids a move takes several conversions, one after the other.
   const Layouts stops = stopsBetween(from, to);
   for (const Layout& stop : stops) {
     seconds +=
@@ -373,18 +414,23 @@ double OwnModel::there(const Layout& from, const Layout& to, Looks looks) const 
 void OwnModel::addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const {
   placed.seconds = kernelSeconds(*layer.declaration, form, wantsCotangent(layer), placed.inField);
   placed.seconds.forward += inputSeconds(layer, form);
+  // The memory of the process that has the most: input and output of each layer are kept for the
+  // adjoint. Halos, buffers and scratch memory are not counted.
   double kept = double(form.output.mostOwnedCells());
   for (const Layout& use : form.uses)
     kept += double(use.mostOwnedCells());
   for (const ParameterForm& parameter : form.parameters) {
     if (trains())
+      // A weight that several processes use collects an addend on each, and their sum is this
+      // conversion.
       placed.seconds.gradients += there(parameter.use.dual(), parameter.use, Looks::First);
     kept += (trains() ? kCopiesOfAParameter : 1) * double(parameter.use.mostOwnedCells());
   }
   placed.bytes = double(network_.cellBytes) * kept;
 }
 
-// What follows converts its input where it must, and keeps its output.
+// Adds the followers of a layer. They take the signature that leaves their input where it is, as
+// they would without a plan, and convert it where they have none; each keeps its output.
 void OwnModel::follow(const DeclaredLayer& layer, bool hasCotangent, Placed& placed) const {
   for (const Follower& follower : layer.followers) {
     const Layout read = placed.outputs[follower.reads];
@@ -402,18 +448,20 @@ void OwnModel::follow(const DeclaredLayer& layer, bool hasCotangent, Placed& pla
 }
 
 bool OwnModel::wantsCotangent(const DeclaredLayer& layer) const {
+  // The data that a network is trained on has no cotangent, but the field of a solver may.
   return !layer.readsInput || (task_.input && task_.inputCotangent);
 }
 
 LayerParts OwnModel::kernelSeconds(const Declaration& layer, const Form& form, bool hasCotangent,
                                    bool inField) const {
+  // Balanced parts have their largest at position 0; those of a solver can have it anywhere.
   const Looks looks = inField ? Looks::Sampled : Looks::First;
   const KernelCost cost =
       kernelCost(layer, form, hasCotangent, network_.cellBytes, rates_.kernels, looks);
   return {.forward = cost.applySeconds, .backward = trains() ? cost.adjointSeconds : 0};
 }
 
-// An input that is not pinned is where it is wanted, but for the halo.
+// An input that is not pinned is where it is wanted, so only its halo has to travel.
 double OwnModel::inputSeconds(const DeclaredLayer& layer, const Form& form) const {
   const Layout& use = form.uses.front();
   return layer.readsInput && !task_.input && use.hasHalos()
@@ -423,6 +471,7 @@ double OwnModel::inputSeconds(const DeclaredLayer& layer, const Form& form) cons
 
 OwnModel::Ends OwnModel::endsOf(const DeclaredMove& move) {
   Ends ends;
+  // Seconds are those of one step, and an evaluation is shared by several.
   ends.weight = 1 / static_cast<double>(task_.stepsPerEvaluation);
   ends.back = trains();
   for (int word = 0; word < states(); ++word) {
@@ -438,6 +487,8 @@ OwnModel::Ends OwnModel::endsOf(const DeclaredMove& move) {
 }
 
 int OwnModel::numberOfLayout(Layout layout) {
+  // Layouts are compared as wholes only within the few of the same shape and properties, since
+  // thousands are asked for.
   std::vector<int>& alike = layoutsLike_[{layout.shape(), describe(layout.properties())}];
   for (int known : alike)
     if (layouts_[known] == layout)
@@ -450,6 +501,8 @@ int OwnModel::numberOfLayout(Layout layout) {
 
 double OwnModel::price(Prices& known, int move, int from, int to, Looks looks) const {
   const Ends& ends = ends_[move];
+  // A price belongs to two layouts, not to a move: layers of one kind share it. The weight is the
+  // move's own.
   const auto source = std::uint64_t(ends.sources[from]), target = std::uint64_t(ends.targets[to]);
   const auto [at, isNew] =
       known.try_emplace(source << 32 | target << 1 | std::uint64_t(ends.back), 0.0);
@@ -460,6 +513,7 @@ double OwnModel::price(Prices& known, int move, int from, int to, Looks looks) c
   return ends.weight * at->second;
 }
 
+// The adjoint of the conversion a -> b is b* -> a*, so it is priced like any other.
 double OwnModel::priceBack(const Ends& ends, int from, int to, Looks looks) const {
   return ends.back ? there(duals_[ends.targets[to]], duals_[ends.sources[from]], looks) : 0;
 }
@@ -476,6 +530,8 @@ double OwnModel::layerSeconds(int layer, int word) const {
 }
 
 MoveParts OwnModel::moveParts(int move, int from, int to) const {
+  // The parts must add up to the price that the search used, so the way there is what the way back
+  // leaves.
   const double all = closerMoveSeconds(move, from, to);
   const double back = ends_[move].weight * priceBack(ends_[move], from, to, Looks::Few);
   return {all - back, back};

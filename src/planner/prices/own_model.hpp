@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tenon's own prices: of the forms that would run and of what would flow between them.
+// Tenon's own prices, of the forms that would run and of what would flow between them.
 //
-//    layer   kernels forward and adjoint, by their operations and bytes (kernel_cost.hpp); the gradients'
-//            conversions from use* to use; a move of the network's input, free but for its halo
-//    move    conversion of the writer's output to the reader's use, halo included, and its adjoint
-//    bytes   of parameters, their gradients and one state of the optimizer, and of inputs and outputs
+//    layer   kernels forward and adjoint, by their operations and bytes (kernel_cost.hpp); the
+//            gradients' conversions from use* to use; a move of the network's input, free but for
+//            its halo
+//    move    the conversion of the writer's output to the reader's use, halo included, and its
+//            adjoint
+//    bytes   of parameters, their gradients and one state of the optimizer, and of inputs and
+//            outputs
 //
-// Cells have the size of the network's data type. Inference has neither adjoints nor gradients nor a state of the optimizer. The prices are those of
-// machine/price.hpp. Those of moves look at position 0, whose parts are the largest of balanced ones: a lower
-// bound. closerMoveSeconds() looks at a few more, which is nearly always exact, and exactMoveSeconds() at all.
+// Elements have the size of the network's data type. Inference has neither adjoints nor gradients
+// nor a state of the optimizer. The prices are those of machine/price.hpp. Those of moves look at
+// position 0, whose parts are the largest of balanced ones: a lower bound. closerMoveSeconds()
+// looks at a few more, which is nearly always exact, and exactMoveSeconds() at all.
 //
-// A word needs a row of the layer's table for each letter, found by what it does: n splits dimension 0 of
-// the output, o dimension 1; i splits dimension 1 of the input and leaves addends. No layer's knowledge is
-// here.
+// A word needs a row of the layer's table for each letter, found by what it does: n splits
+// dimension 0 of the output, o dimension 1; i splits dimension 1 of the input and leaves addends.
+// Nothing here knows a type of layers.
 //
-// Pinned ends. Where the network's input or output has a layout of its own, it is a layer more, with one word,
-// so that moves from and to it are priced and certified like others. Its process grid gives every layer further
-// words (field_words.hpp), so that a layer may stay where the field lies.
+// Pinned ends. Where the network's input or output has a layout of its own, it becomes another
+// layer, with one word, so that moves from and to it are priced and certified like others. Its
+// process grid gives every layer further words (field_words.hpp), so that a layer may stay where
+// the field lies.
 #pragma once
 
 #include "machine/price.hpp"
@@ -41,10 +46,10 @@ enum class Objective { Training, Inference };
 // What a plan is for.
 struct OwnTask {
   Objective objective = Objective::Training;
-  // Of a solver: the seconds are those of one of its steps. It evaluates the network every so many, and
-  // converts what is pinned in each.
+  // A solver may evaluate the network in every so many of its steps only. The seconds are then
+  // those of one step, and what is pinned is converted in each.
   Index stepsPerEvaluation = 1;
-  // Pinned; whether the input's cotangent is wanted in training.
+  // The pinned layouts, and whether the cotangent of a pinned input is wanted in training.
   std::optional<Layout> input = {}, output = {};
   bool inputCotangent = true;
 };
@@ -78,7 +83,7 @@ public:
 private:
   // A layer under a word.
   struct Placed {
-    Layouts uses, outputs; // the outputs: the layer's, and those of its followers
+    Layouts uses, outputs; // the layer's output, and those of its followers
     std::string signature, fault;
     LayerParts seconds;
     double bytes = 0;
@@ -91,13 +96,14 @@ private:
     SignatureTable rows;
     std::vector<Placed> words;
   };
-  // Layouts by word; -1 where there is none.
+  // The numbers of the layouts at both ends of a move, by word; -1 where the word is not possible.
   struct Ends {
     std::vector<int> sources, targets;
     double weight = 1;
     bool back = true; // the cotangent moves, too
   };
-  using Prices = std::unordered_map<std::uint64_t, double>; // by the numbers of two layouts
+  // By the numbers of two layouts, and whether the cotangent moves back.
+  using Prices = std::unordered_map<std::uint64_t, double>;
 
   int plannedLayers() const { return static_cast<int>(network_.layers.size()); }
   bool trains() const { return task_.objective == Objective::Training; }

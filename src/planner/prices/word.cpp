@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Fine grids, the two-ended words on them, and words as text. The axes of a word are counted from
+// both ends, batch from the first axis and space from the last: every function here has to split a
+// dimension in that order, or two words of one plan would no longer be prefixes of each other.
 #include "planner/prices/word.hpp"
 
 #include "geometry/traffic.hpp"
@@ -16,6 +19,8 @@ namespace tenon {
 
 Traffic conversionTraffic(const Layout& from, const Layout& to) {
   Traffic all;
+  // Every rank is counted, since uneven parts send different amounts. Sums over many ranks can
+  // leave 64 bits.
   for (int rank : from.grid().ranks()) {
     const Traffic sent = countFlow(from, to, rank, Role::Source).others;
     all.messages += sent.messages;
@@ -55,6 +60,7 @@ struct Run {
 
 FineGrid::FineGrid(const std::vector<Index>& levels) {
   for (Index level : levels) {
+    // Level by level, so that no axis crosses the border of a level.
     appendFactors(level, extents_);
     processes_ *= level;
   }
@@ -66,6 +72,8 @@ FineGrid FineGrid::reversed() const {
   FineGrid made = *this;
   made.reversed_ = !reversed_;
   std::reverse(made.extents_.begin(), made.extents_.end());
+  // The same process has the same coordinates on both grids, in the opposite order: only the
+  // numbering of positions changes, and the levels of the machine keep their meaning.
   const GridPtr before = grid(), after = Grid::make(made.extents_);
   for (int position = 0; position < after->size(); ++position) {
     std::vector<int> coordinates = after->coordinates(position);
@@ -78,6 +86,7 @@ FineGrid FineGrid::reversed() const {
 FineGrid FineGrid::withoutLast(int axes) const {
   FineGrid made = *this;
   made.extents_.resize(extents_.size() - axes);
+  // The innermost axes are dropped, so that the processes which are left are spread over all nodes.
   const Index each = product(this->axes() - axes, this->axes());
   made.processes_ = processes_ / each;
   made.ranks_.clear();
@@ -95,6 +104,8 @@ Index FineGrid::product(int first, int last) const {
 
 std::vector<Word> FineGrid::words(bool inputChannels) const {
   std::vector<Word> words;
+  // With the batch split most at first: plans that cost the same go to the first word, and the
+  // batch needs nothing but a sum of gradients.
   for (char letter : {'o', 'i'})
     for (int batch = axes(); batch >= 0; --batch)
       for (int channels = 0; batch + channels <= axes(); ++channels)
@@ -109,12 +120,15 @@ Parts FineGrid::parts(const Word& word, int splitDims) const {
               .channels = product(word.batch, inner),
               .space = product(inner, axes()),
               .spatial = std::vector<Index>(splitDims, 1)};
+  // Spatial dimensions take turns from the last axis, so that none is cut much more often than the
+  // others.
   for (int turn = 0; turn < word.space && splitDims > 0; ++turn)
     parts.spatial[turn % splitDims] *= extents_[axes() - 1 - turn];
   return parts;
 }
 
 std::string spatialLetters(int dims, int split) {
+  // The last dimension is always w, whatever the number of dimensions.
   const std::string all = "dhw";
   return dims > 3 ? "" : all.substr(3 - dims, split);
 }
@@ -159,7 +173,8 @@ private:
                     who_, text_, why, spatial_.empty() ? "no spatial label" : spatial_));
   }
 
-  // "n4", "o", "h3-".
+  // One run of a word, such as "n4", "o" or "h3-". The order of space is always from the last axis,
+  // so that its sign changes nothing.
   Run runOf(std::string piece) const {
     if (piece.ends_with('-'))
       piece.pop_back();
@@ -177,6 +192,8 @@ private:
   }
 
   void add(const Run& run, Word& word) const {
+    // Batch, channels and space follow each other, which is checked by what has been read before a
+    // run.
     const bool isSpace = run.letters == "s" ? !spatial_.empty() : isTurn(run);
     if (run.letters == "n" && word.channels + word.space == 0)
       word.batch += run.count;
@@ -190,7 +207,8 @@ private:
       fail(fmt::format("'{}' is not a label that can follow there", run.letters));
   }
 
-  // The letters of a run of space are those of all split dimensions; one axis may be named by the first.
+  // A run of space names all split dimensions, which take turns; a single axis may be named by the
+  // first of them alone.
   bool isTurn(const Run& run) const {
     return run.letters == spatial_ || (run.count == 1 && run.letters == spatial_.substr(0, 1));
   }

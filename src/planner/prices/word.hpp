@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Two-ended words on a fine grid. The axes of a fine grid are the prime factors of the number of
-// processes, in the order of the machine's levels, so that all layers of a plan lie on one grid. A word
-// gives each axis a letter: the batch takes axes from the first inward, space from the last inward, and
-// one letter of channels has those between,
+// processes, in the order of the machine's levels, so that all layers of a plan lie on one grid. A
+// word gives each axis a letter: the batch takes axes from the first inward, space from the last
+// inward, and one letter of channels has those between,
 //
 //     n n n n | o o | h h h       text: "n4,o2,h3-"
 //
-// Spatial dimensions take turns from the last axis, which is the major one of the first dimension: "dhw4-"
-// are d, h, w, d read from the last axis. Two such words are prefixes of each other in batch and space, so
-// that each rank keeps what both give it.
+// Spatial dimensions take turns from the last axis, which is the major one of the first dimension:
+// "dhw4-" are d, h, w, d read from the last axis. Two such words are prefixes of each other in
+// batch and space, so that each rank keeps what both give it.
 #pragma once
 
 #include "geometry/grid.hpp"
@@ -21,8 +21,8 @@
 
 namespace tenon {
 
-// What all processes together send in a conversion that is one exchange. Throws TENON_ERR_SHAPE where that is
-// more than Index counts.
+// What all processes together send in a conversion that is one exchange. Throws TENON_ERR_SHAPE
+// where that is more than Index counts.
 
 Traffic conversionTraffic(const Layout& from, const Layout& to);
 
@@ -33,7 +33,8 @@ struct Word {
   bool operator==(const Word&) const = default;
 };
 
-// Into how many parts a word splits what. Space in its dimensions, and all of them together.
+// The numbers of parts into which a word splits batch, channels and space; space both as a whole
+// and by dimension.
 struct Parts {
   Index batch = 1, channels = 1, space = 1;
   std::vector<Index> spatial = {};
@@ -41,13 +42,15 @@ struct Parts {
 
 class FineGrid {
 public:
-  // By levels of a machine from the outermost, whose sizes multiply to the number of processes.
+  // A grid for the levels of a machine, from the outermost, whose sizes multiply to the number of
+  // processes.
   explicit FineGrid(const std::vector<Index>& levels);
 
   // The same processes with the axes in the opposite order: words then have the batch innermost.
   FineGrid reversed() const;
   bool isReversed() const noexcept { return reversed_; }
-  // Without the last axes: the first process of each group that they number, the others idle.
+  // The grid without its last axes: it has the first process of each group that they number, and
+  // the others idle.
   FineGrid withoutLast(int axes) const;
 
   Index processes() const noexcept { return processes_; }
@@ -56,7 +59,7 @@ public:
   const std::vector<int>& extents() const noexcept { return extents_; }
   int axes() const noexcept { return static_cast<int>(extents_.size()); }
 
-  // All words, those first that split the batch most; with those of input channels behind.
+  // All words. Those that split the batch most come first, and those of input channels last.
   std::vector<Word> words(bool inputChannels) const;
   Parts parts(const Word& word, int splitDims) const;
 
@@ -68,11 +71,13 @@ private:
   bool reversed_ = false;
 };
 
-// The names of `dims` leading spatial dimensions: "h" of two, "dhw" of three.
+// The labels of the leading spatial dimensions of `dims` that may be split: "h" for 1 of 2, "dhw"
+// for 3 of 3.
 std::string spatialLetters(int dims, int split);
 std::string textOf(const Word& word, const std::string& spatial);
-// Runs such as "n4,o2,h3-", one letter each as well: "n,n,o". "s" stands for the spatial letters. Throws
-// TENON_ERR_OPTION saying what is wrong with the text, for `who`, unless it is a two-ended word.
+// Reads runs such as "n4,o2,h3-", or single labels "n,n,o"; "s" stands for the spatial labels.
+// Throws TENON_ERR_OPTION saying what is wrong with the text, for `who`, unless it is a two-ended
+// word.
 Word parseWord(std::string_view text, const FineGrid& grid, const std::string& spatial,
                const std::string& who);
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Sums of cost tables for a plan, and tables of fewer states. A pair's seconds are one array, row
+// by row of the states of `from`; whoever restricts or reads it has to use the number of states
+// that the table was made for.
 #include "planner/search/cost_tables.hpp"
 
 namespace tenon {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a search knows of a plan: for each layer a number of states, their seconds and bytes, and for pairs
-// of layers the seconds of what moves between them. A plan is a state of each layer.
+// What a search knows of a network: for each layer a number of states, with their seconds and
+// bytes, and for pairs of layers the seconds of what moves between them. A plan is a state of each
+// layer.
 #pragma once
 
 #include <string>
@@ -25,7 +26,7 @@ struct CostTables {
   int states(int layer) const { return static_cast<int>(seconds[layer].size()); }
   double secondsOf(const std::vector<int>& choice) const;
   double bytesOf(const std::vector<int>& choice) const;
-  // With these states of each layer alone.
+  // The tables with these states of each layer only.
   CostTables restrictedTo(const std::vector<std::vector<int>>& kept) const;
 };
 

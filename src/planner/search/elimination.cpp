@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Eliminates layer after layer, and reads the best plans and the min-marginals from the messages
+// that are left. Order, neighbours and pair tables are fixed in the constructor and only the sums
+// depend on the multiplier, so that a search of the multiplier runs again and again at the price of
+// its sums.
 #include "planner/search/elimination.hpp"
 
 #include "sys/errors/error.hpp"
@@ -16,12 +20,13 @@ namespace tenon {
 
 namespace {
 
-// Of a layer with its neighbours: width 3 with 107 states each.
+// The most combinations of a layer and its neighbours: with three neighbours, 107 states each.
 constexpr double kMostCombinations = 1 << 27;
 
 std::vector<std::set<int>> neighboursOf(const CostTables& tables) {
   std::vector<std::set<int>> neighbours(tables.layers());
   for (const PairTable& pair : tables.pairs)
+    // A layer with one state adds a constant to each state of the other, and joins nobody.
     if (tables.states(pair.from) > 1 && tables.states(pair.to) > 1) {
       neighbours[pair.from].insert(pair.to);
       neighbours[pair.to].insert(pair.from);
@@ -54,11 +59,14 @@ std::vector<EliminationStep> eliminationOrder(const CostTables& tables) {
   for (int round = 0; round < tables.layers(); ++round) {
     int next = -1;
     for (int layer = 0; layer < tables.layers(); ++layer)
+      // The first of the layers with the fewest neighbours, so that all ranks have one order.
       if (position[layer] < 0 && (next < 0 || neighbours[layer].size() < neighbours[next].size()))
         next = layer;
     checkWidth(tables, next, neighbours[next]);
     position[next] = round;
     steps.push_back({next, {neighbours[next].begin(), neighbours[next].end()}});
+    // The message of a layer is a table of all its neighbours, which are now each other's
+    // neighbours.
     for (int a : neighbours[next]) {
       neighbours[a].insert(neighbours[next].begin(), neighbours[next].end());
       neighbours[a].erase(a);
@@ -66,6 +74,8 @@ std::vector<EliminationStep> eliminationOrder(const CostTables& tables) {
     }
   }
   for (EliminationStep& step : steps) {
+    // The neighbour that is eliminated first reads the message. It stands last, so that its states
+    // are the fastest index and the message can be added to its rows as it is.
     std::sort(step.neighbours.begin(), step.neighbours.end(),
               [&](int a, int b) { return position[a] > position[b]; });
     if (!step.neighbours.empty())
@@ -78,7 +88,7 @@ namespace {
 
 constexpr double kFar = std::numeric_limits<double>::infinity();
 
-// Four at a time, so that comparisons do not wait for each other.
+// Takes four numbers at a time, so that comparisons do not wait for each other.
 double leastOf(const double* row, std::size_t count) {
   double least[4] = {kFar, kFar, kFar, kFar};
   std::size_t k = 0;
@@ -107,7 +117,9 @@ std::vector<int> placesOf(const std::vector<int>& some, const std::vector<int>& 
 
 } // namespace
 
-// The rows of a step: sums of its tables over the states of its layer, one neighbour after the other fixed.
+// The rows of a step: the sums of its tables over the states of its layer, for fixed states of its
+// neighbours. The neighbours are fixed one after the other, and each table is added where its last
+// one is, so that a step to the next row repeats only what has changed.
 class Elimination::Rows {
 public:
   Rows(const Elimination& all, const Step& step)
@@ -124,7 +136,7 @@ public:
     descend(0, 0, visit);
   }
 
-  // For given states of the neighbours.
+  // The row for given states of the neighbours.
   const std::vector<double>& row(const std::vector<int>& at) {
     at_ = at;
     for (std::size_t depth = 0; depth < at_.size(); ++depth)
@@ -191,6 +203,8 @@ Elimination::Elimination(const CostTables& tables) : tables_(tables), fixed_(tab
   for (std::size_t s = 0; s < steps_.size(); ++s)
     if (steps_[s].parent >= 0) {
       std::vector<int> others = steps_[s].neighbours;
+      // The parent itself is the row; the others are found among its neighbours, as elimination has
+      // made them so.
       others.pop_back();
       Step& parent = steps_[steps_[s].parent];
       steps_[s].messageAt = placesOf(others, parent.neighbours);
@@ -209,6 +223,8 @@ void Elimination::addPair(const PairTable& pair, const std::vector<int>& positio
     for (int k = 0; k < states; ++k)
       values[std::size_t(i) * states + k] =
           pair.seconds[fromLast ? std::size_t(i) * states + k : std::size_t(k) * others + i];
+  // What has one state is no neighbour: its table is a row, and is added to the seconds of the
+  // other layer.
   if (others == 1)
     std::transform(values.begin(), values.end(), fixed_[layer].begin(), fixed_[layer].begin(),
                    std::plus<>());
@@ -238,6 +254,7 @@ double Elimination::run(double secondsPerByte) {
       step.message[index] = leastOf(row.data(), row.size());
     });
     if (step.parent < 0)
+      // A part of the network without connection to the rest ends in a message of one number.
       least_ += step.message[0];
   }
   return least_;
@@ -245,6 +262,7 @@ double Elimination::run(double secondsPerByte) {
 
 std::vector<int> Elimination::choice() const {
   std::vector<int> chosen(tables_.layers());
+  // Backwards, all neighbours of a layer are decided before the layer itself.
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
     std::vector<int> at;
     for (int other : step->neighbours)
@@ -258,7 +276,8 @@ std::vector<int> Elimination::choice() const {
 
 namespace {
 
-// States of the layers that are eliminated last, with the least sum of all plans that have them.
+// The states of the layers that are eliminated last, with the least sum of all plans that have
+// them.
 struct PartialPlan {
   double least = 0;
   std::vector<int> states; // from the last step
@@ -269,7 +288,9 @@ struct PartialPlan {
 
 } // namespace
 
-// Best first: the bound of a partial plan is that of its best completion, so that little else is looked at.
+// Best first. The bound of a partial plan is the sum of its best completion, so that hardly a plan
+// is looked at that is not among the best. Equal sums are taken in the order of the states, on all
+// ranks alike.
 std::vector<std::vector<int>> Elimination::best(int count) const {
   std::vector<std::vector<int>> found;
   std::priority_queue<PartialPlan, std::vector<PartialPlan>, std::greater<>> open;
@@ -300,8 +321,9 @@ std::vector<std::vector<int>> Elimination::best(int count) const {
   return found;
 }
 
-// The least sums with given states of a step's layer and neighbours are those with the neighbours alone,
-// less the step's message, plus its row. The former are known from the parent's step.
+// The least sums with given states of a step's layer and neighbours are those with the neighbours
+// alone, less the step's message, plus its row. The sums with the neighbours alone are known from
+// the parent's step, which comes earlier on the way back.
 std::vector<std::vector<double>> Elimination::minMarginals() const {
   std::vector<std::vector<double>> marginals(tables_.layers());
   std::vector<std::vector<double>> ofNeighbours(steps_.size()); // by step, as its message

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The least sum of tables of numbers over a state of each layer, exactly, by eliminating layer after layer:
-// min-plus products of the tables that have the layer, minimised over its states, are a new table of its
-// neighbours. A sweep back over the steps gives the min-marginals: for each layer and state the least sum
-// of all plans that use it.
+// The least sum of tables of numbers over a state of each layer, exactly, by eliminating layer
+// after layer: min-plus products of the tables that have the layer, minimised over its states, are
+// a new table of its neighbours. A sweep back over the steps gives the min-marginals: for each
+// layer and state the least sum of all plans that use it.
 #pragma once
 
 #include "planner/search/cost_tables.hpp"
 
 namespace tenon {
 
-// In which order the layers of a plan are eliminated from a sum of tables. Taking out a layer joins its
-// neighbours; the layer with the fewest goes first: chains have width 1, residual networks, U-Nets and all
-// series-parallel graphs width 2. A layer with one state is nobody's neighbour.
+// The order in which layers are eliminated from a sum of tables. Taking out a layer joins its
+// neighbours, and the layer with the fewest goes first: chains have width 1, and residual networks,
+// U-Nets and all series-parallel graphs width 2. A layer with one state is nobody's neighbour.
 
 struct EliminationStep {
   int layer = -1;
@@ -19,25 +19,27 @@ struct EliminationStep {
   int parent = -1;             // the step of the neighbour that is eliminated first; -1: none
 };
 
-// Throws TENON_ERR_SUPPORT naming layer and neighbours where their states are too many together.
+// Throws TENON_ERR_SUPPORT naming a layer and its neighbours whose states have too many
+// combinations.
 std::vector<EliminationStep> eliminationOrder(const CostTables& tables);
 
 class Elimination {
 public:
-  // Of seconds + secondsPerByte bytes. The tables must outlive the search.
+  // Searches seconds + secondsPerByte bytes. The tables must outlive the search.
   explicit Elimination(const CostTables& tables);
   double run(double secondsPerByte = 0);
 
-  // Of the last run. Among equal plans, the first state of the layers that are eliminated last.
+  // Results of the last run. Among equal plans choice() has the first state of the layers that are
+  // eliminated last.
   std::vector<int> choice() const;
   std::vector<std::vector<double>> minMarginals() const;
-  // The best plans of the last run, up to so many, the best first.
+  // The best plans of the last run, `count` at most, the best first.
   std::vector<std::vector<int>> best(int count) const;
 
 private:
   // A table of the layer of a step and of some of its neighbours, the layer's states fastest.
   struct Factor {
-    std::vector<int> at; // which neighbours, rising
+    std::vector<int> at; // places among the neighbours, rising
     std::vector<double> values;
   };
   struct Step : EliminationStep {

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Searches the fastest plan within a limit of bytes: bounds from both sides by a multiplier, then
+// exactly on what is left. The tables hold sums of many numbers, so that all comparisons with the
+// limit and between bounds allow for the rounding of kCostRounding; without that a plan just at the
+// limit would come and go.
 #include "planner/search/memory_bound.hpp"
 
 #include "planner/search/elimination.hpp"
@@ -16,17 +20,21 @@ namespace tenon {
 
 namespace {
 
+// At most some 130 MB of labels; what needs more is left with the proven gap.
 constexpr std::size_t kMostLabels = std::size_t(1) << 22;
+// Not infinite, since a multiplier of 0 times the limit must be 0.
 constexpr double kNoLimit = 1e300;
+// Each multiplier finds another plan on the convex hull of (bytes, seconds), which has few; this
+// only ends a search that rounding keeps going.
 constexpr int kMostMultipliers = 100;
-constexpr std::size_t kMostNamed = 5;
+constexpr std::size_t kMostNamed = 5; // layers in a message
 
 struct Plan {
   std::vector<int> choice;
   double seconds = std::numeric_limits<double>::infinity(), bytes = 0;
 };
 
-// What one layer adds to a plan in each of its states.
+// The seconds that one layer adds to a plan in each of its states, with all moves from and to it.
 std::vector<double> secondsOfLayer(const CostTables& tables, const std::vector<int>& choice,
                                    int layer) {
   std::vector<double> seconds = tables.seconds[layer];
@@ -49,6 +57,7 @@ public:
   BoundedPlan run() {
     checkLimit();
     Plan fast = solve(0);
+    // The fastest plan of all is within the limit in most cases, and nothing else has to be done.
     if (fast.bytes <= limit_) {
       best_ = fast;
       lower_ = fast.seconds;
@@ -58,6 +67,8 @@ public:
     }
     BoundedPlan found;
     found.minMarginals = bounds();
+    // The min-marginals tell which states can be in a better plan; often none is left but the
+    // plan's own.
     if (gap() > kCostRounding)
       finish(found.minMarginals);
     found.choice = best_.choice;
@@ -95,6 +106,7 @@ private:
     const Plan least = leastBytes();
     if (least.bytes <= limit_)
       return;
+    // The user has to know which layers fill the memory: the largest are named.
     std::vector<int> order(tables_.layers());
     std::iota(order.begin(), order.end(), 0);
     const auto bytesOf = [&](int layer) { return tables_.bytes[layer][least.choice[layer]]; };
@@ -113,7 +125,10 @@ private:
                     least.bytes - limit_ / (1 + kCostRounding), joined(named)));
   }
 
-  // `fast` becomes the plan above the limit at the last multiplier.
+  // Two plans, one within the limit and one above, are points in (bytes, seconds); the slope of the
+  // line through them is the next multiplier. A plan below the line takes the place of one of the
+  // two, and if there is none, the bound is the best that multipliers give. At the end `fast` is
+  // the plan above the limit.
   void raiseLowerBound(Plan& fast) {
     Plan small = leastBytes();
     keep(small);
@@ -128,6 +143,7 @@ private:
       keep(next);
       (next.bytes <= limit_ ? small : fast) = next;
     }
+    // The plan within the limit is still free to use up what is left of it.
     improve(small);
   }
 
@@ -136,7 +152,8 @@ private:
       best_ = plan;
   }
 
-  // Changes single layers, first those that save the most bytes for a second, then those that save time.
+  // Changes single layers as long as that helps: first those that save the most bytes for a second,
+  // until the plan is within the limit, then those that save time within it.
   void improve(Plan plan) {
     while (changeOne(plan)) {
     }
@@ -170,14 +187,15 @@ private:
   }
 
   double gainOf(const Plan& plan, double later, double more) const {
+    // Above the limit bytes must go, at the least price; bytes that cost no time are always taken.
     if (plan.bytes > limit_)
       return more >= 0 ? 0 : later <= 0 ? std::numeric_limits<double>::infinity() : -more / later;
     const bool isFaster = later < -kCostRounding * plan.seconds;
     return isFaster && plan.bytes + more <= limit_ ? -later : 0;
   }
 
-  // Of each layer and state, what every plan within the limit that uses it takes at least. The last run was
-  // with the multiplier.
+  // For each layer and state, the least seconds of all plans within the limit that use it, or less.
+  // The last run of the elimination was the one with the multiplier.
   std::vector<std::vector<double>> bounds() {
     std::vector<std::vector<double>> marginals = elimination_.minMarginals();
     for (std::vector<double>& layer : marginals)
@@ -190,11 +208,13 @@ private:
     std::vector<std::vector<int>> kept(tables_.layers());
     for (int layer = 0; layer < tables_.layers(); ++layer)
       for (int state = 0; state < tables_.states(layer); ++state)
+        // A state whose bound is above a known plan is in no better one.
         if (bounds[layer][state] <= best_.seconds * (1 + kCostRounding))
           kept[layer].push_back(state);
     const CostTables rest = tables_.restrictedTo(kept);
     const ParetoResult exact =
         fastestWithin(rest, limit_, best_.seconds * (1 + kCostRounding), kMostLabels);
+    // With too many labels the plan stays what it is, and the gap between the bounds is reported.
     if (!exact.finished)
       return;
     if (exact.choice) {
@@ -203,6 +223,7 @@ private:
         choice.push_back(kept[layer][(*exact.choice)[layer]]);
       keep(planOf(std::move(choice)));
     }
+    // Nothing better exists, so the plan is its own lower bound.
     lower_ = best_.seconds;
   }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The fastest plan whose bytes are within a limit, in four steps:
 //
-//   - the least bytes of all layers are above the limit: an error that names them;
-//   - the multiplier l for which min(seconds + l bytes) - l limit, a lower bound, is largest: two plans, one
-//     within the limit and one not, give the next l, until no plan lies below both; repaired by changes of
-//     single layers they give an upper bound;
-//   - states whose min-marginal at l is above the upper bound are in no better plan: they go;
-//   - exact elimination with fronts (pareto.hpp) on what is left. With too many labels it stops, and the
-//     gap between the bounds is known.
+//   - If the least bytes of all layers are above the limit, that is an error that names them.
+//   - The multiplier l for which min(seconds + l bytes) - l limit, a lower bound, is largest: two
+//     plans, one within the limit and one not, give the next l, until no plan lies below both.
+//     Repaired by changes of single layers they give an upper bound.
+//   - States whose min-marginal at l is above the upper bound are in no better plan, and go.
+//   - Exact elimination with fronts (pareto.hpp) on what is left. With too many labels it stops,
+//     and the gap between the bounds is known.
 #pragma once
 
 #include "planner/search/cost_tables.hpp"
@@ -21,7 +21,8 @@ struct BoundedPlan {
   std::vector<std::vector<double>> minMarginals; // lower bounds where the limit binds
 };
 
-// A limit of 0: none. Throws TENON_ERR_SHAPE if no plan is within the limit.
+// Searches with a limit in bytes, or without one if it is 0. Throws TENON_ERR_SHAPE if no plan is
+// within the limit.
 BoundedPlan fastestPlan(const CostTables& tables, double limit);
 
 } // namespace tenon

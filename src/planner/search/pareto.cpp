@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Elimination with fronts of labels in place of numbers. Labels are never freed while it runs,
+// since a plan is read from the labels that a sum was made of; hence the bound on their number,
+// beyond which the search gives up.
 #include "planner/search/pareto.hpp"
 
 #include <algorithm>
@@ -9,18 +12,20 @@ namespace tenon {
 
 namespace {
 
-// A sum over some layers, and of which labels it was made.
+// A sum over some layers, and the labels or the state that it was made of.
 struct Label {
   double bytes = 0, seconds = 0;
   int left = -1, right = -1;  // labels
   int layer = -1, state = -1; // of one layer
 };
 
-using Front = std::vector<int>; // labels, by rising bytes and falling seconds
+// Labels by rising bytes and falling seconds, so that the last one is the fastest.
+using Front = std::vector<int>;
 
 struct TooManyLabels {};
 
-// Thinned: what is not within the bounds, or beaten, is gone.
+// All labels, and operations on fronts of them. A front keeps what is within the bounds and what no
+// other label beats in both bytes and seconds.
 class Labels {
 public:
   Labels(double limit, double mostSeconds, std::size_t most)
@@ -31,6 +36,7 @@ public:
   Front one(const Label& label) { return thinned({label}); }
 
   void addSums(const Front& a, const Front& b, std::vector<Label>& sums) {
+    // Counted before they are made: the sums of two long fronts alone could fill the memory.
     made_ += a.size() * b.size();
     if (made_ > most_)
       throw TooManyLabels();
@@ -106,6 +112,7 @@ public:
 
   std::optional<std::vector<int>> run() {
     Front all = labels_.one({});
+    // Parts of the network without connection share the limit, so their fronts are summed, too.
     for (std::size_t s = 0; s < steps_.size(); ++s) {
       eliminate(static_cast<int>(s));
       if (steps_[s].parent < 0)
@@ -134,6 +141,8 @@ private:
     messages_[s].resize(count);
     std::vector<int> states(tables_.layers(), 0);
     for (std::size_t index = 0; index < count; ++index) {
+      // The states of the neighbours are the digits of the index, the last one fastest, as
+      // messageIndex() has them.
       std::size_t rest = index;
       for (auto other = step.neighbours.rbegin(); other != step.neighbours.rend(); ++other) {
         states[*other] = static_cast<int>(rest % tables_.states(*other));
@@ -145,11 +154,12 @@ private:
         front = labels_.best(front, frontOf(s, states));
       }
     }
+    // The messages that this step has read are not needed again; their labels are.
     for (int child : children_[s])
       messages_[child].clear();
   }
 
-  // Of a step's layer in a state, with what was eliminated into it.
+  // The front of a step's layer in a state, with what was eliminated into it.
   Front frontOf(int s, const std::vector<int>& states) {
     const int layer = steps_[s].layer;
     double seconds = tables_.seconds[layer][states[layer]];
@@ -165,6 +175,7 @@ private:
     return front;
   }
 
+  // Reads a plan from a label: its parts, and their parts, down to the states of layers.
   void read(int label, std::vector<int>& choice) const {
     std::vector<int> open = {label};
     while (!open.empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The fastest plan within a limit of bytes, exactly: elimination with fronts of (bytes, seconds), each of
-// whose labels no other beats in both, in place of numbers.
+// The fastest plan within a limit of bytes, exactly: an elimination whose messages are fronts of
+// (bytes, seconds) instead of numbers, and each label of a front is beaten by no other in both.
 #pragma once
 
 #include "planner/search/elimination.hpp"
@@ -10,11 +10,11 @@
 namespace tenon {
 
 struct ParetoResult {
-  bool finished = false;                  // within so many labels
-  std::optional<std::vector<int>> choice; // none: nothing is within the limit
+  bool finished = false;                  // the number of labels sufficed
+  std::optional<std::vector<int>> choice; // none if no plan is within the limits
 };
 
-// Plans that take more than `mostSeconds` are not looked for.
+// Looks for plans within both limits, of bytes and of seconds.
 ParetoResult fastestWithin(const CostTables& tables, double limit, double mostSeconds,
                            std::size_t mostLabels);
 

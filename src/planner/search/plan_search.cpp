@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Searches plans, certifies their prices, replays them with overlap and compares them with uniform
+// grids. A search sees tables that hold lower bounds: prices are only ever raised to what a closer
+// look finds, and the plan whose moves need no raise is the best by exact prices, though most
+// others were never looked at.
 #include "planner/search/plan_search.hpp"
 
 #include "planner/prices/cost_model.hpp"
@@ -13,15 +17,15 @@
 
 namespace tenon {
 
-// The best plan by exact prices, where a model's prices of moves are lower bounds. The moves of the plan found are
-// looked at closely, and it is searched again with what was found, until nothing new is. The plan is then
-// the best of all, since the others cost no less than the tables say.
+// The best plan by exact prices, where a model's prices of moves are lower bounds. The moves of the
+// plan found are looked at closely, and it is searched again with what was found, until nothing new
+// is. The plan is then the best of all, since the others cost no less than the tables say.
 
 struct CertifiedPlan {
   BoundedPlan plan; // its states are places in the lists of words
   int rounds = 1;   // searches
-  // The best plans within the limit, this one first; by prices that are nearly always exact. Where the
-  // limit binds there may be fewer.
+  // The best plans within the limit, this one first, by prices that are nearly always exact. Where
+  // the limit binds there may be fewer than were asked for.
   std::vector<std::vector<int>> best = {};
 };
 
@@ -31,7 +35,8 @@ CertifiedPlan certifiedPlan(const CostModel& model, const WordLists& words, doub
 
 namespace {
 
-constexpr int kMostPlansFor = 64; // looked at for each that is wanted, as the limit excludes some
+// How many plans are looked at for each that is wanted, where the limit excludes some.
+constexpr int kMostPlansFor = 64;
 
 class CertifiedSearch {
 public:
@@ -41,6 +46,8 @@ public:
   CertifiedPlan run(int count) {
     for (int round = 1;; ++round) {
       const BoundedPlan plan = fastestPlan(tables_, limit_);
+      // The closer look costs little and finds nearly all, so the look at all positions is only for
+      // a plan that has passed it.
       const bool isClose = raise(plan.choice, &CostModel::closerMoveSeconds);
       if (isClose && raise(plan.choice, &CostModel::exactMoveSeconds))
         return {plan, round, bestPlans(plan.choice, count)};
@@ -50,7 +57,8 @@ public:
   }
 
 private:
-  // Whether the price of a move is what the tables say; else they say so now.
+  // Looks at the price of a move: whether it is what the tables say; if not, they say so from now
+  // on.
   bool raise(std::size_t move, int from, int to, MoveSeconds price) {
     PairTable& pair = tables_.pairs[move];
     double& known = pair.seconds[std::size_t(from) * tables_.states(pair.to) + to];
@@ -68,8 +76,9 @@ private:
     return isTrue;
   }
 
-  // The words that a plan may have that takes no longer than the one found: a look at all of their moves
-  // spares the search one round for each.
+  // Looks at all moves between words that are in some plan as fast as the one found. After the
+  // first search the tables are wrong in many places at once, and every one of them would cost a
+  // round of its own.
   void raiseLikely(const BoundedPlan& plan) {
     const double most = tables_.secondsOf(plan.choice);
     const auto isLikely = [&](int layer, int state) {
@@ -84,7 +93,8 @@ private:
     }
   }
 
-  // Again while a look at their moves makes one of them dearer.
+  // Lists the best plans, and lists them again as long as a look at their moves makes one of them
+  // dearer.
   std::vector<std::vector<int>> bestPlans(const std::vector<int>& first, int count) {
     std::vector<std::vector<int>> best = {first};
     for (bool isClose = count == 1; !isClose;) {
@@ -120,14 +130,14 @@ CertifiedPlan certifiedPlan(const CostModel& model, const WordLists& words, doub
 
 namespace {
 
-// Of one process and its link.
+// The times of one process and of its link, which carries one transfer after the other.
 class Timeline {
 public:
   explicit Timeline(double share) : share_(share) {}
 
   struct Transfer {
-    double end = 0;  // of what goes on by itself
-    double rest = 0; // what takes the process
+    double end = 0;  // when the share that goes on by itself has arrived
+    double rest = 0; // seconds of the process for the remaining share
   };
 
   void compute(double seconds) { now_ += seconds; }
@@ -142,7 +152,8 @@ private:
   double share_, now_ = 0, link_ = 0;
 };
 
-// Each layer behind those that it reads.
+// The layers in an order in which each comes behind those that it reads. They are listed so except
+// for a pinned input, which is the last but runs first.
 std::vector<int> runningOrder(const CostModel& model) {
   std::vector<int> order, waitsFor(model.layers(), 0);
   for (const CostModel::Move& move : model.moves())
@@ -178,6 +189,7 @@ double secondsOverlapped(const CostModel& model, const std::vector<int>& plan, d
       if (moves[m].from == layer)
         moved[m] = time.start(seconds[m].there);
   }
+  // Gradients are needed at the end only, so their sums are waited for when all layers are done.
   std::vector<Timeline::Transfer> sums;
   for (auto layer = order.rbegin(); layer != order.rend(); ++layer) {
     for (std::size_t m = 0; m < moves.size(); ++m)
@@ -200,7 +212,7 @@ namespace {
 struct UniformPlan {
   Word word;
   std::vector<int> plan;
-  double seconds = 0; // at least
+  double seconds = 0; // a lower bound
 };
 
 std::optional<UniformPlan> uniformOf(const CostModel& model, const Word& word) {
@@ -211,6 +223,8 @@ std::optional<UniformPlan> uniformOf(const CostModel& model, const Word& word) {
       continue;
     }
     Word own = word;
+    // A fully connected layer has no space to split; its output channels take the processes, as in
+    // the papers.
     if (model.spatial(layer).empty()) {
       own.channels += own.space;
       own.space = 0;
@@ -243,6 +257,7 @@ std::optional<Baseline> bestUniform(const CostModel& model) {
   });
   std::optional<Baseline> best;
   for (const UniformPlan& uniform : all) {
+    // They come by their lower bounds: the rest cannot be faster.
     if (best && best->seconds <= uniform.seconds)
       break;
     const Baseline found = closer(model, uniform);
@@ -282,6 +297,7 @@ PlannedLayer plannedLayer(const CostModel& model, int layer, const std::vector<i
                     .parts = model.parts(layer, words[state]),
                     .bytes = model.layerBytes(layer, words[state]),
                     .runnerUp = {}};
+  // The runner-up is the best plan with another word here, whatever that plan does elsewhere.
   int second = -1;
   for (int s = 0; s < static_cast<int>(words.size()); ++s)
     if (s != state && (second < 0 || minMarginals[s] < minMarginals[second]))
@@ -293,9 +309,12 @@ PlannedLayer plannedLayer(const CostModel& model, int layer, const std::vector<i
   return made;
 }
 
+// The number of plans that are replayed with overlap, those with the least sums. What overlap hides
+// differs little between plans that cost nearly the same.
 constexpr int kReplayed = 16;
 
-// Makes the plan that is fastest with overlap the plan.
+// Makes the plan that is fastest with overlap the plan. The first is the one with the least sum,
+// and stays where another is no faster.
 void replay(const CostModel& model, const WordLists& words, double overlap, CertifiedPlan& found,
             FoundPlan& result) {
   for (const std::vector<int>& choice : found.best) {

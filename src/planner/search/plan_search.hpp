@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The best plan of a network under a cost model, with what it is compared to. Where prices of moves are lower
-// bounds, those of the plan are looked at closely, and it is searched again with what was found, until
-// nothing new is: the plan is then the best by exact prices.
+// The best plan of a network under a cost model, with what it is compared to. Where prices of moves
+// are lower bounds, those of the plan are looked at closely, and it is searched again with what was
+// found, until nothing new is: the plan is then the best by exact prices.
 #pragma once
 
 #include "planner/prices/cost_model.hpp"
@@ -11,17 +11,19 @@
 
 namespace tenon {
 
-// How long a plan takes if communication goes on beside computation. One process runs the layers forward and then
-// backward; a move starts as soon as what is moved is there, and so does the sum of a layer's gradients, and
-// its reader waits for it. The network carries one transfer after the other. Of a transfer only a share goes on by
-// itself; the rest takes the process while it waits, as where MPI makes no progress by itself: with a share
-// of 0 the time is the sum that the search minimises.
+// How long a plan takes if communication goes on beside computation. One process runs the layers
+// forward and then backward. A move starts as soon as what is moved is there, and so does the sum
+// of a layer's gradients; its reader waits for it. The network carries one transfer after the
+// other. Only a share of a transfer goes on by itself, and the rest takes the process while it
+// waits, as where MPI makes no progress of its own: with a share of 0 the time is the sum that the
+// search minimises.
 
 double secondsOverlapped(const CostModel& model, const std::vector<int>& plan, double share);
 
-// Plans that need no search over layers: the same grid for all of them. Where space must be whole, the
-// processes of the domain split the output channels. What cannot be is left out. Where the
-// model's prices of moves are lower bounds, these are by its closer ones, and so nearly always exact.
+// Plans that need no search over layers: the same grid for all of them. Where space must be whole,
+// the processes of the domain split the output channels. What is not possible is left out. Where
+// the model's prices of moves are lower bounds, these are by its closer ones, and so nearly always
+// exact.
 
 struct Baseline {
   Word word;
@@ -37,18 +39,20 @@ Baselines baselinesOf(const CostModel& model);
 
 struct PlannedLayer {
   std::string name, letters;
-  // The word as the layer takes it, and where it uses its inputs, but for halos; none of a row of a table.
+  // The word as the layer takes it, and the layouts in which it uses its inputs, without halos. A
+  // row of a table has neither.
   std::string signature = {};
   std::vector<Layout> uses = {};
   Parts parts;
   double bytes = 0;
-  // The best plan with another word here: a lower bound under a memory limit; none if there is no other.
+  // The word of the best plan with another one here, and its seconds, which are a lower bound under
+  // a memory limit. It is empty if no other word is possible.
   std::string runnerUp;
   double runnerUpSeconds = 0;
 };
 
 struct FoundPlan {
-  GridPtr grid = nullptr; // whose axes the words are of, but for those on the grid of a pinned end
+  GridPtr grid = nullptr; // the grid of all words but those on the grid of a pinned end
   bool spaceOutermost = false;
   double seconds = 0, bytes = 0;
   std::optional<double> overlapped; // seconds with overlap, if a share of it was given
@@ -61,10 +65,11 @@ struct FoundPlan {
 // Words by name of a layer.
 using FixedWords = std::map<std::string, std::string>;
 
-// memoryLimit in bytes of a process; 0: none. With an overlap above 0, the share of communication that
-// goes on beside computation, the best 16 plans are replayed with it (plan_search.hpp), and the fastest is
-// taken. Throws TENON_ERR_SHAPE where there is no plan, TENON_ERR_OPTION for a fixed word that is not
-// possible and TENON_ERR_ARG for one of no layer.
+// Searches the plan of a network. `memoryLimit` is in bytes of a process, and 0 means none. With an
+// overlap above 0, the share of communication that goes on beside computation, the best 16 plans
+// are replayed with it, and the fastest is taken. Throws TENON_ERR_SHAPE where there is no plan,
+// TENON_ERR_OPTION for a fixed word that is not possible, and TENON_ERR_ARG for a fixed word of a
+// layer that does not exist.
 FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memoryLimit,
                    double overlap = 0);
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// `tenon bench`: times each movement of data by the library and by MPI's own call in turns, beside
+// the limit of the machine. Nothing is timed before both ways gave the values that the definition
+// demands, on integers, where any order of sums is exact.
 #include "tools/commands.hpp"
 
 #include "tools/bench/case.hpp"
@@ -24,6 +27,7 @@ const std::vector<ProgramOption> kBenchOptions = {
 
 namespace {
 
+// Bytes of a rank: where latency counts, between, and where bandwidth does.
 constexpr Index kSizes[] = {1 << 10, 64 << 10, 4 << 20};
 
 void say(const std::string& text) {
@@ -49,7 +53,8 @@ std::string valueText(const char* name, TenonOptionType type) {
   return std::to_string(number);
 }
 
-// Library options that choose how data moves, as they are set.
+// The library options that choose how data moves, as they are set: a table of times means nothing
+// without them.
 std::string routeOptions() {
   std::string text;
   int count = 0;
@@ -68,12 +73,13 @@ void printSettings(int repeat) {
   char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   MPI_Get_library_version(library, &length);
+  // MPI libraries describe themselves at length; the first words are name and version.
   const std::string mpi = std::string(library).substr(0, std::strcspn(library, ",\n"));
   say(fmt::format("tenon {}, {}, {:.70}, medians of {}\n{}", textFrom(TenonGetVersionString),
                   counted(worldSize(), "rank"), mpi, counted(repeat, "round"), routeOptions()));
 }
 
-// Both ways must give what the layouts' definition says, or nothing is timed.
+// Throws unless a way gives what the definition of the layouts says.
 void checkValues(const BenchCase& bench, const Values& got, const Filling& filling,
                  const char* way) {
   const std::string wrong =
@@ -83,7 +89,8 @@ void checkValues(const BenchCase& bench, const Values& got, const Filling& filli
     throw std::runtime_error(fmt::format("{} by {}{}", bench.name, way, wrong));
 }
 
-// Tenon's operator, bound to tensors of the library.
+// Tenon's operator, bound to tensors of the library, as a program that applies it again and again
+// would have it.
 class Measured {
 public:
   explicit Measured(const BenchCase& bench) {
@@ -123,6 +130,7 @@ void runCase(const BenchCase& bench, const Limits& limits, int repeat) {
   Measured subject(bench);
   subject.write(cells);
   Values copied(std::max<Index>(cellsOf(bench.to.box(worldRank())), 1)), given = cells;
+  // MPI's calls get an address even for no elements.
   given.resize(std::max<std::size_t>(cells.size(), 1));
   const Work ours = [&] { subject.apply(); },
              theirs = [&] { bench.peer(given.data(), copied.data()); };
@@ -142,7 +150,7 @@ void runCase(const BenchCase& bench, const Limits& limits, int repeat) {
 
 namespace {
 
-// On any number of ranks: one has kernels, but no links.
+// Measures the machine on any number of ranks: one rank has kernels, but no links.
 int describeMachine(const std::string& path, TenonMemorySpace space, int rounds) {
   Machine machine;
   require(TenonMachineMeasure(MPI_COMM_WORLD, space, rounds, machine.out()));

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The movements that are timed, with the MPI calls that do the same, and the timing itself. The
+// peer is the best single call of MPI for a movement, on arrays that are laid out for it; where
+// none exists, as for a halo, it is written as a solver would write it.
 #include "tools/bench/case.hpp"
 
 #include "tools/program.hpp"
@@ -12,8 +15,10 @@ namespace tenon::tools {
 
 namespace {
 
-constexpr double kRound = 500e-6; // seconds that a round of one work takes at least
-constexpr int kLarge = 4 << 20;   // bytes: beyond the caches that a core has for itself
+// The least seconds of a round of one work: long beside the clock's step and a barrier.
+constexpr double kRound = 500e-6;
+// Bytes beyond the caches that a core has for itself.
+constexpr int kLarge = 4 << 20;
 
 double timeOf(const Work& work, int count) {
   MPI_Barrier(MPI_COMM_WORLD);
@@ -51,6 +56,7 @@ std::vector<double> medians(const std::vector<Work>& works, int repeat) {
   }
   std::vector<std::vector<double>> times(works.size());
   for (int round = 0; round < repeat; ++round)
+    // In turns: what disturbs the machine for a while disturbs all works alike.
     for (std::size_t i = 0; i < works.size(); ++i)
       times[i].push_back(timeOf(works[i], counts[i]));
   std::vector<double> result;
@@ -64,6 +70,7 @@ Limits measureLimits(int repeat) {
   const std::vector<double> times =
       medians({[&] { pingPong(small); }, [&] { pingPong(large); },
                [&] {
+                 // A copy of what has not changed could be left out by a compiler.
                  large[0] = static_cast<char>(large[0] + 1);
                  std::memcpy(target.data(), large.data(), target.size());
                }},
@@ -75,7 +82,7 @@ namespace {
 
 const MPI_Comm kWorld = MPI_COMM_WORLD;
 
-// On all ranks in order along one axis.
+// A layout on all ranks in order along one axis.
 LayoutSpec line(const Indices& shape, Property property) {
   LayoutSpec spec = everywhere(shape, worldSize());
   spec.properties = {property};
@@ -97,6 +104,8 @@ public:
       std::vector<int> starts(ndim, 0);
       starts[dim] = r * part[dim];
       types.emplace_back();
+      // MPI packs by derived types itself, which is how a program without packing of its own would
+      // do it.
       MPI_Type_create_subarray(ndim, sizes.data(), part.data(), starts.data(), MPI_ORDER_C,
                                MPI_DOUBLE, &types.back());
       MPI_Type_commit(&types.back());
@@ -109,7 +118,7 @@ public:
   std::vector<MPI_Datatype> types;
 };
 
-// From a split of dimension a to one of dimension b.
+// A transpose: from a split of dimension a to a split of dimension b.
 BenchCase transpose(const char* name, const Indices& shape, int a, int b) {
   const int ranks = worldSize();
   Indices source = shape, target = shape;
@@ -134,6 +143,7 @@ BenchCase ring(Index rows, Index width) {
   for (int r = 0; r < ranks; ++r)
     halo.boxes.push_back({r * rows - 1, (r + 1) * rows + 1});
   made.to.halos[0] = halo;
+  // With two ranks both neighbours are the same one, and the tags keep the two rows apart.
   const int before = (rank + ranks - 1) % ranks, behind = (rank + 1) % ranks;
   const int w = static_cast<int>(width);
   made.peer = [=](const double* x, double* y) {
@@ -148,7 +158,7 @@ BenchCase ring(Index rows, Index width) {
   return made;
 }
 
-// Of vectors of so many cells, of which each rank has the same number.
+// The collectives on vectors of so many elements, of which each rank has the same number.
 std::vector<BenchCase> vectors(Index cells) {
   const int all = static_cast<int>(cells), part = all / worldSize();
   const bool isRoot = worldRank() == 0;
@@ -196,6 +206,7 @@ double bytesOf(const BenchCase& bench) {
 
 std::vector<BenchCase> benchCases(Index bytes) {
   const Index ranks = worldSize();
+  // MPI's simple calls need equal parts, so that extents are multiples of the number of ranks.
   const auto multiple = [&](double n) {
     return ranks * std::max<Index>(1, static_cast<Index>(n) / ranks);
   };

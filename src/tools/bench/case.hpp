@@ -15,8 +15,8 @@ namespace tenon::tools {
 
 using Work = std::function<void()>;
 
-// For each work the median over `repeat` rounds, in which the works take turns. A round repeats each
-// work as often as makes it longer than the clock and a barrier. Collective on all ranks.
+// For each work the median over `repeat` rounds, in which the works take turns. A round repeats
+// each work as often as makes it longer than the clock and a barrier. Collective on all ranks.
 std::vector<double> medians(const std::vector<Work>& works, int repeat);
 
 // What the machine allows: half a round trip of 8 bytes between ranks 0 and 1; bytes a second of
@@ -32,14 +32,15 @@ struct BenchCase {
   const char* name;
   LayoutSpec from, to;
   const char* peerName;
-  // Moves this rank's cells in `from` to its cells in `to` by MPI's own means.
+  // Moves this rank's elements in `from` to its elements in `to` by MPI's own means.
   std::function<void(const double* x, double* y)> peer;
 };
 
-// Bytes of the larger of the two on the rank that holds most: it must read or write them.
+// The bytes of the larger of the two tensors on the rank that holds most: it must read or write
+// them.
 double bytesOf(const BenchCase& bench);
 
-// With tensors of about so many bytes on the rank that holds most. Collective.
+// The cases with tensors of about so many bytes on the rank that holds most. Collective.
 std::vector<BenchCase> benchCases(Index bytes);
 
 } // namespace tenon::tools

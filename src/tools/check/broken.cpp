@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The check checked: an operator with a wrong adjoint and a rank that leaves the others waiting, which
-// `tenon check -only broken` and `-only stuck` must report.
+// The check checked: an operator with a wrong adjoint and a rank that leaves the others waiting,
+// which `tenon check -only broken` and `-only stuck` must report.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
 #include "tools/check/operator.hpp"

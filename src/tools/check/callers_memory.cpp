@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Memory as a solver has it: mapped pages on the host, the array of a tensor on the device. Sharing
+// replaces the pages by those of a file, hence what is shared is given back before it is unmapped.
 #include "tools/check/callers_memory.hpp"
 
 #include <sys/mman.h>
@@ -32,6 +34,8 @@ void CallersMemory::allocateOnDevice(std::byte value) {
   require(TenonLayoutCreateFromBoxes(MPI_COMM_SELF, 1, &words, &none, &words, layout.out()));
   require(TenonDTensorCreate(layout, TENON_INT64, onDevice_.out()));
   require(TenonDTensorSetSpace(onDevice_, TENON_MEMORY_DEVICE));
+  // It is filled through the host, as the interface has it, and then the device's address is kept:
+  // the tensor has it for all of its life.
   void* array = nullptr;
   require(TenonDTensorGetArray(onDevice_, TENON_INT64, &array));
   std::memset(array, std::to_integer<int>(value), bytes_);
@@ -50,6 +54,7 @@ CallersMemory& CallersMemory::operator=(CallersMemory&& other) noexcept {
 }
 
 CallersMemory::~CallersMemory() {
+  // What is shared must be given back while it is still mapped.
   if (grid_)
     TenonPartitionUnshareMemory(grid_, memory_);
   if (memory_ && !onDevice_)
@@ -59,6 +64,7 @@ CallersMemory::~CallersMemory() {
 std::vector<std::byte> CallersMemory::content() const {
   if (!onDevice_)
     return {memory_, memory_ + bytes_};
+  // Memory of the device is read through the host, too.
   const void* array = nullptr;
   require(TenonDTensorGetArrayRead(onDevice_, TENON_INT64, &array));
   const auto* first = static_cast<const std::byte*>(array);

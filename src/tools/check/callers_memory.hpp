@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory as a solver has it. On the host it is in pages of its own, which its node's ranks may be let read: a
-// mapping, since pages of the heap stay apart from their neighbours once shared. On the device it is that of a
-// tensor which does nothing else.
+// Memory as a solver has it. On the host it is in pages of its own, which the ranks of its node may
+// be allowed to read: a mapping, since pages of the heap stay apart from their neighbours once they
+// are shared. On the device it is the memory of a tensor which does nothing else.
 #pragma once
 
 #include "tools/handles.hpp"
@@ -22,9 +22,9 @@ public:
 
   std::byte* data() const { return memory_; }
   std::size_t bytes() const { return bytes_; }
-  // What it holds, once work on it is done.
+  // The content, once work on it is done.
   std::vector<std::byte> content() const;
-  // On the host, with the ranks of the grid, once.
+  // Shares the memory with the ranks of the grid; once, and on the host only.
   void share(Partition grid);
 
 private:

@@ -19,11 +19,11 @@ struct Case {
   TenonMemorySpace space = TENON_MEMORY_HOST; // of the tensors under check
   std::string text = {};                      // the configuration
   std::string finding = {};                   // what differed first
-  bool isRefused = false;                     // by one process and by all alike
+  bool isRefused = false;                     // one process and all ranks refuse it alike
   std::uint64_t digest = 0;                   // of the bits that this rank has computed
 
   int position(const GridSpec& grid) const { return grid.positionOf(rank); }
-  // A difference of values.hpp, or "" for none.
+  // Notes a difference of values.hpp, or "" for none; the first one counts.
   void found(const std::string& what, const std::string& difference) {
     if (finding.empty() && !difference.empty())
       finding = what + difference;
@@ -34,8 +34,8 @@ struct Case {
   }
 };
 
-// Whether what this rank holds in a tensor has the bits of the first rank's with the same number; a rank
-// with a negative number holds no copy. Collective.
+// Compares the bits of what this rank holds in a tensor with those of the first rank with the same
+// number. A rank with a negative number holds no copy. Collective.
 void compareCopies(Case& c, int number, const Values& mine, const Box& box,
                    const std::string& what);
 
@@ -50,7 +50,7 @@ inline TenonDataType drawFloating(Draw& draw) {
   return draw.chance(50) ? TENON_FLOAT32 : TENON_FLOAT64;
 }
 
-// For a tensor of that type: small integers, or any numbers if it may be so.
+// A filling for a tensor of that type: small integers, or any numbers if it may be real.
 inline Filling drawFilling(Draw& draw, TenonDataType type, bool mayBeReal) {
   const bool isReal = mayBeReal && type != TENON_INT64;
   const Numbers reals = type == TENON_FLOAT32 ? Numbers::Singles : Numbers::Doubles;

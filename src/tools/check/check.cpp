@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The sweep of `tenon check`: it draws one configuration after the other, and stops at the first in
+// which any rank finds something wrong. A configuration is a function of seed and number alone,
+// with the options that it draws, so that the command that is printed repeats it without those
+// before it.
 #include "tools/commands.hpp"
 
 #include "sys/text/plain_text.hpp"
@@ -21,13 +25,14 @@
 
 namespace tenon::tools {
 
-// How the library moves data is a matter of options, -tenon_conversion_... and the price of messages,
-// and must not change any result: `tenon check` draws those that its caller has left open.
+// How the library moves data is a matter of options, -tenon_conversion_... and the price of
+// messages, and must not change any result: `tenon check` draws the options that its caller has
+// left open.
 
 class ConversionOptions {
 public:
   ConversionOptions();
-  // Sets each to one of its choices.
+  // Sets each option to one of its choices.
   void draw(Case& c) const;
 
 private:
@@ -47,7 +52,8 @@ namespace {
 
 constexpr const char kStart[] = "-tenon_", kOwner[] = "conversion_";
 
-// Without what not every machine has, and "auto" takes where it is there.
+// The choices of an option, without what not every machine has; "auto" takes that where it is
+// there.
 std::vector<std::string> choicesOf(int option) {
   std::vector<std::string> words = wordsOf(declaredText(option, TENON_OPTION_TEXT_CHOICES), '|');
   std::erase(words, "shared");
@@ -83,7 +89,7 @@ void ConversionOptions::addChoices() {
   }
 }
 
-// So that a case without conversions is no reason to report it as unused.
+// Reads the option, so that a case without conversions is no reason to report it as unused.
 void ConversionOptions::read(const Option& option) {
   const char* name = option.key.c_str() + sizeof kStart - 1;
   double real = 0;
@@ -106,11 +112,12 @@ void ConversionOptions::draw(Case& c) const {
 }
 
 // Ends this process with a message if a piece of work takes too long, as when ranks wait for each
-// other; mpiexec then ends the others. By SIGALRM, which needs no thread.
+// other; mpiexec then ends the others. It works by SIGALRM, which needs no thread and interrupts a
+// rank that waits within MPI.
 
 class Watchdog {
 public:
-  // seconds: 0 for ever.
+  // With 0 seconds it waits for ever.
   Watchdog(int seconds, const std::string& message);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
@@ -122,7 +129,7 @@ public:
 
 namespace {
 
-// A signal handler may touch no more than such memory.
+// A signal handler may use neither heap nor streams: the text is ready in memory of its own.
 char messageText[4096];
 volatile std::sig_atomic_t messageLength = 0;
 
@@ -147,6 +154,7 @@ Watchdog::~Watchdog() {
 void Watchdog::say(const std::string& message) {
   const std::string shown = printable(message, kLineLayout);
   const std::size_t length = std::min(shown.size(), sizeof messageText);
+  // The length is 0 while the text changes, so that a signal in between finds no half of one.
   messageLength = 0;
   std::copy_n(shown.begin(), length, messageText);
   messageLength = static_cast<std::sig_atomic_t>(length);
@@ -169,7 +177,8 @@ const std::vector<ProgramOption> kCheckOptions = {
 
 namespace {
 
-// What is drawn: kinds whose names contain a word, of layers alone or of all, with tensors in a space.
+// What is drawn: the kinds whose names contain a word, of layers alone or of all, with tensors in a
+// space.
 struct Selection {
   std::string word;
   bool layers = false;
@@ -185,6 +194,7 @@ std::vector<CaseKind> kindsOf(const Selection& selection) {
   std::vector<CaseKind> kinds = layerKinds();
   if (selection.layers) {
     for (CaseKind& kind : kinds)
+      // Every type is drawn as often as the others, however many settings it has.
       kind.weight = 1;
     return kinds;
   }
@@ -193,7 +203,8 @@ std::vector<CaseKind> kindsOf(const Selection& selection) {
   return all;
 }
 
-// Each as often as its weight says.
+// The kinds to draw from, each as often as its weight says. A kind of weight 0 fails on purpose and
+// is there only for its full name.
 std::vector<CaseKind> kindsIn(const Selection& selection) {
   const std::string& word = selection.word;
   std::vector<CaseKind> found;
@@ -223,13 +234,16 @@ int refuseNumbers(TenonInt n, TenonInt number, TenonInt patience) {
   return kExitUsage;
 }
 
-// The sweep: one all-reduce after each configuration tells all ranks alike whether to go on.
+// The sweep. One all-reduce after each configuration tells all ranks alike whether to go on; it has
+// a communicator of its own, so that it cannot meet a message that a configuration has left behind.
 class Sweep {
 public:
   Sweep(TenonInt seed, Selection selection, int patience)
       : seed_(seed), selection_(std::move(selection)), kinds_(kindsIn(selection_)),
         patience_(patience) {
     MPI_Comm_dup(MPI_COMM_WORLD, &verdicts_);
+    // A wrong configuration is an answer, not an end: errors come back as codes, except in Apply,
+    // where they are fatal.
     TenonCallAbort(TenonPushErrorHandler(TenonReturnErrorHandler, nullptr));
     TenonCallAbort(TenonSetFatalErrorHandler(endFatally, this));
   }
@@ -242,7 +256,7 @@ public:
   // Whether all ranks found everything right.
   bool runCase(TenonInt number);
   int refused() const { return refused_; }
-  // Of all cases and ranks, in the order of both. Collective; of rank 0.
+  // The digest of all cases and ranks, in the order of both, on rank 0. Collective.
   std::uint64_t digest() const;
   const std::string& text() const { return current_->text; }
 
@@ -273,7 +287,7 @@ std::string Sweep::report() const {
                      repeatLine(seed_, number_, selection_));
 }
 
-// An error of one rank in Apply: the others wait for it, so it speaks and ends them.
+// An error of one rank in Apply. The others wait for it, so it speaks and ends them all.
 void Sweep::endFatally(TenonErrorCode code, int, const char* message, const char*, const char*, int,
                        void* sweep) {
   auto& self = *static_cast<Sweep*>(sweep);
@@ -290,6 +304,7 @@ bool Sweep::runCase(TenonInt number) {
            .ranks = worldSize(),
            .draw = Draw(static_cast<std::uint64_t>(seed_), static_cast<std::uint64_t>(number)),
            .space = selection_.space});
+  // The kind is the first draw, and the options the next: they are the same on all ranks.
   const CaseKind kind = current_->draw.of(kinds_);
   current_->text = " " + kind.name;
   const Watchdog watchdog(patience_,
@@ -300,6 +315,7 @@ bool Sweep::runCase(TenonInt number) {
     kind.run(*current_);
   } catch (const std::runtime_error& error) {
     current_->found("error: ", error.what());
+    // The others may wait for this rank, which knows why.
     Watchdog::say(report());
   }
   refused_ += current_->isRefused;
@@ -314,7 +330,7 @@ std::uint64_t Sweep::digest() const {
                          [](std::uint64_t sum, std::uint64_t each) { return hash(sum, each); });
 }
 
-// The lowest rank that has a finding speaks for all.
+// Whether nobody has a finding; otherwise the lowest rank with one speaks for all.
 bool Sweep::conclude() {
   const int rank = worldRank(), mine = current_->finding.empty() ? worldSize() : rank;
   int first = 0;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tensors under check, written and read element by element through the public interface. A user
+// array is drawn with strides, ghosts and padding, and is filled with guard bytes: whatever the
+// library does, only the tensor's own elements in it may change.
 #include "tools/check/field.hpp"
 
 #include <algorithm>
@@ -55,7 +58,8 @@ Box boxOfTensor(TenonLayout layout, bool isOwned) {
   return box;
 }
 
-// Unless the ranks share no memory, or too little.
+// Shares memory with the ranks of a layout, unless they share none, or too little: then the array
+// stays as it is, which is a case as well.
 void shareWhereItGoes(CallersMemory& memory, TenonLayout layout) {
   Partition grid;
   require(TenonLayoutGetPartition(layout, grid.out()));
@@ -77,8 +81,10 @@ Field::Field(TenonLayout layout, TenonDataType type, bool isCallers, Draw& draw,
              TenonMemorySpace space)
     : type_(type), box_(boxOfTensor(layout, false)) {
   require(TenonDTensorCreate(layout, type, tensor_.out()));
+  // The space is set before an array is placed, which must be in it.
   require(TenonDTensorSetSpace(tensor_, space));
-  // The ranks' parts differ, and so would their draws: they must not count.
+  // The ranks' parts differ, and so do the numbers that each draws for its array: they come from a
+  // source of its own, so that all ranks go on alike with theirs.
   Draw local(draw.number(), 0);
   if (isCallers)
     place(layout, space, local);
@@ -105,6 +111,7 @@ Field::Array Field::drawArray(Draw& draw, const Box& owned, const Box& box) {
   const std::size_t ndim = box.size();
   Array array{.low = {}, .high = {}, .strides = Indices(ndim)};
   for (std::size_t d = 0; d < ndim; ++d) {
+    // The array must have what the box has beyond the part, and may have more.
     array.low.push_back(std::max<Index>(owned[d].begin - box[d].begin, 0) + draw.upTo(2));
     array.high.push_back(std::max<Index>(box[d].end - owned[d].end, 0) + draw.upTo(2));
   }
@@ -112,6 +119,8 @@ Field::Array Field::drawArray(Draw& draw, const Box& owned, const Box& box) {
   std::iota(order.begin(), order.end(), 0);
   if (draw.chance(50))
     draw.shuffle(order);
+  // From the fastest dimension to the slowest; a reversed one begins at its end, and padding leaves
+  // room between its rows.
   for (std::size_t i = ndim; i-- > 0;) {
     const std::size_t d = order[i];
     const bool isReversed = draw.chance(15);
@@ -147,7 +156,8 @@ void Field::place(TenonLayout layout, TenonMemorySpace space, Draw& draw) {
   placeOn(memory_.data());
 }
 
-// visit(offset in bytes from the box' first cell) in row-major order.
+// Calls visit(offset in bytes from the box's first element) in row-major order, by the strides that
+// the library tells.
 template <class Visit>
 void Field::visitCells(Visit visit) const {
   Indices strides(box_.size());
@@ -180,6 +190,7 @@ Values Field::read() const {
 }
 
 void Field::spoil() {
+  // NaN spreads through every sum that reads it; an integer that is large enough is found as well.
   const double spoiled = type_ == TENON_INT64 ? 1 << 30 : std::numeric_limits<double>::quiet_NaN();
   write(Values(cellsOf(box_), spoiled));
 }
@@ -187,7 +198,7 @@ void Field::spoil() {
 bool Field::isGuardIntact() const {
   if (!isCallers())
     return true;
-  read(); // waits for work on the array
+  read(); // waits until work on the array is done
   const std::vector<std::byte> content = memory_.content();
   const std::size_t bytes = bytesOf(type_);
   for (std::size_t i = 0; i < content.size(); ++i)
@@ -206,6 +217,8 @@ Values gathered(TenonDTensor x, MPI_Comm comm) {
   Indices shape(ndim);
   require(TenonLayoutGetShape(layout, shape.data()));
   MPI_Comm_size(comm, &ranks);
+  // A conversion to all ranks gives the value; conversions have kinds of their own, which compare
+  // them with the definition.
   const Layout whole = makeLayout(comm, everywhere(shape, ranks));
   DTensor all;
   TenonMemorySpace space = TENON_MEMORY_HOST;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// A halo exchange and its adjoint on one user array with ghosts, in which both tensors lie. The
+// inner tensor's elements are the owned elements of the outer one, so that an exchange has to find
+// that they are in place and may change nothing but what it brings.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
 #include "tools/check/operator.hpp"
@@ -11,7 +14,7 @@ namespace tenon::tools {
 
 namespace {
 
-// Every part's box holds the part, as an array around it does.
+// A layout like this whose boxes hold their parts, as an array around a part does.
 LayoutSpec widened(LayoutSpec spec) {
   for (int d = 0; d < spec.ndim(); ++d) {
     if (!spec.halos[d])
@@ -29,7 +32,7 @@ LayoutSpec widened(LayoutSpec spec) {
   return spec;
 }
 
-// Whether a cell lies beyond a side whose values are the caller's.
+// Whether an element lies beyond a side whose values the caller supplies.
 bool isCallers(const LayoutSpec& spec, const Indices& cell) {
   for (int d = 0; d < spec.ndim(); ++d)
     if (const auto& halo = spec.halos[d])
@@ -39,9 +42,11 @@ bool isCallers(const LayoutSpec& spec, const Indices& cell) {
   return false;
 }
 
+// What the caller's elements are filled with; no filling has it.
 constexpr double kMark = -77;
 
-// In place the caller's values stay, as they were marked; apart a conversion writes zeros there.
+// Compares the caller's values. In place they stay, as they were marked; in a tensor of its own a
+// conversion writes zeros there. They are then set to 0, as the definition has them.
 void checkCallersValues(Case& c, const LayoutSpec& spec, Field& y) {
   Values cells = y.read();
   std::size_t next = 0;
@@ -79,6 +84,7 @@ void checkInPlace(Case& c) {
     const Filling filling = drawFilling(c.draw, type, isReal);
     outer.write(Values(cellsOf(outer.box()), kMark));
     x.write(fill(from, c.position(from.grid), filling));
+    // Bound arrays have requests of their own.
     if (c.draw.chance(30))
       require(isAdjoint ? TenonLinearOpBindAdjoint(op, x, y) : TenonLinearOpBind(op, x, y));
     require(isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));

@@ -9,8 +9,8 @@ namespace tenon::tools {
 std::vector<CaseKind> operatorKinds();
 std::vector<CaseKind> layerKinds();
 
-// Convolution, pooling, a function, flatten and an affine layer, each with a signature of its own, one
-// after the other, and with a skip.
+// Convolution, pooling, a function, flatten and an affine layer, each with a signature of its own,
+// one after the other, and with a skip.
 void checkSequential(Case& c);
 void checkGraph(Case& c);
 // Each primitive by its name, on one axis of a grid.

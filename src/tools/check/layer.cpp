@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Sets a layer up on one process and on all, runs both, and compares everything that they compute.
+// The layer on one process uses the reference kernels and is itself tested by the pairing of
+// tangent and adjoint, so that what all ranks agree on is not just wrong everywhere alike.
 #include "tools/check/layer.hpp"
 
 #include "tools/check/layer_step.hpp"
@@ -13,6 +16,7 @@ namespace tenon::tools {
 namespace {
 
 double toleranceOf(TenonDataType type) {
+  // The sums of a configuration are short; these are some hundred roundings of its largest number.
   return type == TENON_FLOAT32 ? 1e-5 : 1e-12;
 }
 
@@ -25,7 +29,7 @@ std::string drawStorage(Draw& draw, int axes) {
   return text;
 }
 
-// The signature by call or by option.
+// Gives a layer its signature, by call or by option: both must lead to the same.
 void sign(Case& c, TenonLayer layer, const std::string& letters) {
   const bool byOption = c.draw.chance(30);
   c.text += fmt::format(" signature {}{}", letters, byOption ? " by option" : "");
@@ -36,7 +40,7 @@ void sign(Case& c, TenonLayer layer, const std::string& letters) {
   require(TenonLayerSetFromOptions(layer));
 }
 
-// Those that every type has with both data types in this build.
+// The backends that every type has with both data types in this build.
 const std::vector<std::string>& backends(TenonMemorySpace space) {
   static const std::vector<std::string> ofDevice{"auto", "cufft", "gemm"};
   static const std::vector<std::string> all = [] {
@@ -59,6 +63,7 @@ void drawSettings(Case& c, const LayerPlan& plan, TenonLayer layer, const GridSp
 }
 
 Field makeTarget(Case& c, const LayerPlan& plan, MPI_Comm comm, const LayoutSpec& spec) {
+  // A target may come in any layout, and in a user array.
   Field target(makeLayout(comm, spec), plan.targetType, c.draw.chance(25), c.draw);
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
@@ -78,7 +83,7 @@ LayerStep alone(Case& c, const LayerPlan& plan, TenonDataType type) {
   return step;
 }
 
-// Layouts of the inputs on one grid.
+// Draws layouts of the inputs, all on one grid.
 std::vector<LayoutSpec> drawInputs(Case& c, const LayerPlan& plan) {
   const GridSpec grid = drawGrid(c.draw, c.ranks);
   std::vector<LayoutSpec> specs;
@@ -106,6 +111,8 @@ LayerStep distributed(Case& c, const LayerPlan& plan, const std::vector<LayoutSp
 
 void fillInputs(Case& c, const std::vector<LayoutSpec>& specs, LayerStep& ours, LayerStep& theirs) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
+    // Multiples of 1/64: exact in both types, so that the inputs of both layers are the same
+    // numbers.
     const Filling value{c.draw.number(), Numbers::Fractions},
         direction{c.draw.number(), Numbers::Fractions};
     const int position = c.position(specs[i].grid);
@@ -128,7 +135,9 @@ bool hasLetter(TenonDTensor x, char letter) {
   return propertiesOf(x).find(letter) != std::string::npos;
 }
 
-// Addends that differ on all ranks where no copies must be equal, and the same value for one process.
+// Fills the cotangent of the output: with addends that differ on all ranks where no copies must be
+// equal, and with the same value for one process. Equal addends would hide a factor that is wrong
+// by the number of ranks.
 void fillCotangent(Case& c, LayerStep& ours, LayerStep& theirs) {
   const TenonInt seed = c.draw.upTo(1 << 20);
   require(hasLetter(ours.dy(), 'B') ? TenonDTensorFillUniform(ours.dy(), seed, 0, -1, 1)
@@ -136,7 +145,8 @@ void fillCotangent(Case& c, LayerStep& ours, LayerStep& theirs) {
   theirs.dy().write(gathered(ours.dy(), c.comm));
 }
 
-// The number of this rank's place among those that hold different cells or addends; -1 for none.
+// The number of this rank's place among those that hold different elements or addends, or -1 if it
+// holds nothing. Ranks with the same number hold copies.
 int placeAmongParts(TenonDTensor x) {
   Layout layout;
   require(TenonDTensorGetLayout(x, layout.out()));
@@ -161,7 +171,8 @@ int placeAmongParts(TenonDTensor x) {
   return place;
 }
 
-// Every copy is compared; what holds addends is summed first.
+// Compares a tensor with that of one process, to which `before` is added. Every copy is compared;
+// addends are summed first.
 void compare(Case& c, const std::string& what, const Field& ours, const Field& theirs,
              const Values& before = {}) {
   Values expected = theirs.read();
@@ -181,7 +192,8 @@ void compare(Case& c, const std::string& what, const Field& ours, const Field& t
   c.found(what, difference(ours.read(), part, ours.box(), tolerance));
 }
 
-// <J v, w> = <v, J* w> on one process.
+// The dot test <J v, w> = <v, J* w> on one process, with parameters among v. The tolerance is
+// relative to the sum of magnitudes, since terms cancel.
 void dotTest(Case& c, LayerStep& step, TenonDataType type) {
   double difference = 0, size = 1;
   const auto add = [&](const Field& a, const Field& b, double sign) {
@@ -221,7 +233,8 @@ void compareAll(Case& c, LayerStep& ours, LayerStep& theirs) {
       c.found("a user array", field.isGuardIntact() ? "" : ": elements around the box changed");
 }
 
-// A step more adds its parameter gradients, which one process has of each step alone.
+// A second step adds to the parameters' gradients; one process has those of each step alone, and
+// they are summed here.
 void compareAccumulated(Case& c, LayerStep& ours, LayerStep& theirs) {
   std::vector<Values> before;
   for (const Field& gradient : theirs.gradients())
@@ -235,7 +248,7 @@ void compareAccumulated(Case& c, LayerStep& ours, LayerStep& theirs) {
   compareGradients(c, ours, theirs, before);
 }
 
-// Inference keeps nothing.
+// In inference a layer keeps nothing and may compute other things, such as running statistics.
 void compareInference(Case& c, LayerStep& ours, LayerStep& theirs) {
   for (LayerStep* step : {&ours, &theirs}) {
     require(TenonLayerSetTraining(step->layer(), TENON_FALSE));
@@ -244,7 +257,7 @@ void compareInference(Case& c, LayerStep& ours, LayerStep& theirs) {
   compare(c, "output of inference", ours.y(), theirs.y());
 }
 
-// Whether set-up succeeds; the ranks must refuse what one process refuses.
+// Whether set-up succeeds; all ranks must refuse what one process refuses, with the same code.
 bool isAccepted(Case& c, LayerStep& ours, LayerStep& theirs) {
   const TenonErrorCode expected = theirs.setUp(), got = ours.setUp();
   if (got != expected)

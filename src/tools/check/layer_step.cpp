@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The calls of one step of a layer, for one input or several. Whatever a call is to write is
+// spoiled before it, so that an element which it leaves out is found, and so is one that it adds to
+// instead of overwriting.
 #include "tools/check/layer_step.hpp"
 
 namespace tenon::tools {
@@ -35,6 +38,8 @@ void LayerStep::fillParameters(TenonInt seed) {
   for (int i = 0; i < parameters(); ++i) {
     DTensor value, tangent;
     require(TenonLayerGetParameter(layer_, i, value.out()));
+    // Numbers by global index: the same on one process and on any partition. Initial biases are 0,
+    // and would hide what is done with them.
     require(TenonDTensorFillUniform(value, seed, 2 * i, -1, 1));
     require(TenonLayerGetParameterTangent(layer_, i, tangent.out()));
     require(TenonDTensorFillUniform(tangent, seed, 2 * i + 1, -1, 1));
@@ -44,6 +49,7 @@ void LayerStep::fillParameters(TenonInt seed) {
 void LayerStep::makeTensors(TenonDataType type, bool mayBeCallers, Draw& draw,
                             TenonMemorySpace space) {
   const auto make = [&](TenonLayout layout) {
+    // Each tensor for itself, since a layer may be given any mixture.
     const bool isCallers = mayBeCallers && draw.chance(25);
     const bool isOfTheHost = space == TENON_MEMORY_HOST || draw.chance(15);
     return Field(layout, type, isCallers, draw,
@@ -56,6 +62,7 @@ void LayerStep::makeTensors(TenonDataType type, bool mayBeCallers, Draw& draw,
     direction.push_back(make(layout));
     dx.push_back(make(dual));
   }
+  // The three output tensors: y and its tangent lie as the output, the cotangent in the dual.
   Layout output, dual;
   require(TenonLayerGetOutputLayout(layer_, output.out()));
   require(TenonLayoutGetDual(output, dual.out()));
@@ -66,6 +73,7 @@ void LayerStep::makeTensors(TenonDataType type, bool mayBeCallers, Draw& draw,
 void LayerStep::apply() {
   y().spoil();
   const auto handles = handlesOf(x);
+  // The calls for one input are other functions, which users call most.
   if (handles.size() == 1)
     return require(TenonLayerApply(layer_, handles[0], y()));
   require(TenonLayerApplyMany(layer_, static_cast<int>(handles.size()), handles.data(), y()));

@@ -12,12 +12,14 @@ public:
       : layer_(std::move(layer)), inputs_(std::move(inputs)) {}
 
   TenonLayer layer() const { return layer_; }
-  // Of a loss; to be called before apply().
+  // Sets the target of a loss; to be called before apply().
   void setTarget(Field target);
   TenonErrorCode setUp();
-  // After set-up. Parameters and their tangents get values that do not depend on the partition.
+  // To be called after set-up. Parameters and their tangents get values that do not depend on the
+  // partition.
   void fillParameters(TenonInt seed);
-  // In arrays of the caller's at random if `mayBeCallers`; for a layer on the device, some are of the host.
+  // Makes the tensors, at random in user arrays if `mayBeCallers`; for a layer on the device, some
+  // are on the host.
   void makeTensors(TenonDataType type, bool mayBeCallers, Draw& draw,
                    TenonMemorySpace space = TENON_MEMORY_HOST);
   void apply();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The layers that `tenon check` draws: of every type of the library the type's own examples, but for
-// those that need more than settings.
+// The layers that `tenon check` draws. For every type of the library they are the type's own
+// examples, except for types that need more than settings, so that a new type is checked without an
+// edit here.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layer.hpp"
 #include "tools/check/layout_make.hpp"
@@ -26,7 +27,7 @@ struct LayerExample {
     return layer;
   }
 
-  // Of an input, or of the target behind them.
+  // The shape of an input, or of the target, which is numbered behind the inputs.
   Indices shape(TenonLayer layer, int tensor) const {
     int ndim = 0;
     require(TenonLayerGetExampleShape(layer, seed, tensor, 0, nullptr, &ndim));
@@ -36,7 +37,8 @@ struct LayerExample {
   }
 };
 
-// Rarely an input is empty, or has an extent that the settings may not allow.
+// Rarely makes an input empty, or gives it an extent that the settings may not allow: then all
+// ranks must refuse it alike.
 void spoil(Draw& draw, std::vector<Indices>& inputs) {
   if (draw.chance(10))
     for (Indices& shape : inputs)
@@ -58,6 +60,7 @@ void drawTarget(Draw& draw, TenonInt classes, LayerPlan& plan) {
 
 void checkExample(Case& c, const std::string& type) {
   LayerExample example{type, c.draw.upTo(1 << 30)};
+  // A layer of this process tells the shapes; those that are checked are made from the same seed.
   const Layer layer = example.make(MPI_COMM_SELF);
   LayerPlan plan{.inputs = {}, .make = [=](MPI_Comm comm, const GridSpec*) mutable {
                    return example.make(comm);
@@ -104,7 +107,7 @@ std::vector<CaseKind> layerKinds() {
     const auto found = own.find(type);
     kinds.push_back({type,
                      found != own.end() ? found->second : [=](Case& c) { checkExample(c, type); },
-                     type == "conv" ? 8 : 1}); // most settings by far
+                     type == "conv" ? 8 : 1}); // it has most settings by far
   }
   return kinds;
 }

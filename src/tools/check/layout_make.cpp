@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From a specification to the library's object, and to text.
+// Draws layouts, makes the library's objects from specifications, and writes specifications as
+// text. Only what differs from the default is set, so that defaults are checked too, and the boxes
+// of every object are compared with the definition's: a wrong layout is found before the operator
+// on it.
 #include "tools/check/layout_make.hpp"
 
 #include "tools/check/layout_spec.hpp"
@@ -14,6 +17,7 @@ namespace tenon::tools {
 namespace {
 
 Property drawProperty(Draw& draw, int ndim) {
+  // Splits are drawn more often than all others together, since most of the library is about them.
   const int kind = draw.upTo(6);
   if (kind <= 3)
     return {'S', draw.upTo(ndim - 1)};
@@ -22,6 +26,7 @@ Property drawProperty(Draw& draw, int ndim) {
 
 Indices drawCuts(Draw& draw, Index extent, std::size_t count) {
   Indices cuts = {0, extent};
+  // Any cuts: parts may be empty.
   while (cuts.size() < count)
     cuts.push_back(draw.upTo(static_cast<int>(extent)));
   std::sort(cuts.begin(), cuts.end());
@@ -41,12 +46,15 @@ HaloSpec drawHalo(Draw& draw, const LayoutSpec& spec, int dim, bool addends) {
   halo.low = static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_VALUES));
   halo.high =
       draw.chance(50) ? halo.low : static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_VALUES));
+  // Sometimes a side is cut off instead of widened.
   const int least = draw.chance(25) ? -2 : 0;
   if (draw.chance(50))
     halo.widths = Interval{draw.between(least, 3), draw.between(least, 3)};
   for (int part = 0; part + 1 < static_cast<int>(spec.cuts[dim].size()); ++part) {
     const Interval owned = spec.owned(dim, part);
     Interval box;
+    // Widths widen the parts that own something; with boxes of their own empty parts may get
+    // something, too.
     if (halo.widths && owned.size() > 0)
       box = {owned.begin - halo.widths->begin, owned.end + halo.widths->end};
     if (!halo.widths)
@@ -69,11 +77,14 @@ GridSpec drawGrid(Draw& draw, int ranks) {
     left /= grid.extents.back();
     size *= grid.extents.back();
   }
+  // The last axis got what was left over; now any may be the long one.
   draw.shuffle(grid.extents);
   for (int r = 0; r < ranks; ++r)
     grid.ranks.push_back(r);
   if (draw.chance(50))
     draw.shuffle(grid.ranks);
+  // The ranks behind are outside of the grid, and must take part in every collective call all the
+  // same.
   grid.ranks.resize(size);
   return grid;
 }
@@ -81,6 +92,7 @@ GridSpec drawGrid(Draw& draw, int ranks) {
 Indices drawShape(Draw& draw, int minDims, int maxDims, int maxExtent) {
   Indices shape(draw.between(minDims, maxDims));
   for (Index& extent : shape)
+    // Rarely an extent is 0: tensors without elements are legal, and easily forgotten.
     extent = draw.chance(4) ? 0 : draw.between(1, maxExtent);
   return shape;
 }
@@ -97,6 +109,7 @@ LayoutSpec drawLayout(Draw& draw, const Indices& shape, const GridSpec& grid) {
   for (Property& p : spec.properties)
     p = drawProperty(draw, spec.ndim());
   for (int d = 0; d < spec.ndim(); ++d) {
+    // Any order of the axes, and any cuts, besides those that a layout has by itself.
     spec.splitAxes[d] = axesThatSplit(spec, d);
     if (draw.chance(30))
       draw.shuffle(spec.splitAxes[d]);
@@ -115,6 +128,7 @@ LayoutSpec drawValues(Draw& draw, const Indices& shape, const GridSpec& grid) {
 }
 
 LayoutSpec withHalos(Draw& draw, LayoutSpec spec, int addendPercent) {
+  // One dimension has a halo in any case, or there would be nothing to exchange.
   const int sure = draw.upTo(spec.ndim() - 1);
   for (int d = 0; d < spec.ndim(); ++d)
     if (d == sure || draw.chance(40))
@@ -132,6 +146,8 @@ namespace {
 constexpr const char* kModes[] = {"none", "zero", "periodic", "reflect", "replicate", "values"};
 
 void setHalo(TenonLayout layout, int dim, const HaloSpec& halo) {
+  // The same halo can be set by widths or by boxes: as it was drawn, so that both calls are
+  // checked.
   if (halo.widths) {
     require(
         TenonLayoutSetHalo(layout, dim, halo.widths->begin, halo.widths->end, halo.low, halo.high));
@@ -170,6 +186,7 @@ Box boxFrom(const Indices& low, const Indices& high) {
 }
 
 void compare(const char* what, const Box& got, const Box& expected) {
+  // Empty boxes are equal wherever they are.
   if (cellsOf(got) == 0 && cellsOf(expected) == 0)
     return;
   if (got != expected)
@@ -199,6 +216,7 @@ Layout makeLayout(MPI_Comm comm, const LayoutSpec& spec) {
   MPI_Comm_rank(comm, &rank);
   const int position = spec.grid.positionOf(rank);
   Indices low(spec.shape.size()), high(spec.shape.size());
+  // Every layout of every configuration is checked here, on this rank's position.
   require(TenonLayoutGetBox(layout, low.data(), high.data()));
   compare("the box of the layout", boxFrom(low, high), spec.box(position));
   require(TenonLayoutGetOwnedBox(layout, low.data(), high.data()));

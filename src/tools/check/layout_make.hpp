@@ -11,15 +11,15 @@ namespace tenon::tools {
 // A grid of one to three axes on some of the ranks.
 GridSpec drawGrid(Draw& draw, int ranks);
 Indices drawShape(Draw& draw, int minDims, int maxDims, int maxExtent);
-// Without halos.
+// Draws a layout without halos.
 LayoutSpec drawLayout(Draw& draw, const Indices& shape, const GridSpec& grid);
-// The same with nothing to be summed.
+// Draws a layout without halos and without partial sums.
 LayoutSpec drawValues(Draw& draw, const Indices& shape, const GridSpec& grid);
 // Gives some dimensions, at least one, a halo, each with the given chance of addends.
 LayoutSpec withHalos(Draw& draw, LayoutSpec spec, int addendPercent);
-// Either, as a conversion may have it.
+// Draws a layout with halos or without, as a conversion may have it.
 LayoutSpec drawAnyLayout(Draw& draw, const Indices& shape, const GridSpec& grid);
-// Other properties for an axis or another order give a dimension new splits, balanced.
+// Gives a dimension new, balanced splits, after the properties of axes were changed.
 void resplit(LayoutSpec& spec, int dim);
 
 } // namespace tenon::tools

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The arithmetic of layouts, written from the definition. The library is compared with it, so
+// nothing of it is taken from there, and loops are the plainest that say what is meant: tensors
+// under check are small.
 #include "tools/check/layout_spec.hpp"
 
 #include <algorithm>
@@ -37,12 +40,15 @@ int GridSpec::positionOf(int rank) const {
 
 int GridSpec::coordinate(int position, int axis) const {
   for (int a = axes() - 1; a > axis; --a)
+    // Positions are row-major, the last axis fastest.
     position /= extents[a];
   return position % extents[axis];
 }
 
 int LayoutSpec::part(int position, int dim) const {
   int part = 0;
+  // The axes that split a dimension are listed from the major one on, and so their coordinates are
+  // digits.
   for (const int axis : splitAxes[dim])
     part = part * grid.extents[axis] + grid.coordinate(position, axis);
   return part;
@@ -57,6 +63,7 @@ bool LayoutSpec::isActive(int position) const {
   if (position < 0)
     return false;
   for (int axis = 0; axis < grid.axes(); ++axis)
+    // Off the root a rank holds nothing.
     if (properties[axis].letter == 'R' && grid.coordinate(position, axis) != 0)
       return false;
   return true;
@@ -98,6 +105,7 @@ bool LayoutSpec::covers(int dim, Index cell) const {
 LayoutSpec LayoutSpec::dual() const {
   LayoutSpec dual = *this;
   for (Property& p : dual.properties)
+    // Copies and addends change places, and so do halos of values and of addends.
     p.letter = p.letter == 'B' ? 'P' : p.letter == 'P' ? 'B' : p.letter;
   for (auto& halo : dual.halos)
     if (halo)
@@ -119,7 +127,8 @@ std::vector<int> axesThatSplit(const LayoutSpec& spec, int dim) {
   return axes;
 }
 
-// The first parts are longer by one.
+// The cuts with each part divided into `parts`, of which the first are longer by one where the
+// extent leaves a rest.
 Indices divided(const Indices& cuts, int parts) {
   Indices finer = {0};
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
@@ -149,10 +158,13 @@ LayoutSpec everywhere(const Indices& shape, int ranks) {
 }
 
 std::optional<Index> extension(Index cell, Index extent, TenonBoundary low, TenonBoundary high) {
+  // An empty domain has nothing that could be repeated.
   if (extent == 0)
     return std::nullopt;
   if (cell >= 0 && cell < extent)
     return cell;
+  // Each side has its own mode; what it says is followed as often as it takes to get back into the
+  // domain.
   const TenonBoundary mode = cell < 0 ? low : high;
   if (mode == TENON_BOUNDARY_REPLICATE)
     return cell < 0 ? 0 : extent - 1;

@@ -40,7 +40,7 @@ void forEachCell(const Box& box, Visit visit) {
   }
 }
 
-// Row-major place of a cell in a tensor of that shape.
+// The row-major place of an element in a tensor of that shape.
 Index placeOf(const Indices& cell, const Indices& shape);
 
 struct GridSpec {
@@ -54,7 +54,7 @@ struct GridSpec {
 
 struct Property {
   char letter = 'B'; // S, B, P, R
-  int dim = -1;      // of S
+  int dim = -1;      // with S
   bool operator==(const Property&) const = default;
 };
 
@@ -79,13 +79,13 @@ struct LayoutSpec {
   Interval owned(int dim, int part) const { return {cuts[dim][part], cuts[dim][part + 1]}; }
   Interval held(int dim, int part) const;
   bool isActive(int position) const;
-  // What a position holds, with halos and without; nothing where it is not active.
+  // What a position holds, with halos and without them; nothing where it is not active.
   Box box(int position) const;
   Box ownedBox(int position) const;
   bool has(char letter) const;
   bool hasHalos() const;
   bool hasAddends() const; // a P axis or a halo of addends
-  // Whether every domain cell lies in the box of the part that owns it, in one dimension.
+  // Whether an element of the domain lies in the box of the part that owns it, in one dimension.
   bool covers(int dim, Index cell) const;
   LayoutSpec dual() const;
   LayoutSpec withoutHalos() const;
@@ -93,17 +93,17 @@ struct LayoutSpec {
   std::string text() const;
 };
 
-// The axes that split a dimension in grid order, and the cuts that are balanced by the major axis
-// and then each part by the next.
+// The axes that split a dimension, in the order of the grid; and its cuts, balanced by the major
+// axis and then each part by the next.
 std::vector<int> axesThatSplit(const LayoutSpec& spec, int dim);
 Indices balancedCuts(const LayoutSpec& spec, int dim);
-// The cuts after each part was divided evenly into so many.
+// The cuts after each part was divided evenly into `parts`.
 Indices divided(const Indices& cuts, int parts);
 
 // The whole tensor on each rank of a communicator.
 LayoutSpec everywhere(const Indices& shape, int ranks);
 
-// The domain cell that a cell shows by the boundary modes, or none for a zero.
+// The element of the domain that an element shows by the boundary modes, or none for a zero.
 std::optional<Index> extension(Index cell, Index extent, TenonBoundary low, TenonBoundary high);
 
 // The library's object for a specification, whose boxes are compared with the specification's.

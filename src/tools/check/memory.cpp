@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory operators, which act on each rank's own array: the definition is a loop over its cells.
+// The memory operators, which act on each rank's own array: the definition is a loop over its
+// elements. Every rank draws boxes of its own, since the operators may not care what other ranks
+// do.
 #include "tools/check/field.hpp"
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
@@ -14,7 +16,7 @@ namespace {
 
 enum Action { Clear, Add, Copy, Move };
 
-// A box of an array of the given extents, and where else in it the box is to go.
+// A box of an array of the given extents, and the place to which it goes.
 struct Boxes {
   Indices low, high, to;
 };
@@ -31,11 +33,13 @@ bool overlap(const Boxes& b) {
 Boxes drawBoxes(Draw& draw, const Indices& extents, bool isAlone) {
   Boxes b;
   for (const Index extent : extents) {
+    // A box may be empty, and may be the whole array.
     const int size = draw.upTo(static_cast<int>(extent));
     b.low.push_back(draw.upTo(static_cast<int>(extent) - size));
     b.high.push_back(b.low.back() + size);
     b.to.push_back(draw.upTo(static_cast<int>(extent) - size));
   }
+  // Overlapping boxes are not allowed, but empty ones are.
   if (!isAlone && overlap(b))
     b.high = b.low;
   return b;
@@ -48,7 +52,7 @@ Indices extentsOf(const Box& box) {
   return extents;
 }
 
-// y for x; F moves from the box to the other, F* back.
+// The result y for x by definition: F moves from the box to the other place, and F* moves back.
 Values defined(Action action, const Boxes& b, const Indices& extents, const Values& x,
                bool isAdjoint) {
   Values y = x;
@@ -95,6 +99,7 @@ void compareMaps(Case& c, TenonLinearOp op, const LayoutSpec& spec, TenonDataTyp
     const Layout layout = makeLayout(c.comm, isAdjoint ? spec.dual() : spec);
     Field x(layout, type, c.draw.chance(40), c.draw, c.space),
         y(layout, type, c.draw.chance(40), c.draw, c.space);
+    // Integers, so that the definition's sums are exact; y is overwritten, whatever it held.
     require(TenonDTensorFillTest(x, c.draw.upTo(1 << 20), TENON_TRUE));
     y.spoil();
     require(isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
@@ -110,6 +115,7 @@ void checkAdjointIdentity(Case& c, TenonLinearOp op) {
   double forward = 0, adjoint = 0;
   require(
       TenonLinearOpTestAdjoint(op, c.draw.upTo(1 << 20), TENON_TRUE, &forward, &adjoint, nullptr));
+  // On small integers both pairings are exact.
   if (forward != adjoint)
     c.found("adjoint identity", fmt::format(": <F x, y> is {}, <x, F* y> is {}", forward, adjoint));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A small network of same convolution, average pooling, tanh, flatten and affine layer, whose
-// signatures differ, so that whatever lies between them is moved. As a graph it skips the tanh too.
+// A small network of a convolution that keeps the extents, average pooling, tanh, flatten and an
+// affine layer, whose signatures differ, so that whatever lies between them is moved. As a graph it
+// also skips the tanh, so that two readers share a value and its cotangents are summed.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layer.hpp"
 
@@ -12,8 +13,8 @@ constexpr Index kChannels = 3, kClasses = 4;
 
 struct Node {
   Layer layer;
-  std::vector<int> reads; // nodes, -1 for the input
-  bool isFlat = false;    // reads features
+  std::vector<int> reads; // nodes, or -1 for the input
+  bool isFlat = false;    // it reads features
 };
 
 std::vector<Node> makeNodes(MPI_Comm comm, const Indices& input, bool isGraph) {
@@ -37,7 +38,7 @@ std::vector<Node> makeNodes(MPI_Comm comm, const Indices& input, bool isGraph) {
   return nodes;
 }
 
-// Some layers get a signature, the others the choice.
+// Gives some layers a signature, and leaves the others to choose.
 void sign(Case& c, const Node& node, const Indices& input, int axes) {
   const std::string signature =
       c.draw.chance(40)

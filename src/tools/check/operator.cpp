@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Applies an operator and its adjoint in every way that the interface has, and compares the results
+// with the definition. The adjoint is not taken from the operator: it is the subject with its
+// layouts replaced by their duals in the opposite order, which is the theorem that the library
+// rests on.
 #include "tools/check/operator.hpp"
 
 #include <fmt/format.h>
@@ -55,11 +59,13 @@ void apply(TenonLinearOp op, const Call& call, TenonDTensor x, TenonDTensor y) {
   }
   if (call.use == Use::Bound)
     require(adjoint ? TenonLinearOpBindAdjoint(op, x, y) : TenonLinearOpBind(op, x, y));
+  // Bound arrays are applied to twice, since the second time persistent requests are started again.
   for (int round = 0; round < (call.use == Use::Bound ? 2 : 1); ++round)
     require(adjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
 }
 
-// What comes of the input's value by definition.
+// The value that comes of the input's by definition. With a factor of 0 the input is not even read,
+// so that what it holds does not matter.
 Values movedValue(const Subject& s, double alpha, const Filling& ofX) {
   if (alpha * s.factor == 0)
     return Values(cellsOf(s.to.shape));
@@ -72,13 +78,15 @@ Values movedValue(const Subject& s, double alpha, const Filling& ofX) {
 }
 
 double toleranceOf(const Subject& s, const Call& call, const Filling& ofX, const Filling& ofY) {
+  // Rounding is relative to the magnitudes of what is added, not to a sum in which they cancel.
   const double factor = std::abs(call.alpha) * std::max(std::abs(s.factor), s.spread);
   const double magnitude = factor * scaleOf(valueOf(s.from, ofX.magnitudes())) +
                            std::abs(call.beta) * scaleOf(valueOf(s.to, ofY.magnitudes()));
   return std::max(roundingOf(s.fromType, magnitude), roundingOf(s.toType, magnitude));
 }
 
-// subject: of this direction; op: the operator or the one whose adjoint it is.
+// Checks one direction. `s` is the subject of this direction, and `op` the operator or the one
+// whose adjoint it is.
 void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& call) {
   const bool isReal = c.draw.chance(50) && s.fromType != TENON_INT64 && s.toType != TENON_INT64;
   const Filling ofX = drawFilling(c.draw, s.fromType, isReal),
@@ -89,6 +97,7 @@ void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& cal
   Field x(makeLayout(c.comm, s.from), s.fromType, callersX, c.draw, c.space);
   Field y(makeLayout(c.comm, s.to), s.toType, callersY, c.draw, c.space);
   const Values given = fill(s.from, c.position(s.from.grid), ofX);
+  // What must not be read holds NaN.
   if (call.alpha == 0)
     x.spoil();
   else

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What `tenon check` asks of an operator that moves values: in both directions the values that the
 // definition of its layouts gives, the same bits on all copies, and the adjoint identity. On small
-// integers values and identity are exact; on reals they are so to rounding, and copies show the order of
-// the addends.
+// integers values and identity are exact; on reals they are so to rounding, and copies show the
+// order of the addends.
 #pragma once
 
 #include "tools/check/case.hpp"
@@ -10,8 +10,8 @@
 
 namespace tenon::tools {
 
-// An operator, and what the definition says it does: `factor` times the tensor's value, which passes
-// the layouts between.
+// An operator, and what the definition says it does: `factor` times the tensor's value, which
+// passes the layouts between.
 struct Subject {
   LinearOp op = {};
   LayoutSpec from = {}, to = {};
@@ -20,13 +20,13 @@ struct Subject {
   double spread = 1; // sum of the magnitudes of factors that may cancel in it
   std::vector<LayoutSpec> between = {};
 
-  // The same for the operator's adjoint; op is left empty.
+  // The subject for the operator's adjoint; its op is left empty.
   Subject adjoint() const;
 };
 
-// Whether y, in layout `to`, is the value that came plus beta times what it was filled with before, to
-// a tolerance: cell by cell where the layout says what each rank holds, else summed; and equal, bit by
-// bit, on all copies.
+// What y must be: the value that came, plus beta times what y was filled with before, to a
+// tolerance. It is compared element by element where the layout says what each rank holds, and
+// otherwise as a sum; copies must be equal bit by bit.
 struct Expected {
   Values moved;
   double beta;
@@ -36,7 +36,8 @@ struct Expected {
 void compareOutput(Case& c, const LayoutSpec& to, const Field& y, const Expected& expected,
                    const std::string& what);
 
-// How far sums in any order may be from each other, if the magnitudes of their addends add up to that.
+// How far sums in any order may be from each other, if the magnitudes of their addends add up to
+// `magnitude`.
 double roundingOf(TenonDataType type, double magnitude);
 
 void checkOperator(Case& c, const Subject& subject);

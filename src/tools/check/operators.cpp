@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators that `tenon check` draws.
+// The operators that `tenon check` draws. Each kind makes the library's operator and, beside it,
+// the subject that says what it must do; the checks themselves are common to all (operator.hpp).
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
 #include "tools/check/operator.hpp"
@@ -18,11 +19,13 @@ Indices shapeFor(Draw& draw) {
   return drawShape(draw, 1, 3, kMaxExtent);
 }
 
+// Integers are rarer than the floating types, for which everything exists.
 TenonDataType drawType(Draw& draw) {
   return draw.chance(10) ? TENON_INT64 : drawFloating(draw);
 }
 
 GridSpec sameOrOther(Case& c, const GridSpec& grid) {
+  // Mostly one grid, where routes of collectives are possible, too.
   return c.draw.chance(70) ? grid : drawGrid(c.draw, c.ranks);
 }
 
@@ -52,6 +55,7 @@ void checkHalo(Case& c) {
             .to = {},
             .fromType = type,
             .toType = type};
+  // A halo exchange fills halos of values; halos of addends are its adjoint's.
   s.to = withHalos(c.draw, s.from, 0);
   c.text += fmt::format(" {} into {}", typeText(type), s.to.text());
   require(TenonLinearOpCreateHalo(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type,
@@ -63,6 +67,7 @@ void checkRepartition(Case& c) {
   const TenonDataType type = drawType(c.draw);
   const GridSpec grid = drawGrid(c.draw, c.ranks);
   const Indices shape = shapeFor(c.draw);
+  // A repartition moves values, so that nothing is summed and nothing has a halo.
   Subject s{.from = drawValues(c.draw, shape, grid),
             .to = drawValues(c.draw, shape, sameOrOther(c, grid)),
             .fromType = type,
@@ -77,6 +82,7 @@ void checkSendReceive(Case& c) {
   const TenonDataType type = drawType(c.draw);
   LayoutSpec from = everywhere(shapeFor(c.draw), 1), to = from;
   from.grid.ranks = {c.draw.upTo(c.ranks - 1)};
+  // A layout of one process is a tensor that one rank has; the two may be the same.
   to.grid.ranks = {c.draw.upTo(c.ranks - 1)};
   Subject s{.from = from, .to = to, .fromType = type, .toType = type};
   c.text += fmt::format(" {} to rank {} of {}", typeText(type), to.grid.ranks[0], from.text());
@@ -85,8 +91,9 @@ void checkSendReceive(Case& c) {
   checkOperator(c, s);
 }
 
-// Operators without movement, which leave each rank's cells as they are.
+// Operators without movement leave each rank's elements as they are.
 void checkStill(Case& c) {
+  // The identity is a cast to the same type.
   const bool isCast = c.draw.chance(60);
   const TenonDataType type = isCast ? drawFloating(c.draw) : drawType(c.draw);
   const GridSpec grid = drawGrid(c.draw, c.ranks);
@@ -116,7 +123,7 @@ void checkZero(Case& c) {
   checkOperator(c, s);
 }
 
-// A layout from each rank's box is the one of the grid that the boxes make.
+// A layout that is made from each rank's box must be the one of the grid that the boxes make.
 void checkBoxes(Case& c) {
   const GridSpec grid = drawGrid(c.draw, c.ranks);
   LayoutSpec spec = everywhere(Indices(grid.axes()), 1);
@@ -127,6 +134,7 @@ void checkBoxes(Case& c) {
     spec.splitAxes[d] = {d};
     spec.cuts[d] = {0};
     for (int part = 0; part < grid.extents[d]; ++part)
+      // No part is empty: an empty box has no place.
       spec.cuts[d].push_back(spec.cuts[d].back() + c.draw.between(1, 3));
     spec.shape[d] = spec.cuts[d].back();
   }
@@ -145,11 +153,13 @@ void checkBoxes(Case& c) {
 }
 
 Subject scaled(Case& c, Subject s) {
+  // Small integers, by which small integers stay exact; 0 must not read its input.
   const double factor = c.draw.of<double>({-3, -1, 0, 2});
   c.text += fmt::format(" times {};", factor);
   LinearOp made;
   require(TenonLinearOpCreateScale(factor, s.op, made.out()));
   s.op = std::move(made);
+  // Factors multiply, as scales may be nested.
   s.factor *= factor;
   return s;
 }
@@ -158,7 +168,8 @@ void checkScale(Case& c) {
   checkOperator(c, scaled(c, drawConversion(c, drawType(c.draw))));
 }
 
-// The same conversion several times, with factors.
+// A sum of the same conversion several times, with factors. Their sum may be small, and the
+// rounding is that of the terms.
 void checkSum(Case& c) {
   Subject s = drawConversion(c, drawType(c.draw));
   std::vector<Subject> terms;
@@ -189,6 +200,7 @@ Subject drawChain(Case& c, TenonDataType type) {
         convert(c, s.to, drawAnyLayout(c.draw, s.to.shape, sameOrOther(c, s.to.grid)), type);
     if (c.draw.chance(30))
       next = scaled(c, std::move(next));
+    // Each layout between may drop elements in the gaps of its halos.
     s.between.push_back(s.to);
     s.to = next.to;
     s.factor *= next.factor;
@@ -205,6 +217,8 @@ void checkComposition(Case& c) {
 
 void checkAdjointView(Case& c) {
   const TenonDataType type = drawType(c.draw);
+  // The adjoint of a composition is one in the opposite order, that of a conversion another
+  // conversion.
   const Subject s = c.draw.chance(50) ? drawChain(c, type) : drawConversion(c, type);
   Subject view = s.adjoint();
   require(TenonLinearOpCreateAdjoint(s.op, view.op.out()));
@@ -229,6 +243,7 @@ std::vector<CaseKind> operatorKinds() {
       {"adjoint", checkAdjointView},
       {"inplace", checkInPlace},
       {"memory", checkMemory},
+      // They fail on purpose, and run only if they are named.
       {"broken", checkBroken, 0},
       {"stuck", checkStuck, 0},
   };

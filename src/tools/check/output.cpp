@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What an operator has put out, beside what the definition of its layout says.
+// Compares what an operator has put out with what the definition of its layout says. Every rank
+// gets the elements of all, since only the sum of addends is defined, and copies are compared bit
+// by bit with the first one: rounding may differ from the definition, but not between copies.
 #include "tools/check/operator.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +15,7 @@ namespace tenon::tools {
 
 namespace {
 
-// The cells of all ranks, on each.
+// The elements of all ranks, on each.
 std::vector<Values> allCells(const Case& c, const Values& mine) {
   std::vector<int> counts(c.ranks), starts(c.ranks, 0);
   const int count = static_cast<int>(mine.size());
@@ -39,7 +41,7 @@ int sibling(const LayoutSpec& spec, int position, char letter, const std::vector
   return result;
 }
 
-// The sum of what the positions along the P axes hold, cell by cell.
+// The sum of what the positions along the P axes hold, element by element.
 Values summedOverAxes(const LayoutSpec& spec, int position,
                       const std::function<Values(int)>& held) {
   Values sum(cellsOf(spec.box(position)));
@@ -111,6 +113,8 @@ void compareOutput(Case& c, const LayoutSpec& to, const Field& y, const Expected
   const std::vector<Values> cells = allCells(c, y.read());
   const auto held = [&](int p) { return cells[to.grid.ranks[p]]; };
   const auto filled = [&, filling = before](int p) { return fill(to, p, filling); };
+  // With addends in halos only the tensor's value is defined; otherwise so is what each position
+  // holds, once the P axes are summed.
   if (hasHaloAddends(to))
     c.found(what + ", summed over the ranks,",
             difference(valueOf(to, held), combined(kept(to, moved), beta, valueOf(to, filled)),
@@ -121,6 +125,7 @@ void compareOutput(Case& c, const LayoutSpec& to, const Field& y, const Expected
                 summedOverAxes(to, position, held),
                 combined(heldOf(to, position, moved), beta, summedOverAxes(to, position, filled)),
                 to.box(position), tolerance));
+  // Positions that differ on B axes alone hold copies, and are numbered by the one at their origin.
   const std::vector<int> origin(to.grid.axes(), 0);
   compareCopies(c, to.isActive(position) ? sibling(to, position, 'B', origin) : -1, y.read(),
                 y.box(), what);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The primitives by name, each on one axis of a grid. A primitive is defined on a minor axis alone:
+// where the axis ceases to split a dimension, pieces that lie next to each other are joined, so
+// that layouts are drawn with the axis last among those that split its dimension.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
 #include "tools/check/operator.hpp"
@@ -14,6 +17,7 @@ struct Rule {
   char from, to;
 };
 
+// The property of the axis before and after each primitive.
 const std::vector<Rule> kRules = {
     {"broadcast", 'R', 'B'},     {"sumreduce", 'P', 'R'}, {"allreduce", 'P', 'B'},
     {"scatter", 'R', 'S'},       {"gather", 'S', 'R'},    {"allgather", 'S', 'B'},
@@ -21,7 +25,7 @@ const std::vector<Rule> kRules = {
     {"zeropad", 'S', 'P'},
 };
 
-// Its minor axis ceases to split a dimension: pieces are joined.
+// Joins the pieces of a dimension whose minor axis ceases to split it.
 void join(LayoutSpec& spec, int axis, int dim) {
   spec.splitAxes[dim].pop_back();
   Indices joined;
@@ -41,7 +45,7 @@ LayoutSpec rangeOf(LayoutSpec spec, int axis, Property to) {
   return spec;
 }
 
-// A layout whose axis has the property that the rule starts from, as a minor axis.
+// Draws a layout in which the axis has the property that the rule starts from, as a minor axis.
 LayoutSpec drawDomain(Draw& draw, const Indices& shape, const GridSpec& grid, int axis,
                       char letter) {
   LayoutSpec spec = drawLayout(draw, shape, grid);
@@ -68,6 +72,7 @@ void checkPrimitive(Case& c) {
   const Indices shape = drawShape(c.draw, 2, 3, 7);
   const LayoutSpec from = drawDomain(c.draw, shape, grid, axis, rule.from);
   int dim = c.draw.upTo(from.ndim() - 1);
+  // An all-to-all goes from one dimension to another.
   if (from.properties[axis].dim == dim)
     dim = (dim + 1) % from.ndim();
   if (rule.to != 'S')
@@ -83,6 +88,7 @@ void checkPrimitive(Case& c) {
   TenonBool isEqual = TENON_FALSE;
   require(TenonLayoutIsEqual(range, makeLayout(c.comm, s.to), &isEqual));
   c.found("range", isEqual ? "" : ": expected " + s.to.text());
+  // Without the right range there is nothing to compare an output with.
   if (isEqual)
     checkOperator(c, s);
 }

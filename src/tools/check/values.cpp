@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Values of tensors by definition: what each position holds of a value, and the value of what all
+// hold. Every number is a function of its global place and of the addend that it belongs to, so
+// that a rank knows what all others hold without a message.
 #include "tools/check/values.hpp"
 
 #include "tools/check/draw.hpp"
@@ -12,8 +15,9 @@ namespace tenon::tools {
 
 namespace {
 
-// The domain cell that a held cell stands for, or none. In a source halos of addends are folded and
-// halos of values dropped; what is shown in a target is a matter of `shown`.
+// The element of the domain that a held element stands for, or none. As part of a source, halos of
+// addends are folded back and halos of values are dropped; as part of a target it is the other way
+// round (`shown`).
 std::optional<Indices> domainCell(const LayoutSpec& spec, int position, const Indices& cell,
                                   bool shown) {
   Indices found(cell.size());
@@ -33,12 +37,14 @@ std::optional<Indices> domainCell(const LayoutSpec& spec, int position, const In
 
 bool isFirstCopy(const LayoutSpec& spec, int position) {
   for (int axis = 0; axis < spec.grid.axes(); ++axis)
+    // Of copies the first one counts.
     if (spec.properties[axis].letter == 'B' && spec.grid.coordinate(position, axis) != 0)
       return false;
   return spec.isActive(position);
 }
 
 double numberOf(std::uint64_t drawn, Numbers numbers) {
+  // 53 random bits as a number in [-1, 1).
   const double real = std::ldexp(static_cast<double>(drawn >> 11), -52) - 1;
   switch (numbers) {
   case Numbers::Integers:
@@ -57,10 +63,12 @@ double filledCell(const LayoutSpec& spec, int position, const Indices& cell,
                   const Filling& filling) {
   std::uint64_t key = 0;
   for (int axis = 0; axis < spec.grid.axes(); ++axis)
+    // Addends are independent of each other: with equal ones many wrong sums come out right.
     if (spec.properties[axis].letter == 'P')
       key = hash(key, spec.grid.coordinate(position, axis) + 1);
   for (int d = 0; d < spec.ndim(); ++d) {
     const auto& halo = spec.halos[d];
+    // So are the addends of a halo, which differ from part to part.
     if (halo && halo->addends) {
       key = hash(hash(key, spec.part(position, d)), static_cast<std::uint64_t>(cell[d]));
       continue;
@@ -143,6 +151,7 @@ std::string difference(const Values& got, const Values& expected, const Box& box
   forEachCell(box, [&](const Indices& cell) {
     const double g = got[next], e = expected[next];
     ++next;
+    // The comparison fails for NaN, too.
     if (found.empty() && !(std::abs(g - e) <= tolerance))
       found = fmt::format(" at {}: expected {}, got {}", listText(cell), e, g);
   });

@@ -10,11 +10,13 @@ namespace tenon::tools {
 extern const std::vector<ProgramOption> kNetworkOptions;
 int planNetwork();
 
-// `tenon plan reductions`: the programs that sum over axes of a job, for each placement on a system.
+// `tenon plan reductions`: the programs that sum over axes of a job, for each placement on a
+// system.
 extern const std::vector<ProgramOption> kReductionOptions;
 int planReductions();
 
-// `tenon plan simulate`: how long each program takes on each placement of a job on a machine, ranked.
+// `tenon plan simulate`: how long each program takes on each placement of a job on a machine,
+// ranked.
 extern const std::vector<ProgramOption> kSimulateOptions;
 int planSimulate();
 

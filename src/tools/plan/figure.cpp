@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Computes the figures of a paper from its equations, and draws figures and predictions as SVG. A
+// drawing is text that is put together here, without a library for it, and depends on the numbers
+// alone.
 #include "tools/plan/figure.hpp"
 
 #include "tools/plan/system.hpp"
@@ -24,7 +27,8 @@ inline const char* colourOf(int series) {
   return kColours[static_cast<std::size_t>(series) % std::size(kColours)];
 }
 
-// Round numbers from 0, of which the largest is no more than `most`.
+// Round numbers from 0, of which the largest is no more than `most`: their distance is 1, 2 or 5
+// times a power of ten, so that they can be read and are not too many.
 inline std::vector<double> ticksTo(double most) {
   const double step = std::pow(10, std::floor(std::log10(most)));
   const double fine = most / step < 2 ? step / 5 : most / step < 5 ? step / 2 : step;
@@ -46,6 +50,7 @@ inline std::string tickLine(double tick, double left, double right, double y) {
 inline std::string escaped(const std::string& text) {
   std::string made;
   for (const char c : text)
+    // What stands in a text or an attribute of SVG must not end it.
     made += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '"' ? "&quot;" : std::string(1, c);
   return made;
 }
@@ -55,12 +60,14 @@ namespace {
 constexpr double kWidth = 900, kHeight = 420, kLeft = 80, kRight = 20, kTop = 50, kBottom = 50;
 constexpr double kLegendLine = 18;
 
-// From seconds to the height on the page: by logarithm where the times differ much.
+// From seconds to the height on the page: by logarithm where the times differ by more than a factor
+// of 30, since the smaller ones would all lie at the bottom.
 class Scale {
 public:
   Scale(double least, double most) : isLog_(most > 30 * least) {
     low_ = isLog_ ? std::floor(std::log10(least)) : 0;
     high_ = isLog_ ? std::ceil(std::log10(most)) : most * 1.05;
+    // One time alone, a power of ten, would leave an axis of no length.
     if (high_ <= low_)
       high_ = low_ + 1;
   }
@@ -125,6 +132,7 @@ std::string legend(const std::vector<std::string>& series) {
 
 std::string drawChart(const std::string& title, const std::vector<std::string>& series,
                       const std::vector<ChartPoint>& points) {
+  // Times are above 0, so that a logarithm exists.
   double least = points.front().seconds, most = least;
   for (const ChartPoint& point : points) {
     least = std::min(least, point.seconds);
@@ -169,7 +177,8 @@ public:
     }
   }
 
-  // The equations grow with the batch by the same amount for each sample.
+  // The bar of a grid. The equations are a + b batch, a being the sums of gradients, so that two
+  // batches tell the two parts apart: a is 2 f(batch) - f(2 batch).
   FigureBar bar(const char* equation, TenonInt rows, TenonInt columns, bool hasBatchOnly) const {
     const double once = seconds(once_, equation, rows, columns, hasBatchOnly);
     const double twice = seconds(twice_, equation, rows, columns, hasBatchOnly);
@@ -190,7 +199,7 @@ private:
   Plan once_, twice_;
 };
 
-// All grids of so many processes.
+// All grids of so many processes, which is a power of two as in the paper.
 FigurePanel gridsOf(const FigureCost& cost, TenonInt batch, TenonInt processes, bool hasBatchOnly) {
   FigurePanel panel{fmt::format("{} processes, batch {}", processes, batch), {}};
   for (TenonInt rows = 1; rows <= processes; rows *= 2)
@@ -217,6 +226,8 @@ std::vector<FigurePanel> figureOf(const std::string& network, TenonInt figure, d
       panels.push_back(
           gridsOf(costFor(kSamplesEach * processes), kSamplesEach * processes, processes, false));
     return panels;
+  // Beyond the limit of batch parallelism each sample has several processes: 512 columns, and as
+  // many rows as are left.
   case 10:
     for (const char* equation : {"eq9", "eq8"}) {
       FigurePanel& panel =
@@ -251,8 +262,9 @@ constexpr double kPanel = 440, kPanelHeight = 300, kHalo = 60, kTitle = 40;
 constexpr double kPlot = kPanelHeight - kHalo - kTitle - 10; // height of an axis
 constexpr double kAxisOverBatch = 2;
 
-// A panel's axis. The dearest grids take a hundred times as long as the best, which would be invisible beside them: so
-// the axis ends at twice batch parallelism, the first bar, and longer bars are cut.
+// A panel's axis. The dearest grids take a hundred times as long as the best, which would be
+// invisible beside them, so that the axis ends at twice the time of batch parallelism, the first
+// bar, and longer bars are cut.
 struct Axis {
   double base, end; // where 0 is on the page, and its last second
 

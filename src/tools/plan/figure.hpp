@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Figures 6, 7, 9 and 10 of Gholami, Azad, Jin, Keutzer and Buluc (arXiv 1712.04432), computed from the paper's
-// equations: the communication of an epoch of 1.2 million images on each process grid.
+// Figures 6, 7, 9 and 10 of Gholami, Azad, Jin, Keutzer and Buluc (arXiv 1712.04432), computed from
+// the paper's equations: the communication of an epoch of 1.2 million images on each process grid.
 //
 //    6    Eq. 8, one grid for all layers; batch 2048, 8 to 512 processes
 //    7    Eq. 8, convolutions with batch parallelism alone; batch 2048, 8 to 512 processes
@@ -15,23 +15,25 @@
 
 namespace tenon::tools {
 
-// Predictions as a drawing, after Figure 11 of Xie, Norman, Grewe and Vytiniotis: programs in order of
-// their time, in the colour of their placement. A dot is the single AllReduce of a placement.
+// Predictions as a drawing, after Figure 11 of Xie, Norman, Grewe and Vytiniotis: programs in the
+// order of their times, in the colours of their placements. A dot is the single AllReduce of a
+// placement.
 
 struct ChartPoint {
   double seconds;
-  int series; // whose name stands in the legend
+  int series; // the number of its name in the legend
   bool isAllReduce;
   std::string label;
 };
 
-// SVG; the points must be in the order in which they are drawn, and their times above 0.
+// The drawing as SVG. The points must be in the order in which they are drawn, and their times
+// above 0.
 std::string drawChart(const std::string& title, const std::vector<std::string>& series,
                       const std::vector<ChartPoint>& points);
 
 struct FigureBar {
   std::string label;                   // the grid
-  double seconds = 0, ofGradients = 0; // of an epoch; what does not depend on the batch
+  double seconds = 0, ofGradients = 0; // of an epoch; the part that does not depend on the batch
 };
 
 struct FigurePanel {
@@ -39,7 +41,7 @@ struct FigurePanel {
   std::vector<FigureBar> bars;
 };
 
-// Throws for another number.
+// The panels of a figure. Throws for a number that is none of the above.
 std::vector<FigurePanel> figureOf(const std::string& network, TenonInt figure, double latency,
                                   double bandwidth);
 void printFigure(const std::vector<FigurePanel>& panels);

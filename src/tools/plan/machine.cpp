@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Makes the machine that times are predicted for from options and machine files. A description has
+// a number of nodes, which may be replaced by that of a system with the same number of levels; if
+// the levels do not fit, the description is taken as it is, and the library says what differs when
+// it predicts.
 #include "tools/plan/machine.hpp"
 
 #include <fmt/format.h>
@@ -30,6 +34,7 @@ Sizes levelsOf(const Machine& machine, int* nodeLevel) {
     const std::string name = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
       return TenonMachineGetLevelName(machine, level, text, length, needed);
     });
+    // Descriptions call the level so whose size is free.
     if (nodeLevel && name == "node")
       *nodeLevel = level;
   }
@@ -64,6 +69,7 @@ PlannedMachine PlannedMachine::fromOptions(TenonInt nodes) {
 std::optional<PlannedMachine> PlannedMachine::forSystem(const Sizes& system) {
   const std::string name = textOption("machine");
   if (name.empty()) {
+    // Without a machine there are no times, and bytes would be ignored.
     if (intOption("bytes") != 0)
       throw std::runtime_error("-bytes needs -machine");
     return std::nullopt;
@@ -77,6 +83,7 @@ std::optional<PlannedMachine> PlannedMachine::forSystem(const Sizes& system) {
 std::vector<double> PlannedMachine::predict(const ReductionPrograms& programs) const {
   TenonInt count = 0;
   require(TenonReductionProgramsGetCount(programs, &count));
+  // Where nothing has to be reduced there is no program.
   std::vector<double> seconds(count);
   if (count > 0)
     require(TenonReductionProgramsPredict(

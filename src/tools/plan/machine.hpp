@@ -19,12 +19,12 @@ struct PlannedMachine {
   std::string algorithm;
   TenonInt bytes;
 
-  // What -machine names, with so many nodes; 0 for those of its description.
+  // The machine that -machine names, with so many nodes, or with 0 those of its description.
   static PlannedMachine fromOptions(TenonInt nodes);
-  // The same for a system with its own number of nodes; none without -machine.
+  // The machine for a system with its own number of nodes; none without -machine.
   static std::optional<PlannedMachine> forSystem(const Sizes& system);
 
-  // Seconds by program.
+  // The seconds that each program takes.
   std::vector<double> predict(const ReductionPrograms& programs) const;
 };
 

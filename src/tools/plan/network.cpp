@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// `tenon plan network`: searches a plan, prices a grid by a published equation, or computes a
+// figure. All numbers are the library's; here options become calls, and whatever an option would
+// contradict or change nothing about is refused, so that no answer is for another question.
 #include "tools/plan/commands.hpp"
 
 #include "tools/plan/figure.hpp"
@@ -15,6 +18,7 @@
 
 namespace tenon::tools {
 
+// Latency and bandwidth are those of the paper whose figures can be computed.
 const std::vector<ProgramOption> kNetworkOptions{
     {"network", TENON_OPTION_STRING, "",
      "network: alexnet, vgg16, resnet50, unet3d_256, or a JSON file"},
@@ -66,6 +70,7 @@ double realOption(const char* name) {
 
 double betaOption() {
   const double beta = realOption("beta");
+  // A bandwidth is its inverse, so a beta of 0 would be no number.
   if (!(beta > 0))
     throw std::runtime_error(fmt::format("-beta is {}; it must be above 0", beta));
   return beta;
@@ -79,6 +84,7 @@ TenonInt countOption(const char* name, const char* what) {
 }
 
 TenonBool flagOf(const char* name, const std::string& given) {
+  // An option without a value is one that is on, as with flags.
   if (given.empty() || given == "true")
     return TENON_TRUE;
   if (given != "false")
@@ -93,7 +99,8 @@ TenonDataType dataTypeOption() {
   return type == "float64" ? TENON_FLOAT64 : TENON_FLOAT32;
 }
 
-// "conv1=n6,o3,fc6=n9": a piece with '=' begins the word of a layer.
+// Fixes the words of layers, "conv1=n6,o3,fc6=n9". A word has commas itself, so that a piece with
+// '=' begins another layer and one without continues the word.
 void fixWords(TenonPlan plan, const std::string& given) {
   std::vector<std::pair<std::string, std::string>> words;
   for (const std::string& piece : wordsOf(given, ',')) {
@@ -122,7 +129,7 @@ std::vector<int> gridOf(const std::string& given) {
   return grid;
 }
 
-// "4x2:S2,S3"
+// Pins an end of the network to a layout such as "4x2:S2,S3".
 template <class Call>
 void pin(TenonPlan plan, const char* option, Call call) {
   const std::string given = textOption(option);
@@ -160,6 +167,7 @@ Plan planFromOptions() {
   require(TenonPlanSetFlopRate(plan, realOption("flop_rate")));
   require(TenonPlanSetMemoryRate(plan, realOption("memory_rate")));
   require(TenonPlanSetDataType(plan, dataTypeOption()));
+  // With auto the model decides, which a call could not undo.
   if (const std::string given = textOption("input_channels"); given != "auto")
     require(TenonPlanSetInputChannels(plan, flagOf("input_channels", given)));
   if (!textOption("input").empty()) {
@@ -171,7 +179,8 @@ Plan planFromOptions() {
   return plan;
 }
 
-// With as many nodes as the processes fill.
+// A machine with as many nodes as the processes fill. If they do not fill whole nodes the
+// description stays as it is, and the library says that the numbers differ.
 Machine machineFor(const std::string& name, TenonInt processes) {
   Machine machine;
   require(TenonMachineCreateFromFile(name.c_str(), 0, machine.out()));
@@ -185,6 +194,7 @@ Machine machineFor(const std::string& name, TenonInt processes) {
     if (levelName == "node")
       require(TenonMachineGetLevelSize(machine, level, &nodes));
   }
+  // The machine's own number of nodes is only that of its description.
   const TenonInt inNode = nodes > 0 ? devices / nodes : devices;
   if (nodes == 0 || devices == processes || processes % inNode != 0)
     return machine;
@@ -210,6 +220,8 @@ struct NetworkAnswer {
 std::optional<double> secondsOf(TenonPlan plan, const char* which) {
   double seconds = 0;
   const TenonErrorCode code = TenonPlanGetSeconds(plan, which, &seconds);
+  // A baseline that is not possible, or a plan without overlap, has no seconds: that is no error
+  // here.
   if (code == TENON_ERR_STATE)
     return std::nullopt;
   require(code);
@@ -234,6 +246,7 @@ NetworkRow rowOf(TenonPlan plan, TenonInt index) {
 }
 
 NetworkAnswer answerOf(TenonPlan plan) {
+  // All that is printed comes from one search, so that text and JSON cannot differ.
   require(TenonPlanSearch(plan));
   NetworkAnswer answer;
   require(TenonPlanGetSeconds(plan, "plan", &answer.seconds));
@@ -278,6 +291,7 @@ void printAsJson(const NetworkAnswer& answer) {
   fmt::print("]}}\n");
 }
 
+// A baseline that is not possible is listed too: that no single grid fits is a reason for a plan.
 void printBaseline(const char* name, const std::optional<double>& seconds, double plan) {
   if (seconds)
     fmt::print("  {:<22} {:>12.4f} ms   {:.2f} times as long\n", name, *seconds * 1e3,
@@ -289,11 +303,13 @@ void printBaseline(const char* name, const std::optional<double>& seconds, doubl
 void printAsText(const NetworkAnswer& answer) {
   fmt::print("  {:<22} {:>12.4f} ms   {:.1f} MiB per process\n", "plan", answer.seconds * 1e3,
              answer.bytes / (1 << 20));
+  // A gap is left only where a memory limit binds and the exact search gave up.
   if (answer.gap > 0)
     fmt::print("  {:<22} {:>12.2g} of the time at most, which the search left open\n", "gap",
                answer.gap);
   if (answer.overlapped)
     fmt::print("  {:<22} {:>12.4f} ms\n", "with overlap", *answer.overlapped * 1e3);
+  // Only what differs from what was asked for is told.
   if (answer.processes < intOption("processes"))
     fmt::print("  {:<22} {:>12}\n", "processes that work", answer.processes);
   if (answer.reversed)
@@ -335,7 +351,8 @@ void printCost(TenonPlan plan, bool isJson) {
     fmt::print("{} on {} x {}: {:.4f} ms\n", equation, grid[0], grid[1], seconds * 1e3);
 }
 
-// A figure has its own batches and processes, and all its grids have their published prices.
+// Refuses options that a figure does not have: it has its own batches and processes, and all its
+// grids have their published prices.
 void checkFigureOptions() {
   constexpr std::string_view kOfFigures[] = {"network", "alpha", "beta", "figure", "chart"};
   for (const ProgramOption& option : kNetworkOptions) {
@@ -371,6 +388,7 @@ int planNetwork() {
     return 0;
   }
   const Plan plan = planFromOptions();
+  // A published equation has its own grid, so that it needs no number of processes.
   if (!textOption("cost").empty())
     printCost(plan, isJson);
   else {

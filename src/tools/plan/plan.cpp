@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// `tenon plan`: reads the words behind it, runs the command that they name, and has the commands
+// that only print a table. It initialises neither MPI nor the library, so that options are
+// declared, set and asked one by one, and a mistake is one line and exit status 2 instead of a
+// report of all ranks.
 #include "tools/commands.hpp"
 
 #include "tools/handles.hpp"
@@ -15,7 +19,8 @@
 
 namespace tenon::tools {
 
-// `tenon plan signatures`: from the properties of a layer's inputs to those of its parameters and output.
+// `tenon plan signatures` prints the signature table of a type: from the properties of a layer's
+// inputs to those of its parameters and output.
 
 extern const std::vector<ProgramOption> kSignatureOptions;
 int planSignatures();
@@ -30,7 +35,7 @@ const std::vector<ProgramOption> kSignatureOptions{
 
 namespace {
 
-// "k: S1,S0 -> P": whether the inputs are the properties asked for.
+// Whether a line such as "k: S1,S0 -> P" has the properties of the inputs that are asked for.
 bool isOf(const std::string& line, const std::string& inputs) {
   const std::string text = line.substr(line.find(": ") + 2);
   return inputs.empty() || text.substr(0, text.find(' ')) == inputs;
@@ -56,6 +61,7 @@ int planSignatures() {
       std::printf("%s\n", line.c_str());
       ++rows;
     }
+  // Without a row the answer is what the layer has instead, which the user needs next.
   if (rows == 0)
     throw std::runtime_error(
         fmt::format("layers of type {} have no row for inputs {}; they are converted to those of "
@@ -64,7 +70,7 @@ int planSignatures() {
   return 0;
 }
 
-// `tenon plan conversions`: what conversions between properties send.
+// `tenon plan conversions` prints what conversions between properties send.
 
 extern const std::vector<ProgramOption> kConversionOptions;
 int planConversions();
@@ -104,6 +110,7 @@ int planConversions() {
   const Sizes shape =
       textOption("shape").empty() ? Sizes{processes, processes} : sizesOption("shape");
   const std::vector<ConversionRow> rows = allConversions(processes, shape);
+  // The elements of the whole tensor, by which what is sent is measured.
   TenonInt cells = 1;
   for (TenonInt extent : shape)
     cells *= extent;
@@ -125,7 +132,7 @@ int planConversions() {
   return 0;
 }
 
-// `tenon plan placements`: the parallelism matrices of a job on a system.
+// `tenon plan placements` lists the parallelism matrices of a job on a system.
 
 extern const std::vector<ProgramOption> kPlacementOptions;
 int planPlacements();
@@ -156,6 +163,8 @@ void placementsAsText(const PlannedPlacements& placements) {
 } // namespace
 
 int planPlacements() {
+  // Axes that fit no level are no placement; a program that reads JSON gets an empty list, and the
+  // exit status of a wrong call.
   const bool isJson = flagOption("json");
   const auto placements = PlannedPlacements::fromOptions([&] {
     if (isJson)
@@ -209,14 +218,16 @@ void printPlanCommands() {
   std::printf("\ntenon plan COMMAND -help lists the options of a command. None needs MPI.\n");
 }
 
-// No other process speaks, so a mistake is one line.
+// Errors come back as codes while this lives. There is no other process, so that a mistake is one
+// line without a stack.
 class Silence {
 public:
   Silence() { TenonPushErrorHandler(TenonReturnErrorHandler, nullptr); }
   ~Silence() { TenonPopErrorHandler(); }
 };
 
-// Whether the command is to be run; the answer to -help is given here.
+// Reads the options of a command. Returns whether it is to be run; the answer to -help is given
+// here.
 bool readOptions(const PlanCommand& command, int argc, char** argv) {
   const std::string owner = std::string("plan ") + command.name;
   for (const ProgramOption& option : *command.options)
@@ -235,6 +246,7 @@ bool readOptions(const PlanCommand& command, int argc, char** argv) {
       throw std::runtime_error(std::string("unknown argument '") + key + "' of tenon plan " +
                                command.name + "; see tenon plan " + command.name + " -help");
     const char* value = i + 1 < argc && !isOption(argv[i + 1]) ? argv[++i] : nullptr;
+    // An option that may be repeated keeps what it had, which the library would replace.
     if (command.repeated && value && std::string(key) == command.repeated)
       value = all.append(all.empty() ? "" : ",").append(value).c_str();
     require(TenonOptionsSet(key, value));

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// `tenon plan reductions`: for each placement of a job the programs that sum over some axes,
+// counted by size, and the fastest on a machine. Programs come in the order of their sizes, and the
+// first is the single AllReduce, with which the best is compared.
 #include "tools/plan/commands.hpp"
 
 #include "tools/plan/machine.hpp"
@@ -40,16 +43,18 @@ struct Reduction {
   Sizes hierarchy;
   TenonInt programs = 0;
   Sizes bySize;
-  std::vector<std::string> texts; // with -list
-  bool isPredicted = false;       // with -machine
+  std::vector<std::string> texts; // only with -list
+  bool isPredicted = false;       // only with -machine
   std::string best;               // "" if there is nothing to do
   double predicted = 0, allReduce = 0;
 };
 
-// The fastest program; of equals the first, which is the shortest.
+// Adds the predicted times. The fastest program is the best, and of equals the first, which is the
+// shortest.
 void predict(const PlannedMachine& machine, const ReductionPrograms& programs, Reduction& found) {
   const std::vector<double> seconds = machine.predict(programs);
   found.isPredicted = true;
+  // Where a placement keeps an axis within one device there is nothing to reduce.
   if (seconds.empty())
     return;
   const auto least = std::min_element(seconds.begin(), seconds.end());
@@ -137,6 +142,7 @@ int planReductions() {
   TenonInt total = 0;
   for (TenonInt i = 0; i < placements.count(); ++i) {
     all.push_back(reductionOf(placements, i, request, machine));
+    // The numbers of one placement fit, but their sum need not.
     if (__builtin_add_overflow(total, all.back().programs, &total))
       throw std::runtime_error("there are more programs than can be counted; lower -size");
   }

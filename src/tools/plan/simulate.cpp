@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// `tenon plan simulate`: predicts all programs on all placements of a job on a machine, and ranks
+// them together. The system is that of the machine, so that placements and links belong together;
+// equal times are ranked by size and then by placement, so that the list is the same everywhere.
 #include "tools/plan/commands.hpp"
 
 #include "tools/plan/figure.hpp"
@@ -45,6 +48,7 @@ struct Simulated {
 };
 
 SimulationRequest simulationFromOptions() {
+  // All options are checked before the search for programs, which can take long.
   return {PlannedMachine::fromOptions(intOption("nodes")), reducedAxesOption(), programSizeOption(),
           flagOption("json"), textOption("chart")};
 }
@@ -59,6 +63,7 @@ Simulated simulate(const PlannedPlacements& placements, const SimulationRequest&
                                          request.reduce.data(), request.size, programs.out()));
     const std::vector<double> seconds = request.machine.predict(programs);
     for (std::size_t p = 0; p < seconds.size(); ++p)
+      // The first program of a placement is its single AllReduce, the measure of the speed-up.
       found.programs.push_back({i, static_cast<TenonInt>(p), seconds[p], seconds[0],
                                 programText(programs, static_cast<TenonInt>(p))});
   }
@@ -96,6 +101,7 @@ void printRowsAsJson(const PlannedPlacements& placements, const Simulated& found
              "\"{}\", \"bytes\": {}, \"programs\": [",
              quoted(request.machine.name), textOf(request.machine.system), textOf(placements.axes),
              textOf(reduced), request.machine.algorithm, request.machine.bytes);
+  // The rows are printed one by one, since there can be many thousands.
   const char* separator = "";
   for (const Timed& one : found.programs) {
     fmt::print("{}{{\"matrix\": {}, \"program\": {}, \"predicted_s\": {}, \"allreduce_s\": {}}}",
@@ -109,6 +115,7 @@ void printRowsAsJson(const PlannedPlacements& placements, const Simulated& found
 void writeChart(const PlannedPlacements& placements, const Simulated& found,
                 const SimulationRequest& request) {
   if (found.programs.empty())
+    // An empty drawing would be a file that says nothing.
     throw std::runtime_error("-chart: no reduction is needed, so there is nothing to draw");
   std::vector<std::string> series;
   for (const auto& matrix : found.matrices)

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reads lists of numbers from options, wraps the library's lists of placements, and writes both as
+// text. Numbers are read to their last character and within 64 bits, since a list such as 4,16x
+// that was read as 4,16 would give a right answer to a wrong question.
 #include "tools/plan/system.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +15,7 @@ namespace tenon::tools {
 
 namespace {
 
-// More than any program has; by_size has a number for each.
+// The largest -size: more instructions than any program has. The answer has a number for each size.
 constexpr TenonInt kMostSteps = 1'000;
 
 } // namespace
@@ -44,6 +47,7 @@ Sizes sizesOption(const char* name) {
 std::vector<int> reducedAxesOption() {
   std::vector<int> axes;
   for (TenonInt axis : sizesOption("reduce"))
+    // Axes are ints in the interface; whether one exists is the library's to say.
     if (axis < 0 || axis > std::numeric_limits<int>::max())
       throw std::runtime_error(
           fmt::format("-reduce contains axis {}; axes are numbered from 0", axis));
@@ -74,6 +78,7 @@ PlannedPlacements PlannedPlacements::on(Sizes system, const std::function<void()
   const TenonErrorCode code = TenonPlacementListCreate(
       static_cast<int>(made.system.size()), made.system.data(), static_cast<int>(made.axes.size()),
       made.axes.data(), made.list.out());
+  // Who asks for JSON gets an answer in JSON also if there is no placement.
   if (code == TENON_ERR_SHAPE)
     printNone();
   require(code);
@@ -89,6 +94,7 @@ TenonInt PlannedPlacements::count() const {
 std::vector<Sizes> PlannedPlacements::matrix(TenonInt index) const {
   Sizes flat(axes.size() * system.size());
   require(TenonPlacementListGetMatrix(list, index, flat.data()));
+  // The library gives one array, row by row.
   std::vector<Sizes> rows;
   for (auto row = flat.begin(); row != flat.end();
        row += static_cast<std::ptrdiff_t>(system.size()))

@@ -14,15 +14,16 @@ namespace tenon::tools {
 
 using Sizes = std::vector<TenonInt>;
 
-// The numbers of an option such as "-system 4,16"; an error if it is not given or holds anything else.
+// The numbers of an option such as "-system 4,16"; an error if it is not given or holds anything
+// else.
 Sizes sizesOption(const char* name);
 
 struct PlannedPlacements {
   Sizes system, axes;
   PlacementList list;
 
-  // As -system and -axes say. Axes that do not make up the system are a wrong call, and an answer too:
-  // `printNone` gives it before the error is thrown.
+  // The placements that -system and -axes name. Axes that do not make up the system are a wrong
+  // call, and an answer too: `printNone` gives it before the error is thrown.
   static PlannedPlacements fromOptions(const std::function<void()>& printNone);
   static PlannedPlacements on(Sizes system, const std::function<void()>& printNone);
   TenonInt count() const;
@@ -36,9 +37,9 @@ int programSizeOption();
 // A program in the paper's notation.
 std::string programText(const ReductionPrograms& programs, TenonInt index);
 
-// With quotes, as JSON.
+// The text in quotes, as in JSON.
 std::string quoted(const std::string& text);
-// "[4,16]" and "[[1,2],[4,8]]": JSON, and the paper's notation.
+// Lists as text, "[4,16]" and "[[1,2],[4,8]]", which is JSON and the paper's notation.
 std::string textOf(const Sizes& sizes);
 std::string textOf(const std::vector<Sizes>& matrix);
 
