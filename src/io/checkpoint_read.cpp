@@ -267,13 +267,15 @@ std::optional<Index> Checkpoint::readLatest(const std::string& folder) {
   const std::vector<std::string> steps = split(broadcastText(*comm_, names, 0), ' ');
   for (std::size_t i = 0; i < steps.size(); ++i)
     try {
-      const Index step = std::stoll(steps[i]);
-      read(stepFile(folder, step));
-      return step;
+      // The outcome is that of a body, so that all ranks have it here, and all go on with the next file or none does.
+      return collectively(*comm_, [&] {
+        const Index step = std::stoll(steps[i]);
+        read(stepFile(folder, step));
+        return step;
+      });
     } catch (const Error& error) {
       const bool isDamaged = error.code() == TENON_ERR_FORMAT || error.code() == TENON_ERR_FILE;
-      // What one rank alone has met is no reason for all to try another file.
-      if (!isDamaged || !error.isAgreed() || i + 1 == steps.size())
+      if (!isDamaged || i + 1 == steps.size())
         throw;
       if (comm_->rank() == 0)
         printError(fmt::format("Tenon: warning: {}; the file before it is tried\n", error.text()));

@@ -46,9 +46,9 @@ inline long lead(const Life& life) {
 }
 
 // Of so many allocations each fails, and then one in so many.
-inline long strideAt(long n) {
-  constexpr long kDense = TENON_TEST_DENSE_ALLOCATIONS;
-  return 1 + n / kDense;
+inline constexpr long kDense = TENON_TEST_DENSE_ALLOCATIONS;
+inline long strideAt(long n, long dense = kDense) {
+  return 1 + n / dense;
 }
 
 // Errors are returned, none is fatal, and there is a folder for files.

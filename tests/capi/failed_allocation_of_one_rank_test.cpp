@@ -72,7 +72,7 @@ protected:
     const Index bytes = bytesAlive();
     for (int poor = 0; poor < worldSize(); ++poor)
       for (const bool forGood : {false, true})
-        for (long n = 0, misses = 0; misses < 2; n += strideAt(n)) {
+        for (long n = 0, misses = 0; misses < 2; n += strideAt(n, dense)) {
           SCOPED_TRACE(testing::Message() << call.name << ", allocation " << n << " of rank "
                                           << poor << (forGood ? " and all that follow" : ""));
           lead(begin);
@@ -85,6 +85,8 @@ protected:
           EXPECT_EQ(bytesAlive(), bytes);
         }
   }
+
+  long dense = kDense;
 
 private:
   static Outcome failingCall(const Step& step, const Life& unchanged, long n, bool isPoor,
@@ -142,8 +144,50 @@ TEST_F(OfOneRankWithNetwork, LayerSetUp) {
   tryAll(made, TENON_STEP(TenonLayerSetUp(network, layout)), end);
 }
 
+// Its conversions make communicators, which is tried on one that has none yet.
+TEST_F(OfOneRank, LayerSetUpWithCollectives) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  TenonLayout layout = nullptr;
+  TenonLayer conv = nullptr;
+  const OwnBlock block;
+  options().set("-tenon_conversion_route", "collective");
+  tryAll(
+      {
+        TENON_STEPS("MPI_Comm_dup", MPI_Comm_dup(MPI_COMM_WORLD, &comm);),
+            TENON_STEP(TenonLayoutCreateFromBoxes(comm, 4, kShape, block.low, block.high, &layout)),
+            TENON_STEP(TenonLayerCreateConv(comm, 2, 2, 2, kKernel, &conv)),
+      },
+      TENON_STEP(TenonLayerSetUp(conv, layout)),
+      {
+        TENON_STEP(TenonLayerDestroy(&conv)), TENON_STEP(TenonLayoutDestroy(&layout)),
+            TENON_STEPS("MPI_Comm_free", MPI_Comm_free(&comm);),
+      });
+  options().set("-tenon_conversion_route", "auto");
+}
+
+TEST_F(OfOneRank, LayoutOfBoxes) {
+  TenonLayout layout = nullptr;
+  const OwnBlock block;
+  tryAll({},
+         TENON_STEP(
+             TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 4, kShape, block.low, block.high, &layout)),
+         {TENON_STEP(TenonLayoutDestroy(&layout))});
+}
+
+TEST_F(OfOneRank, Machine) {
+  TenonMachine machine = nullptr;
+  tryAll({}, TENON_STEP(TenonMachineCreateFromComm(MPI_COMM_WORLD, &machine)),
+         {TENON_STEP(TenonMachineDestroy(&machine))});
+}
+
+// A search makes a hundred thousand allocations.
+class OfOneRankWithPlan : public OfOneRankWithNetwork {
+protected:
+  OfOneRankWithPlan() { dense = kDense / 3; }
+};
+
 // Rank 0 searches.
-TEST_F(OfOneRankWithNetwork, PlanSetUp) {
+TEST_F(OfOneRankWithPlan, SetUp) {
   tryAll(joined(made,
                 {
                     TENON_STEP(TenonPlanCreate(network, 2, &plan)),
@@ -152,7 +196,7 @@ TEST_F(OfOneRankWithNetwork, PlanSetUp) {
          TENON_STEP(TenonPlanSetUp(plan)), end);
 }
 
-TEST_F(OfOneRankWithNetwork, PlanFiles) {
+TEST_F(OfOneRankWithPlan, Files) {
   const char* const path = "failed_allocation/plan.json";
   lead(joined(made, {
                         TENON_STEP(TenonPlanCreate(network, 2, &plan)),
@@ -245,7 +289,12 @@ TEST_P(OfOneRankWithFiles, CheckpointReadLatest) {
   if (worldRank() == 0)
     std::filesystem::resize_file("failed_allocation/steps/step-2.h5", 5000);
   MPI_Barrier(MPI_COMM_WORLD);
+  testing::internal::CaptureStderr();
   tryAll({}, TENON_STEP(TenonCheckpointReadLatest(checkpoint, folder, &step)), {});
+  const std::string warnings = testing::internal::GetCapturedStderr();
+  if (worldRank() == 0) {
+    EXPECT_NE(warnings.find("step-2.h5': it has 5000 bytes"), std::string::npos) << warnings;
+  }
   EXPECT_EQ(step, 1);
 }
 
