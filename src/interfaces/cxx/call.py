@@ -9,7 +9,7 @@ import textwrap
 
 from arguments import Callable, Left, class_of, kind_of
 from headers import words
-from tables import (CONST_VERBS, CONSTRUCTORS, ENDS_WITHIN, KEYWORDS, MEMBERS_OF, NAMES, RETURNED, TAKEN,
+from tables import (CONST_VERBS, CONSTRUCTORS, ENDS_WITHIN, KEYWORDS, MEMBERS_OF, NAMES, TAKEN,
                     TYPE_WORDS)
 
 WIDTH = 100
