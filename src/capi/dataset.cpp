@@ -32,7 +32,10 @@ TenonErrorCode TenonDatasetCreateIDX(MPI_Comm comm, const char* images, const ch
                                      TenonDataset* dataset) noexcept {
   return guard(__func__, [&] {
     createDataset(comm, dataset, [&](const CommPtr& own) {
-      return makeRef<IdxDataset>(own, textOf(images, "images"), textOf(labels, "labels"));
+      // A name that is missing on any rank is told before what another has found in the files.
+      const auto [imagesPath, labelsPath] = collectively(
+          *own, [&] { return std::pair(textOf(images, "images"), textOf(labels, "labels")); });
+      return makeRef<IdxDataset>(own, imagesPath, labelsPath);
     });
   });
 }

@@ -44,10 +44,10 @@ void expectSame(const FoundPlan& got, const FoundPlan& want) {
 // Every rank searches for itself here, and sets a network up by hand as it has found, without a plan and its text.
 TEST_P(SharedPlan, IsTheOneThatWasSearched) {
   const NetworkCase& c = GetParam();
-  // Without a plan there are no buckets of gradients, whose sums round otherwise.
-  options().set("-tenon_gradient_bucket", "0");
   for (bool fromField : {false, true}) {
     const Ref<LayerPlan> plan = sharedPlan(c, fromField);
+    // Without a plan there are no buckets of gradients, whose sums round otherwise.
+    plan->set("gradient_bucket", Index(0));
     const FoundPlan searched = sharedPlan(c, fromField)->search();
     plan->setUp();
     expectSame(plan->found(), searched);
@@ -68,7 +68,6 @@ TEST_P(SharedPlan, IsTheOneThatWasSearched) {
     EXPECT_EQ(trained(plan->layer(), world(), plan->inputLayout(), 2),
               trained(*byHand, world(), plan->inputLayout(), 2));
   }
-  options().set("-tenon_gradient_bucket", "-1");
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, SharedPlan, testing::ValuesIn(networkCases()),
