@@ -59,7 +59,7 @@ void checkShapeAndProperties(const LayoutSpec& spec) {
   checkCount(spec.shape, "a tensor of shape");
   if (!spec.grid)
     throw Error(TENON_ERR_LAYOUT,
-                "the layout has no process grid; set one with TenonLayoutSetPartition()");
+                "the layout has no process grid; create it on one with TenonLayoutCreate()");
   if (static_cast<int>(spec.properties.size()) != spec.grid->axes())
     throw Error(
         TENON_ERR_LAYOUT,

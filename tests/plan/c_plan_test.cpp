@@ -138,7 +138,8 @@ TEST_F(CPlan, TakesAMeasuredMachine) {
   const double seconds = predicted(machine);
   EXPECT_GT(seconds, 0);
   EXPECT_DOUBLE_EQ(predicted(read), seconds);
-  // As if the arrays had been on a device.
+  // As if the arrays had been on a device. All ranks have read the file before it changes.
+  MPI_Barrier(MPI_COMM_WORLD);
   if (worldRank() == 0) {
     std::string text = readWholeFile(path, "machine");
     text.replace(text.find("\"kernels\""), 0, "\"arrays\": \"device\", ");
