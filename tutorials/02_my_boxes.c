@@ -109,7 +109,7 @@ static TenonErrorCode MyBoxes(MPI_Comm comm) {
   MPI_Comm_rank(comm, &rank);
   SolverCreate(comm, &solver);
   TenonCall(TenonLayoutCreateFromBoxes(comm, 2, shape, solver.low, solver.high, &layout));
-  TenonCall(TenonLayoutView(layout));
+  TenonCall(TenonObjectView((TenonObject)layout));
 
   /* No copy: the tensor is the solver's array from now on. */
   TenonCall(TenonDTensorCreate(layout, TENON_FLOAT64, &x));

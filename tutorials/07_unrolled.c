@@ -158,7 +158,7 @@ static TenonErrorCode CreateNetwork(Unrolled* p, MPI_Comm comm) {
   TenonCall(AddConvolution(p, comm, kHidden, 1));
   TenonCall(TenonLayerSetDataType(p->network, TENON_FLOAT64));
   TenonCall(TenonLayerSetStackDepth(p->network, kSteps)); /* adjoints wait for all steps */
-  TenonCall(TenonLayerSetFromOptions(p->network));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)p->network));
   TenonCall(TenonLayerSetUp(p->network, p->plain));
   TenonCall(TenonLayerInitialize(p->network, 1));
   return TENON_SUCCESS;

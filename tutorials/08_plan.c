@@ -135,16 +135,19 @@ static TenonErrorCode CreatePlan(Program* p) {
 
 static TenonErrorCode PrintWords(Program* p) {
   char name[kText], word[kText];
-  TenonInt count, i, model, domain, batch;
+  TenonInt count, i;
+  double channels, space, batch;
 
   TenonCall(TenonPlanGetLayerCount(p->plan, &count));
   for (i = 0; i < count; ++i) {
     TenonCall(TenonPlanGetLayerName(p->plan, i, name, kText, NULL));
     TenonCall(TenonPlanGetWord(p->plan, name, word, kText, NULL));
-    TenonCall(TenonPlanGetChoice(p->plan, name, &model, &domain, &batch));
+    TenonCall(TenonPlanGetNumber(p->plan, name, "channel_parts", &channels));
+    TenonCall(TenonPlanGetNumber(p->plan, name, "space_parts", &space));
+    TenonCall(TenonPlanGetNumber(p->plan, name, "batch_parts", &batch));
     if (p->rank == 0)
-      printf("%-5s  %-6s  channels in %d, space in %d, batch in %d\n", name, word, (int)model,
-             (int)domain, (int)batch);
+      printf("%-5s  %-6s  channels in %g, space in %g, batch in %g\n", name, word, channels, space,
+             batch);
   }
   return TENON_SUCCESS;
 }
@@ -178,7 +181,7 @@ static TenonErrorCode Train(Program* p) {
   int step;
 
   for (step = 0; step <= kSteps; ++step) {
-    TenonCall(TenonPlanApply(p->plan, p->u, p->estimate));
+    TenonCall(TenonLayerApply(p->planned, p->u, p->estimate));
     TenonCall(TenonLayerApply(p->loss, p->estimate, p->value));
     if (step % 10 == 0) {
       TenonCall(TenonDTensorGetArrayRead(p->value, TENON_FLOAT64, &array));
@@ -187,7 +190,7 @@ static TenonErrorCode Train(Program* p) {
       TenonCall(TenonDTensorRestoreArrayRead(p->value, &array));
     }
     TenonCall(TenonLayerApplyAdjoint(p->loss, p->one, p->cotangent));
-    TenonCall(TenonPlanApplyAdjoint(p->plan, p->cotangent, NULL));
+    TenonCall(TenonLayerApplyAdjoint(p->planned, p->cotangent, NULL));
     TenonCall(TenonOptimizerStep(p->optimizer));
   }
   return TENON_SUCCESS;
@@ -221,7 +224,7 @@ static TenonErrorCode Run(MPI_Comm comm) {
   TenonCall(CreateNetwork(&p));
   TenonCall(CreatePlan(&p));
   if (view)
-    TenonCall(TenonPlanView(p.plan));
+    TenonCall(TenonObjectView((TenonObject)p.plan));
   TenonCall(PrintWords(&p));
   TenonCall(CreateTraining(&p));
   if (report)

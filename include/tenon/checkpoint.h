@@ -25,6 +25,14 @@
  *  renamed: after a failure, or if the program is killed, the previous file is intact. On reading,
  *  every tensor is verified by a digest; if a file is damaged or does not fit, no object changes.
  *
+ *  Settings (tenon/object.h; each is an option -tenon_[prefix_]name too), which may change between
+ *  any two files:
+ *
+ *  - checkpoint_keep (int, 2): files that TenonCheckpointWriteStep() keeps, the latest ones
+ *  - checkpoint_transport (text, "auto"): who writes and reads: "together", all ranks, which needs
+ *    parallel HDF5; "root", rank 0, to which the others send their data; "auto", together if HDF5
+ *    is parallel. The files are the same.
+ *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Errors of collective calls are
  *  the same on all ranks, and name the file, the tensor and the reason. If Tenon was built without
@@ -44,19 +52,6 @@
  */
 TENON_EXTERN TenonErrorCode TenonCheckpointCreate(MPI_Comm comm,
                                                   TenonCheckpoint* checkpoint) TENON_NOEXCEPT;
-
-/** @brief Reads the options of a checkpoint. Local; call on all ranks.
- *
- *  Options: -tenon_checkpoint_keep, the number of files that TenonCheckpointWriteStep() keeps (2);
- *  -tenon_checkpoint_transport, who writes and reads: "together", all ranks, which needs parallel
- *  HDF5; "root", rank 0, to which the others send their data; "auto" (default), together if HDF5 is
- *  parallel. The files are the same.
- *
- *  @param[in] checkpoint  checkpoint
- *  @return TENON_ERR_OPTION  an option has a wrong value
- */
-TENON_EXTERN TenonErrorCode TenonCheckpointSetFromOptions(TenonCheckpoint checkpoint)
-    TENON_NOEXCEPT;
 
 /** @brief Adds a layer with the layers in it. Local; call on all ranks.
  *
@@ -234,10 +229,6 @@ TENON_EXTERN TenonErrorCode TenonCheckpointOnSignal(TenonCheckpoint checkpoint,
  *  @param[out] signal      signal of TenonCheckpointOnSignal(); 0 if it has not come to any rank */
 TENON_EXTERN TenonErrorCode TenonCheckpointGetSignal(TenonCheckpoint checkpoint,
                                                      int* signal) TENON_NOEXCEPT;
-
-/** @brief Prints what was added, and size and speed of the last file. Collective on the checkpoint.
- *  @param[in] checkpoint  checkpoint */
-TENON_EXTERN TenonErrorCode TenonCheckpointView(TenonCheckpoint checkpoint) TENON_NOEXCEPT;
 
 /** @brief Prints what a file holds, and verifies all its digests. Not collective.
  *

@@ -13,6 +13,24 @@
  *
  *  Order and batches do not depend on the number of ranks.
  *
+ *  Settings (tenon/object.h; each is an option -tenon_[prefix_]name too), which may change between
+ *  any two batches:
+ *
+ *  | setting          | kind | default | meaning                                                  |
+ *  | ---------------- | ---- | ------- | -------------------------------------------------------- |
+ *  | shuffle          | bool | false   | a new random order of the samples in each epoch, instead |
+ *  |                  |      |         | of the order of the files                                |
+ *  | shuffle_seed     | int  | 0       | the order depends on the seed and the epoch              |
+ *  | sample_scale     | real | 1       | the value of a pixel p (0 to 255) of IDX is              |
+ *  | sample_shift     | real | 0       | scale p / 255 + shift, that of a number v of HDF5        |
+ *  |                  |      |         | scale v + shift; labels are not changed                  |
+ *  | dataset_prefetch | bool | false   | HDF5: a thread reads the next batch while the program    |
+ *  |                  |      |         | computes                                                 |
+ *
+ *  The thread only calls pread(), and no function of HDF5 or MPI. Datasets that are chunked or
+ *  compressed, or hold other numbers than float32 and float64 (for labels: or int64) of this
+ *  machine, are read when they are needed.
+ *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Errors of collective calls are
  *  the same on all ranks.
@@ -62,58 +80,16 @@ TENON_EXTERN TenonErrorCode TenonDatasetCreateHDF5(MPI_Comm comm, const char* pa
                                                    const char* data, const char* labels,
                                                    TenonDataset* dataset) TENON_NOEXCEPT;
 
-/** @brief Reads the options of a dataset. Local; call on all ranks.
- *
- *  Option: -tenon_dataset_prefetch (off). For HDF5: a thread reads the next batch while the program
- *  computes. It only calls pread(), and no function of HDF5 or MPI. Datasets that are chunked or
- *  compressed, or hold other numbers than float32 and float64 (for labels: or int64) of this
- *  machine, are read when they are needed.
- *
- *  @param[in] dataset  dataset
- *  @return TENON_ERR_OPTION  an option has a wrong value
- */
-TENON_EXTERN TenonErrorCode TenonDatasetSetFromOptions(TenonDataset dataset) TENON_NOEXCEPT;
-
-/** @brief Returns number and extents of the samples. Not collective.
- *  @param[in]  dataset  dataset
- *  @param[out] samples  number of samples. May be NULL, in which case it is not returned.
- *  @param[out] height   extent of the last dimension but one; 1 if there is none. May be NULL, in
- *                       which case it is not returned.
- *  @param[out] width    extent of the last dimension; 1 if there is none. May be NULL, in which
- *                       case it is not returned. */
-TENON_EXTERN TenonErrorCode TenonDatasetGetShape(TenonDataset dataset, TenonInt* samples,
-                                                 TenonInt* height, TenonInt* width) TENON_NOEXCEPT;
-
-/** @brief Returns the number of dimensions of a batch of samples. Not collective.
- *  @param[in]  dataset  dataset
- *  @param[out] ndim     number of dimensions; 4 for IDX */
-TENON_EXTERN TenonErrorCode TenonDatasetGetDim(TenonDataset dataset, int* ndim) TENON_NOEXCEPT;
-
 /** @brief Returns the shape of the samples. Not collective.
  *  @param[in]  dataset  dataset
- *  @param[out] shape    [ndim] number of samples, and the extents of a sample; those of a batch are
- *                       the same but for the first: [samples, 1, height, width] for IDX */
-TENON_EXTERN TenonErrorCode TenonDatasetGetSamplesShape(TenonDataset dataset,
-                                                        TenonInt shape[]) TENON_NOEXCEPT;
-
-/** @brief Sets the values of batches. Local; call on all ranks.
- *
- *  The value of a pixel p (0 to 255) of IDX is scale p / 255 + shift, that of a number v of HDF5
- *  scale v + shift. Labels are not changed.
- *
- *  @param[in] dataset  dataset
- *  @param[in] scale    factor; 1 by default
- *  @param[in] shift    offset; 0 by default */
-TENON_EXTERN TenonErrorCode TenonDatasetSetScaling(TenonDataset dataset, double scale,
-                                                   double shift) TENON_NOEXCEPT;
-
-/** @brief Sets whether the order of the samples is random. Local; call on all ranks.
- *  @param[in] dataset  dataset
- *  @param[in] shuffle  TENON_TRUE for a new random order in each epoch; TENON_FALSE for the order
- *                      of the files, the default
- *  @param[in] seed     random seed; the order depends on the seed and the epoch */
-TENON_EXTERN TenonErrorCode TenonDatasetSetShuffle(TenonDataset dataset, TenonBool shuffle,
-                                                   TenonInt seed) TENON_NOEXCEPT;
+ *  @param[in]  length   length of the array shape
+ *  @param[out] shape    [length] number of samples, and the extents of a sample; those of a batch
+ *                       are the same but for the first: [samples, 1, height, width] for IDX. May be
+ *                       NULL, in which case only ndim is returned.
+ *  @param[out] ndim     number of dimensions. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_ARG  the shape does not fit */
+TENON_EXTERN TenonErrorCode TenonDatasetGetShape(TenonDataset dataset, TenonInt length,
+                                                 TenonInt shape[], int* ndim) TENON_NOEXCEPT;
 
 /** @brief Sets the layouts of the batches. Collective on the dataset.
  *
@@ -127,7 +103,7 @@ TENON_EXTERN TenonErrorCode TenonDatasetSetShuffle(TenonDataset dataset, TenonBo
  *  @return TENON_ERR_SHAPE       the shape of a layout does not match the dataset
  *  @return TENON_ERR_LAYOUT      a layout has partial sums or halos
  *  @return TENON_ERR_ARG         labels is not NULL, but the dataset has no labels
- *  @return TENON_ERR_COLLECTIVE  ranks pass different layouts
+ *  @return TENON_ERR_COLLECTIVE  ranks pass different layouts, or have different settings
  */
 TENON_EXTERN TenonErrorCode TenonDatasetSetUp(TenonDataset dataset, TenonLayout x,
                                               TenonLayout labels) TENON_NOEXCEPT;

@@ -148,7 +148,7 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const voi
  *  gather. If the call fails, the tensor keeps its previous array.
  *
  *  Arrays at equal spacing in one block need no copies: pass their spacing as the stride of the
- *  dimension to TenonDTensorPlaceArray(). TenonDTensorView() shows which of the two is in use.
+ *  dimension to TenonDTensorPlaceArray(). TenonObjectView() shows which of the two is in use.
  *
  *  @param[in] x           tensor
  *  @param[in] dim         dimension that the arrays enumerate
@@ -462,10 +462,6 @@ TENON_EXTERN TenonErrorCode TenonDTensorPairing(TenonDTensor x, TenonDTensor y,
  *                     rank
  *  @return TENON_ERR_DATATYPE  the tensor has integer elements, on all ranks */
 TENON_EXTERN TenonErrorCode TenonDTensorMaxAbs(TenonDTensor x, double* value) TENON_NOEXCEPT;
-
-/** @brief Prints name, layout, data type and memory, on rank 0 of the communicator. Not collective.
- *  @param[in] x  tensor */
-TENON_EXTERN TenonErrorCode TenonDTensorView(TenonDTensor x) TENON_NOEXCEPT;
 
 /** @brief Releases a reference and sets the handle to NULL. Not collective.
  *

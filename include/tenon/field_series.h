@@ -19,6 +19,13 @@
  *  under temporary names and renamed, so that at any moment the XDMF file lists whole files only.
  *  A run that is restarted continues its series.
  *
+ *  Settings (tenon/object.h; each is an option -tenon_[prefix_]name too), which may change between
+ *  any two times:
+ *
+ *  - field_center (text, "cell"): where the values are: "cell", one for each cell, so that n values
+ *    span n times the spacing, or "node", one for each grid point
+ *  - checkpoint_transport (text, "auto"): who writes the files, see tenon/checkpoint.h
+ *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Errors of collective calls are
  *  the same on all ranks, and name the file, the tensor and the reason. If Tenon was built without
@@ -45,17 +52,6 @@
  */
 TENON_EXTERN TenonErrorCode TenonFieldSeriesCreate(MPI_Comm comm, const char* path, int spatial,
                                                    TenonFieldSeries* series) TENON_NOEXCEPT;
-
-/** @brief Reads the options of a series. Local; call on all ranks.
- *
- *  Options: -tenon_field_center, where the values are: "cell" (default), one for each cell, so that
- *  n values span n times the spacing, or "node", one for each grid point. Who writes is said by
- *  -tenon_checkpoint_transport, see TenonCheckpointSetFromOptions().
- *
- *  @param[in] series  series
- *  @return TENON_ERR_OPTION  an option has a wrong value
- */
-TENON_EXTERN TenonErrorCode TenonFieldSeriesSetFromOptions(TenonFieldSeries series) TENON_NOEXCEPT;
 
 /** @brief Sets the grid. Local; call on all ranks.
  *  @param[in] series   series
@@ -108,10 +104,6 @@ TENON_EXTERN TenonErrorCode TenonFieldSeriesAddTensor(TenonFieldSeries series, T
  */
 TENON_EXTERN TenonErrorCode TenonFieldSeriesWrite(TenonFieldSeries series, TenonInt step,
                                                   double time) TENON_NOEXCEPT;
-
-/** @brief Prints fields and grid, and the file written last. Collective on the series.
- *  @param[in] series  series */
-TENON_EXTERN TenonErrorCode TenonFieldSeriesView(TenonFieldSeries series) TENON_NOEXCEPT;
 
 /** @brief Releases a reference and sets the handle to NULL. Not collective.
  *  @param[in,out] series  address of the handle, which may hold NULL */

@@ -4,7 +4,7 @@
  *         Layer types are created in tenon/layer_create.h and tenon/layer_network.h; their settings
  *         are in tenon/layer_setters.h, which this header includes.
  *
- *  Life cycle: create the layer, call its setters and TenonLayerSetFromOptions(), then
+ *  Life cycle: create the layer, call its setters and TenonObjectSetFromOptions(), then
  *  TenonLayerSetUp() with the layout of the input. After that call TenonLayerApply(),
  *  TenonLayerApplyTangent() and TenonLayerApplyAdjoint() as often as needed, and finally
  *  TenonLayerDestroy(). A layer can be set up for several input layouts: the configurations share
@@ -363,18 +363,6 @@ TENON_EXTERN TenonErrorCode TenonLayerTestAdjoint(TenonLayer layer, TenonDTensor
  */
 TENON_EXTERN TenonErrorCode TenonLayerTestTaylor(TenonLayer layer, TenonDTensor x, TenonInt seed,
                                                  double* order, double* remainder) TENON_NOEXCEPT;
-
-/** @brief Prints the layer, on rank 0 of its communicator. Not collective.
- *
- *  The text has, for each configuration, layouts, signature, and the messages and bytes of the
- *  communication of one evaluation; then the parameters; the user arrays that the last calls
- *  copied, with their bytes (strided arrays, which kernels need contiguous, and arrays saved for
- *  the adjoint); then the memory allocated on rank 0 for parameters and gradients, for buffers, and
- *  for saved activations.
- *
- *  @param[in] layer  layer
- */
-TENON_EXTERN TenonErrorCode TenonLayerView(TenonLayer layer) TENON_NOEXCEPT;
 
 /** @brief Releases a reference and sets the handle to NULL. Not collective.
  *  @param[in,out] layer  address of the handle, which may hold NULL */

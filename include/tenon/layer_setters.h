@@ -179,7 +179,7 @@ TENON_EXTERN TenonErrorCode TenonLayerSetDataType(TenonLayer layer,
  *  The layers of a container take over its space. Option: -tenon_[prefix_]space host|device.
  *
  *  The layer can be applied to tensors of the other space. What it reads is then copied before each
- *  call, and what it writes after it, and the host waits for both; TenonLayerView() lists these
+ *  call, and what it writes after it, and the host waits for both; TenonObjectView() lists these
  *  copies. Tensors from TenonLayerCreateOutput(), or with TenonDTensorSetSpace(), avoid them.
  *
  *  @param[in] layer  layer
@@ -241,10 +241,6 @@ TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
 TENON_EXTERN TenonErrorCode TenonLayerSetBackend(TenonLayer layer,
                                                  const char* backend) TENON_NOEXCEPT;
 
-/** @brief Reads the options of a layer and of the layers in it. Local; call on all ranks.
- *  @param[in] layer  layer; its options have the prefix of TenonObjectSetOptionsPrefix()
- *  @return TENON_ERR_OPTION  the value of an option is not valid */
-TENON_EXTERN TenonErrorCode TenonLayerSetFromOptions(TenonLayer layer) TENON_NOEXCEPT;
 /**@}*/
 
 #endif

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief Layers by the name of their type, and their settings by name.
+ *  @brief Layers by the name of their type, in network files, and by a path of names.
  *
- *  Every type of layer can be made by name, and each of its settings has one name, which is also
- *  that of its option -tenon_[prefix_]name and of its key in a network file:
+ *  Every type of layer can be made by name, and its settings are set by name (tenon/object.h):
  *
  *      TenonLayerCreate(comm, &layer);
  *      TenonLayerSetType(layer, "conv");
- *      TenonLayerSetIntegers(layer, "kernel", 2, (TenonInt[]){3, 3});
- *      TenonLayerSetIntegers(layer, "in_channels", 1, &three);
- *      TenonLayerSetBool(layer, "bias", TENON_FALSE);
- *
- *  The option -tenon_help lists the settings of each type with their defaults. The calls for single
- *  settings in tenon/layer_setters.h, such as TenonLayerSetStride(), set the same values. A setting
- *  knows whether it was set: a container gives its layers only what was left open.
- *
- *  Common errors of the setters: TENON_ERR_TYPE if the type has no such setting (the message names
- *  the nearest) or if it takes another kind of value; TENON_ERR_ARG if a value is out of range, or
- *  does not fit the others that are set; TENON_ERR_STATE after TenonLayerSetUp().
+ *      TenonObjectSetIntegers((TenonObject)layer, "kernel", 2, (TenonInt[]){3, 3});
+ *      TenonObjectSetIntegers((TenonObject)layer, "in_channels", 1, &three);
+ *      TenonObjectSetBool((TenonObject)layer, "bias", TENON_FALSE);
  */
 #ifndef TENON_LAYER_SETTINGS_H
 #define TENON_LAYER_SETTINGS_H
@@ -47,16 +38,6 @@ TENON_EXTERN TenonErrorCode TenonLayerCreate(MPI_Comm comm, TenonLayer* layer) T
  *  @note   A registered type can return any other error.
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetType(TenonLayer layer, const char* type) TENON_NOEXCEPT;
-
-/** @brief Returns the type of a layer. Not collective.
- *  @param[in]  layer   layer
- *  @param[out] type    [length] type; "" before TenonLayerSetType(). May be NULL, in which case
- *                      only needed is returned.
- *  @param[in]  length  size of the buffer in characters
- *  @param[out] needed  size that the type needs. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_ARG  the type does not fit into the buffer */
-TENON_EXTERN TenonErrorCode TenonLayerGetType(TenonLayer layer, char type[], TenonInt length,
-                                              TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Returns the names of all types of the library but "shell". Not collective.
  *  @param[out] types   [length] names in alphabetical order, separated by commas. May be NULL, in
@@ -151,90 +132,6 @@ TENON_EXTERN TenonErrorCode TenonLayerGetExampleShape(TenonLayer layer, TenonInt
                                                       int* ndim) TENON_NOEXCEPT;
 /**@}*/
 
-/** @name Settings by name, before TenonLayerSetUp() */
-/**@{*/
-
-/** @brief Sets a setting that takes integers. Local; call on all ranks.
- *  @param[in] layer   layer
- *  @param[in] name    name of the setting, such as "kernel" or "in_channels"
- *  @param[in] length  number of values; 1 for a setting of one integer
- *  @param[in] values  [length] values */
-TENON_EXTERN TenonErrorCode TenonLayerSetIntegers(TenonLayer layer, const char* name,
-                                                  TenonInt length,
-                                                  const TenonInt values[]) TENON_NOEXCEPT;
-
-/** @brief Sets a setting that takes a real number. Local; call on all ranks.
- *  @param[in] layer  layer
- *  @param[in] name   name of the setting, such as "rate"
- *  @param[in] value  value; must be finite */
-TENON_EXTERN TenonErrorCode TenonLayerSetReal(TenonLayer layer, const char* name,
-                                              double value) TENON_NOEXCEPT;
-
-/** @brief Sets a setting that takes text. Local; call on all ranks.
- *  @param[in] layer  layer
- *  @param[in] name   name of the setting, such as "boundary" or "signature"
- *  @param[in] text   value; copied */
-TENON_EXTERN TenonErrorCode TenonLayerSetText(TenonLayer layer, const char* name,
-                                              const char* text) TENON_NOEXCEPT;
-
-/** @brief Sets a setting that is true or false. Local; call on all ranks.
- *  @param[in] layer  layer
- *  @param[in] name   name of the setting, such as "bias"
- *  @param[in] value  value */
-TENON_EXTERN TenonErrorCode TenonLayerSetBool(TenonLayer layer, const char* name,
-                                              TenonBool value) TENON_NOEXCEPT;
-
-/** @brief Returns integers as set, or their default. Not collective.
- *  @param[in]  layer   layer
- *  @param[in]  name    name of the setting
- *  @param[in]  length  length of the array values
- *  @param[out] values  [length] values. May be NULL, in which case only count is returned.
- *  @param[out] count   number of values. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_TYPE   the type has no such setting, or it does not take integers
- *  @return TENON_ERR_STATE  the setting was not set and has no default
- *  @return TENON_ERR_ARG    the values do not fit */
-TENON_EXTERN TenonErrorCode TenonLayerGetIntegers(TenonLayer layer, const char* name,
-                                                  TenonInt length, TenonInt values[],
-                                                  TenonInt* count) TENON_NOEXCEPT;
-
-/** @brief Returns a real number as set, or its default. Not collective.
- *  @param[in]  layer  layer
- *  @param[in]  name   name of the setting
- *  @param[out] value  value
- *  @return TENON_ERR_TYPE   the type has no such setting, or it does not take a real number
- *  @return TENON_ERR_STATE  the setting was not set and has no default */
-TENON_EXTERN TenonErrorCode TenonLayerGetReal(TenonLayer layer, const char* name,
-                                              double* value) TENON_NOEXCEPT;
-
-/** @brief Returns text as set, or its default. Not collective.
- *  @param[in]  layer   layer
- *  @param[in]  name    name of the setting
- *  @param[out] text    [length] value. May be NULL, in which case only needed is returned.
- *  @param[in]  length  size of the buffer in characters
- *  @param[out] needed  size that the value needs. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_TYPE   the type has no such setting, or it does not take text
- *  @return TENON_ERR_STATE  the setting was not set and has no default
- *  @return TENON_ERR_ARG    the value does not fit */
-TENON_EXTERN TenonErrorCode TenonLayerGetText(TenonLayer layer, const char* name, char text[],
-                                              TenonInt length, TenonInt* needed) TENON_NOEXCEPT;
-
-/** @brief Returns whether a setting is true, as set or by default. Not collective.
- *  @param[in]  layer  layer
- *  @param[in]  name   name of the setting
- *  @param[out] value  value
- *  @return TENON_ERR_TYPE  the type has no such setting, or it is not true or false */
-TENON_EXTERN TenonErrorCode TenonLayerGetBool(TenonLayer layer, const char* name,
-                                              TenonBool* value) TENON_NOEXCEPT;
-
-/** @brief Returns whether a setting has been set, or has its default. Not collective.
- *  @param[in]  layer  layer
- *  @param[in]  name   name of the setting
- *  @param[out] isSet  TENON_TRUE if it was set by a call, an option, a file or a container
- *  @return TENON_ERR_TYPE  the type has no such setting */
-TENON_EXTERN TenonErrorCode TenonLayerIsSet(TenonLayer layer, const char* name,
-                                            TenonBool* isSet) TENON_NOEXCEPT;
-/**@}*/
-
 /** @name Networks as files */
 /**@{*/
 
@@ -249,7 +146,7 @@ TENON_EXTERN TenonErrorCode TenonLayerIsSet(TenonLayer layer, const char* name,
  *
  *  A layer of a graph has a key "reads", the inputs of TenonLayerGraphAddNode(); the key "same_as"
  *  in place of a layer is the number of the node whose layer is used again. Options are not read:
- *  call TenonLayerSetFromOptions(). Each rank reads the file.
+ *  call TenonObjectSetFromOptions(). Each rank reads the file.
  *
  *  @param[in]  comm        communicator of the input's layout
  *  @param[in]  nameOrPath  path, if it contains a slash or ends with .json; otherwise the name of a

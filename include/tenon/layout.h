@@ -315,10 +315,6 @@ TENON_EXTERN TenonErrorCode TenonLayoutIsActive(TenonLayout layout,
 TENON_EXTERN TenonErrorCode TenonLayoutIsEqual(TenonLayout layout, TenonLayout other,
                                                TenonBool* equal) TENON_NOEXCEPT;
 
-/** @brief Prints the layout, on rank 0 of its communicator. Not collective.
- *  @param[in] layout  layout that is set up */
-TENON_EXTERN TenonErrorCode TenonLayoutView(TenonLayout layout) TENON_NOEXCEPT;
-
 /** @brief Releases a reference and sets the handle to NULL. Not collective.
  *  @param[in,out] layout  address of the handle, which may hold NULL */
 TENON_EXTERN TenonErrorCode TenonLayoutDestroy(TenonLayout* layout) TENON_NOEXCEPT;

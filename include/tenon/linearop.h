@@ -183,15 +183,6 @@ TENON_EXTERN TenonErrorCode TenonLinearOpBindAdjoint(TenonLinearOp op, TenonDTen
 TENON_EXTERN TenonErrorCode TenonLinearOpUnbind(TenonLinearOp op) TENON_NOEXCEPT;
 /**@}*/
 
-/** @brief Returns the type name: "conversion", "sum", "shell" or a registered type. Not collective.
- *  @param[in]  op      operator
- *  @param[out] type    [length] type name. May be NULL, in which case only needed is returned.
- *  @param[in]  length  size of the buffer in characters
- *  @param[out] needed  size that the name needs. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_ARG  the name does not fit into the buffer */
-TENON_EXTERN TenonErrorCode TenonLinearOpGetType(TenonLinearOp op, char type[], TenonInt length,
-                                                 TenonInt* needed) TENON_NOEXCEPT;
-
 /** @brief Returns the layout of the domain. Not collective.
  *  @param[in]  op      operator
  *  @param[out] layout  new handle; destroy it with TenonLayoutDestroy() */
@@ -246,10 +237,6 @@ TENON_EXTERN TenonErrorCode TenonLinearOpTestAdjoint(TenonLinearOp op, TenonInt 
                                                      TenonBool integers, double* forward,
                                                      double* adjoint,
                                                      double* relative) TENON_NOEXCEPT;
-
-/** @brief Prints type, domain, range and traffic, on rank 0 of the communicator. Not collective.
- *  @param[in] op  operator */
-TENON_EXTERN TenonErrorCode TenonLinearOpView(TenonLinearOp op) TENON_NOEXCEPT;
 
 /** @brief Releases a reference and sets the handle to NULL. Not collective.
  *  @param[in,out] op  address of the handle, which may hold NULL

@@ -33,7 +33,7 @@
  *
  *  The conversion uses the communication path that is predicted to be the fastest: one exchange of
  *  messages, or several steps through intermediate layouts, each an exchange or a collective along
- *  one axis of the process grid. TenonLinearOpView() prints the path. All paths keep the value of a
+ *  one axis of the process grid. TenonObjectView() prints the path. All paths keep the value of a
  *  valid tensor, and the copies of a sum are bitwise identical on each of them. On memory that is
  *  not a valid tensor, such as copies that differ, paths can give different results; the adjoint is
  *  always that of the path in use.

@@ -27,7 +27,7 @@ typedef enum TenonLinkRule TENON_ENUM_INT {
 } TenonLinkRule;
 
 /** @brief Creates a machine of given levels, without links. Not collective.
- *  @param[in]  name     name for messages and TenonMachineView()
+ *  @param[in]  name     name for messages and TenonObjectView()
  *  @param[in]  levels   number of levels; must be >= 1
  *  @param[in]  names    [levels] names of the levels, the outermost first; each different
  *  @param[in]  sizes    [levels] number of units in one unit of the level above; must be >= 1
@@ -62,7 +62,7 @@ TENON_EXTERN TenonErrorCode TenonMachineCreateLocal(TenonMachine* machine) TENON
  *  With -tenon_machine_file it is the machine of the file, resized to the number of nodes that the
  *  ranks fill. Otherwise its levels are found from the location of the ranks: nodes, packages, NUMA
  *  nodes, caches and cores, as far as each rank is bound to one and all units hold the same number
- *  of ranks; TenonMachineView() prints what was left out. Its links have the assumed rates
+ *  of ranks; TenonObjectView() prints what was left out. Its links have the assumed rates
  *  -tenon_machine_latency and -tenon_machine_bandwidth. Errors are the same on all ranks.
  *
  *  @param[in]  comm     communicator; any of the user's
@@ -184,15 +184,6 @@ TENON_EXTERN TenonErrorCode TenonMachineGetLink(TenonMachine machine, int link, 
  *                       described by a file or by calls */
 TENON_EXTERN TenonErrorCode TenonMachineGetRanks(TenonMachine machine,
                                                  TenonInt ranks[]) TENON_NOEXCEPT;
-
-/** @brief Prints levels, links, and levels left out by discovery. Not collective.
- *
- *  Prints on rank 0 of the job's communicator, or on every rank that makes the call if the machine
- *  has no communicator.
- *
- *  @param[in] machine  machine
- */
-TENON_EXTERN TenonErrorCode TenonMachineView(TenonMachine machine) TENON_NOEXCEPT;
 
 /** @brief Releases a reference and sets the handle to NULL. Not collective.
  *  @param[in,out] machine  address of the handle, which may hold NULL */

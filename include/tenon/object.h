@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief Properties common to all objects: class, name, options prefix and references.
+ *  @brief What all objects have in common: class, name, options prefix and references; settings by
+ *         name; views.
  *
  *  A handle of any class can be passed as a TenonObject: TenonObjectSetName((TenonObject)x,
  *  "velocity"). Handles are counted references: each call that creates or returns a handle, and
  *  TenonObjectRetain(), adds a reference, which the destroy call of the class releases. No call in
  *  this file is collective.
+ *
+ *  Layers, optimizers, trainers, datasets, checkpoints, series of fields and plans have settings.
+ *  Each has one name, which is also that of its option -tenon_[prefix_]name and, of a layer, of its
+ *  key in a network file:
+ *
+ *      TenonObject conv = (TenonObject)layer;
+ *      TenonObjectSetIntegers(conv, "kernel", 2, (TenonInt[]){3, 3});
+ *      TenonObjectSetBool(conv, "bias", TENON_FALSE);
+ *      TenonObjectSetReal((TenonObject)optimizer, "momentum", 0.9);
+ *
+ *  The option -tenon_help lists the settings of each type with their defaults. Some have a call of
+ *  their own too, such as TenonLayerSetPadding(), which sets the same value.
  *
  *  All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and TENON_ERR_HANDLE if
  *  the handle is not valid.
@@ -68,6 +81,18 @@ TENON_EXTERN TenonErrorCode TenonObjectGetOptionsPrefix(TenonObject object, char
 TENON_EXTERN TenonErrorCode TenonObjectGetClass(TenonObject object, char name[], TenonInt length,
                                                 TenonInt* needed) TENON_NOEXCEPT;
 
+/** @brief Returns the type of an object within its class: "conv", "adam", "halo", ... Not
+ *  collective.
+ *  @param[in]  object  object of any class
+ *  @param[out] type    [length] type, such as that of TenonLayerSetType(); "" if the class has no
+ *                      types, or the type is not set yet. May be NULL, in which case only needed is
+ *                      returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the type needs. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_ARG  the type does not fit into the buffer */
+TENON_EXTERN TenonErrorCode TenonObjectGetType(TenonObject object, char type[], TenonInt length,
+                                               TenonInt* needed) TENON_NOEXCEPT;
+
 /** @brief Returns the communicator of an object. Not collective.
  *
  *  It is Tenon's duplicate of the communicator with which the object was created: it has the same
@@ -77,8 +102,9 @@ TENON_EXTERN TenonErrorCode TenonObjectGetClass(TenonObject object, char name[],
  *  @note Do not free it, and do not send messages on it, which could match those of Tenon:
  *        duplicate it with MPI_Comm_dup() for that.
  *
- *  @param[in]  object  process grid, layout, tensor, operator, layer, optimizer, dataset, or
- *                      machine of a job
+ *  @param[in]  object  process grid, layout, tensor, operator, layer, optimizer, trainer, dataset,
+ *                      checkpoint, series of fields, plan of a network of layers, or machine of a
+ *                      job
  *  @param[out] comm    communicator
  *  @return TENON_ERR_SUPPORT  the object has no communicator, such as a described machine or a list
  *                             of placements
@@ -94,5 +120,130 @@ TENON_EXTERN TenonErrorCode TenonObjectRetain(TenonObject object) TENON_NOEXCEPT
  *  @param[out] references  number of references */
 TENON_EXTERN TenonErrorCode TenonObjectGetReferences(TenonObject object,
                                                      int* references) TENON_NOEXCEPT;
+
+/** @brief Prints an object, on rank 0 of its communicator. Not collective.
+ *
+ *  Prints on every rank that makes the call if the object has no communicator, such as a described
+ *  machine. What is printed:
+ *
+ *  - process grid, layout: as they are
+ *  - tensor: layout, data type, and whose memory the array is
+ *  - operator: type, domain, range and traffic
+ *  - layer: for each configuration, layouts, signature, and the messages and bytes of the
+ *    communication of one evaluation; then the parameters; the user arrays that the last calls
+ *    copied, with their bytes (strided arrays, which kernels need contiguous, and arrays saved for
+ *    the adjoint); then the memory allocated on rank 0 for parameters and gradients, for buffers,
+ *    and for saved activations
+ *  - optimizer, trainer, dataset: type and settings
+ *  - checkpoint, series of fields: what was added, and size and speed of the last file
+ *  - machine: levels, links, and levels left out by discovery
+ *  - plan of layers that is set up: of each layer its word as a grid, the best other word and what
+ *    the plan with it costs, layouts of inputs and output, predicted time, memory and
+ *    floating-point operations, and messages and bytes; of another plan, what is asked of it
+ *
+ *  @param[in] object  object of any class */
+TENON_EXTERN TenonErrorCode TenonObjectView(TenonObject object) TENON_NOEXCEPT;
+
+/** @name Settings by name
+ *
+ *  Errors of the setters: TENON_ERR_TYPE if the class has no settings, if the type has no such
+ *  setting (the message names the nearest), or if it takes another kind of value; TENON_ERR_ARG if
+ *  a value is out of range, or does not fit the others that are set; TENON_ERR_STATE where it can
+ *  no longer have an effect, such as after TenonLayerSetUp(). A failure of a setter is remembered:
+ *  unless the same call has succeeded since, the next set-up of the object, or its next use,
+ *  returns it. */
+/**@{*/
+
+/** @brief Sets a setting that takes integers. Local; call on all ranks.
+ *  @param[in] object  object of a class with settings
+ *  @param[in] name    name of the setting, such as "kernel" or "in_channels"
+ *  @param[in] length  number of values; 1 for a setting of one integer
+ *  @param[in] values  [length] values */
+TENON_EXTERN TenonErrorCode TenonObjectSetIntegers(TenonObject object, const char* name,
+                                                   TenonInt length,
+                                                   const TenonInt values[]) TENON_NOEXCEPT;
+
+/** @brief Sets a setting that takes a real number. Local; call on all ranks.
+ *  @param[in] object  object of a class with settings
+ *  @param[in] name    name of the setting, such as "rate"
+ *  @param[in] value   value; must be finite */
+TENON_EXTERN TenonErrorCode TenonObjectSetReal(TenonObject object, const char* name,
+                                               double value) TENON_NOEXCEPT;
+
+/** @brief Sets a setting that takes text. Local; call on all ranks.
+ *  @param[in] object  object of a class with settings
+ *  @param[in] name    name of the setting, such as "boundary" or "signature"
+ *  @param[in] text    value; copied */
+TENON_EXTERN TenonErrorCode TenonObjectSetText(TenonObject object, const char* name,
+                                               const char* text) TENON_NOEXCEPT;
+
+/** @brief Sets a setting that is true or false. Local; call on all ranks.
+ *  @param[in] object  object of a class with settings
+ *  @param[in] name    name of the setting, such as "bias"
+ *  @param[in] value   value */
+TENON_EXTERN TenonErrorCode TenonObjectSetBool(TenonObject object, const char* name,
+                                               TenonBool value) TENON_NOEXCEPT;
+
+/** @brief Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
+ *
+ *  The layers of a container read theirs too. The prefix is that of TenonObjectSetOptionsPrefix().
+ *
+ *  @param[in] object  object of a class with settings
+ *  @return TENON_ERR_OPTION  the value of an option is not valid, or does not fit the others */
+TENON_EXTERN TenonErrorCode TenonObjectSetFromOptions(TenonObject object) TENON_NOEXCEPT;
+
+/** @brief Returns integers as set, or their default. Not collective.
+ *  @param[in]  object  object of a class with settings
+ *  @param[in]  name    name of the setting
+ *  @param[in]  length  length of the array values
+ *  @param[out] values  [length] values. May be NULL, in which case only count is returned.
+ *  @param[out] count   number of values. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_TYPE   there is no such setting, or it does not take integers
+ *  @return TENON_ERR_STATE  the setting was not set and has no default
+ *  @return TENON_ERR_ARG    the values do not fit */
+TENON_EXTERN TenonErrorCode TenonObjectGetIntegers(TenonObject object, const char* name,
+                                                   TenonInt length, TenonInt values[],
+                                                   TenonInt* count) TENON_NOEXCEPT;
+
+/** @brief Returns a real number as set, or its default. Not collective.
+ *  @param[in]  object  object of a class with settings
+ *  @param[in]  name    name of the setting
+ *  @param[out] value   value
+ *  @return TENON_ERR_TYPE   there is no such setting, or it does not take a real number
+ *  @return TENON_ERR_STATE  the setting was not set and has no default */
+TENON_EXTERN TenonErrorCode TenonObjectGetReal(TenonObject object, const char* name,
+                                               double* value) TENON_NOEXCEPT;
+
+/** @brief Returns text as set, or its default. Not collective.
+ *  @param[in]  object  object of a class with settings
+ *  @param[in]  name    name of the setting
+ *  @param[out] text    [length] value. May be NULL, in which case only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the value needs. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_TYPE   there is no such setting, or it does not take text
+ *  @return TENON_ERR_STATE  the setting was not set and has no default
+ *  @return TENON_ERR_ARG    the value does not fit */
+TENON_EXTERN TenonErrorCode TenonObjectGetText(TenonObject object, const char* name, char text[],
+                                               TenonInt length, TenonInt* needed) TENON_NOEXCEPT;
+
+/** @brief Returns whether a setting is true, as set or by default. Not collective.
+ *  @param[in]  object  object of a class with settings
+ *  @param[in]  name    name of the setting
+ *  @param[out] value   value
+ *  @return TENON_ERR_TYPE  there is no such setting, or it is not true or false */
+TENON_EXTERN TenonErrorCode TenonObjectGetBool(TenonObject object, const char* name,
+                                               TenonBool* value) TENON_NOEXCEPT;
+
+/** @brief Returns whether a setting has been set, or has its default. Not collective.
+ *
+ *  A container gives its layers only what was not set.
+ *
+ *  @param[in]  object  object of a class with settings
+ *  @param[in]  name    name of the setting
+ *  @param[out] isSet   TENON_TRUE if it was set by a call, an option, a file or a container
+ *  @return TENON_ERR_TYPE  there is no such setting */
+TENON_EXTERN TenonErrorCode TenonObjectIsSet(TenonObject object, const char* name,
+                                             TenonBool* isSet) TENON_NOEXCEPT;
+/**@}*/
 
 #endif

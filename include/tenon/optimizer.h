@@ -12,13 +12,64 @@
  *  TenonLayerApplyAdjoint() for each and TenonOptimizerStep() once; a cotangent of 1/k at the loss
  *  gives the mean of k batches.
  *
+ *  Settings (TenonObjectSetReal() and the like, tenon/object.h; each is an option
+ *  -tenon_[prefix_]name too). They may change between any two steps.
+ *
+ *  | setting            | kind | default  | meaning                                               |
+ *  | ------------------ | ---- | -------- | ----------------------------------------------------- |
+ *  | learning_rate      | real | by type  | see TenonOptimizerSetLearningRate()                   |
+ *  | weight_decay       | real | 0        | multiple of the parameters that is added to their     |
+ *  |                    |      |          | gradients                                             |
+ *  |                    |      | 0.01     | adamw: multiple of the parameters, times the          |
+ *  |                    |      |          | learning rate, that is subtracted from them           |
+ *  | momentum           | real | 0        | sgd: v <- momentum v + g, w <- w - rate v             |
+ *  | nesterov           | bool | false    | sgd: w <- w - rate (g + momentum v)                   |
+ *  | beta1              | real | 0.9      | adam, adamw: decay rate of the mean gradient          |
+ *  | beta2              | real | 0.999    | adam, adamw: that of the mean squared gradient        |
+ *  | epsilon            | real | 1e-8     | adam, adamw: added to the root of that mean           |
+ *  | history            | int  | 10       | lbfgs: pairs of differences that are kept; before     |
+ *  |                    |      |          | the first step only                                   |
+ *  | iterations         | int  | 20       | lbfgs: directions in one step, at most                |
+ *  | gradient_tolerance | real | 1e-7     | lbfgs: norm of all gradients at which a step ends     |
+ *  | change_tolerance   | real | 1e-9     | lbfgs: length of a move, and change of the loss,      |
+ *  |                    |      |          | below which a step ends                               |
+ *  | schedule           | text | constant | factor of the learning rate, see below                |
+ *  | schedule_period    | int  | none     | p of "step" and "cosine", in steps                    |
+ *  | schedule_factor    | real | 0.1      | f of "step" and "plateau"                             |
+ *  | least_rate         | real | 0        | l of "cosine" and "plateau"                           |
+ *  | warmup             | int  | 0        | steps in which the rate rises linearly: step s of     |
+ *  |                    |      |          | them, from 1, has s / warmup of it                    |
+ *  | patience           | int  | 10       | reports without improvement that "plateau" allows     |
+ *  | stop_patience      | int  | 0        | reports without improvement after which training      |
+ *  |                    |      |          | should stop; 0 for never                              |
+ *  | improvement        | real | 1e-4     | fraction of the best loss by which a report must      |
+ *  |                    |      |          | be lower                                              |
+ *  | not_finite         | text | error    | what is done about a loss or gradients that are       |
+ *  |                    |      |          | not finite, see below                                 |
+ *
+ *  Schedules. With n steps done after the warm-up, the learning rate is multiplied by
+ *
+ *  - "constant": 1;
+ *  - "step": f^floor(n / p);
+ *  - "cosine": l + (1 - l) (1 + cos(pi min(n / p, 1))) / 2;
+ *  - "plateau": max(l, f^k), where k grows by 1 each time that more than `patience` reports in a
+ *    row (TenonOptimizerReport()) have not improved.
+ *
+ *  Steps that are not finite. Each step looks at the loss, if it is known, and at the norm of the
+ *  gradients of all parameters that are not frozen, before it changes anything.
+ *
+ *  - "error": TenonOptimizerStep() and its like return TENON_ERR_NOT_FINITE on all ranks. The error
+ *    names the step, and the parameter and rank where the first value that is not finite lies.
+ *    Parameters, optimizer and step count are as before the step. To go on, clear the gradients
+ *    with TenonLayerZeroGradients(); TenonOptimizerStepClosure() does so itself.
+ *  - "warning": the step is counted, but updates nothing; rank 0 prints the same text on standard
+ *    error at the first of such steps in a row. A trainer leaves their losses out of means.
+ *
+ *  "lbfgs" looks at the point where a step begins; its line search leaves other points whose loss
+ *  is not finite by itself.
+ *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class.
- *
- *  Options: -tenon_[prefix_]learning_rate, weight_decay, schedule, schedule_period,
- *  schedule_factor, least_rate, warmup, patience, stop_patience, improvement and not_finite;
- *  momentum and nesterov for sgd; beta1, beta2 and epsilon for adam and adamw; history, iterations,
- *  gradient_tolerance and change_tolerance for lbfgs.
  */
 #ifndef TENON_OPTIMIZER_H
 #define TENON_OPTIMIZER_H
@@ -49,115 +100,6 @@ TENON_EXTERN TenonErrorCode TenonOptimizerCreate(TenonLayer layer, const char* t
 TENON_EXTERN TenonErrorCode TenonOptimizerSetLearningRate(TenonOptimizer optimizer,
                                                           double rate) TENON_NOEXCEPT;
 
-/** @brief Sets the weight decay. Local; call on all ranks.
- *  @param[in] optimizer  optimizer
- *  @param[in] decay      multiple of the parameters that is added to their gradients; for adamw,
- *                        that is subtracted from them, times the learning rate, at each step; must
- *                        be finite and >= 0; by default 0.01 for adamw and 0 for the others
- *  @return TENON_ERR_ARG  the decay is out of range */
-TENON_EXTERN TenonErrorCode TenonOptimizerSetWeightDecay(TenonOptimizer optimizer,
-                                                         double decay) TENON_NOEXCEPT;
-
-/** @brief Sets momentum: v <- momentum v + g, w <- w - rate v. Local; call on all ranks.
- *  @param[in] optimizer  optimizer of type "sgd"
- *  @param[in] momentum   momentum; must be >= 0 and < 1; 0 by default
- *  @param[in] nesterov   TENON_TRUE for w <- w - rate (g + momentum v); TENON_FALSE by default
- *  @return TENON_ERR_ARG   the momentum is out of range
- *  @return TENON_ERR_TYPE  the optimizer is of another type */
-TENON_EXTERN TenonErrorCode TenonOptimizerSGDSetMomentum(TenonOptimizer optimizer, double momentum,
-                                                         TenonBool nesterov) TENON_NOEXCEPT;
-
-/** @brief Sets the decay rates of the two running means. Local; call on all ranks.
- *  @param[in] optimizer  optimizer of type "adam"
- *  @param[in] beta1      decay rate of the mean gradient; must be >= 0 and < 1; 0.9 by default
- *  @param[in] beta2      decay rate of the mean squared gradient; must be >= 0 and < 1; 0.999 by
- *                        default
- *  @return TENON_ERR_ARG   a rate is out of range
- *  @return TENON_ERR_TYPE  the optimizer is of another type
- */
-TENON_EXTERN TenonErrorCode TenonOptimizerAdamSetBetas(TenonOptimizer optimizer, double beta1,
-                                                       double beta2) TENON_NOEXCEPT;
-
-/** @brief Sets the number added to the root mean squared gradient. Local; call on all ranks.
- *  @param[in] optimizer  optimizer of type "adam"
- *  @param[in] epsilon    number added; must be finite and > 0; 1e-8 by default
- *  @return TENON_ERR_ARG   epsilon is out of range
- *  @return TENON_ERR_TYPE  the optimizer is of another type */
-TENON_EXTERN TenonErrorCode TenonOptimizerAdamSetEpsilon(TenonOptimizer optimizer,
-                                                         double epsilon) TENON_NOEXCEPT;
-
-/** @brief Sets how many pairs of differences L-BFGS keeps. Local; call on all ranks.
- *  @param[in] optimizer  optimizer of type "lbfgs"
- *  @param[in] pairs      number of pairs; must be in [1,1000]; 10 by default
- *  @return TENON_ERR_ARG    the number is out of range
- *  @return TENON_ERR_STATE  steps have been made with another number
- *  @return TENON_ERR_TYPE   the optimizer is of another type */
-TENON_EXTERN TenonErrorCode TenonOptimizerLBFGSSetHistory(TenonOptimizer optimizer,
-                                                          TenonInt pairs) TENON_NOEXCEPT;
-
-/** @brief Sets how many directions L-BFGS takes in one step. Local; call on all ranks.
- *  @param[in] optimizer   optimizer of type "lbfgs"
- *  @param[in] iterations  largest number of directions; must be >= 1; 20 by default
- *  @return TENON_ERR_ARG   the number is out of range
- *  @return TENON_ERR_TYPE  the optimizer is of another type */
-TENON_EXTERN TenonErrorCode TenonOptimizerLBFGSSetIterations(TenonOptimizer optimizer,
-                                                             TenonInt iterations) TENON_NOEXCEPT;
-
-/** @brief Sets where a step of L-BFGS ends. Local; call on all ranks.
- *  @param[in] optimizer  optimizer of type "lbfgs"
- *  @param[in] gradient   Euclidean norm of all gradients; must be finite and >= 0; 1e-7 by default
- *  @param[in] change     length of a move, and change of the loss, below which a step ends; must be
- *                        finite and >= 0; 1e-9 by default
- *  @return TENON_ERR_ARG   a tolerance is out of range
- *  @return TENON_ERR_TYPE  the optimizer is of another type */
-TENON_EXTERN TenonErrorCode TenonOptimizerLBFGSSetTolerances(TenonOptimizer optimizer,
-                                                             double gradient,
-                                                             double change) TENON_NOEXCEPT;
-
-/** @brief Sets how the learning rate changes from step to step. Local; call on all ranks.
- *
- *  With n steps done after the warm-up, the learning rate is multiplied by
- *
- *  - "constant": 1, the default;
- *  - "step": factor^floor(n / period);
- *  - "cosine": least + (1 - least) (1 + cos(pi min(n / period, 1))) / 2;
- *  - "plateau": max(least, factor^k), where k grows by 1 each time that more than `patience`
- *    reports in a row (TenonOptimizerReport()) have not improved.
- *
- *  @param[in] optimizer  optimizer
- *  @param[in] schedule   name of the schedule
- *  @param[in] period     number of steps; must be >= 1 for "step" and "cosine", others ignore it
- *  @param[in] factor     factor of a reduction; must be in (0,1]
- *  @param[in] least      fraction of the learning rate at which "cosine" and "plateau" end; must be
- *                        in [0,1]
- *  @return TENON_ERR_ARG  there is no such schedule, or a number is out of range
- *  @see    TenonOptimizerSetWarmup(), TenonOptimizerSetPatience()
- */
-TENON_EXTERN TenonErrorCode TenonOptimizerSetSchedule(TenonOptimizer optimizer,
-                                                      const char* schedule, TenonInt period,
-                                                      double factor, double least) TENON_NOEXCEPT;
-
-/** @brief Lets the learning rate rise linearly in the first steps. Local; call on all ranks.
- *  @param[in] optimizer  optimizer
- *  @param[in] steps      number of steps; step s of them, from 1, has s / steps of the rate; must
- *                        be >= 0; 0 by default
- *  @return TENON_ERR_ARG  the number is negative */
-TENON_EXTERN TenonErrorCode TenonOptimizerSetWarmup(TenonOptimizer optimizer,
-                                                    TenonInt steps) TENON_NOEXCEPT;
-
-/** @brief Sets what is made of reported losses. Local; call on all ranks.
- *  @param[in] optimizer    optimizer
- *  @param[in] reduce       reports without improvement that the schedule "plateau" allows; must be
- *                          >= 0; 10 by default
- *  @param[in] stop         reports without improvement after which training should stop; must be
- *                          >= 0; 0, the default, for never
- *  @param[in] improvement  fraction of the best loss by which a report must be lower; must be in
- *                          [0,1); 1e-4 by default
- *  @return TENON_ERR_ARG  a number is out of range */
-TENON_EXTERN TenonErrorCode TenonOptimizerSetPatience(TenonOptimizer optimizer, TenonInt reduce,
-                                                      TenonInt stop,
-                                                      double improvement) TENON_NOEXCEPT;
-
 /** @brief Reports a loss, of training or validation. Local; call on all ranks.
  *
  *  The schedule "plateau" and the early stop look at it; checkpoints save what they remember.
@@ -166,42 +108,16 @@ TENON_EXTERN TenonErrorCode TenonOptimizerSetPatience(TenonOptimizer optimizer, 
  *  @param[in]  loss       loss, the same on all ranks; NaN is no improvement
  *  @param[out] stop       whether the patience before a stop is used up. May be NULL, in which case
  *                         it is not returned.
- *  @see    TenonOptimizerSetPatience()
  */
 TENON_EXTERN TenonErrorCode TenonOptimizerReport(TenonOptimizer optimizer, double loss,
                                                  TenonBool* stop) TENON_NOEXCEPT;
 
 /** @brief Returns the learning rate of the next step. Not collective.
  *  @param[in]  optimizer  optimizer
- *  @param[out] rate       learning rate times the factor of the schedule */
+ *  @param[out] rate       learning rate times the factor of the schedule
+ *  @return TENON_ERR_STATE  the schedule needs a period, and none is set */
 TENON_EXTERN TenonErrorCode TenonOptimizerGetLearningRate(TenonOptimizer optimizer,
                                                           double* rate) TENON_NOEXCEPT;
-
-/** @brief Sets what is done about a loss or gradients that are not finite. Local; call on all
- *  ranks.
- *
- *  Each step looks at the loss, if it is known, and at the norm of the gradients of all parameters
- *  that are not frozen, before it changes anything.
- *
- *  - "error", the default: TenonOptimizerStep() and its like return TENON_ERR_NOT_FINITE on all
- *    ranks. The error names the step, and the parameter and rank where the first value that is not
- *    finite lies. Parameters, optimizer and step count are as before the step. To go on, clear the
- *    gradients with TenonLayerZeroGradients(); TenonOptimizerStepClosure() does so itself.
- *  - "warning": the step is counted, but updates nothing; rank 0 prints the same text on standard
- *    error at the first of such steps in a row. A trainer leaves their losses out of means.
- *
- *  @param[in] optimizer  optimizer
- *  @param[in] action     "error" or "warning"
- *  @return TENON_ERR_ARG  the action is neither
- *  @note   "lbfgs" looks at the point where a step begins; its line search leaves other points
- *          whose loss is not finite by itself. */
-TENON_EXTERN TenonErrorCode TenonOptimizerSetNotFinite(TenonOptimizer optimizer,
-                                                       const char* action) TENON_NOEXCEPT;
-
-/** @brief Reads the options of the optimizer. Local; call on all ranks.
- *  @param[in] optimizer  optimizer
- *  @return TENON_ERR_ARG  the value of an option is out of range */
-TENON_EXTERN TenonErrorCode TenonOptimizerSetFromOptions(TenonOptimizer optimizer) TENON_NOEXCEPT;
 
 /** @brief Scales the gradients so that their norm is at most the maximum. Collective on the layer.
  *
@@ -216,7 +132,7 @@ TENON_EXTERN TenonErrorCode TenonOptimizerSetFromOptions(TenonOptimizer optimize
  *                         case it is not returned.
  *  @return TENON_ERR_ARG  maximum is not > 0
  *  @note   If the norm is not finite, the gradients are not scaled, and the step that follows
- *          fails, see TenonOptimizerSetNotFinite().
+ *          fails, see the setting not_finite.
  */
 TENON_EXTERN TenonErrorCode TenonOptimizerClipGradientNorm(TenonOptimizer optimizer, double maximum,
                                                            double* norm) TENON_NOEXCEPT;
@@ -231,7 +147,7 @@ TENON_EXTERN TenonErrorCode TenonOptimizerClipGradientNorm(TenonOptimizer optimi
  *  @return TENON_ERR_NOT_FINITE  the gradients are not finite; nothing is changed
  *  @note   On more than one rank other errors call the fatal handler, see
  *          TenonSetFatalErrorHandler().
- *  @see    TenonLayerApplyAdjoint(), TenonOptimizerSetNotFinite()
+ *  @see    TenonLayerApplyAdjoint()
  */
 TENON_EXTERN TenonErrorCode TenonOptimizerStep(TenonOptimizer optimizer) TENON_NOEXCEPT;
 
@@ -264,7 +180,6 @@ typedef TenonErrorCode (*TenonOptimizerClosure)(TenonOptimizer optimizer, double
  *  @return TENON_ERR_NOT_FINITE  the loss or the gradients are not finite; no parameter is changed
  *  @note   On more than one rank other errors call the fatal handler, see
  *          TenonSetFatalErrorHandler().
- *  @see    TenonOptimizerSetNotFinite()
  */
 TENON_EXTERN TenonErrorCode TenonOptimizerStepClosure(TenonOptimizer optimizer,
                                                       TenonOptimizerClosure closure, void* context,

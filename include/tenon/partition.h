@@ -188,10 +188,6 @@ TENON_EXTERN TenonErrorCode TenonPartitionUnshareMemory(TenonPartition partition
 TENON_EXTERN TenonErrorCode TenonPartitionSetStream(TenonPartition partition,
                                                     void* stream) TENON_NOEXCEPT;
 
-/** @brief Prints the process grid, on rank 0 of its communicator. Not collective.
- *  @param[in] partition  process grid */
-TENON_EXTERN TenonErrorCode TenonPartitionView(TenonPartition partition) TENON_NOEXCEPT;
-
 /** @brief Releases a reference and sets the handle to NULL. Not collective.
  *  @param[in,out] partition  address of the handle, which may hold NULL */
 TENON_EXTERN TenonErrorCode TenonPartitionDestroy(TenonPartition* partition) TENON_NOEXCEPT;

@@ -24,6 +24,61 @@
  *  The search is exact. All calls can be made before TenonInitialize(). They return TENON_ERR_NULL
  *  if a required handle or pointer is NULL, and TENON_ERR_HANDLE if a handle is not valid or is of
  *  another class. A call that sets something discards the plan found before.
+ *
+ *  What is asked of a plan are settings (tenon/object.h; each is an option -tenon_[prefix_]name
+ *  too), which may change until TenonPlanSetUp(). What does not fit together is an error of
+ *  TenonPlanSearch().
+ *
+ *  | setting         | kind | default  | meaning                                                  |
+ *  | --------------- | ---- | -------- | -------------------------------------------------------- |
+ *  | processes       | int  | 1        | number of processes, at most 2^24; of TenonPlanCreate(): |
+ *  |                 |      |          | those of the communicator                                |
+ *  | cost_model      | text | t1       | table above; of TenonPlanCreate(): own                   |
+ *  | link_latency    | real | 2e-6     | rates of the link of each process: seconds, and bytes    |
+ *  | link_bandwidth  | real | 6e9      | per second                                               |
+ *  | input_shape     | ints | none     | shape of a sample of the input of a network of layers,   |
+ *  |                 |      |          | without the batch: channels, then space; tables have it  |
+ *  | flop_rate       | real | by space | own: floating-point operations per second of a process;  |
+ *  |                 |      |          | 5e10, and 1e13 for networks on the device                |
+ *  | memory_rate     | real | by space | own: bytes per second that a process reads and writes;   |
+ *  |                 |      |          | 1e10, and 1e12 for networks on the device. A kernel      |
+ *  |                 |      |          | takes the time of its operations or that of its bytes,   |
+ *  |                 |      |          | whichever is longer                                      |
+ *  | data_type       | text | float32  | own: data type of a network of TenonPlanCreateNamed(),   |
+ *  |                 |      |          | "float32" or "float64"; layers have their own. Model t1  |
+ *  |                 |      |          | counts 4 bytes for each element                          |
+ *  | input_channels  | bool | by model | allows the label i, which splits the input channels;     |
+ *  |                 |      |          | false under model t1, true under model own               |
+ *  | memory_limit    | int  | 0        | bytes of each process, at most; 0 for no limit           |
+ *  | objective       | text | training | own: "training", forward and backward pass and the sums  |
+ *  |                 |      |          | of gradients; "inference", the forward pass, with memory |
+ *  |                 |      |          | without gradients and optimizer; "step", one step of a   |
+ *  |                 |      |          | solver, which evaluates the network every so many steps  |
+ *  |                 |      |          | and converts the pinned layouts in each                  |
+ *  | evaluate_every  | int  | 1        | objective step: steps for each evaluation                |
+ *  | input_grid      | text | none     | own: pins the input to a process grid, see below         |
+ *  | output_grid     | text | none     | own: pins the output to a process grid                   |
+ *  | placement       | text | batch    | what the outermost axes of the grid split: "batch", the  |
+ *  |                 |      |          | axes follow the levels of the machine from the outermost |
+ *  |                 |      |          | one; "space", from the innermost one; "auto", the faster |
+ *  |                 |      |          | of both                                                  |
+ *  | fewer_processes | bool | false    | allows plans that leave processes idle: the first of     |
+ *  |                 |      |          | each 2, 4, ... processes by the innermost axes, and the  |
+ *  |                 |      |          | three largest numbers without factors above 5            |
+ *  | overlap_share   | real | 0        | own: share of the communication that goes on beside      |
+ *  |                 |      |          | computation, 0 to 1. Above 0 the 16 plans with the least |
+ *  |                 |      |          | sums of costs are replayed on a timeline, in which       |
+ *  |                 |      |          | transfers start as soon as they can and this share of    |
+ *  |                 |      |          | each goes on by itself; the plan is the fastest of them  |
+ *  | gradient_bucket | int  | -1       | of TenonPlanCreate(), see tenon/plan_run.h               |
+ *
+ *  Pinned ends. "4x2:S2,S3" is a process grid of 4 x 2, whose ranks are numbered in row-major order
+ *  from 0, with a property for each of its axes, at most 5: dimension 0 is the batch, 1 the
+ *  channels, and 2 the first of space; blocks are balanced. The input then has this layout, such as
+ *  that of a solver's field, instead of the one that is best for the plan, and its cotangent is
+ *  wanted there in training. Each layer may also have a word on this grid, in which each axis keeps
+ *  what it splits of the input, or splits the batch, or channels: "input:h,w" is where the field
+ *  lies. The output likewise: "output:h,w".
  */
 #ifndef TENON_PLAN_H
 #define TENON_PLAN_H
@@ -48,27 +103,6 @@
 TENON_EXTERN TenonErrorCode TenonPlanCreateNamed(const char* nameOrPath, TenonInt batch,
                                                  TenonPlan* plan) TENON_NOEXCEPT;
 
-/** @brief Sets the number of processes. Default: 1. Not collective.
- *  @param[in] plan       plan
- *  @param[in] processes  number of processes; must be >= 1 and <= 2^24
- *  @return TENON_ERR_ARG  processes is out of range */
-TENON_EXTERN TenonErrorCode TenonPlanSetProcesses(TenonPlan plan,
-                                                  TenonInt processes) TENON_NOEXCEPT;
-
-/** @brief Sets the cost model. Default: "t1". Not collective.
- *  @param[in] plan   plan
- *  @param[in] model  name of the model; see the table above
- *  @return TENON_ERR_ARG  there is no such model */
-TENON_EXTERN TenonErrorCode TenonPlanSetModel(TenonPlan plan, const char* model) TENON_NOEXCEPT;
-
-/** @brief Sets the rates of the link of each process. Not collective.
- *  @param[in] plan       plan
- *  @param[in] latency    latency in seconds; must be >= 0. Default: 2e-6
- *  @param[in] bandwidth  bandwidth in bytes per second; must be > 0. Default: 6e9
- *  @return TENON_ERR_ARG  a rate is out of range */
-TENON_EXTERN TenonErrorCode TenonPlanSetLink(TenonPlan plan, double latency,
-                                             double bandwidth) TENON_NOEXCEPT;
-
 /** @brief Sets the machine that the processes run on. Not collective.
  *
  *  The axes of the grid follow its levels, and model own takes latencies and bandwidths from its
@@ -81,63 +115,6 @@ TENON_EXTERN TenonErrorCode TenonPlanSetLink(TenonPlan plan, double latency,
 TENON_EXTERN TenonErrorCode TenonPlanSetMachine(TenonPlan plan,
                                                 TenonMachine machine) TENON_NOEXCEPT;
 
-/** @brief Sets the shape of the input of a network of layers. Not collective.
- *
- *  Tables contain the shape of the input; another is an error.
- *
- *  @param[in] plan   plan
- *  @param[in] ndim   number of dimensions of a sample
- *  @param[in] shape  [ndim] shape of a sample, without the batch: channels, then space; must be
- *                    >= 1
- *  @return TENON_ERR_ARG    an extent is below 1
- *  @return TENON_ERR_SHAPE  the network is a table, whose input has another shape */
-TENON_EXTERN TenonErrorCode TenonPlanSetInputShape(TenonPlan plan, int ndim,
-                                                   const TenonInt shape[]) TENON_NOEXCEPT;
-
-/** @brief Sets the speed of each process, for model own. Not collective.
- *  @param[in] plan   plan
- *  @param[in] flops  floating-point operations per second; must be > 0. Default: 5e10, and 1e13 for
- *                    networks on the device
- *  @return TENON_ERR_ARG  flops is out of range */
-TENON_EXTERN TenonErrorCode TenonPlanSetFlopRate(TenonPlan plan, double flops) TENON_NOEXCEPT;
-
-/** @brief Sets the rate at which each process reads and writes its memory, for model own. Not
- *         collective.
- *
- *  A kernel takes the time of its operations or that of its bytes, whichever is longer.
- *
- *  @param[in] plan       plan
- *  @param[in] bandwidth  bytes per second; must be > 0. Default: 1e10, and 1e12 for networks on the
- *                        device
- *  @return TENON_ERR_ARG  bandwidth is out of range */
-TENON_EXTERN TenonErrorCode TenonPlanSetMemoryRate(TenonPlan plan, double bandwidth) TENON_NOEXCEPT;
-
-/** @brief Sets the data type of the network, for model own. Not collective.
- *
- *  A network of layers passed to TenonPlanCreate() has its own. Model t1 counts 4 bytes for each
- *  element.
- *
- *  @param[in] plan  plan of TenonPlanCreateNamed()
- *  @param[in] type  TENON_FLOAT32, the default, or TENON_FLOAT64
- *  @return TENON_ERR_DATATYPE  type is another one
- *  @return TENON_ERR_SUPPORT   the plan is of a network that has a data type */
-TENON_EXTERN TenonErrorCode TenonPlanSetDataType(TenonPlan plan, TenonDataType type) TENON_NOEXCEPT;
-
-/** @brief Allows the label i, which splits the input channels. Not collective.
- *
- *  Default: TENON_FALSE under model t1, TENON_TRUE under model own.
- *
- *  @param[in] plan     plan
- *  @param[in] allowed  TENON_TRUE: i is allowed */
-TENON_EXTERN TenonErrorCode TenonPlanSetInputChannels(TenonPlan plan,
-                                                      TenonBool allowed) TENON_NOEXCEPT;
-
-/** @brief Limits the memory of each process. Not collective.
- *  @param[in] plan   plan
- *  @param[in] bytes  maximum number of bytes of a process; 0 for no limit, the default
- *  @return TENON_ERR_ARG  bytes is negative */
-TENON_EXTERN TenonErrorCode TenonPlanSetMemoryLimit(TenonPlan plan, TenonInt bytes) TENON_NOEXCEPT;
-
 /** @brief Fixes the word of a layer. Not collective.
  *  @param[in] plan   plan
  *  @param[in] layer  name of the layer
@@ -145,91 +122,10 @@ TENON_EXTERN TenonErrorCode TenonPlanSetMemoryLimit(TenonPlan plan, TenonInt byt
 TENON_EXTERN TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer,
                                          const char* word) TENON_NOEXCEPT;
 
-/** @brief Sets what the plan is for. Not collective.
- *
- *  | objective | what is predicted                                                               |
- *  | --------- | ------------------------------------------------------------------------------- |
- *  | training  | forward and backward pass and the sums of gradients; the default                |
- *  | inference | the forward pass; memory without gradients and optimizer                        |
- *  | step      | one step of a solver, which evaluates the network every so many steps, and      |
- *  |           | converts the pinned layouts in each                                             |
- *
- *  The last two need model own.
- *
- *  @param[in] plan       plan
- *  @param[in] objective  name in the table above
- *  @param[in] every      solver steps for each evaluation of the network, for objective step; must
- *                        be >= 1, and 1 for the others
- *  @return TENON_ERR_ARG  there is no such objective, or every is out of range */
-TENON_EXTERN TenonErrorCode TenonPlanSetObjective(TenonPlan plan, const char* objective,
-                                                  TenonInt every) TENON_NOEXCEPT;
-
-/** @brief Pins the input of the network to a process grid. Not collective.
- *
- *  The input then has this layout, such as that of a solver's field, instead of the one that is
- *  best for the plan, and its cotangent is wanted there in training. Each layer may also have a
- *  word on this grid, in which each axis keeps what it splits of the input, or splits the batch, or
- *  channels: "input:h,w" is where the field lies. Needs model own.
- *
- *  @param[in] plan        plan
- *  @param[in] naxes       number of axes of the grid; at most 5
- *  @param[in] grid        [naxes] processes along each axis. The processes are numbered in
- *                         row-major order from 0.
- *  @param[in] properties  property of each axis, such as "S2,S3": dimension 0 is the batch, 1 the
- *                         channels, and 2 the first of space. Blocks are balanced.
- *  @return TENON_ERR_ARG     an extent is below 1
- *  @return TENON_ERR_LAYOUT  a property is none */
-TENON_EXTERN TenonErrorCode TenonPlanSetInputGrid(TenonPlan plan, int naxes, const int grid[],
-                                                  const char* properties) TENON_NOEXCEPT;
-
-/** @brief Pins the output of the network to a process grid. Not collective.
- *
- *  As TenonPlanSetInputGrid() for the input. Words on a grid of its own are "output:h,w".
- *
- *  @param[in] plan        plan
- *  @param[in] naxes       number of axes of the grid; at most 5
- *  @param[in] grid        [naxes] processes along each axis. The processes are numbered in
- *                         row-major order from 0.
- *  @param[in] properties  property of each axis, such as "S2,S3"
- *  @return TENON_ERR_ARG     an extent is below 1
- *  @return TENON_ERR_LAYOUT  a property is none */
-TENON_EXTERN TenonErrorCode TenonPlanSetOutputGrid(TenonPlan plan, int naxes, const int grid[],
-                                                   const char* properties) TENON_NOEXCEPT;
-
-/** @brief Sets what the outermost axes of the grid split. Not collective.
- *  @param[in] plan       plan
- *  @param[in] placement  "batch", the default: the axes follow the levels of the machine from the
- *                        outermost; "space": from the innermost; "auto": the faster of both
- *  @return TENON_ERR_ARG  there is no such placement */
-TENON_EXTERN TenonErrorCode TenonPlanSetPlacement(TenonPlan plan,
-                                                  const char* placement) TENON_NOEXCEPT;
-
-/** @brief Allows plans that leave processes idle. Default: TENON_FALSE. Not collective.
- *
- *  Also searched are the first of each 2, 4, ... processes, by the innermost axes of the grid, and
- *  the three largest numbers of processes without factors above 5.
- *
- *  @param[in] plan     plan
- *  @param[in] allowed  TENON_TRUE: processes may be idle */
-TENON_EXTERN TenonErrorCode TenonPlanSetFewerProcesses(TenonPlan plan,
-                                                       TenonBool allowed) TENON_NOEXCEPT;
-
-/** @brief Sets how much of the communication goes on beside computation. Not collective.
- *
- *  With a share above 0 the 16 plans with the least sums of costs are replayed on a timeline, in
- *  which transfers start as soon as they can and this share of each goes on by itself. The plan is
- *  then the fastest of them, and TenonPlanGetSeconds() has its time under "overlapped". Needs model
- *  own.
- *
- *  @param[in] plan   plan
- *  @param[in] share  from 0, the default, to 1
- *  @return TENON_ERR_ARG  share is out of range */
-TENON_EXTERN TenonErrorCode TenonPlanSetOverlap(TenonPlan plan, double share) TENON_NOEXCEPT;
-
 /** @brief Finds the plan that takes the least time. Not collective; does not need MPI.
  *
- *  Under a memory limit the plan is exact too, unless the search stops early; TenonPlanGetGap()
- *  then returns how far it can be from the optimum.
+ *  Under a memory limit the plan is exact too, unless the search stops early; the number "gap" of
+ *  TenonPlanGetNumber() then is how far it can be from the optimum.
  *
  *  @param[in] plan  plan
  *  @return TENON_ERR_SHAPE    the machine has another number of devices, a layer cannot be divided
@@ -247,62 +143,46 @@ TENON_EXTERN TenonErrorCode TenonPlanSetOverlap(TenonPlan plan, double share) TE
  */
 TENON_EXTERN TenonErrorCode TenonPlanSearch(TenonPlan plan) TENON_NOEXCEPT;
 
-/** @brief Returns the predicted time of the plan, or of one it is compared with. Not collective.
+/** @brief Returns a number of the plan, or of one of its layers. Not collective.
  *
- *  | which   | plan                                                                              |
- *  | ------- | --------------------------------------------------------------------------------- |
- *  | plan    | the plan found                                                                    |
- *  | uniform | the best of those with the same grid for all layers                               |
- *  | batch   | all processes split the batch                                                     |
- *  | model   | all processes split the output channels                                           |
- *  | domain  | all processes split space, or output channels where space must be whole           |
+ *  | of the plan | value                                                                         |
+ *  | ----------- | ----------------------------------------------------------------------------- |
+ *  | seconds     | predicted time of one training iteration (or of the objective) in seconds     |
+ *  | overlapped  | the same, with the overlap of the setting overlap_share                       |
+ *  | uniform     | that of the best plan with the same grid for all layers                       |
+ *  | batch       | that of the plan in which all processes split the batch                       |
+ *  | model       | that of the plan in which all processes split the output channels             |
+ *  | domain      | that of the plan in which all processes split space, or output channels where |
+ *  |             | space must be whole                                                           |
+ *  | bytes       | predicted memory of each process                                              |
+ *  | gap         | relative difference of the plan's time from a proven lower bound; 0 unless    |
+ *  |             | the search under a memory limit stopped early                                 |
+ *  | searches    | how often was searched: model own prices most communication at one process,   |
+ *  |             | which is a lower bound; the prices of the plan found are then verified at all |
+ *  |             | processes, and the search is repeated until none is too low                   |
+ *  | processes   | number of processes that the plan uses                                        |
+ *  | reversed    | 1 if the axes of its grid follow the levels of the machine from the innermost |
+ *  |             | (setting placement), else 0                                                   |
  *
- *  And "overlapped": the plan found, with the overlap of TenonPlanSetOverlap().
+ *  | of a layer    | value                                                                       |
+ *  | ------------- | --------------------------------------------------------------------------- |
+ *  | bytes         | predicted memory of each process                                            |
+ *  | channel_parts | number of parts of the channels                                             |
+ *  | space_parts   | number of parts of space                                                    |
+ *  | batch_parts   | number of parts of the batch                                                |
+ *  | runner_up     | predicted time of the best plan with the word of TenonPlanGetRunnerUp(), or |
+ *  |               | a lower bound under a memory limit; 0 if there is no other word             |
  *
- *  @param[in]  plan     plan
- *  @param[in]  which    name in the table above
- *  @param[out] seconds  predicted time of one training iteration in seconds
+ *  @param[in]  plan   plan
+ *  @param[in]  layer  name of a layer. May be NULL, in which case the number is one of the plan.
+ *  @param[in]  name   name in the tables above
+ *  @param[out] value  value
  *  @return TENON_ERR_STATE  TenonPlanSearch() was not called, or there is no such plan: for
  *                           example, more processes than samples in the batch
- *  @return TENON_ERR_ARG    which is not in the table
+ *  @return TENON_ERR_ARG    there is no such number or layer
  */
-TENON_EXTERN TenonErrorCode TenonPlanGetSeconds(TenonPlan plan, const char* which,
-                                                double* seconds) TENON_NOEXCEPT;
-
-/** @brief Returns the grid of the plan. Not collective.
- *  @param[in]  plan       plan
- *  @param[out] processes  number of processes that the plan uses. May be NULL, in which case it is
- *                         not returned.
- *  @param[out] reversed   TENON_TRUE if its axes follow the levels of the machine from the
- *                         innermost; see TenonPlanSetPlacement(). May be NULL, in which case it is
- *                         not returned.
- *  @return TENON_ERR_STATE  TenonPlanSearch() was not called */
-TENON_EXTERN TenonErrorCode TenonPlanGetGrid(TenonPlan plan, TenonInt* processes,
-                                             TenonBool* reversed) TENON_NOEXCEPT;
-
-/** @brief Returns the predicted memory of the plan. Not collective.
- *  @param[in]  plan   plan
- *  @param[out] bytes  bytes of each process
- *  @return TENON_ERR_STATE  TenonPlanSearch() was not called */
-TENON_EXTERN TenonErrorCode TenonPlanGetBytes(TenonPlan plan, double* bytes) TENON_NOEXCEPT;
-
-/** @brief Returns how far the plan can be from the optimum. Not collective.
- *  @param[in]  plan  plan
- *  @param[out] gap   relative difference of the plan's time from a proven lower bound; 0 unless
- *                    the search under a memory limit stopped early
- *  @return TENON_ERR_STATE  TenonPlanSearch() was not called */
-TENON_EXTERN TenonErrorCode TenonPlanGetGap(TenonPlan plan, double* gap) TENON_NOEXCEPT;
-
-/** @brief Returns the number of searches that the plan took. Not collective.
- *
- *  Model own prices most communication at one process, which is a lower bound. The prices of the
- *  plan found are then verified at all processes, and the search is repeated with the corrected
- *  ones until none is too low.
- *
- *  @param[in]  plan   plan
- *  @param[out] count  number of searches, >= 1
- *  @return TENON_ERR_STATE  TenonPlanSearch() was not called */
-TENON_EXTERN TenonErrorCode TenonPlanGetSearches(TenonPlan plan, TenonInt* count) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonPlanGetNumber(TenonPlan plan, const char* layer, const char* name,
+                                               double* value) TENON_NOEXCEPT;
 
 /** @brief Returns the number of planned layers. Not collective.
  *  @param[in]  plan   plan
@@ -333,47 +213,23 @@ TENON_EXTERN TenonErrorCode TenonPlanGetLayerName(TenonPlan plan, TenonInt index
 TENON_EXTERN TenonErrorCode TenonPlanGetWord(TenonPlan plan, const char* layer, char word[],
                                              TenonInt length, TenonInt* needed) TENON_NOEXCEPT;
 
-/** @brief Returns the numbers of parts of a layer. Not collective.
+/** @brief Returns the best other word of a layer. Not collective.
  *  @param[in]  plan    plan
  *  @param[in]  layer   name of the layer
- *  @param[out] model   number of parts of the channels. May be NULL, in which case it is not
- *                      returned.
- *  @param[out] domain  number of parts of space. May be NULL, in which case it is not returned.
- *  @param[out] batch   number of parts of the batch. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_STATE  TenonPlanSearch() was not called
- *  @return TENON_ERR_ARG    there is no such layer */
-TENON_EXTERN TenonErrorCode TenonPlanGetChoice(TenonPlan plan, const char* layer, TenonInt* model,
-                                               TenonInt* domain, TenonInt* batch) TENON_NOEXCEPT;
-
-/** @brief Returns the predicted memory of a layer. Not collective.
- *  @param[in]  plan   plan
- *  @param[in]  layer  name of the layer
- *  @param[out] bytes  bytes of each process
- *  @return TENON_ERR_STATE  TenonPlanSearch() was not called
- *  @return TENON_ERR_ARG    there is no such layer */
-TENON_EXTERN TenonErrorCode TenonPlanGetLayerBytes(TenonPlan plan, const char* layer,
-                                                   double* bytes) TENON_NOEXCEPT;
-
-/** @brief Returns the best other word of a layer, and the best plan with it. Not collective.
- *  @param[in]  plan     plan
- *  @param[in]  layer    name of the layer
- *  @param[out] word     [length] word; "" if the layer has no other. May be NULL, in which case
- *                       only needed and seconds are returned.
- *  @param[in]  length   size of the buffer in characters
- *  @param[out] needed   size that the word needs. May be NULL, in which case it is not returned.
- *  @param[out] seconds  predicted time of the best plan in which the layer has this word, or a
- *                       lower bound under a memory limit; 0 if there is no other word. May be NULL,
- *                       in which case it is not returned.
+ *  @param[out] word    [length] word; "" if the layer has no other. May be NULL, in which case only
+ *                      needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the word needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_STATE  TenonPlanSearch() was not called
  *  @return TENON_ERR_ARG    there is no such layer, or the word does not fit into the buffer */
 TENON_EXTERN TenonErrorCode TenonPlanGetRunnerUp(TenonPlan plan, const char* layer, char word[],
-                                                 TenonInt length, TenonInt* needed,
-                                                 double* seconds) TENON_NOEXCEPT;
+                                                 TenonInt length, TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Returns the cost of one training iteration by a published equation. Not collective.
  *
  *  The equations count communication on a grid of Pr x Pc processes, Pr for model or domain, Pc for
- *  batch parallelism, with the rates of TenonPlanSetLink():
+ *  batch parallelism, with the rates link_latency and
+ *  link_bandwidth:
  *
  *  | equation | cost                                                                              |
  *  | -------- | --------------------------------------------------------------------------------- |

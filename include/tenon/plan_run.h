@@ -7,13 +7,21 @@
  *      TenonPlanSetInput(plan, lx);                      // where the solver has its field
  *      TenonPlanSetUp(plan);                             // searches, and sets the network up
  *      TenonPlanGetLayer(plan, &layer);                  // CreateOutput, optimizers, parameters
- *      TenonPlanApply(plan, x, y);
- *      TenonPlanApplyAdjoint(plan, dy, dx);
+ *      TenonLayerApply(layer, x, y);
+ *      TenonLayerApplyAdjoint(layer, dy, dx);
  *
  *  The network stays the program's own: its layers keep their names, options and parameters, and
  *  their initial values are those that they have without a plan. TenonPlanSetUp() sets the
  *  signature of each planned layer to its word. Layers without parameters and with one input
  *  follow what they read. A signature that the program has set is kept: the plan fixes that word.
+ *
+ *  Setting gradient_bucket (tenon/object.h; option -tenon_[prefix_]gradient_bucket): the bytes of
+ *  gradients on a process that are reduced together. Gradients of several parameters then travel as
+ *  one, and begin to while the backward pass goes on: in the adjoint of the last evaluation that is
+ *  pending. Programs that call the adjoint several times before each step of the optimizer, or that
+ *  need no gradients of parameters, set 0: each parameter by itself, when its reduced gradient is
+ *  needed. -1, the default, stands for enough bytes that latency is a twentieth of the predicted
+ *  time of their reduction.
  *
  *  The calls return TENON_ERR_NULL if a required handle or pointer is NULL, TENON_ERR_HANDLE if a
  *  handle is not valid or is of another class, and TENON_ERR_TYPE if the plan was created by
@@ -45,7 +53,7 @@ TENON_EXTERN TenonErrorCode TenonPlanCreate(TenonLayer network, TenonInt batch,
  *
  *  The search takes it as given, whatever its process grid and blocks are. It adds the cost of
  *  redistribution from there, and each layer may also run on this grid, with these blocks, as after
- *  TenonPlanSetInputGrid(). Without this call TenonPlanSetInputShape() is needed, and the input has
+ *  the setting input_grid. Without this call the setting input_shape is needed, and the input has
  *  the layout in which the first layer uses it: see TenonPlanGetInputLayout().
  *
  *  @param[in] plan    plan, not set up
@@ -67,22 +75,6 @@ TENON_EXTERN TenonErrorCode TenonPlanSetInput(TenonPlan plan, TenonLayout layout
  *  @return TENON_ERR_SHAPE  dimension 0 is not the batch
  *  @return TENON_ERR_ARG    the layout has another communicator than the network */
 TENON_EXTERN TenonErrorCode TenonPlanSetOutput(TenonPlan plan, TenonLayout layout) TENON_NOEXCEPT;
-
-/** @brief Sets how many gradients are reduced together. Local; call on all ranks.
- *
- *  Gradients of several parameters then travel as one, and begin to while the backward pass goes
- *  on: in the adjoint of the last evaluation that is pending. Programs that call the adjoint
- *  several times before each step of the optimizer, or that need no gradients of parameters, pass
- *  0. Option: -tenon_gradient_bucket.
- *
- *  @param[in] plan   plan, not set up
- *  @param[in] bytes  bytes of gradients on a process; 0: each parameter by itself, when its
- *                    reduced gradient is needed; -1, the default: enough that latency is a
- *                    twentieth of the predicted time of their reduction
- *  @return TENON_ERR_ARG    bytes is below -1
- *  @return TENON_ERR_STATE  the plan is set up */
-TENON_EXTERN TenonErrorCode TenonPlanSetGradientBucket(TenonPlan plan,
-                                                       TenonInt bytes) TENON_NOEXCEPT;
 
 /** @brief Sets the network up as planned. Collective on the network.
  *
@@ -128,16 +120,6 @@ TENON_EXTERN TenonErrorCode TenonPlanSave(TenonPlan plan, const char* path) TENO
  *  @return TENON_ERR_LAYOUT  it is for another layout of input or output */
 TENON_EXTERN TenonErrorCode TenonPlanLoad(TenonPlan plan, const char* path) TENON_NOEXCEPT;
 
-/** @brief Prints the plan. Collective on the network.
- *
- *  Of each layer: its word as a grid, the best other word and what the plan with it costs, layouts
- *  of inputs and output, predicted time, memory and floating-point operations, and messages and
- *  bytes.
- *
- *  @param[in] plan  plan that is set up
- *  @return TENON_ERR_STATE  the plan is not set up */
-TENON_EXTERN TenonErrorCode TenonPlanView(TenonPlan plan) TENON_NOEXCEPT;
-
 /** @brief Prints predicted beside measured times, messages and bytes. Collective on the network.
  *
  *  Of each layer and phase: kernels and communication of Apply and of the adjoint, and the
@@ -172,8 +154,8 @@ TENON_EXTERN TenonErrorCode TenonPlanCalibrate(TenonPlan plan, double* latency, 
  *         network of that plan.
  *
  *  Those of TenonPlanCalibrate(), and for each kind of kernels the factor by which they took
- *  longer than predicted. They replace the rates of the machine, of TenonPlanSetLink(),
- *  TenonPlanSetFlopRate() and TenonPlanSetMemoryRate(), until one of these is set.
+ *  longer than predicted. They replace the rates of the machine and those of the settings
+ *  link_latency, link_bandwidth, flop_rate and memory_rate, until one of these is set.
  *
  *  @param[in] plan      plan, not set up
  *  @param[in] measured  plan that is set up, and of which steps were measured
@@ -198,32 +180,5 @@ TENON_EXTERN TenonErrorCode TenonPlanGetLayer(TenonPlan plan, TenonLayer* layer)
  *  @return TENON_ERR_STATE  the plan is not set up */
 TENON_EXTERN TenonErrorCode TenonPlanGetInputLayout(TenonPlan plan,
                                                     TenonLayout* layout) TENON_NOEXCEPT;
-
-/** @brief Evaluates the network. Collective on the network; see TenonLayerApply().
- *  @param[in]  plan  plan that is set up
- *  @param[in]  x     input tensor
- *  @param[out] y     output tensor from TenonLayerCreateOutput(); overwritten
- *  @return TENON_ERR_STATE  the plan is not set up */
-TENON_EXTERN TenonErrorCode TenonPlanApply(TenonPlan plan, TenonDTensor x,
-                                           TenonDTensor y) TENON_NOEXCEPT;
-
-/** @brief Evaluates the tangent of the network. Collective on the network; see
- *         TenonLayerApplyTangent().
- *  @param[in]  plan  plan that has been applied in training mode
- *  @param[in]  dx    tangent of the input. May be NULL, in which case it is zero.
- *  @param[out] dy    tangent of the output; overwritten
- *  @return TENON_ERR_STATE  the plan is not set up, or there is no evaluation to differentiate */
-TENON_EXTERN TenonErrorCode TenonPlanApplyTangent(TenonPlan plan, TenonDTensor dx,
-                                                  TenonDTensor dy) TENON_NOEXCEPT;
-
-/** @brief Evaluates the adjoint of the network. Collective on the network; see
- *         TenonLayerApplyAdjoint().
- *  @param[in]  plan  plan that has been applied in training mode
- *  @param[in]  dy    cotangent of the output
- *  @param[out] dx    cotangent of the input; overwritten. May be NULL, in which case it is not
- *                    computed.
- *  @return TENON_ERR_STATE  the plan is not set up, or there is no evaluation to differentiate */
-TENON_EXTERN TenonErrorCode TenonPlanApplyAdjoint(TenonPlan plan, TenonDTensor dy,
-                                                  TenonDTensor dx) TENON_NOEXCEPT;
 
 #endif

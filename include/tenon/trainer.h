@@ -9,9 +9,10 @@
  *
  *      TenonTrainerCreate(network, loss, optimizer, &trainer);
  *      TenonTrainerSetDataset(trainer, training);
- *      TenonTrainerSetValidation(trainer, validation, 0);
- *      TenonTrainerSetCheckpoint(trainer, checkpoint, "run1", 100);
- *      TenonTrainerSetFromOptions(trainer);
+ *      TenonTrainerSetValidation(trainer, validation);
+ *      TenonTrainerSetCheckpoint(trainer, checkpoint, "run1");
+ *      TenonObjectSetReal((TenonObject)trainer, "gradient_norm", 1.0);
+ *      TenonObjectSetFromOptions((TenonObject)trainer);
  *      TenonTrainerRun(trainer, 8);
  *
  *  Where training stands is the optimizer's number of steps. So a trainer whose network and
@@ -23,7 +24,20 @@
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class.
  *
- *  Options: -tenon_[prefix_]accumulation, gradient_norm and validation_every.
+ *  Settings (tenon/object.h; each is an option -tenon_[prefix_]name too), which may change between
+ *  runs. TenonTrainerRun() also agrees on those of the optimizer.
+ *
+ *  | setting          | kind | default | meaning                                                  |
+ *  | ---------------- | ---- | ------- | -------------------------------------------------------- |
+ *  | accumulation     | int  | 1       | batches whose gradients are averaged for a step; the     |
+ *  |                  |      |         | last step of an epoch has those that are left over       |
+ *  | gradient_norm    | real | 0       | largest norm of the gradients of a step                  |
+ *  |                  |      |         | (TenonOptimizerClipGradientNorm()), not with the         |
+ *  |                  |      |         | optimizer "lbfgs"; 0 for no limit                        |
+ *  | validation_every | int  | 0       | steps from one validation to the next; 0: after each     |
+ *  |                  |      |         | epoch                                                    |
+ *  | checkpoint_every | int  | 0       | steps from one checkpoint to the next; 0: after each     |
+ *  |                  |      |         | epoch                                                    |
  */
 #ifndef TENON_TRAINER_H
 #define TENON_TRAINER_H
@@ -115,31 +129,13 @@ TENON_EXTERN TenonErrorCode TenonTrainerSetBatches(TenonTrainer trainer, TenonIn
  *
  *  The network is evaluated as in inference. The mean loss is reported to the optimizer
  *  (TenonOptimizerReport()); without validation that is the mean loss of each epoch's steps. When
- *  the optimizer's patience before a stop (TenonOptimizerSetPatience()) is used up, training ends.
+ *  the optimizer's patience before a stop (its setting stop_patience) is used up, training ends.
  *
  *  @param[in] trainer  trainer
  *  @param[in] dataset  dataset that is set up, its batches of any size; held by reference
- *  @param[in] every    steps from one validation to the next; must be >= 0; 0: after each epoch
- *  @return TENON_ERR_ARG    every is negative
  *  @return TENON_ERR_STATE  the dataset is not set up */
-TENON_EXTERN TenonErrorCode TenonTrainerSetValidation(TenonTrainer trainer, TenonDataset dataset,
-                                                      TenonInt every) TENON_NOEXCEPT;
-
-/** @brief Sets how many batches make a step. Local; call on all ranks.
- *  @param[in] trainer  trainer
- *  @param[in] batches  number of batches whose gradients are averaged; must be >= 1; 1 by default.
- *                      The last step of an epoch has those that are left over.
- *  @return TENON_ERR_ARG  the number is out of range */
-TENON_EXTERN TenonErrorCode TenonTrainerSetAccumulation(TenonTrainer trainer,
-                                                        TenonInt batches) TENON_NOEXCEPT;
-
-/** @brief Limits the norm of the gradients of a step. Local; call on all ranks.
- *  @param[in] trainer  trainer, whose optimizer is not "lbfgs"
- *  @param[in] maximum  largest norm, see TenonOptimizerClipGradientNorm(); must be > 0; HUGE_VAL,
- *                      the default, for no limit
- *  @return TENON_ERR_ARG  maximum is not > 0 */
-TENON_EXTERN TenonErrorCode TenonTrainerSetGradientNorm(TenonTrainer trainer,
-                                                        double maximum) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonTrainerSetValidation(TenonTrainer trainer,
+                                                      TenonDataset dataset) TENON_NOEXCEPT;
 
 /** @brief Sets a function that is called after each step, validation and epoch. Local; call on all
  *         ranks.
@@ -155,24 +151,16 @@ TENON_EXTERN TenonErrorCode TenonTrainerSetCallback(TenonTrainer trainer,
 
 /** @brief Sets the checkpoint to write. Local; call on all ranks.
  *
- *  TenonCheckpointWriteStep() is called every so many steps and at the end of a run, with the
- *  number of the optimizer's steps. Add network and optimizer to the checkpoint, and read the
+ *  TenonCheckpointWriteStep() is called by the setting checkpoint_every and at the end of a run, with
+ *  the number of the optimizer's steps. Add network and optimizer to the checkpoint, and read the
  *  latest file before TenonTrainerRun().
  *
  *  @param[in] trainer     trainer
  *  @param[in] checkpoint  checkpoint; held by reference
- *  @param[in] folder      folder of the files
- *  @param[in] every       steps from one file to the next; must be >= 1
- *  @return TENON_ERR_ARG  every is out of range */
+ *  @param[in] folder      folder of the files */
 TENON_EXTERN TenonErrorCode TenonTrainerSetCheckpoint(TenonTrainer trainer,
                                                       TenonCheckpoint checkpoint,
-                                                      const char* folder,
-                                                      TenonInt every) TENON_NOEXCEPT;
-
-/** @brief Reads the options of the trainer. Local; call on all ranks.
- *  @param[in] trainer  trainer
- *  @return TENON_ERR_ARG  the value of an option is out of range */
-TENON_EXTERN TenonErrorCode TenonTrainerSetFromOptions(TenonTrainer trainer) TENON_NOEXCEPT;
+                                                      const char* folder) TENON_NOEXCEPT;
 
 /** @brief Trains until so many epochs are complete, or until it is stopped. Collective on the
  *         network.
@@ -180,6 +168,7 @@ TENON_EXTERN TenonErrorCode TenonTrainerSetFromOptions(TenonTrainer trainer) TEN
  *  @param[in] epochs   number of epochs from the optimizer's first step on; must be >= 0
  *  @return TENON_ERR_ARG      epochs is negative
  *  @return TENON_ERR_STATE    there are no batches, or the trainer is running
+ *  @return TENON_ERR_COLLECTIVE  ranks pass different numbers, or have different settings
  *  @return TENON_ERR_SUPPORT  the norm of the gradients is limited, and the optimizer is "lbfgs"
  *  @note   On more than one rank an error during the steps calls the fatal handler, see
  *          TenonSetFatalErrorHandler(). */

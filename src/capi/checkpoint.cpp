@@ -52,10 +52,6 @@ TenonErrorCode TenonCheckpointCreate(MPI_Comm comm, TenonCheckpoint* checkpoint)
   });
 }
 
-TenonErrorCode TenonCheckpointSetFromOptions(TenonCheckpoint checkpoint) noexcept {
-  return guard(__func__, [&] { deref(checkpoint, "checkpoint").setFromOptions(); });
-}
-
 TenonErrorCode TenonCheckpointAddLayer(TenonCheckpoint checkpoint, TenonLayer layer,
                                        const char* name) noexcept {
   return guard(__func__, [&] {
@@ -161,13 +157,6 @@ TenonErrorCode TenonCheckpointGetSignal(TenonCheckpoint checkpoint, int* signal)
     const Checkpoint& c = deref(checkpoint, "checkpoint");
     collectively(*c.comm(), [&] { return &required(signal, "signal"); });
     *signal = c.signal();
-  });
-}
-
-TenonErrorCode TenonCheckpointView(TenonCheckpoint checkpoint) noexcept {
-  return guard(__func__, [&] {
-    const Checkpoint& c = deref(checkpoint, "checkpoint");
-    printOnce(*c.comm(), c.describe());
   });
 }
 

@@ -67,10 +67,9 @@ void returnIfAlone(Handle handle, Body&& body) {
               });
 }
 
-// Prints the text of a View, which is the same on all ranks, on one of them.
-inline void printOnce(const Communicator& comm, const std::string& line) {
-  if (comm.rank() == 0)
-    print(wrapped(line) + (line.ends_with('\n') ? "" : "\n"));
+// The text of a view as it is printed: whole lines that are not too long.
+inline std::string viewText(const std::string& text) {
+  return wrapped(text) + (text.ends_with('\n') ? "" : "\n");
 }
 
 } // namespace tenon

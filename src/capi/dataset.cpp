@@ -41,43 +41,13 @@ TenonErrorCode TenonDatasetCreateHDF5(MPI_Comm comm, const char* path, const cha
   });
 }
 
-TenonErrorCode TenonDatasetSetFromOptions(TenonDataset dataset) noexcept {
-  return guard(__func__, [&] { deref(dataset, "dataset").setFromOptions(); });
-}
-
-TenonErrorCode TenonDatasetGetShape(TenonDataset dataset, TenonInt* samples, TenonInt* height,
-                                    TenonInt* width) noexcept {
+TenonErrorCode TenonDatasetGetShape(TenonDataset dataset, TenonInt length, TenonInt shape[],
+                                    int* ndim) noexcept {
   return guard(__func__, [&] {
-    // Images are the last two dimensions, whatever comes between them and the samples.
-    const Shape& shape = deref(dataset, "dataset").shape();
-    const std::size_t rank = shape.size();
-    if (samples)
-      *samples = shape[0];
-    if (height)
-      *height = rank > 2 ? shape[rank - 2] : 1;
-    if (width)
-      *width = rank > 1 ? shape[rank - 1] : 1;
-  });
-}
-
-TenonErrorCode TenonDatasetGetDim(TenonDataset dataset, int* ndim) noexcept {
-  return guard(__func__, [&] {
-    required(ndim, "ndim") = static_cast<int>(deref(dataset, "dataset").shape().size());
-  });
-}
-
-TenonErrorCode TenonDatasetGetSamplesShape(TenonDataset dataset, TenonInt shape[]) noexcept {
-  return guard(__func__, [&] { copyList(deref(dataset, "dataset").shape(), shape, "shape"); });
-}
-
-TenonErrorCode TenonDatasetSetScaling(TenonDataset dataset, double scale, double shift) noexcept {
-  return guard(__func__, [&] { deref(dataset, "dataset").setScaling(scale, shift); });
-}
-
-TenonErrorCode TenonDatasetSetShuffle(TenonDataset dataset, TenonBool shuffle,
-                                      TenonInt seed) noexcept {
-  return guard(__func__, [&] {
-    deref(dataset, "dataset").setShuffle(shuffle != TENON_FALSE, static_cast<std::uint64_t>(seed));
+    const Dataset& known = deref(dataset, "dataset");
+    if (ndim)
+      *ndim = static_cast<int>(known.shape().size());
+    copyUpTo(known.shape(), length, shape, fmt::format("the shape of {}", known.title()));
   });
 }
 

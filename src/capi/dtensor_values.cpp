@@ -60,21 +60,6 @@ void checkAlike(const DTensor& x, const DTensor& y) {
                                "array with the same strides for both");
 }
 
-std::string memoryText(const DTensor& x) {
-  const Index bytes = x.localElements() * dataTypeSize(x.dataType());
-  if (const auto& arrays = x.arrays())
-    return fmt::format("{} user arrays{} along dim {} on rank {}, copied to and from a library "
-                       "array of {} B",
-                       arrays->first.size(), x.isReadOnly() ? " (read only)" : "", arrays->dim,
-                       x.comm()->rank(), bytes);
-  const char* owner = x.isPlaced() ? "user" : x.isPrivate() ? "private library" : "library";
-  return fmt::format("{} array{}{}{}, {} B on rank {}", owner,
-                     x.space() == Space::Device ? " on the device" : "",
-                     x.isReadOnly() ? ", read only" : "",
-                     x.isContiguous() ? "" : ", strided (copied at each Apply of a layer)", bytes,
-                     x.comm()->rank());
-}
-
 } // namespace
 
 TenonErrorCode TenonDTensorFillConstant(TenonDTensor x, double value) noexcept {
@@ -210,15 +195,6 @@ TenonErrorCode TenonDTensorGetBox(TenonDTensor x, TenonInt low[], TenonInt high[
 
 TenonErrorCode TenonDTensorGetLocalSize(TenonDTensor x, TenonInt* elements) noexcept {
   return guard(__func__, [&] { required(elements, "elements") = deref(x, "x").localElements(); });
-}
-
-TenonErrorCode TenonDTensorView(TenonDTensor x) noexcept {
-  return guard(__func__, [&] {
-    const DTensor& tensor = deref(x, "x");
-    printOnce(*tensor.comm(),
-              fmt::format("{}: {} {}; {}", headingOf(tensor), dataTypeName(tensor.dataType()),
-                          tensor.layout().describe(), memoryText(tensor)));
-  });
 }
 
 TenonErrorCode TenonDTensorDestroy(TenonDTensor* x) noexcept {

@@ -23,10 +23,6 @@ TenonErrorCode TenonFieldSeriesCreate(MPI_Comm comm, const char* path, int spati
   });
 }
 
-TenonErrorCode TenonFieldSeriesSetFromOptions(TenonFieldSeries series) noexcept {
-  return guard(__func__, [&] { deref(series, "series").setFromOptions(); });
-}
-
 TenonErrorCode TenonFieldSeriesSetGrid(TenonFieldSeries series, int spatial, const double origin[],
                                        const double spacing[]) noexcept {
   return guard(__func__, [&] {
@@ -48,13 +44,6 @@ TenonErrorCode TenonFieldSeriesWrite(TenonFieldSeries series, TenonInt step, dou
   return guard(__func__, [&] {
     checkInitialized();
     deref(series, "series").write(step, time);
-  });
-}
-
-TenonErrorCode TenonFieldSeriesView(TenonFieldSeries series) noexcept {
-  return guard(__func__, [&] {
-    const FieldSeries& s = deref(series, "series");
-    printOnce(*s.comm(), s.describe());
   });
 }
 

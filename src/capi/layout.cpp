@@ -233,15 +233,6 @@ TenonErrorCode TenonLayoutIsEqual(TenonLayout layout, TenonLayout other,
   });
 }
 
-TenonErrorCode TenonLayoutView(TenonLayout layout) noexcept {
-  return guard(__func__, [&] {
-    const LayoutObject& object = deref(layout, "layout");
-    printOnce(*object.comm(),
-              fmt::format("{}: {}", headingOf(object),
-                          object.isSetUp() ? object.layout().describe() : "not set up"));
-  });
-}
-
 TenonErrorCode TenonLayoutDestroy(TenonLayout* layout) noexcept {
   return guard(__func__, [&] { destroy(layout, "layout"); });
 }

@@ -187,15 +187,6 @@ TenonErrorCode TenonMachineGetRanks(TenonMachine machine, TenonInt ranks[]) noex
   });
 }
 
-TenonErrorCode TenonMachineView(TenonMachine machine) noexcept {
-  return guard(__func__, [&] {
-    // A described machine has no communicator: each process that asks prints it.
-    const MachineObject& seen = deref(machine, "machine");
-    if (!seen.comm() || seen.comm()->rank() == 0)
-      print(seen.describe());
-  });
-}
-
 TenonErrorCode TenonMachineDestroy(TenonMachine* machine) noexcept {
   return guard(__func__, [&] { destroy(machine, "machine"); });
 }

@@ -3,7 +3,7 @@
 // for its communicator one class after the other: Object lives in sys, which knows no MPI.
 #include "sys/errors/object.hpp"
 
-#include "capi/arguments.hpp"
+#include "capi/collective.hpp"
 #include "comm/layout_object.hpp"
 #include "comm/machine_object.hpp"
 #include "comm/partition.hpp"
@@ -12,6 +12,7 @@
 #include "io/field_series.hpp"
 #include "layer/core/layer.hpp"
 #include "linop/linear_op.hpp"
+#include "plan/layer_plan.hpp"
 #include "sys/errors/guard.hpp"
 #include "sys/text/plain_text.hpp"
 #include "train/dataset.hpp"
@@ -64,6 +65,13 @@ tenon::CommPtr commOfOneOf(tenon::Object& object) {
   return comm;
 }
 
+// Null for an object that is local to each process.
+tenon::CommPtr commOfAny(tenon::Object& object) {
+  using namespace tenon;
+  return commOfOneOf<Partition, LayoutObject, DTensor, LinearOp, Layer, Optimizer, Dataset, Trainer,
+                     Checkpoint, FieldSeries, MachineObject, LayerPlan>(object);
+}
+
 } // namespace
 
 TenonErrorCode TenonObjectSetName(TenonObject object, const char* name) noexcept {
@@ -100,14 +108,31 @@ TenonErrorCode TenonObjectGetClass(TenonObject object, char name[], TenonInt len
   });
 }
 
+TenonErrorCode TenonObjectGetType(TenonObject object, char type[], TenonInt length,
+                                  TenonInt* needed) noexcept {
+  return tenon::guard(__func__, [&] {
+    tenon::copyText(std::string(any(object).type()), {type, length, needed}, "type");
+  });
+}
+
+TenonErrorCode TenonObjectView(TenonObject object) noexcept {
+  using namespace tenon;
+  return guard(__func__, [&] {
+    Object& known = any(object);
+    const std::string text = known.describe();
+    // An object without a communicator is that of one process: each that asks prints it.
+    const CommPtr comm = commOfAny(known);
+    if (!comm || comm->rank() == 0)
+      print(viewText(text));
+  });
+}
+
 TenonErrorCode TenonObjectGetComm(TenonObject object, MPI_Comm* comm) noexcept {
   using namespace tenon;
   return guard(__func__, [&] {
     Object& known = any(object);
     required(comm, "comm");
-    const CommPtr found =
-        commOfOneOf<Partition, LayoutObject, DTensor, LinearOp, Layer, Optimizer, Dataset, Trainer,
-                    Checkpoint, FieldSeries, MachineObject>(known);
+    const CommPtr found = commOfAny(known);
     if (!found)
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("{} has no communicator; one of its class is local to each rank",

@@ -207,15 +207,6 @@ TenonErrorCode TenonPartitionSetStream(TenonPartition partition, void* stream) n
   });
 }
 
-TenonErrorCode TenonPartitionView(TenonPartition partition) noexcept {
-  return guard(__func__, [&] {
-    const Partition& grid = deref(partition, "partition");
-    printOnce(*grid.comm(),
-              fmt::format("{}: process grid {} in a communicator of size {}", headingOf(grid),
-                          grid.grid().describe(), grid.comm()->size()));
-  });
-}
-
 TenonErrorCode TenonPartitionDestroy(TenonPartition* partition) noexcept {
   return guard(__func__, [&] { destroy(partition, "partition"); });
 }

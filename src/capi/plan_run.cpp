@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The set-up and the use of plans of networks of layers. A TenonPlan may also be a plan of declarations alone, without
-// anything to run, so each call asks first which it has; and the calls that run it are those of a layer, with the same
-// rule for errors: returned on one rank, fatal on several.
+// The set-up of plans of networks of layers, whose layer then runs. A TenonPlan may also be a plan of declarations alone,
+// without anything to run, so each call asks first which it has.
 #include "plan/layer_plan.hpp"
 
 #include "capi/collective.hpp"
@@ -31,16 +30,6 @@ const Layout& layoutFor(const LayerPlan& plan, TenonLayout handle) {
   return given.layout();
 }
 
-// The body of a call in which all ranks take part: call(layer), where the layer is what the plan runs.
-template <class Call>
-TenonErrorCode runTogether(const char* function, TenonPlan plan, Call call) {
-  return guardApply(function, [&] {
-    checkInitialized();
-    LayerPlan& known = layerPlan(plan);
-    returnIfOne([&] { return known.comm()->size(); }, [&] { call(known.layer()); });
-  });
-}
-
 } // namespace
 
 TenonErrorCode TenonPlanCreate(TenonLayer network, TenonInt batch, TenonPlan* plan) noexcept {
@@ -66,10 +55,6 @@ TenonErrorCode TenonPlanSetOutput(TenonPlan plan, TenonLayout layout) noexcept {
   });
 }
 
-TenonErrorCode TenonPlanSetGradientBucket(TenonPlan plan, TenonInt bytes) noexcept {
-  return guard(__func__, [&] { layerPlan(plan).setGradientBucket(bytes); });
-}
-
 TenonErrorCode TenonPlanSetUp(TenonPlan plan) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
@@ -91,17 +76,12 @@ TenonErrorCode TenonPlanLoad(TenonPlan plan, const char* path) noexcept {
   });
 }
 
-TenonErrorCode TenonPlanView(TenonPlan plan) noexcept {
-  return guard(__func__, [&] {
-    const LayerPlan& known = layerPlan(plan);
-    printOnce(*known.comm(), known.describe());
-  });
-}
-
 TenonErrorCode TenonPlanReport(TenonPlan plan) noexcept {
   return guard(__func__, [&] {
     const LayerPlan& known = layerPlan(plan);
-    printOnce(*known.comm(), known.report());
+    const std::string text = known.report(); // with all ranks
+    if (known.comm()->rank() == 0)
+      print(viewText(text));
   });
 }
 
@@ -143,22 +123,5 @@ TenonErrorCode TenonPlanGetInputLayout(TenonPlan plan, TenonLayout* layout) noex
     const Layout& input = known.inputLayout();
     required(layout, "layout");
     give(layout, makeRef<LayoutObject>(known.comm(), input));
-  });
-}
-
-TenonErrorCode TenonPlanApply(TenonPlan plan, TenonDTensor x, TenonDTensor y) noexcept {
-  return runTogether(__func__, plan,
-                     [&](Layer& layer) { layer.apply(deref(x, "x"), deref(y, "y")); });
-}
-
-TenonErrorCode TenonPlanApplyTangent(TenonPlan plan, TenonDTensor dx, TenonDTensor dy) noexcept {
-  return runTogether(__func__, plan, [&](Layer& layer) {
-    layer.applyTangent(dx ? &deref(dx, "dx") : nullptr, deref(dy, "dy"));
-  });
-}
-
-TenonErrorCode TenonPlanApplyAdjoint(TenonPlan plan, TenonDTensor dy, TenonDTensor dx) noexcept {
-  return runTogether(__func__, plan, [&](Layer& layer) {
-    layer.applyAdjoint(deref(dy, "dy"), dx ? &deref(dx, "dx") : nullptr);
   });
 }

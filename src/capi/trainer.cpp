@@ -79,20 +79,11 @@ TenonErrorCode TenonTrainerSetBatches(TenonTrainer trainer, TenonInt count, Teno
   });
 }
 
-TenonErrorCode TenonTrainerSetValidation(TenonTrainer trainer, TenonDataset dataset,
-                                         TenonInt every) noexcept {
+TenonErrorCode TenonTrainerSetValidation(TenonTrainer trainer, TenonDataset dataset) noexcept {
   return guard(__func__, [&] {
     Trainer& own = deref(trainer, "trainer");
-    own.setValidation(own.batchesOf(datasetOf(dataset)), every);
+    own.setValidation(own.batchesOf(datasetOf(dataset)));
   });
-}
-
-TenonErrorCode TenonTrainerSetAccumulation(TenonTrainer trainer, TenonInt batches) noexcept {
-  return guard(__func__, [&] { deref(trainer, "trainer").setAccumulation(batches); });
-}
-
-TenonErrorCode TenonTrainerSetGradientNorm(TenonTrainer trainer, double maximum) noexcept {
-  return guard(__func__, [&] { deref(trainer, "trainer").setGradientNorm(maximum); });
 }
 
 TenonErrorCode TenonTrainerSetCallback(TenonTrainer trainer, TenonTrainerCallback callback,
@@ -111,19 +102,14 @@ TenonErrorCode TenonTrainerSetCallback(TenonTrainer trainer, TenonTrainerCallbac
 }
 
 TenonErrorCode TenonTrainerSetCheckpoint(TenonTrainer trainer, TenonCheckpoint checkpoint,
-                                         const char* folder, TenonInt every) noexcept {
+                                         const char* folder) noexcept {
   return guard(__func__, [&] {
     // The trainer knows a function that saves, and no files: train stands below io.
     const auto file = Ref<Checkpoint>::share(&deref(checkpoint, "checkpoint"));
-    deref(trainer, "trainer")
-        .setSave(
-            [file, path = textOf(folder, "folder")](Index step) { file->writeStep(path, step); },
-            every);
+    deref(trainer, "trainer").setSave([file, path = textOf(folder, "folder")](Index step) {
+      file->writeStep(path, step);
+    });
   });
-}
-
-TenonErrorCode TenonTrainerSetFromOptions(TenonTrainer trainer) noexcept {
-  return guard(__func__, [&] { deref(trainer, "trainer").setFromOptions(); });
 }
 
 TenonErrorCode TenonTrainerRun(TenonTrainer trainer, TenonInt epochs) noexcept {

@@ -6,6 +6,7 @@
 
 #include "comm/agreement/agreement.hpp"
 #include "geometry/from_boxes.hpp"
+#include "sys/text/view.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,6 +18,10 @@ const Layout& LayoutObject::layout() const {
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} is not set up; call TenonLayoutSetUp() first", title()));
   return *layout_;
+}
+
+std::string LayoutObject::describe() const {
+  return fmt::format("{}: {}", headingOf(*this), layout_ ? layout_->describe() : "not set up");
 }
 
 void LayoutObject::checkOpen() const {

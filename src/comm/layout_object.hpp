@@ -37,6 +37,7 @@ public:
   }
   // Completes the layout; does nothing if it is complete. Collective.
   void setUp();
+  std::string describe() const override;
 
 private:
   void checkOpen() const;

@@ -29,7 +29,7 @@ public:
   // The rank, or the core, that device i is.
   Index placed(Index device) const { return isInOrder_ ? device : found_.order[device]; }
   void addLink(Link link);
-  std::string describe() const;
+  std::string describe() const override;
   // The source of the numbers of the machine.
   const std::string& source() const noexcept { return source_; }
 

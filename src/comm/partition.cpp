@@ -5,6 +5,7 @@
 #include "comm/partition.hpp"
 
 #include "sys/errors/error.hpp"
+#include "sys/text/view.hpp"
 
 #include <fmt/format.h>
 
@@ -19,6 +20,11 @@ Partition::Partition(CommPtr comm, GridPtr grid)
           fmt::format(
               "the process grid {} contains rank {}, but the communicator has ranks 0 to {}",
               grid_->describe(), rank, comm_->size() - 1));
+}
+
+std::string Partition::describe() const {
+  return fmt::format("{}: process grid {} in a communicator of size {}", headingOf(*this),
+                     grid_->describe(), comm_->size());
 }
 
 MPI_Comm Partition::axisComm(int axis) {

@@ -22,6 +22,7 @@ public:
   // The communicator of an axis, by lineComm(). The caller can communicate on it for as long as the
   // partition lives.
   MPI_Comm axisComm(int axis);
+  std::string describe() const override;
 
 private:
   CommPtr comm_;

@@ -7,6 +7,7 @@
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/stride_sums.hpp"
 #include "sys/text/text.hpp"
+#include "sys/text/view.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -44,7 +45,27 @@ void checkEachOnce(const std::vector<void*>& arrays) {
                                                j, i));
 }
 
+std::string memoryText(const DTensor& x) {
+  const Index bytes = x.localElements() * dataTypeSize(x.dataType());
+  if (const auto& arrays = x.arrays())
+    return fmt::format("{} user arrays{} along dim {} on rank {}, copied to and from a library "
+                       "array of {} B",
+                       arrays->first.size(), x.isReadOnly() ? " (read only)" : "", arrays->dim,
+                       x.comm()->rank(), bytes);
+  const char* owner = x.isPlaced() ? "user" : x.isPrivate() ? "private library" : "library";
+  return fmt::format("{} array{}{}{}, {} B on rank {}", owner,
+                     x.space() == Space::Device ? " on the device" : "",
+                     x.isReadOnly() ? ", read only" : "",
+                     x.isContiguous() ? "" : ", strided (copied at each Apply of a layer)", bytes,
+                     x.comm()->rank());
+}
+
 } // namespace
+
+std::string DTensor::describe() const {
+  return fmt::format("{}: {} {}; {}", headingOf(*this), dataTypeName(type_), layout_.describe(),
+                     memoryText(*this));
+}
 
 DTensor::DTensor(CommPtr comm, Layout layout, TenonDataType type, Space space)
     : Object(kClass), comm_(std::move(comm)), layout_(std::move(layout)), type_(type),

@@ -30,6 +30,8 @@ public:
   // Throws TENON_ERR_STATE once the tensor has an array, TENON_ERR_SUPPORT if there is no device.
   void setSpace(Space space);
   int rank() const noexcept { return layout_.rank(); }
+  // Name, data type, layout, and whose memory the array is.
+  std::string describe() const override;
   // The grid position of this rank, -1 outside; its box and the box's extents.
   int position() const noexcept { return position_; }
   const Box& box() const noexcept { return box_; }

@@ -7,10 +7,12 @@ from names import comment, fortran_name, snake, wrap
 # Lengths of lists that are not arguments: asked of the object.
 COUNTS = {('TenonLayout', 'ndim'): 'layout_dimensions',
           ('TenonDTensor', 'ndim'): 'tensor_dimensions',
-          ('TenonDataset', 'ndim'): 'dataset_dimensions',
           ('TenonLayer', 'spatial'): 'spatial_dimensions',
           ('TenonPartition', 'axes'): 'partition_axes',
           ('TenonMachine', 'devices'): 'machine_devices'}
+# The classes that the calls for "an object of a class with settings" take.
+WITH_SETTINGS = ('TenonCheckpoint', 'TenonDataset', 'TenonFieldSeries', 'TenonLayer',
+                 'TenonOptimizer', 'TenonPlan', 'TenonTrainer')
 SUFFIXES = {'f08': 'type(MPI_Comm)', 'mpi': 'integer(c_int)'}
 
 
@@ -105,14 +107,21 @@ class Call:
         """All of them, and their names below those by which they are called."""
         name, lines = self.public_name(), []
         objects = [k for k in self.kinds if k.argument.base == 'TenonObject']
-        for of in (classes if objects else [None]):
+        for of in self.classes_of(objects, classes):
             base = name if of is None else f'{name}_{snake(of)[6:]}'
             for kind in objects:
                 kind.object_class = of
             lines += self.of_class(name, base, generics)
-        if name.endswith(('_destroy', '_view')):
-            generics.setdefault('tenon' + name[name.rindex('_'):], []).append(name)
+        if name.endswith('_destroy'):
+            generics.setdefault('tenon_destroy', []).append(name)
         return lines
+
+    @staticmethod
+    def classes_of(objects, classes):
+        if not objects:
+            return [None]
+        has_settings = objects[0].argument.text.startswith('object of a class with settings')
+        return [name for name in classes if not has_settings or name in WITH_SETTINGS]
 
     def of_class(self, name, base, generics):
         integers = any(k.is_long and not k.is_left_out and not k.is_optional for k in self.kinds)

@@ -14,8 +14,8 @@ AS_IN_MPI = {'axis', 'coordinates', 'device', 'position'}
 C_NUMBERS = {('TenonLayerCreateConcatenate', 'dim')}
 # Nodes of a graph and, below 0, its inputs.
 NODES = {('TenonLayerGraphAddNode', 'inputs')}
-# Settings of a layer by name: lists with an entry for each dimension too, or the dimensions themselves.
-SETTINGS = {(f'TenonLayer{verb}{kind}', argument) for verb in ('Set', 'Get')
+# Settings by name: lists with an entry for each dimension too, or the dimensions themselves.
+SETTINGS = {(f'TenonObject{verb}{kind}', argument) for verb in ('Set', 'Get')
             for kind, argument in (('Integers', 'values'), ('Text', 'text'))}
 INDEX = re.compile(r'first (local )?index|local index')
 # Functions of Fortran that the subroutines use, and so no dummies beside lists and texts.

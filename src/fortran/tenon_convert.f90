@@ -10,7 +10,7 @@ module tenon_convert
   public :: reverse, turned_setting, turned_text, give, check_length, finish, fail
   public :: c_bool_of, c_dimension, c_nodes
   public :: text_at, give_text, terminated, addresses
-  public :: layout_dimensions, tensor_dimensions, dataset_dimensions, spatial_dimensions, &
+  public :: layout_dimensions, tensor_dimensions, spatial_dimensions, &
     partition_axes, machine_devices
 
   interface
@@ -234,14 +234,6 @@ contains
     if (code == TENON_SUCCESS) code = TenonLayoutGetDim(layout, count)
   end subroutine layout_dimensions
 
-  subroutine dataset_dimensions(dataset, code, count)
-    type(c_ptr), intent(in) :: dataset
-    integer(c_int), intent(inout) :: code
-    integer(c_int), intent(out) :: count
-    count = 0
-    if (code == TENON_SUCCESS) code = TenonDatasetGetDim(dataset, count)
-  end subroutine dataset_dimensions
-
   subroutine tensor_dimensions(x, code, count)
     type(c_ptr), intent(in) :: x
     integer(c_int), intent(inout) :: code
@@ -264,7 +256,7 @@ contains
     integer(c_int64_t) :: needed
     needed = 0
     if (code == TENON_SUCCESS) &
-      code = TenonLayerGetIntegers(layer, 'kernel'//c_null_char, 0_c_int64_t, absent, needed)
+      code = TenonObjectGetIntegers(layer, 'kernel'//c_null_char, 0_c_int64_t, absent, needed)
     count = int(needed, c_int)
   end subroutine spatial_dimensions
 

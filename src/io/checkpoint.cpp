@@ -7,7 +7,6 @@
 #include "comm/agreement/agreement.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/log/progress.hpp"
-#include "sys/options/options.hpp"
 #include "sys/text/plain_text.hpp"
 #include "sys/text/text.hpp"
 #include "sys/text/view.hpp"
@@ -70,16 +69,19 @@ int notedSignal() noexcept {
   return arrivedSignal;
 }
 
-constexpr OptionSpec kCheckpointOptions[] = {
+constexpr OptionSpec kKeepOption[] = {
     {"checkpoint_keep", OptionSpec::Int, "2",
      "how many files step-N.h5 of a folder are kept, the latest ones", nullptr, atLeast(1)},
+};
+constexpr OptionSpec kTransportOption[] = {
     {"checkpoint_transport", OptionSpec::Choice, "auto",
      "who writes and reads checkpoint files: together = all ranks, by parallel HDF5; root = rank "
      "0, "
      "with messages from and to the others; auto = together if HDF5 is parallel",
      "auto|together|root"},
 };
-const OptionRegistration kCheckpointRegistration{{"checkpoint", kCheckpointOptions}};
+const OptionRegistration kKeepRegistration{{"checkpoint", kKeepOption}};
+const OptionRegistration kTransportRegistration{{"checkpoint", kTransportOption}};
 
 constexpr Index kMebibyte = Index(1) << 20;
 
@@ -131,8 +133,10 @@ void checkPaths(const std::vector<StoredDataset>& tensors,
 
 } // namespace
 
-Checkpoint::Checkpoint(CommPtr comm) : Object(kClass), comm_(std::move(comm)) {
+Checkpoint::Checkpoint(CommPtr comm)
+    : SettableObject(kClass), comm_(std::move(comm)), settings_({kKeepOption, kTransportOption}) {
   requireHdf5();
+  takeOver(settings_, {});
 }
 
 Checkpoint::~Checkpoint() {
@@ -140,9 +144,14 @@ Checkpoint::~Checkpoint() {
     noteSignal(0);
 }
 
-void Checkpoint::setFromOptions() {
-  keep_ = options().findInt(prefix(), "checkpoint_keep").value_or(keep_);
-  transport_ = options().findChoice(prefix(), "checkpoint_transport").value_or(transport_);
+std::span<const OptionSpec> Checkpoint::transportOption() noexcept {
+  return kTransportOption;
+}
+
+void Checkpoint::takeOver(Settings after, const Settings::Names&) {
+  keep_ = after.value<Index>("checkpoint_keep", owner());
+  transport_ = after.value<std::string>("checkpoint_transport", owner());
+  settings_ = std::move(after);
 }
 
 std::string Checkpoint::checkedRoot(const char* folder, const std::string& name,
@@ -241,6 +250,7 @@ Checkpoint::Contents Checkpoint::contents(const std::string& doing) {
   return collectively(
       *comm_, "the contents of the checkpoint",
       [&] {
+        checkSets();
         Contents found;
         ContentsVisitor<Contents> visitor(found);
         visit(visitor);
@@ -248,7 +258,7 @@ Checkpoint::Contents Checkpoint::contents(const std::string& doing) {
         return found;
       },
       [&](const Contents& found) {
-        std::string text = doing;
+        std::string text = fmt::format("{}; {};", doing, settings_.describe());
         for (const StoredDataset& each : found.tensors)
           text += fmt::format(" {} {} [{}]", each.path, dataTypeName(each.type),
                               fmt::join(each.shape, ","));

@@ -17,15 +17,17 @@
 
 namespace tenon {
 
-class Checkpoint final : public Object {
+class Checkpoint final : public SettableObject {
 public:
   static constexpr const char* kClass = "Checkpoint";
   explicit Checkpoint(CommPtr comm);
   ~Checkpoint() override;
 
   const CommPtr& comm() const noexcept { return comm_; }
-  // Reads -tenon_[prefix_]checkpoint_keep and checkpoint_transport.
-  void setFromOptions();
+  // They may change between any two files.
+  const Settings& settings() const noexcept override { return settings_; }
+  // The setting that says who writes and reads files, for objects that have a checkpoint inside.
+  static std::span<const OptionSpec> transportOption() noexcept;
 
   // Throw TENON_ERR_ARG if the name is taken or cannot stand in a file.
   void addLayer(Ref<Layer> layer, const std::string& name);
@@ -50,7 +52,7 @@ public:
   // Collective: the signal that has come to any rank; 0 if none.
   int signal() const;
 
-  std::string describe() const;
+  std::string describe() const override;
 
 private:
   template <class T>
@@ -65,6 +67,8 @@ private:
   };
   std::string checkedRoot(const char* folder, const std::string& name, const char* what) const;
   void checkComm(const CommPtr& comm, const Object& object) const;
+  bool hasTypes() const noexcept override { return false; }
+  void takeOver(Settings after, const Settings::Names& names) override;
   void visit(StateVisitor& visitor);
   // The tensors and numbers of all objects. Collective; `doing` is agreed on.
   Contents contents(const std::string& doing);
@@ -88,8 +92,9 @@ private:
   void readContents(const std::string& path, Contents& contents);
 
   CommPtr comm_;
-  Index keep_ = 2;
-  std::string transport_ = "auto";
+  Settings settings_;
+  Index keep_ = 0; // as it is set
+  std::string transport_;
   int signal_ = 0;
   std::vector<Named<Layer>> layers_;
   std::vector<Named<Optimizer>> optimizers_;

@@ -41,13 +41,12 @@ std::string timeText() {
 std::vector<StoredText> Checkpoint::texts() const {
   std::vector<StoredText> all;
   for (const auto& [root, layer] : layers_) {
-    all.push_back({root, "type", layer->type()});
-    all.push_back({root, "settings", layer->settings()});
+    all.push_back({root, "type", std::string(layer->type())});
+    all.push_back({root, "settings", layer->agreedText()});
   }
   for (const auto& [root, optimizer] : optimizers_) {
-    all.push_back({root, "type", optimizer->type()});
-    all.push_back({root, "learning_rate", fmt::format("{}", optimizer->learningRate())});
-    all.push_back({root, "weight_decay", fmt::format("{}", optimizer->weightDecay())});
+    all.push_back({root, "type", std::string(optimizer->type())});
+    all.push_back({root, "settings", optimizer->settings().describe()});
   }
   return all;
 }

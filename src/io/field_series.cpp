@@ -9,7 +9,6 @@
 #include "io/hdf5_file.hpp"
 #include "sys/files/part_file.hpp"
 #include "sys/log/log.hpp"
-#include "sys/options/options.hpp"
 #include "sys/text/output.hpp"
 #include "sys/text/plain_text.hpp"
 #include "sys/text/text.hpp"
@@ -43,7 +42,9 @@ std::string shapeText(const Shape& shape) {
 } // namespace
 
 FieldSeries::FieldSeries(CommPtr comm, const std::string& path, int space)
-    : Object(kClass), comm_(std::move(comm)), path_(path), name_(path.substr(path.rfind('/') + 1)) {
+    : SettableObject(kClass), comm_(std::move(comm)), path_(path),
+      name_(path.substr(path.rfind('/') + 1)),
+      settings_({kFieldOptions, Checkpoint::transportOption()}) {
   if (space != 2 && space != 3)
     throw Error(TENON_ERR_ARG,
                 fmt::format("the grid has {} dimensions; a series of fields needs 2 or 3", space));
@@ -60,13 +61,13 @@ FieldSeries::FieldSeries(CommPtr comm, const std::string& path, int space)
   grid_.origin.assign(static_cast<std::size_t>(space), 0);
   grid_.spacing.assign(static_cast<std::size_t>(space), 1);
   files_ = makeRef<Checkpoint>(comm_);
+  takeOver(settings_, {});
 }
 
-void FieldSeries::setFromOptions() {
-  if (const auto center = options().findChoice(prefix(), "field_center"))
-    grid_.isCellCentered = *center == "cell";
-  files_->setPrefix(prefix());
-  files_->setFromOptions();
+void FieldSeries::takeOver(Settings after, const Settings::Names&) {
+  files_->set("checkpoint_transport", after.get("checkpoint_transport", owner()));
+  grid_.isCellCentered = after.value<std::string>("field_center", owner()) == "cell";
+  settings_ = std::move(after);
 }
 
 void FieldSeries::setGrid(const std::vector<double>& origin, const std::vector<double>& spacing) {
@@ -176,10 +177,11 @@ void FieldSeries::write(Index step, double time) {
   collectively(
       *comm_, "the time of the fields",
       [&] {
+        checkSets();
         checkWrite(step, time);
         return true;
       },
-      [&](bool) { return fmt::format("step {}, time {}", step, time); });
+      [&](bool) { return fmt::format("step {}, time {}; {}", step, time, settings_.describe()); });
   StoredValues values;
   putGrid(values, grid_);
   for (const auto& [key, value] : values)

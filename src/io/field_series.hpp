@@ -8,24 +8,26 @@
 
 namespace tenon {
 
-class FieldSeries final : public Object {
+class FieldSeries final : public SettableObject {
 public:
   static constexpr const char* kClass = "FieldSeries";
   // `path` without an ending; `space` dimensions of the grid, 2 or 3.
   FieldSeries(CommPtr comm, const std::string& path, int space);
 
   const CommPtr& comm() const noexcept { return comm_; }
-  // Reads -tenon_[prefix_]field_center and checkpoint_transport.
-  void setFromOptions();
+  // They may change between any two times.
+  const Settings& settings() const noexcept override { return settings_; }
   // Origin and spacing, in the order (z,) y, x.
   void setGrid(const std::vector<double>& origin, const std::vector<double>& spacing);
   // `components` has names with commas between; "" stands for the name of the field with numbers.
   void addTensor(Ref<DTensor> tensor, const std::string& name, const std::string& components);
   // Collective.
   void write(Index step, double time);
-  std::string describe() const;
+  std::string describe() const override;
 
 private:
+  bool hasTypes() const noexcept override { return false; }
+  void takeOver(Settings after, const Settings::Names& names) override;
   std::string fileName(Index step) const;
   std::string stepPath(Index step) const;
   void checkWrite(Index step, double time) const;
@@ -34,6 +36,7 @@ private:
 
   CommPtr comm_;
   std::string path_, name_; // "run1/heat", "heat"
+  Settings settings_;
   FieldGrid grid_;
   Ref<Checkpoint> files_;
   Shape space_; // extents that all fields have; empty without fields

@@ -208,11 +208,11 @@ void BatchReader::readAhead(std::vector<Index> samples) {
 
 namespace {
 
-constexpr OptionSpec kDatasetOptions[] = {
+constexpr OptionSpec kHdf5Options[] = {
     {"dataset_prefetch", OptionSpec::Flag, "false",
      "whether a thread reads the next batch of an HDF5 dataset while the program computes"},
 };
-const OptionRegistration kDatasetRegistration{{"dataset", kDatasetOptions}};
+const OptionRegistration kHdf5Registration{{"dataset", kHdf5Options}};
 
 // to = scale * numbers + shift.
 template <class S>
@@ -247,7 +247,8 @@ void give(const BatchReader& reader, const Buffer& cells, double scale, double s
 
 Hdf5Dataset::Hdf5Dataset(CommPtr comm, const std::string& path, const std::string& samples,
                          const std::string& labels)
-    : Dataset(std::move(comm)) {
+    : Dataset(std::move(comm), kHdf5Options) {
+  takeOver(settings(), {});
   collectively(
       *this->comm(), "the shapes of the samples",
       [&] {
@@ -269,8 +270,9 @@ Hdf5Dataset::Hdf5Dataset(CommPtr comm, const std::string& path, const std::strin
       });
 }
 
-void Hdf5Dataset::setFromOptions() {
-  isPrefetching_ = options().findFlag(prefix(), "dataset_prefetch").value_or(isPrefetching_);
+void Hdf5Dataset::takeOver(Settings after, const Settings::Names& names) {
+  isPrefetching_ = after.value<bool>("dataset_prefetch", owner());
+  Dataset::takeOver(std::move(after), names);
 }
 
 void Hdf5Dataset::open(const Layout& x, const Layout* labels) {

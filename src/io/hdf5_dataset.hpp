@@ -83,10 +83,10 @@ public:
   // Collective. `labels` is "" for none. On a bad file all ranks fail alike.
   Hdf5Dataset(CommPtr comm, const std::string& path, const std::string& samples,
               const std::string& labels);
-  // Reads -tenon_[prefix_]dataset_prefetch.
-  void setFromOptions() override;
+  std::string_view type() const noexcept override { return "hdf5"; }
 
 protected:
+  void takeOver(Settings after, const Settings::Names& names) override;
   void open(const Layout& x, const Layout* labels) override;
   void fill(Index epoch, Index batch, DTensor& x, DTensor* labels) override;
 

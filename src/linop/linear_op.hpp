@@ -43,14 +43,14 @@ public:
   const Layout& range() const noexcept { return range_; }
   TenonDataType domainType() const noexcept { return domainType_; }
   TenonDataType rangeType() const noexcept { return rangeType_; }
-  virtual const char* type() const noexcept = 0;
+  std::string_view type() const noexcept override = 0;
   // The space in which the operator wants its tensors. Most operators work in either.
   virtual Space space() const noexcept { return Space::Host; }
   // The text that must be the same on all ranks: type, data types and layouts, and what a type
   // adds.
   virtual std::string agreedText() const;
   // The text of a view: a heading, then one fact a line.
-  std::string describe() const;
+  std::string describe() const override;
   // Memory that the operator holds now on this rank: messages, and what lies between its parts.
   virtual Index bufferBytes() const { return 0; }
   // What a rank sends in one Apply, where that is known.

@@ -11,7 +11,6 @@
 #include "plan/plan_file.hpp"
 #include "sys/files/part_file.hpp"
 #include "sys/log/log.hpp"
-#include "sys/options/options.hpp"
 #include "sys/random.hpp"
 
 #include <fmt/format.h>
@@ -68,10 +67,10 @@ private:
 } // namespace
 
 LayerPlan::LayerPlan(Ref<Layer> network, Index batch)
-    : NetworkPlan(sourceOf(*network), batch), network_(std::move(network)) {
+    : NetworkPlan(sourceOf(*network), batch, kOptions), network_(std::move(network)) {
   network_->checkBeforeSetUp("TenonPlanCreate()");
-  setProcesses(comm()->size());
-  setModel("own");
+  set("processes", Index(comm()->size()));
+  set("cost_model", "own");
 }
 
 // Layers may outlive their plan.
@@ -87,7 +86,7 @@ void LayerPlan::leaveLayers() noexcept {
   compiled_ = {};
 }
 
-void LayerPlan::checkOpen(const char* call) const {
+void LayerPlan::checkOpen(const std::string& call) const {
   if (compiled_)
     throw Error(TENON_ERR_STATE, fmt::format("{} is not allowed after TenonPlanSetUp()", call));
 }
@@ -107,7 +106,8 @@ void checkBatch(const Layout& layout, Index batch, const char* which) {
 void LayerPlan::setInput(const Layout& layout) {
   checkOpen("TenonPlanSetInput()");
   checkBatch(layout, batch(), "input");
-  setInputShape(Shape(layout.shape().begin() + 1, layout.shape().end()));
+  if (layout.rank() > 1)
+    set("input_shape", Shape(layout.shape().begin() + 1, layout.shape().end()));
   // The caller's layout is for one number of processes and one batch, and is checked against both
   // when it is used.
   pinInput([layout](const Shape&, Index) { return layout; });
@@ -176,10 +176,9 @@ std::string pinnedText(const std::optional<Layout>& layout) {
 
 std::string LayerPlan::agreedText() const {
   const DeclaredNetwork declared = layers();
-  return fmt::format(
-      "batch {}, {} processes, input {}, output {}, gradient buckets of {} bytes, network {}",
-      batch(), processes(), pinnedText(pinnedInput(declared)), pinnedText(pinnedOutput(declared)),
-      bucketBytes(), network_->settings());
+  return fmt::format("batch {}, {}, input {}, output {}, gradient buckets of {} bytes, network {}",
+                     batch(), settings().describe(), pinnedText(pinnedInput(declared)),
+                     pinnedText(pinnedOutput(declared)), bucketBytes(), network_->agreedText());
 }
 
 // One rank searches and the others take its result, even rank 0 through the text: sums that differ
@@ -190,6 +189,7 @@ void LayerPlan::shareSearch() {
   const std::string found = collectively(
       *comm(), "the plan",
       [&] {
+        checkSets();
         network_->checkBeforeSetUp("TenonPlanSetUp()");
         checkProcesses();
         return comm()->rank() == 0 || wasSearched() ? textOf(search()) : std::string();
@@ -343,21 +343,11 @@ void LayerPlan::setUp() {
   }
 }
 
-void LayerPlan::setGradientBucket(Index bytes) {
-  checkOpen("TenonPlanSetGradientBucket()");
-  if (bytes < -1)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("the bytes of a gradient bucket are {}; they must be >= -1", bytes));
-  bucketBytes_ = bytes;
-}
-
 Index LayerPlan::bucketBytes() const {
-  const Index given = options()
-                          .findInt(prefix(), "gradient_bucket")
-                          .value_or(bucketBytes_.value_or(options().getInt("", "gradient_bucket")));
   // A bucket takes latency + bytes / bandwidth; latency is a twentieth of that where the bytes take
   // 19 times as long. Larger buckets would gain little and start later.
   constexpr double kTimesLatency = 19;
+  const auto given = value<Index>("gradient_bucket");
   const OwnRates known = rates();
   return given >= 0
              ? given

@@ -67,24 +67,21 @@ public:
     Index total() const { return kept + shared + parameters + messages + scratch; }
   };
   Memory memory() const;
-  // The size in bytes of the buckets of gradients that are reduced together. 0 means that each
-  // parameter is reduced by itself, and -1 that buckets are so large that latency is a twentieth of
-  // what their reduction is predicted to take. The option -tenon_gradient_bucket comes before.
-  // Throws TENON_ERR_STATE after setUp(), and TENON_ERR_ARG below -1.
-  void setGradientBucket(Index bytes);
   // The number of reductions of gradients in an adjoint: those of buckets, and those of parameters
   // by themselves.
   int reductions() const;
 
-  // For views. describe() needs the set-up, report() passes that were measured, and is collective.
-  std::string describe() const;
+  // For views. Before the set-up, describe() says what is asked of the plan; report() needs passes
+  // that were measured, and is collective.
+  std::string describe() const override;
   std::string report() const;
   // Collective. The rates that explain best what was measured.
   OwnRates calibrated() const;
 
 private:
   DeclaredNetwork layers() const override;
-  void checkOpen(const char* call) const;
+  void checkOpen(const std::string& call) const;
+  void checkChange(const std::string& call) const override { checkOpen(call); }
   void checkProcesses() const;
   std::string agreedText() const;
   void fixSignatures();
@@ -95,6 +92,7 @@ private:
   const PlannedLayer* plannedAt(const std::string& path) const;
   Layout inputWanted(const DeclaredNetwork& declared) const;
   Layout outputFor(const Layout& input) const;
+  // Parameters whose gradients are reduced together have up to so many bytes, by the setting or what is predicted.
   Index bucketBytes() const;
   void addBuckets();
   void leaveLayers() noexcept;
@@ -107,7 +105,6 @@ private:
   Ref<Layer> compile(const Layout& input, const std::optional<Layout>& output) const;
 
   Ref<Layer> network_, compiled_;
-  std::optional<Index> bucketBytes_;
   std::unique_ptr<GradientBuckets> buckets_;
   std::vector<PlannedNode> nodes_;
   std::unique_ptr<Measurement> measurement_;

@@ -84,6 +84,8 @@ std::string LayerPlan::describe(const PlannedNode& node, const LayerCost& most) 
 }
 
 std::string LayerPlan::describe() const {
+  if (!isSetUp())
+    return NetworkPlan::describe();
   // The rank that sends the most is not known before all have been counted.
   std::vector<LayerCost> most = costs(0, false);
   for (int rank = 1; rank < comm()->size(); ++rank) {

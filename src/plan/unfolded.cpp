@@ -55,7 +55,7 @@ std::vector<UnfoldedNode> unfolded(Layer& network) {
   Unfolding unfolding;
   unfolding.add(network,
                 isContainer              ? ""
-                : network.name().empty() ? network.type()
+                : network.name().empty() ? network.declaration().type()
                                          : network.name(),
                 inputs);
   return std::move(unfolding.nodes);

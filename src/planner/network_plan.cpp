@@ -1,116 +1,169 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is asked of a plan, and its search on one grid after the other. Setters drop the plan that
-// was found, and those of a machine's rates also the rates that were fitted to measurements;
-// setSpace() alone drops nothing, since every search of a plan of layers calls it.
+// What is asked of a plan, and its search on one grid after the other. What is set drops the plan
+// that was found, and what is set of a machine's rates also the rates that were fitted to
+// measurements; setSpace() alone drops nothing, since every search of a plan of layers calls it.
 #include "planner/network_plan.hpp"
 
+#include "geometry/given_grid.hpp"
 #include "machine/link.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/log/log.hpp"
+#include "sys/options/option_text.hpp"
 #include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
+#include <initializer_list>
+#include <limits>
 
 namespace tenon {
 
 namespace {
 
-const std::vector<std::string> kModels = {"t1", "own"};
-const std::vector<std::string> kObjectives = {"training", "inference", "step"};
-const std::vector<std::string> kPlacements = {"batch", "space", "auto"};
+constexpr OptionSpec kPlanOptions[] = {
+    {"processes",
+     OptionSpec::Int,
+     "1",
+     "number of processes that a plan is for",
+     nullptr,
+     {1, static_cast<double>(kMostProcesses)}},
+    {"cost_model", OptionSpec::Choice, "t1",
+     "cost model of a plan: t1, communication with one latency and bandwidth; own, what Tenon runs",
+     "t1|own"},
+    {"link_latency", OptionSpec::Real, "2e-6", "latency of the link of each process, in seconds",
+     nullptr, atLeast(0)},
+    {"link_bandwidth", OptionSpec::Real, "6e9",
+     "bandwidth of the link of each process, in bytes per second", nullptr, above(0)},
+    {"input_shape", OptionSpec::Ints, nullptr,
+     "shape of a sample of the input, without the batch: channels, then space", nullptr,
+     atLeast(1)},
+    {"flop_rate", OptionSpec::Real, nullptr,
+     "(model own) floating-point operations per second of a process; by default 5e10, on the "
+     "device 1e13",
+     nullptr, above(0)},
+    {"memory_rate", OptionSpec::Real, nullptr,
+     "(model own) bytes per second that a process reads and writes; by default 1e10, on the device "
+     "1e12",
+     nullptr, above(0)},
+    {"input_channels", OptionSpec::Flag, nullptr,
+     "whether input channels may be split (label i); by default under model own only"},
+    {"memory_limit", OptionSpec::Int, "0",
+     "bytes of each process that a plan may take; 0: no limit", nullptr, atLeast(0)},
+    {"objective", OptionSpec::Choice, "training",
+     "(model own) what a plan is for: training, inference, or step, one of a solver that evaluates "
+     "the network every evaluate_every steps",
+     "training|inference|step"},
+    {"evaluate_every", OptionSpec::Int, "1",
+     "(objective step) steps of the solver for each evaluation of the network", nullptr,
+     atLeast(1)},
+    {"input_grid", OptionSpec::String, "",
+     "(model own) where the input lies, as process grid and properties: 4x2:S2,S3"},
+    {"output_grid", OptionSpec::String, "",
+     "(model own) where the output is wanted, in the same way"},
+    {"placement", OptionSpec::Choice, "batch",
+     "what the outermost levels of the machine split: batch, space, or auto for the faster",
+     "batch|space|auto"},
+    {"fewer_processes", OptionSpec::Flag, "false",
+     "whether plans that leave processes idle are looked for, too"},
+    {"overlap_share",
+     OptionSpec::Real,
+     "0",
+     "(model own) share of communication that goes on beside computation",
+     nullptr,
+     {0, 1}},
+};
+// Networks of layers have a data type of their own.
+constexpr OptionSpec kNamedOptions[] = {
+    {"data_type", OptionSpec::Choice, "float32", "(model own) data type of the network",
+     "float32|float64"},
+};
+const OptionRegistration kPlanRegistration{{"plan", kPlanOptions}};
+const OptionRegistration kNamedRegistration{{"plan", kNamedOptions}};
+
 // How many smaller numbers of processes without large factors are tried: each is a whole search.
 constexpr int kMostRounded = 3;
 
-void oneOf(const std::vector<std::string>& known, const std::string& name, const char* what) {
-  if (std::find(known.begin(), known.end(), name) == known.end())
-    throw Error(TENON_ERR_ARG,
-                fmt::format("there is no {} '{}'; known are: {}", what, name, joined(known)));
+// A layout of equal blocks on a process grid whose ranks are in row-major order. The grid is made
+// only once the number of processes is known: the extents are the user's, and their product may be
+// far larger.
+NetworkPlan::PinnedEnd balancedOn(std::vector<int> grid, Properties properties) {
+  return
+      [grid = std::move(grid), given = std::move(properties)](const Shape& shape, Index processes) {
+        return Layout({.shape = shape, .grid = gridWithin(grid, processes), .properties = given});
+      };
 }
 
-void atLeast(Index value, Index least, const char* what) {
-  if (value < least)
-    throw Error(TENON_ERR_ARG, fmt::format("{} is {}; it must be >= {}", what, value, least));
+// "4x2:S2,S3"; none of an empty text.
+NetworkPlan::PinnedEnd endFrom(const std::string& text, const char* setting) {
+  if (text.empty())
+    return {};
+  const std::size_t colon = text.find(':');
+  std::vector<int> grid;
+  for (const std::string& extent : split(text.substr(0, colon), 'x')) {
+    const auto number = parseInt(extent);
+    if (colon == std::string::npos || !number || *number < 1 ||
+        *number > std::numeric_limits<int>::max())
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("{} is '{}'; pass a process grid with at least 1 process along each "
+                              "axis, and a property for each axis, such as 4x2:S2,S3",
+                              setting, text));
+    grid.push_back(static_cast<int>(*number));
+  }
+  return balancedOn(std::move(grid), parseProperties(text.substr(colon + 1)));
 }
 
 } // namespace
 
 NetworkPlan::NetworkPlan(NetworkSource network, Index batch)
-    : Object(kClass), network_(std::move(network)), batch_(batch) {
-  atLeast(batch, 1, "the batch");
+    : NetworkPlan(std::move(network), batch, kNamedOptions) {}
+
+NetworkPlan::NetworkPlan(NetworkSource network, Index batch, std::span<const OptionSpec> own)
+    : SettableObject(kClass), network_(std::move(network)), batch_(batch),
+      settings_({kPlanOptions, own}) {
+  if (batch < 1)
+    throw Error(TENON_ERR_ARG, fmt::format("the batch is {}; it must be >= 1", batch));
+  NetworkPlan::takeOver(settings_, {});
 }
 
-void NetworkPlan::setProcesses(Index processes) {
-  atLeast(processes, 1, "the number of processes");
-  if (processes > kMostProcesses)
-    throw Error(TENON_ERR_ARG, fmt::format("the number of processes is {}; it must be <= {}",
-                                           processes, kMostProcesses));
-  found_.reset();
-  processes_ = processes;
-}
+void NetworkPlan::takeOver(Settings after, const Settings::Names& names) {
+  const auto isChanged = [&](std::initializer_list<std::string_view> those) {
+    return std::ranges::any_of(names, [&](const std::string& name) {
+      return std::ranges::find(those, name) != those.end();
+    });
+  };
+  const auto textOf = [&](const char* name) { return after.value<std::string>(name, owner()); };
+  PinnedEnd input = inputEnd_, output = outputEnd_; // a layout of the caller's stays
+  if (isChanged({"input_grid"}))
+    input = endFrom(textOf("input_grid"), "input_grid");
+  if (isChanged({"output_grid"}))
+    output = endFrom(textOf("output_grid"), "output_grid");
+  Shape shape = after.find<std::vector<Index>>("input_shape").value_or(Shape());
+  checkShape(shape);
 
-void NetworkPlan::setModel(const std::string& name) {
-  oneOf(kModels, name, "cost model");
+  input_ = std::move(shape);
+  inputEnd_ = std::move(input);
+  outputEnd_ = std::move(output);
+  processes_ = after.value<Index>("processes", owner());
+  model_ = textOf("cost_model");
+  link_ = {after.value<double>("link_latency", owner()),
+           1 / after.value<double>("link_bandwidth", owner())};
+  flops_ = after.find<double>("flop_rate");
+  memory_ = after.find<double>("memory_rate");
+  if (after.has("data_type"))
+    cellBytes_ = textOf("data_type") == "float64" ? 8 : 4;
+  inputChannels_ = after.find<bool>("input_channels");
+  memoryLimit_ = static_cast<double>(after.value<Index>("memory_limit", owner()));
+  objective_ = textOf("objective");
+  every_ = after.value<Index>("evaluate_every", owner());
+  placement_ = textOf("placement");
+  fewerProcesses_ = after.value<bool>("fewer_processes", owner());
+  overlap_ = after.value<double>("overlap_share", owner());
   found_.reset();
-  model_ = name;
-}
-
-void NetworkPlan::setLink(double latency, double bandwidth) {
-  if (!(latency >= 0) || !std::isfinite(latency) || !(bandwidth > 0) || !std::isfinite(bandwidth))
-    throw Error(TENON_ERR_ARG, fmt::format("latency is {} s and bandwidth {} B/s; they must be "
-                                           "finite, at least 0 and above 0",
-                                           latency, bandwidth));
-  found_.reset();
-  fitted_.reset();
-  link_ = {latency, 1 / bandwidth};
-}
-
-void NetworkPlan::setInputChannels(bool on) {
-  found_.reset();
-  inputChannels_ = on;
-}
-
-void NetworkPlan::setMemoryLimit(Index bytes) {
-  atLeast(bytes, 0, "the memory limit");
-  found_.reset();
-  memoryLimit_ = static_cast<double>(bytes);
-}
-
-void NetworkPlan::setObjective(const std::string& name, Index every) {
-  oneOf(kObjectives, name, "objective");
-  atLeast(every, 1, "the number of steps for each evaluation");
-  // Training and inference are priced by the evaluation, and a number of steps would be ignored.
-  if (every > 1 && name != "step")
-    throw Error(TENON_ERR_ARG, fmt::format("the network is evaluated every {} steps, but the "
-                                           "objective is {}; pass 1, or objective step",
-                                           every, name));
-  found_.reset();
-  objective_ = name;
-  every_ = every;
-}
-
-void NetworkPlan::setPlacement(const std::string& name) {
-  oneOf(kPlacements, name, "placement");
-  found_.reset();
-  placement_ = name;
-}
-
-void NetworkPlan::setFewerProcesses(bool on) {
-  found_.reset();
-  fewerProcesses_ = on;
-}
-
-void NetworkPlan::setOverlap(double share) {
-  if (!(share >= 0 && share <= 1))
-    throw Error(
-        TENON_ERR_ARG,
-        fmt::format("the share of communication beside computation is {}; it must be in 0 to 1",
-                    share));
-  found_.reset();
-  overlap_ = share;
+  if (isChanged({"link_latency", "link_bandwidth", "flop_rate", "memory_rate"}))
+    fitted_.reset();
+  settings_ = std::move(after);
 }
 
 void NetworkPlan::pinInput(PinnedEnd layout) {
@@ -148,32 +201,9 @@ void NetworkPlan::setSpace(Space space) {
   space_ = space;
 }
 
-void NetworkPlan::setFlops(double flops) {
-  if (!(flops > 0) || !std::isfinite(flops))
-    throw Error(TENON_ERR_ARG,
-                fmt::format("the rate of operations is {}; it must be finite and above 0", flops));
-  found_.reset();
-  fitted_.reset();
-  flops_ = flops;
-}
-
-void NetworkPlan::setMemoryRate(double bytesPerSecond) {
-  if (!(bytesPerSecond > 0) || !std::isfinite(bytesPerSecond))
-    throw Error(TENON_ERR_ARG, fmt::format("the memory rate is {}; it must be finite and above 0",
-                                           bytesPerSecond));
-  found_.reset();
-  fitted_.reset();
-  memory_ = bytesPerSecond;
-}
-
 void NetworkPlan::setRates(const OwnRates& rates) {
   found_.reset();
   fitted_ = rates;
-}
-
-void NetworkPlan::setCellBytes(Index bytes) {
-  found_.reset();
-  cellBytes_ = bytes;
 }
 
 FineGrid NetworkPlan::grid() const {
@@ -252,12 +282,8 @@ std::optional<Layout> NetworkPlan::pinnedOutput(const DeclaredNetwork& network) 
                     : std::nullopt;
 }
 
-void NetworkPlan::setInputShape(const Shape& shape) {
-  for (Index extent : shape)
-    atLeast(extent, 1, "an extent of the input");
-  // The shape that the table has anyway is accepted, so that a caller need not tell the two kinds
-  // apart.
-  if (network_.table && shape != network_.table->inputShape())
+void NetworkPlan::checkShape(const Shape& shape) const {
+  if (network_.table && !shape.empty() && shape != network_.table->inputShape())
     throw Error(
         TENON_ERR_SHAPE,
         fmt::format("the input of the network table '{}' has shape [{}], which nothing else "
@@ -265,8 +291,6 @@ void NetworkPlan::setInputShape(const Shape& shape) {
                     "a network of layers",
                     network_.name, fmt::join(network_.table->inputShape(), ","),
                     fmt::join(shape, ",")));
-  found_.reset();
-  input_ = shape;
 }
 
 const NetworkTable& NetworkPlan::table(const std::string& who) const {
@@ -280,11 +304,10 @@ const NetworkTable& NetworkPlan::table(const std::string& who) const {
 
 Shape NetworkPlan::inputShape() const {
   if (input_.empty())
-    throw Error(
-        TENON_ERR_STATE,
-        fmt::format("'{}' is a network of layers; set the shape of a sample of its input with "
-                    "TenonPlanSetInputShape()",
-                    network_.name));
+    throw Error(TENON_ERR_STATE,
+                fmt::format("'{}' is a network of layers; set the shape of a sample of its input, "
+                            "the setting input_shape",
+                            network_.name));
   Shape input = {batch_};
   input.insert(input.end(), input_.begin(), input_.end());
   return input;
@@ -297,8 +320,14 @@ DeclaredNetwork NetworkPlan::layers() const {
   return network;
 }
 
-// Refuses what T1 cannot price; it would be ignored in silence.
+// Refuses what does not fit together, and what T1 cannot price, which would be ignored in silence.
+// The settings come one by one, so that this is looked at when all are there.
 void NetworkPlan::checkModel() const {
+  if (every_ > 1 && objective_ != "step")
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the network is evaluated every {} steps, but the objective is {}; set "
+                            "evaluate_every 1, or objective step",
+                            every_, objective_));
   if (model_ == "t1" && (objective_ != "training" || inputEnd_ || outputEnd_ || overlap_ > 0))
     throw Error(TENON_ERR_SUPPORT,
                 "model t1 prices training without overlap, with an input that lies anywhere; use "
@@ -375,6 +404,7 @@ FoundPlan NetworkPlan::bestOf(const std::vector<FineGrid>& grids) const {
 }
 
 const FoundPlan& NetworkPlan::search() {
+  checkSets();
   checkModel();
   if (!found_) {
     // On a machine of one level both orders of the axes cost the same, and one is searched.
@@ -389,6 +419,19 @@ const FoundPlan& NetworkPlan::found() const {
   if (!found_)
     throw Error(TENON_ERR_STATE, "the plan was not searched; call TenonPlanSearch() first");
   return *found_;
+}
+
+std::string NetworkPlan::describe() const {
+  std::string text =
+      fmt::format("Plan of '{}': batch {}, {}\n", network_.name, batch_, settings_.describe());
+  if (!found_)
+    return text + "  not searched\n";
+  text += fmt::format("  predicted {:.4g} ms on {}\n", 1e3 * found_->seconds,
+                      counted(found_->grid->size(), "process", "processes"));
+  for (const PlannedLayer& layer : found_->layers)
+    text += fmt::format("  {}: {}\n", layer.name,
+                        layer.letters.empty() ? "one process" : layer.letters);
+  return text;
 }
 
 const PlannedLayer& NetworkPlan::layer(Index index) const {

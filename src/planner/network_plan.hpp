@@ -8,7 +8,7 @@
 #include "planner/prices/declared_network.hpp"
 #include "planner/prices/own_model.hpp"
 #include "planner/search/plan_search.hpp"
-#include "sys/errors/object.hpp"
+#include "sys/options/settable_object.hpp"
 
 #include <functional>
 #include <memory>
@@ -16,41 +16,23 @@
 
 namespace tenon {
 
-class NetworkPlan : public Object {
+class NetworkPlan : public SettableObject {
 public:
   static constexpr const char* kClass = "Plan";
 
   // Throws TENON_ERR_ARG unless the batch is at least 1.
   NetworkPlan(NetworkSource network, Index batch);
 
-  // The setters throw TENON_ERR_ARG for what is out of range.
-  void setProcesses(Index processes);
-  void setModel(const std::string& name);
-  void setLink(double latency, double bandwidth);
-  void setInputChannels(bool on);
+  // What is asked of the plan. A change drops the plan that was found.
+  const Settings& settings() const noexcept override { return settings_; }
   // The machine whose levels are those of the fine grid, and whose links have the prices.
   void setMachine(const Machine& machine);
   // The space of the arrays of a network of layers. Throws TENON_ERR_ARG if the machine was
   // measured with arrays in another.
   void setSpace(Space space);
-  void setFlops(double flops);
-  void setMemoryRate(double bytesPerSecond);
-  // Replaces the rates of the machine file and of these calls by rates that were fitted to
-  // measurements.
+  // Replaces the rates of the machine file and of the settings by rates that were fitted to
+  // measurements. A rate that is set afterwards counts again.
   void setRates(const OwnRates& rates);
-  // The size of an element for tables; layers have a data type of their own.
-  void setCellBytes(Index bytes);
-  // The shape of a sample, for networks of layers.
-  void setInputShape(const Shape& shape);
-  void setMemoryLimit(Index bytes);
-  // training, inference, or step: inference in a solver that needs it every so many steps.
-  void setObjective(const std::string& name, Index every);
-  // batch, space or auto: what the outermost axes of the fine grid split.
-  void setPlacement(const std::string& name);
-  // Whether plans that leave processes idle are searched as well.
-  void setFewerProcesses(bool on);
-  // The share of communication that goes on beside computation, 0 to 1.
-  void setOverlap(double share);
   // The layouts of the network's input and output, for given shapes and the number of processes.
   using PinnedEnd = std::function<Layout(const Shape&, Index processes)>;
   void pinInput(PinnedEnd layout);
@@ -58,6 +40,8 @@ public:
   void fix(const std::string& layer, const std::string& word);
 
   virtual const FoundPlan& search();
+  // What is asked, and the words of the layers once they were searched.
+  std::string describe() const override;
   // Throws TENON_ERR_STATE before a search.
   const FoundPlan& found() const;
   const PlannedLayer& layer(Index index) const;
@@ -68,6 +52,10 @@ public:
                           const PaperGrid& convolutions) const;
 
 protected:
+  // With the settings of plans of a kind.
+  NetworkPlan(NetworkSource network, Index batch, std::span<const OptionSpec> own);
+  bool hasTypes() const noexcept override { return false; }
+  void takeOver(Settings after, const Settings::Names& names) override;
   FineGrid grid() const;
   Index processes() const noexcept { return processes_; }
   Index batch() const noexcept { return batch_; }
@@ -92,24 +80,27 @@ private:
   Layout pinned(const PinnedEnd& end, const Shape& shape, const char* which) const;
   FoundPlan bestOf(const std::vector<FineGrid>& grids) const;
   void checkModel() const;
+  void checkShape(const Shape& shape) const;
   const NetworkTable& table(const std::string& who) const;
 
   NetworkSource network_;
-  Shape input_; // of a sample
-  Index batch_, processes_ = 1;
-  std::string model_ = "t1";
+  Index batch_;
+  Settings settings_;
+  Shape input_; // of a sample; empty: it is not set
+  Index processes_ = 1;
+  std::string model_;
   T1Link link_;
   std::optional<Machine> machine_;
   Space space_ = Space::Host;
   std::optional<double> flops_, memory_; // as they were set
   std::optional<OwnRates> fitted_;
-  Index cellBytes_ = 4;
+  Index cellBytes_ = 4; // of tables and network files; layers have a data type of their own
   std::optional<bool> inputChannels_; // none: as the model does by itself
   double memoryLimit_ = 0;
-  std::string objective_ = "training", placement_ = "batch";
-  Index every_ = 1;
+  std::string objective_, placement_;
+  Index every_ = 1; // steps of a solver for each evaluation
   bool fewerProcesses_ = false;
-  double overlap_ = 0;
+  double overlap_ = 0; // the share of communication that goes on beside computation
   PinnedEnd inputEnd_, outputEnd_;
   FixedWords fixed_;
   std::optional<FoundPlan> found_;

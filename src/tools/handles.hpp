@@ -86,6 +86,8 @@ public:
   ~Handle() { Destroy(&handle_); }
 
   operator H() const { return handle_; }
+  // For the calls that take an object of any class.
+  TenonObject object() const { return reinterpret_cast<TenonObject>(handle_); }
   H* out() { return &handle_; }
 
 private:

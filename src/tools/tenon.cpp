@@ -176,7 +176,7 @@ void printBuild() {
 void printLocal() {
   Machine machine;
   TenonCallAbort(TenonMachineCreateLocal(machine.out()));
-  TenonCallAbort(TenonMachineView(machine));
+  TenonCallAbort(TenonObjectView(machine.object()));
 }
 
 } // namespace
@@ -198,10 +198,10 @@ int runInfo() {
   Machine machine;
   if (isJob) {
     TenonCallAbort(TenonMachineCreateFromComm(MPI_COMM_WORLD, machine.out()));
-    TenonCallAbort(TenonMachineView(machine));
+    TenonCallAbort(TenonObjectView(machine.object()));
   } else if (!described.empty() && worldRank() == 0) {
     TenonCallAbort(TenonMachineCreateFromFile(described.c_str(), 0, machine.out()));
-    TenonCallAbort(TenonMachineView(machine));
+    TenonCallAbort(TenonObjectView(machine.object()));
   }
   return 0;
 }

@@ -5,17 +5,24 @@
 #include "train/adam.hpp"
 
 #include "kernels/elementwise/update.hpp"
-#include "sys/options/options.hpp"
 
 #include <fmt/format.h>
-
-#include <cmath>
 
 namespace tenon {
 
 namespace {
 
 constexpr OptionBounds kDecay{.least = 0, .most = 1, .isOpenAbove = true};
+constexpr OptionSpec kInGradient[] = {
+    learningRateOption("0.001"),
+    weightDecayOption("0"),
+};
+constexpr OptionSpec kDecoupled[] = {
+    learningRateOption("0.001"),
+    {"weight_decay", OptionSpec::Real, "0.01",
+     "weight decay: multiple of the parameters, times the learning rate, that is taken off them",
+     nullptr, atLeast(0)},
+};
 constexpr OptionSpec kAdamOptions[] = {
     {"beta1", OptionSpec::Real, "0.9", "decay rate of Adam's mean of gradients", nullptr, kDecay},
     {"beta2", OptionSpec::Real, "0.999", "decay rate of Adam's mean of squared gradients", nullptr,
@@ -23,37 +30,29 @@ constexpr OptionSpec kAdamOptions[] = {
     {"epsilon", OptionSpec::Real, "1e-8", "number added to the square root in Adam's denominator",
      nullptr, above(0)},
 };
+const OptionRegistration kInGradientRegistration{{"adam", kInGradient}};
+const OptionRegistration kDecoupledRegistration{{"adamw", kDecoupled}};
 const OptionRegistration kAdamRegistration{{"adam", kAdamOptions}};
+
+std::span<const OptionSpec> ratesOf(Adam::Decay decay) {
+  if (decay == Adam::Decay::Decoupled)
+    return kDecoupled;
+  return kInGradient;
+}
 
 } // namespace
 
 Adam::Adam(Ref<Layer> layer, Decay decay)
-    : Optimizer(std::move(layer), 0.001), decay_(decay), mean_(makeState()), square_(makeState()),
-      updates_(parameters().size()) {
-  if (decay == Decay::Decoupled)
-    setWeightDecay(0.01);
+    : Optimizer(std::move(layer), {ratesOf(decay), kAdamOptions}), decay_(decay),
+      mean_(makeState()), square_(makeState()), updates_(parameters().size()) {
+  takeOver(settings(), {});
 }
 
-void Adam::setBetas(double beta1, double beta2) {
-  for (double beta : {beta1, beta2})
-    if (!(beta >= 0 && beta < 1))
-      throw Error(TENON_ERR_ARG, fmt::format("Adam's beta is {}; it must be in [0,1)", beta));
-  beta1_ = beta1;
-  beta2_ = beta2;
-}
-
-void Adam::setEpsilon(double epsilon) {
-  if (!(epsilon > 0 && std::isfinite(epsilon)))
-    throw Error(TENON_ERR_ARG,
-                fmt::format("Adam's epsilon is {}; it must be finite and > 0", epsilon));
-  epsilon_ = epsilon;
-}
-
-void Adam::setFromOptions() {
-  Optimizer::setFromOptions();
-  setBetas(options().findReal(prefix(), "beta1").value_or(beta1_),
-           options().findReal(prefix(), "beta2").value_or(beta2_));
-  setEpsilon(options().findReal(prefix(), "epsilon").value_or(epsilon_));
+void Adam::takeOver(Settings after, const Settings::Names& names) {
+  beta1_ = after.value<double>("beta1", owner());
+  beta2_ = after.value<double>("beta2", owner());
+  epsilon_ = after.value<double>("epsilon", owner());
+  Optimizer::takeOver(std::move(after), names);
 }
 
 void Adam::visitNumbers(const std::string& path, StateVisitor& visitor) {

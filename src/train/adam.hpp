@@ -11,14 +11,12 @@ class Adam final : public Optimizer {
 public:
   enum class Decay { InGradient, Decoupled };
   explicit Adam(Ref<Layer> layer, Decay decay = Decay::InGradient);
-  const char* type() const noexcept override {
+  std::string_view type() const noexcept override {
     return decay_ == Decay::Decoupled ? "adamw" : "adam";
   }
-  void setFromOptions() override;
-  void setBetas(double beta1, double beta2);
-  void setEpsilon(double epsilon);
 
 private:
+  void takeOver(Settings after, const Settings::Names& names) override;
   void stepParameter(std::size_t number, const DTensor& direction, DTensor& value) override;
   // The updates of each parameter, "PATH/updates/conv1/weight".
   void visitNumbers(const std::string& path, StateVisitor& visitor) override;
@@ -26,7 +24,7 @@ private:
   std::vector<Slot> slots() const override { return {{"mean", &mean_}, {"square", &square_}}; }
 
   Decay decay_;
-  double beta1_ = 0.9, beta2_ = 0.999, epsilon_ = 1e-8;
+  double beta1_ = 0, beta2_ = 0, epsilon_ = 0; // as they are set
   StateTensors mean_, square_;
   // The updates of each parameter, for the bias correction: a frozen parameter has none.
   std::vector<std::uint64_t> updates_;

@@ -20,6 +20,16 @@ namespace tenon {
 
 namespace {
 
+constexpr OptionSpec kDatasetOptions[] = {
+    {"sample_scale", OptionSpec::Real, "1",
+     "factor of the numbers of samples; of IDX, of a pixel divided by 255"},
+    {"sample_shift", OptionSpec::Real, "0", "what is added to the scaled numbers of samples"},
+    {"shuffle", OptionSpec::Flag, "false",
+     "whether the samples have a new random order in each epoch, and not that of the file"},
+    {"shuffle_seed", OptionSpec::Int, "0", "seed of the random order of samples"},
+};
+const OptionRegistration kDatasetRegistration{{"dataset", kDatasetOptions}};
+
 void checkBatchLayout(const Layout& layout, const char* what) {
   if (layout.holdsAddends() || layout.hasHalos())
     throw Error(TENON_ERR_LAYOUT,
@@ -49,15 +59,18 @@ void Dataset::setShapes(Shape samples, LabelKind labels) {
   labels_ = std::move(labels);
 }
 
-void Dataset::setScaling(double scale, double shift) noexcept {
-  scale_ = scale;
-  shift_ = shift;
+Dataset::Dataset(CommPtr comm, std::span<const OptionSpec> own)
+    : SettableObject(kClass), comm_(std::move(comm)), settings_({own, kDatasetOptions}) {
+  Dataset::takeOver(settings_, {});
 }
 
-void Dataset::setShuffle(bool shuffle, std::uint64_t seed) noexcept {
-  shuffle_ = shuffle;
-  seed_ = seed;
+void Dataset::takeOver(Settings after, const Settings::Names&) {
+  scale_ = after.value<double>("sample_scale", owner());
+  shift_ = after.value<double>("sample_shift", owner());
+  isShuffled_ = after.value<bool>("shuffle", owner());
+  seed_ = static_cast<std::uint64_t>(after.value<Index>("shuffle_seed", owner()));
   epochOfOrder_.reset();
+  settings_ = std::move(after);
 }
 
 void Dataset::checkLayouts(const Layout& x, const Layout* labels) const {
@@ -78,8 +91,11 @@ void Dataset::checkLayouts(const Layout& x, const Layout* labels) const {
 }
 
 void Dataset::setUp(const Layout& x, const Layout* labels) {
-  agreeOnText(*comm_, "the layout of the batch",
-              [&] { return x.describe() + (labels ? labels->describe() : " without labels"); });
+  agreeOnText(*comm_, "the layout of the batch, and the settings of the dataset", [&] {
+    checkSets();
+    return fmt::format("{}{}; {}", x.describe(), labels ? labels->describe() : " without labels",
+                       settings_.describe());
+  });
   collectively(*comm_, [&] {
     checkLayouts(x, labels);
     open(x, labels);
@@ -109,7 +125,7 @@ const std::vector<Index>& Dataset::orderOf(Index epoch) {
   if (epochOfOrder_ == epoch)
     return order_;
   order_.resize(static_cast<std::size_t>(samples()));
-  if (shuffle_)
+  if (isShuffled_)
     order_ = permutation(seed_, streamOf("shuffle") + static_cast<std::uint64_t>(epoch), samples());
   else
     std::iota(order_.begin(), order_.end(), Index(0));

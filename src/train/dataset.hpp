@@ -4,13 +4,14 @@
 #pragma once
 
 #include "dtensor/dtensor.hpp"
+#include "sys/options/settable_object.hpp"
 
 #include <optional>
 #include <string>
 
 namespace tenon {
 
-class Dataset : public Object {
+class Dataset : public SettableObject {
 public:
   static constexpr const char* kClass = "Dataset";
 
@@ -18,12 +19,9 @@ public:
   // The number of samples, then the extents of one as a batch has them.
   const Shape& shape() const noexcept { return shape_; }
   Index samples() const noexcept { return shape_[0]; }
-  virtual void setFromOptions() {}
+  // They may change between any two batches.
+  const Settings& settings() const noexcept override { return settings_; }
 
-  // What the numbers of samples are multiplied by, and what is added; labels stay.
-  void setScaling(double scale, double shift) noexcept;
-  // Shuffled by (seed, epoch); otherwise in the files' order.
-  void setShuffle(bool shuffle, std::uint64_t seed) noexcept;
   // Collective. Batches will be x [batch, ...] and labels [batch, ...], in any layouts without
   // addends and halos; NULL for no labels.
   void setUp(const Layout& x, const Layout* labels);
@@ -41,7 +39,9 @@ public:
   void getBatch(Index epoch, Index batch, DTensor& x, DTensor* labels);
 
 protected:
-  explicit Dataset(CommPtr comm) : Object(kClass), comm_(std::move(comm)) {}
+  // With the settings of a kind of datasets beside those of all.
+  explicit Dataset(CommPtr comm, std::span<const OptionSpec> own = {});
+  void takeOver(Settings after, const Settings::Names& names) override;
 
   struct LabelKind {
     Shape shape; // as that of the samples; empty without labels
@@ -62,14 +62,17 @@ protected:
   virtual void fill(Index epoch, Index batch, DTensor& x, DTensor* labels) = 0;
 
 private:
+  bool hasTypes() const noexcept override { return !type().empty(); }
   void checkLayouts(const Layout& x, const Layout* labels) const;
   void checkTensors(const DTensor& x, const DTensor* labels) const;
 
   CommPtr comm_;
   Shape shape_;
   LabelKind labels_;
-  double scale_ = 1, shift_ = 0;
-  bool shuffle_ = false;
+  Settings settings_;
+  // What the numbers of samples are multiplied by, and what is added; labels stay.
+  double scale_ = 0, shift_ = 0;
+  bool isShuffled_ = false; // by (seed, epoch); otherwise in the files' order
   std::uint64_t seed_ = 0;
   std::optional<Layout> xLayout_, labelLayout_; // once set up
   BatchTensors staged_;                         // on the host, of tensors that are on the device

@@ -14,6 +14,8 @@ public:
   // width], and takes the pixel p as scale * p / 255 + shift.
   IdxDataset(CommPtr comm, const std::string& images, const std::string& labels);
 
+  std::string_view type() const noexcept override { return "idx"; }
+
 protected:
   void open(const Layout& x, const Layout* labels) override;
   void fill(Index epoch, Index batch, DTensor& x, DTensor* labels) override;

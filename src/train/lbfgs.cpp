@@ -8,7 +8,6 @@
 #include "dtensor/fill.hpp"
 #include "dtensor/measure.hpp"
 #include "sys/log/log.hpp"
-#include "sys/options/options.hpp"
 
 #include <fmt/format.h>
 
@@ -30,6 +29,11 @@ double roundingOf(const std::vector<Ref<Parameter>>& parameters) {
 constexpr double kRoundings = 100; // of a loss, which is a sum
 
 constexpr OptionSpec kLbfgsOptions[] = {
+    {"learning_rate", OptionSpec::Real, "1",
+     "learning rate, which scales the very first move; later ones have the length that the pairs "
+     "of differences give",
+     nullptr, above(0)},
+    weightDecayOption("0"),
     {"history",
      OptionSpec::Int,
      "10",
@@ -52,51 +56,35 @@ const OptionRegistration kLbfgsRegistration{{"lbfgs", kLbfgsOptions}};
 } // namespace
 
 Lbfgs::Lbfgs(Ref<Layer> layer)
-    : Optimizer(std::move(layer), 1), gradient_(makeState()), before_(makeState()),
+    : Optimizer(std::move(layer), {kLbfgsOptions}), gradient_(makeState()), before_(makeState()),
       direction_(makeState()), start_(makeState()), rounding_(roundingOf(parameters())) {
-  setHistory(10);
+  takeOver(settings(), {});
 }
 
-void Lbfgs::setHistory(Index pairs) {
-  if (pairs < 1 || pairs > 1000)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("the history of L-BFGS is {} pairs; it must be in [1,1000]", pairs));
-  if (steps() > 0 && pairs != static_cast<Index>(pairs_.size()))
-    throw Error(TENON_ERR_STATE, "the history of L-BFGS cannot change after the first step");
-  pairs_.resize(static_cast<std::size_t>(pairs));
-  names_.clear();
-  for (Index i = 0; i < pairs; ++i) {
-    Pair& pair = pairs_[static_cast<std::size_t>(i)];
-    if (pair.s.empty())
-      pair = {makeState(), makeState()};
-    names_.push_back(fmt::format("move_{}", i));
-    names_.push_back(fmt::format("change_{}", i));
+void Lbfgs::takeOver(Settings after, const Settings::Names& names) {
+  const auto history = after.value<Index>("history", owner());
+  if (history != static_cast<Index>(pairs_.size())) {
+    if (steps() > 0)
+      throw Error(TENON_ERR_STATE,
+                  fmt::format("the history of {} cannot change after its first step", title()));
+    makePairs(history);
   }
+  iterations_ = after.value<Index>("iterations", owner());
+  gradientTolerance_ = after.value<double>("gradient_tolerance", owner());
+  changeTolerance_ = after.value<double>("change_tolerance", owner());
+  Optimizer::takeOver(std::move(after), names);
 }
 
-void Lbfgs::setIterations(Index iterations) {
-  if (iterations < 1)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("L-BFGS may take {} iterations; it needs at least 1", iterations));
-  iterations_ = iterations;
-}
-
-void Lbfgs::setTolerances(double gradient, double change) {
-  for (double tolerance : {gradient, change})
-    if (!(tolerance >= 0 && std::isfinite(tolerance)))
-      throw Error(
-          TENON_ERR_ARG,
-          fmt::format("a tolerance of L-BFGS is {}; it must be finite and >= 0", tolerance));
-  gradientTolerance_ = gradient;
-  changeTolerance_ = change;
-}
-
-void Lbfgs::setFromOptions() {
-  Optimizer::setFromOptions();
-  setHistory(options().findInt(prefix(), "history").value_or(static_cast<Index>(pairs_.size())));
-  setIterations(options().findInt(prefix(), "iterations").value_or(iterations_));
-  setTolerances(options().findReal(prefix(), "gradient_tolerance").value_or(gradientTolerance_),
-                options().findReal(prefix(), "change_tolerance").value_or(changeTolerance_));
+void Lbfgs::makePairs(Index count) {
+  std::vector<Pair> pairs(static_cast<std::size_t>(count));
+  std::vector<std::string> names;
+  for (Index i = 0; i < count; ++i) {
+    pairs[static_cast<std::size_t>(i)] = {makeState(), makeState()};
+    names.push_back(fmt::format("move_{}", i));
+    names.push_back(fmt::format("change_{}", i));
+  }
+  pairs_ = std::move(pairs);
+  names_ = std::move(names);
 }
 
 void Lbfgs::update(std::optional<double>) {

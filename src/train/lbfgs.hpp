@@ -13,17 +13,12 @@ namespace tenon {
 class Lbfgs final : public Optimizer {
 public:
   explicit Lbfgs(Ref<Layer> layer);
-  const char* type() const noexcept override { return "lbfgs"; }
-  void setFromOptions() override;
-  // Pairs that are kept; before the first step.
-  void setHistory(Index pairs);
-  // At most so many directions in one step.
-  void setIterations(Index iterations);
-  // A step ends where the gradient's norm is not above the first, or the length of the last move or
-  // its change of the loss is below the second.
-  void setTolerances(double gradient, double change);
+  std::string_view type() const noexcept override { return "lbfgs"; }
 
 private:
+  // The history may change before the first step only.
+  void takeOver(Settings after, const Settings::Names& names) override;
+  void makePairs(Index count);
   double updateWith(const Closure& closure) override;
   [[noreturn]] void stepParameter(std::size_t, const DTensor&, DTensor&) override;
   [[noreturn]] void update(std::optional<double>) override;
@@ -50,8 +45,10 @@ private:
   void computeProducts(Pair& pair) const;
   bool iterate(const Closure& closure, double& loss, double gradientNorm);
 
-  Index iterations_ = 20;
-  double gradientTolerance_ = 1e-7, changeTolerance_ = 1e-9;
+  Index iterations_ = 0; // at most so many directions in one step
+  // A step ends where the gradient's norm is not above the first, or the length of the last move or
+  // its change of the loss is below the second.
+  double gradientTolerance_ = 0, changeTolerance_ = 0;
   std::vector<Pair> pairs_; // a ring
   std::vector<std::string> names_;
   std::uint64_t count_ = 0, next_ = 0; // pairs there are, and where the next one goes

@@ -8,7 +8,6 @@
 #include "sys/errors/at_work.hpp"
 #include "sys/errors/registry.hpp"
 #include "sys/log/log.hpp"
-#include "sys/options/options.hpp"
 #include "sys/text/output.hpp"
 #include "train/adam.hpp"
 #include "train/lbfgs.hpp"
@@ -23,49 +22,18 @@ namespace tenon {
 
 namespace {
 
-constexpr const char* kNotFinite = "error|warning";
-
 constexpr OptionSpec kOptimizerOptions[] = {
-    {"learning_rate", OptionSpec::Real, nullptr, "learning rate (the default depends on the type)",
-     nullptr, above(0)},
-    {"weight_decay", OptionSpec::Real, "0",
-     "weight decay: multiple of the parameters added to their gradients (adamw: taken off them)",
-     nullptr, atLeast(0)},
-    {"schedule", OptionSpec::Choice, "constant", "how the learning rate changes from step to step",
-     "constant|step|cosine|plateau"},
-    {"schedule_period", OptionSpec::Int, nullptr,
-     "steps between reductions of the schedule step, and until the end of cosine", nullptr,
-     atLeast(1)},
-    {"schedule_factor",
-     OptionSpec::Real,
-     "0.1",
-     "factor of the learning rate at each reduction of the schedules step and plateau",
-     nullptr,
-     {.least = 0, .most = 1, .isOpenBelow = true}},
-    {"least_rate",
-     OptionSpec::Real,
-     "0",
-     "fraction of the learning rate at which the schedules cosine and plateau end",
-     nullptr,
-     {.least = 0, .most = 1}},
-    {"warmup", OptionSpec::Int, "0", "steps in which the learning rate rises to its value", nullptr,
-     atLeast(0)},
-    {"patience", OptionSpec::Int, "10",
-     "reports without improvement before the schedule plateau reduces the learning rate", nullptr,
-     atLeast(0)},
-    {"stop_patience", OptionSpec::Int, "0",
-     "reports without improvement after which training should stop; 0: never", nullptr, atLeast(0)},
-    {"improvement",
-     OptionSpec::Real,
-     "1e-4",
-     "fraction of the best loss by which a report must be lower to count as an improvement",
-     nullptr,
-     {.least = 0, .most = 1, .isOpenAbove = true}},
     {"not_finite", OptionSpec::Choice, "error",
      "what is done at a step whose loss or gradients are infinite or NaN; warning: leave it out",
-     kNotFinite},
+     "error|warning"},
 };
 const OptionRegistration kOptimizerRegistration{{"optimizer", kOptimizerOptions}};
+const OptionRegistration kScheduleRegistration{{"optimizer", RateSchedule::options()}};
+
+Settings settingsOf(std::vector<std::span<const OptionSpec>> tables) {
+  tables.insert(tables.end(), {RateSchedule::options(), kOptimizerOptions});
+  return Settings(tables);
+}
 
 using Factory = Ref<Optimizer> (*)(Ref<Layer>);
 
@@ -90,8 +58,8 @@ TypeRegistry<Factory>& optimizerTypes() {
 
 } // namespace
 
-Optimizer::Optimizer(Ref<Layer> layer, double learningRate)
-    : Object(kClass), layer_(std::move(layer)), learningRate_(learningRate) {
+Optimizer::Optimizer(Ref<Layer> layer, OptionTables tables)
+    : SettableObject(kClass), layer_(std::move(layer)), settings_(settingsOf(std::move(tables))) {
   if (!layer_->isSetUp())
     throw Error(
         TENON_ERR_STATE,
@@ -101,56 +69,19 @@ Optimizer::Optimizer(Ref<Layer> layer, double learningRate)
   parameters_ = layer_->parameters();
 }
 
-void Optimizer::setLearningRate(double rate) {
-  if (!(rate > 0 && std::isfinite(rate)))
-    throw Error(TENON_ERR_ARG,
-                fmt::format("the learning rate is {}; it must be finite and > 0", rate));
-  learningRate_ = rate;
+void Optimizer::takeOver(Settings after, const Settings::Names&) {
+  learningRate_ = after.value<double>("learning_rate", owner());
+  weightDecay_ = after.value<double>("weight_decay", owner());
+  isNotFiniteError_ = after.value<std::string>("not_finite", owner()) == "error";
+  schedule_.take(after);
+  settings_ = std::move(after);
 }
 
-void Optimizer::setWeightDecay(double decay) {
-  if (!(decay >= 0 && std::isfinite(decay)))
-    throw Error(TENON_ERR_ARG,
-                fmt::format("the weight decay is {}; it must be finite and >= 0", decay));
-  weightDecay_ = decay;
-}
-
-void Optimizer::setNotFinite(const std::string& action) {
-  if (action != "error" && action != "warning")
-    throw Error(TENON_ERR_ARG, fmt::format("there is no action '{}' for steps that are not finite; "
-                                           "use error or warning",
-                                           action));
-  notFinite_ = action == "error" ? NotFinite::Error : NotFinite::Warning;
-}
-
+// A schedule from the options without its period is an error here already, and not in a step, where
+// it could end a run.
 void Optimizer::setFromOptions() {
-  if (const auto rate = options().findReal(prefix(), "learning_rate"))
-    setLearningRate(*rate);
-  if (const auto decay = options().findReal(prefix(), "weight_decay"))
-    setWeightDecay(*decay);
-  if (const auto action = options().findChoice(prefix(), "not_finite"))
-    setNotFinite(*action);
-  readSchedule();
-}
-
-void Optimizer::readSchedule() {
-  RateSchedule::Settings s = schedule_.settings();
-  if (const auto kind = options().findChoice(prefix(), "schedule"))
-    s.kind = RateSchedule::parseKind(*kind);
-  const auto integer = [&](const char* name, Index& value) {
-    value = options().findInt(prefix(), name).value_or(value);
-  };
-  const auto real = [&](const char* name, double& value) {
-    value = options().findReal(prefix(), name).value_or(value);
-  };
-  integer("schedule_period", s.period);
-  real("schedule_factor", s.factor);
-  real("least_rate", s.least);
-  integer("warmup", s.warmup);
-  integer("patience", s.patience);
-  integer("stop_patience", s.stopPatience);
-  real("improvement", s.improvement);
-  schedule_.set(s);
+  SettableObject::setFromOptions();
+  schedule_.check();
 }
 
 void Optimizer::checkIdle() const {
@@ -163,11 +94,13 @@ void Optimizer::checkIdle() const {
 
 void Optimizer::step() {
   checkIdle();
+  checkSets();
   update(std::nullopt);
 }
 
 double Optimizer::stepWith(const Closure& closure) {
   checkIdle();
+  checkSets();
   const AtWork atWork(atWork_);
   return updateWith(closure);
 }
@@ -222,7 +155,7 @@ bool Optimizer::isFinite(const Directions& directions, std::optional<double> los
                                              loss ? fmt::format("the loss is {}, ", *loss) : "",
                                              norm, placeOfNotFinite());
   const bool isFirst = comm()->rank() == 0;
-  if (notFinite_ == NotFinite::Error)
+  if (isNotFiniteError_)
     throw Error(
         TENON_ERR_NOT_FINITE,
         fmt::format("in step {} of {}, {}; parameters and optimizer are as before the step. "

@@ -5,32 +5,42 @@
 #pragma once
 
 #include "layer/networks/state.hpp"
+#include "sys/options/settable_object.hpp"
 #include "train/rate_schedule.hpp"
 
 #include <functional>
 
 namespace tenon {
 
-class Optimizer : public Object {
+// The settings that all types have, but with defaults of their own.
+constexpr OptionSpec learningRateOption(const char* byDefault) {
+  return {"learning_rate", OptionSpec::Real, byDefault, "learning rate", nullptr, above(0)};
+}
+constexpr OptionSpec weightDecayOption(const char* byDefault) {
+  return {
+      "weight_decay", OptionSpec::Real,
+      byDefault,      "weight decay: multiple of the parameters that is added to their gradients",
+      nullptr,        atLeast(0)};
+}
+
+class Optimizer : public SettableObject {
 public:
   static constexpr const char* kClass = "Optimizer";
 
-  virtual const char* type() const noexcept = 0;
+  std::string_view type() const noexcept override = 0;
   const CommPtr& comm() const noexcept { return layer_->comm(); }
-  // Reads -tenon_[prefix_]learning_rate and the type's own options.
-  virtual void setFromOptions();
-  void setLearningRate(double rate);
-  double learningRate() const noexcept { return learningRate_; }
-  void setWeightDecay(double decay);
+  // The settings of the type, of the schedule and of all optimizers, which may change between any
+  // two steps.
+  const Settings& settings() const noexcept override { return settings_; }
+  void setFromOptions() override;
   double weightDecay() const noexcept { return weightDecay_; }
   Index steps() const noexcept { return static_cast<Index>(steps_); }
   // What the next step uses: the learning rate times the schedule's factor.
-  double currentRate() const { return learningRate_ * schedule_.factor(steps()); }
+  double currentRate() const {
+    schedule_.check();
+    return learningRate_ * schedule_.factor(steps());
+  }
   RateSchedule& schedule() noexcept { return schedule_; }
-  // What is done about a loss or gradients that are not finite: an error (the default), before
-  // which nothing is changed, or a warning, after which the step is counted but left out.
-  enum class NotFinite { Error, Warning };
-  void setNotFinite(const std::string& action);
 
   // Converts the gradients, steps every parameter that is not frozen and clears the gradients.
   // Collective.
@@ -49,7 +59,12 @@ public:
   void visitState(const std::string& path, StateVisitor& visitor);
 
 protected:
-  Optimizer(Ref<Layer> layer, double learningRate);
+  // The tables of the type's settings, among them learning_rate and weight_decay with the type's
+  // defaults. The type's constructor ends with a first takeOver().
+  using OptionTables = std::vector<std::span<const OptionSpec>>;
+  Optimizer(Ref<Layer> layer, OptionTables tables);
+  // A type takes over its own settings before those of all types.
+  void takeOver(Settings after, const Settings::Names& names) override;
   // Steps one parameter; `number` counts the parameters.
   virtual void stepParameter(std::size_t number, const DTensor& direction, DTensor& value) = 0;
   const std::vector<Ref<Parameter>>& parameters() const noexcept { return parameters_; }
@@ -76,17 +91,19 @@ protected:
   void endStep();
 
 private:
-  void readSchedule();
   void checkIdle() const;
   std::string placeOfNotFinite() const;
 
   Ref<Layer> layer_;
   std::vector<Ref<Parameter>> parameters_;
-  double learningRate_, weightDecay_ = 0;
+  Settings settings_;
+  double learningRate_ = 0, weightDecay_ = 0; // as they are set
   std::uint64_t steps_ = 0;
   RateSchedule schedule_;
   Directions directions_; // kept for its memory: a step allocates nothing
-  NotFinite notFinite_ = NotFinite::Error;
+  // Whether a loss or gradients that are not finite are an error, before which nothing is changed, or
+  // a warning, after which the step is counted but left out.
+  bool isNotFiniteError_ = true;
   bool warned_ = false; // and no finite step since
   bool atWork_ = false;
 };

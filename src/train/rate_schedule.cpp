@@ -5,7 +5,6 @@
 
 #include "layer/networks/state.hpp"
 #include "sys/errors/error.hpp"
-#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 
@@ -21,52 +20,80 @@ namespace {
 
 const std::vector<std::string> kKinds = {"constant", "step", "cosine", "plateau"};
 
-void require(bool holds, const char* what, double value, const char* range) {
-  if (!holds)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("{} of the schedule is {}; it must be {}", what, value, range));
-}
+constexpr OptionSpec kOptions[] = {
+    {"schedule", OptionSpec::Choice, "constant", "how the learning rate changes from step to step",
+     "constant|step|cosine|plateau"},
+    {"schedule_period", OptionSpec::Int, nullptr,
+     "steps between reductions of the schedule step, and until the end of cosine", nullptr,
+     atLeast(1)},
+    {"schedule_factor",
+     OptionSpec::Real,
+     "0.1",
+     "factor of the learning rate at each reduction of the schedules step and plateau",
+     nullptr,
+     {.least = 0, .most = 1, .isOpenBelow = true}},
+    {"least_rate",
+     OptionSpec::Real,
+     "0",
+     "fraction of the learning rate at which the schedules cosine and plateau end",
+     nullptr,
+     {.least = 0, .most = 1}},
+    {"warmup", OptionSpec::Int, "0", "steps in which the learning rate rises to its value", nullptr,
+     atLeast(0)},
+    {"patience", OptionSpec::Int, "10",
+     "reports without improvement before the schedule plateau reduces the learning rate", nullptr,
+     atLeast(0)},
+    {"stop_patience", OptionSpec::Int, "0",
+     "reports without improvement after which training should stop; 0: never", nullptr, atLeast(0)},
+    {"improvement",
+     OptionSpec::Real,
+     "1e-4",
+     "fraction of the best loss by which a report must be lower to count as an improvement",
+     nullptr,
+     {.least = 0, .most = 1, .isOpenAbove = true}},
+};
 
 } // namespace
 
-RateSchedule::Kind RateSchedule::parseKind(const std::string& name) {
-  const auto found = std::find(kKinds.begin(), kKinds.end(), name);
-  if (found == kKinds.end())
-    throw Error(TENON_ERR_ARG,
-                fmt::format("unknown schedule \"{}\"; expected one of {}", name, joined(kKinds)));
-  return static_cast<Kind>(found - kKinds.begin());
+std::span<const OptionSpec> RateSchedule::options() noexcept {
+  return kOptions;
 }
 
-void RateSchedule::set(const Settings& s) {
-  const bool isPeriodic = s.kind == Kind::Step || s.kind == Kind::Cosine;
-  require(s.period >= (isPeriodic ? 1 : 0), "the period", static_cast<double>(s.period),
-          isPeriodic ? "at least 1 step" : "at least 0");
-  require(s.factor > 0 && s.factor <= 1, "the factor", s.factor, "in (0,1]");
-  require(s.least >= 0 && s.least <= 1, "the least fraction", s.least, "in [0,1]");
-  require(s.warmup >= 0, "the warm-up", static_cast<double>(s.warmup), "at least 0 steps");
-  require(s.patience >= 0, "the patience", static_cast<double>(s.patience), "at least 0 reports");
-  require(s.stopPatience >= 0, "the patience before a stop", static_cast<double>(s.stopPatience),
-          "at least 0 reports");
-  require(s.improvement >= 0 && s.improvement < 1, "the improvement", s.improvement, "in [0,1)");
-  settings_ = s;
+void RateSchedule::take(const Settings& settings) {
+  const auto kind = *settings.find<std::string>("schedule");
+  kind_ = static_cast<Kind>(std::find(kKinds.begin(), kKinds.end(), kind) - kKinds.begin());
+  period_ = settings.find<Index>("schedule_period").value_or(0);
+  factor_ = *settings.find<double>("schedule_factor");
+  least_ = *settings.find<double>("least_rate");
+  warmup_ = *settings.find<Index>("warmup");
+  patience_ = *settings.find<Index>("patience");
+  stopPatience_ = *settings.find<Index>("stop_patience");
+  improvement_ = *settings.find<double>("improvement");
+}
+
+void RateSchedule::check() const {
+  if (period_ < 1 && (kind_ == Kind::Step || kind_ == Kind::Cosine))
+    throw Error(TENON_ERR_STATE,
+                fmt::format("the schedule {} of the learning rate has no period; set "
+                            "schedule_period, in steps",
+                            kKinds[static_cast<std::size_t>(kind_)]));
 }
 
 double RateSchedule::factor(Index stepsDone) const {
-  const Settings& s = settings_;
   const auto done = static_cast<double>(stepsDone);
-  const double warm = stepsDone < s.warmup ? (done + 1) / static_cast<double>(s.warmup) : 1;
-  const Index n = std::max<Index>(0, stepsDone - s.warmup);
-  switch (s.kind) {
+  const double warm = stepsDone < warmup_ ? (done + 1) / static_cast<double>(warmup_) : 1;
+  const Index n = std::max<Index>(0, stepsDone - warmup_);
+  switch (kind_) {
   case Kind::Step: {
-    const Index periods = n / s.period;
-    return warm * std::pow(s.factor, static_cast<double>(periods));
+    const Index periods = n / period_;
+    return warm * std::pow(factor_, static_cast<double>(periods));
   }
   case Kind::Cosine: {
-    const double part = std::min(1.0, static_cast<double>(n) / static_cast<double>(s.period));
-    return warm * (s.least + (1 - s.least) * (1 + std::cos(std::numbers::pi * part)) / 2);
+    const double part = std::min(1.0, static_cast<double>(n) / static_cast<double>(period_));
+    return warm * (least_ + (1 - least_) * (1 + std::cos(std::numbers::pi * part)) / 2);
   }
   case Kind::Plateau:
-    return warm * std::max(s.least, std::pow(s.factor, static_cast<double>(reductions_)));
+    return warm * std::max(least_, std::pow(factor_, static_cast<double>(reductions_)));
   default:
     return warm;
   }
@@ -75,19 +102,18 @@ double RateSchedule::factor(Index stepsDone) const {
 bool RateSchedule::report(double loss) {
   const bool isBetter =
       // The first report is compared with infinity, of which no fraction can be taken.
-      std::isinf(best_) ? loss < best_ : loss < best_ - settings_.improvement * std::abs(best_);
+      std::isinf(best_) ? loss < best_ : loss < best_ - improvement_ * std::abs(best_);
   if (isBetter) {
     best_ = loss;
     waiting_ = sinceReduction_ = 0;
   } else {
     ++waiting_;
-    if (++sinceReduction_ > static_cast<std::uint64_t>(settings_.patience)) {
+    if (++sinceReduction_ > static_cast<std::uint64_t>(patience_)) {
       ++reductions_;
       sinceReduction_ = 0;
     }
   }
-  return settings_.stopPatience > 0 &&
-         waiting_ >= static_cast<std::uint64_t>(settings_.stopPatience);
+  return stopPatience_ > 0 && waiting_ >= static_cast<std::uint64_t>(stopPatience_);
 }
 
 void RateSchedule::visitState(const std::string& path, StateVisitor& visitor) {

@@ -11,10 +11,12 @@
 //               reports in a row have not improved on the best by the fraction `improvement` of it
 #pragma once
 
+#include "sys/options/settings.hpp"
 #include "sys/types.hpp"
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 
 namespace tenon {
@@ -23,22 +25,14 @@ class StateVisitor;
 
 class RateSchedule {
 public:
-  enum class Kind { Constant, Step, Cosine, Plateau };
-  struct Settings {
-    Kind kind = Kind::Constant;
-    Index period = 0; // of Step and Cosine, in steps
-    double factor = 0.1, least = 0;
-    Index warmup = 0;
-    Index patience = 10;
-    Index stopPatience = 0; // reports without improvement after which to stop; 0: never
-    double improvement = 1e-4;
-  };
+  // The settings that an optimizer has for its schedule, by whose names take() finds the values.
+  static std::span<const OptionSpec> options() noexcept;
+  void take(const Settings& settings);
+  // Throws TENON_ERR_STATE if the schedule needs a period and none is set: a period can be set after
+  // the schedule.
+  void check() const;
 
-  // Throws TENON_ERR_ARG unless the settings are in range and fit each other.
-  void set(const Settings& settings);
-  const Settings& settings() const noexcept { return settings_; }
-  static Kind parseKind(const std::string& name);
-
+  // Of a rate that check() accepts.
   double factor(Index stepsDone) const;
   // Returns whether the run should stop.
   bool report(double loss);
@@ -46,9 +40,16 @@ public:
   void visitState(const std::string& path, StateVisitor& visitor);
 
 private:
-  bool watches() const { return settings_.kind == Kind::Plateau || settings_.stopPatience > 0; }
+  enum class Kind { Constant, Step, Cosine, Plateau };
+  bool watches() const { return kind_ == Kind::Plateau || stopPatience_ > 0; }
 
-  Settings settings_;
+  Kind kind_ = Kind::Constant;
+  Index period_ = 0; // of Step and Cosine, in steps; 0: not set
+  double factor_ = 0.1, least_ = 0;
+  Index warmup_ = 0, patience_ = 10;
+  Index stopPatience_ = 0; // reports without improvement after which to stop; 0: never
+  double improvement_ = 1e-4;
+
   double best_ = std::numeric_limits<double>::infinity();
   std::uint64_t waiting_ = 0, sinceReduction_ = 0, reductions_ = 0; // in reports
 };

@@ -5,15 +5,14 @@
 #include "train/sgd.hpp"
 
 #include "kernels/elementwise/update.hpp"
-#include "sys/options/options.hpp"
-
-#include <fmt/format.h>
 
 namespace tenon {
 
 namespace {
 
 constexpr OptionSpec kSgdOptions[] = {
+    learningRateOption("0.01"),
+    weightDecayOption("0"),
     {"momentum",
      OptionSpec::Real,
      "0",
@@ -26,20 +25,14 @@ const OptionRegistration kSgdRegistration{{"sgd", kSgdOptions}};
 
 } // namespace
 
-Sgd::Sgd(Ref<Layer> layer) : Optimizer(std::move(layer), 0.01), velocity_(makeState()) {}
-
-void Sgd::setMomentum(double momentum, bool nesterov) {
-  if (!(momentum >= 0 && momentum < 1))
-    throw Error(TENON_ERR_ARG, fmt::format("the momentum is {}; it must be in [0,1)", momentum));
-  momentum_ = momentum;
-  nesterov_ = nesterov;
+Sgd::Sgd(Ref<Layer> layer) : Optimizer(std::move(layer), {kSgdOptions}), velocity_(makeState()) {
+  takeOver(settings(), {});
 }
 
-void Sgd::setFromOptions() {
-  Optimizer::setFromOptions();
-  const auto momentum = options().findReal(prefix(), "momentum");
-  const auto nesterov = options().findFlag(prefix(), "nesterov");
-  setMomentum(momentum.value_or(momentum_), nesterov.value_or(nesterov_));
+void Sgd::takeOver(Settings after, const Settings::Names& names) {
+  momentum_ = after.value<double>("momentum", owner());
+  nesterov_ = after.value<bool>("nesterov", owner());
+  Optimizer::takeOver(std::move(after), names);
 }
 
 void Sgd::stepParameter(std::size_t number, const DTensor& direction, DTensor& value) {

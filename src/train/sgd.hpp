@@ -9,11 +9,10 @@ namespace tenon {
 class Sgd final : public Optimizer {
 public:
   explicit Sgd(Ref<Layer> layer);
-  const char* type() const noexcept override { return "sgd"; }
-  void setFromOptions() override;
-  void setMomentum(double momentum, bool nesterov);
+  std::string_view type() const noexcept override { return "sgd"; }
 
 private:
+  void takeOver(Settings after, const Settings::Names& names) override;
   void stepParameter(std::size_t number, const DTensor& direction, DTensor& value) override;
 
   std::vector<Slot> slots() const override { return {{"velocity", &velocity_}}; }

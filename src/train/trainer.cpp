@@ -8,7 +8,6 @@
 #include "dtensor/host_view.hpp"
 #include "linop/exchange/make_conversion.hpp"
 #include "sys/errors/at_work.hpp"
-#include "sys/options/options.hpp"
 
 #include <fmt/format.h>
 
@@ -21,10 +20,14 @@ namespace {
 constexpr OptionSpec kTrainerOptions[] = {
     {"accumulation", OptionSpec::Int, "1", "batches whose mean gradient makes a step", nullptr,
      atLeast(1)},
-    {"gradient_norm", OptionSpec::Real, nullptr,
-     "largest norm of the gradients, to which larger ones are scaled", nullptr, above(0)},
+    {"gradient_norm", OptionSpec::Real, "0",
+     "largest norm of the gradients, to which larger ones are scaled; 0: no limit", nullptr,
+     atLeast(0)},
     {"validation_every", OptionSpec::Int, "0",
      "steps from one validation to the next; 0: after each epoch", nullptr, atLeast(0)},
+    {"checkpoint_every", OptionSpec::Int, "0",
+     "steps from one checkpoint of a trainer to the next; 0: after each epoch", nullptr,
+     atLeast(0)},
 };
 const OptionRegistration kTrainerRegistration{{"trainer", kTrainerOptions}};
 
@@ -36,8 +39,9 @@ Layout onAllRanks(const CommPtr& comm, const Shape& shape) {
 } // namespace
 
 Trainer::Trainer(Ref<Layer> network, Ref<Layer> loss, Ref<Optimizer> optimizer)
-    : Object(kClass), network_(std::move(network)), criterion_(std::move(loss)),
-      optimizer_(std::move(optimizer)) {
+    : SettableObject(kClass), network_(std::move(network)), criterion_(std::move(loss)),
+      optimizer_(std::move(optimizer)), settings_({kTrainerOptions}) {
+  takeOver(settings_, {});
   if (!network_->isSetUp())
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} is not set up; call TenonLayerSetUp() before TenonTrainerCreate()",
@@ -48,12 +52,19 @@ Trainer::Trainer(Ref<Layer> network, Ref<Layer> loss, Ref<Optimizer> optimizer)
   }
 }
 
-void Trainer::setFromOptions() {
-  if (const auto batches = options().findInt(prefix(), "accumulation"))
-    setAccumulation(*batches);
-  if (const auto most = options().findReal(prefix(), "gradient_norm"))
-    setGradientNorm(*most);
-  validationEvery_ = options().findInt(prefix(), "validation_every").value_or(validationEvery_);
+void Trainer::checkChange(const std::string& call) const {
+  if (isRunning_)
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} is not allowed while {} is running; do it between runs", call, title()));
+}
+
+void Trainer::takeOver(Settings after, const Settings::Names&) {
+  accumulation_ = after.value<Index>("accumulation", owner());
+  gradientNorm_ = after.value<double>("gradient_norm", owner());
+  validationEvery_ = after.value<Index>("validation_every", owner());
+  saveEvery_ = after.value<Index>("checkpoint_every", owner());
+  settings_ = std::move(after);
 }
 
 Trainer::Batches Trainer::batchesOf(const Ref<Dataset>& dataset) const {
@@ -63,37 +74,6 @@ Trainer::Batches Trainer::batchesOf(const Ref<Dataset>& dataset) const {
           [dataset](Index epoch, Index batch, DTensor& to, DTensor* target) {
             dataset->getBatch(epoch, batch, to, target);
           }};
-}
-
-void Trainer::setValidation(Batches batches, Index every) {
-  if (every < 0)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("validation every {} steps was asked for; use 0, after each epoch, or "
-                            "more",
-                            every));
-  validation_ = Feed{std::move(batches)};
-  validationEvery_ = every;
-}
-
-void Trainer::setAccumulation(Index batches) {
-  if (batches < 1)
-    throw Error(TENON_ERR_ARG, fmt::format("a step of {} batches; it needs at least 1", batches));
-  accumulation_ = batches;
-}
-
-void Trainer::setGradientNorm(double most) {
-  if (!(most > 0))
-    throw Error(TENON_ERR_ARG,
-                fmt::format("the largest norm of the gradients is {}; it must be > 0", most));
-  gradientNorm_ = most;
-}
-
-void Trainer::setSave(std::function<void(Index)> save, Index every) {
-  if (every < 1)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("a checkpoint every {} steps; it must be at least 1", every));
-  save_ = std::move(save);
-  saveEvery_ = every;
 }
 
 Index Trainer::stepsPerEpoch() const {
@@ -113,7 +93,7 @@ void Trainer::checkReady(Index epochs) const {
                                              title()));
   if (epochs < 0)
     throw Error(TENON_ERR_ARG, fmt::format("{} epochs; the number must be >= 0", epochs));
-  if (!std::isinf(gradientNorm_) && optimizer_->type() == std::string("lbfgs"))
+  if (gradientNorm_ > 0 && optimizer_->type() == "lbfgs")
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("{} limits the norm of the gradients, which a line search cannot "
                             "follow; use another optimizer than lbfgs, or no limit",
@@ -163,7 +143,7 @@ double Trainer::evaluate(Index epoch, Index first, Index end) {
     network_->applyAdjoint(*training_.dy, nullptr);
     sum += numberOf(*training_.everywhere);
   }
-  if (!std::isinf(gradientNorm_))
+  if (gradientNorm_ > 0)
     optimizer_->clipGradientNorm(gradientNorm_);
   return sum / double(end - first);
 }
@@ -200,12 +180,6 @@ void Trainer::validate() {
   validationLoss_ = sum / double(validation_.batches.count);
 }
 
-bool Trainer::isValidationDue(bool endsEpoch) const {
-  if (validation_.batches.count < 1)
-    return false;
-  return validationEvery_ > 0 ? steps() % validationEvery_ == 0 : endsEpoch;
-}
-
 bool Trainer::agreeOnStop() {
   int wants = wantsStop_, any = 0;
   MPI_Allreduce(&wants, &any, 1, MPI_INT, MPI_MAX, comm()->mpi());
@@ -213,10 +187,18 @@ bool Trainer::agreeOnStop() {
 }
 
 void Trainer::run(Index epochs) {
-  collectively(*comm(), [&] {
-    checkReady(epochs);
-    return true;
-  });
+  collectively(
+      *comm(), "what the trainer runs with",
+      [&] {
+        checkSets();
+        optimizer_->checkSets();
+        checkReady(epochs);
+        return true;
+      },
+      [&](bool) {
+        return fmt::format("{} epochs; {}; {}", epochs, settings_.describe(),
+                           optimizer_->settings().describe());
+      });
   const AtWork running(isRunning_);
   prepare(training_);
   prepare(validation_);
@@ -226,11 +208,12 @@ void Trainer::run(Index epochs) {
     takeStep();
     tell(Event::Step);
     const bool endsEpoch = steps() % stepsPerEpoch() == 0;
-    if (isValidationDue(endsEpoch)) {
+    const bool validates = validation_.batches.count > 0;
+    if (validates && isDue(validationEvery_, endsEpoch)) {
       validate();
       wantsStop_ |= optimizer_->schedule().report(validationLoss_);
       tell(Event::Validation);
-    } else if (endsEpoch && validation_.batches.count < 1) {
+    } else if (endsEpoch && !validates) {
       wantsStop_ |= optimizer_->schedule().report(epochLoss_);
     }
     if (endsEpoch)
@@ -238,7 +221,7 @@ void Trainer::run(Index epochs) {
     // Ranks agree after every step, since one rank that stopped alone would leave the others
     // waiting.
     stops = agreeOnStop();
-    if (save_ && (stops || steps() == last || steps() % saveEvery_ == 0))
+    if (save_ && (stops || steps() == last || isDue(saveEvery_, endsEpoch)))
       save_(steps());
   }
 }

@@ -12,7 +12,7 @@
 
 namespace tenon {
 
-class Trainer : public Object {
+class Trainer final : public SettableObject {
 public:
   static constexpr const char* kClass = "Trainer";
 
@@ -20,8 +20,8 @@ public:
   Trainer(Ref<Layer> network, Ref<Layer> loss, Ref<Optimizer> optimizer);
   const CommPtr& comm() const noexcept { return network_->comm(); }
 
-  // Reads -tenon_[prefix_]accumulation, gradient_norm and validation_every.
-  void setFromOptions();
+  // They may change between runs.
+  const Settings& settings() const noexcept override { return settings_; }
 
   // Fills x and the target, which may be null, with a batch of an epoch.
   using Fill = std::function<void(Index epoch, Index batch, DTensor& x, DTensor* target)>;
@@ -33,17 +33,12 @@ public:
   // The batches of a dataset that is set up, in tensors of the network's type.
   Batches batchesOf(const Ref<Dataset>& dataset) const;
   void setBatches(Batches batches) { training_ = Feed{std::move(batches)}; }
-  // Every so many steps; 0: after each epoch.
-  void setValidation(Batches batches, Index every);
-  // Batches whose mean gradient makes a step; the last step of an epoch has those left over.
-  void setAccumulation(Index batches);
-  // The largest norm of the gradients; infinity: they are not looked at.
-  void setGradientNorm(double most);
+  void setValidation(Batches batches) { validation_ = Feed{std::move(batches)}; }
   enum class Event { Step, Validation, Epoch };
   using Listener = std::function<void(Event event)>;
   void setListener(Listener listener) { listener_ = std::move(listener); }
-  // Called every so many steps, and after the last.
-  void setSave(std::function<void(Index step)> save, Index every);
+  // Called by the setting checkpoint_every, and after the last step of a run.
+  void setSave(std::function<void(Index step)> save) { save_ = std::move(save); }
 
   // Until so many epochs are complete, or somebody stops it. Collective.
   void run(Index epochs);
@@ -72,16 +67,25 @@ private:
   Index stepsPerEpoch() const;
   void takeStep();
   void validate();
-  bool isValidationDue(bool endsEpoch) const;
+  // Whether what is done every so many steps is due; 0 stands for the end of each epoch.
+  bool isDue(Index every, bool endsEpoch) const {
+    return every > 0 ? steps() % every == 0 : endsEpoch;
+  }
   void tell(Event event);
   bool agreeOnStop();
   void checkReady(Index epochs) const;
+  bool hasTypes() const noexcept override { return false; }
+  void checkChange(const std::string& call) const override;
+  void takeOver(Settings after, const Settings::Names& names) override;
 
   Ref<Layer> network_, criterion_;
   Ref<Optimizer> optimizer_;
   Feed training_, validation_;
-  Index accumulation_ = 1, validationEvery_ = 0, saveEvery_ = 0;
-  double gradientNorm_ = HUGE_VAL;
+  Settings settings_;
+  // Batches whose mean gradient makes a step; the last step of an epoch has those left over.
+  Index accumulation_ = 0;
+  Index validationEvery_ = 0, saveEvery_ = 0;
+  double gradientNorm_ = 0; // the largest one; 0: there is no limit
   Listener listener_;
   std::function<void(Index)> save_;
   bool wantsStop_ = false, isRunning_ = false;

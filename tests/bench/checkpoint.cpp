@@ -56,7 +56,7 @@ void measure(const std::string& folder, TenonInt mebibytes) {
   TenonCallAbort(TenonDTensorCreate(layout, TENON_FLOAT32, &x));
   TenonCallAbort(TenonDTensorFillConstant(x, 1.5));
   TenonCallAbort(TenonCheckpointCreate(MPI_COMM_WORLD, &checkpoint));
-  TenonCallAbort(TenonCheckpointSetFromOptions(checkpoint));
+  TenonCallAbort(TenonObjectSetFromOptions((TenonObject)checkpoint));
   TenonCallAbort(TenonCheckpointAddTensor(checkpoint, x, "x"));
   const std::string file = folder + "/checkpoint.h5", other = folder + "/dd";
   std::vector<double> writes, dds, reads;

@@ -55,7 +55,7 @@ void runBatch(const CommPtr& comm, const Machine& machine, Index classes, Index 
   std::string line = fmt::format("{:>6}", batch), predictions;
   for (const Parallelism& one : kAll) {
     const auto plan = makeRef<LayerPlan>(makeClassifier(comm, classes), batch);
-    plan->setInputShape({3, kPixels, kPixels});
+    plan->set("input_shape", Shape{3, kPixels, kPixels});
     plan->setMachine(machine);
     if (comm->size() > 1) {
       for (const char* conv : {"conv32", "conv64", "conv128"})

@@ -70,7 +70,7 @@ public:
 private:
   Ref<LayerPlan> planOf(const Words& words) const {
     const auto plan = makeRef<LayerPlan>(subject_.make(comm_), batch_);
-    plan->setInputShape(subject_.sample);
+    plan->set("input_shape", subject_.sample);
     plan->setMachine(machine_);
     for (const auto& [layer, word] : words)
       plan->fix(layer, word);

@@ -51,7 +51,7 @@ public:
     fillConstant(*seed_, comm->rank() == output.grid().rank(0) ? 1 : 0);
     loss_->setTarget(labels);
     optimizer_ = makeOptimizer(optimizer, Ref<Layer>::share(&network));
-    optimizer_->setLearningRate(1e-4);
+    optimizer_->set("learning_rate", 1e-4);
   }
 
   const LayerPlan& plan() const { return *plan_; }

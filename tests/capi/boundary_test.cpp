@@ -99,20 +99,20 @@ TEST_F(BoundaryCApi, ARingClosesWithoutASplitToo) {
 }
 
 TEST_F(BoundaryCApi, OptionsSetModesAndConstant) {
-  expectSuccess(TenonObjectSetOptionsPrefix(reinterpret_cast<TenonObject>(sum_), "wall_"));
+  expectSuccess(TenonObjectSetOptionsPrefix(objectOf(sum_), "wall_"));
   expectSuccess(TenonOptionsSet("-tenon_wall_boundary", "values/periodic"));
   expectSuccess(TenonOptionsSet("-tenon_wall_boundary_constant", "-3"));
-  expectSuccess(TenonLayerSetFromOptions(sum_));
+  expectSuccess(TenonObjectSetFromOptions(objectOf(sum_)));
   expectSums(-3, 1);
 }
 
 TEST_F(BoundaryCApi, BadOptionsAreNamed) {
-  expectSuccess(TenonObjectSetOptionsPrefix(reinterpret_cast<TenonObject>(sum_), "odd_"));
+  expectSuccess(TenonObjectSetOptionsPrefix(objectOf(sum_), "odd_"));
   for (auto [text, part] : {std::pair("periodic,zero", "2 modes"),
                             std::pair("mirror", "unknown boundary mode 'mirror'"),
                             std::pair("zero/zero/zero", "low/high")}) {
     expectSuccess(TenonOptionsSet("-tenon_odd_boundary", text));
-    expectCode(TENON_ERR_OPTION, TenonLayerSetFromOptions(sum_), {text, part});
+    expectCode(TENON_ERR_OPTION, TenonObjectSetFromOptions(objectOf(sum_)), {text, part});
   }
   expectCommonCode(TENON_ERR_OPTION, TenonLayerSetUp(sum_, line_), {"boundary"});
 }

@@ -31,7 +31,7 @@ TenonErrorCode applyLayerAdjoint(TenonLayer, TenonDTensor, TenonDTensor, TenonDT
 }
 TenonErrorCode setUpLayer(TenonLayer, TenonLayout input, TenonLayout* output, void* context) {
   static_cast<Deed*>(context)->act();
-  const TenonErrorCode code = TenonObjectRetain(reinterpret_cast<TenonObject>(input));
+  const TenonErrorCode code = TenonObjectRetain(objectOf(input));
   *output = input;
   return code;
 }
@@ -129,7 +129,7 @@ TEST_F(Callbacks, ALayerThatIsDestroyedInItsFunctionsLivesUntilTheyReturn) {
 TEST_F(Callbacks, AllHandlesOfALayerMayBeDestroyedInItsFunctionAndWhatThatMakesEndsThere) {
   Deed inner{[] {}}, deed{[] {}};
   TenonLayer layer = shell(deed, false), second = layer, temporary = nullptr;
-  expectSuccess(TenonObjectRetain(reinterpret_cast<TenonObject>(layer)));
+  expectSuccess(TenonObjectRetain(objectOf(layer)));
   expectSuccess(TenonLayerSetUp(layer, rows_));
   deed.act = [&] {
     temporary = shell(inner, false);

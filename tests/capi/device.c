@@ -165,7 +165,7 @@ static TenonErrorCode applyLayers(TenonLayout layout, int byOption) {
   if (byOption) {
     TenonCall(TenonObjectSetOptionsPrefix((TenonObject)triple, "closure_"));
     TenonCall(TenonOptionsSet("-tenon_closure_space", "device"));
-    TenonCall(TenonLayerSetFromOptions(triple));
+    TenonCall(TenonObjectSetFromOptions((TenonObject)triple));
   } else {
     TenonCall(TenonLayerSetSpace(triple, TENON_MEMORY_DEVICE));
   }

@@ -29,6 +29,12 @@ inline std::string lastMessage() {
   return text;
 }
 
+// A handle of any class as that of the calls for all classes.
+template <class Handle>
+TenonObject objectOf(Handle handle) {
+  return reinterpret_cast<TenonObject>(handle);
+}
+
 // The call has returned `got`.
 inline void expectCode(TenonErrorCode expected, TenonErrorCode got,
                        std::initializer_list<const char*> parts) {

@@ -18,7 +18,7 @@ TEST_F(CApi, ADestroyedHandleIsNamedAndHarmless) {
 }
 
 TEST_F(CApi, AHandleOfAnotherClassIsNamed) {
-  expectSuccess(TenonObjectSetName(reinterpret_cast<TenonObject>(all_), "grid"));
+  expectSuccess(TenonObjectSetName(objectOf(all_), "grid"));
   int ndim = 0;
   expectCode(TENON_ERR_HANDLE, TenonLayoutGetDim(reinterpret_cast<TenonLayout>(all_), &ndim),
              {"partition \"grid\"", "pass a Layout"});
@@ -36,7 +36,7 @@ TEST_F(CApi, NullHandlesAndAddressesAreNamed) {
 }
 
 TEST_F(CApi, ObjectsHaveNamesPrefixesAndClasses) {
-  const auto object = reinterpret_cast<TenonObject>(all_);
+  const auto object = objectOf(all_);
   char text[16] = "x";
   expectSuccess(TenonObjectGetName(object, text, sizeof text, nullptr));
   EXPECT_STREQ(text, "");
@@ -54,10 +54,22 @@ TEST_F(CApi, ObjectsHaveNamesPrefixesAndClasses) {
   EXPECT_STREQ(text, "g_");
   expectSuccess(TenonObjectGetClass(object, text, sizeof text, nullptr));
   EXPECT_STREQ(text, "Partition");
+  expectSuccess(TenonObjectGetType(object, text, sizeof text, nullptr));
+  EXPECT_STREQ(text, ""); // the class has none
+}
+
+TEST_F(CApi, AClassWithoutSettingsIsNamed) {
+  expectSuccess(TenonObjectSetName(objectOf(all_), "grid"));
+  expectCode(TENON_ERR_TYPE, TenonObjectSetReal(objectOf(all_), "rate", 0.5),
+             {"partition \"grid\" is of class Partition, which has no settings", "layers"});
+  expectCode(TENON_ERR_TYPE, TenonObjectSetFromOptions(objectOf(all_)), {"no settings"});
+  TenonBool isSet = TENON_TRUE;
+  expectCode(TENON_ERR_TYPE, TenonObjectIsSet(objectOf(all_), "rate", &isSet), {"no settings"});
+  expectCode(TENON_ERR_NULL, TenonObjectSetReal(nullptr, "rate", 0.5), {"object is NULL"});
 }
 
 TEST_F(CApi, ATextTellsTheSizeThatItNeeds) {
-  const auto object = reinterpret_cast<TenonObject>(all_);
+  const auto object = objectOf(all_);
   expectSuccess(TenonObjectSetName(object, "grid"));
   TenonInt needed = 0;
   expectSuccess(TenonObjectGetName(object, nullptr, 0, &needed));
@@ -79,8 +91,8 @@ TEST_F(CApi, ObjectsTellTheirCommunicator) {
   TenonLayout four = layout({4}, "B");
   TenonDTensor x = tensor(four, TENON_FLOAT64);
   MPI_Comm ofTensor = MPI_COMM_NULL, ofPartition = MPI_COMM_NULL;
-  expectSuccess(TenonObjectGetComm(reinterpret_cast<TenonObject>(x), &ofTensor));
-  expectSuccess(TenonObjectGetComm(reinterpret_cast<TenonObject>(all_), &ofPartition));
+  expectSuccess(TenonObjectGetComm(objectOf(x), &ofTensor));
+  expectSuccess(TenonObjectGetComm(objectOf(all_), &ofPartition));
   EXPECT_EQ(ofTensor, ofPartition);
   int relation = MPI_UNEQUAL;
   MPI_Comm_compare(ofTensor, MPI_COMM_WORLD, &relation);
@@ -89,11 +101,9 @@ TEST_F(CApi, ObjectsTellTheirCommunicator) {
   const TenonInt size = 2;
   TenonMachine machine = nullptr;
   expectSuccess(TenonMachineCreate("mine", 1, &level, &size, &machine));
-  expectCode(TENON_ERR_SUPPORT,
-             TenonObjectGetComm(reinterpret_cast<TenonObject>(machine), &ofTensor),
+  expectCode(TENON_ERR_SUPPORT, TenonObjectGetComm(objectOf(machine), &ofTensor),
              {"the machine", "no communicator"});
-  expectCode(TENON_ERR_NULL, TenonObjectGetComm(reinterpret_cast<TenonObject>(x), nullptr),
-             {"comm is NULL"});
+  expectCode(TENON_ERR_NULL, TenonObjectGetComm(objectOf(x), nullptr), {"comm is NULL"});
   expectSuccess(TenonMachineDestroy(&machine));
   expectSuccess(TenonDTensorDestroy(&x));
   expectSuccess(TenonLayoutDestroy(&four));
@@ -102,7 +112,7 @@ TEST_F(CApi, ObjectsTellTheirCommunicator) {
 TEST_F(CApi, ARetainedObjectOutlivesADestroy) {
   TenonLayout made = layout({8}, "S0");
   TenonLayout second = made;
-  const auto object = reinterpret_cast<TenonObject>(made);
+  const auto object = objectOf(made);
   int references = 0;
   expectSuccess(TenonObjectRetain(object));
   expectSuccess(TenonObjectGetReferences(object, &references));

@@ -12,15 +12,11 @@
 namespace tenon::test {
 namespace {
 
-TenonObject object(TenonLayer layer) {
-  return reinterpret_cast<TenonObject>(layer);
-}
-
 std::string textOf(TenonLayer layer, const char* name) {
   TenonInt needed = 0;
-  expectSuccess(TenonLayerGetText(layer, name, nullptr, 0, &needed));
+  expectSuccess(TenonObjectGetText(objectOf(layer), name, nullptr, 0, &needed));
   std::string text(needed, ' ');
-  expectSuccess(TenonLayerGetText(layer, name, text.data(), needed, nullptr));
+  expectSuccess(TenonObjectGetText(objectOf(layer), name, text.data(), needed, nullptr));
   text.resize(std::strlen(text.c_str()));
   return text;
 }
@@ -66,32 +62,32 @@ protected:
 TEST_F(LayerByName, SettingsComeBack) {
   const TenonInt kernel[] = {3, 5}, in = 4, out = 6;
   create("conv");
-  expectSuccess(TenonLayerSetIntegers(layer_, "kernel", 2, kernel));
-  expectSuccess(TenonLayerSetIntegers(layer_, "in_channels", 1, &in));
-  expectSuccess(TenonLayerSetIntegers(layer_, "out_channels", 1, &out));
-  expectSuccess(TenonLayerSetText(layer_, "boundary", "periodic,zero/none"));
-  expectSuccess(TenonLayerSetBool(layer_, "bias", TENON_FALSE));
-  expectSuccess(TenonLayerSetReal(layer_, "boundary_constant", 0.5));
+  expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "kernel", 2, kernel));
+  expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "in_channels", 1, &in));
+  expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "out_channels", 1, &out));
+  expectSuccess(TenonObjectSetText(objectOf(layer_), "boundary", "periodic,zero/none"));
+  expectSuccess(TenonObjectSetBool(objectOf(layer_), "bias", TENON_FALSE));
+  expectSuccess(TenonObjectSetReal(objectOf(layer_), "boundary_constant", 0.5));
   TenonInt values[2] = {}, count = 0;
-  expectSuccess(TenonLayerGetIntegers(layer_, "kernel", 2, values, &count));
+  expectSuccess(TenonObjectGetIntegers(objectOf(layer_), "kernel", 2, values, &count));
   EXPECT_EQ(count, 2);
   EXPECT_EQ(values[1], 5);
-  expectSuccess(TenonLayerGetIntegers(layer_, "out_channels", 1, values, nullptr));
+  expectSuccess(TenonObjectGetIntegers(objectOf(layer_), "out_channels", 1, values, nullptr));
   EXPECT_EQ(values[0], 6);
   TenonBool bias = TENON_TRUE, isSet = TENON_FALSE;
-  expectSuccess(TenonLayerGetBool(layer_, "bias", &bias));
+  expectSuccess(TenonObjectGetBool(objectOf(layer_), "bias", &bias));
   EXPECT_EQ(bias, TENON_FALSE);
   double constant = 0;
-  expectSuccess(TenonLayerGetReal(layer_, "boundary_constant", &constant));
+  expectSuccess(TenonObjectGetReal(objectOf(layer_), "boundary_constant", &constant));
   EXPECT_EQ(constant, 0.5);
   EXPECT_EQ(textOf(layer_, "boundary"), "periodic,zero/none");
   EXPECT_EQ(textOf(layer_, "storage"), "use"); // by default
-  expectSuccess(TenonLayerIsSet(layer_, "storage", &isSet));
+  expectSuccess(TenonObjectIsSet(objectOf(layer_), "storage", &isSet));
   EXPECT_EQ(isSet, TENON_FALSE);
-  expectSuccess(TenonLayerIsSet(layer_, "bias", &isSet));
+  expectSuccess(TenonObjectIsSet(objectOf(layer_), "bias", &isSet));
   EXPECT_EQ(isSet, TENON_TRUE);
   char type[8];
-  expectSuccess(TenonLayerGetType(layer_, type, sizeof type, nullptr));
+  expectSuccess(TenonObjectGetType(objectOf(layer_), type, sizeof type, nullptr));
   EXPECT_STREQ(type, "conv");
 }
 
@@ -112,9 +108,9 @@ TEST_F(LayerByName, LabelsAreThoseOfTheTable) {
   create("conv");
   expectCode(TENON_ERR_STATE, TenonLayerGetLabels(layer_, 4, shape, nullptr, 0, nullptr),
              {"kernel"});
-  expectSuccess(TenonLayerSetIntegers(layer_, "kernel", 2, kernel));
+  expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "kernel", 2, kernel));
   EXPECT_EQ(labels(4), "n,o,i,h,w,B,R,P");
-  expectSuccess(TenonLayerSetIntegers(layer_, "groups", 1, &two));
+  expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "groups", 1, &two));
   EXPECT_EQ(labels(4), "n,g,h,w,B,R,P");
   expectSuccess(TenonLayerSetType(layer_, "tanh"));
   EXPECT_EQ(labels(3), "S0,S1,S2,B,R");
@@ -145,9 +141,9 @@ TEST_F(LayerByName, TypesHaveSignatureTables) {
 TEST_F(LayerByName, TheSummarySaysWhatIsSet) {
   const TenonInt three = 3, four = 4;
   create("affine");
-  expectSuccess(TenonLayerSetIntegers(layer_, "inputs", 1, &three));
-  expectSuccess(TenonLayerSetIntegers(layer_, "outputs", 1, &four));
-  expectSuccess(TenonLayerSetBool(layer_, "bias", TENON_FALSE));
+  expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "inputs", 1, &three));
+  expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "outputs", 1, &four));
+  expectSuccess(TenonObjectSetBool(objectOf(layer_), "bias", TENON_FALSE));
   EXPECT_EQ(textFrom([&](char* text, TenonInt length, TenonInt* needed) {
               return TenonLayerGetSummary(layer_, text, length, needed);
             }),
@@ -166,7 +162,7 @@ TEST_F(LayerByName, ExamplesFitTheirType) {
   EXPECT_EQ(classes, 0);
   expectSuccess(TenonLayerGetExampleShape(layer_, 5, 0, 2, x, &ndim));
   EXPECT_EQ(ndim, 2);
-  expectSuccess(TenonLayerGetIntegers(layer_, "inputs", 1, &features, nullptr));
+  expectSuccess(TenonObjectGetIntegers(objectOf(layer_), "inputs", 1, &features, nullptr));
   EXPECT_EQ(features, x[1]);
   expectSuccess(TenonLayerGetExampleShape(layer_, 5, 1, 0, nullptr, &ndim));
   EXPECT_EQ(ndim, 0); // takes no target
@@ -186,18 +182,22 @@ TEST_F(LayerByName, ExamplesFitTheirType) {
 TEST_F(LayerByName, RefusesWhatThereIsNot) {
   const TenonInt three[] = {3, 3, 3}, zero = 0;
   create("conv");
-  expectCode(TENON_ERR_TYPE, TenonLayerSetIntegers(layer_, "kernal", 3, three), {"'kernel'"});
+  expectCode(TENON_ERR_TYPE, TenonObjectSetIntegers(objectOf(layer_), "kernal", 3, three),
+             {"'kernel'"});
   expectCode(TENON_ERR_TYPE, TenonLayerSetType(layer_, "cnov"), {"'conv'"});
-  expectCode(TENON_ERR_TYPE, TenonLayerSetText(layer_, "kernel", "3"), {"kernel", "integers"});
-  expectCode(TENON_ERR_TYPE, TenonLayerSetIntegers(layer_, "in_channels", 2, three),
+  expectCode(TENON_ERR_TYPE, TenonObjectSetText(objectOf(layer_), "kernel", "3"),
+             {"kernel", "integers"});
+  expectCode(TENON_ERR_TYPE, TenonObjectSetIntegers(objectOf(layer_), "in_channels", 2, three),
              {"in_channels", "an integer"});
-  expectCode(TENON_ERR_ARG, TenonLayerSetIntegers(layer_, "groups", 1, &zero), {"at least 1"});
-  expectCode(TENON_ERR_TYPE, TenonLayerSetText(layer_, "overlap", "onn"), {"'on'"});
+  expectCode(TENON_ERR_ARG, TenonObjectSetIntegers(objectOf(layer_), "groups", 1, &zero),
+             {"at least 1"});
+  expectCode(TENON_ERR_TYPE, TenonObjectSetText(objectOf(layer_), "overlap", "onn"), {"'on'"});
   TenonInt value = 0;
-  expectCode(TENON_ERR_STATE, TenonLayerGetIntegers(layer_, "in_channels", 1, &value, nullptr),
+  expectCode(TENON_ERR_STATE,
+             TenonObjectGetIntegers(objectOf(layer_), "in_channels", 1, &value, nullptr),
              {"in_channels", "no default"});
-  expectSuccess(TenonLayerSetIntegers(layer_, "kernel", 3, three));
-  expectCode(TENON_ERR_ARG, TenonLayerGetIntegers(layer_, "kernel", 2, &value, nullptr),
+  expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "kernel", 3, three));
+  expectCode(TENON_ERR_ARG, TenonObjectGetIntegers(objectOf(layer_), "kernel", 2, &value, nullptr),
              {"3 values"});
   TenonLayer plain = nullptr;
   expectSuccess(TenonLayerCreate(MPI_COMM_WORLD, &plain));
@@ -211,12 +211,13 @@ TEST_F(LayerByName, RefusesWhatThereIsNot) {
 TEST_F(LayerByName, AFailedSetterFailsTheSetUp) {
   const TenonInt zero = 0, four = 4, two = 2;
   create("affine");
-  expectSuccess(TenonLayerSetIntegers(layer_, "inputs", 1, &two));
-  expectCode(TENON_ERR_ARG, TenonLayerSetIntegers(layer_, "outputs", 1, &zero), {"outputs"});
-  expectSuccess(TenonLayerSetBool(layer_, "bias", TENON_TRUE));
+  expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "inputs", 1, &two));
+  expectCode(TENON_ERR_ARG, TenonObjectSetIntegers(objectOf(layer_), "outputs", 1, &zero),
+             {"outputs"});
+  expectSuccess(TenonObjectSetBool(objectOf(layer_), "bias", TENON_TRUE));
   TenonLayout input = layout({4, 2}, "B");
-  expectCode(TENON_ERR_ARG, TenonLayerSetUp(layer_, input), {"TenonLayerSetIntegers(\"outputs\")"});
-  expectSuccess(TenonLayerSetIntegers(layer_, "outputs", 1, &four));
+  expectCode(TENON_ERR_ARG, TenonLayerSetUp(layer_, input), {"TenonObjectSetIntegers(\"outputs\")"});
+  expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "outputs", 1, &four));
   expectSuccess(TenonLayerSetUp(layer_, input));
   expectSuccess(TenonLayoutDestroy(&input));
 }
@@ -226,13 +227,13 @@ TEST_F(LayerByName, OptionsReachEverySetting) {
   expectSuccess(TenonOptionsSet("-tenon_byname_kernel", "3,5"));
   expectSuccess(TenonOptionsSet("-tenon_byname_in_channels", "2"));
   expectSuccess(TenonOptionsSet("-tenon_byname_bias", "no"));
-  expectSuccess(TenonObjectSetOptionsPrefix(object(layer_), "byname_"));
-  expectSuccess(TenonLayerSetFromOptions(layer_));
+  expectSuccess(TenonObjectSetOptionsPrefix(objectOf(layer_), "byname_"));
+  expectSuccess(TenonObjectSetFromOptions(objectOf(layer_)));
   TenonInt kernel[2] = {};
-  expectSuccess(TenonLayerGetIntegers(layer_, "kernel", 2, kernel, nullptr));
+  expectSuccess(TenonObjectGetIntegers(objectOf(layer_), "kernel", 2, kernel, nullptr));
   EXPECT_EQ(kernel[0] * 10 + kernel[1], 35);
   TenonBool bias = TENON_TRUE;
-  expectSuccess(TenonLayerGetBool(layer_, "bias", &bias));
+  expectSuccess(TenonObjectGetBool(objectOf(layer_), "bias", &bias));
   EXPECT_EQ(bias, TENON_FALSE);
 }
 
@@ -313,7 +314,7 @@ TEST_F(NetworkFile, LeNet5IsThatOfTheCalls) {
   TenonLayer child = nullptr;
   expectSuccess(TenonLayerGetChild(layer_, "C3", &child));
   TenonInt channels = 0;
-  expectSuccess(TenonLayerGetIntegers(child, "out_channels", 1, &channels, nullptr));
+  expectSuccess(TenonObjectGetIntegers(objectOf(child), "out_channels", 1, &channels, nullptr));
   EXPECT_EQ(channels, 16);
   expectSuccess(TenonLayerDestroy(&child));
   TenonDTensor bias = nullptr;
@@ -355,7 +356,7 @@ TEST_F(NetworkFile, ASavedGraphComesBack) {
   expectSuccess(TenonLayerCreateGraph(MPI_COMM_WORLD, &layer_));
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 2, 2, three, &conv));
   expectSuccess(TenonLayerSetPadding(conv, one, nullptr));
-  expectSuccess(TenonObjectSetName(object(conv), "twice"));
+  expectSuccess(TenonObjectSetName(objectOf(conv), "twice"));
   expectSuccess(TenonLayerCreateAdd(MPI_COMM_WORLD, &sum));
   expectSuccess(TenonLayerGraphAddNode(layer_, conv, 1, input, nullptr));
   expectSuccess(TenonLayerGraphAddNode(layer_, conv, 1, first, nullptr));

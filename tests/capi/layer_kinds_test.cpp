@@ -59,14 +59,14 @@ TEST_F(LayerKinds, OverlapIsForcedBySettingAndOption) {
     expectSuccess(TenonLayerSetBoundary(layer_, &periodic, &periodic));
     if (byOption) {
       expectSuccess(TenonOptionsSet("-tenon_forced_overlap", "on"));
-      expectSuccess(TenonObjectSetOptionsPrefix(reinterpret_cast<TenonObject>(layer_), "forced_"));
-      expectSuccess(TenonLayerSetFromOptions(layer_));
+      expectSuccess(TenonObjectSetOptionsPrefix(objectOf(layer_), "forced_"));
+      expectSuccess(TenonObjectSetFromOptions(objectOf(layer_)));
     } else {
       expectSuccess(TenonLayerSetOverlap(layer_, TENON_OVERLAP_ON));
     }
     EXPECT_EQ(largestOutput({1, 1, 16}, 3, 0.5), 2 * 3 * 0.5 + 0.5);
     ::testing::internal::CaptureStdout();
-    expectSuccess(TenonLayerView(layer_));
+    expectSuccess(TenonObjectView(objectOf(layer_)));
     const std::string text = ::testing::internal::GetCapturedStdout();
     const bool prints = !text.empty(); // the first rank
     EXPECT_EQ(prints, text.find("strip 0 of the output") != std::string::npos) << text;

@@ -204,11 +204,11 @@ TEST_F(LayerCApi, ASetterThatFailedOnOneRankFailsSetUpOnAll) {
 }
 
 TEST_F(LayerCApi, OptionsWithItsPrefixReachALayer) {
-  expectSuccess(TenonObjectSetOptionsPrefix(reinterpret_cast<TenonObject>(affine_), "capi_test_"));
+  expectSuccess(TenonObjectSetOptionsPrefix(objectOf(affine_), "capi_test_"));
   expectCode(TENON_ERR_OPTION, TenonOptionsSet("-tenon_capi_test_backend", "cudann"),
              {"cudann", "onednn"});
   expectSuccess(TenonOptionsSet("-tenon_capi_test_signature", "q"));
-  expectSuccess(TenonLayerSetFromOptions(affine_));
+  expectSuccess(TenonObjectSetFromOptions(objectOf(affine_)));
   expectCommonCode(TENON_ERR_OPTION, TenonLayerSetUp(affine_, batch_), {"'q'"});
 }
 

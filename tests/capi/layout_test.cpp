@@ -203,8 +203,8 @@ TEST_F(CApi, ViewsAreTextFromOneRank) {
   };
   TenonLayout made = layout({8, 3}, "S0");
   expectSuccess(TenonSetOutputHandler(take, &text));
-  expectSuccess(TenonLayoutView(made));
-  expectSuccess(TenonPartitionView(all_));
+  expectSuccess(TenonObjectView(objectOf(made)));
+  expectSuccess(TenonObjectView(objectOf(all_)));
   expectSuccess(TenonSetOutputHandler(nullptr, nullptr));
   EXPECT_EQ(text.find("[8,3]") != std::string::npos, worldRank() == 0) << text;
   EXPECT_EQ(text.find("Partition: process grid") != std::string::npos, worldRank() == 0) << text;

@@ -57,7 +57,7 @@ TEST_F(MachineCApi, HasLevelsAndLinks) {
 TEST_F(MachineCApi, IsDrawn) {
   drawn.clear();
   expectSuccess(TenonSetOutputHandler(keep, nullptr));
-  expectSuccess(TenonMachineView(machine_));
+  expectSuccess(TenonObjectView(objectOf(machine_)));
   expectSuccess(TenonSetOutputHandler(nullptr, nullptr));
   EXPECT_EQ("mine: 12 devices\n  3 x node\n    4 x core\n", drawn);
 }

@@ -51,7 +51,7 @@ static TenonErrorCode learn(MPI_Comm comm, TenonPartition partition) {
   TenonLayer conv = NULL;
   TenonCall(TenonLayoutCreateSharded(partition, 3, shape, "S2", &input));
   TenonCall(TenonLayerCreateConv(comm, 1, 1, 2, kernel, &conv));
-  TenonCall(TenonLayerSetFromOptions(conv));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)conv));
   TenonCall(TenonLayerSetUp(conv, input));
   TenonCall(TenonDTensorCreate(input, TENON_FLOAT32, &x));
   TenonCall(TenonLayerCreateOutput(conv, &y));

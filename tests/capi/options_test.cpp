@@ -272,8 +272,8 @@ TEST(WithoutSession, CallsSayThatTenonIsNotInitialised) {
   TenonDTensor x = nullptr;
   expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, nullptr, &low, &high, &layout));
   expectSuccess(TenonDTensorCreate(layout, TENON_FLOAT64, &x));
-  expectSuccess(TenonObjectSetName(reinterpret_cast<TenonObject>(x), "left"));
-  expectSuccess(TenonObjectRetain(reinterpret_cast<TenonObject>(x)));
+  expectSuccess(TenonObjectSetName(objectOf(x), "left"));
+  expectSuccess(TenonObjectRetain(objectOf(x)));
   std::string report;
   expectSuccess(TenonSetErrorOutputHandler(keepText, &report));
   expectSuccess(TenonFinalize());

@@ -173,10 +173,10 @@ TEST_F(SolverArrays, OfOneChannelEachAreShownAndChecked) {
   std::vector<double> memory(100);
   void* first[kChannels] = {memory.data(), memory.data() + 50};
   expectSuccess(TenonDTensorPlaceArrays(x_, 0, kChannels, first, nullptr, nullptr, nullptr, 0));
-  expectSuccess(TenonDTensorView(x_));
+  expectSuccess(TenonObjectView(objectOf(x_)));
   expectSuccess(
       TenonDTensorPlaceArray(x_, memory.data(), fields()[0].strides, ghosts_, ghosts_, 0));
-  expectSuccess(TenonDTensorView(x_));
+  expectSuccess(TenonObjectView(objectOf(x_)));
   expectSuccess(TenonSetOutputHandler(nullptr, nullptr));
   if (worldRank() == 0) {
     for (const char* part : {"2 user arrays along dim 0", "copied", "192 B", "strided"})

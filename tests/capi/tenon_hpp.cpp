@@ -148,7 +148,7 @@ void errorsCarryTheirStack() {
   CHECK(thrown([&] { setsWrongly(layer); }, &what) == TENON_ERR_TYPE);
   CHECK(what.find("did you mean 'kernel'") != std::string::npos ||
         what.find("kernel") != std::string::npos);
-  CHECK(what.find("TenonLayerSetIntegers") != std::string::npos);
+  CHECK(what.find("TenonObjectSetIntegers") != std::string::npos);
   CHECK(what.find("setsWrongly") != std::string::npos);
   CHECK(what.find("tenon_hpp.cpp") != std::string::npos);
   CHECK(thrown([&] { tenon::check(TenonLayerSetGroups(nullptr, 1)); }, &what) == TENON_ERR_NULL);

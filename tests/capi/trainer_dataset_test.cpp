@@ -77,7 +77,8 @@ protected:
     TenonDataset made = nullptr;
     expectSuccess(TenonDatasetCreateIDX(MPI_COMM_WORLD, (stem_ + name + "_images").c_str(),
                                         (stem_ + name + "_labels").c_str(), &made));
-    expectSuccess(TenonDatasetSetScaling(made, 2, -1));
+    expectSuccess(TenonObjectSetReal(objectOf(made), "sample_scale", 2));
+    expectSuccess(TenonObjectSetReal(objectOf(made), "sample_shift", -1));
     return made;
   }
   void setUp(TenonDataset dataset, TenonInt batch) {
@@ -117,8 +118,13 @@ protected:
     expectSuccess(TenonLayerCreateCrossEntropy(MPI_COMM_WORLD, &loss_));
     expectSuccess(TenonOptimizerCreate(network_, "sgd", &optimizer_));
     expectSuccess(TenonOptimizerSetLearningRate(optimizer_, kFullRate));
-    expectSuccess(TenonOptimizerSetSchedule(optimizer_, "plateau", 0, 0.5, 0));
-    expectSuccess(TenonOptimizerSetPatience(optimizer_, 1, 4, 0));
+    const TenonObject settings = objectOf(optimizer_);
+    const TenonInt reduce = 1, stop = 4;
+    expectSuccess(TenonObjectSetText(settings, "schedule", "plateau"));
+    expectSuccess(TenonObjectSetReal(settings, "schedule_factor", 0.5));
+    expectSuccess(TenonObjectSetReal(settings, "improvement", 0));
+    expectSuccess(TenonObjectSetIntegers(settings, "patience", 1, &reduce));
+    expectSuccess(TenonObjectSetIntegers(settings, "stop_patience", 1, &stop));
     training_ = open("training");
     validation_ = open("validation");
     expectSuccess(TenonTrainerCreate(network_, loss_, optimizer_, &trainer_));
@@ -127,7 +133,9 @@ protected:
     setUp(training_, kBatch);
     setUp(validation_, kValidationBatch);
     expectSuccess(TenonTrainerSetDataset(trainer_, training_));
-    expectSuccess(TenonTrainerSetValidation(trainer_, validation_, 2));
+    const TenonInt every = 2;
+    expectSuccess(TenonTrainerSetValidation(trainer_, validation_));
+    expectSuccess(TenonObjectSetIntegers(objectOf(trainer_), "validation_every", 1, &every));
     expectSuccess(TenonTrainerSetCallback(trainer_, note, this, nullptr));
   }
   void destroy() {
@@ -199,19 +207,26 @@ TEST_F(TrainerDatasetCApi, GoesOnFromACheckpointInShuffledOrder) {
   if (made == TENON_ERR_SUPPORT)
     GTEST_SKIP() << "this build has no HDF5";
   expectSuccess(made);
-  expectSuccess(TenonDatasetSetShuffle(training_, TENON_TRUE, 7));
+  const auto shuffle = [&] {
+    const TenonInt seed = 7;
+    expectSuccess(TenonObjectSetBool(objectOf(training_), "shuffle", TENON_TRUE));
+    expectSuccess(TenonObjectSetIntegers(objectOf(training_), "shuffle_seed", 1, &seed));
+  };
+  shuffle();
   expectSuccess(TenonTrainerRun(trainer_, 100));
   const std::vector<double> losses = std::move(losses_), validations = std::move(validations_);
   const std::string folder = stem_ + "checkpoints";
   const auto begin = [&] {
     destroy();
     make();
-    expectSuccess(TenonDatasetSetShuffle(training_, TENON_TRUE, 7));
+    shuffle();
     expectSuccess(TenonCheckpointDestroy(&checkpoint));
     expectSuccess(TenonCheckpointCreate(MPI_COMM_WORLD, &checkpoint));
     expectSuccess(TenonCheckpointAddLayer(checkpoint, network_, "network"));
     expectSuccess(TenonCheckpointAddOptimizer(checkpoint, optimizer_, "optimizer"));
-    expectSuccess(TenonTrainerSetCheckpoint(trainer_, checkpoint, folder.c_str(), 3));
+    expectSuccess(TenonTrainerSetCheckpoint(trainer_, checkpoint, folder.c_str()));
+    const TenonInt every = 3;
+    expectSuccess(TenonObjectSetIntegers(objectOf(trainer_), "checkpoint_every", 1, &every));
   };
   losses_.clear();
   validations_.clear();
@@ -236,8 +251,11 @@ TEST_F(TrainerDatasetCApi, GoesOnFromACheckpointInShuffledOrder) {
 }
 
 TEST_F(TrainerDatasetCApi, WrongValidationsAreRefused) {
-  expectCode(TENON_ERR_ARG, TenonTrainerSetValidation(trainer_, validation_, -1), {"-1 steps"});
-  expectCode(TENON_ERR_NULL, TenonTrainerSetValidation(trainer_, nullptr, 0), {"dataset"});
+  const TenonInt negative = -1;
+  expectCode(TENON_ERR_ARG,
+             TenonObjectSetIntegers(objectOf(trainer_), "validation_every", 1, &negative),
+             {"validation_every is -1"});
+  expectCode(TENON_ERR_NULL, TenonTrainerSetValidation(trainer_, nullptr), {"dataset"});
   expectCode(TENON_ERR_NULL, TenonTrainerSetDataset(trainer_, nullptr), {"dataset"});
 }
 

@@ -144,7 +144,7 @@ TEST_F(TrainerCApi, SaysWhereTrainingIsNotFinite) {
   expectSuccess(TenonOptimizerGetSteps(optimizer_, &steps));
   EXPECT_EQ(steps, 2);
   EXPECT_TRUE(std::isfinite(w));
-  expectSuccess(TenonOptimizerSetNotFinite(optimizer_, "warning"));
+  expectSuccess(TenonObjectSetText(objectOf(optimizer_), "not_finite", "warning"));
   expectSuccess(TenonTrainerRun(trainer_, 1));
   double mean = 0, loss = 0;
   expectSuccess(TenonTrainerGetLosses(trainer_, &loss, &mean, nullptr));
@@ -174,9 +174,9 @@ TEST_F(TrainerCApi, TakesTheStepsOfALoopByHand) {
 
 TEST_F(TrainerCApi, AccumulatesAndLimitsGradients) {
   expectSuccess(TenonOptionsSet("-tenon_accumulation", "2"));
-  expectSuccess(TenonTrainerSetFromOptions(trainer_));
+  expectSuccess(TenonObjectSetFromOptions(objectOf(trainer_)));
   expectSuccess(TenonOptionsSet("-tenon_accumulation", "1"));
-  expectSuccess(TenonTrainerSetGradientNorm(trainer_, 1.5));
+  expectSuccess(TenonObjectSetReal(objectOf(trainer_), "gradient_norm", 1.5));
   expectSuccess(TenonTrainerRun(trainer_, 2));
   Plain plain;
   plain.epoch(0, 2, 1.5);
@@ -201,7 +201,9 @@ TEST_F(TrainerCApi, StopsAfterAStepAndGoesOn) {
 // Without improvement by half the training loss of an epoch is reported in vain.
 TEST_F(TrainerCApi, StopsEarly) {
   expectSuccess(TenonOptimizerSetLearningRate(optimizer_, 1e-9));
-  expectSuccess(TenonOptimizerSetPatience(optimizer_, 10, 2, 0.5));
+  const TenonInt reports = 2;
+  expectSuccess(TenonObjectSetIntegers(objectOf(optimizer_), "stop_patience", 1, &reports));
+  expectSuccess(TenonObjectSetReal(objectOf(optimizer_), "improvement", 0.5));
   expectSuccess(TenonTrainerRun(trainer_, 100));
   EXPECT_EQ(losses_.size(), 3u * kBatches);
 }
@@ -216,7 +218,9 @@ TEST_F(TrainerCApi, GoesOnFromACheckpoint) {
   const auto add = [&] {
     expectSuccess(TenonCheckpointAddLayer(checkpoint, network_, "network"));
     expectSuccess(TenonCheckpointAddOptimizer(checkpoint, optimizer_, "optimizer"));
-    expectSuccess(TenonTrainerSetCheckpoint(trainer_, checkpoint, folder.c_str(), 3));
+    expectSuccess(TenonTrainerSetCheckpoint(trainer_, checkpoint, folder.c_str()));
+    const TenonInt every = 3;
+    expectSuccess(TenonObjectSetIntegers(objectOf(trainer_), "checkpoint_every", 1, &every));
   };
   add();
   stopAfter_ = 4;
@@ -270,8 +274,14 @@ TEST_F(TrainerCApi, FreesAContextOnceItIsReplaced) {
 }
 
 TEST_F(TrainerCApi, RefusesWhatCannotBe) {
-  expectCode(TENON_ERR_ARG, TenonTrainerSetAccumulation(trainer_, 0), {"0 batches"});
-  expectCode(TENON_ERR_ARG, TenonTrainerSetGradientNorm(trainer_, 0), {"> 0"});
+  const TenonInt none = 0, one = 1;
+  expectCode(TENON_ERR_ARG, TenonObjectSetIntegers(objectOf(trainer_), "accumulation", 1, &none),
+             {"accumulation is 0", "at least 1"});
+  expectCode(TENON_ERR_ARG, TenonObjectSetReal(objectOf(trainer_), "gradient_norm", -1),
+             {"gradient_norm is -1"});
+  expectSuccess(TenonObjectSetIntegers(objectOf(trainer_), "accumulation", 1, &one));
+  expectCommonCode(TENON_ERR_ARG, TenonTrainerRun(trainer_, 1),
+                   {"an earlier TenonObjectSetReal(\"gradient_norm\") failed"});
   expectCode(TENON_ERR_ARG, TenonTrainerSetBatches(trainer_, 0, x_, target_, fill, this, nullptr),
              {"0 batches"});
   expectCode(TENON_ERR_NULL,
@@ -300,11 +310,13 @@ TEST_F(TrainerCApi, RefusesWhatCannotBe) {
 TEST_F(TrainerCApi, RunsLbfgsWithoutALimit) {
   destroy();
   make("lbfgs");
-  expectSuccess(TenonOptimizerLBFGSSetTolerances(optimizer_, 1e-12, 0));
-  expectSuccess(TenonTrainerSetAccumulation(trainer_, kBatches));
-  expectSuccess(TenonTrainerSetGradientNorm(trainer_, 1));
+  expectSuccess(TenonObjectSetReal(objectOf(optimizer_), "gradient_tolerance", 1e-12));
+  expectSuccess(TenonObjectSetReal(objectOf(optimizer_), "change_tolerance", 0));
+  const TenonInt batches = kBatches;
+  expectSuccess(TenonObjectSetIntegers(objectOf(trainer_), "accumulation", 1, &batches));
+  expectSuccess(TenonObjectSetReal(objectOf(trainer_), "gradient_norm", 1));
   expectCommonCode(TENON_ERR_SUPPORT, TenonTrainerRun(trainer_, 1), {"lbfgs"});
-  expectSuccess(TenonTrainerSetGradientNorm(trainer_, HUGE_VAL));
+  expectSuccess(TenonObjectSetReal(objectOf(trainer_), "gradient_norm", 0));
   expectSuccess(TenonTrainerRun(trainer_, 1));
   double xx = 0, xt = 0, value = 0; // least squares
   for (TenonInt b = 0; b < kBatches; ++b) {

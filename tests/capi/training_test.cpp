@@ -57,15 +57,20 @@ protected:
 
 TEST_F(DatasetCApi, BatchesComeInTheFilesOrder) {
   open();
-  TenonInt samples = 0, height = 0, width = 0, batches = 0;
-  expectSuccess(TenonDatasetGetShape(dataset_, &samples, &height, &width));
-  EXPECT_EQ(samples, kSamples);
-  EXPECT_EQ(height, kHeight);
-  EXPECT_EQ(width, kWidth);
+  TenonInt shape[4] = {}, batches = 0;
+  int ndim = 0;
+  expectSuccess(TenonDatasetGetShape(dataset_, 4, shape, &ndim));
+  EXPECT_EQ(ndim, 4);
+  EXPECT_EQ(shape[0], kSamples);
+  EXPECT_EQ(shape[1], 1);
+  EXPECT_EQ(shape[2], kHeight);
+  EXPECT_EQ(shape[3], kWidth);
+  expectCode(TENON_ERR_ARG, TenonDatasetGetShape(dataset_, 3, shape, nullptr), {"4 values"});
   TenonLayout pixels = layout({2, 1, kHeight, kWidth}, "S2"), classes = layout({2}, "B");
   expectCode(TENON_ERR_STATE, TenonDatasetGetBatchCount(dataset_, &batches),
              {"TenonDatasetSetUp()"});
-  expectSuccess(TenonDatasetSetScaling(dataset_, 255, 1));
+  expectSuccess(TenonObjectSetReal(objectOf(dataset_), "sample_scale", 255));
+  expectSuccess(TenonObjectSetReal(objectOf(dataset_), "sample_shift", 1));
   expectSuccess(TenonDatasetSetUp(dataset_, pixels, classes));
   expectSuccess(TenonDatasetGetBatchCount(dataset_, &batches));
   EXPECT_EQ(batches, 3);
@@ -208,16 +213,18 @@ TenonErrorCode failingClosure(TenonOptimizer, double*, void*) {
 
 TEST_F(OptimizerCApi, LbfgsFitsByAClosure) {
   expectSuccess(TenonOptimizerCreate(layer_, "lbfgs", &optimizer_));
-  expectSuccess(TenonOptimizerLBFGSSetHistory(optimizer_, 4));
-  expectSuccess(TenonOptimizerLBFGSSetIterations(optimizer_, 30));
-  expectSuccess(TenonOptimizerLBFGSSetTolerances(optimizer_, 1e-10, 0));
+  const TenonInt history = 4, iterations = 30;
+  expectSuccess(TenonObjectSetIntegers(objectOf(optimizer_), "history", 1, &history));
+  expectSuccess(TenonObjectSetIntegers(objectOf(optimizer_), "iterations", 1, &iterations));
+  expectSuccess(TenonObjectSetReal(objectOf(optimizer_), "gradient_tolerance", 1e-10));
+  expectSuccess(TenonObjectSetReal(objectOf(optimizer_), "change_tolerance", 0));
   TenonLayout weights = layout({4}, "B");
   TenonDTensor target = tensor(samples_, TENON_FLOAT64), mask = tensor(weights, TENON_FLOAT64);
   Fit fit{.layer = layer_, .x = tensor(samples_, TENON_FLOAT64)};
   expectSuccess(TenonLayerCreate(MPI_COMM_WORLD, &fit.loss));
   expectSuccess(TenonLayerSetType(fit.loss, "meansquarederror"));
   expectCode(TENON_ERR_TYPE, TenonLayerSetTargetWeights(fit.loss, mask), {"loss_weights"});
-  expectSuccess(TenonLayerSetText(fit.loss, "loss_weights", "sample"));
+  expectSuccess(TenonObjectSetText(objectOf(fit.loss), "loss_weights", "sample"));
   expectSuccess(TenonLayerSetDataType(fit.loss, TENON_FLOAT64));
   expectSuccess(TenonLayerSetTarget(fit.loss, target));
   expectSuccess(TenonLayerSetTargetWeights(fit.loss, mask));
@@ -247,6 +254,10 @@ TEST_F(OptimizerCApi, LbfgsFitsByAClosure) {
   EXPECT_GT(fit.calls, 1);
   expectSuccess(TenonOptimizerGetLearningRate(optimizer_, &rate));
   EXPECT_EQ(rate, 1);
+  const TenonInt other = 5;
+  expectCode(TENON_ERR_STATE, TenonObjectSetIntegers(objectOf(optimizer_), "history", 1, &other),
+             {"history", "first step"});
+  expectSuccess(TenonObjectSetIntegers(objectOf(optimizer_), "history", 1, &history));
   if (worldSize() == 1) { // else fatal
     expectCode(TENON_ERR_TYPE, TenonOptimizerStep(optimizer_), {"TenonOptimizerStepClosure()"});
     expectCode(TENON_ERR_ARG,
@@ -263,13 +274,20 @@ TEST_F(OptimizerCApi, LbfgsFitsByAClosure) {
 TEST_F(OptimizerCApi, RatesFollowTheScheduleAndTheReports) {
   expectSuccess(TenonOptimizerCreate(layer_, "adamw", &optimizer_));
   expectSuccess(TenonOptimizerSetLearningRate(optimizer_, 0.5));
-  expectSuccess(TenonOptimizerSetWarmup(optimizer_, 4));
+  const TenonObject settings = objectOf(optimizer_);
+  const auto setInteger = [&](const char* name, TenonInt value) {
+    return TenonObjectSetIntegers(settings, name, 1, &value);
+  };
+  expectSuccess(setInteger("warmup", 4));
   double rate = 0;
   expectSuccess(TenonOptimizerGetLearningRate(optimizer_, &rate));
   EXPECT_DOUBLE_EQ(rate, 0.125);
-  expectSuccess(TenonOptimizerSetWarmup(optimizer_, 0));
-  expectSuccess(TenonOptimizerSetSchedule(optimizer_, "plateau", 0, 0.5, 0));
-  expectSuccess(TenonOptimizerSetPatience(optimizer_, 0, 2, 0));
+  expectSuccess(setInteger("warmup", 0));
+  expectSuccess(TenonObjectSetText(settings, "schedule", "plateau"));
+  expectSuccess(TenonObjectSetReal(settings, "schedule_factor", 0.5));
+  expectSuccess(setInteger("patience", 0));
+  expectSuccess(setInteger("stop_patience", 2));
+  expectSuccess(TenonObjectSetReal(settings, "improvement", 0));
   TenonBool stop = TENON_TRUE;
   for (double loss : {2.0, 1.0, 1.0}) {
     expectSuccess(TenonOptimizerReport(optimizer_, loss, &stop));
@@ -279,11 +297,19 @@ TEST_F(OptimizerCApi, RatesFollowTheScheduleAndTheReports) {
   EXPECT_DOUBLE_EQ(rate, 0.25);
   expectSuccess(TenonOptimizerReport(optimizer_, 1.0, &stop));
   EXPECT_EQ(stop, TENON_TRUE);
-  expectCode(TENON_ERR_ARG, TenonOptimizerSetSchedule(optimizer_, "cosine", 0, 0.5, 0),
-             {"period", "0"});
-  expectCode(TENON_ERR_ARG, TenonOptimizerSetSchedule(optimizer_, "linear", 1, 0.5, 0),
+  expectSuccess(TenonObjectSetText(settings, "schedule", "cosine"));
+  expectCode(TENON_ERR_STATE, TenonOptimizerGetLearningRate(optimizer_, &rate),
+             {"cosine", "schedule_period"});
+  expectCode(TENON_ERR_ARG, setInteger("schedule_period", 0), {"schedule_period", "at least 1"});
+  expectCode(TENON_ERR_TYPE, TenonObjectSetText(settings, "schedule", "linear"),
              {"linear", "plateau"});
-  expectCode(TENON_ERR_TYPE, TenonOptimizerLBFGSSetHistory(optimizer_, 4), {"adamw", "lbfgs"});
+  expectCode(TENON_ERR_TYPE, setInteger("history", 4), {"type adamw", "'history'"});
+  double decay = 0;
+  expectSuccess(TenonObjectGetReal(settings, "weight_decay", &decay));
+  EXPECT_EQ(decay, 0.01);
+  TenonBool isSet = TENON_TRUE;
+  expectSuccess(TenonObjectIsSet(settings, "weight_decay", &isSet));
+  EXPECT_EQ(isSet, TENON_FALSE);
 }
 
 TEST_F(OptimizerCApi, WrongArgumentsSayWhatIsExpected) {
@@ -300,10 +326,11 @@ TEST_F(OptimizerCApi, WrongArgumentsSayWhatIsExpected) {
                      {"the type"});
   EXPECT_EQ(optimizer_, nullptr);
   expectSuccess(TenonOptimizerCreate(layer_, "sgd", &optimizer_));
-  expectCode(TENON_ERR_ARG, TenonOptimizerSetLearningRate(optimizer_, 0), {"> 0"});
-  expectCode(TENON_ERR_ARG, TenonOptimizerSetWeightDecay(optimizer_, -1), {"-1"});
-  expectCode(TENON_ERR_ARG, TenonOptimizerSGDSetMomentum(optimizer_, 1, TENON_FALSE), {"1"});
-  expectCode(TENON_ERR_TYPE, TenonOptimizerAdamSetBetas(optimizer_, 0.5, 0.5), {"sgd", "adam"});
+  expectCode(TENON_ERR_ARG, TenonOptimizerSetLearningRate(optimizer_, 0), {"above 0"});
+  expectCode(TENON_ERR_ARG, TenonObjectSetReal(objectOf(optimizer_), "weight_decay", -1), {"-1"});
+  expectCode(TENON_ERR_ARG, TenonObjectSetReal(objectOf(optimizer_), "momentum", 1), {"1"});
+  expectCode(TENON_ERR_TYPE, TenonObjectSetReal(objectOf(optimizer_), "beta1", 0.5),
+             {"sgd", "beta1"});
   expectSuccess(
       TenonObjectSetOptionsPrefix(reinterpret_cast<TenonObject>(optimizer_), "capi_test_"));
   expectCode(TENON_ERR_OPTION, TenonOptionsSet("-tenon_capi_test_learning_rate", "fast"),

@@ -120,8 +120,10 @@ TEST_F(VolumeFile, EveryRankGetsItsBoxOfEachSampleOnceInAnEpoch) {
         Hdf5Dataset data(world(), path_, set, "classes");
         options().set("-tenon_dataset_prefetch", isPrefetching ? "true" : "false");
         data.setFromOptions();
-        data.setShuffle(true, 5);
-        data.setScaling(2, 0.5);
+        data.set("shuffle", true);
+        data.set("shuffle_seed", Index(5));
+        data.set("sample_scale", 2.0);
+        data.set("sample_shift", 0.5);
         const Layout xLayout = layout({3, kChannels, kDepth, kRows, kColumns}, properties),
                      labelLayout = layout({3}, "B,B");
         data.setUp(xLayout, &labelLayout);

@@ -69,9 +69,9 @@ public:
     net_->setUp(input);
     net_->initialize(seed, 0);
     optimizer_ = makeOptimizer(kind.optimizer, net_);
-    optimizer_->setLearningRate(0.01);
+    optimizer_->set("learning_rate", 0.01);
     if (kind.optimizer == "sgd")
-      dynamic_cast<Sgd&>(*optimizer_).setMomentum(0.9, false);
+      optimizer_->set("momentum", 0.9);
     x_ = makeRef<DTensor>(comm_, input, TENON_FLOAT64, kind.space);
     target_ = makeRef<DTensor>(comm_, labels, TENON_INT64);
     y_ = makeRef<DTensor>(comm_, net_->outputLayout(), TENON_FLOAT64, kind.space);

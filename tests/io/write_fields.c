@@ -57,7 +57,7 @@ static TenonErrorCode WritePlane(const char* folder, int count, char** steps) {
     TenonCall(TenonDTensorFillConstant(pressure, (double)step));
     TenonCall(TenonFieldSeriesWrite(series, step, 0.25 * (double)step));
   }
-  TenonCall(TenonFieldSeriesView(series));
+  TenonCall(TenonObjectView((TenonObject)series));
   TenonCall(TenonFieldSeriesDestroy(&series));
   TenonCall(TenonDTensorDestroy(&pressure));
   TenonCall(TenonDTensorDestroy(&velocity));
@@ -87,7 +87,7 @@ static TenonErrorCode WriteVolume(const char* folder, int count, char** steps) {
   snprintf(path, sizeof path, "%s/volume", folder);
   TenonCall(TenonFieldSeriesCreate(MPI_COMM_WORLD, path, 3, &series));
   TenonCall(TenonObjectSetOptionsPrefix((TenonObject)series, "volume"));
-  TenonCall(TenonFieldSeriesSetFromOptions(series));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)series));
   TenonCall(TenonFieldSeriesAddTensor(series, temperature, "T", NULL));
   for (i = 0; i < count; ++i) {
     const TenonInt step = atoll(steps[i]);

@@ -64,7 +64,7 @@ TEST(Cast, RoundsOnce) {
   const auto widen = makeRef<Cast>(world(), layout, TENON_FLOAT32, TENON_FLOAT64);
   EXPECT_EQ(narrow->domainType(), TENON_FLOAT64);
   EXPECT_EQ(narrow->rangeType(), TENON_FLOAT32);
-  EXPECT_STREQ(narrow->type(), "cast");
+  EXPECT_EQ(narrow->type(), "cast");
   const Ends ends(*compose({narrow, widen}), Sense::Forward, 1);
   fillRaw(*ends.x, 5, false);
   compose({narrow, widen})->apply(0.1, *ends.x, 0, *ends.y);
@@ -77,7 +77,7 @@ TEST(Cast, KnowsNoIntegers) {
   expectError(TENON_ERR_DATATYPE, {"a cast", "int64"},
               [] { makeRef<Cast>(world(), onLine({4}, "B"), TENON_INT64, TENON_FLOAT64); });
   const Cast identity(world(), onLine({4}, "B"), TENON_INT64, TENON_INT64);
-  EXPECT_STREQ(identity.type(), "identity");
+  EXPECT_EQ(identity.type(), "identity");
 }
 
 TEST(Composition, AsksForACastBetweenTypes) {

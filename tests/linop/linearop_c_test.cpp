@@ -35,7 +35,7 @@ protected:
 
   static std::string typeOf(TenonLinearOp op) {
     char text[64] = "";
-    expectSuccess(TenonLinearOpGetType(op, text, sizeof text, nullptr));
+    expectSuccess(TenonObjectGetType((TenonObject)op, text, sizeof text, nullptr));
     return text;
   }
   static void expectExactAdjoint(TenonLinearOp op) {

@@ -84,9 +84,9 @@ LinearOpRef ofType(const char* name, const Layout& domain, const Layout& range,
 
 TEST(TypeRegistry, KnowsTheLibrarysOwnTypes) {
   const Layout s = onLine({6}, "S0"), b = onLine({6}, "B");
-  EXPECT_STREQ(ofType("conversion", s, b)->type(), "conversion");
-  EXPECT_STREQ(ofType("zero", s, b)->type(), "zero");
-  EXPECT_STREQ(ofType("identity", s, s)->type(), "identity");
+  EXPECT_EQ(ofType("conversion", s, b)->type(), "conversion");
+  EXPECT_EQ(ofType("zero", s, b)->type(), "zero");
+  EXPECT_EQ(ofType("identity", s, s)->type(), "identity");
   EXPECT_EQ(ofType("cast", s, s, TENON_FLOAT32)->rangeType(), TENON_FLOAT64);
 }
 

@@ -8,6 +8,6 @@ PetscErrorCode FirstUse(DM grid, TenonLayout* layout);
 PetscErrorCode FirstUse(DM grid, TenonLayout* layout) {
   PetscFunctionBegin;
   PetscCall(TenonPetscLayoutFromDM(grid, layout));
-  TenonPetscCall(TenonLayoutView(*layout));
+  TenonPetscCall(TenonObjectView((TenonObject)*layout));
   PetscFunctionReturn(0);
 }

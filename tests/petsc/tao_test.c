@@ -34,7 +34,7 @@ static PetscErrorCode ProblemCreate(PetscBool isLinear, const char* storage, Pro
   TenonPetscCall(TenonLayerCreateMeanSquaredError(comm, &loss));
   TenonPetscCall(TenonLayerSetTarget(loss, p->target));
   TenonPetscCall(TenonLayerCreateSequential(comm, &p->network));
-  TenonPetscCall(TenonLayerSetText(p->network, "storage", storage));
+  TenonPetscCall(TenonObjectSetText((TenonObject)p->network, "storage", storage));
   TenonPetscCall(TenonLayerSetDataType(p->network, TENON_PETSC_SCALAR));
   TenonPetscCall(TenonLayerSequentialAdd(p->network, map));
   TenonPetscCall(TenonLayerSequentialAdd(p->network, loss));

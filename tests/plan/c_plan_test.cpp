@@ -19,7 +19,7 @@ protected:
     for (TenonInt outputs : {12, 8}) {
       expectSuccess(
           TenonLayerCreateAffine(MPI_COMM_WORLD, outputs == 12 ? 16 : 12, outputs, &layer));
-      expectSuccess(TenonObjectSetName((TenonObject)layer, outputs == 12 ? "inner" : "outer"));
+      expectSuccess(TenonObjectSetName(objectOf(layer), outputs == 12 ? "inner" : "outer"));
       expectSuccess(TenonLayerSequentialAdd(network_, layer));
       expectSuccess(TenonLayerDestroy(&layer));
     }
@@ -63,9 +63,9 @@ TEST_F(CPlan, RunsApplyTangentAndAdjoint) {
   expectSuccess(TenonDTensorFillUniform(x, 1, 0, -1, 1));
   expectSuccess(TenonDTensorFillUniform(t, 1, 1, -1, 1));
   expectSuccess(TenonDTensorFillUniform(dy, 1, 2, -1, 1));
-  expectSuccess(TenonPlanApply(plan_, x, y));
-  expectSuccess(TenonPlanApplyTangent(plan_, t, ty));
-  expectSuccess(TenonPlanApplyAdjoint(plan_, dy, dx));
+  expectSuccess(TenonLayerApply(layer, x, y));
+  expectSuccess(TenonLayerApplyTangent(layer, t, ty));
+  expectSuccess(TenonLayerApplyAdjoint(layer, dy, dx));
   double left = 0, right = 1;
   expectSuccess(TenonDTensorPairing(ty, dy, &left));
   expectSuccess(TenonDTensorPairing(t, dx, &right));
@@ -82,7 +82,7 @@ TEST_F(CPlan, RefusesCallsInTheWrongOrder) {
   TenonLayout given = nullptr;
   expectCode(TENON_ERR_STATE, TenonPlanGetLayer(plan_, &layer), {"TenonPlanSetUp()"});
   expectCode(TENON_ERR_STATE, TenonPlanGetInputLayout(plan_, &given), {"TenonPlanSetUp()"});
-  expectCode(TENON_ERR_STATE, TenonPlanView(plan_), {"TenonPlanSetUp()"});
+  expectSuccess(TenonObjectView(objectOf(plan_))); // what is asked of it
   expectCode(TENON_ERR_STATE, TenonPlanReport(plan_), {"TenonPlanSetUp()"});
   double rate = 0;
   expectCode(TENON_ERR_STATE, TenonPlanCalibrate(plan_, &rate, nullptr, nullptr),
@@ -96,9 +96,9 @@ TEST_F(CPlan, RefusesCallsInTheWrongOrder) {
   expectCode(TENON_ERR_STATE, TenonPlanSetOutput(plan_, output_), {"TenonPlanSetUp()"});
   expectCommonCode(TENON_ERR_STATE, TenonPlanReport(plan_), {"TenonLogEnable()"});
   expectCommonCode(TENON_ERR_STATE, TenonPlanSetRatesFrom(plan_, plan_), {"TenonLogEnable()"});
-  expectCode(TENON_ERR_SUPPORT, TenonPlanSetDataType(plan_, TENON_FLOAT32),
-             {"TenonLayerSetDataType()"});
-  expectCode(TENON_ERR_ARG, TenonPlanSetMemoryRate(plan_, 0), {"0", "above 0"});
+  expectCode(TENON_ERR_STATE, TenonObjectSetReal(objectOf(plan_), "memory_rate", 1e9),
+             {"memory_rate", "TenonPlanSetUp()"});
+  expectCode(TENON_ERR_STATE, TenonObjectSetFromOptions(objectOf(plan_)), {"TenonPlanSetUp()"});
   TenonPlan second = nullptr;
   expectCode(TENON_ERR_STATE, TenonPlanCreate(network_, 8, &second), {"set up"});
 }
@@ -128,11 +128,11 @@ TEST_F(CPlan, TakesAMeasuredMachine) {
     double seconds = 0;
     expectSuccess(TenonPlanSetMachine(plan_, by));
     expectSuccess(TenonPlanSearch(plan_));
-    expectSuccess(TenonPlanGetSeconds(plan_, "plan", &seconds));
+    expectSuccess(TenonPlanGetNumber(plan_, nullptr, "seconds", &seconds));
     return seconds;
   };
   const TenonInt shape = 16;
-  expectSuccess(TenonPlanSetInputShape(plan_, 1, &shape));
+  expectSuccess(TenonObjectSetIntegers(objectOf(plan_), "input_shape", 1, &shape));
   const double seconds = predicted(machine);
   EXPECT_GT(seconds, 0);
   EXPECT_DOUBLE_EQ(predicted(read), seconds);
@@ -154,17 +154,23 @@ TEST_F(CPlan, TakesAMeasuredMachine) {
 
 // What plans by name can have, plans that run can too.
 TEST_F(CPlan, RunsOnGivenGrids) {
-  const TenonInt shape[] = {16};
-  const int grid[] = {worldSize()};
-  expectSuccess(TenonPlanSetInputShape(plan_, 1, shape));
-  expectSuccess(TenonPlanSetInputGrid(plan_, 1, grid, "S1"));
-  expectSuccess(TenonPlanSetOutputGrid(plan_, 1, grid, "B"));
-  expectSuccess(TenonPlanSetPlacement(plan_, "space"));
-  expectSuccess(TenonPlanSetFewerProcesses(plan_, TENON_TRUE));
-  expectCode(TENON_ERR_ARG, TenonPlanSetGradientBucket(plan_, -2), {"-2"});
-  expectSuccess(TenonPlanSetGradientBucket(plan_, 64));
+  const TenonInt shape = 16, bytes = 64, tooFew = -2, none = 0;
+  const TenonObject settings = objectOf(plan_);
+  const std::string axis = std::to_string(worldSize());
+  expectSuccess(TenonObjectSetIntegers(settings, "input_shape", 1, &shape));
+  expectSuccess(TenonObjectSetText(settings, "input_grid", (axis + ":S1").c_str()));
+  expectSuccess(TenonObjectSetText(settings, "output_grid", (axis + ":B").c_str()));
+  expectSuccess(TenonObjectSetText(settings, "placement", "space"));
+  expectSuccess(TenonObjectSetBool(settings, "fewer_processes", TENON_TRUE));
+  expectCode(TENON_ERR_TYPE, TenonObjectSetText(settings, "data_type", "float32"),
+             {"the plan has no setting 'data_type'"}); // its layers have
+  expectCommonCode(TENON_ERR_TYPE, TenonPlanSetUp(plan_), {"an earlier", "data_type"});
+  expectCode(TENON_ERR_ARG, TenonObjectSetIntegers(settings, "gradient_bucket", 1, &tooFew),
+             {"-2"});
+  expectSuccess(TenonObjectSetIntegers(settings, "gradient_bucket", 1, &bytes));
   expectSuccess(TenonPlanSetUp(plan_));
-  expectCode(TENON_ERR_STATE, TenonPlanSetGradientBucket(plan_, 0), {"TenonPlanSetUp()"});
+  expectCode(TENON_ERR_STATE, TenonObjectSetIntegers(settings, "gradient_bucket", 1, &none),
+             {"TenonPlanSetUp()"});
   TenonLayout given = nullptr;
   expectSuccess(TenonPlanGetInputLayout(plan_, &given));
   TenonBool equal = TENON_FALSE;
@@ -189,7 +195,7 @@ TEST_F(CPlan, RefusesAnotherBatchAndForeignPlans) {
   TenonPlan named = nullptr;
   expectSuccess(TenonPlanCreateNamed(TENON_TEST_NETWORKS "/tables/alexnet.json", 64, &named));
   expectCode(TENON_ERR_TYPE, TenonPlanSetUp(named), {"TenonPlanCreate()"});
-  expectCode(TENON_ERR_TYPE, TenonPlanView(named), {"TenonPlanCreate()"});
+  expectCode(TENON_ERR_TYPE, TenonPlanReport(named), {"TenonPlanCreate()"});
   expectSuccess(TenonPlanDestroy(&named));
 }
 
@@ -201,6 +207,24 @@ TEST_F(CPlan, AgreesOnTheNetwork) {
   if (isLast())
     expectSuccess(TenonPlanSetOutput(plan_, output_));
   expectCommonCode(TENON_ERR_COLLECTIVE, TenonPlanSetUp(plan_), {"plan"});
+}
+
+TEST_F(CPlan, AgreesOnSettings) {
+  if (worldSize() == 1)
+    GTEST_SKIP() << "needs two ranks";
+  expectSuccess(TenonPlanSetInput(plan_, input_));
+  const TenonInt bytes = isLast() ? 0 : 64;
+  expectSuccess(TenonObjectSetIntegers(objectOf(plan_), "gradient_bucket", 1, &bytes));
+  expectCommonCode(TENON_ERR_COLLECTIVE, TenonPlanSetUp(plan_), {"plan"});
+}
+
+// A setter that failed on one rank alone is an error on all.
+TEST_F(CPlan, RemembersAFailedSetter) {
+  expectSuccess(TenonPlanSetInput(plan_, input_));
+  if (isLast())
+    expectCode(TENON_ERR_ARG, TenonObjectSetReal(objectOf(plan_), "overlap_share", 2), {"2"});
+  expectCommonCode(TENON_ERR_ARG, TenonPlanSetUp(plan_),
+                   {"an earlier TenonObjectSetReal(\"overlap_share\") failed"});
 }
 
 } // namespace

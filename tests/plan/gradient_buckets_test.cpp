@@ -45,7 +45,7 @@ TEST(GradientBuckets, SendFewerMessagesAndChangeNoLoss) {
       for (const PlannedLayer& layer : layers)
         if (size > 1)
           plan->fix(layer.name, size == 2 ? "n" : fmt::format("n{}", size == 4 ? 2 : 3));
-      plan->setGradientBucket(bytes);
+      plan->set("gradient_bucket", bytes);
       plan->setUp();
       losses.push_back(trained(plan->layer(), world(), plan->inputLayout(), 3));
       messages.push_back(messagesInOneStep(*plan));
@@ -69,7 +69,7 @@ TEST(GradientBuckets, GiveTheDirectionOfTheGradientAsItIs) {
   const NetworkCase c = networkCases()[0];
   const auto directions = [&](Index bytes) {
     const Ref<LayerPlan> plan = planOf(c, world());
-    plan->setGradientBucket(bytes);
+    plan->set("gradient_bucket", bytes);
     plan->setUp();
     Layer& network = plan->layer();
     network.initialize(kTrainingSeed, 0);

@@ -50,7 +50,7 @@ TEST_F(PlanFiles, GiveTheSamePlan) {
       each->setInput(unevenField(c.input));
       each->setOutput(unevenField(outputShapeOf(c)));
     }
-    plan->setPlacement("space");
+    plan->set("placement", "space");
     plan->setUp();
     plan->save(path_);
     loaded->load(path_);
@@ -76,14 +76,14 @@ TEST_F(PlanFiles, AreRefusedForSomethingElse) {
   larger.input[0] = 16;
   expectRefused(TENON_ERR_SHAPE, {"[8,1,28,28]", "[16,1,28,28]"}, planOf(larger, world()));
   const Ref<LayerPlan> fewer = planOf(c, world());
-  fewer->setProcesses(6);
+  fewer->set("processes", Index(6));
   expectRefused(TENON_ERR_STATE, {"processes", "6"}, fewer);
   const Ref<LayerPlan> pinned = planOf(c, world());
   pinned->setInput(unevenField(c.input));
   expectRefused(TENON_ERR_LAYOUT, {"free", "S2,S3"}, pinned);
   const auto narrow =
       makeRef<LayerPlan>(readNetwork(world(), TENON_TEST_NETWORKS "/lenet5.json"), c.input[0]);
-  narrow->setInputShape({1, 28, 28});
+  narrow->set("input_shape", Shape{1, 28, 28});
   expectRefused(TENON_ERR_FORMAT, {"float64", "float32"}, narrow);
 }
 
@@ -91,7 +91,7 @@ TEST_F(PlanFiles, AreRefusedForOtherLevels) {
   const NetworkCase c = networkCases()[0];
   const auto on = [&](const std::vector<Index>& levels) {
     const Ref<LayerPlan> plan = planOf(c, world());
-    plan->setProcesses(6);
+    plan->set("processes", Index(6));
     plan->setMachine(Machine::make("two", {{"node", levels[0]}, {"core", levels[1]}}));
     return plan;
   };

@@ -13,7 +13,7 @@ namespace {
 TEST(PlanView, NamesEveryLayer) {
   const NetworkCase c = networkCases()[2];
   const Ref<LayerPlan> plan = planOf(c, world());
-  expectError(TENON_ERR_STATE, {"TenonPlanSetUp"}, [&] { plan->describe(); });
+  EXPECT_NE(plan->describe().find("not searched"), std::string::npos);
   plan->setUp();
   const std::string text = plan->describe();
   for (const char* path : {"first", "block1/inner/conv1", "block2/sum", "flatten", "last"})

@@ -142,7 +142,7 @@ TEST(LayerPlan, MovesNothingWhereNothingIsGained) {
     add(*network, conv2d(world(), 2, 2, 1, 0), name);
   const Layout field = unevenField({1, 2, 8, 8});
   const auto plan = makeRef<LayerPlan>(network, 1);
-  plan->setFlops(1e15);
+  plan->set("flop_rate", 1e15);
   plan->setInput(field);
   plan->setOutput(field);
   plan->setUp();
@@ -160,12 +160,12 @@ TEST(LayerPlan, TrainsOnOtherGrids) {
   const NetworkCase c = networkCases()[2];
   const Ref<LayerPlan> fewer = planOf(c, world()), inner = planOf(c, world());
   if (size > 1)
-    fewer->setProcesses(size - 1);
-  fewer->setFewerProcesses(true);
-  fewer->setLink(1, 1e9); // no message is worth it
+    fewer->set("processes", Index(size - 1));
+  fewer->set("fewer_processes", true);
+  fewer->set("link_latency", 1.0); // no message is worth it
   ASSERT_NO_FATAL_FAILURE(expectSameLosses(*fewer, c));
   EXPECT_EQ(fewer->found().grid->size(), 1);
-  inner->setPlacement("space");
+  inner->set("placement", "space");
   if (size == 8)
     inner->fix("first", "n,o,h");
   ASSERT_NO_FATAL_FAILURE(expectSameLosses(*inner, c));
@@ -179,7 +179,7 @@ TEST(LayerPlan, RefusesAContainerThatRecomputes) {
   add(*network, encoder, "encoder");
   encoder->set("recompute", true);
   const auto plan = makeRef<LayerPlan>(network, 8);
-  plan->setInputShape({5});
+  plan->set("input_shape", Shape{5});
   expectError(TENON_ERR_SUPPORT, {"encoder", "recompute to false"}, [&] { plan->setUp(); });
 }
 
@@ -187,7 +187,7 @@ TEST(LayerPlan, RefusesAContainerWithoutLayers) {
   for (const char* type : {"sequential", "graph"}) {
     const Ref<Layer> network = newNetwork(world(), type);
     const auto plan = makeRef<LayerPlan>(network, 8);
-    plan->setInputShape({5});
+    plan->set("input_shape", Shape{5});
     expectError(TENON_ERR_STATE, {"has no layers"}, [&] { plan->search(); });
     expectError(TENON_ERR_STATE, {"has no layers"}, [&] { plan->setUp(); });
   }
@@ -196,23 +196,23 @@ TEST(LayerPlan, RefusesAContainerWithoutLayers) {
   add(*network, newAffine(world(), 5, 3), "affine");
   add(*network, empty, "empty");
   const auto plan = makeRef<LayerPlan>(network, 8);
-  plan->setInputShape({5});
+  plan->set("input_shape", Shape{5});
   expectError(TENON_ERR_STATE, {"layer \"empty\" has no layers"}, [&] { plan->setUp(); });
 }
 
 TEST(LayerPlan, LeavesTheNetworkAsItWasWhereItFails) {
   const NetworkCase c = networkCases()[0];
   const Ref<Layer> network = c.make(world());
-  const std::string before = network->settings();
+  const std::string before = network->agreedText();
   const auto plan = makeRef<LayerPlan>(network, c.input[0]);
-  plan->setInputShape({1, 28, 28});
-  plan->setProcesses(world()->size());
+  plan->set("input_shape", Shape{1, 28, 28});
+  plan->set("processes", Index(world()->size()));
   plan->fix("C5", "h");
   expectError(TENON_ERR_OPTION, {"C5", "'h'"}, [&] { plan->setUp(); });
-  EXPECT_EQ(network->settings(), before);
+  EXPECT_EQ(network->agreedText(), before);
   expectError(TENON_ERR_STATE, {"not set up"}, [&] { plan->layer(); });
   const auto again = makeRef<LayerPlan>(network, c.input[0]);
-  again->setInputShape({1, 28, 28});
+  again->set("input_shape", Shape{1, 28, 28});
   again->setUp();
   expectError(TENON_ERR_STATE, {"after"}, [&] { makeRef<LayerPlan>(network, 8); });
 }
@@ -220,10 +220,10 @@ TEST(LayerPlan, LeavesTheNetworkAsItWasWhereItFails) {
 TEST(LayerPlan, RefusesWhatCannotRun) {
   const NetworkCase c = networkCases()[0];
   const Ref<LayerPlan> many = planOf(c, world());
-  many->setProcesses(world()->size() + 1);
+  many->set("processes", Index(world()->size() + 1));
   expectError(TENON_ERR_STATE, {"processes", "communicator"}, [&] { many->setUp(); });
   const Ref<LayerPlan> small = planOf(c, world());
-  small->setMemoryLimit(1000);
+  small->set("memory_limit", Index(1000));
   expectError(TENON_ERR_SHAPE, {"1000 B", "C5"}, [&] { small->setUp(); });
   const Ref<LayerPlan> shapeless = makeRef<LayerPlan>(c.make(world()), 8);
   expectError(TENON_ERR_STATE, {"shape"}, [&] { shapeless->setUp(); });

@@ -106,7 +106,7 @@ inline std::vector<double> trained(Layer& network, const CommPtr& comm, const La
   const bool first = comm->rank() == output.grid().rank(0);
   fillConstant(*seed, first ? 1 : 0);
   const Ref<Optimizer> optimizer = makeOptimizer("adam", Ref<Layer>::share(&network));
-  optimizer->setLearningRate(0.01);
+  optimizer->set("learning_rate", 0.01);
   std::vector<double> losses;
   for (int step = 0; step < steps; ++step) {
     const std::uint64_t batch = step % 2;
@@ -138,7 +138,7 @@ inline std::vector<double> trainedAlone(const NetworkCase& c, int steps = kTrain
 
 inline Ref<LayerPlan> planOf(const NetworkCase& c, const CommPtr& comm) {
   const auto plan = makeRef<LayerPlan>(c.make(comm), c.input[0]);
-  plan->setInputShape(Shape(c.input.begin() + 1, c.input.end()));
+  plan->set("input_shape", Shape(c.input.begin() + 1, c.input.end()));
   return plan;
 }
 

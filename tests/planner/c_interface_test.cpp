@@ -16,7 +16,7 @@ protected:
   void SetUp() override {
     TenonPushErrorHandler(TenonReturnErrorHandler, nullptr);
     ASSERT_EQ(TenonPlanCreateNamed(kAlexNet, 2048, &plan), TENON_SUCCESS);
-    ASSERT_EQ(TenonPlanSetProcesses(plan, 512), TENON_SUCCESS);
+    ASSERT_EQ(set("processes", 512), TENON_SUCCESS);
   }
   void TearDown() override {
     EXPECT_EQ(TenonPlanDestroy(&plan), TENON_SUCCESS);
@@ -24,125 +24,159 @@ protected:
     TenonPopErrorHandler();
   }
 
-  double seconds(const char* which) {
+  // Settings of a plan, by default of this one.
+  static TenonObject objectOf(TenonPlan plan) { return reinterpret_cast<TenonObject>(plan); }
+  TenonErrorCode set(const char* name, TenonInt value) {
+    return TenonObjectSetIntegers(objectOf(plan), name, 1, &value);
+  }
+  TenonErrorCode set(const char* name, int value) { return set(name, TenonInt(value)); }
+  TenonErrorCode set(const char* name, double value) {
+    return TenonObjectSetReal(objectOf(plan), name, value);
+  }
+  TenonErrorCode set(const char* name, const char* value) {
+    return TenonObjectSetText(objectOf(plan), name, value);
+  }
+  TenonErrorCode set(const char* name, bool value) {
+    return TenonObjectSetBool(objectOf(plan), name, value ? TENON_TRUE : TENON_FALSE);
+  }
+
+  double number(const char* name, const char* layer = nullptr) {
     double value = -1;
-    EXPECT_EQ(TenonPlanGetSeconds(plan, which, &value), TENON_SUCCESS);
+    EXPECT_EQ(TenonPlanGetNumber(plan, layer, name, &value), TENON_SUCCESS) << name;
     return value;
+  }
+  TenonErrorCode codeOf(const char* name, const char* layer = nullptr) {
+    double value = -1;
+    return TenonPlanGetNumber(plan, layer, name, &value);
   }
 
   TenonPlan plan = nullptr;
 };
 
 TEST_F(PlanInC, TakesPinnedGridsAndObjectives) {
-  const int grid[2] = {4, 2};
-  EXPECT_EQ(TenonPlanSetInputGrid(plan, 2, grid, "S2"), TENON_SUCCESS);
-  ASSERT_EQ(TenonPlanSetModel(plan, "own"), TENON_SUCCESS);
+  EXPECT_EQ(set("input_grid", "4x2:S2"), TENON_SUCCESS);
+  ASSERT_EQ(set("cost_model", "own"), TENON_SUCCESS);
   EXPECT_EQ(TenonPlanSearch(plan), TENON_ERR_LAYOUT); // two axes, one property
-  EXPECT_EQ(TenonPlanSetInputGrid(plan, 2, grid, "S2,X"), TENON_ERR_LAYOUT);
-  EXPECT_EQ(TenonPlanSetInputGrid(plan, 2, nullptr, "S2,S3"), TENON_ERR_NULL);
-  ASSERT_EQ(TenonPlanSetInputGrid(plan, 2, grid, "S2,S3"), TENON_SUCCESS);
-  ASSERT_EQ(TenonPlanSetOutputGrid(plan, 1, grid, "S0"), TENON_SUCCESS);
-  ASSERT_EQ(TenonPlanSetProcesses(plan, 8), TENON_SUCCESS);
-  EXPECT_EQ(TenonPlanSetObjective(plan, "speed", 1), TENON_ERR_ARG);
-  ASSERT_EQ(TenonPlanSetObjective(plan, "step", 10), TENON_SUCCESS);
-  ASSERT_EQ(TenonPlanSetPlacement(plan, "auto"), TENON_SUCCESS);
-  ASSERT_EQ(TenonPlanSetFewerProcesses(plan, TENON_TRUE), TENON_SUCCESS);
-  EXPECT_EQ(TenonPlanSetOverlap(plan, 1.5), TENON_ERR_ARG);
-  ASSERT_EQ(TenonPlanSetOverlap(plan, 0.5), TENON_SUCCESS);
-  TenonInt processes = 0;
-  TenonBool reversed = TENON_TRUE;
-  EXPECT_EQ(TenonPlanGetGrid(plan, &processes, &reversed), TENON_ERR_STATE);
+  EXPECT_EQ(set("input_grid", "4x2:S2,X"), TENON_ERR_LAYOUT);
+  EXPECT_EQ(set("input_grid", "4x2"), TENON_ERR_ARG);
+  EXPECT_EQ(set("input_grid", "4xtwo:S2,S3"), TENON_ERR_ARG);
+  ASSERT_EQ(set("input_grid", "4x2:S2,S3"), TENON_SUCCESS);
+  ASSERT_EQ(set("output_grid", "4:S0"), TENON_SUCCESS);
+  ASSERT_EQ(set("processes", 8), TENON_SUCCESS);
+  EXPECT_EQ(set("objective", "speed"), TENON_ERR_TYPE);
+  ASSERT_EQ(set("evaluate_every", 10), TENON_SUCCESS);
+  ASSERT_EQ(set("objective", "inference"), TENON_SUCCESS);
+  EXPECT_EQ(TenonPlanSearch(plan), TENON_ERR_ARG); // every 10 steps of nothing
+  ASSERT_EQ(set("objective", "step"), TENON_SUCCESS);
+  ASSERT_EQ(set("placement", "auto"), TENON_SUCCESS);
+  ASSERT_EQ(set("fewer_processes", true), TENON_SUCCESS);
+  EXPECT_EQ(set("overlap_share", 1.5), TENON_ERR_ARG);
+  ASSERT_EQ(set("overlap_share", 0.5), TENON_SUCCESS);
+  EXPECT_EQ(codeOf("processes"), TENON_ERR_STATE);
   ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
-  ASSERT_EQ(TenonPlanGetGrid(plan, &processes, &reversed), TENON_SUCCESS);
-  EXPECT_EQ(processes, 8);
-  EXPECT_EQ(reversed, TENON_FALSE); // one level
-  EXPECT_LE(seconds("overlapped"), seconds("plan") * (1 + 1e-12));
-  ASSERT_EQ(TenonPlanSetOverlap(plan, 0), TENON_SUCCESS);
+  EXPECT_EQ(number("processes"), 8);
+  EXPECT_EQ(number("reversed"), 0); // one level
+  EXPECT_LE(number("overlapped"), number("seconds") * (1 + 1e-12));
+  ASSERT_EQ(set("overlap_share", 0.0), TENON_SUCCESS);
   ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
-  double none = 0;
-  EXPECT_EQ(TenonPlanGetSeconds(plan, "overlapped", &none), TENON_ERR_STATE);
+  EXPECT_EQ(codeOf("overlapped"), TENON_ERR_STATE);
   // Every layer can have its word of the plan as a fixed one.
   char word[32];
   ASSERT_EQ(TenonPlanGetWord(plan, "conv1", word, sizeof word, nullptr), TENON_SUCCESS);
-  const double best = seconds("plan");
+  const double best = number("seconds");
   ASSERT_EQ(TenonPlanFix(plan, "conv1", word), TENON_SUCCESS);
   ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
-  EXPECT_EQ(seconds("plan"), best);
+  EXPECT_EQ(number("seconds"), best);
   ASSERT_EQ(TenonPlanFix(plan, "conv1", "input:k,k"), TENON_SUCCESS);
   EXPECT_EQ(TenonPlanSearch(plan), TENON_ERR_OPTION);
 }
 
 TEST_F(PlanInC, SearchesAndAnswers) {
   ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
-  EXPECT_NEAR(seconds("plan"), 8.04016525e-3, 1e-11);
-  EXPECT_NEAR(seconds("uniform"), 12.786e-3, 1e-6);
-  EXPECT_NEAR(seconds("batch"), 81.402e-3, 1e-6);
-  TenonInt layers = 0, model = 0, domain = 0, batch = 0;
+  EXPECT_NEAR(number("seconds"), 8.04016525e-3, 1e-11);
+  EXPECT_NEAR(number("uniform"), 12.786e-3, 1e-6);
+  EXPECT_NEAR(number("batch"), 81.402e-3, 1e-6);
+  TenonInt layers = 0;
   ASSERT_EQ(TenonPlanGetLayerCount(plan, &layers), TENON_SUCCESS);
   EXPECT_EQ(layers, 8);
-  double bytes = 0, all = 0;
+  double bytes = 0;
   for (TenonInt i = 0; i < layers; ++i) {
     char name[16], word[16];
     ASSERT_EQ(TenonPlanGetLayerName(plan, i, name, sizeof name, nullptr), TENON_SUCCESS);
     ASSERT_EQ(TenonPlanGetWord(plan, name, word, sizeof word, nullptr), TENON_SUCCESS);
-    ASSERT_EQ(TenonPlanGetChoice(plan, name, &model, &domain, &batch), TENON_SUCCESS);
-    EXPECT_EQ(model * domain * batch, 512) << name << " " << word;
-    double layer = 0;
-    ASSERT_EQ(TenonPlanGetLayerBytes(plan, name, &layer), TENON_SUCCESS);
-    bytes += layer;
+    EXPECT_EQ(number("channel_parts", name) * number("space_parts", name) *
+                  number("batch_parts", name),
+              512)
+        << name << " " << word;
+    bytes += number("bytes", name);
   }
-  ASSERT_EQ(TenonPlanGetBytes(plan, &all), TENON_SUCCESS);
-  EXPECT_NEAR(bytes, all, 1e-6 * all);
-  double gap = 1;
-  ASSERT_EQ(TenonPlanGetGap(plan, &gap), TENON_SUCCESS);
-  EXPECT_EQ(gap, 0);
+  EXPECT_NEAR(bytes, number("bytes"), 1e-6 * bytes);
+  EXPECT_EQ(number("gap"), 0);
 }
 
 TEST_F(PlanInC, FixesAWord) {
   ASSERT_EQ(TenonPlanFix(plan, "conv1", "n6,o3"), TENON_SUCCESS);
   ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
   char word[16];
-  double runnerUp = -1;
   ASSERT_EQ(TenonPlanGetWord(plan, "conv1", word, sizeof word, nullptr), TENON_SUCCESS);
   EXPECT_STREQ(word, "n6,o3");
-  ASSERT_EQ(TenonPlanGetRunnerUp(plan, "conv1", word, sizeof word, nullptr, &runnerUp),
-            TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanGetRunnerUp(plan, "conv1", word, sizeof word, nullptr), TENON_SUCCESS);
   EXPECT_STREQ(word, "");
-  EXPECT_GT(seconds("plan"), 8.05e-3);
+  EXPECT_EQ(number("runner_up", "conv1"), 0);
+  EXPECT_GT(number("seconds"), 8.05e-3);
 }
 
 TEST_F(PlanInC, ASettingDiscardsThePlan) {
-  double value = 0;
   ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
-  ASSERT_EQ(TenonPlanSetInputChannels(plan, TENON_TRUE), TENON_SUCCESS);
-  EXPECT_EQ(TenonPlanGetSeconds(plan, "plan", &value), TENON_ERR_STATE);
+  ASSERT_EQ(set("input_channels", true), TENON_SUCCESS);
+  EXPECT_EQ(codeOf("seconds"), TENON_ERR_STATE);
   ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
-  EXPECT_LT(seconds("plan"), 6.78e-3);
-  ASSERT_EQ(TenonPlanSetLink(plan, 0, 12e9), TENON_SUCCESS);
+  EXPECT_LT(number("seconds"), 6.78e-3);
+  ASSERT_EQ(set("link_latency", 0.0), TENON_SUCCESS);
+  ASSERT_EQ(set("link_bandwidth", 12e9), TENON_SUCCESS);
   ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
-  EXPECT_LT(seconds("plan"), 6.78e-3 / 2);
+  EXPECT_LT(number("seconds"), 6.78e-3 / 2);
+}
+
+// The prefix is that of one plan; another one stays as it is.
+TEST_F(PlanInC, ReadsOptions) {
+  ASSERT_EQ(TenonOptionsSet("-tenon_mine_processes", "64"), TENON_SUCCESS);
+  ASSERT_EQ(TenonOptionsSet("-tenon_mine_cost_model", "own"), TENON_SUCCESS);
+  ASSERT_EQ(TenonObjectSetFromOptions(objectOf(plan)), TENON_SUCCESS);
+  TenonInt processes = 0;
+  ASSERT_EQ(TenonObjectGetIntegers(objectOf(plan), "processes", 1, &processes, nullptr),
+            TENON_SUCCESS);
+  EXPECT_EQ(processes, 512);
+  ASSERT_EQ(TenonObjectSetOptionsPrefix(objectOf(plan), "mine_"), TENON_SUCCESS);
+  ASSERT_EQ(TenonObjectSetFromOptions(objectOf(plan)), TENON_SUCCESS);
+  ASSERT_EQ(TenonObjectGetIntegers(objectOf(plan), "processes", 1, &processes, nullptr),
+            TENON_SUCCESS);
+  EXPECT_EQ(processes, 64);
+  char model[8];
+  ASSERT_EQ(TenonObjectGetText(objectOf(plan), "cost_model", model, sizeof model, nullptr),
+            TENON_SUCCESS);
+  EXPECT_STREQ(model, "own");
+  EXPECT_EQ(TenonOptionsSet("-tenon_mine_placement", "left"), TENON_ERR_OPTION);
 }
 
 TEST_F(PlanInC, TenonsOwnPrices) {
-  TenonInt searches = 0;
-  ASSERT_EQ(TenonPlanSetModel(plan, "own"), TENON_SUCCESS);
-  ASSERT_EQ(TenonPlanSetProcesses(plan, 32), TENON_SUCCESS);
-  ASSERT_EQ(TenonPlanSetFlopRate(plan, 1e12), TENON_SUCCESS);
-  EXPECT_EQ(TenonPlanSetFlopRate(plan, 0), TENON_ERR_ARG);
+  ASSERT_EQ(set("cost_model", "own"), TENON_SUCCESS);
+  ASSERT_EQ(set("processes", 32), TENON_SUCCESS);
+  EXPECT_EQ(set("flop_rate", 0.0), TENON_ERR_ARG);
+  ASSERT_EQ(set("flop_rate", 1e12), TENON_SUCCESS);
   ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
-  ASSERT_EQ(TenonPlanGetSearches(plan, &searches), TENON_SUCCESS);
-  EXPECT_GE(searches, 1);
-  const double flat = seconds("plan");
-  EXPECT_EQ(TenonPlanSetDataType(plan, TENON_INT64), TENON_ERR_DATATYPE);
-  ASSERT_EQ(TenonPlanSetDataType(plan, TENON_FLOAT64), TENON_SUCCESS);
+  EXPECT_GE(number("searches"), 1);
+  const double flat = number("seconds");
+  EXPECT_EQ(set("data_type", "int64"), TENON_ERR_TYPE);
+  ASSERT_EQ(set("data_type", "float64"), TENON_SUCCESS);
   ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
-  EXPECT_GT(seconds("plan"), flat);
-  ASSERT_EQ(TenonPlanSetDataType(plan, TENON_FLOAT32), TENON_SUCCESS);
-  EXPECT_EQ(TenonPlanSetMemoryRate(plan, -1), TENON_ERR_ARG);
-  ASSERT_EQ(TenonPlanSetMemoryRate(plan, 1e6), TENON_SUCCESS);
+  EXPECT_GT(number("seconds"), flat);
+  ASSERT_EQ(set("data_type", "float32"), TENON_SUCCESS);
+  EXPECT_EQ(set("memory_rate", -1.0), TENON_ERR_ARG);
+  ASSERT_EQ(set("memory_rate", 1e6), TENON_SUCCESS);
   ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
-  EXPECT_GT(seconds("plan"), 100 * flat);
-  ASSERT_EQ(TenonPlanSetMemoryRate(plan, 1e10), TENON_SUCCESS);
+  EXPECT_GT(number("seconds"), 100 * flat);
+  ASSERT_EQ(set("memory_rate", 1e10), TENON_SUCCESS);
   TenonMachine machine = nullptr;
   const char* const names[] = {"node", "core"};
   const TenonInt sizes[] = {4, 8};
@@ -152,8 +186,8 @@ TEST_F(PlanInC, TenonsOwnPrices) {
   ASSERT_EQ(TenonPlanSetMachine(plan, machine), TENON_SUCCESS);
   ASSERT_EQ(TenonMachineDestroy(&machine), TENON_SUCCESS);
   ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
-  EXPECT_GT(seconds("plan"), flat);
-  ASSERT_EQ(TenonPlanSetProcesses(plan, 64), TENON_SUCCESS);
+  EXPECT_GT(number("seconds"), flat);
+  ASSERT_EQ(set("processes", 64), TENON_SUCCESS);
   EXPECT_EQ(TenonPlanSearch(plan), TENON_ERR_SHAPE);
 }
 
@@ -161,14 +195,15 @@ TEST_F(PlanInC, NetworksOfLayers) {
   TenonPlan layers = nullptr;
   double value = 0;
   ASSERT_EQ(TenonPlanCreateNamed(TENON_TEST_NETWORKS "/lenet5.json", 64, &layers), TENON_SUCCESS);
-  ASSERT_EQ(TenonPlanSetProcesses(layers, 4), TENON_SUCCESS);
+  const TenonObject settings = objectOf(layers);
+  const TenonInt processes = 4, sample[] = {1, 28, 28}, none[] = {1, 0, 28};
+  ASSERT_EQ(TenonObjectSetIntegers(settings, "processes", 1, &processes), TENON_SUCCESS);
   EXPECT_EQ(TenonPlanSearch(layers), TENON_ERR_SUPPORT); // by t1
   EXPECT_EQ(TenonPlanGetPublishedSeconds(layers, "eq8", 2, 2, 2, 2, &value), TENON_ERR_SUPPORT);
-  ASSERT_EQ(TenonPlanSetModel(layers, "own"), TENON_SUCCESS);
+  ASSERT_EQ(TenonObjectSetText(settings, "cost_model", "own"), TENON_SUCCESS);
   EXPECT_EQ(TenonPlanSearch(layers), TENON_ERR_STATE);
-  const TenonInt sample[] = {1, 28, 28}, none[] = {1, 0, 28};
-  EXPECT_EQ(TenonPlanSetInputShape(layers, 3, none), TENON_ERR_ARG);
-  ASSERT_EQ(TenonPlanSetInputShape(layers, 3, sample), TENON_SUCCESS);
+  EXPECT_EQ(TenonObjectSetIntegers(settings, "input_shape", 3, none), TENON_ERR_ARG);
+  ASSERT_EQ(TenonObjectSetIntegers(settings, "input_shape", 3, sample), TENON_SUCCESS);
   ASSERT_EQ(TenonPlanSearch(layers), TENON_SUCCESS);
   TenonInt count = 0;
   ASSERT_EQ(TenonPlanGetLayerCount(layers, &count), TENON_SUCCESS);
@@ -178,22 +213,23 @@ TEST_F(PlanInC, NetworksOfLayers) {
 
 TEST_F(PlanInC, TablesHaveAnInputOfTheirOwn) {
   const TenonInt own[] = {3, 227, 227}, other[] = {3, 64, 64};
-  EXPECT_EQ(TenonPlanSetInputShape(plan, 3, own), TENON_SUCCESS);
-  EXPECT_EQ(TenonPlanSetInputShape(plan, 3, other), TENON_ERR_SHAPE);
-  EXPECT_EQ(TenonPlanSetInputShape(plan, 2, own), TENON_ERR_SHAPE);
+  const auto setShape = [&](TenonInt length, const TenonInt shape[]) {
+    return TenonObjectSetIntegers(objectOf(plan), "input_shape", length, shape);
+  };
+  EXPECT_EQ(setShape(3, own), TENON_SUCCESS);
+  EXPECT_EQ(setShape(3, other), TENON_ERR_SHAPE);
+  EXPECT_EQ(setShape(2, own), TENON_ERR_SHAPE);
 }
 
 // 2^31 - 1 ranks would take 8 GiB to list.
 TEST_F(PlanInC, PinnedGridsAreNoLargerThanThePlan) {
-  const int grid[] = {2147483647, 2147483647, 2147483647}, none[] = {4, 0};
-  EXPECT_EQ(TenonPlanSetInputGrid(plan, 2, none, "S2,S3"), TENON_ERR_ARG);
-  ASSERT_EQ(TenonPlanSetModel(plan, "own"), TENON_SUCCESS);
-  for (int axes = 1; axes <= 3; ++axes) {
-    ASSERT_EQ(TenonPlanSetOutputGrid(plan, axes, grid,
-                                     axes == 1   ? "S0"
-                                     : axes == 2 ? "S0,S1"
-                                                 : "S0,S1,B"),
-              TENON_SUCCESS);
+  EXPECT_EQ(set("input_grid", "4x0:S2,S3"), TENON_ERR_ARG);
+  ASSERT_EQ(set("input_grid", ""), TENON_SUCCESS);
+  EXPECT_EQ(set("output_grid", "2147483648:S0"), TENON_ERR_ARG);
+  ASSERT_EQ(set("cost_model", "own"), TENON_SUCCESS);
+  for (const char* grid : {"2147483647:S0", "2147483647x2147483647:S0,S1",
+                           "2147483647x2147483647x2147483647:S0,S1,B"}) {
+    ASSERT_EQ(set("output_grid", grid), TENON_SUCCESS);
     EXPECT_EQ(TenonPlanSearch(plan), TENON_ERR_SHAPE);
   }
 }
@@ -219,30 +255,35 @@ TEST_F(PlanInC, ThePublishedCosts) {
 }
 
 TEST_F(PlanInC, ErrorsLeaveThePlanUsable) {
-  double value = 0;
   char text[4];
-  EXPECT_EQ(TenonPlanGetSeconds(plan, "plan", &value), TENON_ERR_STATE);
-  EXPECT_EQ(TenonPlanSetProcesses(plan, 0), TENON_ERR_ARG);
-  EXPECT_EQ(TenonPlanSetModel(plan, "t2"), TENON_ERR_ARG);
-  EXPECT_EQ(TenonPlanSetModel(plan, nullptr), TENON_ERR_NULL);
-  EXPECT_EQ(TenonPlanSetLink(plan, -1, 1), TENON_ERR_ARG);
-  EXPECT_EQ(TenonPlanSetLink(plan, 0, 0), TENON_ERR_ARG);
-  EXPECT_EQ(TenonPlanSetMemoryLimit(plan, -1), TENON_ERR_ARG);
-  ASSERT_EQ(TenonPlanSetMemoryLimit(plan, 1000), TENON_SUCCESS);
+  EXPECT_EQ(codeOf("seconds"), TENON_ERR_STATE);
+  EXPECT_EQ(set("processes", 0), TENON_ERR_ARG);
+  EXPECT_EQ(TenonPlanSearch(plan), TENON_ERR_ARG); // that failure, once
+  EXPECT_EQ(set("cost_model", "t2"), TENON_ERR_TYPE);
+  EXPECT_EQ(set("cost_model", static_cast<const char*>(nullptr)), TENON_ERR_NULL);
+  ASSERT_EQ(set("cost_model", "t1"), TENON_SUCCESS); // which makes good
+  EXPECT_EQ(set("link_latency", -1.0), TENON_ERR_ARG);
+  ASSERT_EQ(set("link_latency", 2e-6), TENON_SUCCESS);
+  EXPECT_EQ(set("link_bandwidth", 0.0), TENON_ERR_ARG);
+  ASSERT_EQ(set("link_bandwidth", 6e9), TENON_SUCCESS);
+  EXPECT_EQ(set("memory_limit", -1), TENON_ERR_ARG);
+  ASSERT_EQ(set("memory_limit", 1000), TENON_SUCCESS);
   EXPECT_EQ(TenonPlanSearch(plan), TENON_ERR_SHAPE);
-  ASSERT_EQ(TenonPlanSetMemoryLimit(plan, 0), TENON_SUCCESS);
+  ASSERT_EQ(set("memory_limit", 0), TENON_SUCCESS);
   ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
-  EXPECT_EQ(TenonPlanGetSeconds(plan, "fastest", &value), TENON_ERR_ARG);
+  EXPECT_EQ(codeOf("fastest"), TENON_ERR_ARG);
   EXPECT_EQ(TenonPlanGetLayerName(plan, 8, text, sizeof text, nullptr), TENON_ERR_ARG);
   EXPECT_EQ(TenonPlanGetLayerName(plan, 0, text, sizeof text, nullptr), TENON_ERR_ARG);
-  EXPECT_EQ(TenonPlanGetLayerBytes(plan, "conv9", &value), TENON_ERR_ARG);
-  EXPECT_EQ(TenonPlanGetBytes(nullptr, &value), TENON_ERR_NULL);
+  EXPECT_EQ(codeOf("bytes", "conv9"), TENON_ERR_ARG);
+  EXPECT_EQ(codeOf("seconds", "conv1"), TENON_ERR_ARG); // of the plan alone
+  double value = 0;
+  EXPECT_EQ(TenonPlanGetNumber(nullptr, nullptr, "bytes", &value), TENON_ERR_NULL);
   TenonPlan none = nullptr;
   EXPECT_EQ(TenonPlanCreateNamed("lenet6", 8, &none), TENON_ERR_FILE);
   EXPECT_EQ(TenonPlanCreateNamed(kAlexNet, 0, &none), TENON_ERR_ARG);
-  ASSERT_EQ(TenonPlanSetProcesses(plan, 1 << 24), TENON_SUCCESS);
+  ASSERT_EQ(set("processes", 1 << 24), TENON_SUCCESS);
   EXPECT_EQ(TenonPlanSearch(plan), TENON_ERR_SHAPE);
-  EXPECT_EQ(TenonPlanGetSeconds(plan, "domain", &value), TENON_ERR_STATE);
+  EXPECT_EQ(codeOf("domain"), TENON_ERR_STATE);
 }
 
 } // namespace

@@ -200,8 +200,8 @@ TEST(PinnedEnds, AStepConvertsItsEndsEachTime) {
 Ref<NetworkPlan> alexNetPlan(Index batch, Index processes) {
   Ref<NetworkPlan> plan =
       makeRef<NetworkPlan>(readNetworkSource(TENON_TEST_TABLES "/alexnet.json"), batch);
-  plan->setProcesses(processes);
-  plan->setModel("own");
+  plan->set("processes", Index(processes));
+  plan->set("cost_model", "own");
   return plan;
 }
 
@@ -224,14 +224,15 @@ TEST(PinnedEnds, RefusesWhatDoesNotFit) {
             plan.pinInput([](const Shape&, Index) { return fieldOn({2}, "S2", {16, 3, 9, 9}); });
           });
   refused(TENON_ERR_SUPPORT, "use model own", [](NetworkPlan& plan) {
-    plan.setModel("t1");
-    plan.setObjective("inference", 1);
+    plan.set("cost_model", "t1");
+    plan.set("objective", "inference");
   });
   const Ref<NetworkPlan> plan = alexNetPlan(16, 4);
-  expectError(TENON_ERR_ARG, {"training, inference, step"},
-              [&] { plan->setObjective("speed", 1); });
-  expectError(TENON_ERR_ARG, {"every 5 steps"}, [&] { plan->setObjective("inference", 5); });
-  expectError(TENON_ERR_ARG, {"batch, space, auto"}, [&] { plan->setPlacement("left"); });
+  expectError(TENON_ERR_TYPE, {"training, inference, step"},
+              [&] { plan->set("objective", "speed"); });
+  refused(TENON_ERR_ARG, "every 5 steps",
+          [](NetworkPlan& plan) { plan.set("evaluate_every", Index(5)); });
+  expectError(TENON_ERR_TYPE, {"batch, space, auto"}, [&] { plan->set("placement", "left"); });
 }
 
 // On a grid of many axes too: all of them keep what they split, or none.
@@ -255,7 +256,7 @@ TEST(Placements, TheFasterOfBothIsTaken) {
     const Ref<NetworkPlan> plan = alexNetPlan(16, 16);
     plan->setMachine(Machine::make("nodes", {{"node", 4}, {"core", 4}},
                                    {{"NIC", 0, 1, 1e9, 1e-5, {{LinkRule::Leaving}}}}));
-    plan->setPlacement(placement);
+    plan->set("placement", placement);
     if (reversed)
       *reversed = plan->search().spaceOutermost;
     return plan->search().seconds;
@@ -271,7 +272,7 @@ TEST(FewerProcesses, TheBestNumberIsTaken) {
   EXPECT_EQ(FineGrid({2, 6}).withoutLast(1).grid()->ranks(), (std::vector<int>{0, 3, 6, 9}));
   const auto seconds = [](Index processes, bool fewer) {
     const Ref<NetworkPlan> plan = alexNetPlan(8, processes);
-    plan->setFewerProcesses(fewer);
+    plan->set("fewer_processes", fewer);
     return plan->search().seconds;
   };
   // One axis of 7 has few words, and none of the batch of 8 alone.
@@ -282,7 +283,7 @@ TEST(FewerProcesses, TheBestNumberIsTaken) {
   // A batch of 1 on 9973 processes: no layer has that many parts.
   const Ref<NetworkPlan> plan = alexNetPlan(1, 9973);
   expectError(TENON_ERR_SHAPE, {"layer conv1", "9973 processes"}, [&] { plan->search(); });
-  plan->setFewerProcesses(true);
+  plan->set("fewer_processes", true);
   EXPECT_LE(plan->search().grid->size(), 9973);
 }
 

@@ -80,7 +80,7 @@ TEST(Settings, ReadOptionsOfTheirPrefix) {
   options().set("-tenon_mine_sizes", "1,2,3");
   options().set("-tenon_open", "yes");
   Settings s = settings();
-  EXPECT_TRUE(s.readOptions("mine_", kOwner));
+  EXPECT_EQ(s.readOptions("mine_", kOwner), (Settings::Names{"sizes", "open"}));
   options().clear();
   EXPECT_EQ(s.value<std::vector<Index>>("sizes", kOwner), (std::vector<Index>{1, 2, 3}));
   EXPECT_TRUE(s.value<bool>("open", kOwner));

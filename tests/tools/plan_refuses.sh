@@ -70,10 +70,10 @@ refused "-processes is 0" plan network -network alexnet -batch 8
 refused "-processes is -4" plan network -network alexnet -batch 8 -processes -4
 refused "layer conv1 cannot be divided among 65536 processes" \
   plan network -network alexnet -batch 8 -processes 65536
-network "there is no cost model 't2'; known are: " -model t2
+network "cost_model of the plan is 't2'; the nearest is 't1', the choices are t1, own" -model t2
 network "-beta is 0" -beta 0
-network "latency is -1 s" -alpha -1
-network "the memory limit is -5" -memory_limit -5
+network "link_latency is -1" -alpha -1
+network "memory_limit is -5" -memory_limit -5
 network "the memory limit is 1000000 B for each process, but every plan needs at least 61222832 B, 60222832 B more; the largest layers are fc6 16580608, conv1 " \
   -memory_limit 1000000
 network "'n9' names no layer" -fix n9
@@ -87,18 +87,19 @@ network "-grid is missing" -cost eq8
 network "-grid has 3 numbers" -cost eq8 -grid 4,16,8
 network "machine 'cluster4' has 128 devices, but the plan is for 100 processes" -model own -machine cluster4 -processes 100
 network "-flop_rate" -flop_rate fast
-network "there is no objective 'speed'; known are: training, inference, step" -objective speed
+network "objective of the plan is 'speed'" -objective speed
+network "the choices are training, inference, step" -objective speed
 network "every 5 steps" -objective inference -every 5
 network "use model own" -objective inference
 network "use model own" -pin_input 4x2:S2,S3
-network "pass a grid and a property" -model own -pin_input S2,S3
-network "'4y2' is not a process grid" -model own -pin_input 4y2:S2,S3
+network "input_grid is 'S2,S3'; pass a process grid" -model own -pin_input S2,S3
+network "input_grid is '4y2:S2,S3'; pass a process grid" -model own -pin_input 4y2:S2,S3
 network "process grid 4x2 has 2 axes, but 1 property was given" -model own -pin_input 4x2:S2
 network "a process grid of 1024 does not fit into 512 processes" -model own -pin_input 1024:S2
 network "a process grid of 2147483647 does not fit into 512 processes" -model own -pin_output 2147483647:S0
 network "the input of the network table 'alexnet' has shape [3,227,227]" -input 3,64,64
-network "there is no placement 'left'" -placement left
-network "communication beside computation is 2" -overlap 2
+network "placement of the plan is 'left'" -placement left
+network "overlap_share is 2" -overlap 2
 refused "-figure is 8; the figures that can be drawn are 6, 7, 9 and 10" plan network -figure 8
 for option in "input 3,64,64" "fix conv1=n9" "model own" "batch 64" "processes 8" "machine cluster4" "json"; do
   refused "-${option%% *} does not apply to a figure, which takes -network, -alpha, -beta, -figure, -chart" \

@@ -92,8 +92,10 @@ TEST_F(IdxImages, ServesEachSampleOnceAndEveryRankItsPart) {
       {.shape = {5, 1, kRows, kColumns}, .grid = grid, .properties = parseProperties("S3")});
   const Layout labels({.shape = {5}, .grid = grid, .properties = parseProperties("B")});
   IdxDataset data(world(), path("images"), path("labels"));
-  data.setShuffle(true, 42);
-  data.setScaling(255, 1);
+  data.set("shuffle", true);
+  data.set("shuffle_seed", Index(42));
+  data.set("sample_scale", 255.0);
+  data.set("sample_shift", 1.0);
   setUp(data, columns, labels);
   ASSERT_EQ(data.batches(), 2);
   DTensor x(world(), columns, TENON_FLOAT64), label(world(), labels, TENON_INT64);
@@ -119,9 +121,10 @@ TEST_F(IdxImages, OrderDependsOnSeedAndEpochAlone) {
   const Layout split(
       {.shape = {10, 1, kRows, kColumns}, .grid = grid, .properties = parseProperties("S0")});
   const Layout labels({.shape = {10}, .grid = grid, .properties = parseProperties("B")});
-  auto order = [&](std::uint64_t seed, Index epoch) {
+  auto order = [&](Index seed, Index epoch) {
     IdxDataset data(world(), path("images"), path("labels"));
-    data.setShuffle(true, seed);
+    data.set("shuffle", true);
+    data.set("shuffle_seed", seed);
     setUp(data, split, labels);
     DTensor x(world(), split, TENON_FLOAT32), label(world(), labels, TENON_INT64);
     data.getBatch(epoch, 0, x, &label);

@@ -60,11 +60,13 @@ Vector train(const Ref<Layer>& network, const std::string& loss, const std::stri
   network->setUp(batch);
   network->initialize(kSeed, 0);
   const Ref<Optimizer> steps = makeOptimizer(optimizer, network);
-  steps->setLearningRate(optimizer == "lbfgs" ? 1 : 0.05);
-  if (auto* lbfgs = dynamic_cast<Lbfgs*>(steps.get()))
-    lbfgs->setIterations(3);
-  if (auto* sgd = dynamic_cast<Sgd*>(steps.get()))
-    sgd->setMomentum(0.9, true);
+  steps->set("learning_rate", optimizer == "lbfgs" ? 1.0 : 0.05);
+  if (optimizer == "lbfgs")
+    steps->set("iterations", Index(3));
+  if (optimizer == "sgd") {
+    steps->set("momentum", 0.9);
+    steps->set("nesterov", true);
+  }
   const auto trainer = makeRef<Trainer>(network, test::newLayer(world(), loss), steps);
   trainer->setBatches(trainer->batchesOf(data));
   set(*trainer);
@@ -93,8 +95,8 @@ TEST(DeviceTraining, OfLeNet5IsThatOfTheHost) {
   const auto run = [](Space space) {
     return train(test::lenet5(world()), "crossentropy", "sgd", space, {5, 1, 28, 28}, {5},
                  [](Trainer& trainer) {
-                   trainer.setAccumulation(2);
-                   trainer.setGradientNorm(0.5);
+                   trainer.set("accumulation", Index(2));
+                   trainer.set("gradient_norm", 0.5);
                  });
   };
   expectNear(run(Space::Device), run(Space::Host), 1e-12);

@@ -7,23 +7,39 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace tenon {
 namespace {
 
-using Kind = RateSchedule::Kind;
+using Values = std::vector<std::pair<const char*, SettingValue>>;
+
+const Settings::Owner kOwner{"the optimizer", "sgd"};
+
+// A schedule with these settings; the others have their defaults.
+RateSchedule scheduleOf(const Values& values) {
+  Settings settings({RateSchedule::options()});
+  for (const auto& [name, value] : values)
+    settings.set(name, value, kOwner);
+  RateSchedule schedule;
+  schedule.take(settings);
+  return schedule;
+}
 
 TEST(RateSchedule, StepsDownAfterEachPeriod) {
-  RateSchedule schedule;
-  schedule.set({.kind = Kind::Step, .period = 3, .factor = 0.5});
+  const RateSchedule schedule =
+      scheduleOf({{"schedule", "step"}, {"schedule_period", Index(3)}, {"schedule_factor", 0.5}});
   const double want[] = {1, 1, 1, 0.5, 0.5, 0.5, 0.25};
   for (int s = 0; s < 7; ++s)
     EXPECT_DOUBLE_EQ(schedule.factor(s), want[s]);
 }
 
 TEST(RateSchedule, FollowsTheCosineAfterTheWarmup) {
-  RateSchedule schedule;
-  schedule.set({.kind = Kind::Cosine, .period = 4, .least = 0.2, .warmup = 4});
+  const RateSchedule schedule = scheduleOf({{"schedule", "cosine"},
+                                            {"schedule_period", Index(4)},
+                                            {"least_rate", 0.2},
+                                            {"warmup", Index(4)}});
   for (int s = 0; s < 4; ++s)
     EXPECT_DOUBLE_EQ(schedule.factor(s), (s + 1) / 4.0);
   EXPECT_DOUBLE_EQ(schedule.factor(4), 1);
@@ -33,9 +49,11 @@ TEST(RateSchedule, FollowsTheCosineAfterTheWarmup) {
 }
 
 TEST(RateSchedule, ReducesOnAPlateau) {
-  RateSchedule schedule;
-  schedule.set(
-      {.kind = Kind::Plateau, .factor = 0.1, .least = 0.05, .patience = 2, .improvement = 0.1});
+  RateSchedule schedule = scheduleOf({{"schedule", "plateau"},
+                                      {"schedule_factor", 0.1},
+                                      {"least_rate", 0.05},
+                                      {"patience", Index(2)},
+                                      {"improvement", 0.1}});
   EXPECT_FALSE(schedule.report(10));
   for (double loss : {9.5, 9.4}) // not a tenth better
     schedule.report(loss);
@@ -49,8 +67,7 @@ TEST(RateSchedule, ReducesOnAPlateau) {
 }
 
 TEST(RateSchedule, StopsWhenNothingImproves) {
-  RateSchedule schedule;
-  schedule.set({.stopPatience = 2});
+  RateSchedule schedule = scheduleOf({{"stop_patience", Index(2)}});
   EXPECT_FALSE(schedule.report(-1));
   EXPECT_FALSE(schedule.report(-1));
   EXPECT_FALSE(schedule.report(-2));
@@ -59,12 +76,17 @@ TEST(RateSchedule, StopsWhenNothingImproves) {
 }
 
 TEST(RateSchedule, RefusesWhatDoesNotFit) {
-  RateSchedule schedule;
-  expectError(TENON_ERR_ARG, {"period", "0"}, [&] { schedule.set({.kind = Kind::Cosine}); });
-  expectError(TENON_ERR_ARG, {"factor", "0"}, [&] { schedule.set({.factor = 0}); });
-  expectError(TENON_ERR_ARG, {"least", "2"}, [&] { schedule.set({.least = 2}); });
-  expectError(TENON_ERR_ARG, {"warm-up"}, [&] { schedule.set({.warmup = -1}); });
-  expectError(TENON_ERR_ARG, {"cosine", "cosinus"}, [] { RateSchedule::parseKind("cosinus"); });
+  expectError(TENON_ERR_STATE, {"cosine", "schedule_period"}, [] {
+    scheduleOf({{"schedule", "cosine"}}).check();
+  });
+  scheduleOf({{"schedule", "plateau"}}).check(); // needs none
+  expectError(TENON_ERR_ARG, {"schedule_period", "0"}, [] {
+    scheduleOf({{"schedule_period", Index(0)}});
+  });
+  expectError(TENON_ERR_ARG, {"factor", "0"}, [] { scheduleOf({{"schedule_factor", 0.0}}); });
+  expectError(TENON_ERR_ARG, {"least_rate", "2"}, [] { scheduleOf({{"least_rate", 2.0}}); });
+  expectError(TENON_ERR_ARG, {"warmup"}, [] { scheduleOf({{"warmup", Index(-1)}}); });
+  expectError(TENON_ERR_TYPE, {"cosine", "cosinus"}, [] { scheduleOf({{"schedule", "cosinus"}}); });
 }
 
 // The functions of Moré and Thuente (1994), and others, from first trials of many sizes.

@@ -122,7 +122,7 @@ TEST(State, HasOneNameForEachThing) {
 TEST(State, OfLbfgsAndAPlateauIsTheirPairsAndReports) {
   const auto net = network();
   const auto lbfgs = makeOptimizer("lbfgs", net);
-  lbfgs->schedule().set({.kind = RateSchedule::Kind::Plateau});
+  lbfgs->set("schedule", "plateau");
   Copy copy;
   lbfgs->visitState("optimizer", copy);
   EXPECT_EQ(copy.tensors.size(), 2 * 10 * 4u);
@@ -140,9 +140,12 @@ TEST(State, IsAllThatTrainingNeeds) {
     const bool isReleased = std::string(type).starts_with("adam");
     net->parameters()[0]->setFrozen(isReleased);
     const auto optimizer = makeOptimizer(type, net), second = makeOptimizer(type, other);
-    for (const auto& each : {optimizer, second})
-      each->schedule().set(
-          {.kind = RateSchedule::Kind::Plateau, .factor = 0.5, .patience = 1, .improvement = 0.5});
+    for (const auto& each : {optimizer, second}) {
+      each->set("schedule", "plateau");
+      each->set("schedule_factor", 0.5);
+      each->set("patience", Index(1));
+      each->set("improvement", 0.5);
+    }
     for (int i = 0; i < 3; ++i)
       trainStep(*net, *optimizer);
     net->parameters()[0]->setFrozen(false);

@@ -72,7 +72,7 @@ std::vector<double> losses(const CommPtr& comm, const Distribution& d) {
   net.layers->setUp(input);
   net.layers->initialize(kSeed, 0);
   const Ref<Optimizer> optimizer = makeOptimizer(d.optimizer, net.layers);
-  optimizer->setLearningRate(0.01);
+  optimizer->set("learning_rate", 0.01);
 
   DTensor x(comm, input, TENON_FLOAT64);
   const Ref<DTensor> target = makeRef<DTensor>(comm, labels, TENON_INT64);

@@ -171,10 +171,12 @@ TEST(Trajectory, OfAdamWWithWarmupAndCosine) {
   expectTrajectory(
       "adamw",
       [](Optimizer& adam) {
-        adam.setLearningRate(0.05);
-        adam.setWeightDecay(0.1);
-        adam.schedule().set(
-            {.kind = RateSchedule::Kind::Cosine, .period = 6, .least = 0.25, .warmup = 3});
+        adam.set("learning_rate", 0.05);
+        adam.set("weight_decay", 0.1);
+        adam.set("schedule", "cosine");
+        adam.set("schedule_period", Index(6));
+        adam.set("least_rate", 0.25);
+        adam.set("warmup", Index(3));
       },
       [m = Vector(kUnknowns, 0), v = Vector(kUnknowns, 0)](Vector& w, const Vector& g,
                                                            int s) mutable {
@@ -198,9 +200,11 @@ TEST(Trajectory, OfSgdWithDecayAndSteps) {
   expectTrajectory(
       "sgd",
       [](Optimizer& sgd) {
-        sgd.setLearningRate(0.5);
-        sgd.setWeightDecay(0.01);
-        sgd.schedule().set({.kind = RateSchedule::Kind::Step, .period = 5, .factor = 0.5});
+        sgd.set("learning_rate", 0.5);
+        sgd.set("weight_decay", 0.01);
+        sgd.set("schedule", "step");
+        sgd.set("schedule_period", Index(5));
+        sgd.set("schedule_factor", 0.5);
       },
       [](Vector& w, const Vector& g, int s) {
         const double rate = s <= 5 ? 0.5 : s <= 10 ? 0.25 : 0.125;
@@ -332,9 +336,8 @@ TEST(Trajectory, OfLbfgsIsThatOfTheMatrix) {
   for (const Split& d : kDistributions) {
     OneLayer network(d);
     const Ref<Optimizer> optimizer = makeOptimizer("lbfgs", network.net);
-    auto& lbfgs = dynamic_cast<Lbfgs&>(*optimizer);
-    lbfgs.setIterations(1);
-    lbfgs.setHistory(3);
+    optimizer->set("iterations", Index(1));
+    optimizer->set("history", Index(3));
     PlainLbfgs plain(3);
     Vector w = firstUnknowns(), g;
     for (int s = 0; s < 8; ++s) {
@@ -352,8 +355,9 @@ TEST(Trajectory, OfLbfgsIsThatOfTheMatrix) {
 TEST(Trajectory, LbfgsFindsAPointWithoutGradient) {
   OneLayer network(kDistributions[0]);
   const Ref<Optimizer> optimizer = makeOptimizer("lbfgs", network.net);
-  optimizer->setWeightDecay(0.01);
-  dynamic_cast<Lbfgs&>(*optimizer).setTolerances(1e-13, 0);
+  optimizer->set("weight_decay", 0.01);
+  optimizer->set("gradient_tolerance", 1e-13);
+  optimizer->set("change_tolerance", 0.0);
   for (int s = 0; s < 5; ++s)
     optimizer->stepWith([&] { return network.evaluate(); });
   const Vector w = network.unknowns();
@@ -381,11 +385,11 @@ TEST(Trajectory, LbfgsFindsTheMinimumOfRosenbrock) {
     Vector w, slope;
     int evaluations = 0;
     const auto optimizer = makeOptimizer("lbfgs", layer);
-    auto& lbfgs = dynamic_cast<Lbfgs&>(*optimizer);
-    lbfgs.setTolerances(1e-12, 0);
-    lbfgs.setIterations(50);
-    lbfgs.setLearningRate(rate);
-    lbfgs.stepWith([&] {
+    optimizer->set("gradient_tolerance", 1e-12);
+    optimizer->set("change_tolerance", 0.0);
+    optimizer->set("iterations", Index(50));
+    optimizer->set("learning_rate", rate);
+    optimizer->stepWith([&] {
       ++evaluations;
       w = unknownsOf(*layer);
       const double a = w[0], valley = w[1] - a * a;

@@ -81,7 +81,7 @@ std::vector<double> losses(const Kind& kind, const CommPtr& comm, const std::vec
   fillByIndex(*target, hasLabels ? [](Index n) { return double((n + 1) % kClasses); } : wantedAt);
   network.loss->setTarget(target);
   const Ref<Optimizer> optimizer = makeOptimizer(kind.optimizer, network.net);
-  optimizer->setLearningRate(kind.rate);
+  optimizer->set("learning_rate", kind.rate);
   DTensor x(comm, input, TENON_FLOAT64), y(comm, net.outputLayout(), TENON_FLOAT64),
       seed(comm, net.outputLayout().dual(), TENON_FLOAT64);
   fillByIndex(x, fieldAt);

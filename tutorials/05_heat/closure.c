@@ -37,13 +37,13 @@ static TenonErrorCode CreateNetwork(Closure* c) {
   TenonCall(AddTanh(c));
   TenonCall(AddConvolution(c, kHidden, 1, 1));
   TenonCall(TenonLayerSetDataType(c->network, TENON_FLOAT64));
-  TenonCall(TenonLayerSetFromOptions(c->network));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)c->network));
   TenonCall(TenonLayerSetUp(c->network, c->layout));
   TenonCall(TenonLayerInitialize(c->network, 1));
   TenonCall(TenonOptimizerCreate(c->network, "sgd", &c->optimizer));
-  TenonCall(TenonOptimizerSGDSetMomentum(c->optimizer, 0.9, TENON_FALSE));
+  TenonCall(TenonObjectSetReal((TenonObject)c->optimizer, "momentum", 0.9));
   TenonCall(TenonOptimizerSetLearningRate(c->optimizer, 0.025));
-  TenonCall(TenonOptimizerSetFromOptions(c->optimizer));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)c->optimizer));
   return TENON_SUCCESS;
 }
 

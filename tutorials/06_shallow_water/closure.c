@@ -22,7 +22,7 @@ static TenonErrorCode AddScaling(Closure* c) {
   TenonLayer layer;
 
   TenonCall(TenonLayerCreateType(c->grid->comm, "channelaffine", &layer));
-  TenonCall(TenonLayerSetIntegers(layer, "channels", 1, &channels));
+  TenonCall(TenonObjectSetIntegers((TenonObject)layer, "channels", 1, &channels));
   TenonCall(TenonLayerSetFrozen(layer, TENON_TRUE));
   TenonCall(Add(c, layer));
   return TENON_SUCCESS;
@@ -71,13 +71,13 @@ static TenonErrorCode CreateNetwork(Closure* c, int depth) {
   TenonCall(AddConvolution(c, kHidden, kOutputs));
   TenonCall(TenonLayerSetDataType(c->network, TENON_FLOAT64));
   TenonCall(TenonLayerSetStackDepth(c->network, depth));
-  TenonCall(TenonLayerSetFromOptions(c->network));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)c->network));
   TenonCall(TenonLayerSetUp(c->network, c->grid->plain));
   TenonCall(TenonLayerInitialize(c->network, 1));
   TenonCall(SetParameter(c, "0/scale", kInputScale));
   TenonCall(SetParameter(c, "0/shift", kInputShift));
   TenonCall(TenonOptimizerCreate(c->network, "adam", &c->optimizer));
-  TenonCall(TenonOptimizerAdamSetBetas(c->optimizer, 0.9, 0.99));
+  TenonCall(TenonObjectSetReal((TenonObject)c->optimizer, "beta2", 0.99));
   return TENON_SUCCESS;
 }
 

@@ -46,7 +46,7 @@ static TenonErrorCode Open(Experiment* x, Training* t) {
   TenonCall(PlaceFields(&x->truth.grid, 1, x->truth.q, &t->flow));
   TenonCall(PlaceFields(&x->grid, x->settings.online + 1, x->samples, &t->samples));
   TenonCall(TenonCheckpointCreate(x->comm, &t->checkpoint));
-  TenonCall(TenonCheckpointSetFromOptions(t->checkpoint));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)t->checkpoint));
   TenonCall(TenonCheckpointAddLayer(t->checkpoint, x->oneStep.network, "one_step"));
   TenonCall(TenonCheckpointAddLayer(t->checkpoint, x->inLoop.network, "in_loop"));
   TenonCall(TenonCheckpointAddOptimizer(t->checkpoint, x->oneStep.optimizer, "one_step"));

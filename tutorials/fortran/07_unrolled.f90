@@ -168,7 +168,7 @@ contains
     call add_convolution(hidden, 1)
     call tenon_layer_set_data_type(network, TENON_FLOAT64)
     call tenon_layer_set_stack_depth(network, steps) ! adjoints wait for all steps
-    call tenon_layer_set_from_options(network)
+    call tenon_set_from_options(network)
     call tenon_layer_set_up(network, plain)
     call tenon_layer_initialize(network, 1)
   end subroutine create_network

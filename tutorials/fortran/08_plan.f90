@@ -20,7 +20,7 @@
 program planned_network
   use mpi_f08
   use tenon
-  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use, intrinsic :: iso_fortran_env, only: real64
   implicit none
   integer, parameter :: waves = 8, cells = 32, steps = 40
   type(tenon_layout) :: field, everywhere ! where the solver has its waves, and wants the estimates
@@ -165,15 +165,17 @@ contains
 
   subroutine print_words()
     character(len=:), allocatable :: name, word
-    integer(int64) :: model, domain, batch
+    real(real64) :: channels, space, batch
     integer :: count, i
     call tenon_plan_get_layer_count(plan, count)
     do i = 1, count
       call tenon_plan_get_layer_name(plan, i, name)
       call tenon_plan_get_word(plan, name, word)
-      call tenon_plan_get_choice(plan, name, model, domain, batch)
-      if (rank == 0) print '(3(a, i0))', padded(name, 5)//'  '//padded(word, 6)//'  channels in ', model, &
-        ', space in ', domain, ', batch in ', batch
+      call tenon_plan_get_number(plan, 'channel_parts', channels, name)
+      call tenon_plan_get_number(plan, 'space_parts', space, name)
+      call tenon_plan_get_number(plan, 'batch_parts', batch, name)
+      if (rank == 0) print '(3(a, i0))', padded(name, 5)//'  '//padded(word, 6)//'  channels in ', &
+        nint(channels), ', space in ', nint(space), ', batch in ', nint(batch)
     end do
   end subroutine print_words
 
@@ -202,7 +204,7 @@ contains
     real(real64), pointer :: number(:)
     integer :: step
     do step = 0, steps
-      call tenon_plan_apply(plan, u, estimate)
+      call tenon_layer_apply(planned, u, estimate)
       call tenon_layer_apply(loss, estimate, value)
       if (modulo(step, 10) == 0) then
         call tenon_get_array_read(value, number)
@@ -210,7 +212,7 @@ contains
         call tenon_restore_array_read(value, number)
       end if
       call tenon_layer_apply_adjoint(loss, one, cotangent)
-      call tenon_plan_apply_adjoint(plan, cotangent)
+      call tenon_layer_apply_adjoint(planned, cotangent)
       call tenon_optimizer_step(optimizer)
     end do
   end subroutine train

@@ -163,15 +163,15 @@ static TenonErrorCode PrepareData(MPI_Comm comm, Settings* s) {
 static TenonErrorCode OpenData(MPI_Comm comm, const Settings* s, const char* part, TenonInt batch,
                                Data* data) {
   char images[kText + 32], labels[kText + 32];
-  TenonInt shape[4] = {0, 1, 0, 0};
+  TenonInt shape[4];
   TenonPartition grid;
   TenonLayout labelLayout;
 
-  shape[0] = batch;
   snprintf(images, sizeof images, "%s/%s-images-idx3-ubyte", s->data, part);
   snprintf(labels, sizeof labels, "%s/%s-labels-idx1-ubyte", s->data, part);
   TenonCall(TenonDatasetCreateIDX(comm, images, labels, &data->set));
-  TenonCall(TenonDatasetGetShape(data->set, NULL, &shape[2], &shape[3]));
+  TenonCall(TenonDatasetGetShape(data->set, 4, shape, NULL));
+  shape[0] = batch;
   TenonCall(TenonPartitionCreate(comm, 2, s->grid, &grid));
   TenonCall(TenonLayoutCreateSharded(grid, 4, shape, "S2,S3", &data->xLayout));
   TenonCall(TenonLayoutCreateSharded(grid, 1, shape, "B,B", &labelLayout));
@@ -200,7 +200,7 @@ static TenonErrorCode OpenTraining(MPI_Comm comm, const Settings* s, TenonLayout
     TenonCall(NetworkLinear(comm, &t->network));
   else
     TenonCall(NetworkLeNet5(comm, &t->network));
-  TenonCall(TenonLayerSetFromOptions(t->network));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)t->network));
   TenonCall(TenonLayerSetUp(t->network, x));
   TenonCall(TenonLayerInitialize(t->network, s->seed));
   TenonCall(TenonLayerGetOutputLayout(t->network, &logits));
@@ -213,7 +213,7 @@ static TenonErrorCode OpenTraining(MPI_Comm comm, const Settings* s, TenonLayout
   TenonCall(TenonLayerCreateOutputCotangent(t->loss, &t->dvalue));
   TenonCall(TenonDTensorFillConstant(t->dvalue, 1.0));
   TenonCall(TenonOptimizerCreate(t->network, "adam", &t->optimizer));
-  TenonCall(TenonOptimizerSetFromOptions(t->optimizer));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)t->optimizer));
   return TENON_SUCCESS;
 }
 
@@ -230,7 +230,7 @@ static TenonErrorCode OpenCheckpoint(MPI_Comm comm, const Settings* s, Training*
     return TENON_SUCCESS;
   MPI_Comm_rank(comm, &rank);
   TenonCall(TenonCheckpointCreate(comm, &t->checkpoint));
-  TenonCall(TenonCheckpointSetFromOptions(t->checkpoint));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)t->checkpoint));
   TenonCall(TenonCheckpointAddLayer(t->checkpoint, t->network, "network"));
   TenonCall(TenonCheckpointAddOptimizer(t->checkpoint, t->optimizer, "optimizer"));
   TenonCall(TenonCheckpointOnSignal(t->checkpoint, SIGTERM));
@@ -380,7 +380,8 @@ static TenonErrorCode Run(MPI_Comm comm) {
   TenonCall(ReadSettings(comm, &s));
   TenonCall(PrepareData(comm, &s));
   TenonCall(OpenData(comm, &s, "train", s.batch, &train));
-  TenonCall(TenonDatasetSetShuffle(train.set, TENON_TRUE, s.seed));
+  TenonCall(TenonObjectSetBool((TenonObject)train.set, "shuffle", TENON_TRUE));
+  TenonCall(TenonObjectSetIntegers((TenonObject)train.set, "shuffle_seed", 1, &s.seed));
   TenonCall(OpenData(comm, &s, "t10k", s.testBatch, &test));
   TenonCall(OpenTraining(comm, &s, train.xLayout, &t));
   TextAdd(&csv, "epoch,loss,accuracy,step_ms\n");

@@ -286,7 +286,7 @@ public:
     return value;
   }
   void view(const Where& where = Where::current()) const {
-    detail::run(where, TenonDTensorView, get());
+    detail::run(where, TenonObjectView, object());
   }
 
 private:

@@ -80,7 +80,7 @@ void run(const Where& where, TenonErrorCode (*function)(Parameters...) noexcept,
 
 } // namespace detail
 
-/** @brief Throws the last error if the code is one: tenon::check(TenonLayerView(layer)). */
+/** @brief Throws the last error if the code is one: tenon::check(TenonLayerApply(layer, x, y)). */
 inline void check(TenonErrorCode code, const Where& where = Where::current()) {
   if (code != TENON_SUCCESS)
     detail::fail(code, where);

@@ -29,28 +29,28 @@ public:
 
   /** Settings by name: set("kernel", {3, 3}).set("in_channels", 1).set("data_type", "float64"). */
   Layer& set(const char* name, Ints values, const Where& where = Where::current()) {
-    detail::run(where, TenonLayerSetIntegers, get(), name, static_cast<TenonInt>(values.size()),
+    detail::run(where, TenonObjectSetIntegers, object(), name, static_cast<TenonInt>(values.size()),
                 values.data());
     return *this;
   }
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
   Layer& set(const char* name, T value, const Where& where = Where::current()) {
     if constexpr (std::is_same_v<T, bool>) {
-      detail::run(where, TenonLayerSetBool, get(), name, value ? TENON_TRUE : TENON_FALSE);
+      detail::run(where, TenonObjectSetBool, object(), name, value ? TENON_TRUE : TENON_FALSE);
     } else if constexpr (std::is_integral_v<T>) {
       const auto number = static_cast<TenonInt>(value);
-      detail::run(where, TenonLayerSetIntegers, get(), name, TenonInt(1), &number);
+      detail::run(where, TenonObjectSetIntegers, object(), name, TenonInt(1), &number);
     } else {
-      detail::run(where, TenonLayerSetReal, get(), name, static_cast<double>(value));
+      detail::run(where, TenonObjectSetReal, object(), name, static_cast<double>(value));
     }
     return *this;
   }
   Layer& set(const char* name, const char* text, const Where& where = Where::current()) {
-    detail::run(where, TenonLayerSetText, get(), name, text);
+    detail::run(where, TenonObjectSetText, object(), name, text);
     return *this;
   }
   Layer& setFromOptions(const Where& where = Where::current()) {
-    detail::run(where, TenonLayerSetFromOptions, get());
+    detail::run(where, TenonObjectSetFromOptions, object());
     return *this;
   }
   /** Of a sequential layer: the next layer. */
@@ -167,7 +167,7 @@ public:
     return order;
   }
   void view(const Where& where = Where::current()) const {
-    detail::run(where, TenonLayerView, get());
+    detail::run(where, TenonObjectView, object());
   }
 
 private:

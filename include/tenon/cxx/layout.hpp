@@ -62,7 +62,7 @@ public:
     return extents;
   }
   void view(const Where& where = Where::current()) const {
-    detail::run(where, TenonLayoutView, get());
+    detail::run(where, TenonObjectView, object());
   }
 };
 

@@ -56,7 +56,7 @@ public:
     return relative;
   }
   void view(const Where& where = Where::current()) const {
-    detail::run(where, TenonLinearOpView, get());
+    detail::run(where, TenonObjectView, object());
   }
 };
 

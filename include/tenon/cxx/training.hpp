@@ -24,7 +24,7 @@ public:
     detail::run(where, TenonOptimizerSetLearningRate, get(), rate);
   }
   void setFromOptions(const Where& where = Where::current()) {
-    detail::run(where, TenonOptimizerSetFromOptions, get());
+    detail::run(where, TenonObjectSetFromOptions, object());
   }
   /** The norm before the scaling. */
   double clipGradientNorm(double maximum, const Where& where = Where::current()) {

@@ -19,28 +19,6 @@ using namespace tenon;
 
 namespace {
 
-// A setter of one setting, whose failure is made good only by a setter of that setting. The value is made inside, so
-// that a wrong one is remembered too.
-TenonErrorCode setByName(const char* function, TenonLayer layer, const char* name,
-                         const std::function<SettingValue()>& value) {
-  return guard(function, [&] {
-    Layer& l = deref(layer, "layer");
-    const std::string setting = textOf(name, "name");
-    l.specify(fmt::format("{}(\"{}\")", function, setting), [&] { l.set(setting, value()); });
-  });
-}
-
-template <class T>
-T getByName(TenonLayer layer, const char* name, const char* kind) {
-  const Layer& l = deref(layer, "layer");
-  const std::string setting = textOf(name, "name");
-  SettingValue value = l.declaration().get(setting);
-  if (auto* found = std::get_if<T>(&value))
-    return std::move(*found);
-  throw Error(TENON_ERR_TYPE, fmt::format("the setting '{}' of {} is \"{}\", which is not {}",
-                                          setting, l.title(), settingText(value), kind));
-}
-
 Example exampleOf(const Layer& layer, TenonInt seed) {
   ExampleDraw draw(static_cast<std::uint64_t>(seed));
   return layer.declaration().example(draw);
@@ -86,13 +64,6 @@ std::string lineOf(const SignatureRow& row) {
 
 TenonErrorCode TenonLayerSetType(TenonLayer layer, const char* type) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) { l.setType(textOf(type, "type")); });
-}
-
-TenonErrorCode TenonLayerGetType(TenonLayer layer, char type[], TenonInt length,
-                                 TenonInt* needed) noexcept {
-  return guard(__func__, [&] {
-    copyText(deref(layer, "layer").type(), {type, length, needed}, "type");
-  });
 }
 
 TenonErrorCode TenonLayerGetTypes(char types[], TenonInt length, TenonInt* needed) noexcept {
@@ -163,68 +134,6 @@ TenonErrorCode TenonLayerGetExampleShape(TenonLayer layer, TenonInt seed, int te
     if (ndim)
       *ndim = static_cast<int>(found.size());
     copyUpTo(found, length, shape, "the shape");
-  });
-}
-
-TenonErrorCode TenonLayerSetIntegers(TenonLayer layer, const char* name, TenonInt length,
-                                     const TenonInt values[]) noexcept {
-  return setByName(__func__, layer, name, [&]() -> SettingValue {
-    constexpr TenonInt kLongest = 1 << 30; // what an int holds; no setting is as long
-    return listOf(values, static_cast<int>(std::min(length, kLongest)), "values");
-  });
-}
-
-TenonErrorCode TenonLayerSetReal(TenonLayer layer, const char* name, double value) noexcept {
-  return setByName(__func__, layer, name, [&]() -> SettingValue { return value; });
-}
-
-TenonErrorCode TenonLayerSetText(TenonLayer layer, const char* name, const char* text) noexcept {
-  return setByName(__func__, layer, name, [&]() -> SettingValue { return textOf(text, "text"); });
-}
-
-TenonErrorCode TenonLayerSetBool(TenonLayer layer, const char* name, TenonBool value) noexcept {
-  return setByName(__func__, layer, name, [&]() -> SettingValue { return value != TENON_FALSE; });
-}
-
-TenonErrorCode TenonLayerGetIntegers(TenonLayer layer, const char* name, TenonInt length,
-                                     TenonInt values[], TenonInt* count) noexcept {
-  return guard(__func__, [&] {
-    const Layer& l = deref(layer, "layer");
-    const std::string setting = textOf(name, "name");
-    const bool isOne = std::holds_alternative<Index>(l.declaration().get(setting));
-    const std::vector<Index> found =
-        isOne ? std::vector<Index>{getByName<Index>(layer, name, "an integer")}
-              : getByName<std::vector<Index>>(layer, name, "a list of integers");
-    if (count)
-      *count = static_cast<TenonInt>(found.size());
-    copyUpTo(found, length, values, fmt::format("the setting '{}' of {}", setting, l.title()));
-  });
-}
-
-TenonErrorCode TenonLayerGetReal(TenonLayer layer, const char* name, double* value) noexcept {
-  return guard(__func__,
-               [&] { required(value, "value") = getByName<double>(layer, name, "a real number"); });
-}
-
-TenonErrorCode TenonLayerGetText(TenonLayer layer, const char* name, char text[], TenonInt length,
-                                 TenonInt* needed) noexcept {
-  return guard(__func__, [&] {
-    copyText(getByName<std::string>(layer, name, "text"), {text, length, needed}, "text");
-  });
-}
-
-TenonErrorCode TenonLayerGetBool(TenonLayer layer, const char* name, TenonBool* value) noexcept {
-  return guard(__func__, [&] {
-    required(value, "value") =
-        getByName<bool>(layer, name, "true or false") ? TENON_TRUE : TENON_FALSE;
-  });
-}
-
-TenonErrorCode TenonLayerIsSet(TenonLayer layer, const char* name, TenonBool* isSet) noexcept {
-  return guard(__func__, [&] {
-    const Layer& l = deref(layer, "layer");
-    const bool found = l.declaration().isSet(textOf(name, "name"));
-    required(isSet, "isSet") = found ? TENON_TRUE : TENON_FALSE;
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The creation of layers. The arguments of a call for one type are nothing but settings of that type: the layer is made
-// by the type's name and then set as TenonLayerSetIntegers() and its kin would, inside the collective body, so that a
+// by the type's name and then set as TenonObjectSetIntegers() and its kin would, inside the collective body, so that a
 // value out of bounds on one rank is an error on all.
 #include "capi/layer/create.hpp"
 

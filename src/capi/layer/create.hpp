@@ -17,7 +17,7 @@ TenonErrorCode createLayer(const char* function, MPI_Comm comm, TenonLayer* laye
     const CommPtr own = Communicator::of(comm);
     createTogether(
         *own, layer, "layer", "the layer", [&] { return make(own); },
-        [](const auto& made) { return made->settings(); });
+        [](const auto& made) { return made->agreedText(); });
   });
 }
 

@@ -241,13 +241,6 @@ TenonErrorCode TenonLayerTestTaylor(TenonLayer layer, TenonDTensor x, TenonInt s
   });
 }
 
-TenonErrorCode TenonLayerView(TenonLayer layer) noexcept {
-  return guard(__func__, [&] {
-    const Layer& l = deref(layer, "layer");
-    printOnce(*l.comm(), l.describe());
-  });
-}
-
 TenonErrorCode TenonLayerDestroy(TenonLayer* layer) noexcept {
   return guard(__func__, [&] { destroy(layer, "layer"); });
 }

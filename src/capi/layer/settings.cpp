@@ -136,10 +136,6 @@ TenonErrorCode TenonLayerSetBackend(TenonLayer layer, const char* backend) noexc
                       [&](Layer& l) { l.set("backend", textOf(backend, "backend")); });
 }
 
-TenonErrorCode TenonLayerSetFromOptions(TenonLayer layer) noexcept {
-  return specifyLayer(__func__, layer, [&](Layer& l) { l.setFromOptions(); });
-}
-
 TenonErrorCode TenonLayerSetTarget(TenonLayer layer, TenonDTensor target) noexcept {
   return guard(__func__, [&] {
     Layer& l = deref(layer, "layer");

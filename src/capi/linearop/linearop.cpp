@@ -122,11 +122,6 @@ TenonErrorCode TenonLinearOpUnbind(TenonLinearOp op) noexcept {
   return guard(__func__, [&] { deref(op, "op").unbind(); });
 }
 
-TenonErrorCode TenonLinearOpGetType(TenonLinearOp op, char type[], TenonInt length,
-                                    TenonInt* needed) noexcept {
-  return guard(__func__, [&] { copyText(deref(op, "op").type(), {type, length, needed}, "type"); });
-}
-
 TenonErrorCode TenonLinearOpGetDomain(TenonLinearOp op, TenonLayout* layout) noexcept {
   return guard(__func__, [&] {
     const LinearOp& known = deref(op, "op");
@@ -183,13 +178,6 @@ TenonErrorCode TenonLinearOpTestAdjoint(TenonLinearOp op, TenonInt seed, TenonBo
       *adjoint = result.adjointPairing;
     if (relative)
       *relative = result.relativeError;
-  });
-}
-
-TenonErrorCode TenonLinearOpView(TenonLinearOp op) noexcept {
-  return guard(__func__, [&] {
-    const LinearOp& known = deref(op, "op");
-    printOnce(*known.comm(), known.describe());
   });
 }
 

@@ -99,18 +99,8 @@ void Declaration::setText(std::string_view name, std::string_view text) {
   change([&] { settings_.setText(name, text, owner_); });
 }
 
-void Declaration::readOptions(const std::string& prefix) {
-  change([&] {
-    // The error names the options as the cause, since check() speaks of settings that the caller of
-    // this function has not passed.
-    if (!settings_.readOptions(prefix, owner_))
-      return;
-    try {
-      check();
-    } catch (const Error& error) {
-      throw Error(TENON_ERR_OPTION, "the options do not fit: " + error.text());
-    }
-  });
+void Declaration::takeOver(Settings settings) {
+  change([&] { settings_ = std::move(settings); });
 }
 
 void Declaration::inherit(std::string_view name, const Declaration& container) {

@@ -71,11 +71,14 @@ public:
   bool isSet(std::string_view name) const { return settings_.isSet(name, owner_); }
   void set(std::string_view name, SettingValue value);
   void setText(std::string_view name, std::string_view text);
-  void readOptions(const std::string& prefix);
+  // Takes all settings as they are in a copy that was changed. Where they do not fit each other, those
+  // before stay, as with the setters above.
+  void takeOver(Settings settings);
   void inherit(std::string_view name, const Declaration& container);
   void inherit(std::string_view name, SettingValue value) {
     settings_.inherit(name, std::move(value));
   }
+  // The same without a check, for settings that were in use before.
   void restore(Settings settings) { settings_ = std::move(settings); }
   // Takes over what was set of the settings that both have.
   void takeSettings(const Declaration& other);

@@ -2,7 +2,6 @@
 ! Made by src/fortran/generate.py from the public headers. Do not edit.
 program every_name
   use tenon, only: tenon_checkpoint_create ! TenonCheckpointCreate
-  use tenon, only: tenon_checkpoint_set_from_options ! TenonCheckpointSetFromOptions
   use tenon, only: tenon_checkpoint_add_layer ! TenonCheckpointAddLayer
   use tenon, only: tenon_checkpoint_add_optimizer ! TenonCheckpointAddOptimizer
   use tenon, only: tenon_checkpoint_add_tensor ! TenonCheckpointAddTensor
@@ -18,17 +17,11 @@ program every_name
   use tenon, only: tenon_checkpoint_read_latest ! TenonCheckpointReadLatest
   use tenon, only: tenon_checkpoint_on_signal ! TenonCheckpointOnSignal
   use tenon, only: tenon_checkpoint_get_signal ! TenonCheckpointGetSignal
-  use tenon, only: tenon_checkpoint_view ! TenonCheckpointView
   use tenon, only: tenon_checkpoint_view_file ! TenonCheckpointViewFile
   use tenon, only: tenon_checkpoint_destroy ! TenonCheckpointDestroy
   use tenon, only: tenon_dataset_create_idx ! TenonDatasetCreateIDX
   use tenon, only: tenon_dataset_create_hdf_5 ! TenonDatasetCreateHDF5
-  use tenon, only: tenon_dataset_set_from_options ! TenonDatasetSetFromOptions
   use tenon, only: tenon_dataset_get_shape ! TenonDatasetGetShape
-  use tenon, only: tenon_dataset_get_dim ! TenonDatasetGetDim
-  use tenon, only: tenon_dataset_get_samples_shape ! TenonDatasetGetSamplesShape
-  use tenon, only: tenon_dataset_set_scaling ! TenonDatasetSetScaling
-  use tenon, only: tenon_dataset_set_shuffle ! TenonDatasetSetShuffle
   use tenon, only: tenon_dataset_set_up ! TenonDatasetSetUp
   use tenon, only: tenon_dataset_get_batch_count ! TenonDatasetGetBatchCount
   use tenon, only: tenon_dataset_get_batch ! TenonDatasetGetBatch
@@ -65,7 +58,6 @@ program every_name
   use tenon, only: tenon_dtensor_norm ! TenonDTensorNorm
   use tenon, only: tenon_dtensor_pairing ! TenonDTensorPairing
   use tenon, only: tenon_dtensor_max_abs ! TenonDTensorMaxAbs
-  use tenon, only: tenon_dtensor_view ! TenonDTensorView
   use tenon, only: tenon_dtensor_destroy ! TenonDTensorDestroy
   use tenon, only: tenon_error_string ! TenonErrorString
   use tenon, only: tenon_error_name ! TenonErrorName
@@ -97,11 +89,9 @@ program every_name
   use tenon, only: tenon_layer_register ! TenonLayerRegister
   use tenon, only: tenon_linearop_register ! TenonLinearOpRegister
   use tenon, only: tenon_field_series_create ! TenonFieldSeriesCreate
-  use tenon, only: tenon_field_series_set_from_options ! TenonFieldSeriesSetFromOptions
   use tenon, only: tenon_field_series_set_grid ! TenonFieldSeriesSetGrid
   use tenon, only: tenon_field_series_add_tensor ! TenonFieldSeriesAddTensor
   use tenon, only: tenon_field_series_write ! TenonFieldSeriesWrite
-  use tenon, only: tenon_field_series_view ! TenonFieldSeriesView
   use tenon, only: tenon_field_series_destroy ! TenonFieldSeriesDestroy
   use tenon, only: tenon_initialize ! TenonInitialize
   use tenon, only: tenon_initialize_with_comm ! TenonInitializeWithComm
@@ -134,7 +124,6 @@ program every_name
   use tenon, only: tenon_layer_zero_gradients ! TenonLayerZeroGradients
   use tenon, only: tenon_layer_test_adjoint ! TenonLayerTestAdjoint
   use tenon, only: tenon_layer_test_taylor ! TenonLayerTestTaylor
-  use tenon, only: tenon_layer_view ! TenonLayerView
   use tenon, only: tenon_layer_destroy ! TenonLayerDestroy
   use tenon, only: tenon_layer_create_conv ! TenonLayerCreateConv
   use tenon, only: tenon_layer_create_pooling ! TenonLayerCreatePooling
@@ -178,25 +167,14 @@ program every_name
   use tenon, only: tenon_layer_set_signature ! TenonLayerSetSignature
   use tenon, only: tenon_layer_set_storage ! TenonLayerSetStorage
   use tenon, only: tenon_layer_set_backend ! TenonLayerSetBackend
-  use tenon, only: tenon_layer_set_from_options ! TenonLayerSetFromOptions
   use tenon, only: tenon_layer_create ! TenonLayerCreate
   use tenon, only: tenon_layer_set_type ! TenonLayerSetType
-  use tenon, only: tenon_layer_get_type ! TenonLayerGetType
   use tenon, only: tenon_layer_get_types ! TenonLayerGetTypes
   use tenon, only: tenon_layer_get_labels ! TenonLayerGetLabels
   use tenon, only: tenon_layer_get_type_signatures ! TenonLayerGetTypeSignatures
   use tenon, only: tenon_layer_get_summary ! TenonLayerGetSummary
   use tenon, only: tenon_layer_set_example ! TenonLayerSetExample
   use tenon, only: tenon_layer_get_example_shape ! TenonLayerGetExampleShape
-  use tenon, only: tenon_layer_set_integers ! TenonLayerSetIntegers
-  use tenon, only: tenon_layer_set_real ! TenonLayerSetReal
-  use tenon, only: tenon_layer_set_text ! TenonLayerSetText
-  use tenon, only: tenon_layer_set_bool ! TenonLayerSetBool
-  use tenon, only: tenon_layer_get_integers ! TenonLayerGetIntegers
-  use tenon, only: tenon_layer_get_real ! TenonLayerGetReal
-  use tenon, only: tenon_layer_get_text ! TenonLayerGetText
-  use tenon, only: tenon_layer_get_bool ! TenonLayerGetBool
-  use tenon, only: tenon_layer_is_set ! TenonLayerIsSet
   use tenon, only: tenon_layer_create_from_file ! TenonLayerCreateFromFile
   use tenon, only: tenon_layer_save_network ! TenonLayerSaveNetwork
   use tenon, only: tenon_layer_get_child ! TenonLayerGetChild
@@ -224,7 +202,6 @@ program every_name
   use tenon, only: tenon_layout_get_owned_box ! TenonLayoutGetOwnedBox
   use tenon, only: tenon_layout_is_active ! TenonLayoutIsActive
   use tenon, only: tenon_layout_is_equal ! TenonLayoutIsEqual
-  use tenon, only: tenon_layout_view ! TenonLayoutView
   use tenon, only: tenon_layout_destroy ! TenonLayoutDestroy
   use tenon, only: tenon_linearop_apply ! TenonLinearOpApply
   use tenon, only: tenon_linearop_apply_adjoint ! TenonLinearOpApplyAdjoint
@@ -237,14 +214,12 @@ program every_name
   use tenon, only: tenon_linearop_bind ! TenonLinearOpBind
   use tenon, only: tenon_linearop_bind_adjoint ! TenonLinearOpBindAdjoint
   use tenon, only: tenon_linearop_unbind ! TenonLinearOpUnbind
-  use tenon, only: tenon_linearop_get_type ! TenonLinearOpGetType
   use tenon, only: tenon_linearop_get_domain ! TenonLinearOpGetDomain
   use tenon, only: tenon_linearop_get_range ! TenonLinearOpGetRange
   use tenon, only: tenon_linearop_get_data_type ! TenonLinearOpGetDataType
   use tenon, only: tenon_linearop_get_range_data_type ! TenonLinearOpGetRangeDataType
   use tenon, only: tenon_linearop_get_traffic ! TenonLinearOpGetTraffic
   use tenon, only: tenon_linearop_test_adjoint ! TenonLinearOpTestAdjoint
-  use tenon, only: tenon_linearop_view ! TenonLinearOpView
   use tenon, only: tenon_linearop_destroy ! TenonLinearOpDestroy
   use tenon, only: tenon_linearop_create_conversion ! TenonLinearOpCreateConversion
   use tenon, only: tenon_linearop_create_halo ! TenonLinearOpCreateHalo
@@ -291,32 +266,31 @@ program every_name
   use tenon, only: tenon_machine_get_link_name ! TenonMachineGetLinkName
   use tenon, only: tenon_machine_get_link ! TenonMachineGetLink
   use tenon, only: tenon_machine_get_ranks ! TenonMachineGetRanks
-  use tenon, only: tenon_machine_view ! TenonMachineView
   use tenon, only: tenon_machine_destroy ! TenonMachineDestroy
   use tenon, only: tenon_set_name ! TenonObjectSetName
   use tenon, only: tenon_get_name ! TenonObjectGetName
   use tenon, only: tenon_set_options_prefix ! TenonObjectSetOptionsPrefix
   use tenon, only: tenon_get_options_prefix ! TenonObjectGetOptionsPrefix
   use tenon, only: tenon_get_class ! TenonObjectGetClass
+  use tenon, only: tenon_get_type ! TenonObjectGetType
   use tenon, only: tenon_get_comm ! TenonObjectGetComm
   use tenon, only: tenon_retain ! TenonObjectRetain
   use tenon, only: tenon_get_references ! TenonObjectGetReferences
+  use tenon, only: tenon_view ! TenonObjectView
+  use tenon, only: tenon_set_integers ! TenonObjectSetIntegers
+  use tenon, only: tenon_set_real ! TenonObjectSetReal
+  use tenon, only: tenon_set_text ! TenonObjectSetText
+  use tenon, only: tenon_set_bool ! TenonObjectSetBool
+  use tenon, only: tenon_set_from_options ! TenonObjectSetFromOptions
+  use tenon, only: tenon_get_integers ! TenonObjectGetIntegers
+  use tenon, only: tenon_get_real ! TenonObjectGetReal
+  use tenon, only: tenon_get_text ! TenonObjectGetText
+  use tenon, only: tenon_get_bool ! TenonObjectGetBool
+  use tenon, only: tenon_is_set ! TenonObjectIsSet
   use tenon, only: tenon_optimizer_create ! TenonOptimizerCreate
   use tenon, only: tenon_optimizer_set_learning_rate ! TenonOptimizerSetLearningRate
-  use tenon, only: tenon_optimizer_set_weight_decay ! TenonOptimizerSetWeightDecay
-  use tenon, only: tenon_optimizer_sgd_set_momentum ! TenonOptimizerSGDSetMomentum
-  use tenon, only: tenon_optimizer_adam_set_betas ! TenonOptimizerAdamSetBetas
-  use tenon, only: tenon_optimizer_adam_set_epsilon ! TenonOptimizerAdamSetEpsilon
-  use tenon, only: tenon_optimizer_lbfgs_set_history ! TenonOptimizerLBFGSSetHistory
-  use tenon, only: tenon_optimizer_lbfgs_set_iterations ! TenonOptimizerLBFGSSetIterations
-  use tenon, only: tenon_optimizer_lbfgs_set_tolerances ! TenonOptimizerLBFGSSetTolerances
-  use tenon, only: tenon_optimizer_set_schedule ! TenonOptimizerSetSchedule
-  use tenon, only: tenon_optimizer_set_warmup ! TenonOptimizerSetWarmup
-  use tenon, only: tenon_optimizer_set_patience ! TenonOptimizerSetPatience
   use tenon, only: tenon_optimizer_report ! TenonOptimizerReport
   use tenon, only: tenon_optimizer_get_learning_rate ! TenonOptimizerGetLearningRate
-  use tenon, only: tenon_optimizer_set_not_finite ! TenonOptimizerSetNotFinite
-  use tenon, only: tenon_optimizer_set_from_options ! TenonOptimizerSetFromOptions
   use tenon, only: tenon_optimizer_clip_gradient_norm ! TenonOptimizerClipGradientNorm
   use tenon, only: tenon_optimizer_step ! TenonOptimizerStep
   use tenon, only: tenon_optimizer_step_closure ! TenonOptimizerStepClosure
@@ -350,37 +324,15 @@ program every_name
   use tenon, only: tenon_partition_share_memory ! TenonPartitionShareMemory
   use tenon, only: tenon_partition_unshare_memory ! TenonPartitionUnshareMemory
   use tenon, only: tenon_partition_set_stream ! TenonPartitionSetStream
-  use tenon, only: tenon_partition_view ! TenonPartitionView
   use tenon, only: tenon_partition_destroy ! TenonPartitionDestroy
   use tenon, only: tenon_plan_create_named ! TenonPlanCreateNamed
-  use tenon, only: tenon_plan_set_processes ! TenonPlanSetProcesses
-  use tenon, only: tenon_plan_set_model ! TenonPlanSetModel
-  use tenon, only: tenon_plan_set_link ! TenonPlanSetLink
   use tenon, only: tenon_plan_set_machine ! TenonPlanSetMachine
-  use tenon, only: tenon_plan_set_input_shape ! TenonPlanSetInputShape
-  use tenon, only: tenon_plan_set_flop_rate ! TenonPlanSetFlopRate
-  use tenon, only: tenon_plan_set_memory_rate ! TenonPlanSetMemoryRate
-  use tenon, only: tenon_plan_set_data_type ! TenonPlanSetDataType
-  use tenon, only: tenon_plan_set_input_channels ! TenonPlanSetInputChannels
-  use tenon, only: tenon_plan_set_memory_limit ! TenonPlanSetMemoryLimit
   use tenon, only: tenon_plan_fix ! TenonPlanFix
-  use tenon, only: tenon_plan_set_objective ! TenonPlanSetObjective
-  use tenon, only: tenon_plan_set_input_grid ! TenonPlanSetInputGrid
-  use tenon, only: tenon_plan_set_output_grid ! TenonPlanSetOutputGrid
-  use tenon, only: tenon_plan_set_placement ! TenonPlanSetPlacement
-  use tenon, only: tenon_plan_set_fewer_processes ! TenonPlanSetFewerProcesses
-  use tenon, only: tenon_plan_set_overlap ! TenonPlanSetOverlap
   use tenon, only: tenon_plan_search ! TenonPlanSearch
-  use tenon, only: tenon_plan_get_seconds ! TenonPlanGetSeconds
-  use tenon, only: tenon_plan_get_grid ! TenonPlanGetGrid
-  use tenon, only: tenon_plan_get_bytes ! TenonPlanGetBytes
-  use tenon, only: tenon_plan_get_gap ! TenonPlanGetGap
-  use tenon, only: tenon_plan_get_searches ! TenonPlanGetSearches
+  use tenon, only: tenon_plan_get_number ! TenonPlanGetNumber
   use tenon, only: tenon_plan_get_layer_count ! TenonPlanGetLayerCount
   use tenon, only: tenon_plan_get_layer_name ! TenonPlanGetLayerName
   use tenon, only: tenon_plan_get_word ! TenonPlanGetWord
-  use tenon, only: tenon_plan_get_choice ! TenonPlanGetChoice
-  use tenon, only: tenon_plan_get_layer_bytes ! TenonPlanGetLayerBytes
   use tenon, only: tenon_plan_get_runner_up ! TenonPlanGetRunnerUp
   use tenon, only: tenon_plan_get_published_seconds ! TenonPlanGetPublishedSeconds
   use tenon, only: tenon_plan_count_conversion ! TenonPlanCountConversion
@@ -388,19 +340,14 @@ program every_name
   use tenon, only: tenon_plan_create ! TenonPlanCreate
   use tenon, only: tenon_plan_set_input ! TenonPlanSetInput
   use tenon, only: tenon_plan_set_output ! TenonPlanSetOutput
-  use tenon, only: tenon_plan_set_gradient_bucket ! TenonPlanSetGradientBucket
   use tenon, only: tenon_plan_set_up ! TenonPlanSetUp
   use tenon, only: tenon_plan_save ! TenonPlanSave
   use tenon, only: tenon_plan_load ! TenonPlanLoad
-  use tenon, only: tenon_plan_view ! TenonPlanView
   use tenon, only: tenon_plan_report ! TenonPlanReport
   use tenon, only: tenon_plan_calibrate ! TenonPlanCalibrate
   use tenon, only: tenon_plan_set_rates_from ! TenonPlanSetRatesFrom
   use tenon, only: tenon_plan_get_layer ! TenonPlanGetLayer
   use tenon, only: tenon_plan_get_input_layout ! TenonPlanGetInputLayout
-  use tenon, only: tenon_plan_apply ! TenonPlanApply
-  use tenon, only: tenon_plan_apply_tangent ! TenonPlanApplyTangent
-  use tenon, only: tenon_plan_apply_adjoint ! TenonPlanApplyAdjoint
   use tenon, only: tenon_placement_list_create ! TenonPlacementListCreate
   use tenon, only: tenon_placement_list_get_count ! TenonPlacementListGetCount
   use tenon, only: tenon_placement_list_get_matrix ! TenonPlacementListGetMatrix
@@ -421,16 +368,12 @@ program every_name
   use tenon, only: tenon_trainer_set_dataset ! TenonTrainerSetDataset
   use tenon, only: tenon_trainer_set_batches ! TenonTrainerSetBatches
   use tenon, only: tenon_trainer_set_validation ! TenonTrainerSetValidation
-  use tenon, only: tenon_trainer_set_accumulation ! TenonTrainerSetAccumulation
-  use tenon, only: tenon_trainer_set_gradient_norm ! TenonTrainerSetGradientNorm
   use tenon, only: tenon_trainer_set_callback ! TenonTrainerSetCallback
   use tenon, only: tenon_trainer_set_checkpoint ! TenonTrainerSetCheckpoint
-  use tenon, only: tenon_trainer_set_from_options ! TenonTrainerSetFromOptions
   use tenon, only: tenon_trainer_run ! TenonTrainerRun
   use tenon, only: tenon_trainer_stop ! TenonTrainerStop
   use tenon, only: tenon_trainer_get_progress ! TenonTrainerGetProgress
   use tenon, only: tenon_trainer_get_losses ! TenonTrainerGetLosses
   use tenon, only: tenon_trainer_destroy ! TenonTrainerDestroy
-  use tenon, only: tenon_view
   use tenon, only: tenon_destroy
 end program every_name

@@ -11,12 +11,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: checkpoint
       integer(c_int) :: answer
     end function TenonCheckpointCreate
-    function TenonCheckpointSetFromOptions( &
-      checkpoint) bind(C, name="TenonCheckpointSetFromOptions") result(answer)
-      import
-      type(c_ptr), value :: checkpoint
-      integer(c_int) :: answer
-    end function TenonCheckpointSetFromOptions
     function TenonCheckpointAddLayer(checkpoint, layer, &
       name) bind(C, name="TenonCheckpointAddLayer") result(answer)
       import
@@ -133,11 +127,6 @@ module tenon_c
       integer(c_int), intent(out) :: signal
       integer(c_int) :: answer
     end function TenonCheckpointGetSignal
-    function TenonCheckpointView(checkpoint) bind(C, name="TenonCheckpointView") result(answer)
-      import
-      type(c_ptr), value :: checkpoint
-      integer(c_int) :: answer
-    end function TenonCheckpointView
     function TenonCheckpointViewFile(path) bind(C, name="TenonCheckpointViewFile") result(answer)
       import
       character(kind=c_char), intent(in) :: path(*)
@@ -167,49 +156,15 @@ module tenon_c
       type(c_ptr), intent(inout) :: dataset
       integer(c_int) :: answer
     end function TenonDatasetCreateHDF5
-    function TenonDatasetSetFromOptions(dataset) bind(C, name="TenonDatasetSetFromOptions") result(answer)
+    function TenonDatasetGetShape(dataset, length, shape, &
+      ndim) bind(C, name="TenonDatasetGetShape") result(answer)
       import
       type(c_ptr), value :: dataset
-      integer(c_int) :: answer
-    end function TenonDatasetSetFromOptions
-    function TenonDatasetGetShape(dataset, samples, height, &
-      width) bind(C, name="TenonDatasetGetShape") result(answer)
-      import
-      type(c_ptr), value :: dataset
-      integer(c_int64_t), intent(out), optional :: samples
-      integer(c_int64_t), intent(out), optional :: height
-      integer(c_int64_t), intent(out), optional :: width
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: shape(*)
+      integer(c_int), intent(out), optional :: ndim
       integer(c_int) :: answer
     end function TenonDatasetGetShape
-    function TenonDatasetGetDim(dataset, ndim) bind(C, name="TenonDatasetGetDim") result(answer)
-      import
-      type(c_ptr), value :: dataset
-      integer(c_int), intent(out) :: ndim
-      integer(c_int) :: answer
-    end function TenonDatasetGetDim
-    function TenonDatasetGetSamplesShape(dataset, &
-      shape) bind(C, name="TenonDatasetGetSamplesShape") result(answer)
-      import
-      type(c_ptr), value :: dataset
-      integer(c_int64_t), intent(out) :: shape(*)
-      integer(c_int) :: answer
-    end function TenonDatasetGetSamplesShape
-    function TenonDatasetSetScaling(dataset, scale, &
-      shift) bind(C, name="TenonDatasetSetScaling") result(answer)
-      import
-      type(c_ptr), value :: dataset
-      real(c_double), value :: scale
-      real(c_double), value :: shift
-      integer(c_int) :: answer
-    end function TenonDatasetSetScaling
-    function TenonDatasetSetShuffle(dataset, shuffle, &
-      seed) bind(C, name="TenonDatasetSetShuffle") result(answer)
-      import
-      type(c_ptr), value :: dataset
-      integer(c_int), value :: shuffle
-      integer(c_int64_t), value :: seed
-      integer(c_int) :: answer
-    end function TenonDatasetSetShuffle
     function TenonDatasetSetUp(dataset, x, labels) bind(C, name="TenonDatasetSetUp") result(answer)
       import
       type(c_ptr), value :: dataset
@@ -473,11 +428,6 @@ module tenon_c
       real(c_double), intent(out) :: value
       integer(c_int) :: answer
     end function TenonDTensorMaxAbs
-    function TenonDTensorView(x) bind(C, name="TenonDTensorView") result(answer)
-      import
-      type(c_ptr), value :: x
-      integer(c_int) :: answer
-    end function TenonDTensorView
     function TenonDTensorDestroy(x) bind(C, name="TenonDTensorDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: x
@@ -706,12 +656,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: series
       integer(c_int) :: answer
     end function TenonFieldSeriesCreate
-    function TenonFieldSeriesSetFromOptions( &
-      series) bind(C, name="TenonFieldSeriesSetFromOptions") result(answer)
-      import
-      type(c_ptr), value :: series
-      integer(c_int) :: answer
-    end function TenonFieldSeriesSetFromOptions
     function TenonFieldSeriesSetGrid(series, spatial, origin, &
       spacing) bind(C, name="TenonFieldSeriesSetGrid") result(answer)
       import
@@ -737,11 +681,6 @@ module tenon_c
       real(c_double), value :: time
       integer(c_int) :: answer
     end function TenonFieldSeriesWrite
-    function TenonFieldSeriesView(series) bind(C, name="TenonFieldSeriesView") result(answer)
-      import
-      type(c_ptr), value :: series
-      integer(c_int) :: answer
-    end function TenonFieldSeriesView
     function TenonFieldSeriesDestroy(series) bind(C, name="TenonFieldSeriesDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: series
@@ -961,11 +900,6 @@ module tenon_c
       real(c_double), intent(out), optional :: remainder
       integer(c_int) :: answer
     end function TenonLayerTestTaylor
-    function TenonLayerView(layer) bind(C, name="TenonLayerView") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int) :: answer
-    end function TenonLayerView
     function TenonLayerDestroy(layer) bind(C, name="TenonLayerDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: layer
@@ -1267,11 +1201,6 @@ module tenon_c
       character(kind=c_char), intent(in) :: backend(*)
       integer(c_int) :: answer
     end function TenonLayerSetBackend
-    function TenonLayerSetFromOptions(layer) bind(C, name="TenonLayerSetFromOptions") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int) :: answer
-    end function TenonLayerSetFromOptions
     function TenonLayerCreate(comm, layer) bind(C, name="TenonFLayerCreate") result(answer)
       import
       integer(c_int), value :: comm
@@ -1284,14 +1213,6 @@ module tenon_c
       character(kind=c_char), intent(in) :: type(*)
       integer(c_int) :: answer
     end function TenonLayerSetType
-    function TenonLayerGetType(layer, type, length, needed) bind(C, name="TenonLayerGetType") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(out), optional :: type(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonLayerGetType
     function TenonLayerGetTypes(types, length, needed) bind(C, name="TenonLayerGetTypes") result(answer)
       import
       character(kind=c_char), intent(out), optional :: types(*)
@@ -1349,77 +1270,6 @@ module tenon_c
       integer(c_int), intent(out), optional :: ndim
       integer(c_int) :: answer
     end function TenonLayerGetExampleShape
-    function TenonLayerSetIntegers(layer, name, length, &
-      values) bind(C, name="TenonLayerSetIntegers") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(in) :: values(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetIntegers
-    function TenonLayerSetReal(layer, name, value) bind(C, name="TenonLayerSetReal") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      real(c_double), value :: value
-      integer(c_int) :: answer
-    end function TenonLayerSetReal
-    function TenonLayerSetText(layer, name, text) bind(C, name="TenonLayerSetText") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      character(kind=c_char), intent(in) :: text(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetText
-    function TenonLayerSetBool(layer, name, value) bind(C, name="TenonLayerSetBool") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int), value :: value
-      integer(c_int) :: answer
-    end function TenonLayerSetBool
-    function TenonLayerGetIntegers(layer, name, length, values, &
-      count) bind(C, name="TenonLayerGetIntegers") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: values(*)
-      integer(c_int64_t), intent(out), optional :: count
-      integer(c_int) :: answer
-    end function TenonLayerGetIntegers
-    function TenonLayerGetReal(layer, name, value) bind(C, name="TenonLayerGetReal") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      real(c_double), intent(out) :: value
-      integer(c_int) :: answer
-    end function TenonLayerGetReal
-    function TenonLayerGetText(layer, name, text, length, &
-      needed) bind(C, name="TenonLayerGetText") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      character(kind=c_char), intent(out), optional :: text(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonLayerGetText
-    function TenonLayerGetBool(layer, name, value) bind(C, name="TenonLayerGetBool") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int), intent(out) :: value
-      integer(c_int) :: answer
-    end function TenonLayerGetBool
-    function TenonLayerIsSet(layer, name, is_set) bind(C, name="TenonLayerIsSet") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int), intent(out) :: is_set
-      integer(c_int) :: answer
-    end function TenonLayerIsSet
     function TenonLayerCreateFromFile(comm, name_or_path, &
       layer) bind(C, name="TenonFLayerCreateFromFile") result(answer)
       import
@@ -1622,11 +1472,6 @@ module tenon_c
       integer(c_int), intent(out) :: equal
       integer(c_int) :: answer
     end function TenonLayoutIsEqual
-    function TenonLayoutView(layout) bind(C, name="TenonLayoutView") result(answer)
-      import
-      type(c_ptr), value :: layout
-      integer(c_int) :: answer
-    end function TenonLayoutView
     function TenonLayoutDestroy(layout) bind(C, name="TenonLayoutDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: layout
@@ -1714,15 +1559,6 @@ module tenon_c
       type(c_ptr), value :: op
       integer(c_int) :: answer
     end function TenonLinearOpUnbind
-    function TenonLinearOpGetType(op, type, length, &
-      needed) bind(C, name="TenonLinearOpGetType") result(answer)
-      import
-      type(c_ptr), value :: op
-      character(kind=c_char), intent(out), optional :: type(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonLinearOpGetType
     function TenonLinearOpGetDomain(op, layout) bind(C, name="TenonLinearOpGetDomain") result(answer)
       import
       type(c_ptr), value :: op
@@ -1767,11 +1603,6 @@ module tenon_c
       real(c_double), intent(out), optional :: relative
       integer(c_int) :: answer
     end function TenonLinearOpTestAdjoint
-    function TenonLinearOpView(op) bind(C, name="TenonLinearOpView") result(answer)
-      import
-      type(c_ptr), value :: op
-      integer(c_int) :: answer
-    end function TenonLinearOpView
     function TenonLinearOpDestroy(op) bind(C, name="TenonLinearOpDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: op
@@ -2151,11 +1982,6 @@ module tenon_c
       integer(c_int64_t), intent(out) :: ranks(*)
       integer(c_int) :: answer
     end function TenonMachineGetRanks
-    function TenonMachineView(machine) bind(C, name="TenonMachineView") result(answer)
-      import
-      type(c_ptr), value :: machine
-      integer(c_int) :: answer
-    end function TenonMachineView
     function TenonMachineDestroy(machine) bind(C, name="TenonMachineDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: machine
@@ -2201,6 +2027,15 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
     end function TenonObjectGetClass
+    function TenonObjectGetType(object, type, length, &
+      needed) bind(C, name="TenonObjectGetType") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(out), optional :: type(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int) :: answer
+    end function TenonObjectGetType
     function TenonObjectGetComm(object, comm) bind(C, name="TenonFObjectGetComm") result(answer)
       import
       type(c_ptr), value :: object
@@ -2219,6 +2054,87 @@ module tenon_c
       integer(c_int), intent(out) :: references
       integer(c_int) :: answer
     end function TenonObjectGetReferences
+    function TenonObjectView(object) bind(C, name="TenonObjectView") result(answer)
+      import
+      type(c_ptr), value :: object
+      integer(c_int) :: answer
+    end function TenonObjectView
+    function TenonObjectSetIntegers(object, name, length, &
+      values) bind(C, name="TenonObjectSetIntegers") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(in) :: values(*)
+      integer(c_int) :: answer
+    end function TenonObjectSetIntegers
+    function TenonObjectSetReal(object, name, value) bind(C, name="TenonObjectSetReal") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), value :: value
+      integer(c_int) :: answer
+    end function TenonObjectSetReal
+    function TenonObjectSetText(object, name, text) bind(C, name="TenonObjectSetText") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(in) :: text(*)
+      integer(c_int) :: answer
+    end function TenonObjectSetText
+    function TenonObjectSetBool(object, name, value) bind(C, name="TenonObjectSetBool") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), value :: value
+      integer(c_int) :: answer
+    end function TenonObjectSetBool
+    function TenonObjectSetFromOptions(object) bind(C, name="TenonObjectSetFromOptions") result(answer)
+      import
+      type(c_ptr), value :: object
+      integer(c_int) :: answer
+    end function TenonObjectSetFromOptions
+    function TenonObjectGetIntegers(object, name, length, values, &
+      count) bind(C, name="TenonObjectGetIntegers") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: values(*)
+      integer(c_int64_t), intent(out), optional :: count
+      integer(c_int) :: answer
+    end function TenonObjectGetIntegers
+    function TenonObjectGetReal(object, name, value) bind(C, name="TenonObjectGetReal") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), intent(out) :: value
+      integer(c_int) :: answer
+    end function TenonObjectGetReal
+    function TenonObjectGetText(object, name, text, length, &
+      needed) bind(C, name="TenonObjectGetText") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(out), optional :: text(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int) :: answer
+    end function TenonObjectGetText
+    function TenonObjectGetBool(object, name, value) bind(C, name="TenonObjectGetBool") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), intent(out) :: value
+      integer(c_int) :: answer
+    end function TenonObjectGetBool
+    function TenonObjectIsSet(object, name, is_set) bind(C, name="TenonObjectIsSet") result(answer)
+      import
+      type(c_ptr), value :: object
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), intent(out) :: is_set
+      integer(c_int) :: answer
+    end function TenonObjectIsSet
     function TenonOptimizerCreate(layer, type, optimizer) bind(C, name="TenonOptimizerCreate") result(answer)
       import
       type(c_ptr), value :: layer
@@ -2233,83 +2149,6 @@ module tenon_c
       real(c_double), value :: rate
       integer(c_int) :: answer
     end function TenonOptimizerSetLearningRate
-    function TenonOptimizerSetWeightDecay(optimizer, &
-      decay) bind(C, name="TenonOptimizerSetWeightDecay") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      real(c_double), value :: decay
-      integer(c_int) :: answer
-    end function TenonOptimizerSetWeightDecay
-    function TenonOptimizerSGDSetMomentum(optimizer, momentum, &
-      nesterov) bind(C, name="TenonOptimizerSGDSetMomentum") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      real(c_double), value :: momentum
-      integer(c_int), value :: nesterov
-      integer(c_int) :: answer
-    end function TenonOptimizerSGDSetMomentum
-    function TenonOptimizerAdamSetBetas(optimizer, beta1, &
-      beta2) bind(C, name="TenonOptimizerAdamSetBetas") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      real(c_double), value :: beta1
-      real(c_double), value :: beta2
-      integer(c_int) :: answer
-    end function TenonOptimizerAdamSetBetas
-    function TenonOptimizerAdamSetEpsilon(optimizer, &
-      epsilon) bind(C, name="TenonOptimizerAdamSetEpsilon") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      real(c_double), value :: epsilon
-      integer(c_int) :: answer
-    end function TenonOptimizerAdamSetEpsilon
-    function TenonOptimizerLBFGSSetHistory(optimizer, &
-      pairs) bind(C, name="TenonOptimizerLBFGSSetHistory") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      integer(c_int64_t), value :: pairs
-      integer(c_int) :: answer
-    end function TenonOptimizerLBFGSSetHistory
-    function TenonOptimizerLBFGSSetIterations(optimizer, &
-      iterations) bind(C, name="TenonOptimizerLBFGSSetIterations") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      integer(c_int64_t), value :: iterations
-      integer(c_int) :: answer
-    end function TenonOptimizerLBFGSSetIterations
-    function TenonOptimizerLBFGSSetTolerances(optimizer, gradient, &
-      change) bind(C, name="TenonOptimizerLBFGSSetTolerances") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      real(c_double), value :: gradient
-      real(c_double), value :: change
-      integer(c_int) :: answer
-    end function TenonOptimizerLBFGSSetTolerances
-    function TenonOptimizerSetSchedule(optimizer, schedule, period, factor, &
-      least) bind(C, name="TenonOptimizerSetSchedule") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      character(kind=c_char), intent(in) :: schedule(*)
-      integer(c_int64_t), value :: period
-      real(c_double), value :: factor
-      real(c_double), value :: least
-      integer(c_int) :: answer
-    end function TenonOptimizerSetSchedule
-    function TenonOptimizerSetWarmup(optimizer, steps) bind(C, name="TenonOptimizerSetWarmup") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      integer(c_int64_t), value :: steps
-      integer(c_int) :: answer
-    end function TenonOptimizerSetWarmup
-    function TenonOptimizerSetPatience(optimizer, reduce, stop, &
-      improvement) bind(C, name="TenonOptimizerSetPatience") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      integer(c_int64_t), value :: reduce
-      integer(c_int64_t), value :: stop
-      real(c_double), value :: improvement
-      integer(c_int) :: answer
-    end function TenonOptimizerSetPatience
     function TenonOptimizerReport(optimizer, loss, stop) bind(C, name="TenonOptimizerReport") result(answer)
       import
       type(c_ptr), value :: optimizer
@@ -2324,19 +2163,6 @@ module tenon_c
       real(c_double), intent(out) :: rate
       integer(c_int) :: answer
     end function TenonOptimizerGetLearningRate
-    function TenonOptimizerSetNotFinite(optimizer, &
-      action) bind(C, name="TenonOptimizerSetNotFinite") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      character(kind=c_char), intent(in) :: action(*)
-      integer(c_int) :: answer
-    end function TenonOptimizerSetNotFinite
-    function TenonOptimizerSetFromOptions( &
-      optimizer) bind(C, name="TenonOptimizerSetFromOptions") result(answer)
-      import
-      type(c_ptr), value :: optimizer
-      integer(c_int) :: answer
-    end function TenonOptimizerSetFromOptions
     function TenonOptimizerClipGradientNorm(optimizer, maximum, &
       norm) bind(C, name="TenonOptimizerClipGradientNorm") result(answer)
       import
@@ -2576,11 +2402,6 @@ module tenon_c
       type(c_ptr), value :: stream
       integer(c_int) :: answer
     end function TenonPartitionSetStream
-    function TenonPartitionView(partition) bind(C, name="TenonPartitionView") result(answer)
-      import
-      type(c_ptr), value :: partition
-      integer(c_int) :: answer
-    end function TenonPartitionView
     function TenonPartitionDestroy(partition) bind(C, name="TenonPartitionDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: partition
@@ -2594,68 +2415,12 @@ module tenon_c
       type(c_ptr), intent(inout) :: plan
       integer(c_int) :: answer
     end function TenonPlanCreateNamed
-    function TenonPlanSetProcesses(plan, processes) bind(C, name="TenonPlanSetProcesses") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int64_t), value :: processes
-      integer(c_int) :: answer
-    end function TenonPlanSetProcesses
-    function TenonPlanSetModel(plan, model) bind(C, name="TenonPlanSetModel") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: model(*)
-      integer(c_int) :: answer
-    end function TenonPlanSetModel
-    function TenonPlanSetLink(plan, latency, bandwidth) bind(C, name="TenonPlanSetLink") result(answer)
-      import
-      type(c_ptr), value :: plan
-      real(c_double), value :: latency
-      real(c_double), value :: bandwidth
-      integer(c_int) :: answer
-    end function TenonPlanSetLink
     function TenonPlanSetMachine(plan, machine) bind(C, name="TenonPlanSetMachine") result(answer)
       import
       type(c_ptr), value :: plan
       type(c_ptr), value :: machine
       integer(c_int) :: answer
     end function TenonPlanSetMachine
-    function TenonPlanSetInputShape(plan, ndim, shape) bind(C, name="TenonPlanSetInputShape") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int), value :: ndim
-      integer(c_int64_t), intent(in) :: shape(*)
-      integer(c_int) :: answer
-    end function TenonPlanSetInputShape
-    function TenonPlanSetFlopRate(plan, flops) bind(C, name="TenonPlanSetFlopRate") result(answer)
-      import
-      type(c_ptr), value :: plan
-      real(c_double), value :: flops
-      integer(c_int) :: answer
-    end function TenonPlanSetFlopRate
-    function TenonPlanSetMemoryRate(plan, bandwidth) bind(C, name="TenonPlanSetMemoryRate") result(answer)
-      import
-      type(c_ptr), value :: plan
-      real(c_double), value :: bandwidth
-      integer(c_int) :: answer
-    end function TenonPlanSetMemoryRate
-    function TenonPlanSetDataType(plan, type) bind(C, name="TenonPlanSetDataType") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int), value :: type
-      integer(c_int) :: answer
-    end function TenonPlanSetDataType
-    function TenonPlanSetInputChannels(plan, allowed) bind(C, name="TenonPlanSetInputChannels") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int), value :: allowed
-      integer(c_int) :: answer
-    end function TenonPlanSetInputChannels
-    function TenonPlanSetMemoryLimit(plan, bytes) bind(C, name="TenonPlanSetMemoryLimit") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int64_t), value :: bytes
-      integer(c_int) :: answer
-    end function TenonPlanSetMemoryLimit
     function TenonPlanFix(plan, layer, word) bind(C, name="TenonPlanFix") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2663,88 +2428,19 @@ module tenon_c
       character(kind=c_char), intent(in) :: word(*)
       integer(c_int) :: answer
     end function TenonPlanFix
-    function TenonPlanSetObjective(plan, objective, &
-      every) bind(C, name="TenonPlanSetObjective") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: objective(*)
-      integer(c_int64_t), value :: every
-      integer(c_int) :: answer
-    end function TenonPlanSetObjective
-    function TenonPlanSetInputGrid(plan, naxes, grid, &
-      properties) bind(C, name="TenonPlanSetInputGrid") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int), value :: naxes
-      integer(c_int), intent(in) :: grid(*)
-      character(kind=c_char), intent(in) :: properties(*)
-      integer(c_int) :: answer
-    end function TenonPlanSetInputGrid
-    function TenonPlanSetOutputGrid(plan, naxes, grid, &
-      properties) bind(C, name="TenonPlanSetOutputGrid") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int), value :: naxes
-      integer(c_int), intent(in) :: grid(*)
-      character(kind=c_char), intent(in) :: properties(*)
-      integer(c_int) :: answer
-    end function TenonPlanSetOutputGrid
-    function TenonPlanSetPlacement(plan, placement) bind(C, name="TenonPlanSetPlacement") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: placement(*)
-      integer(c_int) :: answer
-    end function TenonPlanSetPlacement
-    function TenonPlanSetFewerProcesses(plan, &
-      allowed) bind(C, name="TenonPlanSetFewerProcesses") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int), value :: allowed
-      integer(c_int) :: answer
-    end function TenonPlanSetFewerProcesses
-    function TenonPlanSetOverlap(plan, share) bind(C, name="TenonPlanSetOverlap") result(answer)
-      import
-      type(c_ptr), value :: plan
-      real(c_double), value :: share
-      integer(c_int) :: answer
-    end function TenonPlanSetOverlap
     function TenonPlanSearch(plan) bind(C, name="TenonPlanSearch") result(answer)
       import
       type(c_ptr), value :: plan
       integer(c_int) :: answer
     end function TenonPlanSearch
-    function TenonPlanGetSeconds(plan, which, seconds) bind(C, name="TenonPlanGetSeconds") result(answer)
+    function TenonPlanGetNumber(plan, layer, name, value) bind(C, name="TenonPlanGetNumber") result(answer)
       import
       type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: which(*)
-      real(c_double), intent(out) :: seconds
+      character(kind=c_char), intent(in), optional :: layer(*)
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), intent(out) :: value
       integer(c_int) :: answer
-    end function TenonPlanGetSeconds
-    function TenonPlanGetGrid(plan, processes, reversed) bind(C, name="TenonPlanGetGrid") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int64_t), intent(out), optional :: processes
-      integer(c_int), intent(out), optional :: reversed
-      integer(c_int) :: answer
-    end function TenonPlanGetGrid
-    function TenonPlanGetBytes(plan, bytes) bind(C, name="TenonPlanGetBytes") result(answer)
-      import
-      type(c_ptr), value :: plan
-      real(c_double), intent(out) :: bytes
-      integer(c_int) :: answer
-    end function TenonPlanGetBytes
-    function TenonPlanGetGap(plan, gap) bind(C, name="TenonPlanGetGap") result(answer)
-      import
-      type(c_ptr), value :: plan
-      real(c_double), intent(out) :: gap
-      integer(c_int) :: answer
-    end function TenonPlanGetGap
-    function TenonPlanGetSearches(plan, count) bind(C, name="TenonPlanGetSearches") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int64_t), intent(out) :: count
-      integer(c_int) :: answer
-    end function TenonPlanGetSearches
+    end function TenonPlanGetNumber
     function TenonPlanGetLayerCount(plan, count) bind(C, name="TenonPlanGetLayerCount") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2771,32 +2467,14 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
     end function TenonPlanGetWord
-    function TenonPlanGetChoice(plan, layer, model, domain, &
-      batch) bind(C, name="TenonPlanGetChoice") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: layer(*)
-      integer(c_int64_t), intent(out), optional :: model
-      integer(c_int64_t), intent(out), optional :: domain
-      integer(c_int64_t), intent(out), optional :: batch
-      integer(c_int) :: answer
-    end function TenonPlanGetChoice
-    function TenonPlanGetLayerBytes(plan, layer, bytes) bind(C, name="TenonPlanGetLayerBytes") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: layer(*)
-      real(c_double), intent(out) :: bytes
-      integer(c_int) :: answer
-    end function TenonPlanGetLayerBytes
-    function TenonPlanGetRunnerUp(plan, layer, word, length, needed, &
-      seconds) bind(C, name="TenonPlanGetRunnerUp") result(answer)
+    function TenonPlanGetRunnerUp(plan, layer, word, length, &
+      needed) bind(C, name="TenonPlanGetRunnerUp") result(answer)
       import
       type(c_ptr), value :: plan
       character(kind=c_char), intent(in) :: layer(*)
       character(kind=c_char), intent(out), optional :: word(*)
       integer(c_int64_t), value :: length
       integer(c_int64_t), intent(out), optional :: needed
-      real(c_double), intent(out), optional :: seconds
       integer(c_int) :: answer
     end function TenonPlanGetRunnerUp
     function TenonPlanGetPublishedSeconds(plan, equation, rows, columns, conv_rows, conv_columns, &
@@ -2847,12 +2525,6 @@ module tenon_c
       type(c_ptr), value :: layout
       integer(c_int) :: answer
     end function TenonPlanSetOutput
-    function TenonPlanSetGradientBucket(plan, bytes) bind(C, name="TenonPlanSetGradientBucket") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int64_t), value :: bytes
-      integer(c_int) :: answer
-    end function TenonPlanSetGradientBucket
     function TenonPlanSetUp(plan) bind(C, name="TenonPlanSetUp") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2870,11 +2542,6 @@ module tenon_c
       character(kind=c_char), intent(in) :: path(*)
       integer(c_int) :: answer
     end function TenonPlanLoad
-    function TenonPlanView(plan) bind(C, name="TenonPlanView") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int) :: answer
-    end function TenonPlanView
     function TenonPlanReport(plan) bind(C, name="TenonPlanReport") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2907,27 +2574,6 @@ module tenon_c
       type(c_ptr), intent(inout) :: layout
       integer(c_int) :: answer
     end function TenonPlanGetInputLayout
-    function TenonPlanApply(plan, x, y) bind(C, name="TenonPlanApply") result(answer)
-      import
-      type(c_ptr), value :: plan
-      type(c_ptr), value :: x
-      type(c_ptr), value :: y
-      integer(c_int) :: answer
-    end function TenonPlanApply
-    function TenonPlanApplyTangent(plan, dx, dy) bind(C, name="TenonPlanApplyTangent") result(answer)
-      import
-      type(c_ptr), value :: plan
-      type(c_ptr), value :: dx
-      type(c_ptr), value :: dy
-      integer(c_int) :: answer
-    end function TenonPlanApplyTangent
-    function TenonPlanApplyAdjoint(plan, dy, dx) bind(C, name="TenonPlanApplyAdjoint") result(answer)
-      import
-      type(c_ptr), value :: plan
-      type(c_ptr), value :: dy
-      type(c_ptr), value :: dx
-      integer(c_int) :: answer
-    end function TenonPlanApplyAdjoint
     function TenonPlacementListCreate(levels, system, axes, sizes, &
       list) bind(C, name="TenonPlacementListCreate") result(answer)
       import
@@ -3093,28 +2739,13 @@ module tenon_c
       type(c_funptr), value :: destroy
       integer(c_int) :: answer
     end function TenonTrainerSetBatches
-    function TenonTrainerSetValidation(trainer, dataset, &
-      every) bind(C, name="TenonTrainerSetValidation") result(answer)
+    function TenonTrainerSetValidation(trainer, &
+      dataset) bind(C, name="TenonTrainerSetValidation") result(answer)
       import
       type(c_ptr), value :: trainer
       type(c_ptr), value :: dataset
-      integer(c_int64_t), value :: every
       integer(c_int) :: answer
     end function TenonTrainerSetValidation
-    function TenonTrainerSetAccumulation(trainer, &
-      batches) bind(C, name="TenonTrainerSetAccumulation") result(answer)
-      import
-      type(c_ptr), value :: trainer
-      integer(c_int64_t), value :: batches
-      integer(c_int) :: answer
-    end function TenonTrainerSetAccumulation
-    function TenonTrainerSetGradientNorm(trainer, &
-      maximum) bind(C, name="TenonTrainerSetGradientNorm") result(answer)
-      import
-      type(c_ptr), value :: trainer
-      real(c_double), value :: maximum
-      integer(c_int) :: answer
-    end function TenonTrainerSetGradientNorm
     function TenonTrainerSetCallback(trainer, callback, context, &
       destroy) bind(C, name="TenonTrainerSetCallback") result(answer)
       import
@@ -3124,20 +2755,14 @@ module tenon_c
       type(c_funptr), value :: destroy
       integer(c_int) :: answer
     end function TenonTrainerSetCallback
-    function TenonTrainerSetCheckpoint(trainer, checkpoint, folder, &
-      every) bind(C, name="TenonTrainerSetCheckpoint") result(answer)
+    function TenonTrainerSetCheckpoint(trainer, checkpoint, &
+      folder) bind(C, name="TenonTrainerSetCheckpoint") result(answer)
       import
       type(c_ptr), value :: trainer
       type(c_ptr), value :: checkpoint
       character(kind=c_char), intent(in) :: folder(*)
-      integer(c_int64_t), value :: every
       integer(c_int) :: answer
     end function TenonTrainerSetCheckpoint
-    function TenonTrainerSetFromOptions(trainer) bind(C, name="TenonTrainerSetFromOptions") result(answer)
-      import
-      type(c_ptr), value :: trainer
-      integer(c_int) :: answer
-    end function TenonTrainerSetFromOptions
     function TenonTrainerRun(trainer, epochs) bind(C, name="TenonTrainerRun") result(answer)
       import
       type(c_ptr), value :: trainer

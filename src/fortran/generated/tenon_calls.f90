@@ -9,7 +9,6 @@ module tenon_calls
   implicit none
   private
   public :: tenon_checkpoint_create
-  public :: tenon_checkpoint_set_from_options
   public :: tenon_checkpoint_add_layer
   public :: tenon_checkpoint_add_optimizer
   public :: tenon_checkpoint_add_tensor
@@ -25,19 +24,12 @@ module tenon_calls
   public :: tenon_checkpoint_read_latest
   public :: tenon_checkpoint_on_signal
   public :: tenon_checkpoint_get_signal
-  public :: tenon_checkpoint_view
-  public :: tenon_view
   public :: tenon_checkpoint_view_file
   public :: tenon_checkpoint_destroy
   public :: tenon_destroy
   public :: tenon_dataset_create_idx
   public :: tenon_dataset_create_hdf_5
-  public :: tenon_dataset_set_from_options
   public :: tenon_dataset_get_shape
-  public :: tenon_dataset_get_dim
-  public :: tenon_dataset_get_samples_shape
-  public :: tenon_dataset_set_scaling
-  public :: tenon_dataset_set_shuffle
   public :: tenon_dataset_set_up
   public :: tenon_dataset_get_batch_count
   public :: tenon_dataset_get_batch
@@ -74,7 +66,6 @@ module tenon_calls
   public :: tenon_dtensor_norm
   public :: tenon_dtensor_pairing
   public :: tenon_dtensor_max_abs
-  public :: tenon_dtensor_view
   public :: tenon_dtensor_destroy
   public :: tenon_error_string
   public :: tenon_error_name
@@ -97,11 +88,9 @@ module tenon_calls
   public :: tenon_layer_register
   public :: tenon_linearop_register
   public :: tenon_field_series_create
-  public :: tenon_field_series_set_from_options
   public :: tenon_field_series_set_grid
   public :: tenon_field_series_add_tensor
   public :: tenon_field_series_write
-  public :: tenon_field_series_view
   public :: tenon_field_series_destroy
   public :: tenon_finalize
   public :: tenon_initialized
@@ -131,7 +120,6 @@ module tenon_calls
   public :: tenon_layer_zero_gradients
   public :: tenon_layer_test_adjoint
   public :: tenon_layer_test_taylor
-  public :: tenon_layer_view
   public :: tenon_layer_destroy
   public :: tenon_layer_create_conv
   public :: tenon_layer_create_pooling
@@ -175,25 +163,14 @@ module tenon_calls
   public :: tenon_layer_set_signature
   public :: tenon_layer_set_storage
   public :: tenon_layer_set_backend
-  public :: tenon_layer_set_from_options
   public :: tenon_layer_create
   public :: tenon_layer_set_type
-  public :: tenon_layer_get_type
   public :: tenon_layer_get_types
   public :: tenon_layer_get_labels
   public :: tenon_layer_get_type_signatures
   public :: tenon_layer_get_summary
   public :: tenon_layer_set_example
   public :: tenon_layer_get_example_shape
-  public :: tenon_layer_set_integers
-  public :: tenon_layer_set_real
-  public :: tenon_layer_set_text
-  public :: tenon_layer_set_bool
-  public :: tenon_layer_get_integers
-  public :: tenon_layer_get_real
-  public :: tenon_layer_get_text
-  public :: tenon_layer_get_bool
-  public :: tenon_layer_is_set
   public :: tenon_layer_create_from_file
   public :: tenon_layer_save_network
   public :: tenon_layer_get_child
@@ -221,7 +198,6 @@ module tenon_calls
   public :: tenon_layout_get_owned_box
   public :: tenon_layout_is_active
   public :: tenon_layout_is_equal
-  public :: tenon_layout_view
   public :: tenon_layout_destroy
   public :: tenon_linearop_apply
   public :: tenon_linearop_apply_adjoint
@@ -234,14 +210,12 @@ module tenon_calls
   public :: tenon_linearop_bind
   public :: tenon_linearop_bind_adjoint
   public :: tenon_linearop_unbind
-  public :: tenon_linearop_get_type
   public :: tenon_linearop_get_domain
   public :: tenon_linearop_get_range
   public :: tenon_linearop_get_data_type
   public :: tenon_linearop_get_range_data_type
   public :: tenon_linearop_get_traffic
   public :: tenon_linearop_test_adjoint
-  public :: tenon_linearop_view
   public :: tenon_linearop_destroy
   public :: tenon_linearop_create_conversion
   public :: tenon_linearop_create_halo
@@ -287,32 +261,31 @@ module tenon_calls
   public :: tenon_machine_get_link_name
   public :: tenon_machine_get_link
   public :: tenon_machine_get_ranks
-  public :: tenon_machine_view
   public :: tenon_machine_destroy
   public :: tenon_set_name
   public :: tenon_get_name
   public :: tenon_set_options_prefix
   public :: tenon_get_options_prefix
   public :: tenon_get_class
+  public :: tenon_get_type
   public :: tenon_get_comm
   public :: tenon_retain
   public :: tenon_get_references
+  public :: tenon_view
+  public :: tenon_set_integers
+  public :: tenon_set_real
+  public :: tenon_set_text
+  public :: tenon_set_bool
+  public :: tenon_set_from_options
+  public :: tenon_get_integers
+  public :: tenon_get_real
+  public :: tenon_get_text
+  public :: tenon_get_bool
+  public :: tenon_is_set
   public :: tenon_optimizer_create
   public :: tenon_optimizer_set_learning_rate
-  public :: tenon_optimizer_set_weight_decay
-  public :: tenon_optimizer_sgd_set_momentum
-  public :: tenon_optimizer_adam_set_betas
-  public :: tenon_optimizer_adam_set_epsilon
-  public :: tenon_optimizer_lbfgs_set_history
-  public :: tenon_optimizer_lbfgs_set_iterations
-  public :: tenon_optimizer_lbfgs_set_tolerances
-  public :: tenon_optimizer_set_schedule
-  public :: tenon_optimizer_set_warmup
-  public :: tenon_optimizer_set_patience
   public :: tenon_optimizer_report
   public :: tenon_optimizer_get_learning_rate
-  public :: tenon_optimizer_set_not_finite
-  public :: tenon_optimizer_set_from_options
   public :: tenon_optimizer_clip_gradient_norm
   public :: tenon_optimizer_step
   public :: tenon_optimizer_get_steps
@@ -341,37 +314,15 @@ module tenon_calls
   public :: tenon_partition_get_coordinates
   public :: tenon_partition_get_axis_comm
   public :: tenon_partition_set_stream
-  public :: tenon_partition_view
   public :: tenon_partition_destroy
   public :: tenon_plan_create_named
-  public :: tenon_plan_set_processes
-  public :: tenon_plan_set_model
-  public :: tenon_plan_set_link
   public :: tenon_plan_set_machine
-  public :: tenon_plan_set_input_shape
-  public :: tenon_plan_set_flop_rate
-  public :: tenon_plan_set_memory_rate
-  public :: tenon_plan_set_data_type
-  public :: tenon_plan_set_input_channels
-  public :: tenon_plan_set_memory_limit
   public :: tenon_plan_fix
-  public :: tenon_plan_set_objective
-  public :: tenon_plan_set_input_grid
-  public :: tenon_plan_set_output_grid
-  public :: tenon_plan_set_placement
-  public :: tenon_plan_set_fewer_processes
-  public :: tenon_plan_set_overlap
   public :: tenon_plan_search
-  public :: tenon_plan_get_seconds
-  public :: tenon_plan_get_grid
-  public :: tenon_plan_get_bytes
-  public :: tenon_plan_get_gap
-  public :: tenon_plan_get_searches
+  public :: tenon_plan_get_number
   public :: tenon_plan_get_layer_count
   public :: tenon_plan_get_layer_name
   public :: tenon_plan_get_word
-  public :: tenon_plan_get_choice
-  public :: tenon_plan_get_layer_bytes
   public :: tenon_plan_get_runner_up
   public :: tenon_plan_get_published_seconds
   public :: tenon_plan_count_conversion
@@ -379,19 +330,14 @@ module tenon_calls
   public :: tenon_plan_create
   public :: tenon_plan_set_input
   public :: tenon_plan_set_output
-  public :: tenon_plan_set_gradient_bucket
   public :: tenon_plan_set_up
   public :: tenon_plan_save
   public :: tenon_plan_load
-  public :: tenon_plan_view
   public :: tenon_plan_report
   public :: tenon_plan_calibrate
   public :: tenon_plan_set_rates_from
   public :: tenon_plan_get_layer
   public :: tenon_plan_get_input_layout
-  public :: tenon_plan_apply
-  public :: tenon_plan_apply_tangent
-  public :: tenon_plan_apply_adjoint
   public :: tenon_placement_list_create
   public :: tenon_placement_list_get_count
   public :: tenon_placement_list_get_matrix
@@ -411,10 +357,7 @@ module tenon_calls
   public :: tenon_trainer_create
   public :: tenon_trainer_set_dataset
   public :: tenon_trainer_set_validation
-  public :: tenon_trainer_set_accumulation
-  public :: tenon_trainer_set_gradient_norm
   public :: tenon_trainer_set_checkpoint
-  public :: tenon_trainer_set_from_options
   public :: tenon_trainer_run
   public :: tenon_trainer_stop
   public :: tenon_trainer_get_progress
@@ -435,10 +378,6 @@ module tenon_calls
   interface tenon_checkpoint_read_latest
     procedure tenon_checkpoint_read_latest_int64, tenon_checkpoint_read_latest_int32
   end interface
-  interface tenon_view
-    procedure tenon_checkpoint_view, tenon_dtensor_view, tenon_field_series_view, tenon_layer_view, &
-      tenon_layout_view, tenon_linearop_view, tenon_machine_view, tenon_partition_view, tenon_plan_view
-  end interface
   interface tenon_destroy
     procedure tenon_checkpoint_destroy, tenon_dataset_destroy, tenon_dtensor_destroy, &
       tenon_field_series_destroy, tenon_layer_destroy, tenon_layout_destroy, tenon_linearop_destroy, &
@@ -451,11 +390,8 @@ module tenon_calls
   interface tenon_dataset_create_hdf_5
     procedure tenon_dataset_create_hdf_5_f08, tenon_dataset_create_hdf_5_mpi
   end interface
-  interface tenon_dataset_get_samples_shape
-    procedure tenon_dataset_get_samples_shape_int64, tenon_dataset_get_samples_shape_int32
-  end interface
-  interface tenon_dataset_set_shuffle
-    procedure tenon_dataset_set_shuffle_int64, tenon_dataset_set_shuffle_int32
+  interface tenon_dataset_get_shape
+    procedure tenon_dataset_get_shape_int64, tenon_dataset_get_shape_int32
   end interface
   interface tenon_dataset_get_batch_count
     procedure tenon_dataset_get_batch_count_int64, tenon_dataset_get_batch_count_int32
@@ -589,12 +525,6 @@ module tenon_calls
   interface tenon_layer_get_example_shape
     procedure tenon_layer_get_example_shape_int64, tenon_layer_get_example_shape_int32
   end interface
-  interface tenon_layer_set_integers
-    procedure tenon_layer_set_integers_int64, tenon_layer_set_integers_int32
-  end interface
-  interface tenon_layer_get_integers
-    procedure tenon_layer_get_integers_int64, tenon_layer_get_integers_int32
-  end interface
   interface tenon_layer_create_from_file
     procedure tenon_layer_create_from_file_f08, tenon_layer_create_from_file_mpi
   end interface
@@ -708,6 +638,13 @@ module tenon_calls
       tenon_get_class_field_series, tenon_get_class_placement_list, tenon_get_class_reduction_programs, &
       tenon_get_class_plan
   end interface
+  interface tenon_get_type
+    procedure tenon_get_type_trainer, tenon_get_type_partition, tenon_get_type_layout, &
+      tenon_get_type_dtensor, tenon_get_type_linearop, tenon_get_type_layer, tenon_get_type_machine, &
+      tenon_get_type_optimizer, tenon_get_type_dataset, tenon_get_type_checkpoint, &
+      tenon_get_type_field_series, tenon_get_type_placement_list, tenon_get_type_reduction_programs, &
+      tenon_get_type_plan
+  end interface
   interface tenon_get_comm
     procedure tenon_get_comm_trainer_f08, tenon_get_comm_trainer_mpi, tenon_get_comm_partition_f08, &
       tenon_get_comm_partition_mpi, tenon_get_comm_layout_f08, tenon_get_comm_layout_mpi, &
@@ -733,20 +670,60 @@ module tenon_calls
       tenon_get_references_checkpoint, tenon_get_references_field_series, &
       tenon_get_references_placement_list, tenon_get_references_reduction_programs, tenon_get_references_plan
   end interface
-  interface tenon_optimizer_lbfgs_set_history
-    procedure tenon_optimizer_lbfgs_set_history_int64, tenon_optimizer_lbfgs_set_history_int32
+  interface tenon_view
+    procedure tenon_view_trainer, tenon_view_partition, tenon_view_layout, tenon_view_dtensor, &
+      tenon_view_linearop, tenon_view_layer, tenon_view_machine, tenon_view_optimizer, tenon_view_dataset, &
+      tenon_view_checkpoint, tenon_view_field_series, tenon_view_placement_list, &
+      tenon_view_reduction_programs, tenon_view_plan
   end interface
-  interface tenon_optimizer_lbfgs_set_iterations
-    procedure tenon_optimizer_lbfgs_set_iterations_int64, tenon_optimizer_lbfgs_set_iterations_int32
+  interface tenon_set_integers
+    procedure tenon_set_integers_trainer_int64, tenon_set_integers_trainer_int32, &
+      tenon_set_integers_layer_int64, tenon_set_integers_layer_int32, tenon_set_integers_optimizer_int64, &
+      tenon_set_integers_optimizer_int32, tenon_set_integers_dataset_int64, tenon_set_integers_dataset_int32, &
+      tenon_set_integers_checkpoint_int64, tenon_set_integers_checkpoint_int32, &
+      tenon_set_integers_field_series_int64, tenon_set_integers_field_series_int32, &
+      tenon_set_integers_plan_int64, tenon_set_integers_plan_int32
   end interface
-  interface tenon_optimizer_set_schedule
-    procedure tenon_optimizer_set_schedule_int64, tenon_optimizer_set_schedule_int32
+  interface tenon_set_real
+    procedure tenon_set_real_trainer, tenon_set_real_layer, tenon_set_real_optimizer, tenon_set_real_dataset, &
+      tenon_set_real_checkpoint, tenon_set_real_field_series, tenon_set_real_plan
   end interface
-  interface tenon_optimizer_set_warmup
-    procedure tenon_optimizer_set_warmup_int64, tenon_optimizer_set_warmup_int32
+  interface tenon_set_text
+    procedure tenon_set_text_trainer, tenon_set_text_layer, tenon_set_text_optimizer, tenon_set_text_dataset, &
+      tenon_set_text_checkpoint, tenon_set_text_field_series, tenon_set_text_plan
   end interface
-  interface tenon_optimizer_set_patience
-    procedure tenon_optimizer_set_patience_int64, tenon_optimizer_set_patience_int32
+  interface tenon_set_bool
+    procedure tenon_set_bool_trainer, tenon_set_bool_layer, tenon_set_bool_optimizer, tenon_set_bool_dataset, &
+      tenon_set_bool_checkpoint, tenon_set_bool_field_series, tenon_set_bool_plan
+  end interface
+  interface tenon_set_from_options
+    procedure tenon_set_from_options_trainer, tenon_set_from_options_layer, tenon_set_from_options_optimizer, &
+      tenon_set_from_options_dataset, tenon_set_from_options_checkpoint, tenon_set_from_options_field_series, &
+      tenon_set_from_options_plan
+  end interface
+  interface tenon_get_integers
+    procedure tenon_get_integers_trainer_int64, tenon_get_integers_trainer_int32, &
+      tenon_get_integers_layer_int64, tenon_get_integers_layer_int32, tenon_get_integers_optimizer_int64, &
+      tenon_get_integers_optimizer_int32, tenon_get_integers_dataset_int64, tenon_get_integers_dataset_int32, &
+      tenon_get_integers_checkpoint_int64, tenon_get_integers_checkpoint_int32, &
+      tenon_get_integers_field_series_int64, tenon_get_integers_field_series_int32, &
+      tenon_get_integers_plan_int64, tenon_get_integers_plan_int32
+  end interface
+  interface tenon_get_real
+    procedure tenon_get_real_trainer, tenon_get_real_layer, tenon_get_real_optimizer, tenon_get_real_dataset, &
+      tenon_get_real_checkpoint, tenon_get_real_field_series, tenon_get_real_plan
+  end interface
+  interface tenon_get_text
+    procedure tenon_get_text_trainer, tenon_get_text_layer, tenon_get_text_optimizer, tenon_get_text_dataset, &
+      tenon_get_text_checkpoint, tenon_get_text_field_series, tenon_get_text_plan
+  end interface
+  interface tenon_get_bool
+    procedure tenon_get_bool_trainer, tenon_get_bool_layer, tenon_get_bool_optimizer, tenon_get_bool_dataset, &
+      tenon_get_bool_checkpoint, tenon_get_bool_field_series, tenon_get_bool_plan
+  end interface
+  interface tenon_is_set
+    procedure tenon_is_set_trainer, tenon_is_set_layer, tenon_is_set_optimizer, tenon_is_set_dataset, &
+      tenon_is_set_checkpoint, tenon_is_set_field_series, tenon_is_set_plan
   end interface
   interface tenon_optimizer_get_steps
     procedure tenon_optimizer_get_steps_int64, tenon_optimizer_get_steps_int32
@@ -773,21 +750,6 @@ module tenon_calls
   interface tenon_plan_create_named
     procedure tenon_plan_create_named_int64, tenon_plan_create_named_int32
   end interface
-  interface tenon_plan_set_processes
-    procedure tenon_plan_set_processes_int64, tenon_plan_set_processes_int32
-  end interface
-  interface tenon_plan_set_input_shape
-    procedure tenon_plan_set_input_shape_int64, tenon_plan_set_input_shape_int32
-  end interface
-  interface tenon_plan_set_memory_limit
-    procedure tenon_plan_set_memory_limit_int64, tenon_plan_set_memory_limit_int32
-  end interface
-  interface tenon_plan_set_objective
-    procedure tenon_plan_set_objective_int64, tenon_plan_set_objective_int32
-  end interface
-  interface tenon_plan_get_searches
-    procedure tenon_plan_get_searches_int64, tenon_plan_get_searches_int32
-  end interface
   interface tenon_plan_get_layer_count
     procedure tenon_plan_get_layer_count_int64, tenon_plan_get_layer_count_int32
   end interface
@@ -802,9 +764,6 @@ module tenon_calls
   end interface
   interface tenon_plan_create
     procedure tenon_plan_create_int64, tenon_plan_create_int32
-  end interface
-  interface tenon_plan_set_gradient_bucket
-    procedure tenon_plan_set_gradient_bucket_int64, tenon_plan_set_gradient_bucket_int32
   end interface
   interface tenon_placement_list_create
     procedure tenon_placement_list_create_int64, tenon_placement_list_create_int32
@@ -846,15 +805,6 @@ module tenon_calls
   interface tenon_reduction_programs_get_groups
     procedure tenon_reduction_programs_get_groups_int64, tenon_reduction_programs_get_groups_int32
   end interface
-  interface tenon_trainer_set_validation
-    procedure tenon_trainer_set_validation_int64, tenon_trainer_set_validation_int32
-  end interface
-  interface tenon_trainer_set_accumulation
-    procedure tenon_trainer_set_accumulation_int64, tenon_trainer_set_accumulation_int32
-  end interface
-  interface tenon_trainer_set_checkpoint
-    procedure tenon_trainer_set_checkpoint_int64, tenon_trainer_set_checkpoint_int32
-  end interface
   interface tenon_trainer_run
     procedure tenon_trainer_run_int64, tenon_trainer_run_int32
   end interface
@@ -874,14 +824,6 @@ contains
     tenon_code = TenonCheckpointCreate(comm, checkpoint%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_create_mpi
-  ! Reads the options of a checkpoint. Local; call on all ranks.
-  subroutine tenon_checkpoint_set_from_options(checkpoint, ierr)
-    type(tenon_checkpoint), intent(in) :: checkpoint
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonCheckpointSetFromOptions(checkpoint%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_checkpoint_set_from_options
   ! Adds a layer with the layers in it. Local; call on all ranks.
   subroutine tenon_checkpoint_add_layer(checkpoint, layer, name, ierr)
     type(tenon_checkpoint), intent(in) :: checkpoint
@@ -1101,14 +1043,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_get_signal
-  ! Prints what was added, and size and speed of the last file. Collective on the checkpoint.
-  subroutine tenon_checkpoint_view(checkpoint, ierr)
-    type(tenon_checkpoint), intent(in) :: checkpoint
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonCheckpointView(checkpoint%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_checkpoint_view
   ! Prints what a file holds, and verifies all its digests. Not collective.
   subroutine tenon_checkpoint_view_file(path, ierr)
     character(len=*), intent(in) :: path
@@ -1169,112 +1103,44 @@ contains
       dataset%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_dataset_create_hdf_5_mpi
-  ! Reads the options of a dataset. Local; call on all ranks.
-  subroutine tenon_dataset_set_from_options(dataset, ierr)
-    type(tenon_dataset), intent(in) :: dataset
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonDatasetSetFromOptions(dataset%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_dataset_set_from_options
-  ! Returns number and extents of the samples. Not collective.
-  subroutine tenon_dataset_get_shape(dataset, samples, height, width, ierr)
-    type(tenon_dataset), intent(in) :: dataset
-    integer(c_int64_t), intent(out), optional :: samples
-    integer(c_int64_t), intent(out), optional :: height
-    integer(c_int64_t), intent(out), optional :: width
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_samples
-    integer(c_int64_t) :: c_height
-    integer(c_int64_t) :: c_width
-    tenon_code = TenonDatasetGetShape(dataset%handle, c_samples, c_height, c_width)
-    if (tenon_code == TENON_SUCCESS) then
-      if (present(samples)) call give(c_samples, samples, 'samples', tenon_code)
-      if (present(height)) call give(c_height, height, 'height', tenon_code)
-      if (present(width)) call give(c_width, width, 'width', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_dataset_get_shape
-  ! Returns the number of dimensions of a batch of samples. Not collective.
-  subroutine tenon_dataset_get_dim(dataset, ndim, ierr)
-    type(tenon_dataset), intent(in) :: dataset
-    integer(c_int), intent(out) :: ndim
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_ndim
-    tenon_code = TenonDatasetGetDim(dataset%handle, c_ndim)
-    if (tenon_code == TENON_SUCCESS) then
-      ndim = c_ndim
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_dataset_get_dim
   ! Returns the shape of the samples. Not collective.
-  subroutine tenon_dataset_get_samples_shape_int64(dataset, shape, ierr)
+  subroutine tenon_dataset_get_shape_int64(dataset, shape, ierr)
     type(tenon_dataset), intent(in) :: dataset
-    integer(c_int64_t), intent(out) :: shape(:)
+    integer(c_int64_t), allocatable, intent(out) :: shape(:)
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
+    integer(c_int) :: c_needed
     integer(c_int64_t), allocatable :: c_shape(:)
-    tenon_code = TENON_SUCCESS
-    call dataset_dimensions(dataset%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_dataset_get_samples_shape', 'shape', size(shape), c_extent)
-    allocate (c_shape(size(shape)))
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDatasetGetSamplesShape(dataset%handle, c_shape)
+    tenon_code = TenonDatasetGetShape(dataset%handle, 0_c_int64_t, c_shape, c_needed)
     if (tenon_code == TENON_SUCCESS) then
+      allocate (c_shape(c_needed))
+      tenon_code = TenonDatasetGetShape(dataset%handle, int(c_needed, c_int64_t), c_shape, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (shape(c_needed))
       call give(reverse(c_shape), shape, 'shape', tenon_code)
     end if
     call finish(tenon_code, ierr)
-  end subroutine tenon_dataset_get_samples_shape_int64
+  end subroutine tenon_dataset_get_shape_int64
   ! Returns the shape of the samples. Not collective.
-  subroutine tenon_dataset_get_samples_shape_int32(dataset, shape, ierr)
+  subroutine tenon_dataset_get_shape_int32(dataset, shape, ierr)
     type(tenon_dataset), intent(in) :: dataset
-    integer(c_int32_t), intent(out) :: shape(:)
+    integer(c_int32_t), allocatable, intent(out) :: shape(:)
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
+    integer(c_int) :: c_needed
     integer(c_int64_t), allocatable :: c_shape(:)
-    tenon_code = TENON_SUCCESS
-    call dataset_dimensions(dataset%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_dataset_get_samples_shape', 'shape', size(shape), c_extent)
-    allocate (c_shape(size(shape)))
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDatasetGetSamplesShape(dataset%handle, c_shape)
+    tenon_code = TenonDatasetGetShape(dataset%handle, 0_c_int64_t, c_shape, c_needed)
     if (tenon_code == TENON_SUCCESS) then
+      allocate (c_shape(c_needed))
+      tenon_code = TenonDatasetGetShape(dataset%handle, int(c_needed, c_int64_t), c_shape, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (shape(c_needed))
       call give(reverse(c_shape), shape, 'shape', tenon_code)
     end if
     call finish(tenon_code, ierr)
-  end subroutine tenon_dataset_get_samples_shape_int32
-  ! Sets the values of batches. Local; call on all ranks.
-  subroutine tenon_dataset_set_scaling(dataset, scale, shift, ierr)
-    type(tenon_dataset), intent(in) :: dataset
-    real(c_double), intent(in) :: scale
-    real(c_double), intent(in) :: shift
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonDatasetSetScaling(dataset%handle, scale, shift)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_dataset_set_scaling
-  ! Sets whether the order of the samples is random. Local; call on all ranks.
-  subroutine tenon_dataset_set_shuffle_int64(dataset, shuffle, seed, ierr)
-    type(tenon_dataset), intent(in) :: dataset
-    logical, intent(in) :: shuffle
-    integer(c_int64_t), intent(in) :: seed
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonDatasetSetShuffle(dataset%handle, c_bool_of(shuffle), int(seed, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_dataset_set_shuffle_int64
-  ! Sets whether the order of the samples is random. Local; call on all ranks.
-  subroutine tenon_dataset_set_shuffle_int32(dataset, shuffle, seed, ierr)
-    type(tenon_dataset), intent(in) :: dataset
-    logical, intent(in) :: shuffle
-    integer(c_int32_t), intent(in) :: seed
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonDatasetSetShuffle(dataset%handle, c_bool_of(shuffle), int(seed, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_dataset_set_shuffle_int32
+  end subroutine tenon_dataset_get_shape_int32
   ! Sets the layouts of the batches. Collective on the dataset.
   subroutine tenon_dataset_set_up(dataset, x, labels, ierr)
     type(tenon_dataset), intent(in) :: dataset
@@ -2025,14 +1891,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_max_abs
-  ! Prints name, layout, data type and memory, on rank 0 of the communicator. Not collective.
-  subroutine tenon_dtensor_view(x, ierr)
-    type(tenon_dtensor), intent(in) :: x
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonDTensorView(x%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_dtensor_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_dtensor_destroy(x, ierr)
     type(tenon_dtensor), intent(inout) :: x
@@ -2313,14 +2171,6 @@ contains
     tenon_code = TenonFieldSeriesCreate(comm, trim(path)//c_null_char, spatial, series%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_field_series_create_mpi
-  ! Reads the options of a series. Local; call on all ranks.
-  subroutine tenon_field_series_set_from_options(series, ierr)
-    type(tenon_field_series), intent(in) :: series
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonFieldSeriesSetFromOptions(series%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_field_series_set_from_options
   ! Sets the grid. Local; call on all ranks.
   subroutine tenon_field_series_set_grid(series, origin, spacing, ierr)
     type(tenon_field_series), intent(in) :: series
@@ -2370,14 +2220,6 @@ contains
     tenon_code = TenonFieldSeriesWrite(series%handle, int(step, c_int64_t), time)
     call finish(tenon_code, ierr)
   end subroutine tenon_field_series_write_int32
-  ! Prints fields and grid, and the file written last. Collective on the series.
-  subroutine tenon_field_series_view(series, ierr)
-    type(tenon_field_series), intent(in) :: series
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonFieldSeriesView(series%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_field_series_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_field_series_destroy(series, ierr)
     type(tenon_field_series), intent(inout) :: series
@@ -2770,14 +2612,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_test_taylor_int32
-  ! Prints the layer, on rank 0 of its communicator. Not collective.
-  subroutine tenon_layer_view(layer, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerView(layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_layer_destroy(layer, ierr)
     type(tenon_layer), intent(inout) :: layer
@@ -3444,14 +3278,6 @@ contains
     tenon_code = TenonLayerSetBackend(layer%handle, trim(backend)//c_null_char)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_backend
-  ! Reads the options of a layer and of the layers in it. Local; call on all ranks.
-  subroutine tenon_layer_set_from_options(layer, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetFromOptions(layer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_from_options
   subroutine tenon_layer_create_f08(comm, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
     type(tenon_layer), intent(out) :: layer
@@ -3476,22 +3302,6 @@ contains
     tenon_code = TenonLayerSetType(layer%handle, trim(type)//c_null_char)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_type
-  ! Returns the type of a layer. Not collective.
-  subroutine tenon_layer_get_type(layer, type, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=:), allocatable, intent(out) :: type
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_type(:)
-    tenon_code = TenonLayerGetType(layer%handle, c_type, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_type(c_needed))
-      tenon_code = TenonLayerGetType(layer%handle, c_type, int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_type, tenon_code, type)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_type
   ! Returns the names of all types of the library but "shell". Not collective.
   subroutine tenon_layer_get_types(types, ierr)
     character(len=:), allocatable, intent(out) :: types
@@ -3665,166 +3475,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_example_shape_int32
-  ! Sets a setting that takes integers. Local; call on all ranks.
-  subroutine tenon_layer_set_integers_int64(layer, name, values, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    integer(c_int64_t), intent(in) :: values(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_length
-    c_length = size(values)
-    tenon_code = TenonLayerSetIntegers(layer%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
-      turned_setting(name, int(values, c_int64_t)))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_integers_int64
-  ! Sets a setting that takes integers. Local; call on all ranks.
-  subroutine tenon_layer_set_integers_int32(layer, name, values, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    integer(c_int32_t), intent(in) :: values(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_length
-    c_length = size(values)
-    tenon_code = TenonLayerSetIntegers(layer%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
-      turned_setting(name, int(values, c_int64_t)))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_integers_int32
-  ! Sets a setting that takes a real number. Local; call on all ranks.
-  subroutine tenon_layer_set_real(layer, name, value, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    real(c_double), intent(in) :: value
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetReal(layer%handle, trim(name)//c_null_char, value)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_real
-  ! Sets a setting that takes text. Local; call on all ranks.
-  subroutine tenon_layer_set_text(layer, name, text, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    character(len=*), intent(in) :: text
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetText(layer%handle, trim(name)//c_null_char, &
-      turned_text(name, trim(text))//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_text
-  ! Sets a setting that is true or false. Local; call on all ranks.
-  subroutine tenon_layer_set_bool(layer, name, value, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    logical, intent(in) :: value
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetBool(layer%handle, trim(name)//c_null_char, c_bool_of(value))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_set_bool
-  ! Returns integers as set, or their default. Not collective.
-  subroutine tenon_layer_get_integers_int64(layer, name, values, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    integer(c_int64_t), allocatable, intent(out) :: values(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    integer(c_int64_t), allocatable :: c_values(:)
-    tenon_code = TenonLayerGetIntegers(layer%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_values(c_needed))
-      tenon_code = TenonLayerGetIntegers(layer%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
-        c_values, c_needed)
-    end if
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (values(c_needed))
-      call give(turned_setting(name, c_values), values, 'values', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_integers_int64
-  ! Returns integers as set, or their default. Not collective.
-  subroutine tenon_layer_get_integers_int32(layer, name, values, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    integer(c_int32_t), allocatable, intent(out) :: values(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    integer(c_int64_t), allocatable :: c_values(:)
-    tenon_code = TenonLayerGetIntegers(layer%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_values(c_needed))
-      tenon_code = TenonLayerGetIntegers(layer%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
-        c_values, c_needed)
-    end if
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (values(c_needed))
-      call give(turned_setting(name, c_values), values, 'values', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_integers_int32
-  ! Returns a real number as set, or its default. Not collective.
-  subroutine tenon_layer_get_real(layer, name, value, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    real(c_double), intent(out) :: value
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double) :: c_value
-    tenon_code = TenonLayerGetReal(layer%handle, trim(name)//c_null_char, c_value)
-    if (tenon_code == TENON_SUCCESS) then
-      value = c_value
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_real
-  ! Returns text as set, or its default. Not collective.
-  subroutine tenon_layer_get_text(layer, name, text, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    character(len=:), allocatable, intent(out) :: text
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_text(:)
-    tenon_code = TenonLayerGetText(layer%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_text(c_needed))
-      tenon_code = TenonLayerGetText(layer%handle, trim(name)//c_null_char, c_text, int(c_needed, c_int64_t), &
-        c_needed)
-    end if
-    call give_text(c_text, tenon_code, text)
-    text = turned_text(name, text)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_text
-  ! Returns whether a setting is true, as set or by default. Not collective.
-  subroutine tenon_layer_get_bool(layer, name, value, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    logical, intent(out) :: value
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_value
-    tenon_code = TenonLayerGetBool(layer%handle, trim(name)//c_null_char, c_value)
-    if (tenon_code == TENON_SUCCESS) then
-      value = c_value /= TENON_FALSE
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_bool
-  ! Returns whether a setting has been set, or has its default. Not collective.
-  subroutine tenon_layer_is_set(layer, name, is_set, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: name
-    logical, intent(out) :: is_set
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_is_set
-    tenon_code = TenonLayerIsSet(layer%handle, trim(name)//c_null_char, c_is_set)
-    if (tenon_code == TENON_SUCCESS) then
-      is_set = c_is_set /= TENON_FALSE
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_is_set
   subroutine tenon_layer_create_from_file_f08(comm, name_or_path, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
     character(len=*), intent(in) :: name_or_path
@@ -4393,14 +4043,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_layout_is_equal
-  ! Prints the layout, on rank 0 of its communicator. Not collective.
-  subroutine tenon_layout_view(layout, ierr)
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayoutView(layout%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layout_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_layout_destroy(layout, ierr)
     type(tenon_layout), intent(inout) :: layout
@@ -4521,22 +4163,6 @@ contains
     tenon_code = TenonLinearOpUnbind(op%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_unbind
-  ! Returns the type name: "conversion", "sum", "shell" or a registered type. Not collective.
-  subroutine tenon_linearop_get_type(op, type, ierr)
-    type(tenon_linearop), intent(in) :: op
-    character(len=:), allocatable, intent(out) :: type
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_type(:)
-    tenon_code = TenonLinearOpGetType(op%handle, c_type, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_type(c_needed))
-      tenon_code = TenonLinearOpGetType(op%handle, c_type, int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_type, tenon_code, type)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_get_type
   ! Returns the layout of the domain. Not collective.
   subroutine tenon_linearop_get_domain(op, layout, ierr)
     type(tenon_linearop), intent(in) :: op
@@ -4657,14 +4283,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_test_adjoint_int32
-  ! Prints type, domain, range and traffic, on rank 0 of the communicator. Not collective.
-  subroutine tenon_linearop_view(op, ierr)
-    type(tenon_linearop), intent(in) :: op
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLinearOpView(op%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_linearop_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_linearop_destroy(op, ierr)
     type(tenon_linearop), intent(inout) :: op
@@ -5443,14 +5061,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_machine_get_ranks_int32
-  ! Prints levels, links, and levels left out by discovery. Not collective.
-  subroutine tenon_machine_view(machine, ierr)
-    type(tenon_machine), intent(in) :: machine
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonMachineView(machine%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_machine_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_machine_destroy(machine, ierr)
     type(tenon_machine), intent(inout) :: machine
@@ -6439,6 +6049,230 @@ contains
     call give_text(c_name, tenon_code, name)
     call finish(tenon_code, ierr)
   end subroutine tenon_get_class_plan
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_trainer(object, type, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_trainer
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_partition(object, type, ierr)
+    type(tenon_partition), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_partition
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_layout(object, type, ierr)
+    type(tenon_layout), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_layout
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_dtensor(object, type, ierr)
+    type(tenon_dtensor), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_dtensor
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_linearop(object, type, ierr)
+    type(tenon_linearop), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_linearop
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_layer(object, type, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_layer
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_machine(object, type, ierr)
+    type(tenon_machine), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_machine
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_optimizer(object, type, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_optimizer
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_dataset(object, type, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_dataset
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_checkpoint(object, type, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_checkpoint
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_field_series(object, type, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_field_series
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_placement_list(object, type, ierr)
+    type(tenon_placement_list), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_placement_list
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_reduction_programs(object, type, ierr)
+    type(tenon_reduction_programs), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_reduction_programs
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_plan(object, type, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_plan
   subroutine tenon_get_comm_trainer_f08(object, comm, ierr)
     type(tenon_trainer), intent(in) :: object
     type(MPI_Comm), intent(out) :: comm
@@ -6943,6 +6777,1308 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_get_references_plan
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_trainer(object, ierr)
+    type(tenon_trainer), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_trainer
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_partition(object, ierr)
+    type(tenon_partition), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_partition
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_layout(object, ierr)
+    type(tenon_layout), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_layout
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_dtensor(object, ierr)
+    type(tenon_dtensor), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_dtensor
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_linearop(object, ierr)
+    type(tenon_linearop), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_linearop
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_layer(object, ierr)
+    type(tenon_layer), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_layer
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_machine(object, ierr)
+    type(tenon_machine), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_machine
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_optimizer(object, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_optimizer
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_dataset(object, ierr)
+    type(tenon_dataset), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_dataset
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_checkpoint(object, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_checkpoint
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_field_series(object, ierr)
+    type(tenon_field_series), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_field_series
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_placement_list(object, ierr)
+    type(tenon_placement_list), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_placement_list
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_reduction_programs(object, ierr)
+    type(tenon_reduction_programs), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_reduction_programs
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_plan(object, ierr)
+    type(tenon_plan), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_plan
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_trainer_int64(object, name, values, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_trainer_int64
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_trainer_int32(object, name, values, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_trainer_int32
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_layer_int64(object, name, values, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_layer_int64
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_layer_int32(object, name, values, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_layer_int32
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_optimizer_int64(object, name, values, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_optimizer_int64
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_optimizer_int32(object, name, values, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_optimizer_int32
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_dataset_int64(object, name, values, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_dataset_int64
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_dataset_int32(object, name, values, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_dataset_int32
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_checkpoint_int64(object, name, values, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_checkpoint_int64
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_checkpoint_int32(object, name, values, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_checkpoint_int32
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_field_series_int64(object, name, values, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_field_series_int64
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_field_series_int32(object, name, values, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_field_series_int32
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_plan_int64(object, name, values, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_plan_int64
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_plan_int32(object, name, values, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_plan_int32
+  ! Sets a setting that takes a real number. Local; call on all ranks.
+  subroutine tenon_set_real_trainer(object, name, value, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetReal(object%handle, trim(name)//c_null_char, value)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_real_trainer
+  ! Sets a setting that takes a real number. Local; call on all ranks.
+  subroutine tenon_set_real_layer(object, name, value, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetReal(object%handle, trim(name)//c_null_char, value)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_real_layer
+  ! Sets a setting that takes a real number. Local; call on all ranks.
+  subroutine tenon_set_real_optimizer(object, name, value, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetReal(object%handle, trim(name)//c_null_char, value)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_real_optimizer
+  ! Sets a setting that takes a real number. Local; call on all ranks.
+  subroutine tenon_set_real_dataset(object, name, value, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetReal(object%handle, trim(name)//c_null_char, value)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_real_dataset
+  ! Sets a setting that takes a real number. Local; call on all ranks.
+  subroutine tenon_set_real_checkpoint(object, name, value, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetReal(object%handle, trim(name)//c_null_char, value)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_real_checkpoint
+  ! Sets a setting that takes a real number. Local; call on all ranks.
+  subroutine tenon_set_real_field_series(object, name, value, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetReal(object%handle, trim(name)//c_null_char, value)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_real_field_series
+  ! Sets a setting that takes a real number. Local; call on all ranks.
+  subroutine tenon_set_real_plan(object, name, value, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetReal(object%handle, trim(name)//c_null_char, value)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_real_plan
+  ! Sets a setting that takes text. Local; call on all ranks.
+  subroutine tenon_set_text_trainer(object, name, text, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetText(object%handle, trim(name)//c_null_char, &
+      turned_text(name, trim(text))//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_text_trainer
+  ! Sets a setting that takes text. Local; call on all ranks.
+  subroutine tenon_set_text_layer(object, name, text, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetText(object%handle, trim(name)//c_null_char, &
+      turned_text(name, trim(text))//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_text_layer
+  ! Sets a setting that takes text. Local; call on all ranks.
+  subroutine tenon_set_text_optimizer(object, name, text, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetText(object%handle, trim(name)//c_null_char, &
+      turned_text(name, trim(text))//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_text_optimizer
+  ! Sets a setting that takes text. Local; call on all ranks.
+  subroutine tenon_set_text_dataset(object, name, text, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetText(object%handle, trim(name)//c_null_char, &
+      turned_text(name, trim(text))//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_text_dataset
+  ! Sets a setting that takes text. Local; call on all ranks.
+  subroutine tenon_set_text_checkpoint(object, name, text, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetText(object%handle, trim(name)//c_null_char, &
+      turned_text(name, trim(text))//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_text_checkpoint
+  ! Sets a setting that takes text. Local; call on all ranks.
+  subroutine tenon_set_text_field_series(object, name, text, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetText(object%handle, trim(name)//c_null_char, &
+      turned_text(name, trim(text))//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_text_field_series
+  ! Sets a setting that takes text. Local; call on all ranks.
+  subroutine tenon_set_text_plan(object, name, text, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetText(object%handle, trim(name)//c_null_char, &
+      turned_text(name, trim(text))//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_text_plan
+  ! Sets a setting that is true or false. Local; call on all ranks.
+  subroutine tenon_set_bool_trainer(object, name, value, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetBool(object%handle, trim(name)//c_null_char, c_bool_of(value))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_bool_trainer
+  ! Sets a setting that is true or false. Local; call on all ranks.
+  subroutine tenon_set_bool_layer(object, name, value, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetBool(object%handle, trim(name)//c_null_char, c_bool_of(value))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_bool_layer
+  ! Sets a setting that is true or false. Local; call on all ranks.
+  subroutine tenon_set_bool_optimizer(object, name, value, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetBool(object%handle, trim(name)//c_null_char, c_bool_of(value))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_bool_optimizer
+  ! Sets a setting that is true or false. Local; call on all ranks.
+  subroutine tenon_set_bool_dataset(object, name, value, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetBool(object%handle, trim(name)//c_null_char, c_bool_of(value))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_bool_dataset
+  ! Sets a setting that is true or false. Local; call on all ranks.
+  subroutine tenon_set_bool_checkpoint(object, name, value, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetBool(object%handle, trim(name)//c_null_char, c_bool_of(value))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_bool_checkpoint
+  ! Sets a setting that is true or false. Local; call on all ranks.
+  subroutine tenon_set_bool_field_series(object, name, value, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetBool(object%handle, trim(name)//c_null_char, c_bool_of(value))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_bool_field_series
+  ! Sets a setting that is true or false. Local; call on all ranks.
+  subroutine tenon_set_bool_plan(object, name, value, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetBool(object%handle, trim(name)//c_null_char, c_bool_of(value))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_bool_plan
+  ! Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
+  subroutine tenon_set_from_options_trainer(object, ierr)
+    type(tenon_trainer), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetFromOptions(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_from_options_trainer
+  ! Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
+  subroutine tenon_set_from_options_layer(object, ierr)
+    type(tenon_layer), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetFromOptions(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_from_options_layer
+  ! Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
+  subroutine tenon_set_from_options_optimizer(object, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetFromOptions(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_from_options_optimizer
+  ! Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
+  subroutine tenon_set_from_options_dataset(object, ierr)
+    type(tenon_dataset), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetFromOptions(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_from_options_dataset
+  ! Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
+  subroutine tenon_set_from_options_checkpoint(object, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetFromOptions(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_from_options_checkpoint
+  ! Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
+  subroutine tenon_set_from_options_field_series(object, ierr)
+    type(tenon_field_series), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetFromOptions(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_from_options_field_series
+  ! Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
+  subroutine tenon_set_from_options_plan(object, ierr)
+    type(tenon_plan), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetFromOptions(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_from_options_plan
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_trainer_int64(object, name, values, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_trainer_int64
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_trainer_int32(object, name, values, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_trainer_int32
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_layer_int64(object, name, values, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_layer_int64
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_layer_int32(object, name, values, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_layer_int32
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_optimizer_int64(object, name, values, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_optimizer_int64
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_optimizer_int32(object, name, values, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_optimizer_int32
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_dataset_int64(object, name, values, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_dataset_int64
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_dataset_int32(object, name, values, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_dataset_int32
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_checkpoint_int64(object, name, values, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_checkpoint_int64
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_checkpoint_int32(object, name, values, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_checkpoint_int32
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_field_series_int64(object, name, values, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_field_series_int64
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_field_series_int32(object, name, values, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_field_series_int32
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_plan_int64(object, name, values, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_plan_int64
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_plan_int32(object, name, values, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_plan_int32
+  ! Returns a real number as set, or its default. Not collective.
+  subroutine tenon_get_real_trainer(object, name, value, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonObjectGetReal(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_real_trainer
+  ! Returns a real number as set, or its default. Not collective.
+  subroutine tenon_get_real_layer(object, name, value, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonObjectGetReal(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_real_layer
+  ! Returns a real number as set, or its default. Not collective.
+  subroutine tenon_get_real_optimizer(object, name, value, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonObjectGetReal(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_real_optimizer
+  ! Returns a real number as set, or its default. Not collective.
+  subroutine tenon_get_real_dataset(object, name, value, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonObjectGetReal(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_real_dataset
+  ! Returns a real number as set, or its default. Not collective.
+  subroutine tenon_get_real_checkpoint(object, name, value, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonObjectGetReal(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_real_checkpoint
+  ! Returns a real number as set, or its default. Not collective.
+  subroutine tenon_get_real_field_series(object, name, value, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonObjectGetReal(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_real_field_series
+  ! Returns a real number as set, or its default. Not collective.
+  subroutine tenon_get_real_plan(object, name, value, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonObjectGetReal(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_real_plan
+  ! Returns text as set, or its default. Not collective.
+  subroutine tenon_get_text_trainer(object, name, text, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    text = turned_text(name, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_text_trainer
+  ! Returns text as set, or its default. Not collective.
+  subroutine tenon_get_text_layer(object, name, text, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    text = turned_text(name, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_text_layer
+  ! Returns text as set, or its default. Not collective.
+  subroutine tenon_get_text_optimizer(object, name, text, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    text = turned_text(name, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_text_optimizer
+  ! Returns text as set, or its default. Not collective.
+  subroutine tenon_get_text_dataset(object, name, text, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    text = turned_text(name, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_text_dataset
+  ! Returns text as set, or its default. Not collective.
+  subroutine tenon_get_text_checkpoint(object, name, text, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    text = turned_text(name, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_text_checkpoint
+  ! Returns text as set, or its default. Not collective.
+  subroutine tenon_get_text_field_series(object, name, text, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    text = turned_text(name, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_text_field_series
+  ! Returns text as set, or its default. Not collective.
+  subroutine tenon_get_text_plan(object, name, text, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    text = turned_text(name, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_text_plan
+  ! Returns whether a setting is true, as set or by default. Not collective.
+  subroutine tenon_get_bool_trainer(object, name, value, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_value
+    tenon_code = TenonObjectGetBool(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_bool_trainer
+  ! Returns whether a setting is true, as set or by default. Not collective.
+  subroutine tenon_get_bool_layer(object, name, value, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_value
+    tenon_code = TenonObjectGetBool(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_bool_layer
+  ! Returns whether a setting is true, as set or by default. Not collective.
+  subroutine tenon_get_bool_optimizer(object, name, value, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_value
+    tenon_code = TenonObjectGetBool(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_bool_optimizer
+  ! Returns whether a setting is true, as set or by default. Not collective.
+  subroutine tenon_get_bool_dataset(object, name, value, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_value
+    tenon_code = TenonObjectGetBool(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_bool_dataset
+  ! Returns whether a setting is true, as set or by default. Not collective.
+  subroutine tenon_get_bool_checkpoint(object, name, value, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_value
+    tenon_code = TenonObjectGetBool(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_bool_checkpoint
+  ! Returns whether a setting is true, as set or by default. Not collective.
+  subroutine tenon_get_bool_field_series(object, name, value, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_value
+    tenon_code = TenonObjectGetBool(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_bool_field_series
+  ! Returns whether a setting is true, as set or by default. Not collective.
+  subroutine tenon_get_bool_plan(object, name, value, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_value
+    tenon_code = TenonObjectGetBool(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_bool_plan
+  ! Returns whether a setting has been set, or has its default. Not collective.
+  subroutine tenon_is_set_trainer(object, name, is_set, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: is_set
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_is_set
+    tenon_code = TenonObjectIsSet(object%handle, trim(name)//c_null_char, c_is_set)
+    if (tenon_code == TENON_SUCCESS) then
+      is_set = c_is_set /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_is_set_trainer
+  ! Returns whether a setting has been set, or has its default. Not collective.
+  subroutine tenon_is_set_layer(object, name, is_set, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: is_set
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_is_set
+    tenon_code = TenonObjectIsSet(object%handle, trim(name)//c_null_char, c_is_set)
+    if (tenon_code == TENON_SUCCESS) then
+      is_set = c_is_set /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_is_set_layer
+  ! Returns whether a setting has been set, or has its default. Not collective.
+  subroutine tenon_is_set_optimizer(object, name, is_set, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: is_set
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_is_set
+    tenon_code = TenonObjectIsSet(object%handle, trim(name)//c_null_char, c_is_set)
+    if (tenon_code == TENON_SUCCESS) then
+      is_set = c_is_set /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_is_set_optimizer
+  ! Returns whether a setting has been set, or has its default. Not collective.
+  subroutine tenon_is_set_dataset(object, name, is_set, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: is_set
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_is_set
+    tenon_code = TenonObjectIsSet(object%handle, trim(name)//c_null_char, c_is_set)
+    if (tenon_code == TENON_SUCCESS) then
+      is_set = c_is_set /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_is_set_dataset
+  ! Returns whether a setting has been set, or has its default. Not collective.
+  subroutine tenon_is_set_checkpoint(object, name, is_set, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: is_set
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_is_set
+    tenon_code = TenonObjectIsSet(object%handle, trim(name)//c_null_char, c_is_set)
+    if (tenon_code == TENON_SUCCESS) then
+      is_set = c_is_set /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_is_set_checkpoint
+  ! Returns whether a setting has been set, or has its default. Not collective.
+  subroutine tenon_is_set_field_series(object, name, is_set, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: is_set
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_is_set
+    tenon_code = TenonObjectIsSet(object%handle, trim(name)//c_null_char, c_is_set)
+    if (tenon_code == TENON_SUCCESS) then
+      is_set = c_is_set /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_is_set_field_series
+  ! Returns whether a setting has been set, or has its default. Not collective.
+  subroutine tenon_is_set_plan(object, name, is_set, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: is_set
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_is_set
+    tenon_code = TenonObjectIsSet(object%handle, trim(name)//c_null_char, c_is_set)
+    if (tenon_code == TENON_SUCCESS) then
+      is_set = c_is_set /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_is_set_plan
   ! Creates an optimizer for all parameters of a layer. Collective on the layer.
   subroutine tenon_optimizer_create(layer, type, optimizer, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -6962,158 +8098,6 @@ contains
     tenon_code = TenonOptimizerSetLearningRate(optimizer%handle, rate)
     call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_set_learning_rate
-  ! Sets the weight decay. Local; call on all ranks.
-  subroutine tenon_optimizer_set_weight_decay(optimizer, decay, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    real(c_double), intent(in) :: decay
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetWeightDecay(optimizer%handle, decay)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_weight_decay
-  ! Sets momentum: v <- momentum v + g, w <- w - rate v. Local; call on all ranks.
-  subroutine tenon_optimizer_sgd_set_momentum(optimizer, momentum, nesterov, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    real(c_double), intent(in) :: momentum
-    logical, intent(in) :: nesterov
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSGDSetMomentum(optimizer%handle, momentum, c_bool_of(nesterov))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_sgd_set_momentum
-  ! Sets the decay rates of the two running means. Local; call on all ranks.
-  subroutine tenon_optimizer_adam_set_betas(optimizer, beta1, beta2, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    real(c_double), intent(in) :: beta1
-    real(c_double), intent(in) :: beta2
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerAdamSetBetas(optimizer%handle, beta1, beta2)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_adam_set_betas
-  ! Sets the number added to the root mean squared gradient. Local; call on all ranks.
-  subroutine tenon_optimizer_adam_set_epsilon(optimizer, epsilon, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    real(c_double), intent(in) :: epsilon
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerAdamSetEpsilon(optimizer%handle, epsilon)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_adam_set_epsilon
-  ! Sets how many pairs of differences L-BFGS keeps. Local; call on all ranks.
-  subroutine tenon_optimizer_lbfgs_set_history_int64(optimizer, pairs, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int64_t), intent(in) :: pairs
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerLBFGSSetHistory(optimizer%handle, int(pairs, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_lbfgs_set_history_int64
-  ! Sets how many pairs of differences L-BFGS keeps. Local; call on all ranks.
-  subroutine tenon_optimizer_lbfgs_set_history_int32(optimizer, pairs, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int32_t), intent(in) :: pairs
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerLBFGSSetHistory(optimizer%handle, int(pairs, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_lbfgs_set_history_int32
-  ! Sets how many directions L-BFGS takes in one step. Local; call on all ranks.
-  subroutine tenon_optimizer_lbfgs_set_iterations_int64(optimizer, iterations, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int64_t), intent(in) :: iterations
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerLBFGSSetIterations(optimizer%handle, int(iterations, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_lbfgs_set_iterations_int64
-  ! Sets how many directions L-BFGS takes in one step. Local; call on all ranks.
-  subroutine tenon_optimizer_lbfgs_set_iterations_int32(optimizer, iterations, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int32_t), intent(in) :: iterations
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerLBFGSSetIterations(optimizer%handle, int(iterations, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_lbfgs_set_iterations_int32
-  ! Sets where a step of L-BFGS ends. Local; call on all ranks.
-  subroutine tenon_optimizer_lbfgs_set_tolerances(optimizer, gradient, change, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    real(c_double), intent(in) :: gradient
-    real(c_double), intent(in) :: change
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerLBFGSSetTolerances(optimizer%handle, gradient, change)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_lbfgs_set_tolerances
-  ! Sets how the learning rate changes from step to step. Local; call on all ranks.
-  subroutine tenon_optimizer_set_schedule_int64(optimizer, schedule, period, factor, least, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    character(len=*), intent(in) :: schedule
-    integer(c_int64_t), intent(in) :: period
-    real(c_double), intent(in) :: factor
-    real(c_double), intent(in) :: least
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetSchedule(optimizer%handle, trim(schedule)//c_null_char, &
-      int(period, c_int64_t), factor, least)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_schedule_int64
-  ! Sets how the learning rate changes from step to step. Local; call on all ranks.
-  subroutine tenon_optimizer_set_schedule_int32(optimizer, schedule, period, factor, least, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    character(len=*), intent(in) :: schedule
-    integer(c_int32_t), intent(in) :: period
-    real(c_double), intent(in) :: factor
-    real(c_double), intent(in) :: least
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetSchedule(optimizer%handle, trim(schedule)//c_null_char, &
-      int(period, c_int64_t), factor, least)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_schedule_int32
-  ! Lets the learning rate rise linearly in the first steps. Local; call on all ranks.
-  subroutine tenon_optimizer_set_warmup_int64(optimizer, steps, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int64_t), intent(in) :: steps
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetWarmup(optimizer%handle, int(steps, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_warmup_int64
-  ! Lets the learning rate rise linearly in the first steps. Local; call on all ranks.
-  subroutine tenon_optimizer_set_warmup_int32(optimizer, steps, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int32_t), intent(in) :: steps
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetWarmup(optimizer%handle, int(steps, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_warmup_int32
-  ! Sets what is made of reported losses. Local; call on all ranks.
-  subroutine tenon_optimizer_set_patience_int64(optimizer, reduce, stop, improvement, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int64_t), intent(in) :: reduce
-    integer(c_int64_t), intent(in) :: stop
-    real(c_double), intent(in) :: improvement
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetPatience(optimizer%handle, int(reduce, c_int64_t), int(stop, c_int64_t), &
-      improvement)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_patience_int64
-  ! Sets what is made of reported losses. Local; call on all ranks.
-  subroutine tenon_optimizer_set_patience_int32(optimizer, reduce, stop, improvement, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int32_t), intent(in) :: reduce
-    integer(c_int32_t), intent(in) :: stop
-    real(c_double), intent(in) :: improvement
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetPatience(optimizer%handle, int(reduce, c_int64_t), int(stop, c_int64_t), &
-      improvement)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_patience_int32
   ! Reports a loss, of training or validation. Local; call on all ranks.
   subroutine tenon_optimizer_report(optimizer, loss, stop, ierr)
     type(tenon_optimizer), intent(in) :: optimizer
@@ -7141,23 +8125,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_get_learning_rate
-  ! Sets what is done about a loss or gradients that are not finite. Local; call on all ranks.
-  subroutine tenon_optimizer_set_not_finite(optimizer, action, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    character(len=*), intent(in) :: action
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetNotFinite(optimizer%handle, trim(action)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_not_finite
-  ! Reads the options of the optimizer. Local; call on all ranks.
-  subroutine tenon_optimizer_set_from_options(optimizer, ierr)
-    type(tenon_optimizer), intent(in) :: optimizer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonOptimizerSetFromOptions(optimizer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_optimizer_set_from_options
   ! Scales the gradients so that their norm is at most the maximum. Collective on the layer.
   subroutine tenon_optimizer_clip_gradient_norm(optimizer, maximum, norm, ierr)
     type(tenon_optimizer), intent(in) :: optimizer
@@ -7653,14 +8620,6 @@ contains
     tenon_code = TenonPartitionSetStream(partition%handle, c_stream)
     call finish(tenon_code, ierr)
   end subroutine tenon_partition_set_stream
-  ! Prints the process grid, on rank 0 of its communicator. Not collective.
-  subroutine tenon_partition_view(partition, ierr)
-    type(tenon_partition), intent(in) :: partition
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPartitionView(partition%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_partition_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_partition_destroy(partition, ierr)
     type(tenon_partition), intent(inout) :: partition
@@ -7689,43 +8648,6 @@ contains
     tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_create_named_int32
-  ! Sets the number of processes. Default: 1. Not collective.
-  subroutine tenon_plan_set_processes_int64(plan, processes, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int64_t), intent(in) :: processes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetProcesses(plan%handle, int(processes, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_processes_int64
-  ! Sets the number of processes. Default: 1. Not collective.
-  subroutine tenon_plan_set_processes_int32(plan, processes, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int32_t), intent(in) :: processes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetProcesses(plan%handle, int(processes, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_processes_int32
-  ! Sets the cost model. Default: "t1". Not collective.
-  subroutine tenon_plan_set_model(plan, model, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: model
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetModel(plan%handle, trim(model)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_model
-  ! Sets the rates of the link of each process. Not collective.
-  subroutine tenon_plan_set_link(plan, latency, bandwidth, ierr)
-    type(tenon_plan), intent(in) :: plan
-    real(c_double), intent(in) :: latency
-    real(c_double), intent(in) :: bandwidth
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetLink(plan%handle, latency, bandwidth)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_link
   ! Sets the machine that the processes run on. Not collective.
   subroutine tenon_plan_set_machine(plan, machine, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -7735,82 +8657,6 @@ contains
     tenon_code = TenonPlanSetMachine(plan%handle, machine%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_machine
-  ! Sets the shape of the input of a network of layers. Not collective.
-  subroutine tenon_plan_set_input_shape_int64(plan, shape, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int64_t), intent(in) :: shape(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_ndim
-    c_ndim = size(shape)
-    tenon_code = TenonPlanSetInputShape(plan%handle, c_ndim, int(reverse(shape), c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_input_shape_int64
-  ! Sets the shape of the input of a network of layers. Not collective.
-  subroutine tenon_plan_set_input_shape_int32(plan, shape, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int32_t), intent(in) :: shape(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_ndim
-    c_ndim = size(shape)
-    tenon_code = TenonPlanSetInputShape(plan%handle, c_ndim, int(reverse(shape), c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_input_shape_int32
-  ! Sets the speed of each process, for model own. Not collective.
-  subroutine tenon_plan_set_flop_rate(plan, flops, ierr)
-    type(tenon_plan), intent(in) :: plan
-    real(c_double), intent(in) :: flops
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetFlopRate(plan%handle, flops)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_flop_rate
-  ! Sets the rate at which each process reads and writes its memory, for model own. Not collective.
-  subroutine tenon_plan_set_memory_rate(plan, bandwidth, ierr)
-    type(tenon_plan), intent(in) :: plan
-    real(c_double), intent(in) :: bandwidth
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetMemoryRate(plan%handle, bandwidth)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_memory_rate
-  ! Sets the data type of the network, for model own. Not collective.
-  subroutine tenon_plan_set_data_type(plan, type, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int), intent(in) :: type
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetDataType(plan%handle, type)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_data_type
-  ! Allows the label i, which splits the input channels. Not collective.
-  subroutine tenon_plan_set_input_channels(plan, allowed, ierr)
-    type(tenon_plan), intent(in) :: plan
-    logical, intent(in) :: allowed
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetInputChannels(plan%handle, c_bool_of(allowed))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_input_channels
-  ! Limits the memory of each process. Not collective.
-  subroutine tenon_plan_set_memory_limit_int64(plan, bytes, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int64_t), intent(in) :: bytes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetMemoryLimit(plan%handle, int(bytes, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_memory_limit_int64
-  ! Limits the memory of each process. Not collective.
-  subroutine tenon_plan_set_memory_limit_int32(plan, bytes, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int32_t), intent(in) :: bytes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetMemoryLimit(plan%handle, int(bytes, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_memory_limit_int32
   ! Fixes the word of a layer. Not collective.
   subroutine tenon_plan_fix(plan, layer, word, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -7821,77 +8667,6 @@ contains
     tenon_code = TenonPlanFix(plan%handle, trim(layer)//c_null_char, trim(word)//c_null_char)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_fix
-  ! Sets what the plan is for. Not collective.
-  subroutine tenon_plan_set_objective_int64(plan, objective, every, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: objective
-    integer(c_int64_t), intent(in) :: every
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetObjective(plan%handle, trim(objective)//c_null_char, int(every, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_objective_int64
-  ! Sets what the plan is for. Not collective.
-  subroutine tenon_plan_set_objective_int32(plan, objective, every, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: objective
-    integer(c_int32_t), intent(in) :: every
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetObjective(plan%handle, trim(objective)//c_null_char, int(every, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_objective_int32
-  ! Pins the input of the network to a process grid. Not collective.
-  subroutine tenon_plan_set_input_grid(plan, grid, properties, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int), intent(in) :: grid(:)
-    character(len=*), intent(in) :: properties
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_naxes
-    c_naxes = size(grid)
-    tenon_code = TenonPlanSetInputGrid(plan%handle, c_naxes, grid, trim(properties)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_input_grid
-  ! Pins the output of the network to a process grid. Not collective.
-  subroutine tenon_plan_set_output_grid(plan, grid, properties, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int), intent(in) :: grid(:)
-    character(len=*), intent(in) :: properties
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_naxes
-    c_naxes = size(grid)
-    tenon_code = TenonPlanSetOutputGrid(plan%handle, c_naxes, grid, trim(properties)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_output_grid
-  ! Sets what the outermost axes of the grid split. Not collective.
-  subroutine tenon_plan_set_placement(plan, placement, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: placement
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetPlacement(plan%handle, trim(placement)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_placement
-  ! Allows plans that leave processes idle. Default: TENON_FALSE. Not collective.
-  subroutine tenon_plan_set_fewer_processes(plan, allowed, ierr)
-    type(tenon_plan), intent(in) :: plan
-    logical, intent(in) :: allowed
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetFewerProcesses(plan%handle, c_bool_of(allowed))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_fewer_processes
-  ! Sets how much of the communication goes on beside computation. Not collective.
-  subroutine tenon_plan_set_overlap(plan, share, ierr)
-    type(tenon_plan), intent(in) :: plan
-    real(c_double), intent(in) :: share
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetOverlap(plan%handle, share)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_overlap
   ! Finds the plan that takes the least time. Not collective; does not need MPI.
   subroutine tenon_plan_search(plan, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -7900,88 +8675,23 @@ contains
     tenon_code = TenonPlanSearch(plan%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_search
-  ! Returns the predicted time of the plan, or of one it is compared with. Not collective.
-  subroutine tenon_plan_get_seconds(plan, which, seconds, ierr)
+  ! Returns a number of the plan, or of one of its layers. Not collective.
+  subroutine tenon_plan_get_number(plan, name, value, layer, ierr)
     type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: which
-    real(c_double), intent(out) :: seconds
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    character(len=*), intent(in), optional :: layer
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    real(c_double) :: c_seconds
-    tenon_code = TenonPlanGetSeconds(plan%handle, trim(which)//c_null_char, c_seconds)
+    character(len=:), allocatable :: c_layer
+    real(c_double) :: c_value
+    if (present(layer)) c_layer = trim(layer)//c_null_char
+    tenon_code = TenonPlanGetNumber(plan%handle, c_layer, trim(name)//c_null_char, c_value)
     if (tenon_code == TENON_SUCCESS) then
-      seconds = c_seconds
+      value = c_value
     end if
     call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_seconds
-  ! Returns the grid of the plan. Not collective.
-  subroutine tenon_plan_get_grid(plan, processes, reversed, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int64_t), intent(out), optional :: processes
-    logical, intent(out), optional :: reversed
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_processes
-    integer(c_int) :: c_reversed
-    tenon_code = TenonPlanGetGrid(plan%handle, c_processes, c_reversed)
-    if (tenon_code == TENON_SUCCESS) then
-      if (present(processes)) call give(c_processes, processes, 'processes', tenon_code)
-      if (present(reversed)) reversed = c_reversed /= TENON_FALSE
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_grid
-  ! Returns the predicted memory of the plan. Not collective.
-  subroutine tenon_plan_get_bytes(plan, bytes, ierr)
-    type(tenon_plan), intent(in) :: plan
-    real(c_double), intent(out) :: bytes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double) :: c_bytes
-    tenon_code = TenonPlanGetBytes(plan%handle, c_bytes)
-    if (tenon_code == TENON_SUCCESS) then
-      bytes = c_bytes
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_bytes
-  ! Returns how far the plan can be from the optimum. Not collective.
-  subroutine tenon_plan_get_gap(plan, gap, ierr)
-    type(tenon_plan), intent(in) :: plan
-    real(c_double), intent(out) :: gap
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double) :: c_gap
-    tenon_code = TenonPlanGetGap(plan%handle, c_gap)
-    if (tenon_code == TENON_SUCCESS) then
-      gap = c_gap
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_gap
-  ! Returns the number of searches that the plan took. Not collective.
-  subroutine tenon_plan_get_searches_int64(plan, count, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int64_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonPlanGetSearches(plan%handle, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_searches_int64
-  ! Returns the number of searches that the plan took. Not collective.
-  subroutine tenon_plan_get_searches_int32(plan, count, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int32_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonPlanGetSearches(plan%handle, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_searches_int32
+  end subroutine tenon_plan_get_number
   ! Returns the number of planned layers. Not collective.
   subroutine tenon_plan_get_layer_count_int64(plan, count, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -8062,60 +8772,20 @@ contains
     call give_text(c_word, tenon_code, word)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_word
-  ! Returns the numbers of parts of a layer. Not collective.
-  subroutine tenon_plan_get_choice(plan, layer, model, domain, batch, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: layer
-    integer(c_int64_t), intent(out), optional :: model
-    integer(c_int64_t), intent(out), optional :: domain
-    integer(c_int64_t), intent(out), optional :: batch
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_model
-    integer(c_int64_t) :: c_domain
-    integer(c_int64_t) :: c_batch
-    tenon_code = TenonPlanGetChoice(plan%handle, trim(layer)//c_null_char, c_model, c_domain, c_batch)
-    if (tenon_code == TENON_SUCCESS) then
-      if (present(model)) call give(c_model, model, 'model', tenon_code)
-      if (present(domain)) call give(c_domain, domain, 'domain', tenon_code)
-      if (present(batch)) call give(c_batch, batch, 'batch', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_choice
-  ! Returns the predicted memory of a layer. Not collective.
-  subroutine tenon_plan_get_layer_bytes(plan, layer, bytes, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: layer
-    real(c_double), intent(out) :: bytes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double) :: c_bytes
-    tenon_code = TenonPlanGetLayerBytes(plan%handle, trim(layer)//c_null_char, c_bytes)
-    if (tenon_code == TENON_SUCCESS) then
-      bytes = c_bytes
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_layer_bytes
-  ! Returns the best other word of a layer, and the best plan with it. Not collective.
-  subroutine tenon_plan_get_runner_up(plan, layer, word, seconds, ierr)
+  ! Returns the best other word of a layer. Not collective.
+  subroutine tenon_plan_get_runner_up(plan, layer, word, ierr)
     type(tenon_plan), intent(in) :: plan
     character(len=*), intent(in) :: layer
     character(len=:), allocatable, intent(out) :: word
-    real(c_double), intent(out), optional :: seconds
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     integer(c_int64_t) :: c_needed
     character(kind=c_char), allocatable :: c_word(:)
-    real(c_double) :: c_seconds
-    tenon_code = TenonPlanGetRunnerUp(plan%handle, trim(layer)//c_null_char, c_word, 0_c_int64_t, c_needed, &
-      c_seconds)
+    tenon_code = TenonPlanGetRunnerUp(plan%handle, trim(layer)//c_null_char, c_word, 0_c_int64_t, c_needed)
     if (tenon_code == TENON_SUCCESS) then
       allocate (c_word(c_needed))
       tenon_code = TenonPlanGetRunnerUp(plan%handle, trim(layer)//c_null_char, c_word, &
-        int(c_needed, c_int64_t), c_needed, c_seconds)
-    end if
-    if (tenon_code == TENON_SUCCESS) then
-      if (present(seconds)) seconds = c_seconds
+        int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_word, tenon_code, word)
     call finish(tenon_code, ierr)
@@ -8250,24 +8920,6 @@ contains
     tenon_code = TenonPlanSetOutput(plan%handle, layout%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_output
-  ! Sets how many gradients are reduced together. Local; call on all ranks.
-  subroutine tenon_plan_set_gradient_bucket_int64(plan, bytes, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int64_t), intent(in) :: bytes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetGradientBucket(plan%handle, int(bytes, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_gradient_bucket_int64
-  ! Sets how many gradients are reduced together. Local; call on all ranks.
-  subroutine tenon_plan_set_gradient_bucket_int32(plan, bytes, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int32_t), intent(in) :: bytes
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetGradientBucket(plan%handle, int(bytes, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_gradient_bucket_int32
   ! Sets the network up as planned. Collective on the network.
   subroutine tenon_plan_set_up(plan, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -8294,14 +8946,6 @@ contains
     tenon_code = TenonPlanLoad(plan%handle, trim(path)//c_null_char)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_load
-  ! Prints the plan. Collective on the network.
-  subroutine tenon_plan_view(plan, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanView(plan%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_view
   ! Prints predicted beside measured times, messages and bytes. Collective on the network.
   subroutine tenon_plan_report(plan, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -8357,42 +9001,6 @@ contains
     tenon_code = TenonPlanGetInputLayout(plan%handle, layout%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_input_layout
-  ! Evaluates the network. Collective on the network; see TenonLayerApply().
-  subroutine tenon_plan_apply(plan, x, y, ierr)
-    type(tenon_plan), intent(in) :: plan
-    type(tenon_dtensor), intent(in) :: x
-    type(tenon_dtensor), intent(in) :: y
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanApply(plan%handle, x%handle, y%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_apply
-  ! Evaluates the tangent of the network. Collective on the network; see TenonLayerApplyTangent().
-  subroutine tenon_plan_apply_tangent(plan, dy, dx, ierr)
-    type(tenon_plan), intent(in) :: plan
-    type(tenon_dtensor), intent(in) :: dy
-    type(tenon_dtensor), intent(in), optional :: dx
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    type(c_ptr) :: c_dx
-    c_dx = c_null_ptr
-    if (present(dx)) c_dx = dx%handle
-    tenon_code = TenonPlanApplyTangent(plan%handle, c_dx, dy%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_apply_tangent
-  ! Evaluates the adjoint of the network. Collective on the network; see TenonLayerApplyAdjoint().
-  subroutine tenon_plan_apply_adjoint(plan, dy, dx, ierr)
-    type(tenon_plan), intent(in) :: plan
-    type(tenon_dtensor), intent(in) :: dy
-    type(tenon_dtensor), intent(in), optional :: dx
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    type(c_ptr) :: c_dx
-    c_dx = c_null_ptr
-    if (present(dx)) c_dx = dx%handle
-    tenon_code = TenonPlanApplyAdjoint(plan%handle, dy%handle, c_dx)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_apply_adjoint
   ! Lists all placements of the axes on the system. Not collective.
   subroutine tenon_placement_list_create_int64(system, sizes, list, ierr)
     integer(c_int64_t), intent(in) :: system(:)
@@ -8871,84 +9479,24 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_trainer_set_dataset
   ! Sets the dataset to validate with. Local; call on all ranks.
-  subroutine tenon_trainer_set_validation_int64(trainer, dataset, every, ierr)
+  subroutine tenon_trainer_set_validation(trainer, dataset, ierr)
     type(tenon_trainer), intent(in) :: trainer
     type(tenon_dataset), intent(in) :: dataset
-    integer(c_int64_t), intent(in) :: every
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonTrainerSetValidation(trainer%handle, dataset%handle, int(every, c_int64_t))
+    tenon_code = TenonTrainerSetValidation(trainer%handle, dataset%handle)
     call finish(tenon_code, ierr)
-  end subroutine tenon_trainer_set_validation_int64
-  ! Sets the dataset to validate with. Local; call on all ranks.
-  subroutine tenon_trainer_set_validation_int32(trainer, dataset, every, ierr)
-    type(tenon_trainer), intent(in) :: trainer
-    type(tenon_dataset), intent(in) :: dataset
-    integer(c_int32_t), intent(in) :: every
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonTrainerSetValidation(trainer%handle, dataset%handle, int(every, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_trainer_set_validation_int32
-  ! Sets how many batches make a step. Local; call on all ranks.
-  subroutine tenon_trainer_set_accumulation_int64(trainer, batches, ierr)
-    type(tenon_trainer), intent(in) :: trainer
-    integer(c_int64_t), intent(in) :: batches
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonTrainerSetAccumulation(trainer%handle, int(batches, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_trainer_set_accumulation_int64
-  ! Sets how many batches make a step. Local; call on all ranks.
-  subroutine tenon_trainer_set_accumulation_int32(trainer, batches, ierr)
-    type(tenon_trainer), intent(in) :: trainer
-    integer(c_int32_t), intent(in) :: batches
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonTrainerSetAccumulation(trainer%handle, int(batches, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_trainer_set_accumulation_int32
-  ! Limits the norm of the gradients of a step. Local; call on all ranks.
-  subroutine tenon_trainer_set_gradient_norm(trainer, maximum, ierr)
-    type(tenon_trainer), intent(in) :: trainer
-    real(c_double), intent(in) :: maximum
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonTrainerSetGradientNorm(trainer%handle, maximum)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_trainer_set_gradient_norm
+  end subroutine tenon_trainer_set_validation
   ! Sets the checkpoint to write. Local; call on all ranks.
-  subroutine tenon_trainer_set_checkpoint_int64(trainer, checkpoint, folder, every, ierr)
+  subroutine tenon_trainer_set_checkpoint(trainer, checkpoint, folder, ierr)
     type(tenon_trainer), intent(in) :: trainer
     type(tenon_checkpoint), intent(in) :: checkpoint
     character(len=*), intent(in) :: folder
-    integer(c_int64_t), intent(in) :: every
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonTrainerSetCheckpoint(trainer%handle, checkpoint%handle, trim(folder)//c_null_char, &
-      int(every, c_int64_t))
+    tenon_code = TenonTrainerSetCheckpoint(trainer%handle, checkpoint%handle, trim(folder)//c_null_char)
     call finish(tenon_code, ierr)
-  end subroutine tenon_trainer_set_checkpoint_int64
-  ! Sets the checkpoint to write. Local; call on all ranks.
-  subroutine tenon_trainer_set_checkpoint_int32(trainer, checkpoint, folder, every, ierr)
-    type(tenon_trainer), intent(in) :: trainer
-    type(tenon_checkpoint), intent(in) :: checkpoint
-    character(len=*), intent(in) :: folder
-    integer(c_int32_t), intent(in) :: every
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonTrainerSetCheckpoint(trainer%handle, checkpoint%handle, trim(folder)//c_null_char, &
-      int(every, c_int64_t))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_trainer_set_checkpoint_int32
-  ! Reads the options of the trainer. Local; call on all ranks.
-  subroutine tenon_trainer_set_from_options(trainer, ierr)
-    type(tenon_trainer), intent(in) :: trainer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonTrainerSetFromOptions(trainer%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_trainer_set_from_options
+  end subroutine tenon_trainer_set_checkpoint
   ! Trains until so many epochs are complete, or until it is stopped. Collective on the network.
   subroutine tenon_trainer_run_int64(trainer, epochs, ierr)
     type(tenon_trainer), intent(in) :: trainer

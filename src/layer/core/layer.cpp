@@ -53,18 +53,19 @@ std::string viewLine(const std::string& label, const Layout& layout, const Linea
                   fmt::format(", used as {}: {}", layoutText(use, named), trafficText(*toUse)));
 }
 
-std::string Layer::settings() const {
+std::string Layer::agreedText() const {
   std::string text = declaration_->agreedText();
   for (const Layout& use : uses_)
     text += ", used as " + use.describe();
   for (const Node& node : nodes_)
-    text += fmt::format(", ({}; reads {})", node.layer->settings(), fmt::join(node.reads, " and "));
+    text +=
+        fmt::format(", ({}; reads {})", node.layer->agreedText(), fmt::join(node.reads, " and "));
   return text;
 }
 
 // The settings that a reader of the view did not leave at their defaults.
 std::string Layer::brief() const {
-  std::string text = type().empty() ? "no type" : type();
+  std::string text(type().empty() ? "no type" : type());
   const std::string own =
       nodes_.empty() ? declaration_->view()
                      : fmt::format("({})", counted(static_cast<Index>(nodes_.size()), "node"));
@@ -91,7 +92,7 @@ std::string Layer::describe() const {
 
 std::string Layer::ownView() const {
   std::string text =
-      fmt::format("{}: {}\n", headingOf(*this), viewsInDetail() ? settings() : brief());
+      fmt::format("{}: {}\n", headingOf(*this), viewsInDetail() ? agreedText() : brief());
   if (!isSetUp())
     return text + "  not set up\n";
   for (const Entry& entry : setups_) {
@@ -160,7 +161,7 @@ void Layer::initialize(std::uint64_t seed, std::uint64_t stream, Fill fill) {
 }
 
 int Layer::event() const {
-  return logEvent((name().empty() ? type() : name()).c_str());
+  return logEvent((name().empty() ? declaration_->type() : name()).c_str());
 }
 
 Ref<Parameter> Layer::parameter(const ParameterForm& form) {
@@ -194,7 +195,8 @@ Ref<StateTensor> Layer::state(const StateForm& form) {
   return states_.back();
 }
 
-Layer::Layer(CommPtr comm) : Object(kClass), comm_(std::move(comm)), declaration_(makeUntyped()) {}
+Layer::Layer(CommPtr comm)
+    : SettableObject(kClass), comm_(std::move(comm)), declaration_(makeUntyped()) {}
 
 void Layer::checkIdle(std::string_view call) const {
   if (atWork_)
@@ -212,11 +214,9 @@ void Layer::checkBeforeSetUp(const std::string& call) const {
                             call, title()));
 }
 
-template <class Change>
-void Layer::change(const std::string& call, Change&& change) {
-  checkBeforeSetUp(call);
-  declaration_->setTitle(title());
-  change();
+void Layer::takeOver(Settings after, const Settings::Names&) {
+  declaration_->setTitle(title()); // of which its check speaks
+  declaration_->takeOver(std::move(after));
   readSettings();
 }
 
@@ -231,26 +231,16 @@ std::string Layer::textOf(std::string_view name) const {
 }
 
 void Layer::declare(std::unique_ptr<Declaration> declaration, SetUpFunction setUp) {
-  change("changing the type", [&] {
-    if (!nodes_.empty())
-      throw Error(TENON_ERR_STATE,
-                  fmt::format("{} has layers already, so that its type stays {}; create another",
-                              title(), type()));
-    declaration->setTitle(title());
-    declaration->takeSettings(*declaration_);
-    declaration_ = std::move(declaration);
-    setUp_ = std::move(setUp);
-  });
-}
-
-void Layer::set(std::string_view name, SettingValue value) {
-  change(fmt::format("changing the setting \"{}\"", name),
-         [&] { declaration_->set(name, std::move(value)); });
-}
-
-void Layer::setText(std::string_view name, std::string_view text) {
-  change(fmt::format("changing the setting \"{}\"", name),
-         [&] { declaration_->setText(name, text); });
+  checkBeforeSetUp("changing the type");
+  if (!nodes_.empty())
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has layers already, so that its type stays {}; create another",
+                            title(), type()));
+  declaration->setTitle(title());
+  declaration->takeSettings(*declaration_);
+  declaration_ = std::move(declaration);
+  setUp_ = std::move(setUp);
+  readSettings();
 }
 
 void Layer::setDataType(TenonDataType type) {
@@ -259,7 +249,9 @@ void Layer::setDataType(TenonDataType type) {
 }
 
 void Layer::setOutputLayout(const Layout& layout) {
-  change("TenonLayerSetOutputLayout()", [&] { declaration_->setOutputLayout(layout); });
+  checkBeforeSetUp("TenonLayerSetOutputLayout()");
+  declaration_->setTitle(title());
+  declaration_->setOutputLayout(layout);
 }
 
 void Layer::setUses(Layouts uses) {
@@ -267,7 +259,7 @@ void Layer::setUses(Layouts uses) {
 }
 
 void Layer::setFromOptions() {
-  change("TenonLayerSetFromOptions()", [&] { declaration_->readOptions(prefix()); });
+  SettableObject::setFromOptions();
   for (Layer* child : children())
     child->setFromOptions();
 }

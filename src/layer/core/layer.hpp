@@ -16,7 +16,7 @@
 #include "layer/core/setup.hpp"
 #include "layer/core/state_tensor.hpp"
 #include "linop/linear_op.hpp"
-#include "sys/options/settings.hpp"
+#include "sys/options/settable_object.hpp"
 
 #include <functional>
 #include <list>
@@ -40,14 +40,14 @@ class Layer;
 // Sets a layer up for inputs of these layouts.
 using SetUpFunction = std::function<std::unique_ptr<Setup>(Layer& layer, const Layouts& inputs)>;
 
-class Layer final : public Object {
+class Layer final : public SettableObject {
 public:
   static constexpr const char* kClass = "Layer";
 
   explicit Layer(CommPtr comm);
 
   const CommPtr& comm() const noexcept { return comm_; }
-  const std::string& type() const noexcept { return declaration_->type(); }
+  std::string_view type() const noexcept override { return declaration_->type(); }
   const Declaration& declaration() const noexcept { return *declaration_; }
   Declaration& declaration() noexcept { return *declaration_; }
 
@@ -56,14 +56,8 @@ public:
   void setType(const std::string& type);
   void declare(std::unique_ptr<Declaration> declaration, SetUpFunction setUp);
 
-  // Runs a setter; SetUp fails on all ranks if one failed on any and was not made good.
-  template <class Set>
-  void specify(std::string_view what, Set&& set) {
-    failedSets_.run(what, std::forward<Set>(set));
-  }
-  // Settings of the declaration; legal before the first set-up only.
-  void set(std::string_view name, SettingValue value);
-  void setText(std::string_view name, std::string_view text);
+  // The settings of the declaration, which may change before the first set-up only.
+  const Settings& settings() const noexcept override { return declaration_->settings(); }
   void setDataType(TenonDataType type);
   void setSpace(Space space) { set("space", std::string(spaceName(space))); }
   void setStackDepth(int depth) { set("stack_depth", Index(depth)); }
@@ -73,8 +67,8 @@ public:
   // set-ups that follow.
   void setUses(Layouts uses);
   const Layouts& uses() const noexcept { return uses_; }
-  // Reads -tenon_[prefix_]NAME of each setting, for the layers of a container too.
-  void setFromOptions();
+  // Those of the layers of a container too.
+  void setFromOptions() override;
   TenonDataType dataType() const noexcept { return type_; }
   Space space() const noexcept { return space_; }
   int stackDepth() const noexcept { return depth_; }
@@ -179,9 +173,9 @@ public:
   };
   Memory memory() const;
   // Type and settings as text: what must be the same on all ranks.
-  std::string settings() const;
+  std::string agreedText() const;
   // The settings, and each set-up: layouts, signature, conversions.
-  std::string describe() const;
+  std::string describe() const override;
 
 private:
   // Of one level of the stack.
@@ -204,8 +198,8 @@ private:
   // itself is made when it is.
   enum class Role { Alone, Node };
   void setUpAs(const Layouts& inputs, Role role);
-  template <class Change>
-  void change(const std::string& call, Change&& change);
+  void checkChange(const std::string& call) const override { checkBeforeSetUp(call); }
+  void takeOver(Settings after, const Settings::Names& names) override;
   void readSettings();
   void putBelow(Layer& layer) const;
   // The layer, and what it contains, comes to lie in a container; `moved` gets the levels before.
@@ -242,7 +236,6 @@ private:
   Layouts uses_;
   bool training_ = true, frozen_ = false;
   bool atWork_ = false; // in a call that may run functions of the user's
-  FailedSets failedSets_;
   std::vector<Node> nodes_;
   std::vector<Layer*> children_;
   Ref<DTensor> target_, targetWeights_;

@@ -40,9 +40,9 @@ void Layer::setUpAs(const Layouts& inputs, Role role) {
       *comm_, fmt::format("what {} is set up with", title()),
       [&] {
         checkIdle("TenonLayerSetUp()");
-        failedSets_.check();
+        checkSets();
         contextOf(comm_, space_); // there may be no device
-        return fmt::format("{}; input {}{}{}", settings(), described(inputs),
+        return fmt::format("{}; input {}{}{}", agreedText(), described(inputs),
                            RoutePolicy::fromOptions().agreedText(),
                            Setup::orderFromOptions() == Order::Moved ? "" : "; steps in order");
       },

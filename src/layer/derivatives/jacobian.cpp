@@ -125,7 +125,7 @@ void Jacobian::adjoint(const DTensor& dy, DTensor& dx) {
 }
 
 std::string Jacobian::agreedText() const {
-  return fmt::format("{}; of ({})", Shell::agreedText(), layer_->settings());
+  return fmt::format("{}; of ({})", Shell::agreedText(), layer_->agreedText());
 }
 
 std::string Jacobian::describeMore() const {

@@ -76,7 +76,7 @@ LayerDescription describeNetwork(const Layer& layer) {
                             "its type with TenonLayerRegister()",
                             layer.title()));
   const Declaration& declaration = layer.declaration();
-  LayerDescription description{layer.type(), layer.name(), layer.prefix(), {}, {}, {}};
+  LayerDescription description{declaration.type(), layer.name(), layer.prefix(), {}, {}, {}};
   for (const Settings::Entry& entry : declaration.settings().entries())
     // A setting that was inherited would, if it were written, no longer follow the container.
     if (entry.value && !entry.isInherited)

@@ -78,7 +78,8 @@ PointwiseFunction pointwiseFunction(const std::string& name, const Declaration& 
 
 std::unique_ptr<LocalKernel> makePointwiseKernel(Layer& layer, const Form&, const Layout&,
                                                  const Box&) {
-  return std::make_unique<LocalPointwise>(pointwiseFunction(layer.type(), layer.declaration()));
+  return std::make_unique<LocalPointwise>(
+      pointwiseFunction(layer.declaration().type(), layer.declaration()));
 }
 
 } // namespace tenon

@@ -23,7 +23,7 @@ public:
     checkFactor(factor, domainType(), title());
   }
 
-  const char* type() const noexcept override { return "scale"; }
+  std::string_view type() const noexcept override { return "scale"; }
   std::string agreedText() const override {
     return fmt::format("{}; {} times {}", LinearOp::agreedText(), factor_, op_->agreedText());
   }
@@ -53,7 +53,7 @@ public:
                  ops.front()->domainType(), ops.front()->rangeType()),
         ops_(std::move(ops)) {}
 
-  const char* type() const noexcept override { return "sum"; }
+  std::string_view type() const noexcept override { return "sum"; }
   std::string agreedText() const override { return LinearOp::agreedText() + listed(ops_, "plus"); }
   std::string describeMore() const override { return describeParts(ops_, "term"); }
 
@@ -123,7 +123,7 @@ public:
                  op->domainType()),
         op_(std::move(op)) {}
 
-  const char* type() const noexcept override { return "adjoint"; }
+  std::string_view type() const noexcept override { return "adjoint"; }
   std::string agreedText() const override {
     return LinearOp::agreedText() + "; of " + op_->agreedText();
   }
@@ -158,7 +158,7 @@ public:
                  ops.front()->domainType(), ops.back()->rangeType()),
         ops_(std::move(ops)) {}
 
-  const char* type() const noexcept override { return "composition"; }
+  std::string_view type() const noexcept override { return "composition"; }
   std::string agreedText() const override { return LinearOp::agreedText() + listed(ops_, "then"); }
   std::string describeMore() const override { return describeParts(ops_, "step"); }
   Index bufferBytes() const override {

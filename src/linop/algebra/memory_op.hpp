@@ -36,7 +36,7 @@ LinearOpRef boundaryValues(const CommPtr& comm, const Layout& layout, TenonDataT
 class BoundaryConstant final : public LinearOp {
 public:
   BoundaryConstant(const CommPtr& comm, const Layout& layout, TenonDataType type);
-  const char* type() const noexcept override { return "boundaryconstant"; }
+  std::string_view type() const noexcept override { return "boundaryconstant"; }
 
 private:
   void doEnd(const Action& action) override;
@@ -56,7 +56,7 @@ private:
 class Cast final : public LinearOp {
 public:
   Cast(CommPtr comm, const Layout& layout, TenonDataType from, TenonDataType to);
-  const char* type() const noexcept override {
+  std::string_view type() const noexcept override {
     return domainType() == rangeType() ? "identity" : "cast";
   }
 
@@ -67,7 +67,7 @@ private:
 class Zero final : public LinearOp {
 public:
   Zero(CommPtr comm, Layout from, Layout to, TenonDataType type);
-  const char* type() const noexcept override { return "zero"; }
+  std::string_view type() const noexcept override { return "zero"; }
 
 private:
   void doEnd(const Action& action) override;
@@ -90,7 +90,7 @@ public:
   static Ref<MemoryOp> mask(const char* name, CommPtr comm, const Layout& layout,
                             const std::vector<CellBox>& boxes, TenonDataType type);
 
-  const char* type() const noexcept override { return name_; }
+  std::string_view type() const noexcept override { return name_; }
 
 private:
   struct Term {

@@ -25,7 +25,7 @@ public:
   // Sets a function that is called once, when the operator is destroyed.
   void onDestroy(std::function<void()> destroy) { destroy_ = std::move(destroy); }
 
-  const char* type() const noexcept override { return functions_.typeName.c_str(); }
+  std::string_view type() const noexcept override { return functions_.typeName; }
   std::string agreedText() const override;
   std::string describeMore() const override {
     return functions_.applyAdjoint ? "" : "  no adjoint function\n";

@@ -30,7 +30,7 @@ public:
   CollectiveStep(const CommPtr& comm, const RouteStep& step, TenonDataType type,
                  Space space = Space::Host);
 
-  const char* type() const noexcept override { return "collective"; }
+  std::string_view type() const noexcept override { return "collective"; }
   Index bufferBytes() const override;
 
 private:

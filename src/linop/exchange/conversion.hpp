@@ -27,7 +27,7 @@ public:
   Conversion(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
              const CarrierPolicy& policy, ConversionNotes notes = {});
 
-  const char* type() const noexcept override { return "conversion"; }
+  std::string_view type() const noexcept override { return "conversion"; }
   std::string agreedText() const override;
   std::string describeMore() const override;
   std::optional<Traffic> trafficOf(int rank) const override;

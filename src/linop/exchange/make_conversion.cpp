@@ -29,7 +29,7 @@ public:
       : LinearOp(op->comm(), op->domain(), op->range(), op->domainType()), op_(std::move(op)),
         notes_(std::move(notes)), trafficOf_(std::move(trafficOf)) {}
 
-  const char* type() const noexcept override { return "conversion"; }
+  std::string_view type() const noexcept override { return "conversion"; }
   std::string agreedText() const override { return LinearOp::agreedText() + notes_.agreed; }
   std::string describeMore() const override { return notes_.lines; }
   std::optional<Traffic> trafficOf(int rank) const override { return trafficOf_(rank); }

@@ -35,7 +35,7 @@ public:
   ReductionOp(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
               ReductionPlan plan, const CarrierPolicy& policy = {});
 
-  const char* type() const noexcept override { return "reduction"; }
+  std::string_view type() const noexcept override { return "reduction"; }
   std::string agreedText() const override;
   // Lists the hierarchy, the transport, and each step with what this rank sends in it.
   std::string describeMore() const override;

@@ -7,6 +7,9 @@
 #include "sys/memory/immortal.hpp"
 #include "sys/text/plain_text.hpp"
 #include "sys/text/text.hpp"
+#include "sys/text/view.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -108,6 +111,11 @@ Object::~Object() {
 void Object::release() noexcept {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
     delete this;
+}
+
+std::string Object::describe() const {
+  const std::string heading = headingOf(*this);
+  return type().empty() ? heading : fmt::format("{}: {}", heading, type());
 }
 
 void Object::setName(std::string name) {

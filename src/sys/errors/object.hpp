@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,11 @@ public:
   Object& operator=(const Object&) = delete;
 
   const char* className() const noexcept { return className_; }
+  // The type within the class: "conv" of a layer, "adam" of an optimizer. It is empty where the
+  // class has no types, and before the type is set.
+  virtual std::string_view type() const noexcept { return {}; }
+  // What a view prints of the object, found without communication.
+  virtual std::string describe() const;
   // False once the object is destroyed, as far as freed memory can tell; isLiveObject() knows for
   // certain.
   bool isLive() const noexcept { return magic_ == kMagic; }

@@ -94,6 +94,11 @@ std::string expectedOf(const OptionSpec& spec) {
                      interval.empty() ? "" : " ", interval);
 }
 
+// `layer "conv1" of type conv`, or `the trainer` where the class has no types.
+std::string ownerText(const Settings::Owner& owner) {
+  return owner.hasTypes ? fmt::format("{} of type {}", owner.title, owner.type) : owner.title;
+}
+
 void checkNumber(const OptionSpec& spec, double value, const std::string& name,
                  const Settings::Owner& owner) {
   if (!std::isfinite(value))
@@ -177,14 +182,13 @@ void Settings::throwUnknown(std::string_view name, const Owner& owner) const {
   std::vector<std::string> names;
   for (const Entry& entry : entries_)
     names.emplace_back(entry.spec->name);
-  if (owner.type.empty())
+  if (owner.hasTypes && owner.type.empty())
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} has no type yet, so it has no setting '{}'; set the type first",
                             owner.title, name));
   throw Error(TENON_ERR_TYPE,
-              fmt::format("{} has type {}, which has no setting '{}'; the nearest is '{}', the "
-                          "settings are {}",
-                          owner.title, owner.type, name, nearest(std::string(name), names),
+              fmt::format("{} has no setting '{}'; the nearest is '{}', the settings are {}",
+                          ownerText(owner), name, nearest(std::string(name), names),
                           joined(names)));
 }
 
@@ -213,13 +217,13 @@ void Settings::setText(std::string_view name, std::string_view text, const Owner
   set(name, std::move(*value), owner);
 }
 
-bool Settings::readOptions(const std::string& prefix, const Owner& owner) {
-  bool any = false;
+Settings::Names Settings::readOptions(const std::string& prefix, const Owner& owner) {
+  Names names;
   for (const Entry& entry : entries_) {
     const auto given = options().lookup(prefix, entry.spec->name);
     if (!given)
       continue;
-    any = true;
+    names.emplace_back(entry.spec->name);
     try {
       setText(entry.spec->name, given->text, owner);
     } catch (const Error& error) {
@@ -228,7 +232,7 @@ bool Settings::readOptions(const std::string& prefix, const Owner& owner) {
                   fmt::format("option '{}' ({}): {}", given->key, given->place, error.text()));
     }
   }
-  return any;
+  return names;
 }
 
 void Settings::inherit(std::string_view name, SettingValue value) {
@@ -260,8 +264,8 @@ SettingValue Settings::get(std::string_view name, const Owner& owner) const {
   if (auto value = find(name))
     return std::move(*value);
   throw Error(TENON_ERR_STATE,
-              fmt::format("the setting '{}' of {} ({}) has no value and no default; set it", name,
-                          owner.title, owner.type));
+              fmt::format("the setting '{}' of {} has no value and no default; set it", name,
+                          ownerText(owner)));
 }
 
 std::string Settings::describe() const {

@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tenon {
 
@@ -27,10 +28,13 @@ using SettingValue = OneOf<bool, Index, std::vector<Index>, double, std::string>
 
 class Settings {
 public:
-  // The object in messages: `layer "conv1"`, of type "conv".
+  // The object in messages: `layer "conv1"`, of type "conv". The objects of some classes have no
+  // types, and are called by their title alone.
   struct Owner {
     std::string title, type;
+    bool hasTypes = true;
   };
+  using Names = std::vector<std::string>;
 
   // The tables live as long as the settings.
   explicit Settings(const std::vector<std::span<const OptionSpec>>& tables);
@@ -45,9 +49,9 @@ public:
   void set(std::string_view name, SettingValue value, const Owner& owner);
   // Sets a value from text, as it is written in an option.
   void setText(std::string_view name, std::string_view text, const Owner& owner);
-  // Sets each setting for which the database has a value under this prefix. Returns whether there
-  // was one.
-  bool readOptions(const std::string& prefix, const Owner& owner);
+  // Sets each setting for which the database has a value under this prefix, and returns their
+  // names.
+  Names readOptions(const std::string& prefix, const Owner& owner);
   // Takes over a value where none was set here; from other settings, only a value that was set
   // there.
   void inherit(std::string_view name, SettingValue value);
@@ -57,6 +61,11 @@ public:
   SettingValue get(std::string_view name, const Owner& owner) const;
   // The value, or the default, without an owner for messages; none where there is neither.
   std::optional<SettingValue> find(std::string_view name) const;
+  template <class T>
+  std::optional<T> find(std::string_view name) const {
+    const std::optional<SettingValue> found = find(name);
+    return found ? std::optional<T>(std::get<T>(*found)) : std::nullopt;
+  }
   template <class T>
   T value(std::string_view name, const Owner& owner) const {
     return std::get<T>(get(name, owner));

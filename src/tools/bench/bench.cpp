@@ -155,7 +155,7 @@ int describeMachine(const std::string& path, TenonMemorySpace space, int rounds)
   Machine machine;
   require(TenonMachineMeasure(MPI_COMM_WORLD, space, rounds, machine.out()));
   require(TenonMachineSave(machine, path.c_str()));
-  require(TenonMachineView(machine));
+  require(TenonObjectView(machine.object()));
   return 0;
 }
 

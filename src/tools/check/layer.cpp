@@ -37,7 +37,7 @@ void sign(Case& c, TenonLayer layer, const std::string& letters) {
     return require(TenonLayerSetSignature(layer, letters.c_str()));
   require(TenonObjectSetOptionsPrefix(reinterpret_cast<TenonObject>(layer), "check_"));
   require(TenonOptionsSet("-tenon_check_signature", letters.c_str()));
-  require(TenonLayerSetFromOptions(layer));
+  require(TenonObjectSetFromOptions(reinterpret_cast<TenonObject>(layer)));
 }
 
 // The backends that every type has with both data types in this build.

@@ -173,7 +173,8 @@ public:
     for (auto* plan : {&once_, &twice_}) {
       require(
           TenonPlanCreateNamed(network.c_str(), plan == &once_ ? batch : 2 * batch, plan->out()));
-      require(TenonPlanSetLink(*plan, latency, bandwidth));
+      require(TenonObjectSetReal(plan->object(), "link_latency", latency));
+      require(TenonObjectSetReal(plan->object(), "link_bandwidth", bandwidth));
     }
   }
 

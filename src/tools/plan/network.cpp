@@ -11,7 +11,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -92,13 +91,6 @@ TenonBool flagOf(const char* name, const std::string& given) {
   return TENON_FALSE;
 }
 
-TenonDataType dataTypeOption() {
-  const std::string type = textOption("data_type");
-  if (type != "float32" && type != "float64")
-    throw std::runtime_error(fmt::format("-data_type is {}; it must be float32 or float64", type));
-  return type == "float64" ? TENON_FLOAT64 : TENON_FLOAT32;
-}
-
 // Fixes the words of layers, "conv1=n6,o3,fc6=n9". A word has commas itself, so that a piece with
 // '=' begins another layer and one without continues the word.
 void fixWords(TenonPlan plan, const std::string& given) {
@@ -117,41 +109,26 @@ void fixWords(TenonPlan plan, const std::string& given) {
     require(TenonPlanFix(plan, layer.c_str(), word.c_str()));
 }
 
-std::vector<int> gridOf(const std::string& given) {
-  std::vector<int> grid;
-  for (const std::string& extent : wordsOf(given, 'x')) {
-    const char* last = extent.data() + extent.size();
-    if (const auto [stop, error] = std::from_chars(extent.data(), last, grid.emplace_back());
-        error != std::errc() || stop != last)
-      throw std::runtime_error(
-          fmt::format("'{}' is not a process grid; pass extents such as 4x2", given));
-  }
-  return grid;
+// Settings of the plan by their names.
+void setInteger(const Plan& plan, const char* setting, TenonInt value) {
+  require(TenonObjectSetIntegers(plan.object(), setting, 1, &value));
+}
+void setReal(const Plan& plan, const char* setting, double value) {
+  require(TenonObjectSetReal(plan.object(), setting, value));
+}
+void setText(const Plan& plan, const char* setting, const std::string& value) {
+  require(TenonObjectSetText(plan.object(), setting, value.c_str()));
 }
 
-// Pins an end of the network to a layout such as "4x2:S2,S3".
-template <class Call>
-void pin(TenonPlan plan, const char* option, Call call) {
-  const std::string given = textOption(option);
-  if (given.empty())
-    return;
-  const std::size_t colon = given.find(':');
-  if (colon == std::string::npos)
-    throw std::runtime_error(
-        fmt::format("-{} {}: pass a grid and a property for each of its axes, such as "
-                    "4x2:S2,S3",
-                    option, given));
-  const std::vector<int> grid = gridOf(given.substr(0, colon));
-  require(call(plan, static_cast<int>(grid.size()), grid.data(), given.substr(colon + 1).c_str()));
-}
-
-void setTask(TenonPlan plan) {
-  require(TenonPlanSetObjective(plan, textOption("objective").c_str(), intOption("every")));
-  pin(plan, "pin_input", TenonPlanSetInputGrid);
-  pin(plan, "pin_output", TenonPlanSetOutputGrid);
-  require(TenonPlanSetOverlap(plan, realOption("overlap")));
-  require(TenonPlanSetPlacement(plan, textOption("placement").c_str()));
-  require(TenonPlanSetFewerProcesses(plan, flagOption("fewer") ? TENON_TRUE : TENON_FALSE));
+void setTask(const Plan& plan) {
+  setText(plan, "objective", textOption("objective"));
+  setInteger(plan, "evaluate_every", intOption("every"));
+  setText(plan, "input_grid", textOption("pin_input"));
+  setText(plan, "output_grid", textOption("pin_output"));
+  setReal(plan, "overlap_share", realOption("overlap"));
+  setText(plan, "placement", textOption("placement"));
+  require(TenonObjectSetBool(plan.object(), "fewer_processes",
+                             flagOption("fewer") ? TENON_TRUE : TENON_FALSE));
 }
 
 Plan planFromOptions() {
@@ -161,18 +138,19 @@ Plan planFromOptions() {
   Plan plan;
   require(
       TenonPlanCreateNamed(network.c_str(), countOption("batch", "global batch size"), plan.out()));
-  require(TenonPlanSetModel(plan, textOption("model").c_str()));
-  require(TenonPlanSetLink(plan, realOption("alpha"), 1 / betaOption()));
-  require(TenonPlanSetMemoryLimit(plan, intOption("memory_limit")));
-  require(TenonPlanSetFlopRate(plan, realOption("flop_rate")));
-  require(TenonPlanSetMemoryRate(plan, realOption("memory_rate")));
-  require(TenonPlanSetDataType(plan, dataTypeOption()));
-  // With auto the model decides, which a call could not undo.
+  setText(plan, "cost_model", textOption("model"));
+  setReal(plan, "link_latency", realOption("alpha"));
+  setReal(plan, "link_bandwidth", 1 / betaOption());
+  setInteger(plan, "memory_limit", intOption("memory_limit"));
+  setReal(plan, "flop_rate", realOption("flop_rate"));
+  setReal(plan, "memory_rate", realOption("memory_rate"));
+  setText(plan, "data_type", textOption("data_type"));
   if (const std::string given = textOption("input_channels"); given != "auto")
-    require(TenonPlanSetInputChannels(plan, flagOf("input_channels", given)));
+    require(TenonObjectSetBool(plan.object(), "input_channels", flagOf("input_channels", given)));
   if (!textOption("input").empty()) {
     const Sizes shape = sizesOption("input");
-    require(TenonPlanSetInputShape(plan, static_cast<int>(shape.size()), shape.data()));
+    require(TenonObjectSetIntegers(plan.object(), "input_shape",
+                                   static_cast<TenonInt>(shape.size()), shape.data()));
   }
   setTask(plan);
   fixWords(plan, textOption("fix"));
@@ -212,16 +190,25 @@ struct NetworkRow {
 struct NetworkAnswer {
   double seconds = 0, bytes = 0, gap = 0;
   TenonInt searches = 1, processes = 1;
-  TenonBool reversed = TENON_FALSE;
+  bool isReversed = false;
   std::optional<double> overlapped, uniform, batch, model, domain;
   std::vector<NetworkRow> rows;
 };
 
+double numberOf(TenonPlan plan, const char* layer, const char* name) {
+  double value = 0;
+  require(TenonPlanGetNumber(plan, layer, name, &value));
+  return value;
+}
+
+TenonInt countOf(TenonPlan plan, const char* layer, const char* name) {
+  return static_cast<TenonInt>(numberOf(plan, layer, name));
+}
+
+// None where there is no such plan.
 std::optional<double> secondsOf(TenonPlan plan, const char* which) {
   double seconds = 0;
-  const TenonErrorCode code = TenonPlanGetSeconds(plan, which, &seconds);
-  // A baseline that is not possible, or a plan without overlap, has no seconds: that is no error
-  // here.
+  const TenonErrorCode code = TenonPlanGetNumber(plan, nullptr, which, &seconds);
   if (code == TENON_ERR_STATE)
     return std::nullopt;
   require(code);
@@ -238,10 +225,13 @@ NetworkRow rowOf(TenonPlan plan, TenonInt index) {
     return TenonPlanGetWord(plan, layer, text, length, needed);
   });
   row.runnerUp = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-    return TenonPlanGetRunnerUp(plan, layer, text, length, needed, &row.runnerUpSeconds);
+    return TenonPlanGetRunnerUp(plan, layer, text, length, needed);
   });
-  require(TenonPlanGetChoice(plan, layer, &row.model, &row.domain, &row.batch));
-  require(TenonPlanGetLayerBytes(plan, layer, &row.bytes));
+  row.model = countOf(plan, layer, "channel_parts");
+  row.domain = countOf(plan, layer, "space_parts");
+  row.batch = countOf(plan, layer, "batch_parts");
+  row.bytes = numberOf(plan, layer, "bytes");
+  row.runnerUpSeconds = numberOf(plan, layer, "runner_up");
   return row;
 }
 
@@ -249,11 +239,12 @@ NetworkAnswer answerOf(TenonPlan plan) {
   // All that is printed comes from one search, so that text and JSON cannot differ.
   require(TenonPlanSearch(plan));
   NetworkAnswer answer;
-  require(TenonPlanGetSeconds(plan, "plan", &answer.seconds));
-  require(TenonPlanGetBytes(plan, &answer.bytes));
-  require(TenonPlanGetGrid(plan, &answer.processes, &answer.reversed));
-  require(TenonPlanGetGap(plan, &answer.gap));
-  require(TenonPlanGetSearches(plan, &answer.searches));
+  answer.seconds = numberOf(plan, nullptr, "seconds");
+  answer.bytes = numberOf(plan, nullptr, "bytes");
+  answer.gap = numberOf(plan, nullptr, "gap");
+  answer.searches = countOf(plan, nullptr, "searches");
+  answer.processes = countOf(plan, nullptr, "processes");
+  answer.isReversed = countOf(plan, nullptr, "reversed") != 0;
   answer.overlapped = secondsOf(plan, "overlapped");
   answer.uniform = secondsOf(plan, "uniform");
   answer.batch = secondsOf(plan, "batch");
@@ -278,7 +269,7 @@ void printAsJson(const NetworkAnswer& answer) {
       "\"placement\": \"{}\", \"layers\": [",
       answer.seconds, orNull(answer.uniform), orNull(answer.batch), orNull(answer.model),
       orNull(answer.domain), orNull(answer.overlapped), answer.bytes, answer.gap, answer.searches,
-      answer.processes, answer.reversed ? "space" : "batch");
+      answer.processes, answer.isReversed ? "space" : "batch");
   const char* separator = "";
   for (const NetworkRow& row : answer.rows) {
     fmt::print("{}{{\"name\": {}, \"letters\": {}, \"model\": {}, \"domain\": {}, \"batch\": {}, "
@@ -312,7 +303,7 @@ void printAsText(const NetworkAnswer& answer) {
   // Only what differs from what was asked for is told.
   if (answer.processes < intOption("processes"))
     fmt::print("  {:<22} {:>12}\n", "processes that work", answer.processes);
-  if (answer.reversed)
+  if (answer.isReversed)
     fmt::print("  {:<22} {:>12}\n", "outermost", "space");
   printBaseline("same grid everywhere", answer.uniform, answer.seconds);
   printBaseline("batch only", answer.batch, answer.seconds);
@@ -393,7 +384,7 @@ int planNetwork() {
     printCost(plan, isJson);
   else {
     const TenonInt processes = countOption("processes", "number of processes");
-    require(TenonPlanSetProcesses(plan, processes));
+    setInteger(plan, "processes", processes);
     if (const std::string machine = textOption("machine"); !machine.empty())
       require(TenonPlanSetMachine(plan, machineFor(machine, processes)));
     (isJson ? printAsJson : printAsText)(answerOf(plan));

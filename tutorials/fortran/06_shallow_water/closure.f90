@@ -57,13 +57,13 @@ contains
     call add_convolution(c, hidden, outputs)
     call tenon_layer_set_data_type(c%network, TENON_FLOAT64)
     call tenon_layer_set_stack_depth(c%network, depth)
-    call tenon_layer_set_from_options(c%network)
+    call tenon_set_from_options(c%network)
     call tenon_layer_set_up(c%network, c%grid%plain)
     call tenon_layer_initialize(c%network, 1)
     call set_parameter(c, '0/scale', input_scale)
     call set_parameter(c, '0/shift', input_shift)
     call tenon_optimizer_create(c%network, 'adam', c%optimizer)
-    call tenon_optimizer_adam_set_betas(c%optimizer, 0.9_real64, 0.99_real64)
+    call tenon_set_real(c%optimizer, 'beta2', 0.99_real64)
   end subroutine create_network
 
   ! u, v and h - H in units of their size: a layer whose parameters are not trained.
@@ -71,7 +71,7 @@ contains
     type(closure_t), intent(inout) :: c
     type(tenon_layer) :: layer
     call tenon_layer_create_type(c%grid%comm, 'channelaffine', layer)
-    call tenon_layer_set_integers(layer, 'channels', [fields])
+    call tenon_set_integers(layer, 'channels', [fields])
     call tenon_layer_set_frozen(layer, .true.)
     call tenon_layer_sequential_add(c%network, layer)
     call tenon_destroy(layer)

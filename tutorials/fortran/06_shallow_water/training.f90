@@ -50,7 +50,7 @@ contains
     if (len(x%settings%checkpoint) == 0) return
     call place_flow(x, t)
     call tenon_checkpoint_create(x%grid%comm, t%checkpoint)
-    call tenon_checkpoint_set_from_options(t%checkpoint)
+    call tenon_set_from_options(t%checkpoint)
     call tenon_checkpoint_add_layer(t%checkpoint, x%one_step%network, 'one_step')
     call tenon_checkpoint_add_layer(t%checkpoint, x%in_loop%network, 'in_loop')
     call tenon_checkpoint_add_optimizer(t%checkpoint, x%one_step%optimizer, 'one_step')
