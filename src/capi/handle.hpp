@@ -8,6 +8,7 @@
 #include "sys/errors/guard.hpp"
 #include "sys/errors/object.hpp"
 
+#include <tenon/ext/planner.h>
 #include <tenon/object.h>
 #include <tenon/trainer.h>
 
@@ -49,7 +50,9 @@ struct ClassOf<TenonPlacementList> : std::type_identity<class PlacementList> {};
 template <>
 struct ClassOf<TenonReductionPrograms> : std::type_identity<class ReductionPrograms> {};
 template <>
-struct ClassOf<TenonPlan> : std::type_identity<class NetworkPlan> {};
+struct ClassOf<TenonPlan> : std::type_identity<class LayerPlan> {};
+template <>
+struct ClassOf<TenonPlanner> : std::type_identity<class NamedPlan> {};
 
 // The object behind any handle; `name` is the argument's name in messages.
 Object& derefObject(const void* handle, const char* name, const char* expectedClass);

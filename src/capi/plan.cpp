@@ -1,107 +1,63 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonPlan that need no processes: what is planned and for which machine, what is
-// fixed, the search, and what it found; what is asked of a plan are its settings. All are local,
-// also for a plan of layers: ranks that ask the same find the same.
-#include "planner/network_plan.hpp"
+// The calls of TenonPlan, the plan of a network of layers that runs. What is asked of a plan, its
+// search and what was found are local: ranks that ask the same find the same. Calls that set up, or
+// read and write files, are collective on the network and agree on errors themselves.
+#include "plan/layer_plan.hpp"
 
 #include "capi/arguments.hpp"
+#include "capi/collective.hpp"
+#include "capi/plan_numbers.hpp"
+#include "comm/layout_object.hpp"
 #include "comm/machine_object.hpp"
-#include "plan/layer_plan.hpp"
-#include "planner/prices/word.hpp"
+#include "layer/core/layer.hpp"
 #include "sys/errors/guard.hpp"
-#include "sys/text/text.hpp"
 
 #include <tenon/plan.h>
-
-#include <fmt/ranges.h>
 
 using namespace tenon;
 
 namespace {
 
-// A baseline that is not possible is an answer with a code of its own, which a program can expect.
-double baselineSeconds(const std::optional<Baseline>& baseline, const std::string& which) {
-  if (!baseline)
-    throw Error(TENON_ERR_STATE,
-                fmt::format("there is no plan '{}' of this network, batch and number of processes: "
-                            "a layer cannot be divided like that",
-                            which));
-  return baseline->seconds;
-}
-
-double overlappedSeconds(const FoundPlan& found) {
-  if (!found.overlapped)
-    throw Error(TENON_ERR_STATE, "the plan was searched without overlap; set its share, the "
-                                 "setting overlap_share");
-  return *found.overlapped;
-}
-
-// A number of a plan or of one of its layers, by the name under which the header lists it.
-template <class Of>
-struct NamedNumber {
-  const char* name;
-  double (*value)(const Of& of);
-};
-
-constexpr NamedNumber<FoundPlan> kPlanNumbers[] = {
-    {"seconds", [](const FoundPlan& p) { return p.seconds; }},
-    {"overlapped", overlappedSeconds},
-    {"uniform", [](const FoundPlan& p) { return baselineSeconds(p.baselines.uniform, "uniform"); }},
-    {"batch", [](const FoundPlan& p) { return baselineSeconds(p.baselines.batch, "batch"); }},
-    {"model", [](const FoundPlan& p) { return baselineSeconds(p.baselines.model, "model"); }},
-    {"domain", [](const FoundPlan& p) { return baselineSeconds(p.baselines.domain, "domain"); }},
-    {"bytes", [](const FoundPlan& p) { return p.bytes; }},
-    {"gap", [](const FoundPlan& p) { return p.gap; }},
-    {"searches", [](const FoundPlan& p) { return static_cast<double>(p.rounds); }},
-    {"processes", [](const FoundPlan& p) { return static_cast<double>(p.grid->size()); }},
-    {"reversed", [](const FoundPlan& p) { return p.spaceOutermost ? 1.0 : 0.0; }},
-};
-constexpr NamedNumber<PlannedLayer> kLayerNumbers[] = {
-    {"bytes", [](const PlannedLayer& l) { return l.bytes; }},
-    {"channel_parts", [](const PlannedLayer& l) { return static_cast<double>(l.parts.channels); }},
-    {"space_parts", [](const PlannedLayer& l) { return static_cast<double>(l.parts.space); }},
-    {"batch_parts", [](const PlannedLayer& l) { return static_cast<double>(l.parts.batch); }},
-    {"runner_up", [](const PlannedLayer& l) { return l.runnerUpSeconds; }},
-};
-
-template <class Of, std::size_t n>
-double numberNamed(const NamedNumber<Of> (&numbers)[n], const std::string& name, const Of& of) {
-  std::vector<std::string> names;
-  for (const auto& number : numbers) {
-    if (name == number.name)
-      return number.value(of);
-    names.emplace_back(number.name);
-  }
-  throw Error(TENON_ERR_ARG,
-              fmt::format("there is no number '{}'; use one of {}", name, joined(names)));
+const Layout& layoutFor(const LayerPlan& plan, TenonLayout handle) {
+  const LayoutObject& given = deref(handle, "layout");
+  if (given.comm() != plan.comm())
+    throw Error(TENON_ERR_ARG, "the layout and the network of the plan are on different "
+                               "communicators; create them on the same one");
+  return given.layout();
 }
 
 const PlannedLayer& plannedLayer(TenonPlan plan, const char* layer) {
   return deref(plan, "plan").layerNamed(textOf(layer, "layer"));
 }
 
-// The traffic is added up rank by rank, so the number of ranks bounds the time of the call.
-constexpr TenonInt kMostCounted = 65536;
-
-template <class T, class V>
-void giveNumber(T* address, V value) {
-  if (address)
-    *address = value;
-}
-
 } // namespace
 
-TenonErrorCode TenonPlanCreateNamed(const char* nameOrPath, TenonInt batch,
-                                    TenonPlan* plan) noexcept {
+TenonErrorCode TenonPlanCreate(TenonLayer network, TenonInt batch, TenonPlan* plan) noexcept {
   return guard(__func__, [&] {
+    checkInitialized();
+    auto made = makeRef<LayerPlan>(Ref<Layer>::share(&deref(network, "network")), batch);
     required(plan, "plan");
-    give(plan, makeRef<NetworkPlan>(readNetworkSource(textOf(nameOrPath, "nameOrPath")), batch));
+    give(plan, std::move(made));
+  });
+}
+
+TenonErrorCode TenonPlanSetInput(TenonPlan plan, TenonLayout layout) noexcept {
+  return guard(__func__, [&] {
+    LayerPlan& changed = deref(plan, "plan");
+    changed.setInput(layoutFor(changed, layout));
+  });
+}
+
+TenonErrorCode TenonPlanSetOutput(TenonPlan plan, TenonLayout layout) noexcept {
+  return guard(__func__, [&] {
+    LayerPlan& changed = deref(plan, "plan");
+    changed.setOutput(layoutFor(changed, layout));
   });
 }
 
 TenonErrorCode TenonPlanSetMachine(TenonPlan plan, TenonMachine machine) noexcept {
   return guard(__func__, [&] {
-    NetworkPlan& changed = deref(plan, "plan");
+    LayerPlan& changed = deref(plan, "plan");
     changed.setMachine(deref(machine, "machine").machine());
   });
 }
@@ -115,14 +71,31 @@ TenonErrorCode TenonPlanSearch(TenonPlan plan) noexcept {
   return guard(__func__, [&] { deref(plan, "plan").search(); });
 }
 
+TenonErrorCode TenonPlanSetUp(TenonPlan plan) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    deref(plan, "plan").setUp();
+  });
+}
+
+TenonErrorCode TenonPlanSave(TenonPlan plan, const char* path) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    deref(plan, "plan").save(textOf(path, "path"));
+  });
+}
+
+TenonErrorCode TenonPlanLoad(TenonPlan plan, const char* path) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    deref(plan, "plan").load(textOf(path, "path"));
+  });
+}
+
 TenonErrorCode TenonPlanGetNumber(TenonPlan plan, const char* layer, const char* name,
                                   double* value) noexcept {
-  return guard(__func__, [&] {
-    const FoundPlan& found = deref(plan, "plan").found();
-    const std::string which = textOf(name, "name");
-    required(value, "value") = layer ? numberNamed(kLayerNumbers, which, plannedLayer(plan, layer))
-                                     : numberNamed(kPlanNumbers, which, found);
-  });
+  return guard(__func__,
+               [&] { required(value, "value") = plannedNumber(deref(plan, "plan"), layer, name); });
 }
 
 TenonErrorCode TenonPlanGetLayerCount(TenonPlan plan, TenonInt* count) noexcept {
@@ -152,33 +125,49 @@ TenonErrorCode TenonPlanGetRunnerUp(TenonPlan plan, const char* layer, char word
   });
 }
 
-TenonErrorCode TenonPlanGetPublishedSeconds(TenonPlan plan, const char* equation, TenonInt rows,
-                                            TenonInt columns, TenonInt convRows,
-                                            TenonInt convColumns, double* seconds) noexcept {
+TenonErrorCode TenonPlanReport(TenonPlan plan) noexcept {
   return guard(__func__, [&] {
-    const NetworkPlan& asked = deref(plan, "plan");
-    required(seconds, "seconds") = asked.publishedSeconds(textOf(equation, "equation"),
-                                                          {rows, columns}, {convRows, convColumns});
+    const LayerPlan& known = deref(plan, "plan");
+    const std::string text = known.report(); // with all ranks
+    if (known.comm()->rank() == 0)
+      print(viewText(text));
   });
 }
 
-TenonErrorCode TenonPlanCountConversion(const char* from, const char* to, TenonInt processes,
-                                        int ndim, const TenonInt shape[], TenonInt* messages,
-                                        TenonInt* elements) noexcept {
+TenonErrorCode TenonPlanCalibrate(TenonPlan plan, double* latency, double* bandwidth,
+                                  double* flops) noexcept {
   return guard(__func__, [&] {
-    if (processes < 1 || processes > kMostCounted)
-      throw Error(TENON_ERR_ARG, fmt::format("the number of processes is {}; it must be in 1 to {}",
-                                             processes, kMostCounted));
-    // One axis: conversions between properties are defined axis by axis.
-    const GridPtr line = Grid::make({static_cast<int>(processes)});
-    const auto layout = [&](const char* property, const char* name) {
-      return Layout({.shape = listOf(shape, ndim, "shape"),
-                     .grid = line,
-                     .properties = parseProperties(textOf(property, name))});
-    };
-    const Traffic sent = conversionTraffic(layout(from, "from"), layout(to, "to"));
-    giveNumber(messages, sent.messages);
-    giveNumber(elements, sent.cells);
+    const OwnRates rates = deref(plan, "plan").calibrated();
+    if (latency)
+      *latency = rates.links.latency;
+    if (bandwidth)
+      *bandwidth = rates.links.bandwidth;
+    if (flops)
+      *flops = rates.kernels.flops;
+  });
+}
+
+TenonErrorCode TenonPlanSetRatesFrom(TenonPlan plan, TenonPlan measured) noexcept {
+  return guard(__func__, [&] {
+    const OwnRates rates = deref(measured, "measured").calibrated();
+    deref(plan, "plan").setRates(rates);
+  });
+}
+
+TenonErrorCode TenonPlanGetLayer(TenonPlan plan, TenonLayer* layer) noexcept {
+  return guard(__func__, [&] {
+    Layer& made = deref(plan, "plan").layer();
+    required(layer, "layer");
+    give(layer, Ref<Layer>::share(&made));
+  });
+}
+
+TenonErrorCode TenonPlanGetInputLayout(TenonPlan plan, TenonLayout* layout) noexcept {
+  return guard(__func__, [&] {
+    const LayerPlan& known = deref(plan, "plan");
+    const Layout& input = known.inputLayout();
+    required(layout, "layout");
+    give(layout, makeRef<LayoutObject>(known.comm(), input));
   });
 }
 

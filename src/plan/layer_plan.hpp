@@ -19,6 +19,8 @@ namespace tenon {
 
 class LayerPlan final : public NetworkPlan {
 public:
+  static constexpr const char* kClass = "Plan";
+
   // Not collective, but on all ranks alike. Throws TENON_ERR_STATE for a network that is set up.
   LayerPlan(Ref<Layer> network, Index batch);
   ~LayerPlan() override;
@@ -92,7 +94,7 @@ private:
   const PlannedLayer* plannedAt(const std::string& path) const;
   Layout inputWanted(const DeclaredNetwork& declared) const;
   Layout outputFor(const Layout& input) const;
-  // Parameters whose gradients are reduced together have up to so many bytes, by the setting or what is predicted.
+  // The bytes of gradients that are reduced together, by the setting or by what is predicted.
   Index bucketBytes() const;
   void addBuckets();
   void leaveLayers() noexcept;

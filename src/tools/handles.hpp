@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tenon.h>
+#include <tenon/ext/planner.h>
 
 #include <sstream>
 #include <stdexcept>
@@ -100,7 +101,7 @@ using DTensor = Handle<TenonDTensor, TenonDTensorDestroy>;
 using LinearOp = Handle<TenonLinearOp, TenonLinearOpDestroy>;
 using PlacementList = Handle<TenonPlacementList, TenonPlacementListDestroy>;
 using ReductionPrograms = Handle<TenonReductionPrograms, TenonReductionProgramsDestroy>;
-using Plan = Handle<TenonPlan, TenonPlanDestroy>;
+using Planner = Handle<TenonPlanner, TenonPlannerDestroy>;
 using Layer = Handle<TenonLayer, TenonLayerDestroy>;
 using Machine = Handle<TenonMachine, TenonMachineDestroy>;
 

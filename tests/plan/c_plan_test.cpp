@@ -3,6 +3,8 @@
 #include "capi/expect_code.hpp"
 #include "sys/files/part_file.hpp"
 
+#include <tenon/ext/planner.h>
+
 #include <cmath>
 #include <fstream>
 #include <string>
@@ -94,6 +96,7 @@ TEST_F(CPlan, RefusesCallsInTheWrongOrder) {
   expectSuccess(TenonPlanSetUp(plan_));
   expectCode(TENON_ERR_STATE, TenonPlanSetInput(plan_, input_), {"TenonPlanSetUp()"});
   expectCode(TENON_ERR_STATE, TenonPlanSetOutput(plan_, output_), {"TenonPlanSetUp()"});
+  expectCode(TENON_ERR_STATE, TenonPlanFix(plan_, "inner", "n"), {"TenonPlanSetUp()"});
   expectCommonCode(TENON_ERR_STATE, TenonPlanReport(plan_), {"TenonLogEnable()"});
   expectCommonCode(TENON_ERR_STATE, TenonPlanSetRatesFrom(plan_, plan_), {"TenonLogEnable()"});
   expectCode(TENON_ERR_STATE, TenonObjectSetReal(objectOf(plan_), "memory_rate", 1e9),
@@ -162,9 +165,11 @@ TEST_F(CPlan, RunsOnGivenGrids) {
   expectSuccess(TenonObjectSetText(settings, "output_grid", (axis + ":B").c_str()));
   expectSuccess(TenonObjectSetText(settings, "placement", "space"));
   expectSuccess(TenonObjectSetBool(settings, "fewer_processes", TENON_TRUE));
+  expectCode(TENON_ERR_TYPE, TenonObjectSetText(settings, "cost_model", "own"),
+             {"the plan has no setting 'cost_model'"}); // nothing else could run
   expectCode(TENON_ERR_TYPE, TenonObjectSetText(settings, "data_type", "float32"),
              {"the plan has no setting 'data_type'"}); // its layers have
-  expectCommonCode(TENON_ERR_TYPE, TenonPlanSetUp(plan_), {"an earlier", "data_type"});
+  expectCommonCode(TENON_ERR_TYPE, TenonPlanSetUp(plan_), {"an earlier", "cost_model"});
   expectCode(TENON_ERR_ARG, TenonObjectSetIntegers(settings, "gradient_bucket", 1, &tooFew),
              {"-2"});
   expectSuccess(TenonObjectSetIntegers(settings, "gradient_bucket", 1, &bytes));
@@ -192,11 +197,11 @@ TEST_F(CPlan, RefusesAnotherBatchAndForeignPlans) {
   expectCode(TENON_ERR_SHAPE, TenonPlanSetInput(plan_, small), {"[4,16]", "8"});
   expectCode(TENON_ERR_SHAPE, TenonPlanSetOutput(plan_, small), {"[4,16]", "8"});
   expectSuccess(TenonLayoutDestroy(&small));
-  TenonPlan named = nullptr;
-  expectSuccess(TenonPlanCreateNamed(TENON_TEST_NETWORKS "/tables/alexnet.json", 64, &named));
-  expectCode(TENON_ERR_TYPE, TenonPlanSetUp(named), {"TenonPlanCreate()"});
-  expectCode(TENON_ERR_TYPE, TenonPlanReport(named), {"TenonPlanCreate()"});
-  expectSuccess(TenonPlanDestroy(&named));
+  TenonPlanner named = nullptr;
+  expectSuccess(TenonPlannerCreate(TENON_TEST_NETWORKS "/tables/alexnet.json", 64, &named));
+  expectCode(TENON_ERR_HANDLE, TenonPlanSetUp((TenonPlan)named), {"pass a Plan"});
+  expectCode(TENON_ERR_HANDLE, TenonPlannerSearch((TenonPlanner)plan_), {"pass a Planner"});
+  expectSuccess(TenonPlannerDestroy(&named));
 }
 
 // One rank with other settings is an error on all.

@@ -88,6 +88,15 @@ program every_name
   use tenon, only: tenon_layer_shell_get_workspace ! TenonLayerShellGetWorkspace
   use tenon, only: tenon_layer_register ! TenonLayerRegister
   use tenon, only: tenon_linearop_register ! TenonLinearOpRegister
+  use tenon, only: tenon_planner_create ! TenonPlannerCreate
+  use tenon, only: tenon_planner_set_machine ! TenonPlannerSetMachine
+  use tenon, only: tenon_planner_fix ! TenonPlannerFix
+  use tenon, only: tenon_planner_search ! TenonPlannerSearch
+  use tenon, only: tenon_planner_get_number ! TenonPlannerGetNumber
+  use tenon, only: tenon_planner_get_text ! TenonPlannerGetText
+  use tenon, only: tenon_planner_get_published_seconds ! TenonPlannerGetPublishedSeconds
+  use tenon, only: tenon_planner_count_conversion ! TenonPlannerCountConversion
+  use tenon, only: tenon_planner_destroy ! TenonPlannerDestroy
   use tenon, only: tenon_field_series_create ! TenonFieldSeriesCreate
   use tenon, only: tenon_field_series_set_grid ! TenonFieldSeriesSetGrid
   use tenon, only: tenon_field_series_add_tensor ! TenonFieldSeriesAddTensor
@@ -325,29 +334,26 @@ program every_name
   use tenon, only: tenon_partition_unshare_memory ! TenonPartitionUnshareMemory
   use tenon, only: tenon_partition_set_stream ! TenonPartitionSetStream
   use tenon, only: tenon_partition_destroy ! TenonPartitionDestroy
-  use tenon, only: tenon_plan_create_named ! TenonPlanCreateNamed
+  use tenon, only: tenon_plan_create ! TenonPlanCreate
+  use tenon, only: tenon_plan_set_input ! TenonPlanSetInput
+  use tenon, only: tenon_plan_set_output ! TenonPlanSetOutput
   use tenon, only: tenon_plan_set_machine ! TenonPlanSetMachine
   use tenon, only: tenon_plan_fix ! TenonPlanFix
   use tenon, only: tenon_plan_search ! TenonPlanSearch
+  use tenon, only: tenon_plan_set_up ! TenonPlanSetUp
+  use tenon, only: tenon_plan_save ! TenonPlanSave
+  use tenon, only: tenon_plan_load ! TenonPlanLoad
   use tenon, only: tenon_plan_get_number ! TenonPlanGetNumber
   use tenon, only: tenon_plan_get_layer_count ! TenonPlanGetLayerCount
   use tenon, only: tenon_plan_get_layer_name ! TenonPlanGetLayerName
   use tenon, only: tenon_plan_get_word ! TenonPlanGetWord
   use tenon, only: tenon_plan_get_runner_up ! TenonPlanGetRunnerUp
-  use tenon, only: tenon_plan_get_published_seconds ! TenonPlanGetPublishedSeconds
-  use tenon, only: tenon_plan_count_conversion ! TenonPlanCountConversion
-  use tenon, only: tenon_plan_destroy ! TenonPlanDestroy
-  use tenon, only: tenon_plan_create ! TenonPlanCreate
-  use tenon, only: tenon_plan_set_input ! TenonPlanSetInput
-  use tenon, only: tenon_plan_set_output ! TenonPlanSetOutput
-  use tenon, only: tenon_plan_set_up ! TenonPlanSetUp
-  use tenon, only: tenon_plan_save ! TenonPlanSave
-  use tenon, only: tenon_plan_load ! TenonPlanLoad
   use tenon, only: tenon_plan_report ! TenonPlanReport
   use tenon, only: tenon_plan_calibrate ! TenonPlanCalibrate
   use tenon, only: tenon_plan_set_rates_from ! TenonPlanSetRatesFrom
   use tenon, only: tenon_plan_get_layer ! TenonPlanGetLayer
   use tenon, only: tenon_plan_get_input_layout ! TenonPlanGetInputLayout
+  use tenon, only: tenon_plan_destroy ! TenonPlanDestroy
   use tenon, only: tenon_placement_list_create ! TenonPlacementListCreate
   use tenon, only: tenon_placement_list_get_count ! TenonPlacementListGetCount
   use tenon, only: tenon_placement_list_get_matrix ! TenonPlacementListGetMatrix

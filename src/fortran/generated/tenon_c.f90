@@ -647,6 +647,81 @@ module tenon_c
       type(c_ptr), value :: functions
       integer(c_int) :: answer
     end function TenonLinearOpRegister
+    function TenonPlannerCreate(name_or_path, batch, &
+      planner) bind(C, name="TenonPlannerCreate") result(answer)
+      import
+      character(kind=c_char), intent(in) :: name_or_path(*)
+      integer(c_int64_t), value :: batch
+      type(c_ptr), intent(inout) :: planner
+      integer(c_int) :: answer
+    end function TenonPlannerCreate
+    function TenonPlannerSetMachine(planner, machine) bind(C, name="TenonPlannerSetMachine") result(answer)
+      import
+      type(c_ptr), value :: planner
+      type(c_ptr), value :: machine
+      integer(c_int) :: answer
+    end function TenonPlannerSetMachine
+    function TenonPlannerFix(planner, layer, word) bind(C, name="TenonPlannerFix") result(answer)
+      import
+      type(c_ptr), value :: planner
+      character(kind=c_char), intent(in) :: layer(*)
+      character(kind=c_char), intent(in) :: word(*)
+      integer(c_int) :: answer
+    end function TenonPlannerFix
+    function TenonPlannerSearch(planner) bind(C, name="TenonPlannerSearch") result(answer)
+      import
+      type(c_ptr), value :: planner
+      integer(c_int) :: answer
+    end function TenonPlannerSearch
+    function TenonPlannerGetNumber(planner, layer, name, &
+      value) bind(C, name="TenonPlannerGetNumber") result(answer)
+      import
+      type(c_ptr), value :: planner
+      character(kind=c_char), intent(in), optional :: layer(*)
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), intent(out) :: value
+      integer(c_int) :: answer
+    end function TenonPlannerGetNumber
+    function TenonPlannerGetText(planner, index, name, text, length, &
+      needed) bind(C, name="TenonPlannerGetText") result(answer)
+      import
+      type(c_ptr), value :: planner
+      integer(c_int64_t), value :: index
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(out), optional :: text(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int) :: answer
+    end function TenonPlannerGetText
+    function TenonPlannerGetPublishedSeconds(planner, equation, rows, columns, conv_rows, conv_columns, &
+      seconds) bind(C, name="TenonPlannerGetPublishedSeconds") result(answer)
+      import
+      type(c_ptr), value :: planner
+      character(kind=c_char), intent(in) :: equation(*)
+      integer(c_int64_t), value :: rows
+      integer(c_int64_t), value :: columns
+      integer(c_int64_t), value :: conv_rows
+      integer(c_int64_t), value :: conv_columns
+      real(c_double), intent(out) :: seconds
+      integer(c_int) :: answer
+    end function TenonPlannerGetPublishedSeconds
+    function TenonPlannerCountConversion(from, to, processes, ndim, shape, messages, &
+      elements) bind(C, name="TenonPlannerCountConversion") result(answer)
+      import
+      character(kind=c_char), intent(in) :: from(*)
+      character(kind=c_char), intent(in) :: to(*)
+      integer(c_int64_t), value :: processes
+      integer(c_int), value :: ndim
+      integer(c_int64_t), intent(in) :: shape(*)
+      integer(c_int64_t), intent(out), optional :: messages
+      integer(c_int64_t), intent(out), optional :: elements
+      integer(c_int) :: answer
+    end function TenonPlannerCountConversion
+    function TenonPlannerDestroy(planner) bind(C, name="TenonPlannerDestroy") result(answer)
+      import
+      type(c_ptr), intent(inout) :: planner
+      integer(c_int) :: answer
+    end function TenonPlannerDestroy
     function TenonFieldSeriesCreate(comm, path, spatial, &
       series) bind(C, name="TenonFFieldSeriesCreate") result(answer)
       import
@@ -2407,14 +2482,25 @@ module tenon_c
       type(c_ptr), intent(inout) :: partition
       integer(c_int) :: answer
     end function TenonPartitionDestroy
-    function TenonPlanCreateNamed(name_or_path, batch, &
-      plan) bind(C, name="TenonPlanCreateNamed") result(answer)
+    function TenonPlanCreate(network, batch, plan) bind(C, name="TenonPlanCreate") result(answer)
       import
-      character(kind=c_char), intent(in) :: name_or_path(*)
+      type(c_ptr), value :: network
       integer(c_int64_t), value :: batch
       type(c_ptr), intent(inout) :: plan
       integer(c_int) :: answer
-    end function TenonPlanCreateNamed
+    end function TenonPlanCreate
+    function TenonPlanSetInput(plan, layout) bind(C, name="TenonPlanSetInput") result(answer)
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: layout
+      integer(c_int) :: answer
+    end function TenonPlanSetInput
+    function TenonPlanSetOutput(plan, layout) bind(C, name="TenonPlanSetOutput") result(answer)
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: layout
+      integer(c_int) :: answer
+    end function TenonPlanSetOutput
     function TenonPlanSetMachine(plan, machine) bind(C, name="TenonPlanSetMachine") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2433,6 +2519,23 @@ module tenon_c
       type(c_ptr), value :: plan
       integer(c_int) :: answer
     end function TenonPlanSearch
+    function TenonPlanSetUp(plan) bind(C, name="TenonPlanSetUp") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int) :: answer
+    end function TenonPlanSetUp
+    function TenonPlanSave(plan, path) bind(C, name="TenonPlanSave") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: answer
+    end function TenonPlanSave
+    function TenonPlanLoad(plan, path) bind(C, name="TenonPlanLoad") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: answer
+    end function TenonPlanLoad
     function TenonPlanGetNumber(plan, layer, name, value) bind(C, name="TenonPlanGetNumber") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2477,71 +2580,6 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
     end function TenonPlanGetRunnerUp
-    function TenonPlanGetPublishedSeconds(plan, equation, rows, columns, conv_rows, conv_columns, &
-      seconds) bind(C, name="TenonPlanGetPublishedSeconds") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: equation(*)
-      integer(c_int64_t), value :: rows
-      integer(c_int64_t), value :: columns
-      integer(c_int64_t), value :: conv_rows
-      integer(c_int64_t), value :: conv_columns
-      real(c_double), intent(out) :: seconds
-      integer(c_int) :: answer
-    end function TenonPlanGetPublishedSeconds
-    function TenonPlanCountConversion(from, to, processes, ndim, shape, messages, &
-      elements) bind(C, name="TenonPlanCountConversion") result(answer)
-      import
-      character(kind=c_char), intent(in) :: from(*)
-      character(kind=c_char), intent(in) :: to(*)
-      integer(c_int64_t), value :: processes
-      integer(c_int), value :: ndim
-      integer(c_int64_t), intent(in) :: shape(*)
-      integer(c_int64_t), intent(out), optional :: messages
-      integer(c_int64_t), intent(out), optional :: elements
-      integer(c_int) :: answer
-    end function TenonPlanCountConversion
-    function TenonPlanDestroy(plan) bind(C, name="TenonPlanDestroy") result(answer)
-      import
-      type(c_ptr), intent(inout) :: plan
-      integer(c_int) :: answer
-    end function TenonPlanDestroy
-    function TenonPlanCreate(network, batch, plan) bind(C, name="TenonPlanCreate") result(answer)
-      import
-      type(c_ptr), value :: network
-      integer(c_int64_t), value :: batch
-      type(c_ptr), intent(inout) :: plan
-      integer(c_int) :: answer
-    end function TenonPlanCreate
-    function TenonPlanSetInput(plan, layout) bind(C, name="TenonPlanSetInput") result(answer)
-      import
-      type(c_ptr), value :: plan
-      type(c_ptr), value :: layout
-      integer(c_int) :: answer
-    end function TenonPlanSetInput
-    function TenonPlanSetOutput(plan, layout) bind(C, name="TenonPlanSetOutput") result(answer)
-      import
-      type(c_ptr), value :: plan
-      type(c_ptr), value :: layout
-      integer(c_int) :: answer
-    end function TenonPlanSetOutput
-    function TenonPlanSetUp(plan) bind(C, name="TenonPlanSetUp") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int) :: answer
-    end function TenonPlanSetUp
-    function TenonPlanSave(plan, path) bind(C, name="TenonPlanSave") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: path(*)
-      integer(c_int) :: answer
-    end function TenonPlanSave
-    function TenonPlanLoad(plan, path) bind(C, name="TenonPlanLoad") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: path(*)
-      integer(c_int) :: answer
-    end function TenonPlanLoad
     function TenonPlanReport(plan) bind(C, name="TenonPlanReport") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2574,6 +2612,11 @@ module tenon_c
       type(c_ptr), intent(inout) :: layout
       integer(c_int) :: answer
     end function TenonPlanGetInputLayout
+    function TenonPlanDestroy(plan) bind(C, name="TenonPlanDestroy") result(answer)
+      import
+      type(c_ptr), intent(inout) :: plan
+      integer(c_int) :: answer
+    end function TenonPlanDestroy
     function TenonPlacementListCreate(levels, system, axes, sizes, &
       list) bind(C, name="TenonPlacementListCreate") result(answer)
       import

@@ -87,6 +87,15 @@ module tenon_calls
   public :: tenon_layer_shell_get_workspace
   public :: tenon_layer_register
   public :: tenon_linearop_register
+  public :: tenon_planner_create
+  public :: tenon_planner_set_machine
+  public :: tenon_planner_fix
+  public :: tenon_planner_search
+  public :: tenon_planner_get_number
+  public :: tenon_planner_get_text
+  public :: tenon_planner_get_published_seconds
+  public :: tenon_planner_count_conversion
+  public :: tenon_planner_destroy
   public :: tenon_field_series_create
   public :: tenon_field_series_set_grid
   public :: tenon_field_series_add_tensor
@@ -315,29 +324,26 @@ module tenon_calls
   public :: tenon_partition_get_axis_comm
   public :: tenon_partition_set_stream
   public :: tenon_partition_destroy
-  public :: tenon_plan_create_named
+  public :: tenon_plan_create
+  public :: tenon_plan_set_input
+  public :: tenon_plan_set_output
   public :: tenon_plan_set_machine
   public :: tenon_plan_fix
   public :: tenon_plan_search
+  public :: tenon_plan_set_up
+  public :: tenon_plan_save
+  public :: tenon_plan_load
   public :: tenon_plan_get_number
   public :: tenon_plan_get_layer_count
   public :: tenon_plan_get_layer_name
   public :: tenon_plan_get_word
   public :: tenon_plan_get_runner_up
-  public :: tenon_plan_get_published_seconds
-  public :: tenon_plan_count_conversion
-  public :: tenon_plan_destroy
-  public :: tenon_plan_create
-  public :: tenon_plan_set_input
-  public :: tenon_plan_set_output
-  public :: tenon_plan_set_up
-  public :: tenon_plan_save
-  public :: tenon_plan_load
   public :: tenon_plan_report
   public :: tenon_plan_calibrate
   public :: tenon_plan_set_rates_from
   public :: tenon_plan_get_layer
   public :: tenon_plan_get_input_layout
+  public :: tenon_plan_destroy
   public :: tenon_placement_list_create
   public :: tenon_placement_list_get_count
   public :: tenon_placement_list_get_matrix
@@ -379,7 +385,7 @@ module tenon_calls
     procedure tenon_checkpoint_read_latest_int64, tenon_checkpoint_read_latest_int32
   end interface
   interface tenon_destroy
-    procedure tenon_checkpoint_destroy, tenon_dataset_destroy, tenon_dtensor_destroy, &
+    procedure tenon_checkpoint_destroy, tenon_dataset_destroy, tenon_dtensor_destroy, tenon_planner_destroy, &
       tenon_field_series_destroy, tenon_layer_destroy, tenon_layout_destroy, tenon_linearop_destroy, &
       tenon_machine_destroy, tenon_optimizer_destroy, tenon_partition_destroy, tenon_plan_destroy, &
       tenon_placement_list_destroy, tenon_reduction_programs_destroy, tenon_trainer_destroy
@@ -440,6 +446,18 @@ module tenon_calls
   end interface
   interface tenon_layer_shell_set_workspace
     procedure tenon_layer_shell_set_workspace_int64, tenon_layer_shell_set_workspace_int32
+  end interface
+  interface tenon_planner_create
+    procedure tenon_planner_create_int64, tenon_planner_create_int32
+  end interface
+  interface tenon_planner_get_text
+    procedure tenon_planner_get_text_int64, tenon_planner_get_text_int32
+  end interface
+  interface tenon_planner_get_published_seconds
+    procedure tenon_planner_get_published_seconds_int64, tenon_planner_get_published_seconds_int32
+  end interface
+  interface tenon_planner_count_conversion
+    procedure tenon_planner_count_conversion_int64, tenon_planner_count_conversion_int32
   end interface
   interface tenon_field_series_create
     procedure tenon_field_series_create_f08, tenon_field_series_create_mpi
@@ -602,128 +620,133 @@ module tenon_calls
     procedure tenon_machine_get_ranks_int64, tenon_machine_get_ranks_int32
   end interface
   interface tenon_set_name
-    procedure tenon_set_name_trainer, tenon_set_name_partition, tenon_set_name_layout, &
-      tenon_set_name_dtensor, tenon_set_name_linearop, tenon_set_name_layer, tenon_set_name_machine, &
-      tenon_set_name_optimizer, tenon_set_name_dataset, tenon_set_name_checkpoint, &
+    procedure tenon_set_name_planner, tenon_set_name_trainer, tenon_set_name_partition, &
+      tenon_set_name_layout, tenon_set_name_dtensor, tenon_set_name_linearop, tenon_set_name_layer, &
+      tenon_set_name_machine, tenon_set_name_optimizer, tenon_set_name_dataset, tenon_set_name_checkpoint, &
       tenon_set_name_field_series, tenon_set_name_placement_list, tenon_set_name_reduction_programs, &
       tenon_set_name_plan
   end interface
   interface tenon_get_name
-    procedure tenon_get_name_trainer, tenon_get_name_partition, tenon_get_name_layout, &
-      tenon_get_name_dtensor, tenon_get_name_linearop, tenon_get_name_layer, tenon_get_name_machine, &
-      tenon_get_name_optimizer, tenon_get_name_dataset, tenon_get_name_checkpoint, &
+    procedure tenon_get_name_planner, tenon_get_name_trainer, tenon_get_name_partition, &
+      tenon_get_name_layout, tenon_get_name_dtensor, tenon_get_name_linearop, tenon_get_name_layer, &
+      tenon_get_name_machine, tenon_get_name_optimizer, tenon_get_name_dataset, tenon_get_name_checkpoint, &
       tenon_get_name_field_series, tenon_get_name_placement_list, tenon_get_name_reduction_programs, &
       tenon_get_name_plan
   end interface
   interface tenon_set_options_prefix
-    procedure tenon_set_options_prefix_trainer, tenon_set_options_prefix_partition, &
-      tenon_set_options_prefix_layout, tenon_set_options_prefix_dtensor, tenon_set_options_prefix_linearop, &
-      tenon_set_options_prefix_layer, tenon_set_options_prefix_machine, tenon_set_options_prefix_optimizer, &
-      tenon_set_options_prefix_dataset, tenon_set_options_prefix_checkpoint, &
-      tenon_set_options_prefix_field_series, tenon_set_options_prefix_placement_list, &
-      tenon_set_options_prefix_reduction_programs, tenon_set_options_prefix_plan
+    procedure tenon_set_options_prefix_planner, tenon_set_options_prefix_trainer, &
+      tenon_set_options_prefix_partition, tenon_set_options_prefix_layout, tenon_set_options_prefix_dtensor, &
+      tenon_set_options_prefix_linearop, tenon_set_options_prefix_layer, tenon_set_options_prefix_machine, &
+      tenon_set_options_prefix_optimizer, tenon_set_options_prefix_dataset, &
+      tenon_set_options_prefix_checkpoint, tenon_set_options_prefix_field_series, &
+      tenon_set_options_prefix_placement_list, tenon_set_options_prefix_reduction_programs, &
+      tenon_set_options_prefix_plan
   end interface
   interface tenon_get_options_prefix
-    procedure tenon_get_options_prefix_trainer, tenon_get_options_prefix_partition, &
-      tenon_get_options_prefix_layout, tenon_get_options_prefix_dtensor, tenon_get_options_prefix_linearop, &
-      tenon_get_options_prefix_layer, tenon_get_options_prefix_machine, tenon_get_options_prefix_optimizer, &
-      tenon_get_options_prefix_dataset, tenon_get_options_prefix_checkpoint, &
-      tenon_get_options_prefix_field_series, tenon_get_options_prefix_placement_list, &
-      tenon_get_options_prefix_reduction_programs, tenon_get_options_prefix_plan
+    procedure tenon_get_options_prefix_planner, tenon_get_options_prefix_trainer, &
+      tenon_get_options_prefix_partition, tenon_get_options_prefix_layout, tenon_get_options_prefix_dtensor, &
+      tenon_get_options_prefix_linearop, tenon_get_options_prefix_layer, tenon_get_options_prefix_machine, &
+      tenon_get_options_prefix_optimizer, tenon_get_options_prefix_dataset, &
+      tenon_get_options_prefix_checkpoint, tenon_get_options_prefix_field_series, &
+      tenon_get_options_prefix_placement_list, tenon_get_options_prefix_reduction_programs, &
+      tenon_get_options_prefix_plan
   end interface
   interface tenon_get_class
-    procedure tenon_get_class_trainer, tenon_get_class_partition, tenon_get_class_layout, &
-      tenon_get_class_dtensor, tenon_get_class_linearop, tenon_get_class_layer, tenon_get_class_machine, &
-      tenon_get_class_optimizer, tenon_get_class_dataset, tenon_get_class_checkpoint, &
-      tenon_get_class_field_series, tenon_get_class_placement_list, tenon_get_class_reduction_programs, &
-      tenon_get_class_plan
+    procedure tenon_get_class_planner, tenon_get_class_trainer, tenon_get_class_partition, &
+      tenon_get_class_layout, tenon_get_class_dtensor, tenon_get_class_linearop, tenon_get_class_layer, &
+      tenon_get_class_machine, tenon_get_class_optimizer, tenon_get_class_dataset, &
+      tenon_get_class_checkpoint, tenon_get_class_field_series, tenon_get_class_placement_list, &
+      tenon_get_class_reduction_programs, tenon_get_class_plan
   end interface
   interface tenon_get_type
-    procedure tenon_get_type_trainer, tenon_get_type_partition, tenon_get_type_layout, &
-      tenon_get_type_dtensor, tenon_get_type_linearop, tenon_get_type_layer, tenon_get_type_machine, &
-      tenon_get_type_optimizer, tenon_get_type_dataset, tenon_get_type_checkpoint, &
+    procedure tenon_get_type_planner, tenon_get_type_trainer, tenon_get_type_partition, &
+      tenon_get_type_layout, tenon_get_type_dtensor, tenon_get_type_linearop, tenon_get_type_layer, &
+      tenon_get_type_machine, tenon_get_type_optimizer, tenon_get_type_dataset, tenon_get_type_checkpoint, &
       tenon_get_type_field_series, tenon_get_type_placement_list, tenon_get_type_reduction_programs, &
       tenon_get_type_plan
   end interface
   interface tenon_get_comm
-    procedure tenon_get_comm_trainer_f08, tenon_get_comm_trainer_mpi, tenon_get_comm_partition_f08, &
-      tenon_get_comm_partition_mpi, tenon_get_comm_layout_f08, tenon_get_comm_layout_mpi, &
-      tenon_get_comm_dtensor_f08, tenon_get_comm_dtensor_mpi, tenon_get_comm_linearop_f08, &
-      tenon_get_comm_linearop_mpi, tenon_get_comm_layer_f08, tenon_get_comm_layer_mpi, &
-      tenon_get_comm_machine_f08, tenon_get_comm_machine_mpi, tenon_get_comm_optimizer_f08, &
-      tenon_get_comm_optimizer_mpi, tenon_get_comm_dataset_f08, tenon_get_comm_dataset_mpi, &
-      tenon_get_comm_checkpoint_f08, tenon_get_comm_checkpoint_mpi, tenon_get_comm_field_series_f08, &
-      tenon_get_comm_field_series_mpi, tenon_get_comm_placement_list_f08, tenon_get_comm_placement_list_mpi, &
+    procedure tenon_get_comm_planner_f08, tenon_get_comm_planner_mpi, tenon_get_comm_trainer_f08, &
+      tenon_get_comm_trainer_mpi, tenon_get_comm_partition_f08, tenon_get_comm_partition_mpi, &
+      tenon_get_comm_layout_f08, tenon_get_comm_layout_mpi, tenon_get_comm_dtensor_f08, &
+      tenon_get_comm_dtensor_mpi, tenon_get_comm_linearop_f08, tenon_get_comm_linearop_mpi, &
+      tenon_get_comm_layer_f08, tenon_get_comm_layer_mpi, tenon_get_comm_machine_f08, &
+      tenon_get_comm_machine_mpi, tenon_get_comm_optimizer_f08, tenon_get_comm_optimizer_mpi, &
+      tenon_get_comm_dataset_f08, tenon_get_comm_dataset_mpi, tenon_get_comm_checkpoint_f08, &
+      tenon_get_comm_checkpoint_mpi, tenon_get_comm_field_series_f08, tenon_get_comm_field_series_mpi, &
+      tenon_get_comm_placement_list_f08, tenon_get_comm_placement_list_mpi, &
       tenon_get_comm_reduction_programs_f08, tenon_get_comm_reduction_programs_mpi, tenon_get_comm_plan_f08, &
       tenon_get_comm_plan_mpi
   end interface
   interface tenon_retain
-    procedure tenon_retain_trainer, tenon_retain_partition, tenon_retain_layout, tenon_retain_dtensor, &
-      tenon_retain_linearop, tenon_retain_layer, tenon_retain_machine, tenon_retain_optimizer, &
-      tenon_retain_dataset, tenon_retain_checkpoint, tenon_retain_field_series, tenon_retain_placement_list, &
-      tenon_retain_reduction_programs, tenon_retain_plan
+    procedure tenon_retain_planner, tenon_retain_trainer, tenon_retain_partition, tenon_retain_layout, &
+      tenon_retain_dtensor, tenon_retain_linearop, tenon_retain_layer, tenon_retain_machine, &
+      tenon_retain_optimizer, tenon_retain_dataset, tenon_retain_checkpoint, tenon_retain_field_series, &
+      tenon_retain_placement_list, tenon_retain_reduction_programs, tenon_retain_plan
   end interface
   interface tenon_get_references
-    procedure tenon_get_references_trainer, tenon_get_references_partition, tenon_get_references_layout, &
-      tenon_get_references_dtensor, tenon_get_references_linearop, tenon_get_references_layer, &
-      tenon_get_references_machine, tenon_get_references_optimizer, tenon_get_references_dataset, &
-      tenon_get_references_checkpoint, tenon_get_references_field_series, &
+    procedure tenon_get_references_planner, tenon_get_references_trainer, tenon_get_references_partition, &
+      tenon_get_references_layout, tenon_get_references_dtensor, tenon_get_references_linearop, &
+      tenon_get_references_layer, tenon_get_references_machine, tenon_get_references_optimizer, &
+      tenon_get_references_dataset, tenon_get_references_checkpoint, tenon_get_references_field_series, &
       tenon_get_references_placement_list, tenon_get_references_reduction_programs, tenon_get_references_plan
   end interface
   interface tenon_view
-    procedure tenon_view_trainer, tenon_view_partition, tenon_view_layout, tenon_view_dtensor, &
-      tenon_view_linearop, tenon_view_layer, tenon_view_machine, tenon_view_optimizer, tenon_view_dataset, &
-      tenon_view_checkpoint, tenon_view_field_series, tenon_view_placement_list, &
+    procedure tenon_view_planner, tenon_view_trainer, tenon_view_partition, tenon_view_layout, &
+      tenon_view_dtensor, tenon_view_linearop, tenon_view_layer, tenon_view_machine, tenon_view_optimizer, &
+      tenon_view_dataset, tenon_view_checkpoint, tenon_view_field_series, tenon_view_placement_list, &
       tenon_view_reduction_programs, tenon_view_plan
   end interface
   interface tenon_set_integers
-    procedure tenon_set_integers_trainer_int64, tenon_set_integers_trainer_int32, &
-      tenon_set_integers_layer_int64, tenon_set_integers_layer_int32, tenon_set_integers_optimizer_int64, &
-      tenon_set_integers_optimizer_int32, tenon_set_integers_dataset_int64, tenon_set_integers_dataset_int32, &
+    procedure tenon_set_integers_planner_int64, tenon_set_integers_planner_int32, &
+      tenon_set_integers_trainer_int64, tenon_set_integers_trainer_int32, tenon_set_integers_layer_int64, &
+      tenon_set_integers_layer_int32, tenon_set_integers_optimizer_int64, tenon_set_integers_optimizer_int32, &
+      tenon_set_integers_dataset_int64, tenon_set_integers_dataset_int32, &
       tenon_set_integers_checkpoint_int64, tenon_set_integers_checkpoint_int32, &
       tenon_set_integers_field_series_int64, tenon_set_integers_field_series_int32, &
       tenon_set_integers_plan_int64, tenon_set_integers_plan_int32
   end interface
   interface tenon_set_real
-    procedure tenon_set_real_trainer, tenon_set_real_layer, tenon_set_real_optimizer, tenon_set_real_dataset, &
-      tenon_set_real_checkpoint, tenon_set_real_field_series, tenon_set_real_plan
+    procedure tenon_set_real_planner, tenon_set_real_trainer, tenon_set_real_layer, tenon_set_real_optimizer, &
+      tenon_set_real_dataset, tenon_set_real_checkpoint, tenon_set_real_field_series, tenon_set_real_plan
   end interface
   interface tenon_set_text
-    procedure tenon_set_text_trainer, tenon_set_text_layer, tenon_set_text_optimizer, tenon_set_text_dataset, &
-      tenon_set_text_checkpoint, tenon_set_text_field_series, tenon_set_text_plan
+    procedure tenon_set_text_planner, tenon_set_text_trainer, tenon_set_text_layer, tenon_set_text_optimizer, &
+      tenon_set_text_dataset, tenon_set_text_checkpoint, tenon_set_text_field_series, tenon_set_text_plan
   end interface
   interface tenon_set_bool
-    procedure tenon_set_bool_trainer, tenon_set_bool_layer, tenon_set_bool_optimizer, tenon_set_bool_dataset, &
-      tenon_set_bool_checkpoint, tenon_set_bool_field_series, tenon_set_bool_plan
+    procedure tenon_set_bool_planner, tenon_set_bool_trainer, tenon_set_bool_layer, tenon_set_bool_optimizer, &
+      tenon_set_bool_dataset, tenon_set_bool_checkpoint, tenon_set_bool_field_series, tenon_set_bool_plan
   end interface
   interface tenon_set_from_options
-    procedure tenon_set_from_options_trainer, tenon_set_from_options_layer, tenon_set_from_options_optimizer, &
-      tenon_set_from_options_dataset, tenon_set_from_options_checkpoint, tenon_set_from_options_field_series, &
-      tenon_set_from_options_plan
+    procedure tenon_set_from_options_planner, tenon_set_from_options_trainer, tenon_set_from_options_layer, &
+      tenon_set_from_options_optimizer, tenon_set_from_options_dataset, tenon_set_from_options_checkpoint, &
+      tenon_set_from_options_field_series, tenon_set_from_options_plan
   end interface
   interface tenon_get_integers
-    procedure tenon_get_integers_trainer_int64, tenon_get_integers_trainer_int32, &
-      tenon_get_integers_layer_int64, tenon_get_integers_layer_int32, tenon_get_integers_optimizer_int64, &
-      tenon_get_integers_optimizer_int32, tenon_get_integers_dataset_int64, tenon_get_integers_dataset_int32, &
+    procedure tenon_get_integers_planner_int64, tenon_get_integers_planner_int32, &
+      tenon_get_integers_trainer_int64, tenon_get_integers_trainer_int32, tenon_get_integers_layer_int64, &
+      tenon_get_integers_layer_int32, tenon_get_integers_optimizer_int64, tenon_get_integers_optimizer_int32, &
+      tenon_get_integers_dataset_int64, tenon_get_integers_dataset_int32, &
       tenon_get_integers_checkpoint_int64, tenon_get_integers_checkpoint_int32, &
       tenon_get_integers_field_series_int64, tenon_get_integers_field_series_int32, &
       tenon_get_integers_plan_int64, tenon_get_integers_plan_int32
   end interface
   interface tenon_get_real
-    procedure tenon_get_real_trainer, tenon_get_real_layer, tenon_get_real_optimizer, tenon_get_real_dataset, &
-      tenon_get_real_checkpoint, tenon_get_real_field_series, tenon_get_real_plan
+    procedure tenon_get_real_planner, tenon_get_real_trainer, tenon_get_real_layer, tenon_get_real_optimizer, &
+      tenon_get_real_dataset, tenon_get_real_checkpoint, tenon_get_real_field_series, tenon_get_real_plan
   end interface
   interface tenon_get_text
-    procedure tenon_get_text_trainer, tenon_get_text_layer, tenon_get_text_optimizer, tenon_get_text_dataset, &
-      tenon_get_text_checkpoint, tenon_get_text_field_series, tenon_get_text_plan
+    procedure tenon_get_text_planner, tenon_get_text_trainer, tenon_get_text_layer, tenon_get_text_optimizer, &
+      tenon_get_text_dataset, tenon_get_text_checkpoint, tenon_get_text_field_series, tenon_get_text_plan
   end interface
   interface tenon_get_bool
-    procedure tenon_get_bool_trainer, tenon_get_bool_layer, tenon_get_bool_optimizer, tenon_get_bool_dataset, &
-      tenon_get_bool_checkpoint, tenon_get_bool_field_series, tenon_get_bool_plan
+    procedure tenon_get_bool_planner, tenon_get_bool_trainer, tenon_get_bool_layer, tenon_get_bool_optimizer, &
+      tenon_get_bool_dataset, tenon_get_bool_checkpoint, tenon_get_bool_field_series, tenon_get_bool_plan
   end interface
   interface tenon_is_set
-    procedure tenon_is_set_trainer, tenon_is_set_layer, tenon_is_set_optimizer, tenon_is_set_dataset, &
-      tenon_is_set_checkpoint, tenon_is_set_field_series, tenon_is_set_plan
+    procedure tenon_is_set_planner, tenon_is_set_trainer, tenon_is_set_layer, tenon_is_set_optimizer, &
+      tenon_is_set_dataset, tenon_is_set_checkpoint, tenon_is_set_field_series, tenon_is_set_plan
   end interface
   interface tenon_optimizer_get_steps
     procedure tenon_optimizer_get_steps_int64, tenon_optimizer_get_steps_int32
@@ -747,23 +770,14 @@ module tenon_calls
   interface tenon_partition_get_axis_comm
     procedure tenon_partition_get_axis_comm_f08, tenon_partition_get_axis_comm_mpi
   end interface
-  interface tenon_plan_create_named
-    procedure tenon_plan_create_named_int64, tenon_plan_create_named_int32
+  interface tenon_plan_create
+    procedure tenon_plan_create_int64, tenon_plan_create_int32
   end interface
   interface tenon_plan_get_layer_count
     procedure tenon_plan_get_layer_count_int64, tenon_plan_get_layer_count_int32
   end interface
   interface tenon_plan_get_layer_name
     procedure tenon_plan_get_layer_name_int64, tenon_plan_get_layer_name_int32
-  end interface
-  interface tenon_plan_get_published_seconds
-    procedure tenon_plan_get_published_seconds_int64, tenon_plan_get_published_seconds_int32
-  end interface
-  interface tenon_plan_count_conversion
-    procedure tenon_plan_count_conversion_int64, tenon_plan_count_conversion_int32
-  end interface
-  interface tenon_plan_create
-    procedure tenon_plan_create_int64, tenon_plan_create_int32
   end interface
   interface tenon_placement_list_create
     procedure tenon_placement_list_create_int64, tenon_placement_list_create_int32
@@ -2152,6 +2166,204 @@ contains
     tenon_code = TenonLinearOpRegister(trim(name)//c_null_char, functions)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_register
+  ! Creates a plan of a network by its name. Not collective.
+  subroutine tenon_planner_create_int64(name_or_path, batch, planner, ierr)
+    character(len=*), intent(in) :: name_or_path
+    integer(c_int64_t), intent(in) :: batch
+    type(tenon_planner), intent(out) :: planner
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlannerCreate(trim(name_or_path)//c_null_char, int(batch, c_int64_t), planner%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_planner_create_int64
+  ! Creates a plan of a network by its name. Not collective.
+  subroutine tenon_planner_create_int32(name_or_path, batch, planner, ierr)
+    character(len=*), intent(in) :: name_or_path
+    integer(c_int32_t), intent(in) :: batch
+    type(tenon_planner), intent(out) :: planner
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlannerCreate(trim(name_or_path)//c_null_char, int(batch, c_int64_t), planner%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_planner_create_int32
+  ! Sets the machine that the processes would run on. Not collective.
+  subroutine tenon_planner_set_machine(planner, machine, ierr)
+    type(tenon_planner), intent(in) :: planner
+    type(tenon_machine), intent(in) :: machine
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlannerSetMachine(planner%handle, machine%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_planner_set_machine
+  ! Fixes the word of a layer. Not collective.
+  subroutine tenon_planner_fix(planner, layer, word, ierr)
+    type(tenon_planner), intent(in) :: planner
+    character(len=*), intent(in) :: layer
+    character(len=*), intent(in) :: word
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlannerFix(planner%handle, trim(layer)//c_null_char, trim(word)//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_planner_fix
+  ! Finds the plan that takes the least time. Not collective.
+  subroutine tenon_planner_search(planner, ierr)
+    type(tenon_planner), intent(in) :: planner
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlannerSearch(planner%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_planner_search
+  ! Returns a number of the plan, or of one of its layers. Not collective.
+  subroutine tenon_planner_get_number(planner, name, value, layer, ierr)
+    type(tenon_planner), intent(in) :: planner
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    character(len=*), intent(in), optional :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_layer
+    real(c_double) :: c_value
+    if (present(layer)) c_layer = trim(layer)//c_null_char
+    tenon_code = TenonPlannerGetNumber(planner%handle, c_layer, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_planner_get_number
+  ! Returns a text of a planned layer. Not collective.
+  subroutine tenon_planner_get_text_int64(planner, index, name, text, ierr)
+    type(tenon_planner), intent(in) :: planner
+    integer(c_int64_t), intent(in) :: index
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonPlannerGetText(planner%handle, int(index - 1, c_int64_t), trim(name)//c_null_char, &
+      c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonPlannerGetText(planner%handle, int(index - 1, c_int64_t), trim(name)//c_null_char, &
+        c_text, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_planner_get_text_int64
+  ! Returns a text of a planned layer. Not collective.
+  subroutine tenon_planner_get_text_int32(planner, index, name, text, ierr)
+    type(tenon_planner), intent(in) :: planner
+    integer(c_int32_t), intent(in) :: index
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonPlannerGetText(planner%handle, int(index - 1, c_int64_t), trim(name)//c_null_char, &
+      c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonPlannerGetText(planner%handle, int(index - 1, c_int64_t), trim(name)//c_null_char, &
+        c_text, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_planner_get_text_int32
+  ! Returns the cost of one training iteration by a published equation. Not collective.
+  subroutine tenon_planner_get_published_seconds_int64(planner, equation, rows, columns, conv_rows, &
+    conv_columns, seconds, ierr)
+    type(tenon_planner), intent(in) :: planner
+    character(len=*), intent(in) :: equation
+    integer(c_int64_t), intent(in) :: rows
+    integer(c_int64_t), intent(in) :: columns
+    integer(c_int64_t), intent(in) :: conv_rows
+    integer(c_int64_t), intent(in) :: conv_columns
+    real(c_double), intent(out) :: seconds
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_seconds
+    tenon_code = TenonPlannerGetPublishedSeconds(planner%handle, trim(equation)//c_null_char, &
+      int(rows, c_int64_t), int(columns, c_int64_t), int(conv_rows, c_int64_t), int(conv_columns, c_int64_t), &
+      c_seconds)
+    if (tenon_code == TENON_SUCCESS) then
+      seconds = c_seconds
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_planner_get_published_seconds_int64
+  ! Returns the cost of one training iteration by a published equation. Not collective.
+  subroutine tenon_planner_get_published_seconds_int32(planner, equation, rows, columns, conv_rows, &
+    conv_columns, seconds, ierr)
+    type(tenon_planner), intent(in) :: planner
+    character(len=*), intent(in) :: equation
+    integer(c_int32_t), intent(in) :: rows
+    integer(c_int32_t), intent(in) :: columns
+    integer(c_int32_t), intent(in) :: conv_rows
+    integer(c_int32_t), intent(in) :: conv_columns
+    real(c_double), intent(out) :: seconds
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_seconds
+    tenon_code = TenonPlannerGetPublishedSeconds(planner%handle, trim(equation)//c_null_char, &
+      int(rows, c_int64_t), int(columns, c_int64_t), int(conv_rows, c_int64_t), int(conv_columns, c_int64_t), &
+      c_seconds)
+    if (tenon_code == TENON_SUCCESS) then
+      seconds = c_seconds
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_planner_get_published_seconds_int32
+  ! Counts what a conversion between two properties sends as one exchange. Not collective.
+  subroutine tenon_planner_count_conversion_int64(from, to, processes, shape, messages, elements, ierr)
+    character(len=*), intent(in) :: from
+    character(len=*), intent(in) :: to
+    integer(c_int64_t), intent(in) :: processes
+    integer(c_int64_t), intent(in) :: shape(:)
+    integer(c_int64_t), intent(out), optional :: messages
+    integer(c_int64_t), intent(out), optional :: elements
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    integer(c_int64_t) :: c_messages
+    integer(c_int64_t) :: c_elements
+    c_ndim = size(shape)
+    tenon_code = TenonPlannerCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
+      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
+      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_planner_count_conversion_int64
+  ! Counts what a conversion between two properties sends as one exchange. Not collective.
+  subroutine tenon_planner_count_conversion_int32(from, to, processes, shape, messages, elements, ierr)
+    character(len=*), intent(in) :: from
+    character(len=*), intent(in) :: to
+    integer(c_int32_t), intent(in) :: processes
+    integer(c_int32_t), intent(in) :: shape(:)
+    integer(c_int32_t), intent(out), optional :: messages
+    integer(c_int32_t), intent(out), optional :: elements
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    integer(c_int64_t) :: c_messages
+    integer(c_int64_t) :: c_elements
+    c_ndim = size(shape)
+    tenon_code = TenonPlannerCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
+      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
+      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_planner_count_conversion_int32
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_planner_destroy(planner, ierr)
+    type(tenon_planner), intent(inout) :: planner
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlannerDestroy(planner%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_planner_destroy
   subroutine tenon_field_series_create_f08(comm, path, spatial, series, ierr)
     type(MPI_Comm), intent(in) :: comm
     character(len=*), intent(in) :: path
@@ -5070,6 +5282,17 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_machine_destroy
   ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_planner(object, name, ierr)
+    type(tenon_planner), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_name_planner
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_trainer(object, name, ierr)
     type(tenon_trainer), intent(in) :: object
     character(len=*), intent(in), optional :: name
@@ -5223,6 +5446,22 @@ contains
     tenon_code = TenonObjectSetName(object%handle, c_name)
     call finish(tenon_code, ierr)
   end subroutine tenon_set_name_plan
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_planner(object, name, ierr)
+    type(tenon_planner), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_name_planner
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_trainer(object, name, ierr)
     type(tenon_trainer), intent(in) :: object
@@ -5448,6 +5687,17 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_get_name_plan
   ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_planner(object, prefix, ierr)
+    type(tenon_planner), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_options_prefix_planner
+  ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_trainer(object, prefix, ierr)
     type(tenon_trainer), intent(in) :: object
     character(len=*), intent(in), optional :: prefix
@@ -5601,6 +5851,22 @@ contains
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
     call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_plan
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_planner(object, prefix, ierr)
+    type(tenon_planner), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_options_prefix_planner
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_trainer(object, prefix, ierr)
     type(tenon_trainer), intent(in) :: object
@@ -5826,6 +6092,22 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_plan
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_planner(object, name, ierr)
+    type(tenon_planner), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_class_planner
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_trainer(object, name, ierr)
     type(tenon_trainer), intent(in) :: object
     character(len=:), allocatable, intent(out) :: name
@@ -6050,6 +6332,22 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_get_class_plan
   ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_planner(object, type, ierr)
+    type(tenon_planner), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_planner
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
   subroutine tenon_get_type_trainer(object, type, ierr)
     type(tenon_trainer), intent(in) :: object
     character(len=:), allocatable, intent(out) :: type
@@ -6273,6 +6571,21 @@ contains
     call give_text(c_type, tenon_code, type)
     call finish(tenon_code, ierr)
   end subroutine tenon_get_type_plan
+  subroutine tenon_get_comm_planner_f08(object, comm, ierr)
+    type(tenon_planner), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_planner_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_planner_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_planner_mpi(object, comm, ierr)
+    type(tenon_planner), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_comm_planner_mpi
   subroutine tenon_get_comm_trainer_f08(object, comm, ierr)
     type(tenon_trainer), intent(in) :: object
     type(MPI_Comm), intent(out) :: comm
@@ -6484,6 +6797,14 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_plan_mpi
   ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_planner(object, ierr)
+    type(tenon_planner), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_retain_planner
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_trainer(object, ierr)
     type(tenon_trainer), intent(in) :: object
     integer(c_int), intent(out), optional :: ierr
@@ -6595,6 +6916,19 @@ contains
     tenon_code = TenonObjectRetain(object%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_retain_plan
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_planner(object, references, ierr)
+    type(tenon_planner), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_references_planner
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_trainer(object, references, ierr)
     type(tenon_trainer), intent(in) :: object
@@ -6778,6 +7112,14 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_get_references_plan
   ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_planner(object, ierr)
+    type(tenon_planner), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_planner
+  ! Prints an object, on rank 0 of its communicator. Not collective.
   subroutine tenon_view_trainer(object, ierr)
     type(tenon_trainer), intent(in) :: object
     integer(c_int), intent(out), optional :: ierr
@@ -6889,6 +7231,32 @@ contains
     tenon_code = TenonObjectView(object%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_view_plan
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_planner_int64(object, name, values, ierr)
+    type(tenon_planner), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_planner_int64
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_set_integers_planner_int32(object, name, values, ierr)
+    type(tenon_planner), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonObjectSetIntegers(object%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_integers_planner_int32
   ! Sets a setting that takes integers. Local; call on all ranks.
   subroutine tenon_set_integers_trainer_int64(object, name, values, ierr)
     type(tenon_trainer), intent(in) :: object
@@ -7072,6 +7440,16 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_set_integers_plan_int32
   ! Sets a setting that takes a real number. Local; call on all ranks.
+  subroutine tenon_set_real_planner(object, name, value, ierr)
+    type(tenon_planner), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetReal(object%handle, trim(name)//c_null_char, value)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_real_planner
+  ! Sets a setting that takes a real number. Local; call on all ranks.
   subroutine tenon_set_real_trainer(object, name, value, ierr)
     type(tenon_trainer), intent(in) :: object
     character(len=*), intent(in) :: name
@@ -7141,6 +7519,17 @@ contains
     tenon_code = TenonObjectSetReal(object%handle, trim(name)//c_null_char, value)
     call finish(tenon_code, ierr)
   end subroutine tenon_set_real_plan
+  ! Sets a setting that takes text. Local; call on all ranks.
+  subroutine tenon_set_text_planner(object, name, text, ierr)
+    type(tenon_planner), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetText(object%handle, trim(name)//c_null_char, &
+      turned_text(name, trim(text))//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_text_planner
   ! Sets a setting that takes text. Local; call on all ranks.
   subroutine tenon_set_text_trainer(object, name, text, ierr)
     type(tenon_trainer), intent(in) :: object
@@ -7219,6 +7608,16 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_set_text_plan
   ! Sets a setting that is true or false. Local; call on all ranks.
+  subroutine tenon_set_bool_planner(object, name, value, ierr)
+    type(tenon_planner), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetBool(object%handle, trim(name)//c_null_char, c_bool_of(value))
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_bool_planner
+  ! Sets a setting that is true or false. Local; call on all ranks.
   subroutine tenon_set_bool_trainer(object, name, value, ierr)
     type(tenon_trainer), intent(in) :: object
     character(len=*), intent(in) :: name
@@ -7289,6 +7688,14 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_set_bool_plan
   ! Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
+  subroutine tenon_set_from_options_planner(object, ierr)
+    type(tenon_planner), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectSetFromOptions(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_from_options_planner
+  ! Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
   subroutine tenon_set_from_options_trainer(object, ierr)
     type(tenon_trainer), intent(in) :: object
     integer(c_int), intent(out), optional :: ierr
@@ -7344,6 +7751,50 @@ contains
     tenon_code = TenonObjectSetFromOptions(object%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_set_from_options_plan
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_planner_int64(object, name, values, ierr)
+    type(tenon_planner), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_planner_int64
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_get_integers_planner_int32(object, name, values, ierr)
+    type(tenon_planner), intent(in) :: object
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonObjectGetIntegers(object%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_integers_planner_int32
   ! Returns integers as set, or their default. Not collective.
   subroutine tenon_get_integers_trainer_int64(object, name, values, ierr)
     type(tenon_trainer), intent(in) :: object
@@ -7653,6 +8104,20 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_get_integers_plan_int32
   ! Returns a real number as set, or its default. Not collective.
+  subroutine tenon_get_real_planner(object, name, value, ierr)
+    type(tenon_planner), intent(in) :: object
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonObjectGetReal(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_real_planner
+  ! Returns a real number as set, or its default. Not collective.
   subroutine tenon_get_real_trainer(object, name, value, ierr)
     type(tenon_trainer), intent(in) :: object
     character(len=*), intent(in) :: name
@@ -7750,6 +8215,25 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_get_real_plan
+  ! Returns text as set, or its default. Not collective.
+  subroutine tenon_get_text_planner(object, name, text, ierr)
+    type(tenon_planner), intent(in) :: object
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonObjectGetText(object%handle, trim(name)//c_null_char, c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    text = turned_text(name, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_text_planner
   ! Returns text as set, or its default. Not collective.
   subroutine tenon_get_text_trainer(object, name, text, ierr)
     type(tenon_trainer), intent(in) :: object
@@ -7884,6 +8368,20 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_get_text_plan
   ! Returns whether a setting is true, as set or by default. Not collective.
+  subroutine tenon_get_bool_planner(object, name, value, ierr)
+    type(tenon_planner), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_value
+    tenon_code = TenonObjectGetBool(object%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_bool_planner
+  ! Returns whether a setting is true, as set or by default. Not collective.
   subroutine tenon_get_bool_trainer(object, name, value, ierr)
     type(tenon_trainer), intent(in) :: object
     character(len=*), intent(in) :: name
@@ -7981,6 +8479,20 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_get_bool_plan
+  ! Returns whether a setting has been set, or has its default. Not collective.
+  subroutine tenon_is_set_planner(object, name, is_set, ierr)
+    type(tenon_planner), intent(in) :: object
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: is_set
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_is_set
+    tenon_code = TenonObjectIsSet(object%handle, trim(name)//c_null_char, c_is_set)
+    if (tenon_code == TENON_SUCCESS) then
+      is_set = c_is_set /= TENON_FALSE
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_is_set_planner
   ! Returns whether a setting has been set, or has its default. Not collective.
   subroutine tenon_is_set_trainer(object, name, is_set, ierr)
     type(tenon_trainer), intent(in) :: object
@@ -8628,27 +9140,45 @@ contains
     tenon_code = TenonPartitionDestroy(partition%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_partition_destroy
-  ! Creates a plan for a network. Not collective.
-  subroutine tenon_plan_create_named_int64(name_or_path, batch, plan, ierr)
-    character(len=*), intent(in) :: name_or_path
+  ! Creates a plan for a network of layers. Local; call on all ranks.
+  subroutine tenon_plan_create_int64(network, batch, plan, ierr)
+    type(tenon_layer), intent(in) :: network
     integer(c_int64_t), intent(in) :: batch
     type(tenon_plan), intent(out) :: plan
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
+    tenon_code = TenonPlanCreate(network%handle, int(batch, c_int64_t), plan%handle)
     call finish(tenon_code, ierr)
-  end subroutine tenon_plan_create_named_int64
-  ! Creates a plan for a network. Not collective.
-  subroutine tenon_plan_create_named_int32(name_or_path, batch, plan, ierr)
-    character(len=*), intent(in) :: name_or_path
+  end subroutine tenon_plan_create_int64
+  ! Creates a plan for a network of layers. Local; call on all ranks.
+  subroutine tenon_plan_create_int32(network, batch, plan, ierr)
+    type(tenon_layer), intent(in) :: network
     integer(c_int32_t), intent(in) :: batch
     type(tenon_plan), intent(out) :: plan
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
+    tenon_code = TenonPlanCreate(network%handle, int(batch, c_int64_t), plan%handle)
     call finish(tenon_code, ierr)
-  end subroutine tenon_plan_create_named_int32
-  ! Sets the machine that the processes run on. Not collective.
+  end subroutine tenon_plan_create_int32
+  ! Sets the layout of the input, which the plan does not choose then. Local; call on all ranks.
+  subroutine tenon_plan_set_input(plan, layout, ierr)
+    type(tenon_plan), intent(in) :: plan
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetInput(plan%handle, layout%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_set_input
+  ! Sets the layout of the output, which the plan does not choose then. Local; call on all ranks.
+  subroutine tenon_plan_set_output(plan, layout, ierr)
+    type(tenon_plan), intent(in) :: plan
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetOutput(plan%handle, layout%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_set_output
+  ! Sets the machine that the processes run on. Local; call on all ranks.
   subroutine tenon_plan_set_machine(plan, machine, ierr)
     type(tenon_plan), intent(in) :: plan
     type(tenon_machine), intent(in) :: machine
@@ -8657,7 +9187,7 @@ contains
     tenon_code = TenonPlanSetMachine(plan%handle, machine%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_machine
-  ! Fixes the word of a layer. Not collective.
+  ! Fixes the word of a layer. Local; call on all ranks.
   subroutine tenon_plan_fix(plan, layer, word, ierr)
     type(tenon_plan), intent(in) :: plan
     character(len=*), intent(in) :: layer
@@ -8667,7 +9197,7 @@ contains
     tenon_code = TenonPlanFix(plan%handle, trim(layer)//c_null_char, trim(word)//c_null_char)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_fix
-  ! Finds the plan that takes the least time. Not collective; does not need MPI.
+  ! Finds the plan that takes the least time. Not collective.
   subroutine tenon_plan_search(plan, ierr)
     type(tenon_plan), intent(in) :: plan
     integer(c_int), intent(out), optional :: ierr
@@ -8675,6 +9205,32 @@ contains
     tenon_code = TenonPlanSearch(plan%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_search
+  ! Sets the network up as planned. Collective on the network.
+  subroutine tenon_plan_set_up(plan, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetUp(plan%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_set_up
+  ! Writes the plan to a file. Collective on the network.
+  subroutine tenon_plan_save(plan, path, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSave(plan%handle, trim(path)//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_save
+  ! Takes the plan from a file in place of a search. Collective on the network.
+  subroutine tenon_plan_load(plan, path, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanLoad(plan%handle, trim(path)//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_load
   ! Returns a number of the plan, or of one of its layers. Not collective.
   subroutine tenon_plan_get_number(plan, name, value, layer, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -8790,162 +9346,6 @@ contains
     call give_text(c_word, tenon_code, word)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_runner_up
-  ! Returns the cost of one training iteration by a published equation. Not collective.
-  subroutine tenon_plan_get_published_seconds_int64(plan, equation, rows, columns, conv_rows, conv_columns, &
-    seconds, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: equation
-    integer(c_int64_t), intent(in) :: rows
-    integer(c_int64_t), intent(in) :: columns
-    integer(c_int64_t), intent(in) :: conv_rows
-    integer(c_int64_t), intent(in) :: conv_columns
-    real(c_double), intent(out) :: seconds
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double) :: c_seconds
-    tenon_code = TenonPlanGetPublishedSeconds(plan%handle, trim(equation)//c_null_char, int(rows, c_int64_t), &
-      int(columns, c_int64_t), int(conv_rows, c_int64_t), int(conv_columns, c_int64_t), c_seconds)
-    if (tenon_code == TENON_SUCCESS) then
-      seconds = c_seconds
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_published_seconds_int64
-  ! Returns the cost of one training iteration by a published equation. Not collective.
-  subroutine tenon_plan_get_published_seconds_int32(plan, equation, rows, columns, conv_rows, conv_columns, &
-    seconds, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: equation
-    integer(c_int32_t), intent(in) :: rows
-    integer(c_int32_t), intent(in) :: columns
-    integer(c_int32_t), intent(in) :: conv_rows
-    integer(c_int32_t), intent(in) :: conv_columns
-    real(c_double), intent(out) :: seconds
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double) :: c_seconds
-    tenon_code = TenonPlanGetPublishedSeconds(plan%handle, trim(equation)//c_null_char, int(rows, c_int64_t), &
-      int(columns, c_int64_t), int(conv_rows, c_int64_t), int(conv_columns, c_int64_t), c_seconds)
-    if (tenon_code == TENON_SUCCESS) then
-      seconds = c_seconds
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_published_seconds_int32
-  ! Counts what a conversion between two properties sends as one exchange. Not collective.
-  subroutine tenon_plan_count_conversion_int64(from, to, processes, shape, messages, elements, ierr)
-    character(len=*), intent(in) :: from
-    character(len=*), intent(in) :: to
-    integer(c_int64_t), intent(in) :: processes
-    integer(c_int64_t), intent(in) :: shape(:)
-    integer(c_int64_t), intent(out), optional :: messages
-    integer(c_int64_t), intent(out), optional :: elements
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_ndim
-    integer(c_int64_t) :: c_messages
-    integer(c_int64_t) :: c_elements
-    c_ndim = size(shape)
-    tenon_code = TenonPlanCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
-      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
-    if (tenon_code == TENON_SUCCESS) then
-      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
-      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_count_conversion_int64
-  ! Counts what a conversion between two properties sends as one exchange. Not collective.
-  subroutine tenon_plan_count_conversion_int32(from, to, processes, shape, messages, elements, ierr)
-    character(len=*), intent(in) :: from
-    character(len=*), intent(in) :: to
-    integer(c_int32_t), intent(in) :: processes
-    integer(c_int32_t), intent(in) :: shape(:)
-    integer(c_int32_t), intent(out), optional :: messages
-    integer(c_int32_t), intent(out), optional :: elements
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_ndim
-    integer(c_int64_t) :: c_messages
-    integer(c_int64_t) :: c_elements
-    c_ndim = size(shape)
-    tenon_code = TenonPlanCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
-      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
-    if (tenon_code == TENON_SUCCESS) then
-      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
-      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_count_conversion_int32
-  ! Releases a reference and sets the handle to NULL. Not collective.
-  subroutine tenon_plan_destroy(plan, ierr)
-    type(tenon_plan), intent(inout) :: plan
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanDestroy(plan%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_destroy
-  ! Creates a plan for a network of layers. Local; call on all ranks.
-  subroutine tenon_plan_create_int64(network, batch, plan, ierr)
-    type(tenon_layer), intent(in) :: network
-    integer(c_int64_t), intent(in) :: batch
-    type(tenon_plan), intent(out) :: plan
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanCreate(network%handle, int(batch, c_int64_t), plan%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_create_int64
-  ! Creates a plan for a network of layers. Local; call on all ranks.
-  subroutine tenon_plan_create_int32(network, batch, plan, ierr)
-    type(tenon_layer), intent(in) :: network
-    integer(c_int32_t), intent(in) :: batch
-    type(tenon_plan), intent(out) :: plan
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanCreate(network%handle, int(batch, c_int64_t), plan%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_create_int32
-  ! Sets the layout of the input, which the plan does not choose then. Local; call on all ranks.
-  subroutine tenon_plan_set_input(plan, layout, ierr)
-    type(tenon_plan), intent(in) :: plan
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetInput(plan%handle, layout%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_input
-  ! Sets the layout of the output, which the plan does not choose then. Local; call on all ranks.
-  subroutine tenon_plan_set_output(plan, layout, ierr)
-    type(tenon_plan), intent(in) :: plan
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetOutput(plan%handle, layout%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_output
-  ! Sets the network up as planned. Collective on the network.
-  subroutine tenon_plan_set_up(plan, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetUp(plan%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_up
-  ! Writes the plan to a file. Collective on the network.
-  subroutine tenon_plan_save(plan, path, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: path
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSave(plan%handle, trim(path)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_save
-  ! Takes the plan from a file in place of a search. Collective on the network.
-  subroutine tenon_plan_load(plan, path, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: path
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanLoad(plan%handle, trim(path)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_load
   ! Prints predicted beside measured times, messages and bytes. Collective on the network.
   subroutine tenon_plan_report(plan, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -9001,6 +9401,14 @@ contains
     tenon_code = TenonPlanGetInputLayout(plan%handle, layout%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_input_layout
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_plan_destroy(plan, ierr)
+    type(tenon_plan), intent(inout) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanDestroy(plan%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_destroy
   ! Lists all placements of the axes on the system. Not collective.
   subroutine tenon_placement_list_create_int64(system, sizes, list, ierr)
     integer(c_int64_t), intent(in) :: system(:)

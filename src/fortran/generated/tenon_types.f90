@@ -5,6 +5,9 @@ module tenon_types
   implicit none
   public
   private :: c_ptr, c_null_ptr, c_int
+  type, bind(C) :: tenon_planner
+    type(c_ptr) :: handle = c_null_ptr
+  end type tenon_planner
   type, bind(C) :: tenon_trainer
     type(c_ptr) :: handle = c_null_ptr
   end type tenon_trainer

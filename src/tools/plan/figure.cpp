@@ -170,11 +170,11 @@ class FigureCost {
 public:
   FigureCost(const std::string& network, TenonInt batch, double latency, double bandwidth)
       : batch_(batch) {
-    for (auto* plan : {&once_, &twice_}) {
-      require(
-          TenonPlanCreateNamed(network.c_str(), plan == &once_ ? batch : 2 * batch, plan->out()));
-      require(TenonObjectSetReal(plan->object(), "link_latency", latency));
-      require(TenonObjectSetReal(plan->object(), "link_bandwidth", bandwidth));
+    for (auto* planner : {&once_, &twice_}) {
+      require(TenonPlannerCreate(network.c_str(), planner == &once_ ? batch : 2 * batch,
+                                 planner->out()));
+      require(TenonObjectSetReal(planner->object(), "link_latency", latency));
+      require(TenonObjectSetReal(planner->object(), "link_bandwidth", bandwidth));
     }
   }
 
@@ -188,16 +188,17 @@ public:
   }
 
 private:
-  static double seconds(TenonPlan plan, const char* equation, TenonInt rows, TenonInt columns,
+  static double seconds(TenonPlanner planner, const char* equation, TenonInt rows, TenonInt columns,
                         bool hasBatchOnly) {
     double found = 0;
-    require(TenonPlanGetPublishedSeconds(plan, equation, rows, columns, hasBatchOnly ? 1 : rows,
-                                         hasBatchOnly ? rows * columns : columns, &found));
+    require(TenonPlannerGetPublishedSeconds(planner, equation, rows, columns,
+                                            hasBatchOnly ? 1 : rows,
+                                            hasBatchOnly ? rows * columns : columns, &found));
     return found;
   }
 
   TenonInt batch_;
-  Plan once_, twice_;
+  Planner once_, twice_;
 };
 
 // All grids of so many processes, which is a power of two as in the paper.

@@ -93,7 +93,7 @@ TenonBool flagOf(const char* name, const std::string& given) {
 
 // Fixes the words of layers, "conv1=n6,o3,fc6=n9". A word has commas itself, so that a piece with
 // '=' begins another layer and one without continues the word.
-void fixWords(TenonPlan plan, const std::string& given) {
+void fixWords(TenonPlanner planner, const std::string& given) {
   std::vector<std::pair<std::string, std::string>> words;
   for (const std::string& piece : wordsOf(given, ',')) {
     const std::size_t sign = piece.find('=');
@@ -106,55 +106,57 @@ void fixWords(TenonPlan plan, const std::string& given) {
           "-fix {}: '{}' names no layer; pass layer=word, such as conv1=n6,o3", given, piece));
   }
   for (const auto& [layer, word] : words)
-    require(TenonPlanFix(plan, layer.c_str(), word.c_str()));
+    require(TenonPlannerFix(planner, layer.c_str(), word.c_str()));
 }
 
-// Settings of the plan by their names.
-void setInteger(const Plan& plan, const char* setting, TenonInt value) {
-  require(TenonObjectSetIntegers(plan.object(), setting, 1, &value));
+// Settings of the planner by their names.
+void setInteger(const Planner& planner, const char* setting, TenonInt value) {
+  require(TenonObjectSetIntegers(planner.object(), setting, 1, &value));
 }
-void setReal(const Plan& plan, const char* setting, double value) {
-  require(TenonObjectSetReal(plan.object(), setting, value));
+void setReal(const Planner& planner, const char* setting, double value) {
+  require(TenonObjectSetReal(planner.object(), setting, value));
 }
-void setText(const Plan& plan, const char* setting, const std::string& value) {
-  require(TenonObjectSetText(plan.object(), setting, value.c_str()));
+void setText(const Planner& planner, const char* setting, const std::string& value) {
+  require(TenonObjectSetText(planner.object(), setting, value.c_str()));
 }
 
-void setTask(const Plan& plan) {
-  setText(plan, "objective", textOption("objective"));
-  setInteger(plan, "evaluate_every", intOption("every"));
-  setText(plan, "input_grid", textOption("pin_input"));
-  setText(plan, "output_grid", textOption("pin_output"));
-  setReal(plan, "overlap_share", realOption("overlap"));
-  setText(plan, "placement", textOption("placement"));
-  require(TenonObjectSetBool(plan.object(), "fewer_processes",
+void setTask(const Planner& planner) {
+  setText(planner, "objective", textOption("objective"));
+  setInteger(planner, "evaluate_every", intOption("every"));
+  setText(planner, "input_grid", textOption("pin_input"));
+  setText(planner, "output_grid", textOption("pin_output"));
+  setReal(planner, "overlap_share", realOption("overlap"));
+  setText(planner, "placement", textOption("placement"));
+  require(TenonObjectSetBool(planner.object(), "fewer_processes",
                              flagOption("fewer") ? TENON_TRUE : TENON_FALSE));
 }
 
-Plan planFromOptions() {
+Planner plannerFromOptions() {
   const std::string network = textOption("network");
   if (network.empty())
     throw std::runtime_error("-network is missing; pass a name such as alexnet, or a JSON file");
-  Plan plan;
-  require(
-      TenonPlanCreateNamed(network.c_str(), countOption("batch", "global batch size"), plan.out()));
-  setText(plan, "cost_model", textOption("model"));
-  setReal(plan, "link_latency", realOption("alpha"));
-  setReal(plan, "link_bandwidth", 1 / betaOption());
-  setInteger(plan, "memory_limit", intOption("memory_limit"));
-  setReal(plan, "flop_rate", realOption("flop_rate"));
-  setReal(plan, "memory_rate", realOption("memory_rate"));
-  setText(plan, "data_type", textOption("data_type"));
+  Planner planner;
+  require(TenonPlannerCreate(network.c_str(), countOption("batch", "global batch size"),
+                             planner.out()));
+  setText(planner, "cost_model", textOption("model"));
+  setReal(planner, "link_latency", realOption("alpha"));
+  setReal(planner, "link_bandwidth", 1 / betaOption());
+  setInteger(planner, "memory_limit", intOption("memory_limit"));
+  setReal(planner, "flop_rate", realOption("flop_rate"));
+  setReal(planner, "memory_rate", realOption("memory_rate"));
+  setText(planner, "data_type", textOption("data_type"));
+  // With auto the model decides, which a call could not undo.
   if (const std::string given = textOption("input_channels"); given != "auto")
-    require(TenonObjectSetBool(plan.object(), "input_channels", flagOf("input_channels", given)));
+    require(
+        TenonObjectSetBool(planner.object(), "input_channels", flagOf("input_channels", given)));
   if (!textOption("input").empty()) {
     const Sizes shape = sizesOption("input");
-    require(TenonObjectSetIntegers(plan.object(), "input_shape",
+    require(TenonObjectSetIntegers(planner.object(), "input_shape",
                                    static_cast<TenonInt>(shape.size()), shape.data()));
   }
-  setTask(plan);
-  fixWords(plan, textOption("fix"));
-  return plan;
+  setTask(planner);
+  fixWords(planner, textOption("fix"));
+  return planner;
 }
 
 // A machine with as many nodes as the processes fill. If they do not fill whole nodes the
@@ -195,65 +197,64 @@ struct NetworkAnswer {
   std::vector<NetworkRow> rows;
 };
 
-double numberOf(TenonPlan plan, const char* layer, const char* name) {
+double numberOf(TenonPlanner planner, const char* layer, const char* name) {
   double value = 0;
-  require(TenonPlanGetNumber(plan, layer, name, &value));
+  require(TenonPlannerGetNumber(planner, layer, name, &value));
   return value;
 }
 
-TenonInt countOf(TenonPlan plan, const char* layer, const char* name) {
-  return static_cast<TenonInt>(numberOf(plan, layer, name));
+TenonInt countOf(TenonPlanner planner, const char* layer, const char* name) {
+  return static_cast<TenonInt>(numberOf(planner, layer, name));
 }
 
-// None where there is no such plan.
-std::optional<double> secondsOf(TenonPlan plan, const char* which) {
+// None where there is no such plan: a baseline that is not possible, or a plan without overlap, is
+// no error here.
+std::optional<double> secondsOf(TenonPlanner planner, const char* which) {
   double seconds = 0;
-  const TenonErrorCode code = TenonPlanGetNumber(plan, nullptr, which, &seconds);
+  const TenonErrorCode code = TenonPlannerGetNumber(planner, nullptr, which, &seconds);
   if (code == TENON_ERR_STATE)
     return std::nullopt;
   require(code);
   return seconds;
 }
 
-NetworkRow rowOf(TenonPlan plan, TenonInt index) {
+NetworkRow rowOf(TenonPlanner planner, TenonInt index) {
+  const auto textOfLayer = [&](const char* name) {
+    return textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+      return TenonPlannerGetText(planner, index, name, text, length, needed);
+    });
+  };
   NetworkRow row;
-  row.name = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-    return TenonPlanGetLayerName(plan, index, text, length, needed);
-  });
+  row.name = textOfLayer("name");
+  row.word = textOfLayer("word");
+  row.runnerUp = textOfLayer("runner_up");
   const char* layer = row.name.c_str();
-  row.word = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-    return TenonPlanGetWord(plan, layer, text, length, needed);
-  });
-  row.runnerUp = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-    return TenonPlanGetRunnerUp(plan, layer, text, length, needed);
-  });
-  row.model = countOf(plan, layer, "channel_parts");
-  row.domain = countOf(plan, layer, "space_parts");
-  row.batch = countOf(plan, layer, "batch_parts");
-  row.bytes = numberOf(plan, layer, "bytes");
-  row.runnerUpSeconds = numberOf(plan, layer, "runner_up");
+  row.model = countOf(planner, layer, "channel_parts");
+  row.domain = countOf(planner, layer, "space_parts");
+  row.batch = countOf(planner, layer, "batch_parts");
+  row.bytes = numberOf(planner, layer, "bytes");
+  row.runnerUpSeconds = numberOf(planner, layer, "runner_up");
   return row;
 }
 
-NetworkAnswer answerOf(TenonPlan plan) {
+NetworkAnswer answerOf(TenonPlanner planner) {
   // All that is printed comes from one search, so that text and JSON cannot differ.
-  require(TenonPlanSearch(plan));
+  require(TenonPlannerSearch(planner));
   NetworkAnswer answer;
-  answer.seconds = numberOf(plan, nullptr, "seconds");
-  answer.bytes = numberOf(plan, nullptr, "bytes");
-  answer.gap = numberOf(plan, nullptr, "gap");
-  answer.searches = countOf(plan, nullptr, "searches");
-  answer.processes = countOf(plan, nullptr, "processes");
-  answer.isReversed = countOf(plan, nullptr, "reversed") != 0;
-  answer.overlapped = secondsOf(plan, "overlapped");
-  answer.uniform = secondsOf(plan, "uniform");
-  answer.batch = secondsOf(plan, "batch");
-  answer.model = secondsOf(plan, "model");
-  answer.domain = secondsOf(plan, "domain");
-  TenonInt count = 0;
-  require(TenonPlanGetLayerCount(plan, &count));
+  answer.seconds = numberOf(planner, nullptr, "seconds");
+  answer.bytes = numberOf(planner, nullptr, "bytes");
+  answer.gap = numberOf(planner, nullptr, "gap");
+  answer.searches = countOf(planner, nullptr, "searches");
+  answer.processes = countOf(planner, nullptr, "processes");
+  answer.isReversed = countOf(planner, nullptr, "reversed") != 0;
+  answer.overlapped = secondsOf(planner, "overlapped");
+  answer.uniform = secondsOf(planner, "uniform");
+  answer.batch = secondsOf(planner, "batch");
+  answer.model = secondsOf(planner, "model");
+  answer.domain = secondsOf(planner, "domain");
+  const TenonInt count = countOf(planner, nullptr, "layers");
   for (TenonInt i = 0; i < count; ++i)
-    answer.rows.push_back(rowOf(plan, i));
+    answer.rows.push_back(rowOf(planner, i));
   return answer;
 }
 
@@ -328,13 +329,13 @@ Sizes gridOption(const char* name) {
   return grid;
 }
 
-void printCost(TenonPlan plan, bool isJson) {
+void printCost(TenonPlanner planner, bool isJson) {
   const std::string equation = textOption("cost");
   const Sizes grid = gridOption("grid");
   const Sizes convolutions = textOption("conv_grid").empty() ? grid : gridOption("conv_grid");
   double seconds = 0;
-  require(TenonPlanGetPublishedSeconds(plan, equation.c_str(), grid[0], grid[1], convolutions[0],
-                                       convolutions[1], &seconds));
+  require(TenonPlannerGetPublishedSeconds(planner, equation.c_str(), grid[0], grid[1],
+                                          convolutions[0], convolutions[1], &seconds));
   if (isJson)
     fmt::print("{{\"cost\": {}, \"grid\": {}, \"conv_grid\": {}, \"time\": {}}}\n",
                quoted(equation), textOf(grid), textOf(convolutions), seconds);
@@ -378,16 +379,16 @@ int planNetwork() {
     showFigure();
     return 0;
   }
-  const Plan plan = planFromOptions();
+  const Planner planner = plannerFromOptions();
   // A published equation has its own grid, so that it needs no number of processes.
   if (!textOption("cost").empty())
-    printCost(plan, isJson);
+    printCost(planner, isJson);
   else {
     const TenonInt processes = countOption("processes", "number of processes");
-    setInteger(plan, "processes", processes);
+    setInteger(planner, "processes", processes);
     if (const std::string machine = textOption("machine"); !machine.empty())
-      require(TenonPlanSetMachine(plan, machineFor(machine, processes)));
-    (isJson ? printAsJson : printAsText)(answerOf(plan));
+      require(TenonPlannerSetMachine(planner, machineFor(machine, processes)));
+    (isJson ? printAsJson : printAsText)(answerOf(planner));
   }
   return 0;
 }

@@ -95,8 +95,8 @@ std::vector<ConversionRow> allConversions(TenonInt processes, const Sizes& shape
   for (const char* from : kProperties)
     for (const char* to : kProperties) {
       ConversionRow row{from, to};
-      require(TenonPlanCountConversion(from, to, processes, static_cast<int>(shape.size()),
-                                       shape.data(), &row.messages, &row.cells));
+      require(TenonPlannerCountConversion(from, to, processes, static_cast<int>(shape.size()),
+                                          shape.data(), &row.messages, &row.cells));
       if (row.messages > 0)
         rows.push_back(std::move(row));
     }
