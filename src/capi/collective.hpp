@@ -54,7 +54,8 @@ auto isAlone(Handle handle) {
   };
 }
 
-// The object behind the handle of a call in which other ranks wait, such as an Apply, which is looked up first.
+// The object behind the handle of a call in which other ranks wait, such as an Apply, which is
+// looked up first.
 template <class Handle>
 auto& derefToApply(Handle handle, const char* name) {
   checkInitialized();

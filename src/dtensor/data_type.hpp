@@ -13,7 +13,8 @@
 
 namespace tenon {
 
-// The type of tensors that hold roundings, which are kept and not computed with. Nobody but the library makes one.
+// The type of tensors that hold roundings, which are kept and not computed with. Nobody but the
+// library makes one.
 inline constexpr auto kBFloat16 = static_cast<TenonDataType>(TENON_DATATYPE_MAX_ - 1);
 
 Index dataTypeSize(TenonDataType type);

@@ -164,7 +164,8 @@ Results runIn(FakeRun& fake, const RandomList& random, const Passes& passes, boo
   return results;
 }
 
-// The steps that round and expand, in memory that values share, give the bits of a point that is rounded in one stroke.
+// The steps that round and expand, in memory that values share, give the bits of a point that is
+// rounded in one stroke.
 TEST(Pass, OfAListThatKeepsRoundingsIsAtTheRoundedPoint) {
   int rounds = 0, differs = 0;
   for (unsigned seed = 0; seed < 500; ++seed)
@@ -193,7 +194,8 @@ TEST(Pass, OfAListThatKeepsRoundingsIsAtTheRoundedPoint) {
   EXPECT_GT(differs, 250);
 }
 
-// What derivatives read of a rounded value is expanded before it, once for the steps of a map that follow each other.
+// What derivatives read of a rounded value is expanded before it, once for the steps of a map that
+// follow each other.
 TEST(Pass, ExpandsOnceForTheStepsOfAMap) {
   MapList list;
   const ValueId x = list.input("x", test::someLayout());

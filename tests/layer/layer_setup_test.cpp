@@ -212,26 +212,31 @@ TEST(LayerSetUp, FailsOnAllRanksIfOneFails) {
   step.adjoint();
 }
 
-// Its set-up is the function's.
+// Fails where its form is asked for, which set-up does, in a function that throws.
+using Failure = std::function<void(const Layouts& inputs)>;
 class Special final : public Declaration {
 public:
-  Special() : Declaration("special", {}) {}
+  explicit Special(Failure fail) : Declaration("special", {}), fail_(std::move(fail)) {}
   Shape outputShape(const std::vector<Shape>& inputs) const override { return inputs.front(); }
   SignatureTable rows(const std::vector<Shape>&) const override { return {}; }
-  Form form(const Layouts&, const Choice&) const override {
-    throw Error(TENON_ERR_INTERNAL, "nobody asks for it");
+  Form form(const Layouts& inputs, const Choice&) const override {
+    fail_(inputs);
+    throw Error(TENON_ERR_INTERNAL, "set up although it should have failed");
   }
+
+private:
+  Failure fail_;
 };
 
-Ref<Layer> special(SetUpFunction setUp) {
-  return makeRef<Layer>(world(), std::make_unique<Special>(), std::move(setUp));
+Ref<Layer> special(Failure fail) {
+  return makeRef<Layer>(world(), std::make_unique<Special>(std::move(fail)), nullptr);
 }
 
 // Fails on the last rank before it has made what the others make.
-std::unique_ptr<Setup> failOnLast(Layer& layer, const Layouts& inputs) {
+void failOnLast(const Layouts& inputs) {
   const Layout& input = inputs.front();
   if (!isLastRank())
-    makeConversion(layer.comm(), input, onWorld(input.shape(), "B"), TENON_FLOAT64);
+    makeConversion(world(), input, onWorld(input.shape(), "B"), TENON_FLOAT64);
   throw Error(TENON_ERR_SUPPORT, isLastRank() ? "this machine is odd" : "never seen");
 }
 
@@ -248,13 +253,12 @@ TEST(LayerSetUp, LeavesMessagesInStepIfItFails) {
 // A rank that fails alone, in a container, while the others set up the next layer.
 TEST(LayerSetUp, FailsOnAllRanksIfOneFailsBetweenTwoLayers) {
   const auto inner = affine();
-  const auto container =
-      special([&](Layer&, const Layouts& inputs) -> std::unique_ptr<tenon::Setup> {
-        if (isLastRank())
-          throw Error(TENON_ERR_MEMORY, "no room here");
-        inner->setUp(inputs);
-        throw Error(TENON_ERR_INTERNAL, "set up although a rank failed");
-      });
+  const auto container = special([&](const Layouts& inputs) {
+    if (isLastRank())
+      throw Error(TENON_ERR_MEMORY, "no room here");
+    inner->setUp(inputs);
+    throw Error(TENON_ERR_INTERNAL, "set up although a rank failed");
+  });
   expectErrorOnAll(TENON_ERR_MEMORY, {"no room here"}, [&] { container->setUp(batch()); });
 }
 

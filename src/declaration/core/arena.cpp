@@ -29,6 +29,8 @@ Lodging lodgingOf(const Pass& pass, const std::function<Index(ValueId)>& bytesOf
     const Value& value = pass.values[alive.value];
     // What Apply keeps in training outlives the pass, and what may stand in an argument's memory
     // needs none of its own on most ranks: neither may be overwritten by a value that comes later.
+    // A value whose rounding is kept is not kept itself, and free again as soon as it has been
+    // rounded.
     const bool mayBeCallers =
         value.standsIn != kNoValue && pass.values[value.standsIn].place == Value::Place::Argument;
     if (!mayBeCallers && !(value.kept && pass.when == When::Training))

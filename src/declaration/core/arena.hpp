@@ -20,8 +20,8 @@ struct Lodging {
 
 // Places for the values that a pass has in memory and leaves to nobody. Those that Apply keeps in
 // training lie elsewhere, and so do those that may stand in an argument's memory. The largest get
-// their places first, each the lowest that is free as long as it is alive. Places begin at multiples
-// of `alignment`.
+// their places first, each the lowest that is free as long as it is alive. Places begin at
+// multiples of `alignment`.
 Lodging lodgingOf(const Pass& pass, const std::function<Index(ValueId)>& bytesOf, Index alignment);
 
 } // namespace tenon

@@ -29,8 +29,8 @@ struct Value {
   std::string name;
   Layout layout;
   Place place = Place::Own;
-  // The argument whose memory serves where that is contiguous. Of an expanded value: what was kept for it, which
-  // serves where that is no rounding.
+  // The argument whose memory serves where that is contiguous. Of an expanded value: what was kept
+  // for it, which serves where that is no rounding.
   ValueId standsIn = kNoValue;
   int constant = -1;     // index of a constant
   bool kept = false;     // a derivative reads it,
@@ -184,8 +184,8 @@ public:
   int nodes() const noexcept { return nodes_; }
   const std::vector<ValueId>& inputs() const noexcept { return inputs_; }
   ValueId output() const noexcept { return output_; }
-  // The bytes that a rank keeps from Apply to its adjoint, with `cellBytes` for each element that is
-  // not rounded. The library's own values are aligned.
+  // The bytes that a rank keeps from Apply to its adjoint, with `cellBytes` for each element that
+  // is not rounded. The library's own values are aligned.
   Index keptBytes(int rank, Index cellBytes) const;
 
 private:

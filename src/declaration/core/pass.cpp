@@ -36,8 +36,8 @@ int lastWriter(const Pass& pass, ValueId v) {
   return -1;
 }
 
-// A value of the library's is rounded when its last writer has run. One of the caller's is rounded at the end, and stays
-// as it is where the frame may refer to it.
+// A value of the library's is rounded when its last writer has run. One of the caller's is rounded
+// at the end, and stays as it is where the frame may refer to it.
 void addRoundings(const MapList& list, Pass& pass) {
   const std::vector<ValueId> kept = keptIn(list);
   for (ValueId v = 0; v < static_cast<ValueId>(kept.size()); ++v) {
@@ -61,8 +61,8 @@ void addRoundings(const MapList& list, Pass& pass) {
   }
 }
 
-// Before a kernel's derivative reads what was rounded it is expanded, once for the steps of a map that follow each other,
-// whatever lies between that is no kernel's.
+// Before a kernel's derivative reads what was rounded it is expanded, once for the steps of a map
+// that follow each other, whatever lies between that is no kernel's.
 void addExpansions(Pass& pass) {
   std::vector<Step> steps;
   int map = -1;               // of the last kernel,

@@ -24,8 +24,8 @@ namespace tenon {
 
 // What a step does. Operators and sources have Begin and End, or Apply for both at once; kernels
 // have Forward to AdjointParameters, and stages Copy. Add is y <- y + x, and Zero is y <- 0. Round
-// is to bfloat16, and Expand back. A Copy, a Round or an Expand does nothing where its value stands
-// in the memory of what it reads.
+// brings a value to bfloat16, and Expand brings it back. A Copy, a Round or an Expand does nothing
+// where its value stands in the memory of what it reads.
 enum class Do {
   Begin,
   End,
@@ -43,13 +43,13 @@ enum class Do {
 
 struct Step {
   Do what;
-  int map =
-      -1; // none for Add and Zero; for Round and Expand the one that writes or reads the value
+  int map = -1; // none for Add and Zero; for Round that which writes, for Expand that which reads
   bool adjoint = false;
   bool adds = false; // the result of an operator or of a kernel's adjoint is added to y
   // Values of the pass; kNoValue for a tangent that is zero, and a cotangent that nobody wants.
   std::vector<ValueId> reads = {}, writes = {};
-  // What a kernel's derivative reads of its Apply: its inputs if it keeps them, then its output if it keeps that.
+  // What a kernel's derivative reads of its Apply: its inputs if it keeps them, then its output if
+  // it keeps that.
   std::vector<ValueId> point = {};
 
   bool operator==(const Step&) const = default;
@@ -64,7 +64,7 @@ inline bool isCopy(const Step& step) {
 bool addsToGradients(const MapList& list, const Step& step);
 
 struct Pass {
-  // For Apply the list's own, then roundings of them; else what Apply has left, and tangents or
+  // For Apply the list's own, then their roundings; else what Apply has left, and tangents or
   // cotangents.
   std::vector<Value> values;
   std::vector<Step> steps;
@@ -84,7 +84,8 @@ Pass applyPass(const MapList& list, Order order = Order::Moved, When when = When
 Pass tangentPass(const MapList& list, const Chosen& present, Order order = Order::Moved);
 Pass adjointPass(const MapList& list, const Chosen& wanted, Order order = Order::Moved);
 
-// By value of the list: the value of Apply's pass that holds it for derivatives, itself or its rounding.
+// By value of the list: the value of Apply's pass that holds it for derivatives, itself or its
+// rounding.
 std::vector<ValueId> keptIn(const MapList& list);
 
 // Splits what sends messages into beginning and end, and moves them.

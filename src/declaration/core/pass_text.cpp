@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The lines of a view that say what a pass does: one for each step, then one for each value in memory of the pass.
-// Values of a derivative have the names that the list gives, so that a reader finds them in Apply.
+// The lines of a view that say what a pass does: one for each step, then one for each value in
+// memory of the pass. Values of a derivative have the names that the list gives, so that a reader
+// finds them in Apply.
 #include "declaration/core/pass.hpp"
 
 #include <fmt/format.h>

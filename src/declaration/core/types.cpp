@@ -14,10 +14,12 @@ struct Known {
   const char* name;
   std::unique_ptr<Declaration> (*declare)();
 };
-#define TENON_LAYER_TYPE(name, Name, kind) {#name, declare##Name},
+#define TENON_LAYER_TYPE(name, Name) {#name, declare##Name},
+#define TENON_TYPE_WITHOUT_KERNELS(name, Name) TENON_LAYER_TYPE(name, Name)
 constexpr Known kKnown[] = {
 #include "declaration/core/types.inc"
 };
+#undef TENON_TYPE_WITHOUT_KERNELS
 #undef TENON_LAYER_TYPE
 
 const bool kRegistered = [] {

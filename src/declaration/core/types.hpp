@@ -7,8 +7,10 @@
 
 namespace tenon {
 
-#define TENON_LAYER_TYPE(name, Name, kind) std::unique_ptr<Declaration> declare##Name();
+#define TENON_LAYER_TYPE(name, Name) std::unique_ptr<Declaration> declare##Name();
+#define TENON_TYPE_WITHOUT_KERNELS(name, Name) TENON_LAYER_TYPE(name, Name)
 #include "declaration/core/types.inc"
+#undef TENON_TYPE_WITHOUT_KERNELS
 #undef TENON_LAYER_TYPE
 // Null if there is no pointwise function of that name.
 std::unique_ptr<Declaration> declarePointwise(const std::string& name);

@@ -70,7 +70,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Declaration> declareChannelaffine() {
+std::unique_ptr<Declaration> declareChannelAffine() {
   return std::make_unique<ChannelAffine>();
 }
 

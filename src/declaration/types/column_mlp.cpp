@@ -138,7 +138,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Declaration> declareColumnmlp() {
+std::unique_ptr<Declaration> declareColumnMlp() {
   return std::make_unique<ColumnMlpDeclaration>();
 }
 

@@ -119,7 +119,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Declaration> declareConv() {
+std::unique_ptr<Declaration> declareConvolution() {
   return std::make_unique<Convolution>();
 }
 

@@ -91,7 +91,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Declaration> declareCrossentropy() {
+std::unique_ptr<Declaration> declareCrossEntropy() {
   return std::make_unique<CrossEntropy>();
 }
 

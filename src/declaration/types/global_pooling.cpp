@@ -58,7 +58,7 @@ public:
 
 } // namespace
 
-std::unique_ptr<Declaration> declareGlobalaveragepooling() {
+std::unique_ptr<Declaration> declareGlobalAveragePooling() {
   return std::make_unique<GlobalAveragePooling>();
 }
 

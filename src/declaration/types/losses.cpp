@@ -120,7 +120,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Declaration> declareGradientpenalty() {
+std::unique_ptr<Declaration> declareGradientPenalty() {
   return std::make_unique<GradientPenalty>();
 }
 
@@ -169,7 +169,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Declaration> declareRelativel2() {
+std::unique_ptr<Declaration> declareRelativeL2() {
   return std::make_unique<RelativeL2>();
 }
 
@@ -307,11 +307,11 @@ private:
 
 } // namespace
 
-std::unique_ptr<Declaration> declareMeansquarederror() {
+std::unique_ptr<Declaration> declareMeanSquaredError() {
   return std::make_unique<ElementLoss>("meansquarederror", kLossSettings);
 }
 
-std::unique_ptr<Declaration> declareMeanabsoluteerror() {
+std::unique_ptr<Declaration> declareMeanAbsoluteError() {
   return std::make_unique<ElementLoss>("meanabsoluteerror", kLossSettings);
 }
 

@@ -317,19 +317,19 @@ private:
 
 } // namespace
 
-std::unique_ptr<Declaration> declareBatchnorm() {
+std::unique_ptr<Declaration> declareBatchNorm() {
   return std::make_unique<BatchNorm>();
 }
 
-std::unique_ptr<Declaration> declareInstancenorm() {
+std::unique_ptr<Declaration> declareInstanceNorm() {
   return std::make_unique<InstanceNorm>();
 }
 
-std::unique_ptr<Declaration> declareGroupnorm() {
+std::unique_ptr<Declaration> declareGroupNorm() {
   return std::make_unique<GroupNorm>();
 }
 
-std::unique_ptr<Declaration> declareLayernorm() {
+std::unique_ptr<Declaration> declareLayerNorm() {
   return std::make_unique<LayerNorm>();
 }
 

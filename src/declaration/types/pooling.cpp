@@ -99,11 +99,11 @@ private:
 
 } // namespace
 
-std::unique_ptr<Declaration> declareMaxpooling() {
+std::unique_ptr<Declaration> declareMaxPooling() {
   return std::make_unique<Pooling>(true);
 }
 
-std::unique_ptr<Declaration> declareAveragepooling() {
+std::unique_ptr<Declaration> declareAveragePooling() {
   return std::make_unique<Pooling>(false);
 }
 

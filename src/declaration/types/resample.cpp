@@ -192,7 +192,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Declaration> declareAdaptiveaveragepooling() {
+std::unique_ptr<Declaration> declareAdaptiveAveragePooling() {
   return std::make_unique<AdaptiveAveragePooling>();
 }
 

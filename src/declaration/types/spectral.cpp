@@ -219,7 +219,7 @@ double modeFlops(const Box& coefficients, Index outputs) {
   return 4.0 * static_cast<double>(cells(coefficients)) * static_cast<double>(outputs);
 }
 
-std::unique_ptr<Declaration> declareSpectralconv() {
+std::unique_ptr<Declaration> declareSpectralConvolution() {
   return std::make_unique<SpectralConvolution>();
 }
 

@@ -258,7 +258,7 @@ Example TransposedConvolution::example(ExampleDraw& draw) const {
           {input}};
 }
 
-std::unique_ptr<Declaration> declareTransposedconv() {
+std::unique_ptr<Declaration> declareTransposedConvolution() {
   return std::make_unique<TransposedConvolution>();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes what the maps of a form name: operators, kernels, sources and constants of this rank.
-// A network's maps own none of these but share them with its nodes, so that a layer that is two nodes has one of each, and
-// one parameter has one use.
+// Makes what the maps of a form name: operators, kernels, sources and constants of this rank. A
+// network's maps own none of these but share them with its nodes, so that a layer that is two nodes
+// has one of each, and one parameter has one use.
 #include "layer/core/bound_maps.hpp"
 
 #include "dtensor/fill.hpp"
@@ -53,6 +53,15 @@ std::shared_ptr<Source> stateUse(Layer& layer, const StateForm& form) {
   return std::make_shared<StateUse>(layer.state(form), form.use);
 }
 
+// Kernels refuse without knowing for whom: here the layer's name is added.
+std::unique_ptr<LocalKernel> makeKernel(KernelMaker make, const KernelSite& at) {
+  try {
+    return make(at);
+  } catch (const Error& error) {
+    throw Error(error.code(), at.layer.title() + ": " + error.text(), error.where());
+  }
+}
+
 } // namespace
 
 BoundMaps::BoundMaps(const Layer& layer)
@@ -70,7 +79,21 @@ void BoundKernel::changeGradients() const {
     use->changeGradient();
 }
 
-BoundMaps::BoundMaps(Layer& layer, const Form& form, const MakeKernel& make) : BoundMaps(layer) {
+int KernelSite::rank() const {
+  return layer.comm()->rank();
+}
+
+KernelContextPtr KernelSite::context() const {
+  return contextOf(layer.comm(), layer.space());
+}
+
+const Map& KernelSite::map() const {
+  return *std::ranges::find_if(list.maps(), [&](const Map& map) {
+    return map.kind == Map::Kind::Kernel && map.object == number;
+  });
+}
+
+BoundMaps::BoundMaps(Layer& layer, const Form& form, KernelMaker make) : BoundMaps(layer) {
   std::vector<Ref<Parameter>> parameters;
   Layouts storage;
   for (const ParameterForm& parameter : form.parameters) {
@@ -94,7 +117,9 @@ BoundMaps::BoundMaps(Layer& layer, const Form& form, const MakeKernel& make) : B
   for (const OperatorEntry& entry : list_.operators())
     operators_.push_back(makeOperator(comm_, entry, type_, context_->space()));
   for (std::size_t k = 0; k < list_.kernels().size(); ++k)
-    kernels_.push_back({make(static_cast<int>(k), sources_), uses, &layer_});
+    kernels_.push_back(
+        {makeKernel(make, {layer, form, list_, static_cast<int>(k), sources_, kernels_}), uses,
+         &layer_});
   for (const BoundKernel& bound : kernels_)
     if (context_->space() == Space::Device && !bound.kernel->runsOnDevice())
       throw Error(TENON_ERR_SUPPORT,
@@ -127,20 +152,6 @@ const LinearOp* BoundMaps::conversionOf(const Map& map) const {
   const bool moves = kind == OperatorKind::Conversion || kind == OperatorKind::Exchange ||
                      kind == OperatorKind::Maximum;
   return moves ? operators_[map.object].get() : nullptr;
-}
-
-const LinearOp* BoundMaps::conversionTo(ValueId y) const {
-  for (const Map& map : list_.maps())
-    if (map.kind == Map::Kind::Operator && map.y == y)
-      return conversionOf(map);
-  return nullptr;
-}
-
-const LinearOp* BoundMaps::conversionFrom(ValueId x) const {
-  for (const Map& map : list_.maps())
-    if (map.kind == Map::Kind::Operator && map.x.front() == x)
-      return conversionOf(map);
-  return nullptr;
 }
 
 void BoundMaps::join(const BoundMaps& node, const std::vector<ValueId>& reads, ValueId write) {

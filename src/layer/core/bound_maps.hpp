@@ -25,15 +25,40 @@ struct BoundKernel {
 };
 
 using Sources = std::vector<std::shared_ptr<Source>>;
-// Makes kernel number k of a list, which may keep the list's sources.
-using MakeKernel = std::function<std::unique_ptr<LocalKernel>(int k, const Sources& sources)>;
+
+// A kernel to be made for the maps of a layer.
+struct KernelSite {
+  Layer& layer;
+  const Form& form;
+  const MapList& list;
+  int number;                           // of the list's kernels
+  const Sources& sources;               // of the list, which it may keep
+  const std::vector<BoundKernel>& made; // the list's kernels before it
+
+  const std::string& name() const { return list.kernels()[number].name; }
+  // Of the list: what it reads and what it writes.
+  const Layout& reads() const { return list.values()[map().x.front()].layout; }
+  const Layout& writes() const { return list.values()[map().y].layout; }
+  // Of a type with one kernel, or one for each piece of the output: where it reads the first input,
+  // the cells of that which this rank holds, and the outputs that it computes here, in global
+  // indices.
+  const Layout& use() const { return form.useOf(number); }
+  Box input() const { return use().boxOfRank(rank()); }
+  Box outputs() const { return form.outputsOf(number, form.output.grid().position(rank())); }
+  int rank() const;
+  KernelContextPtr context() const;
+
+private:
+  const Map& map() const;
+};
+using KernelMaker = std::unique_ptr<LocalKernel> (*)(const KernelSite& at);
 
 class BoundMaps {
 public:
   // Of a network, whose nodes are joined: no maps as yet. The layer must outlive them.
   explicit BoundMaps(const Layer& layer);
   // The maps of a form of the layer's. Collective, as the making of operators is.
-  BoundMaps(Layer& layer, const Form& form, const MakeKernel& make);
+  BoundMaps(Layer& layer, const Form& form, KernelMaker make);
 
   // Of a network: what adds a value goes to the list itself.
   MapList& list() noexcept { return list_; }
@@ -44,9 +69,8 @@ public:
   void run(KernelEntry entry, std::vector<ValueId> reads, ValueId write,
            std::shared_ptr<LocalKernel> kernel);
 
-  // The conversion that writes a value, or that reads one; null if there is none.
-  const LinearOp* conversionTo(ValueId y) const;
-  const LinearOp* conversionFrom(ValueId x) const;
+  // What a map of the kind Operator moves between ranks; null if nothing.
+  const LinearOp* conversionOf(const Map& map) const;
 
   const Layer& layer() const noexcept { return layer_; }
   LinearOp& op(int index) const { return *operators_[index]; }
@@ -81,8 +105,6 @@ public:
 
 private:
   void keepAsLayerSays();
-  // Null for an operator that moves nothing between ranks.
-  const LinearOp* conversionOf(const Map& map) const;
   std::shared_ptr<Source> makeSource(const SourceEntry& entry,
                                      const std::shared_ptr<ParameterUses>& uses) const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arguments that a layer copies: those in another memory space, and those that the caller may change before the adjoint.
-// Tensors of the library are referenced instead, and one that was changed meanwhile is refused by its state.
+// Arguments that a layer copies: those in another memory space, and those that the caller may
+// change before the adjoint. Tensors of the library are referenced instead, and one that was
+// changed meanwhile is refused by its state.
 #include "layer/core/crossing.hpp"
 
 #include "dtensor/arithmetic.hpp"

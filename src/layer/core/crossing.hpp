@@ -18,8 +18,8 @@ namespace tenon {
 // was changed since is refused; a caller's array is copied, since nobody can tell when he writes
 // it.
 
-// References: of arrays that stay as they are until the adjoint, whoever's they are. Nothing: of the caller's memory,
-// so that no adjoint can follow.
+// References: of arrays that stay as they are until the adjoint, whoever's they are. Nothing: of
+// the caller's memory, so that no adjoint can follow.
 enum class Saving { CopiesPlaced, References, Nothing };
 
 class SavedTensor {

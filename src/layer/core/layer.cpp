@@ -202,9 +202,9 @@ Ref<StateTensor> Layer::state(const StateForm& form) {
   return states_.back();
 }
 
-Layer::Layer(CommPtr comm, std::unique_ptr<Declaration> declaration, SetUpFunction setUp)
+Layer::Layer(CommPtr comm, std::unique_ptr<Declaration> declaration, KernelMaker makeKernel)
     : SettableObject(kClass), comm_(std::move(comm)), declaration_(std::move(declaration)),
-      setUp_(std::move(setUp)) {
+      makeKernel_(makeKernel) {
   readSettings();
 }
 

@@ -36,15 +36,11 @@ std::string viewLine(const std::string& label, const Layout& layout, const Linea
 std::string viewLine(const std::string& label, const Layout& layout, const Grid& named,
                      const std::string& text = "");
 
-class Layer;
-// Sets a layer up for inputs of these layouts.
-using SetUpFunction = std::function<std::unique_ptr<Setup>(Layer& layer, const Layouts& inputs)>;
-
 class Layer final : public SettableObject {
 public:
   static constexpr const char* kClass = "Layer";
 
-  Layer(CommPtr comm, std::unique_ptr<Declaration> declaration, SetUpFunction setUp);
+  Layer(CommPtr comm, std::unique_ptr<Declaration> declaration, KernelMaker makeKernel);
 
   const CommPtr& comm() const noexcept { return comm_; }
   std::string_view type() const noexcept override { return declaration_->type(); }
@@ -243,7 +239,7 @@ private:
 
   CommPtr comm_;
   std::unique_ptr<Declaration> declaration_;
-  SetUpFunction setUp_;
+  KernelMaker makeKernel_ = nullptr;
   TenonDataType type_ = TENON_FLOAT32;
   Space space_ = Space::Host;
   int depth_ = 1;

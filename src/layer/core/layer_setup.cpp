@@ -7,6 +7,8 @@
 #include "comm/agreement/agreement.hpp"
 #include "declaration/core/result_layout.hpp"
 #include "layer/core/layer.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/networks/network.hpp"
 #include "machine/route.hpp"
 #include "sys/errors/at_work.hpp"
 #include "sys/log/log.hpp"
@@ -133,7 +135,8 @@ Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role) {
   declaration_->setTitle(title());
   checkInputCount(inputs);
   Entry entry;
-  entry.setup = setUp_(*this, inputs);
+  entry.setup = declaration_->contains() ? setUpNetwork(*this, inputs)
+                                         : setUpMaps(*this, inputs, makeKernel_);
   entry.setup->setObservers(observers_);
   if (role == Role::Alone)
     entry.frames = framesOf(entry);

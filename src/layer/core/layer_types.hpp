@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How a layer comes to its type: the library's types (declaration/core/types.inc), each with what sets it
-// up, and those that a user registers.
+// How a layer comes to its type: the library's types (declaration/core/types.inc), each with what
+// makes its kernels, and those that a user registers.
 #pragma once
 
 #include "kernels/base/backend.hpp"
@@ -11,43 +11,19 @@
 
 namespace tenon {
 
-// Kernels refuse without knowing for whom: here the layer's name is added.
+// A type says its kernels, each by a call; everything distributed follows from its maps.
 
-template <class Make>
-std::unique_ptr<LocalKernel> madeFor(const Layer& layer, Make&& make) {
-  try {
-    return make();
-  } catch (const Error& error) {
-    throw Error(error.code(), layer.title() + ": " + error.text(), error.where());
-  }
-}
-
-// Layers whose list of maps is of their own, of one input.
-
-// With the kernels of the list; the view says the signature and what happens to the input.
-std::unique_ptr<Setup> setUpComposed(Layer& layer, const Form& form, const MakeKernel& make);
-
-// Layers that are one local kernel between conversions (declaration/core/kernel_maps.cpp): a layer type
-// says its kernel.
-
-// Makes the kernel that computes some of this rank's outputs, in global indices, from what it holds of
-// the input in `use`.
-using KernelMaker = std::unique_ptr<LocalKernel> (*)(Layer& layer, const Form& form,
-                                                     const Layout& use, const Box& outputs);
-// In pieces where the user says so, or where that is predicted to save time.
-std::unique_ptr<Setup> setUpKernel(Layer& layer, const Layouts& inputs, KernelMaker make);
-
-#define TENON_DECLARE_KERNEL(Name)                                                                 \
-  std::unique_ptr<LocalKernel> make##Name##Kernel(Layer& layer, const Form& form,                  \
-                                                  const Layout& use, const Box& outputs);
-#define TENON_DECLARE_COMPOSED(Name)                                                               \
-  std::unique_ptr<Setup> setUp##Name(Layer& layer, const Layouts& inputs);
-#define TENON_LAYER_TYPE(name, Name, kind) TENON_DECLARE_##kind(Name)
+#define TENON_LAYER_TYPE(name, Name)                                                               \
+  std::unique_ptr<LocalKernel> make##Name##Kernel(const KernelSite& at);
+#define TENON_TYPE_WITHOUT_KERNELS(name, Name)
 #include "declaration/core/types.inc"
-TENON_DECLARE_KERNEL(Pointwise)
+#undef TENON_TYPE_WITHOUT_KERNELS
 #undef TENON_LAYER_TYPE
-#undef TENON_DECLARE_COMPOSED
-#undef TENON_DECLARE_KERNEL
+std::unique_ptr<LocalKernel> makePointwiseKernel(const KernelSite& at);
+
+// A layer that is no container, set up for its inputs: in pieces where the user says so, or where
+// that is predicted to save time.
+std::unique_ptr<Setup> setUpMaps(Layer& layer, const Layouts& inputs, KernelMaker make);
 
 // Makes a layer of a type.
 using LayerMaker = std::function<Ref<Layer>(CommPtr comm)>;

@@ -53,6 +53,8 @@ Parameter::Parameter(CommPtr comm, const ParameterForm& form, const Layout& stor
   setName(form.name);
 }
 
+// What it gathered before is of no use to an optimizer that leaves it alone, nor afterwards to one
+// that steps again.
 void Parameter::setFrozen(bool frozen) {
   if (frozen != frozen_)
     zeroGradient();
@@ -89,6 +91,8 @@ void Parameter::collect() {
   }
 }
 
+// While the user may write the gradient, what a bucket has reduced may be that of an older
+// gradient.
 const DTensor& Parameter::direction() {
   const LogScope scope(event_);
   // A bucket has reduced it already, unless the caller can write the gradient itself.
@@ -171,6 +175,8 @@ Index ParameterUse::bytes() const {
   return heldBytes(addends_, discarded_, toUse_) + (toUse_ ? heldBytes(value_, tangent_) : 0);
 }
 
+// Values change by announcement alone, and so on all ranks alike; what the user holds may change
+// without one.
 bool ParameterUse::isIdle(bool ofTangent) const {
   if (!toUse_ || begun_)
     return !toUse_;

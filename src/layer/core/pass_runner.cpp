@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs the steps of a pass on this rank's tensors.
-// Steps are the same on all ranks, so that what sends messages meets its counterpart; only whether a value stands in
-// another's memory is known to this rank alone, and such a copy is left out.
+// Runs the steps of a pass on this rank's tensors. Steps are the same on all ranks, so that what
+// sends messages meets its counterpart; only whether a value stands in another's memory is known to
+// this rank alone, and such a copy is left out.
 #include "layer/core/pass_runner.hpp"
 
 #include "dtensor/arithmetic.hpp"

@@ -63,7 +63,8 @@ private:
 };
 
 class RecordedSteps;
-// All steps, told to the observers of the maps. They are recorded if there is where to, and the log is off.
+// All steps, told to the observers of the maps. They are recorded if there is where to, and the log
+// is off.
 void runPass(const BoundMaps& maps, const Pass& pass, const PassMemory& memory,
              RecordedSteps* recorded);
 

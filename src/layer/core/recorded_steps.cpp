@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recognises runs of steps that come again, and queues them as one recording.
-// A recording repeats addresses, and nothing of what the host would do: so all that the steps read and write is noted
+// Recognises runs of steps that come again, and queues them as one recording. A recording repeats
+// addresses, and nothing of what the host would do: so all that the steps read and write is noted
 // first, as their use would do it, and only a run with the same notes is the same run.
 #include "layer/core/recorded_steps.hpp"
 

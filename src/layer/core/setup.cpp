@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer set up: memory for the values of its passes, the arguments of a call brought to them, and what a frame keeps.
-// Passes are data, so that all is derived and allocated once; a call only writes addresses into the table by which the
-// runner finds the values of its steps.
+// A layer set up: memory for the values of its passes, the arguments of a call brought to them, and
+// what a frame keeps. Passes are data, so that all is derived and allocated once; a call only
+// writes addresses into the table by which the runner finds the values of its steps.
 #include "layer/core/setup.hpp"
 
 #include "layer/core/layer.hpp"
@@ -9,7 +9,6 @@
 #include "layer/core/pass_runner.hpp"
 #include "sys/memory/memory.hpp"
 #include "sys/options/options.hpp"
-#include "sys/text/view.hpp"
 
 #include <fmt/format.h>
 
@@ -71,10 +70,10 @@ Index Frame::bytes() const {
   return sum;
 }
 
-Setup::Setup(BoundMaps maps, std::string signature, Facts facts)
-    : maps_(std::move(maps)), signature_(std::move(signature)), facts_(facts),
-      inputs_(inputsOf(maps_.list())), inputDuals_(dualsOf(inputs_)),
-      output_(maps_.list().values()[maps_.list().output()].layout), outputDual_(output_.dual()) {}
+Setup::Setup(BoundMaps maps, std::string signature)
+    : maps_(std::move(maps)), signature_(std::move(signature)), inputs_(inputsOf(maps_.list())),
+      inputDuals_(dualsOf(inputs_)), output_(maps_.list().values()[maps_.list().output()].layout),
+      outputDual_(output_.dual()) {}
 
 Order Setup::orderFromOptions() {
   return options().getFlag("", "overlap_steps") ? Order::Moved : Order::Unmoved;
@@ -209,7 +208,8 @@ std::unique_ptr<Frame> Setup::makeFrame() {
   return frame;
 }
 
-// A value stands in another where its kernels can read that: where it is contiguous, and of their type.
+// A value stands in another where its kernels can read that: where it is contiguous, and of their
+// type.
 void Setup::enter(PassTensors& of, Slots inputs, DTensor& output, std::vector<DTensor*>& slots,
                   const std::vector<DTensor*>& staging) {
   reserve(of);
@@ -312,52 +312,6 @@ void Setup::tangent(Frame& frame, Inputs dx, DTensor& dy) {
 
 void Setup::adjoint(Frame& frame, const DTensor& dy, InputCotangents dx, bool completes) {
   lastAdjoint_ = &differentiate(adjoints_, adjointPass, frame, dx, slotOf(dy), completes);
-}
-
-std::string Setup::role(ValueId argument, bool cotangents) const {
-  const MapList& list = maps_.list();
-  std::string name = "output";
-  for (std::size_t i = 0; i < list.inputs().size(); ++i)
-    if (list.inputs()[i] == argument)
-      name = list.inputs().size() == 1 ? "input" : fmt::format("input {}", i);
-  return cotangents ? name + " cotangent" : name;
-}
-
-std::string Setup::copiesText(const PassTensors& of, const char* call, bool cotangents) const {
-  const MapList& list = maps_.list();
-  std::string text;
-  for (std::size_t i = 0; i < of.staged.size(); ++i) {
-    const ValueId argument = of.pass.values[of.staged[i]].standsIn;
-    if (of.pass.values[argument].place != Value::Place::Argument)
-      continue;
-    ValueId ofList = list.output();
-    for (std::size_t k = 0; k < of.pass.inputs.size(); ++k)
-      if (of.pass.inputs[k] == argument)
-        ofList = list.inputs()[k];
-    text += of.copies[i].describe(call, role(ofList, cotangents).c_str(), "strided array");
-  }
-  return text;
-}
-
-std::string Setup::describe() const {
-  std::string text = facts_(*this);
-  if (adjoints_.empty())
-    return text; // a network's node, which nothing has applied by itself
-  text += copiesText(*lastApply_, "Apply", false);
-  for (const Saved& saved : saved_) {
-    const ValueId standsIn = apply_.pass.values[saved.value].standsIn;
-    text += saved.copy.describe("Apply in training",
-                                role(standsIn == kNoValue ? saved.value : standsIn, false).c_str(),
-                                "saved for the adjoint");
-  }
-  text += copiesText(*lastAdjoint_, "ApplyAdjoint", true);
-  if (lastApply_->recorded)
-    text += fmt::format("  CUDA graphs: {} in Apply, {} in ApplyAdjoint\n",
-                        lastApply_->recorded->count(), lastAdjoint_->recorded->count());
-  if (!viewsInDetail())
-    return text;
-  return text + "  apply\n" + tenon::describe(maps_.list(), apply_.pass) + "  adjoint\n" +
-         tenon::describe(maps_.list(), adjoints_.front().pass);
 }
 
 Index Setup::bytes() const {

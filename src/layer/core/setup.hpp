@@ -38,10 +38,8 @@ private:
 
 class Setup {
 public:
-  // The lines of a view that say what a layer is on its process grid.
-  using Facts = std::string (*)(const Setup& setup);
-  // The inputs and the output are those of the list. The signature is for the facts.
-  Setup(BoundMaps maps, std::string signature, Facts facts);
+  // The inputs and the output are those of the list. The signature is for views; "" without one.
+  Setup(BoundMaps maps, std::string signature);
   Setup(const Setup&) = delete;
   Setup& operator=(const Setup&) = delete;
 
@@ -54,7 +52,6 @@ public:
   const Layout& outputDual() const noexcept { return outputDual_; }
   const BoundMaps& maps() const noexcept { return maps_; }
   void setObservers(Observers observers) noexcept { maps_.setObservers(std::move(observers)); }
-  const std::string& signature() const noexcept { return signature_; }
 
   // The first one derives the passes, and allocates what all share.
   std::unique_ptr<Frame> makeFrame();
@@ -117,13 +114,13 @@ private:
   bool saveCallers(Frame& frame, std::size_t number, Saving saving);
   // Throws if the point of the Apply is gone.
   void restore(Frame& frame) const;
+  std::string facts() const;
   std::string copiesText(const PassTensors& of, const char* call, bool cotangents) const;
   std::string role(ValueId argument, bool cotangents) const;
 
   BoundMaps maps_;
   Order order_ = orderFromOptions();
   std::string signature_;
-  Facts facts_;
   Layouts inputs_, inputDuals_;
   Layout output_, outputDual_;
   PassTensors apply_, inference_;

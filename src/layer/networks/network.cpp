@@ -97,7 +97,9 @@ public:
     frame_->drop();
   }
   Index bytes() const override { return inner_->bytes() + frame_->bytes() + output_->arrayBytes(); }
-  std::string describe() const override { return "segment that is recomputed"; }
+  std::string describe() const override {
+    return "recomputed before its adjoint from its input; activations are among the buffers";
+  }
   const BoundMaps* inner() const override { return &inner_->maps(); }
   // Its own passes record their steps.
   bool isRepeatable() const override { return false; }
@@ -136,16 +138,6 @@ private:
   std::map<const Buffer*, Point> points_; // by the workspace of a frame and a map
 };
 
-std::string segmentFacts(const Setup& setup) {
-  const Grid& grid = setup.output().grid();
-  std::string text = fmt::format("  process grid {}\n", grid.describe());
-  for (const Layout& input : setup.inputs())
-    text += viewLine("input", input, grid);
-  return text + viewLine("output", setup.output(), grid) +
-         "  keeps its input, and is recomputed before its adjoint; activations are among the "
-         "buffers\n";
-}
-
 } // namespace
 
 std::unique_ptr<Setup> makeSegment(const Layer& layer, std::unique_ptr<Setup> inner) {
@@ -157,7 +149,7 @@ std::unique_ptr<Setup> makeSegment(const Layer& layer, std::unique_ptr<Setup> in
   maps.run(
       {.name = "segment", .keepsInputs = true, .anyStrides = true, .gradients = Gradients::Within},
       reads, y, std::make_shared<SegmentKernel>(layer, std::move(inner)));
-  return std::make_unique<Setup>(std::move(maps), "", segmentFacts);
+  return std::make_unique<Setup>(std::move(maps), "");
 }
 
 // A network set up for its inputs: the maps of its nodes in one list, so that its passes are
@@ -210,18 +202,10 @@ BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
   return maps;
 }
 
-std::string networkFacts(const Setup& setup) {
-  const Grid& grid = setup.output().grid();
-  std::string text = fmt::format("  process grid {}\n", grid.describe());
-  for (const Layout& input : setup.inputs())
-    text += viewLine("input", input, grid);
-  return text + viewLine("output", setup.output(), grid);
-}
-
 } // namespace
 
 std::unique_ptr<Setup> makeNetworkSetup(const Layer& layer, const Layouts& values) {
-  return std::make_unique<Setup>(mapsOf(layer, values), "", networkFacts);
+  return std::make_unique<Setup>(mapsOf(layer, values), "");
 }
 
 namespace {
@@ -360,8 +344,6 @@ int addGraphNode(Layer& graph, Ref<Layer> layer, const std::vector<int>& inputs)
   return static_cast<int>(graph.nodes().size()) - 1;
 }
 
-namespace {
-
 std::unique_ptr<Setup> setUpNetwork(Layer& layer, const Layouts& inputs) {
   if (layer.nodes().empty())
     throw Error(
@@ -370,16 +352,6 @@ std::unique_ptr<Setup> setUpNetwork(Layer& layer, const Layouts& inputs) {
   auto joined = makeNetworkSetup(layer, layer.setUpNodes(inputs));
   return layer.declaration().value<bool>("recompute") ? makeSegment(layer, std::move(joined))
                                                       : std::move(joined);
-}
-
-} // namespace
-
-std::unique_ptr<Setup> setUpSequential(Layer& layer, const Layouts& inputs) {
-  return setUpNetwork(layer, inputs);
-}
-
-std::unique_ptr<Setup> setUpGraph(Layer& layer, const Layouts& inputs) {
-  return setUpNetwork(layer, inputs);
 }
 
 } // namespace tenon

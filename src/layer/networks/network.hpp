@@ -21,4 +21,7 @@ void appendLayer(Layer& sequential, Ref<Layer> layer);
 // is no cycle. The last node gives the graph's output. Returns the new node's number.
 int addGraphNode(Layer& graph, Ref<Layer> layer, const std::vector<int>& inputs);
 
+// A container set up for its inputs, its layers too.
+std::unique_ptr<Setup> setUpNetwork(Layer& layer, const Layouts& inputs);
+
 } // namespace tenon

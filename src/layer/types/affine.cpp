@@ -66,13 +66,12 @@ private:
 
 } // namespace
 
-std::unique_ptr<LocalKernel> makeAffineKernel(Layer& layer, const Form&, const Layout& use,
-                                              const Box& outputs) {
-  const Box in = use.boxOfRank(layer.comm()->rank());
+std::unique_ptr<LocalKernel> makeAffineKernel(const KernelSite& at) {
+  const Box in = at.input();
   // The library that multiplies is opened at set-up, where an error can still be one of all ranks.
-  prepareGemm(*contextOf(layer.comm(), layer.space()));
-  return std::make_unique<LocalAffine>(in[0].size(), in[1].size(), outputs[1].size(),
-                                       resolvedBackend(layer));
+  prepareGemm(*at.context());
+  return std::make_unique<LocalAffine>(in[0].size(), in[1].size(), at.outputs()[1].size(),
+                                       resolvedBackend(at.layer));
 }
 
 } // namespace tenon

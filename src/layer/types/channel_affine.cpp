@@ -70,9 +70,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<LocalKernel> makeChannelaffineKernel(Layer&, const Form&, const Layout&,
-                                                     const Box& outputs) {
-  return std::make_unique<LocalChannelAffine>(outputs);
+std::unique_ptr<LocalKernel> makeChannelAffineKernel(const KernelSite& at) {
+  return std::make_unique<LocalChannelAffine>(at.outputs());
 }
 
 } // namespace tenon

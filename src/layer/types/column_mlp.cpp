@@ -154,13 +154,12 @@ private:
 
 } // namespace
 
-std::unique_ptr<LocalKernel> makeColumnmlpKernel(Layer& layer, const Form&, const Layout&,
-                                                 const Box&) {
-  const Declaration& declaration = layer.declaration();
+std::unique_ptr<LocalKernel> makeColumnMlpKernel(const KernelSite& at) {
+  const Declaration& declaration = at.layer.declaration();
   return std::make_unique<LocalColumnMlp>(
       declaration.value<std::vector<Index>>("widths"), declaration.value<bool>("bias"),
       pointwiseFunction(declaration.value<std::string>("activation"), declaration),
-      layer.dataType(), contextOf(layer.comm(), layer.space()));
+      at.layer.dataType(), at.context());
 }
 
 } // namespace tenon

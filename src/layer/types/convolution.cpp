@@ -90,15 +90,13 @@ private:
 
 // The kernel writes some of this rank's outputs, at their place in the array of all. A rank holds
 // whole groups, as many as its input channels make, or a part of a single one.
-std::unique_ptr<LocalKernel> makeConvKernel(Layer& layer, const Form& form, const Layout& use,
-                                            const Box& outputs) {
-  const int rank = layer.comm()->rank();
-  const Box in = use.boxOfRank(rank), all = form.output.boxOfRank(rank);
-  const auto& windowed = static_cast<const Windowed&>(layer.declaration());
+std::unique_ptr<LocalKernel> makeConvolutionKernel(const KernelSite& at) {
+  const Box in = at.input(), outputs = at.outputs(), all = at.form.output.boxOfRank(at.rank());
+  const auto& windowed = static_cast<const Windowed&>(at.layer.declaration());
   const std::vector<Window> windows = windowed.windows();
-  const Index inOfGroup = form.parameters.front().use.shape()[1];
+  const Index inOfGroup = at.form.parameters.front().use.shape()[1];
   ConvolutionShape shape{in[0].size(), in[1].size(), outputs[1].size(),
-                         localWindow(windows, use.shape(), in, outputs),
+                         localWindow(windows, at.use().shape(), in, outputs),
                          std::max<Index>(1, in[1].size() / inOfGroup)};
   const int spatial = static_cast<int>(windows.size());
   std::array<Index, kMaxSpatial> extents{};
@@ -109,8 +107,8 @@ std::unique_ptr<LocalKernel> makeConvKernel(Layer& layer, const Form& form, cons
   Index first = 0;
   for (int s = 0; s < spatial; ++s)
     first += (outputs[s + kFirstSpatial].begin - all[s + kFirstSpatial].begin) * y.space[s];
-  return std::make_unique<LocalConvolution>(shape, y, first, layer.dataType(), backendOf(layer),
-                                            contextOf(layer.comm(), layer.space()));
+  return std::make_unique<LocalConvolution>(shape, y, first, at.layer.dataType(),
+                                            backendOf(at.layer), at.context());
 }
 
 } // namespace tenon

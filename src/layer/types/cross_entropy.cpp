@@ -163,17 +163,15 @@ private:
 
 } // namespace
 
-std::unique_ptr<Setup> setUpCrossentropy(Layer& layer, const Layouts& inputs) {
-  return setUpLoss(
-      layer, inputs,
-      [](const std::string& name, const LossPart& loss) -> std::unique_ptr<LocalKernel> {
-        const LogitsPart part(loss);
-        if (name == "maxima")
-          return std::make_unique<RowMaxima>(part);
-        if (name == "sums")
-          return std::make_unique<RowSums>(part);
-        return std::make_unique<NegativeLogLikelihood>(part);
-      });
+std::unique_ptr<LocalKernel> makeCrossEntropyKernel(const KernelSite& at) {
+  return makeLossKernel(at, [&](const LossPart& loss) -> std::unique_ptr<LocalKernel> {
+    const LogitsPart part(loss);
+    if (at.name() == "maxima")
+      return std::make_unique<RowMaxima>(part);
+    if (at.name() == "sums")
+      return std::make_unique<RowSums>(part);
+    return std::make_unique<NegativeLogLikelihood>(part);
+  });
 }
 
 } // namespace tenon

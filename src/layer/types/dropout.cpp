@@ -63,11 +63,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<LocalKernel> makeDropoutKernel(Layer& layer, const Form&, const Layout& use,
-                                               const Box&) {
-  const double rate = layer.declaration().value<double>("rate");
-  return std::make_unique<LocalDropout>(layer.randomState(), rate, use.shape(),
-                                        use.boxOfRank(layer.comm()->rank()));
+std::unique_ptr<LocalKernel> makeDropoutKernel(const KernelSite& at) {
+  const double rate = at.layer.declaration().value<double>("rate");
+  return std::make_unique<LocalDropout>(at.layer.randomState(), rate, at.use().shape(), at.input());
 }
 
 } // namespace tenon

@@ -38,7 +38,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<LocalKernel> makeFlattenKernel(Layer&, const Form&, const Layout&, const Box&) {
+std::unique_ptr<LocalKernel> makeFlattenKernel(const KernelSite&) {
   return std::make_unique<LocalCopy>();
 }
 

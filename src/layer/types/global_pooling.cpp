@@ -49,12 +49,10 @@ private:
 
 } // namespace
 
-std::unique_ptr<LocalKernel> makeGlobalaveragepoolingKernel(Layer& layer, const Form& form,
-                                                            const Layout& use, const Box&) {
-  const Shape& shape = form.inputs.front().shape();
+std::unique_ptr<LocalKernel> makeGlobalAveragePoolingKernel(const KernelSite& at) {
+  const Shape& shape = at.form.inputs.front().shape();
   return std::make_unique<LocalGlobalPooling>(
-      use.boxOfRank(layer.comm()->rank()),
-      cells(Shape(shape.begin() + kFirstSpatial, shape.end())));
+      at.input(), cells(Shape(shape.begin() + kFirstSpatial, shape.end())));
 }
 
 } // namespace tenon

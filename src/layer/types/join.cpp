@@ -69,33 +69,14 @@ private:
   Index begin_;
 };
 
-std::string joinFacts(const Setup& setup) {
-  const Grid& grid = setup.output().grid();
-  std::string text = fmt::format("  process grid {}\n", grid.describe());
-  for (std::size_t i = 0; i < setup.inputs().size(); ++i)
-    text += viewLine(fmt::format("input {}", i), setup.inputs()[i],
-                     setup.maps().conversionFrom(setup.maps().list().inputs()[i]), grid);
-  return text + viewLine("output", setup.output(), grid);
-}
-
 } // namespace
 
-std::unique_ptr<Setup> setUpAdd(Layer& layer, const Layouts& inputs) {
-  return std::make_unique<Setup>(BoundMaps(layer, layer.form(inputs), {}), "", joinFacts);
-}
-
-std::unique_ptr<Setup> setUpConcatenate(Layer& layer, const Layouts& inputs) {
-  const Form form = layer.form(inputs);
-  const int dim = static_cast<int>(layer.declaration().value<Index>("dim"));
-  const int rank = layer.comm()->rank();
-  Index begin = 0; // of the next part on this rank
-  // Kernels are made in the order of the inputs, which is that of their places.
-  const auto kernel = [&](int k, const Sources&) {
-    const Index here = begin;
-    begin += form.uses[k].boxOfRank(rank)[dim].size();
-    return std::make_unique<Placement>(form.uses[k], rank, dim, here);
-  };
-  return std::make_unique<Setup>(BoundMaps(layer, form, kernel), "", joinFacts);
+std::unique_ptr<LocalKernel> makeConcatenateKernel(const KernelSite& at) {
+  const int dim = static_cast<int>(at.layer.declaration().value<Index>("dim"));
+  Index begin = 0; // of the part on this rank
+  for (int k = 0; k < at.number; ++k)
+    begin += at.form.uses[k].boxOfRank(at.rank())[dim].size();
+  return std::make_unique<Placement>(at.form.uses[at.number], at.rank(), dim, begin);
 }
 
 } // namespace tenon

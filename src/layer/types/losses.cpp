@@ -100,34 +100,31 @@ private:
   Shape extent_, owned_;
 };
 
-std::unique_ptr<Setup> setUpTerms(Layer& layer, const Layouts& inputs, ErrorTerm term,
-                                  double delta = 0) {
-  return setUpLoss(layer, inputs, [&](const std::string&, const LossPart& part) {
-    return std::make_unique<ElementTerms>(part, term, delta);
-  });
+std::unique_ptr<LocalKernel> makeTerms(const KernelSite& at, ErrorTerm term, double delta = 0) {
+  return makeLossKernel(
+      at, [&](const LossPart& part) { return std::make_unique<ElementTerms>(part, term, delta); });
 }
 
 } // namespace
 
-std::unique_ptr<Setup> setUpMeansquarederror(Layer& layer, const Layouts& inputs) {
-  return setUpTerms(layer, inputs, ErrorTerm::Squared);
+std::unique_ptr<LocalKernel> makeMeanSquaredErrorKernel(const KernelSite& at) {
+  return makeTerms(at, ErrorTerm::Squared);
 }
 
-std::unique_ptr<Setup> setUpMeanabsoluteerror(Layer& layer, const Layouts& inputs) {
-  return setUpTerms(layer, inputs, ErrorTerm::Absolute);
+std::unique_ptr<LocalKernel> makeMeanAbsoluteErrorKernel(const KernelSite& at) {
+  return makeTerms(at, ErrorTerm::Absolute);
 }
 
-std::unique_ptr<Setup> setUpHuber(Layer& layer, const Layouts& inputs) {
-  return setUpTerms(layer, inputs, ErrorTerm::Huber, layer.declaration().value<double>("delta"));
+std::unique_ptr<LocalKernel> makeHuberKernel(const KernelSite& at) {
+  return makeTerms(at, ErrorTerm::Huber, at.layer.declaration().value<double>("delta"));
 }
 
-std::unique_ptr<Setup> setUpGradientpenalty(Layer& layer, const Layouts& inputs) {
-  return setUpLoss(layer, inputs, [&](const std::string&, const LossPart& part) {
-    const int position = part.use.grid().position(layer.comm()->rank());
+std::unique_ptr<LocalKernel> makeGradientPenaltyKernel(const KernelSite& at) {
+  return makeLossKernel(at, [&](const LossPart& part) {
     return std::make_unique<GradientTerms>(
-        part, position,
-        spacing(layer.declaration().value<std::string>("spacing"), part.use.rank() - kFirstSpatial,
-                layer.title()));
+        part, part.use.grid().position(at.rank()),
+        spacing(at.layer.declaration().value<std::string>("spacing"),
+                part.use.rank() - kFirstSpatial, at.layer.title()));
   });
 }
 
@@ -187,14 +184,12 @@ private:
 
 } // namespace
 
-std::unique_ptr<Setup> setUpRelativel2(Layer& layer, const Layouts& inputs) {
-  return setUpLoss(
-      layer, inputs,
-      [&](const std::string& name, const LossPart& part) -> std::unique_ptr<LocalKernel> {
-        if (name == "squares")
-          return std::make_unique<SquaresOfSamples>(part);
-        return std::make_unique<RelativeErrors>(part, layer.declaration().value<double>("epsilon"));
-      });
+std::unique_ptr<LocalKernel> makeRelativeL2Kernel(const KernelSite& at) {
+  return makeLossKernel(at, [&](const LossPart& part) -> std::unique_ptr<LocalKernel> {
+    if (at.name() == "squares")
+      return std::make_unique<SquaresOfSamples>(part);
+    return std::make_unique<RelativeErrors>(part, at.layer.declaration().value<double>("epsilon"));
+  });
 }
 
 namespace {
@@ -369,24 +364,18 @@ LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
 
 } // namespace
 
-std::unique_ptr<Setup> setUpLoss(Layer& layer, const Layouts& inputs, const MakeLossKernel& make) {
-  const Form form = layer.form(inputs);
-  const auto& loss = dynamic_cast<const Loss&>(layer.declaration());
-  const MapList list = loss.maps(form, {});
-  LossPart part = lossPart(layer, loss, form);
-  const auto makeKernel = [&](int k, const Sources& sources) -> std::unique_ptr<LocalKernel> {
-    // The list names its sources in this order: a target if the loss takes one, then weights.
-    std::size_t next = 0;
-    if (loss.takesTarget())
-      part.target = std::static_pointer_cast<const TargetUse>(sources[next++]);
-    if (loss.takesTargetWeights())
-      part.weights = std::static_pointer_cast<const TargetUse>(sources[next]);
-    const std::string& name = list.kernels()[k].name;
-    if (name == "weights")
-      return std::make_unique<WeightSum>(part, loss.termsAreSamples());
-    return make(name, part);
-  };
-  return setUpComposed(layer, form, makeKernel);
+std::unique_ptr<LocalKernel> makeLossKernel(const KernelSite& at, const MakeLossKernel& make) {
+  const auto& loss = dynamic_cast<const Loss&>(at.layer.declaration());
+  LossPart part = lossPart(at.layer, loss, at.form);
+  // The list names its sources in this order: a target if the loss takes one, then weights.
+  std::size_t next = 0;
+  if (loss.takesTarget())
+    part.target = std::static_pointer_cast<const TargetUse>(at.sources[next++]);
+  if (loss.takesTargetWeights())
+    part.weights = std::static_pointer_cast<const TargetUse>(at.sources[next]);
+  if (at.name() == "weights")
+    return std::make_unique<WeightSum>(part, loss.termsAreSamples());
+  return make(part);
 }
 
 } // namespace tenon

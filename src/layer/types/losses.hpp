@@ -90,10 +90,8 @@ struct LossPart {
   static constexpr int kSampleDim = 0;
 };
 
-// Sets a loss up with the kernels of its list, which make(name, part) makes, except for that of the
-// weights' sum. The view says the signature.
-using MakeLossKernel =
-    std::function<std::unique_ptr<LocalKernel>(const std::string& name, const LossPart& part)>;
-std::unique_ptr<Setup> setUpLoss(Layer& layer, const Layouts& inputs, const MakeLossKernel& make);
+// A kernel of a loss: that of the weights' sum, or what make(part) makes.
+using MakeLossKernel = std::function<std::unique_ptr<LocalKernel>(const LossPart& part)>;
+std::unique_ptr<LocalKernel> makeLossKernel(const KernelSite& at, const MakeLossKernel& make);
 
 } // namespace tenon

@@ -54,11 +54,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<LocalKernel> makeMatmulKernel(Layer& layer, const Form&, const Layout& use,
-                                              const Box& outputs) {
-  prepareGemm(*contextOf(layer.comm(), layer.space()));
-  return std::make_unique<LocalMatmul>(use.boxOfRank(layer.comm()->rank()), outputs,
-                                       resolvedBackend(layer));
+std::unique_ptr<LocalKernel> makeMatmulKernel(const KernelSite& at) {
+  prepareGemm(*at.context());
+  return std::make_unique<LocalMatmul>(at.input(), at.outputs(), resolvedBackend(at.layer));
 }
 
 } // namespace tenon

@@ -32,9 +32,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<LocalKernel> makeMultiplyKernel(Layer&, const Form&, const Layout&,
-                                                const Box& outputs) {
-  return std::make_unique<LocalProduct>(outputs);
+std::unique_ptr<LocalKernel> makeMultiplyKernel(const KernelSite& at) {
+  return std::make_unique<LocalProduct>(at.outputs());
 }
 
 } // namespace tenon

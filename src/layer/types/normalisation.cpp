@@ -55,6 +55,7 @@ public:
   }
   std::string describe() const override { return "moments"; }
   bool runsOnDevice() const override { return true; }
+  const std::shared_ptr<RowKernels>& rows() const noexcept { return rows_; }
 
 private:
   std::shared_ptr<RowKernels> rows_;
@@ -316,51 +317,43 @@ private:
 };
 
 // Makes the kernels in the order of the list: moments, their combination, the normalisation, and
-// that of inference where there are running moments.
-std::unique_ptr<Setup> setUpNormalisation(Layer& layer, const Layouts& inputs) {
-  const Form form = layer.form(inputs);
-  const auto& declaration = static_cast<const Normalisation&>(layer.declaration());
-  const RowGeometry geometry(declaration, form,
-                             form.uses.front().grid().position(layer.comm()->rank()));
-  const KernelContextPtr context = contextOf(layer.comm(), layer.space());
-  const auto rows = std::make_shared<RowKernels>(geometry.rows(), context);
-  const auto parts = std::make_shared<const PartMoments>(geometry.parts(*context));
-  const double epsilon = declaration.epsilon();
-  const auto kernel = [&](int k, const Sources& sources) -> std::unique_ptr<LocalKernel> {
-    // The running moments are the last sources, behind parameters that need a conversion.
-    const Sources running(sources.end() - static_cast<std::ptrdiff_t>(form.states.size()),
-                          sources.end());
-    switch (k) {
-    case 0:
-      return std::make_unique<LocalMoments>(rows);
-    case 1:
-      return std::make_unique<CombinedMoments>(
-          parts, running.empty() ? 0 : declaration.value<double>("momentum"), running);
-    case 2:
-      return std::make_unique<Normalised>(rows, epsilon);
-    default:
-      return std::make_unique<NormalisedByRunning>(rows, epsilon, running);
-    }
-  };
-  return setUpComposed(layer, form, kernel);
+// that of inference where there are running moments. All but the second work on the rows of the
+// first.
+std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
+  const auto& declaration = static_cast<const Normalisation&>(at.layer.declaration());
+  const RowGeometry geometry(declaration, at.form, at.form.uses.front().grid().position(at.rank()));
+  const KernelContextPtr context = at.context();
+  // The running moments are the last sources, behind parameters that need a conversion.
+  const Sources running(at.sources.end() - static_cast<std::ptrdiff_t>(at.form.states.size()),
+                        at.sources.end());
+  if (at.number == 0)
+    return std::make_unique<LocalMoments>(std::make_shared<RowKernels>(geometry.rows(), context));
+  if (at.number == 1)
+    return std::make_unique<CombinedMoments>(
+        std::make_shared<const PartMoments>(geometry.parts(*context)),
+        running.empty() ? 0 : declaration.value<double>("momentum"), running);
+  const auto& rows = static_cast<const LocalMoments&>(*at.made.front().kernel).rows();
+  if (at.number == 2)
+    return std::make_unique<Normalised>(rows, declaration.epsilon());
+  return std::make_unique<NormalisedByRunning>(rows, declaration.epsilon(), running);
 }
 
 } // namespace
 
-std::unique_ptr<Setup> setUpBatchnorm(Layer& layer, const Layouts& inputs) {
-  return setUpNormalisation(layer, inputs);
+std::unique_ptr<LocalKernel> makeBatchNormKernel(const KernelSite& at) {
+  return makeNormalisation(at);
 }
 
-std::unique_ptr<Setup> setUpInstancenorm(Layer& layer, const Layouts& inputs) {
-  return setUpNormalisation(layer, inputs);
+std::unique_ptr<LocalKernel> makeInstanceNormKernel(const KernelSite& at) {
+  return makeNormalisation(at);
 }
 
-std::unique_ptr<Setup> setUpGroupnorm(Layer& layer, const Layouts& inputs) {
-  return setUpNormalisation(layer, inputs);
+std::unique_ptr<LocalKernel> makeGroupNormKernel(const KernelSite& at) {
+  return makeNormalisation(at);
 }
 
-std::unique_ptr<Setup> setUpLayernorm(Layer& layer, const Layouts& inputs) {
-  return setUpNormalisation(layer, inputs);
+std::unique_ptr<LocalKernel> makeLayerNormKernel(const KernelSite& at) {
+  return makeNormalisation(at);
 }
 
 } // namespace tenon

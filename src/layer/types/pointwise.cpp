@@ -76,10 +76,9 @@ PointwiseFunction pointwiseFunction(const std::string& name, const Declaration& 
   throw Error(TENON_ERR_INTERNAL, fmt::format("the function '{}' has no kernel", name));
 }
 
-std::unique_ptr<LocalKernel> makePointwiseKernel(Layer& layer, const Form&, const Layout&,
-                                                 const Box&) {
+std::unique_ptr<LocalKernel> makePointwiseKernel(const KernelSite& at) {
   return std::make_unique<LocalPointwise>(
-      pointwiseFunction(layer.declaration().type(), layer.declaration()));
+      pointwiseFunction(at.layer.declaration().type(), at.layer.declaration()));
 }
 
 } // namespace tenon

@@ -55,30 +55,27 @@ private:
   TypedKernel<Pooling> kernel_;
 };
 
-std::unique_ptr<LocalKernel> makePooling(Layer& layer, PoolingMode mode, const Layout& use,
-                                         const Box& outputs) {
+std::unique_ptr<LocalKernel> makePooling(const KernelSite& at, PoolingMode mode) {
   // Windows do not reach across batch and channels, so that both together number planes.
-  const Box in = use.boxOfRank(layer.comm()->rank());
-  const auto& windowed = static_cast<const Windowed&>(layer.declaration());
+  const Box in = at.input();
+  const auto& windowed = static_cast<const Windowed&>(at.layer.declaration());
   const PoolingShape shape{in[0].size() * in[1].size(),
-                           localWindow(windowed.windows(), use.shape(), in, outputs), mode};
-  return std::make_unique<LocalPooling>(shape, layer.dataType(), backendOf(layer),
-                                        contextOf(layer.comm(), layer.space()));
+                           localWindow(windowed.windows(), at.use().shape(), in, at.outputs()),
+                           mode};
+  return std::make_unique<LocalPooling>(shape, at.layer.dataType(), backendOf(at.layer),
+                                        at.context());
 }
 
 } // namespace
 
-std::unique_ptr<LocalKernel> makeMaxpoolingKernel(Layer& layer, const Form&, const Layout& use,
-                                                  const Box& outputs) {
-  return makePooling(layer, PoolingMode::Max, use, outputs);
+std::unique_ptr<LocalKernel> makeMaxPoolingKernel(const KernelSite& at) {
+  return makePooling(at, PoolingMode::Max);
 }
 
-std::unique_ptr<LocalKernel> makeAveragepoolingKernel(Layer& layer, const Form&, const Layout& use,
-                                                      const Box& outputs) {
-  const bool includes = layer.declaration().value<bool>("include_padding");
-  return makePooling(layer,
-                     includes ? PoolingMode::AverageIncludePad : PoolingMode::AverageExcludePad,
-                     use, outputs);
+std::unique_ptr<LocalKernel> makeAveragePoolingKernel(const KernelSite& at) {
+  const bool includes = at.layer.declaration().value<bool>("include_padding");
+  return makePooling(at,
+                     includes ? PoolingMode::AverageIncludePad : PoolingMode::AverageExcludePad);
 }
 
 } // namespace tenon

@@ -103,28 +103,25 @@ AxisMap localMap(const Separable& layer, int dim, const Shape& in, const Shape& 
   return map;
 }
 
-std::unique_ptr<LocalKernel> makeSeparable(Layer& layer, const Form& form, const Layout& use,
-                                           const Box& outputs) {
-  const auto& separable = static_cast<const Separable&>(layer.declaration());
-  const Box x = use.boxOfRank(layer.comm()->rank());
+std::unique_ptr<LocalKernel> makeSeparable(const KernelSite& at) {
+  const auto& separable = static_cast<const Separable&>(at.layer.declaration());
+  const Box x = at.input(), outputs = at.outputs();
+  const Shape &from = at.use().shape(), &to = at.form.output.shape();
   std::vector<AxisMap> maps;
-  for (int d = kFirstSpatial; d < use.rank(); ++d)
-    maps.push_back(localMap(separable, d, use.shape(), form.output.shape(), x[d], outputs[d]));
-  return std::make_unique<LocalSeparable>(std::move(maps), x, outputs, layer.dataType(),
-                                          contextOf(layer.comm(), layer.space()));
+  for (int d = kFirstSpatial; d < at.use().rank(); ++d)
+    maps.push_back(localMap(separable, d, from, to, x[d], outputs[d]));
+  return std::make_unique<LocalSeparable>(std::move(maps), x, outputs, at.layer.dataType(),
+                                          at.context());
 }
 
 } // namespace
 
-std::unique_ptr<LocalKernel> makeAdaptiveaveragepoolingKernel(Layer& layer, const Form& form,
-                                                              const Layout& use,
-                                                              const Box& outputs) {
-  return makeSeparable(layer, form, use, outputs);
+std::unique_ptr<LocalKernel> makeAdaptiveAveragePoolingKernel(const KernelSite& at) {
+  return makeSeparable(at);
 }
 
-std::unique_ptr<LocalKernel> makeResampleKernel(Layer& layer, const Form& form, const Layout& use,
-                                                const Box& outputs) {
-  return makeSeparable(layer, form, use, outputs);
+std::unique_ptr<LocalKernel> makeResampleKernel(const KernelSite& at) {
+  return makeSeparable(at);
 }
 
 } // namespace tenon

@@ -207,12 +207,10 @@ KernelEntry ShellDeclaration::kernel(const Form&) const {
 }
 
 Ref<Layer> makeShell(CommPtr comm, const std::string& type) {
-  const auto setUp = [](Layer& self, const Layouts& inputs) {
-    return setUpKernel(self, inputs, [](Layer& own, const Form& form, const Layout&, const Box&) {
-      return std::unique_ptr<LocalKernel>(std::make_unique<LocalShell>(own, form));
-    });
+  const auto make = [](const KernelSite& at) -> std::unique_ptr<LocalKernel> {
+    return std::make_unique<LocalShell>(at.layer, at.form);
   };
-  return makeRef<Layer>(std::move(comm), std::make_unique<ShellDeclaration>(type), setUp);
+  return makeRef<Layer>(std::move(comm), std::make_unique<ShellDeclaration>(type), make);
 }
 
 ShellDeclaration& shellOf(Layer& layer) {

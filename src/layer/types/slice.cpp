@@ -80,33 +80,29 @@ private:
   bool isEmpty_ = false, coversY_ = false;
 };
 
-std::unique_ptr<LocalKernel> makeExcerpt(Layer& layer, const Form& form, const Layout& use,
-                                         const Box& outputs) {
-  const auto& excerpt = static_cast<const Excerpt&>(layer.declaration());
-  return std::make_unique<LocalExcerpt>(excerpt.keptOf(form.inputs.front().shape()),
-                                        use.boxOfRank(layer.comm()->rank()), outputs);
+std::unique_ptr<LocalKernel> makeExcerpt(const KernelSite& at) {
+  const auto& excerpt = static_cast<const Excerpt&>(at.layer.declaration());
+  return std::make_unique<LocalExcerpt>(excerpt.keptOf(at.form.inputs.front().shape()), at.input(),
+                                        at.outputs());
 }
 
 } // namespace
 
-std::unique_ptr<LocalKernel> makeSliceKernel(Layer& layer, const Form& form, const Layout& use,
-                                             const Box& outputs) {
-  return makeExcerpt(layer, form, use, outputs);
+std::unique_ptr<LocalKernel> makeSliceKernel(const KernelSite& at) {
+  return makeExcerpt(at);
 }
 
-std::unique_ptr<LocalKernel> makeCropKernel(Layer& layer, const Form& form, const Layout& use,
-                                            const Box& outputs) {
-  return makeExcerpt(layer, form, use, outputs);
+std::unique_ptr<LocalKernel> makeCropKernel(const KernelSite& at) {
+  return makeExcerpt(at);
 }
 
-std::unique_ptr<LocalKernel> makePadKernel(Layer& layer, const Form& form, const Layout& use,
-                                           const Box& outputs) {
-  const Shape& shape = form.output.shape();
+std::unique_ptr<LocalKernel> makePadKernel(const KernelSite& at) {
+  const Shape& shape = at.form.output.shape();
   std::vector<Excerpt::Kept> kept = {{0, 1, shape[0]}, {0, 1, shape[1]}};
-  for (const Window& window : static_cast<const Windowed&>(layer.declaration()).windows())
+  for (const Window& window : static_cast<const Windowed&>(at.layer.declaration()).windows())
     // Padding keeps a box that begins before the input.
     kept.push_back({-window.padLow, 1, shape[kept.size()]});
-  return std::make_unique<LocalExcerpt>(kept, use.boxOfRank(layer.comm()->rank()), outputs);
+  return std::make_unique<LocalExcerpt>(kept, at.input(), at.outputs());
 }
 
 } // namespace tenon

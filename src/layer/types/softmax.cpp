@@ -133,29 +133,25 @@ private:
 
 // Makes the kernels in the order of the list. A rank that holds nothing has no lines, which the
 // extents of its box alone do not say for an input of one dimension.
-std::unique_ptr<Setup> setUpSoftmax(Layer& layer, const Layouts& inputs) {
-  const Form form = layer.form(inputs);
-  const auto dim = static_cast<std::size_t>(layer.declaration().value<Index>("dim"));
-  const Layout& use = form.uses.front();
-  const int position = use.grid().position(layer.comm()->rank());
+std::unique_ptr<LocalKernel> makeSoftmaxKernel(const KernelSite& at) {
+  const auto dim = static_cast<std::size_t>(at.layer.declaration().value<Index>("dim"));
+  const Layout& use = at.form.uses.front();
+  const int position = use.grid().position(at.rank());
   const Box box = use.box(position);
   AxisShape shape;
   shape.outer = use.isHolder(position) ? 1 : 0;
   for (std::size_t d = 0; d < box.size(); ++d)
     (d < dim ? shape.outer : d == dim ? shape.n : shape.inner) *= box[d].size();
-  const auto kernel = [&](int k, const Sources&) -> std::unique_ptr<LocalKernel> {
-    switch (k) {
-    case 0:
-      return std::make_unique<AxisMaxima>(shape);
-    case 1:
-      return std::make_unique<AxisExponentials>(shape);
-    case 2:
-      return std::make_unique<AxisSums>(shape);
-    default:
-      return std::make_unique<AxisQuotients>(shape);
-    }
-  };
-  return setUpComposed(layer, form, kernel);
+  switch (at.number) {
+  case 0:
+    return std::make_unique<AxisMaxima>(shape);
+  case 1:
+    return std::make_unique<AxisExponentials>(shape);
+  case 2:
+    return std::make_unique<AxisSums>(shape);
+  default:
+    return std::make_unique<AxisQuotients>(shape);
+  }
 }
 
 } // namespace tenon

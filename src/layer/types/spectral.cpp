@@ -129,46 +129,18 @@ private:
   Index batch_, inputs_, outputs_, modes_ = 1;
 };
 
-std::string spectralFacts(const Setup& setup) {
-  const Grid& grid = setup.output().grid();
-  std::string text =
-      fmt::format("  process grid {}, signature {}, {}\n", grid.describe(), setup.signature(),
-                  setup.maps().kernels().front().kernel->describe());
-  text += viewLine("input", setup.inputs().front(), grid);
-  for (const Map& map : setup.maps().list().maps())
-    if (map.kind == Map::Kind::Operator)
-      text += viewLine("coefficients", setup.maps().list().values()[map.y].layout,
-                       setup.maps().conversionTo(map.y), grid);
-  return text + viewLine("output", setup.output(), grid);
-}
-
 } // namespace
 
-std::unique_ptr<Setup> setUpSpectralconv(Layer& layer, const Layouts& inputs) {
-  const Form form = layer.form(inputs);
-  const MapList list = layer.declaration().maps(form, layer.declaration().storageLayouts(form));
-  std::vector<const Map*> kernels;
-  for (const Map& map : list.maps())
-    if (map.kind == Map::Kind::Kernel)
-      kernels.push_back(&map);
-  // Kernel 0 is the analysis, 1 the products, 2 the synthesis.
-  const auto make = [&](int k, const Sources&) -> std::unique_ptr<LocalKernel> {
-    const Layout &from = list.values()[kernels[k]->x.front()].layout,
-                 &to = list.values()[kernels[k]->y].layout;
-    const int rank = layer.comm()->rank();
-    if (k == 1)
-      return std::make_unique<LocalModeProducts>(from.boxOfRank(rank),
-                                                 to.boxOfRank(rank)[1].size());
-    const bool synthesises = k == 2;
-    // The transform refuses a backend that was not built in, without knowing for which layer.
-    return madeFor(layer, [&] {
-      return std::make_unique<Transform>(synthesises, layer.comm(), layer.space(), backendOf(layer),
-                                         layer.dataType(), synthesises ? to : from,
-                                         synthesises ? from : to);
-    });
-  };
-  return std::make_unique<Setup>(BoundMaps(layer, form, make), form.signature.describe(),
-                                 spectralFacts);
+// The analysis, the products and the synthesis, in the order of the list.
+std::unique_ptr<LocalKernel> makeSpectralConvolutionKernel(const KernelSite& at) {
+  const Layout &from = at.reads(), &to = at.writes();
+  if (at.number == 1)
+    return std::make_unique<LocalModeProducts>(from.boxOfRank(at.rank()),
+                                               to.boxOfRank(at.rank())[1].size());
+  const bool synthesises = at.number == 2;
+  return std::make_unique<Transform>(synthesises, at.layer.comm(), at.layer.space(),
+                                     backendOf(at.layer), at.layer.dataType(),
+                                     synthesises ? to : from, synthesises ? from : to);
 }
 
 } // namespace tenon

@@ -46,10 +46,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<LocalKernel> makeTransposeKernel(Layer& layer, const Form&, const Layout&,
-                                                 const Box&) {
+std::unique_ptr<LocalKernel> makeTransposeKernel(const KernelSite& at) {
   return std::make_unique<LocalTranspose>(
-      layer.declaration().value<std::vector<Index>>("permutation"));
+      at.layer.declaration().value<std::vector<Index>>("permutation"));
 }
 
 } // namespace tenon

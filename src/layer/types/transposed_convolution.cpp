@@ -109,19 +109,16 @@ private:
 
 } // namespace
 
-std::unique_ptr<LocalKernel> makeTransposedconvKernel(Layer& layer, const Form& form,
-                                                      const Layout& use, const Box& outputs) {
-  const auto& transposed = static_cast<const TransposedConvolution&>(layer.declaration());
-  const int rank = layer.comm()->rank();
-  const Box x = use.boxOfRank(rank), u = transposed.addends(form).boxOfRank(rank);
-  const Index inOfGroup = use.shape()[1] / transposed.groups();
+std::unique_ptr<LocalKernel> makeTransposedConvolutionKernel(const KernelSite& at) {
+  const auto& transposed = static_cast<const TransposedConvolution&>(at.layer.declaration());
+  const Box x = at.input(), u = transposed.addends(at.form).boxOfRank(at.rank());
+  const Index inOfGroup = at.use().shape()[1] / transposed.groups();
   const Index groups = transposed.groups() > 1 ? x[1].size() / inOfGroup : 1;
   const ConvolutionShape shape{x[0].size(), u[1].size(), x[1].size(),
-                               localWindow(transposed.windows(), form.output.shape(), u, x),
+                               localWindow(transposed.windows(), at.form.output.shape(), u, x),
                                std::max<Index>(1, groups)};
-  return std::make_unique<LocalTransposedConvolution>(shape, u, outputs, layer.dataType(),
-                                                      backendOf(layer),
-                                                      contextOf(layer.comm(), layer.space()));
+  return std::make_unique<LocalTransposedConvolution>(shape, u, at.outputs(), at.layer.dataType(),
+                                                      backendOf(at.layer), at.context());
 }
 
 } // namespace tenon

@@ -88,8 +88,9 @@ TenonErrorCode guard(const char* function, Body&& body,
   }
 }
 
-// For calls during which other ranks wait for this one: an error not agreed on is fatal. isAlone(), which is asked after
-// an error alone, says whether there is no other rank: then all that there are know it, and it is returned.
+// For calls during which other ranks wait for this one: an error not agreed on is fatal. isAlone(),
+// which is asked after an error alone, says whether there is no other rank: then all that there are
+// know it, and it is returned.
 template <class Body, class IsAlone>
 TenonErrorCode guardApply(const char* function, Body&& body, IsAlone&& isAlone,
                           std::source_location where = std::source_location::current()) noexcept {

@@ -38,8 +38,8 @@ struct Stage {
   std::vector<Totals> totals = std::vector<Totals>(kMaxEvents);
 };
 
-// Every scope reads these two, also while the log is off: they are there before the program runs. Names are given to the
-// watchdog, so they are never freed.
+// Every scope reads these two, also while the log is off: they are there before the program runs.
+// Names are given to the watchdog, so they are never freed.
 constinit std::array<std::atomic<const char*>, kMaxEvents> eventNames{};
 constinit std::atomic<bool> isOn{false};
 

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a view says of a set-up: how the layer lies on its process grid, what travels, and which
+// arrays calls copy. All follows from the list of maps, so that no type has a text of its own; of a
+// network each layer says its part.
+#include "layer/core/layer.hpp"
+#include "layer/core/setup.hpp"
+#include "sys/text/view.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+const Map* readerOf(const MapList& list, ValueId v) {
+  const auto reads = [v](const Map& map) {
+    return std::find(map.x.begin(), map.x.end(), v) != map.x.end();
+  };
+  const auto found = std::find_if(list.maps().begin(), list.maps().end(), reads);
+  return found == list.maps().end() ? nullptr : &*found;
+}
+
+const Map* writerOf(const MapList& list, ValueId v) {
+  const auto found = std::find_if(list.maps().begin(), list.maps().end(),
+                                  [v](const Map& map) { return map.y == v; });
+  return found == list.maps().end() ? nullptr : &*found;
+}
+
+bool isKernels(const MapList& list, ValueId v) {
+  return std::ranges::any_of(list.maps(), [&](const Map& map) {
+    return map.kind != Map::Kind::Operator && std::ranges::count(map.x, v) > 0;
+  });
+}
+
+class FactsText {
+public:
+  FactsText(const Setup& setup, const std::string& signature)
+      : setup_(setup), maps_(setup.maps()), list_(maps_.list()), grid_(setup.output().grid()),
+        text_(fmt::format("  process grid {}{}{}", grid_.describe(),
+                          signature.empty() ? "" : ", signature ", signature)) {}
+
+  std::string network() {
+    text_ += '\n';
+    for (std::size_t i = 0; i < list_.inputs().size(); ++i)
+      text_ += viewLine(numbered(i, list_.inputs().size()), setup_.inputs()[i], grid_);
+    return text_ + viewLine("output", setup_.output(), grid_);
+  }
+
+  std::string layer() {
+    addKernels();
+    addInputs();
+    addMoves();
+    addParameters();
+    return text_ + viewLine("output", setup_.output(), grid_,
+                            toOutput_ ? "   sum of addends: " + trafficText(*toOutput_) : "");
+  }
+
+private:
+  static std::string numbered(std::size_t number, std::size_t count) {
+    return count == 1 ? "input" : fmt::format("input {}", number);
+  }
+
+  // Pieces of a layer have kernels of one text.
+  void addKernels() {
+    std::vector<std::string> texts;
+    for (const BoundKernel& bound : maps_.kernels())
+      if (const std::string said = bound.kernel->describe();
+          std::find(texts.begin(), texts.end(), said) == texts.end())
+        texts.push_back(said);
+    if (texts.size() == 1)
+      text_ += ", " + texts.front();
+    text_ += '\n';
+    if (texts.size() > 1)
+      text_ += fmt::format("  kernels {}\n", fmt::join(texts, "; "));
+  }
+
+  // How a value comes to a kernel that reads it: by operators one after the other, none where it
+  // reads it as it lies.
+  struct Way {
+    const LinearOp* conversion = nullptr; // the last
+    bool isBoundary = false;              // the caller's values at the boundary
+  };
+  Way wayOf(ValueId v) {
+    Way way;
+    way.isBoundary = !readerOf(list_, v);
+    while (!isKernels(list_, v)) {
+      const Map* map = readerOf(list_, v);
+      if (!map)
+        break;
+      const OperatorKind kind = list_.operators()[map->object].kind;
+      way.isBoundary |=
+          kind == OperatorKind::BoundaryValues || kind == OperatorKind::BoundaryNumber;
+      if (way.isBoundary)
+        break;
+      onWay_.push_back(map);
+      if (const LinearOp* conversion = maps_.conversionOf(*map))
+        way.conversion = conversion;
+      v = map->y;
+    }
+    return way;
+  }
+
+  void addInputs() {
+    std::vector<std::pair<ValueId, Way>> data, boundary;
+    for (ValueId v : list_.inputs()) {
+      const Way way = wayOf(v);
+      (way.isBoundary ? boundary : data).emplace_back(v, way);
+    }
+    for (ValueId v = 0; v < static_cast<ValueId>(list_.values().size()); ++v)
+      if (list_.values()[v].place == Value::Place::Constant)
+        boundary.emplace_back(v, wayOf(v));
+    for (std::size_t i = 0; i < data.size(); ++i)
+      addLine(numbered(i, data.size()), data[i].first, data[i].second.conversion);
+    for (const auto& [v, way] : boundary)
+      addLine("boundary values", v, way.conversion);
+  }
+
+  // The rest of what travels: for strips of the output, between kernels, and to the output.
+  void addMoves() {
+    int strips = 0;
+    for (const Map& map : list_.maps()) {
+      if (map.kind != Map::Kind::Operator ||
+          std::find(onWay_.begin(), onWay_.end(), &map) != onWay_.end())
+        continue;
+      const LinearOp* conversion = maps_.conversionOf(map);
+      if (!conversion)
+        continue;
+      const Map* writer = writerOf(list_, map.x.front());
+      if (map.y == list_.output())
+        toOutput_ = conversion;
+      else if (!writer)
+        text_ += fmt::format("  strip {} of the output, computed after its halo exchange: {}\n",
+                             strips++, trafficText(*conversion));
+      else if (writer->kind == Map::Kind::Kernel)
+        addLine(list_.kernels()[writer->object].name, map.x.front(), conversion);
+    }
+  }
+
+  void addParameters() {
+    if (maps_.kernels().empty())
+      return;
+    for (const auto& use : *maps_.kernels().front().uses)
+      if (const LinearOp* conversion = use->conversion())
+        text_ += viewLine(use->parameter().name(), conversion->domain(), conversion, grid_);
+  }
+
+  void addLine(const std::string& label, ValueId v, const LinearOp* conversion) {
+    text_ += viewLine(label, list_.values()[v].layout, conversion, grid_);
+  }
+
+  const Setup& setup_;
+  const BoundMaps& maps_;
+  const MapList& list_;
+  const Grid& grid_;
+  std::string text_;
+  std::vector<const Map*> onWay_;
+  const LinearOp* toOutput_ = nullptr;
+};
+
+} // namespace
+
+std::string Setup::facts() const {
+  FactsText text(*this, signature_);
+  return maps_.list().nodes() > 0 ? text.network() : text.layer();
+}
+
+std::string Setup::role(ValueId argument, bool cotangents) const {
+  const MapList& list = maps_.list();
+  std::string name = "output";
+  for (std::size_t i = 0; i < list.inputs().size(); ++i)
+    if (list.inputs()[i] == argument)
+      name = list.inputs().size() == 1 ? "input" : fmt::format("input {}", i);
+  return cotangents ? name + " cotangent" : name;
+}
+
+std::string Setup::copiesText(const PassTensors& of, const char* call, bool cotangents) const {
+  const MapList& list = maps_.list();
+  std::string text;
+  for (std::size_t i = 0; i < of.staged.size(); ++i) {
+    const ValueId argument = of.pass.values[of.staged[i]].standsIn;
+    if (of.pass.values[argument].place != Value::Place::Argument)
+      continue;
+    ValueId ofList = list.output();
+    for (std::size_t k = 0; k < of.pass.inputs.size(); ++k)
+      if (of.pass.inputs[k] == argument)
+        ofList = list.inputs()[k];
+    text += of.copies[i].describe(call, role(ofList, cotangents).c_str(), "strided array");
+  }
+  return text;
+}
+
+std::string Setup::describe() const {
+  std::string text = facts();
+  if (adjoints_.empty())
+    return text; // a network's node, which nothing has applied by itself
+  text += copiesText(*lastApply_, "Apply", false);
+  for (const Saved& saved : saved_) {
+    const ValueId standsIn = apply_.pass.values[saved.value].standsIn;
+    text += saved.copy.describe("Apply in training",
+                                role(standsIn == kNoValue ? saved.value : standsIn, false).c_str(),
+                                "saved for the adjoint");
+  }
+  text += copiesText(*lastAdjoint_, "ApplyAdjoint", true);
+  if (lastApply_->recorded)
+    text += fmt::format("  CUDA graphs: {} in Apply, {} in ApplyAdjoint\n",
+                        lastApply_->recorded->count(), lastAdjoint_->recorded->count());
+  if (!viewsInDetail())
+    return text;
+  return text + "  apply\n" + tenon::describe(maps_.list(), apply_.pass) + "  adjoint\n" +
+         tenon::describe(maps_.list(), adjoints_.front().pass);
+}
+
+} // namespace tenon
