@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Finds the grid and the cuts that the boxes of all ranks make: the ends of the boxes are the cuts,
-// and each cell of the grid that they form must be one box. That costs a sort; what is wrong with
+// and each place of the grid that they form must be one box. That costs a sort; what is wrong with
 // boxes that fail is searched for only then, pair by pair and range by range, to name the ranks at
 // fault.
 #include "geometry/from_boxes.hpp"
@@ -111,13 +111,14 @@ std::optional<Box> uncovered(const Boxes& boxes, const Shape& domain) {
 
 // The elements between a range and a box, and in how many dimensions their sides differ.
 std::pair<Index, int> distance(const Box& range, const Box& box) {
-  Index cells = 0;
+  Index elements = 0;
   int different = 0;
   for (std::size_t d = 0; d < box.size(); ++d) {
-    cells += std::max<Index>({0, range[d].begin - box[d].end + 1, box[d].begin - range[d].end + 1});
+    elements +=
+        std::max<Index>({0, range[d].begin - box[d].end + 1, box[d].begin - range[d].end + 1});
     different += range[d] == box[d] ? 0 : 1;
   }
-  return {cells, different};
+  return {elements, different};
 }
 
 void checkCovered(const Boxes& boxes, const Shape& domain) {
@@ -173,7 +174,7 @@ Shape checkedDomain(const Boxes& boxes, const std::optional<Shape>& shape) {
   return domain;
 }
 
-// Says why boxes in the domain are not the cells of a grid over it: throws TENON_ERR_LAYOUT naming
+// Says why boxes in the domain are not the places of a grid over it: throws TENON_ERR_LAYOUT naming
 // the ranks and boxes at fault. Two boxes overlap, a range has no holder, or every element is held
 // once but the boxes are laid like bricks; each check relies on those before it.
 [[noreturn]] void throwBoxFault(const Boxes& boxes, const Shape& domain) {
@@ -200,40 +201,40 @@ Cuts cutsOf(const std::vector<Box>& boxes, const Shape& domain) {
   return cuts;
 }
 
-// The place of a box in the grid of the cuts; nothing if it is not one cell of it.
-std::optional<std::vector<std::size_t>> cellOf(const Box& box, const Cuts& cuts) {
-  std::vector<std::size_t> cell;
+// The place of a box in the grid of the cuts; nothing if it is not one place of it.
+std::optional<std::vector<std::size_t>> placeOf(const Box& box, const Cuts& cuts) {
+  std::vector<std::size_t> place;
   for (std::size_t d = 0; d < cuts.size(); ++d) {
-    cell.push_back(std::lower_bound(cuts[d].begin(), cuts[d].end(), box[d].begin) -
-                   cuts[d].begin());
-    if (cuts[d][cell[d] + 1] != box[d].end)
+    place.push_back(std::lower_bound(cuts[d].begin(), cuts[d].end(), box[d].begin) -
+                    cuts[d].begin());
+    if (cuts[d][place[d] + 1] != box[d].end)
       return {};
   }
-  return cell;
+  return place;
 }
 
-// The rank that holds each cell of the grid, row-major; nothing unless each has one.
+// The rank that holds each place of the grid, row-major; nothing unless each has one.
 std::optional<std::vector<int>> holdersOf(const std::vector<Box>& boxes, const Cuts& cuts) {
   std::vector<std::pair<std::vector<std::size_t>, int>> held;
   for (int r = 0; r < static_cast<int>(boxes.size()); ++r) {
     if (isEmpty(boxes[r]))
       continue;
-    auto cell = cellOf(boxes[r], cuts);
-    if (!cell)
+    auto place = placeOf(boxes[r], cuts);
+    if (!place)
       return {};
-    held.emplace_back(std::move(*cell), r);
+    held.emplace_back(std::move(*place), r);
   }
-  // The product stops as soon as there are more cells than boxes, and so cannot overflow.
+  // The product stops as soon as there are more places than boxes, and so cannot overflow.
   std::size_t size = 1;
   for (const auto& points : cuts)
     if (size *= points.size() - 1; size > held.size())
       return {};
   std::sort(held.begin(), held.end());
-  const auto sameCell = [](const auto& a, const auto& b) { return a.first == b.first; };
-  if (size != held.size() || std::adjacent_find(held.begin(), held.end(), sameCell) != held.end())
+  const auto samePlace = [](const auto& a, const auto& b) { return a.first == b.first; };
+  if (size != held.size() || std::adjacent_find(held.begin(), held.end(), samePlace) != held.end())
     return {};
   std::vector<int> ranks;
-  for (const auto& [cell, rank] : held)
+  for (const auto& [place, rank] : held)
     ranks.push_back(rank);
   return ranks;
 }

@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-// boxes[r] is what rank r holds; an empty box makes r inactive. The boxes must be the cells of a
+// boxes[r] is what rank r holds; an empty box makes r inactive. The boxes must be the places of a
 // Cartesian grid that covers the shape, each held once; without a shape it is the smallest from 0
 // that has all boxes. Grid axis d splits tensor dimension d. Throws TENON_ERR_LAYOUT naming the
 // ranks and the boxes that do not fit.

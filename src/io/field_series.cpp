@@ -106,7 +106,7 @@ void FieldSeries::addTensor(Ref<DTensor> tensor, const std::string& name,
         fmt::format("{} has {} values on the grid, but the fields of {} have {}; use another "
                     "series for another grid",
                     tensor->title(), shapeText(extents), title(), shapeText(space_)));
-  const Index count = cells(Shape(shape.begin(), shape.end() - space));
+  const Index count = elements(Shape(shape.begin(), shape.end() - space));
   const auto names = componentNames(name, components, count);
   if (static_cast<Index>(names.size()) != count)
     throw Error(TENON_ERR_ARG, fmt::format("components '{}' has {}, but {} has {}", components,

@@ -117,7 +117,7 @@ std::string attributesOf(const std::string& name, const StoredFile& file,
                          const StoredDataset& field, const FieldGrid& grid) {
   const std::string word = field.path.substr(std::string_view(kFields).size());
   const Shape leading(field.shape.begin(), field.shape.end() - grid.dimensions());
-  const Index count = cells(leading);
+  const Index count = elements(leading);
   const auto given = file.values.find(componentsKey(word));
   const bool hasNames =
       given != file.values.end() && std::holds_alternative<std::string>(given->second);

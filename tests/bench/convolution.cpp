@@ -31,24 +31,25 @@ constexpr Index kMatrix = 1024;
 
 struct Work {
   int rank;
-  Index in, out, cells, kernel;
+  Index in, out, elements, kernel;
   bool isTarget; // of those whose rates are promised
 
   std::string name() const {
-    return fmt::format("{}-D {} -> {}, {}^{}, kernel {}", rank, in, out, cells, rank, kernel);
+    return fmt::format("{}-D {} -> {}, {}^{}, kernel {}", rank, in, out, elements, rank, kernel);
   }
   ConvolutionShape shape() const {
     ConvolutionShape s{1, in, out, {}};
     s.window.rank = rank;
     for (int d = 0; d < rank; ++d) {
-      s.window.in[d] = s.window.out[d] = cells;
+      s.window.in[d] = s.window.out[d] = elements;
       s.window.kernel[d] = kernel;
       s.window.padLow[d] = kernel / 2;
     }
     return s;
   }
   double flops() const {
-    return 2.0 * double(in * out) * std::pow(double(cells), rank) * std::pow(double(kernel), rank);
+    return 2.0 * double(in * out) * std::pow(double(elements), rank) *
+           std::pow(double(kernel), rank);
   }
 };
 

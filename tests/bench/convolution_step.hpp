@@ -8,9 +8,9 @@
 namespace tenon::bench {
 
 struct ConvolutionStep {
-  ConvolutionStep(MPI_Comm comm, int channels, int depth, int cells, const char* split,
+  ConvolutionStep(MPI_Comm comm, int channels, int depth, int elements, const char* split,
                   const char* overlap = "auto")
-      : input(makeLayout(comm, {1, channels, depth, cells, cells}, split)) {
+      : input(makeLayout(comm, {1, channels, depth, elements, elements}, split)) {
     const TenonInt three[] = {3, 3, 3}, one[] = {1, 1, 1};
     require(TenonLayerCreateConv(comm, 3, channels, channels, three, layer.out()));
     require(TenonLayerSetPadding(layer, one, one));

@@ -21,7 +21,7 @@ struct DmdaHalo::Grid {
   Vec values = nullptr;
 };
 
-DmdaHalo::DmdaHalo(MPI_Comm comm, int cells, int channels, int width)
+DmdaHalo::DmdaHalo(MPI_Comm comm, int elements, int channels, int width)
     : grid_(std::make_unique<Grid>()) {
   PetscBool running = PETSC_FALSE;
   check(PetscInitialized(&running));
@@ -30,8 +30,8 @@ DmdaHalo::DmdaHalo(MPI_Comm comm, int cells, int channels, int width)
   int ranks = 0;
   MPI_Comm_size(comm, &ranks);
   check(DMDACreate3d(comm, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR,
-                     cells, cells, cells, 1, 1, ranks, channels, width, nullptr, nullptr, nullptr,
-                     &grid_->grid));
+                     elements, elements, elements, 1, 1, ranks, channels, width, nullptr, nullptr,
+                     nullptr, &grid_->grid));
   check(DMSetUp(grid_->grid));
   check(DMCreateLocalVector(grid_->grid, &grid_->values));
 }

@@ -11,7 +11,7 @@ namespace tenon::bench {
 
 class DmdaHalo {
 public:
-  DmdaHalo(MPI_Comm comm, int cells, int channels, int width);
+  DmdaHalo(MPI_Comm comm, int elements, int channels, int width);
   ~DmdaHalo();
   // The local array [slow, middle, fast, channel] with its ghosts, to be written.
   double* array();

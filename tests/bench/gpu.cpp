@@ -41,9 +41,9 @@ double copyRate() {
 void measureStreams(double rate) {
   const Index n = sized(Index(1) << 28, 1 << 12);
   const auto x = made(alone({n}), TENON_FLOAT32), y = made(alone({n}), TENON_FLOAT32);
-  const double cells = double(n) * sizeof(float);
+  const double elements = double(n) * sizeof(float);
   const auto row = [&](const char* what, double passes, const Work& work) {
-    printRow(what, "copy within the device", passes * cells / secondsOf(work) / rate, ">= 0.8");
+    printRow(what, "copy within the device", passes * elements / secondsOf(work) / rate, ">= 0.8");
   };
   row("axpby", 3, [&] { axpby(0.5, *x, 0.5, *y); });
   row("copy of a tensor", 2, [&] { copyLocal(*x, *y); });
@@ -218,7 +218,7 @@ void measureExchange() {
   options().set("-tenon_device_ipc", "true");
 }
 
-// The same cells on each rank, with the neighbour's boundary and without.
+// The same elements on each rank, with the neighbour's boundary and without.
 void measureHalo() {
   const Index n = sized(128, 8);
   const std::vector<Window> windows(3, {.kernel = 3, .padLow = 1, .padHigh = 1});

@@ -29,7 +29,7 @@ struct ConvolutionCase {
   Index batch, channels, extent;
   int dims;
 
-  // Kernels of three cells, with the padding that keeps the extent.
+  // Kernels of three elements, with the padding that keeps the extent.
   std::vector<Window> windows() const {
     return std::vector<Window>(std::size_t(dims), {.kernel = 3, .padLow = 1, .padHigh = 1});
   }

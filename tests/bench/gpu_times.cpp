@@ -50,8 +50,8 @@ void printTime(const std::string& name, double seconds) {
 
 // The host draws a million numbers at most, 20 ns each, and the device repeats them.
 void fillRandomly(DTensor& x) {
-  const Index cells = x.localElements(), some = std::min(cells, sized(1 << 20, 1 << 4));
-  if (cells == 0)
+  const Index elements = x.localElements(), some = std::min(elements, sized(1 << 20, 1 << 4));
+  if (elements == 0)
     return;
   const auto few = makeRef<DTensor>(world(), alone({some}), x.dataType(), Space::Device);
   fillUniform(*few, 1, 1, -1, 1);
@@ -61,8 +61,8 @@ void fillRandomly(DTensor& x) {
     Device::get().copy(to + at * size, from, count * size, device().stream());
   };
   copy(0, few->readAddress(), some);
-  for (Index done = some; done < cells; done *= 2)
-    copy(done, to, std::min(done, cells - done));
+  for (Index done = some; done < elements; done *= 2)
+    copy(done, to, std::min(done, elements - done));
 }
 
 Ref<DTensor> made(const Layout& layout, TenonDataType type) {

@@ -17,7 +17,7 @@ namespace tenon::bench {
 namespace {
 
 constexpr double kTarget = 1.5;
-constexpr int kCalls = 20, kBlock = 16; // cells of a part in each dimension
+constexpr int kCalls = 20, kBlock = 16; // elements of a part in each dimension
 const std::vector<int> kRanks{8, 64, 512, 4096};
 
 struct Change {
@@ -45,9 +45,9 @@ Change haloOfSlabs(int ranks) {
 
 Change haloOfBlocks(int ranks) {
   const int edge = static_cast<int>(std::lround(std::cbrt(ranks)));
-  const Index cells = Index(edge) * kBlock;
+  const Index elements = Index(edge) * kBlock;
   const GridPtr grid = Grid::make({edge, edge, edge});
-  const Layout plain({.shape = {cells, cells, cells},
+  const Layout plain({.shape = {elements, elements, elements},
                       .grid = grid,
                       .properties = {Property::shard(0), Property::shard(1), Property::shard(2)}});
   return {plain, withHalos(plain, 3), grid->positionAt({edge / 2, edge / 2, edge / 2})};

@@ -20,8 +20,8 @@ MPI_Datatype subarray(int rows, int columns, int inner, Span row, Span column) {
 
 } // namespace
 
-Span partOf(int cells, int parts, int part) {
-  const int least = cells / parts, larger = cells % parts;
+Span partOf(int elements, int parts, int part) {
+  const int least = elements / parts, larger = elements % parts;
   return {part * least + std::min(part, larger), least + (part < larger ? 1 : 0)};
 }
 

@@ -14,7 +14,7 @@ namespace tenon::bench {
 struct Span {
   int begin, count;
 };
-Span partOf(int cells, int parts, int part);
+Span partOf(int elements, int parts, int part);
 
 class SlabExchange {
 public:

@@ -18,38 +18,38 @@ namespace {
 constexpr Target kTarget{1.03};
 
 // Whether this rank's part of a split tensor [1, c, d, h, w] is that of the whole one.
-bool agrees(TenonDTensor part, TenonDTensor whole, int channels, int cells) {
+bool agrees(TenonDTensor part, TenonDTensor whole, int channels, int elements) {
   TenonInt low[5], high[5];
   require(TenonDTensorGetBox(part, low, high));
   const float* got = arrayOf<float>(part, TENON_FLOAT32);
   const float* want = arrayOf<float>(whole, TENON_FLOAT32);
-  const TenonInt plane = TenonInt(cells) * cells;
+  const TenonInt plane = TenonInt(elements) * elements;
   for (int c = 0; c < channels; ++c)
     for (TenonInt d = low[2]; d < high[2]; ++d)
       for (TenonInt i = 0; i < plane; ++i)
-        if (!(std::abs(*got++ - want[(c * cells + d) * plane + i]) <= 1e-4F))
+        if (!(std::abs(*got++ - want[(c * elements + d) * plane + i]) <= 1e-4F))
           return false;
   return true;
 }
 
-void checkValues(MPI_Comm comm, ConvolutionStep& split, int channels, int cells) {
-  ConvolutionStep whole(MPI_COMM_SELF, channels, cells, cells, "B");
+void checkValues(MPI_Comm comm, ConvolutionStep& split, int channels, int elements) {
+  ConvolutionStep whole(MPI_COMM_SELF, channels, elements, elements, "B");
   for (ConvolutionStep* step : {&split, &whole}) {
     require(TenonDTensorFillConstant(step->dx, 0));
     step->both();
   }
-  const bool right =
-      agrees(split.y, whole.y, channels, cells) && agrees(split.dx, whole.dx, channels, cells);
+  const bool right = agrees(split.y, whole.y, channels, elements) &&
+                     agrees(split.dx, whole.dx, channels, elements);
   requireEqual(comm, "the split convolution", {right ? 1.0 : 0.0}, {1.0});
 }
 
-void measure(MPI_Comm comm, int channels, int cells) {
+void measure(MPI_Comm comm, int channels, int elements) {
   int ranks = 0;
   MPI_Comm_size(comm, &ranks);
-  ConvolutionStep split(comm, channels, cells, cells, "S2");
-  checkValues(comm, split, channels, cells);
-  ConvolutionStep share(MPI_COMM_SELF, channels, (cells + ranks - 1) / ranks, cells, "B");
-  Race race(comm, fmt::format("convolution {}ch {}^3", channels, cells));
+  ConvolutionStep split(comm, channels, elements, elements, "S2");
+  checkValues(comm, split, channels, elements);
+  ConvolutionStep share(MPI_COMM_SELF, channels, (elements + ranks - 1) / ranks, elements, "B");
+  Race race(comm, fmt::format("convolution {}ch {}^3", channels, elements));
   race.add("forward", [&] { split.forward(); });
   race.add("forward, share", [&] { share.forward(); });
   race.add("with adjoint", [&] { split.both(); });

@@ -97,12 +97,12 @@ Values fill(const LayoutSpec& spec, int position, const Filling& filling) {
   return cells;
 }
 
-Values valueOf(const LayoutSpec& spec, const std::function<Values(int)>& cells) {
-  Values value(cellsOf(spec.shape), 0.0);
+Values valueOf(const LayoutSpec& spec, const std::function<Values(int)>& elements) {
+  Values value(elementsOf(spec.shape), 0.0);
   for (int position = 0; position < spec.grid.size(); ++position) {
     if (!isFirstCopy(spec, position))
       continue;
-    const Values held = cells(position);
+    const Values held = elements(position);
     std::size_t next = 0;
     forEachCell(spec.box(position), [&](const Indices& cell) {
       const double addend = held[next++];
@@ -118,12 +118,12 @@ Values valueOf(const LayoutSpec& spec, const Filling& filling) {
 }
 
 Values heldOf(const LayoutSpec& spec, int position, const Values& value) {
-  Values cells;
+  Values elements;
   forEachCell(spec.box(position), [&](const Indices& cell) {
     const auto at = domainCell(spec, position, cell, true);
-    cells.push_back(at ? value[placeOf(*at, spec.shape)] : 0);
+    elements.push_back(at ? value[placeOf(*at, spec.shape)] : 0);
   });
-  return cells;
+  return elements;
 }
 
 Values kept(const LayoutSpec& spec, Values value) {
