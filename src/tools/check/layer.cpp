@@ -91,7 +91,7 @@ LayerStep alone(Case& c, const LayerPlan& plan, TenonDataType type) {
     inputs.push_back(makeLayout(MPI_COMM_SELF, everywhere(shape, 1)));
   LayerStep step(plan.make(MPI_COMM_SELF, nullptr), std::move(inputs));
   require(TenonLayerSetDataType(step.layer(), type));
-  c.text += " " + settingsOf(step.layer());
+  c.text += " as " + settingsOf(step.layer());
   require(TenonObjectSetText(reinterpret_cast<TenonObject>(step.layer()), "backend", "reference"));
   if (!plan.target.empty())
     step.setTarget(makeTarget(c, plan, MPI_COMM_SELF, everywhere(plan.targetShape, 1)));
