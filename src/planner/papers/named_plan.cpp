@@ -96,7 +96,7 @@ const NetworkTable& NamedPlan::table(const std::string& who) const {
 DeclaredNetwork NamedPlan::layers() const {
   DeclaredNetwork network = source_.table ? declareNetwork(*source_.table, batch())
                                           : declareNetwork(*source_.layers, inputShape());
-  network.cellBytes = value<std::string>("data_type") == "float64" ? 8 : 4;
+  network.elementBytes = value<std::string>("data_type") == "float64" ? 8 : 4;
   return network;
 }
 

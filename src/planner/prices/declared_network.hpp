@@ -41,7 +41,7 @@ struct DeclaredNetwork {
   std::vector<DeclaredMove> moves;
   std::vector<DeclaredMove> reads = {}; // moves of the network's input, from -1
   DeclaredMove result = {};             // the move of the network's output, to -1
-  Index cellBytes = 4;                  // the size of an element
+  Index elementBytes = 4;               // the size of an element
 };
 
 // The network of a description; `input` is the shape of its input, with the batch. Throws

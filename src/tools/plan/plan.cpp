@@ -99,7 +99,7 @@ Traffic conversionTraffic(const tenon::Layout& from, const tenon::Layout& to) {
   for (int rank : from.grid().ranks()) {
     const Traffic sent = countFlow(from, to, rank, Role::Source).others;
     all.messages += sent.messages;
-    if (__builtin_add_overflow(all.cells, sent.cells, &all.cells))
+    if (__builtin_add_overflow(all.elements, sent.elements, &all.elements))
       throw Error(TENON_ERR_SHAPE,
                   fmt::format("{} processes that convert a tensor of shape [{}] from {} to {} send "
                               "more elements than a 64-bit integer counts; pass a smaller shape",
@@ -141,24 +141,25 @@ int planConversions() {
       textOption("shape").empty() ? Sizes{processes, processes} : sizesOption("shape");
   const std::vector<ConversionRow> rows = allConversions(processes, shape);
   // The elements of the whole tensor, by which what is sent is measured.
-  TenonInt cells = 1;
+  TenonInt elements = 1;
   for (TenonInt extent : shape)
-    cells *= extent;
+    elements *= extent;
   if (flagOption("json")) {
     std::string text;
     for (const ConversionRow& row : rows)
       text += fmt::format(
           "{}{{\"from\": \"{}\", \"to\": \"{}\", \"messages\": {}, \"elements\": {}}}",
-          text.empty() ? "" : ", ", row.from, row.to, row.sent.messages, row.sent.cells);
+          text.empty() ? "" : ", ", row.from, row.to, row.sent.messages, row.sent.elements);
     fmt::print("{{\"conversions\": [{}]}}\n", text);
     return 0;
   }
   fmt::print("{} processes, {} elements; conversions that send nothing are left out\n"
              "  from  to   messages     elements   times the tensor\n",
-             processes, cells);
+             processes, elements);
   for (const ConversionRow& row : rows)
     fmt::print("  {:<4}  {:<2} {:>10} {:>12} {:>18.4g}\n", row.from, row.to, row.sent.messages,
-               row.sent.cells, static_cast<double>(row.sent.cells) / static_cast<double>(cells));
+               row.sent.elements,
+               static_cast<double>(row.sent.elements) / static_cast<double>(elements));
   return 0;
 }
 
