@@ -50,7 +50,6 @@
 #include <tenon/output.h>
 #include <tenon/partition.h>
 #include <tenon/plan.h>
-#include <tenon/plan_run.h>
 #include <tenon/trainer.h>
 #include <tenon/types.h>
 #include <tenon/version.h>

@@ -136,11 +136,11 @@ static TenonErrorCode CreatePlan(Program* p) {
 
 static TenonErrorCode PrintWords(Program* p) {
   char name[kText], word[kText];
-  TenonInt count, i;
-  double channels, space, batch;
+  TenonInt i;
+  double layers, channels, space, batch;
 
-  TenonCall(TenonPlanGetLayerCount(p->plan, &count));
-  for (i = 0; i < count; ++i) {
+  TenonCall(TenonPlanGetNumber(p->plan, NULL, "layers", &layers));
+  for (i = 0; i < (TenonInt)layers; ++i) {
     TenonCall(TenonPlanGetLayerName(p->plan, i, name, kText, NULL));
     TenonCall(TenonPlanGetText(p->plan, name, "word", word, kText, NULL));
     TenonCall(TenonPlanGetNumber(p->plan, name, "channel_parts", &channels));

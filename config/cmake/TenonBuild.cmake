@@ -25,9 +25,10 @@ target_compile_options(tenon_warnings INTERFACE $<${not_cuda}:-Wall -Wextra -Wpe
   # Where sources are joined, it takes the unnamed namespaces of each for those of a header.
   $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-Wno-subobject-linkage>)
 
-# tenon_add_room(NAME SOURCES ... LINK ...): an object library for src/NAME.
+# tenon_add_room(NAME [APART] SOURCES ... LINK ...): an object library for src/NAME. What stands APART is no part of
+# the library.
 function(tenon_add_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ROOM "APART" "" "SOURCES;LINK" ${ARGN})
   add_library(tenon_${name} OBJECT ${ROOM_SOURCES})
   target_include_directories(tenon_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
@@ -43,7 +44,9 @@ function(tenon_add_room name)
   if(name STREQUAL "kernels")
     set_target_properties(tenon_${name} PROPERTIES UNITY_BUILD OFF)
   endif()
-  set_property(GLOBAL APPEND PROPERTY TENON_ROOMS tenon_${name})
+  if(NOT ROOM_APART)
+    set_property(GLOBAL APPEND PROPERTY TENON_ROOMS tenon_${name})
+  endif()
 endfunction()
 
 # tenon_export_symbols(TARGET MAP): what a shared library exports. A static one has no such list.

@@ -378,8 +378,7 @@ TENON_EXTERN TenonErrorCode TenonDTensorScale(double factor, TenonDTensor x) TEN
 /** @brief Sets every element to one value. Local; call on all ranks.
  *
  *  The result is a valid tensor in any layout: copies and halo elements agree, and of partial sums
- *  (P) one carries the value and the others are zero. The same holds for the other fill calls
- *  except TenonDTensorFillTest().
+ *  (P) one carries the value and the others are zero. The same holds for the other fill calls.
  *
  *  @param[out] x      tensor
  *  @param[in]  value  value of every element; rounded for an integer tensor
@@ -413,19 +412,6 @@ TENON_EXTERN TenonErrorCode TenonDTensorFillUniform(TenonDTensor x, TenonInt see
  */
 TENON_EXTERN TenonErrorCode TenonDTensorFillNormal(TenonDTensor x, TenonInt seed, TenonInt stream,
                                                    double mean, double deviation) TENON_NOEXCEPT;
-
-/** @brief Fills every local array with independent random numbers. Not collective.
- *
- *  Copies, partial sums and halo elements differ, so the result is not a valid tensor, but raw
- *  memory for tests of operators.
- *
- *  @param[out] x         tensor
- *  @param[in]  seed      random seed
- *  @param[in]  integers  TENON_TRUE for integers from -8 to 7, TENON_FALSE for uniform numbers in
- *                        [-1, 1)
- */
-TENON_EXTERN TenonErrorCode TenonDTensorFillTest(TenonDTensor x, TenonInt seed,
-                                                 TenonBool integers) TENON_NOEXCEPT;
 
 /** @brief Computes the Euclidean norm. Collective on the tensor.
  *

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief TenonPlan: the parallelisation of each layer of a network, chosen by predicted time.
+ *  @brief TenonPlan: the parallelisation of each layer of a network, chosen by predicted time and
+ *         set up on the processes of a communicator.
+ *
+ *      TenonPlanCreate(network, batch, &plan);           // a TenonLayer that is not set up
+ *      TenonPlanSetInput(plan, lx);                      // where the solver has its field
+ *      TenonPlanSetUp(plan);                             // searches, and sets the network up
+ *      TenonPlanGetLayer(plan, &layer);                  // CreateOutput, optimizers, parameters
+ *      TenonPlanApply(plan, x, y);
+ *      TenonPlanApplyAdjoint(plan, dy, dx);
  *
  *  P processes form a grid whose axes are the prime factors of P. A plan gives each layer a word,
  *  one index label for each axis: n splits the batch, o the output channels, i the input channels,
@@ -9,55 +17,44 @@
  *  one, and in "dhw6-" three dimensions take turns, from the last axis on. The batch always has the
  *  first axes and space the last.
  *
- *  The cost of a plan is the sum of the costs of its layers and of the communication between them,
- *  by a cost model:
+ *  The cost of a plan is the sum of what Tenon would run: kernels, by their floating-point
+ *  operations and the bytes that they read and write; the sums of gradients; the conversions
+ *  between layers, halos included, and their adjoints. The search is exact. The command `tenon plan
+ *  network` plans networks that do not run, by their names, by the cost models of papers too.
  *
- *  | model | predicts                                                                            |
- *  | ----- | ----------------------------------------------------------------------------------- |
- *  | t1    | the communication of one training iteration, with one latency and one bandwidth, as |
- *  |       | in Gholami et al., *Integrated Model, Batch, and Domain Parallelism in Training     |
- *  |       | Neural Networks*, with redistribution between layers of different grids             |
- *  | own   | what Tenon would run: kernels, by their floating-point operations and the bytes     |
- *  |       | that they read and write; the sums of gradients; the conversions between layers,    |
- *  |       | halos included, and their adjoints                                                  |
- *
- *  The search is exact. All calls can be made before TenonInitialize(). They return TENON_ERR_NULL
- *  if a required handle or pointer is NULL, and TENON_ERR_HANDLE if a handle is not valid or is of
- *  another class. A call that sets something discards the plan found before.
+ *  The network stays the program's own: its layers keep their names, options and parameters, and
+ *  their initial values are those that they have without a plan. TenonPlanSetUp() sets the
+ *  signature of each planned layer to its word. Layers without parameters and with one input
+ *  follow what they read. A signature that the program has set is kept: the plan fixes that word.
  *
  *  What is asked of a plan are settings (tenon/object.h; each is an option -tenon_[prefix_]name
  *  too), which may change until TenonPlanSetUp(). What does not fit together is an error of
- *  TenonPlanSearch().
+ *  TenonPlanSearch(). A call that sets something discards the plan found before.
  *
  *  | setting         | kind | default  | meaning                                                  |
  *  | --------------- | ---- | -------- | -------------------------------------------------------- |
- *  | processes       | int  | 1        | number of processes, at most 2^24; of TenonPlanCreate(): |
- *  |                 |      |          | those of the communicator                                |
- *  | cost_model      | text | t1       | table above; of TenonPlanCreate(): own                   |
+ *  | processes       | int  | all      | number of processes that a search is for; to be set up,  |
+ *  |                 |      |          | a plan has at most those of the communicator             |
  *  | link_latency    | real | 2e-6     | rates of the link of each process: seconds, and bytes    |
  *  | link_bandwidth  | real | 6e9      | per second                                               |
- *  | input_shape     | ints | none     | shape of a sample of the input of a network of layers,   |
- *  |                 |      |          | without the batch: channels, then space; tables have it  |
- *  | flop_rate       | real | by space | own: floating-point operations per second of a process;  |
- *  |                 |      |          | 5e10, and 1e13 for networks on the device                |
- *  | memory_rate     | real | by space | own: bytes per second that a process reads and writes;   |
- *  |                 |      |          | 1e10, and 1e12 for networks on the device. A kernel      |
- *  |                 |      |          | takes the time of its operations or that of its bytes,   |
- *  |                 |      |          | whichever is longer                                      |
- *  | data_type       | text | float32  | own: data type of a network that is named               |
- *  |                 |      |          | (tenon/ext/plan.h), "float32" or "float64"; layers have  |
- *  |                 |      |          | their own. Model t1 counts 4 bytes for each element      |
- *  | input_channels  | bool | by model | allows the label i, which splits the input channels;     |
- *  |                 |      |          | false under model t1, true under model own               |
+ *  | input_shape     | ints | none     | shape of a sample of the input, without the batch:       |
+ *  |                 |      |          | channels, then space. TenonPlanSetInput() sets it        |
+ *  | flop_rate       | real | by space | floating-point operations per second of a process; 5e10, |
+ *  |                 |      |          | and 1e13 for networks on the device                      |
+ *  | memory_rate     | real | by space | bytes per second that a process reads and writes; 1e10,  |
+ *  |                 |      |          | and 1e12 for networks on the device. A kernel takes the  |
+ *  |                 |      |          | time of its operations or that of its bytes, whichever   |
+ *  |                 |      |          | is longer                                                |
+ *  | input_channels  | bool | true     | allows the label i, which splits the input channels      |
  *  | memory_limit    | int  | 0        | bytes of each process, at most; 0 for no limit           |
- *  | objective       | text | training | own: "training", forward and backward pass and the sums  |
- *  |                 |      |          | of gradients; "inference", the forward pass, with memory |
+ *  | objective       | text | training | "training", forward and backward pass and the sums of    |
+ *  |                 |      |          | gradients; "inference", the forward pass, with memory    |
  *  |                 |      |          | without gradients and optimizer; "step", one step of a   |
  *  |                 |      |          | solver, which evaluates the network every so many steps  |
  *  |                 |      |          | and converts the pinned layouts in each                  |
  *  | evaluate_every  | int  | 1        | objective step: steps for each evaluation                |
- *  | input_grid      | text | none     | own: pins the input to a process grid, see below         |
- *  | output_grid     | text | none     | own: pins the output to a process grid                   |
+ *  | input_grid      | text | none     | pins the input to a process grid, see below              |
+ *  | output_grid     | text | none     | pins the output to a process grid                        |
  *  | placement       | text | batch    | what the outermost axes of the grid split: "batch", the  |
  *  |                 |      |          | axes follow the levels of the machine from the outermost |
  *  |                 |      |          | one; "space", from the innermost one; "auto", the faster |
@@ -65,12 +62,12 @@
  *  | fewer_processes | bool | false    | allows plans that leave processes idle: the first of     |
  *  |                 |      |          | each 2, 4, ... processes by the innermost axes, and the  |
  *  |                 |      |          | three largest numbers without factors above 5            |
- *  | overlap_share   | real | 0        | own: share of the communication that goes on beside      |
+ *  | overlap_share   | real | 0        | share of the communication that goes on beside           |
  *  |                 |      |          | computation, 0 to 1. Above 0 the 16 plans with the least |
  *  |                 |      |          | sums of costs are replayed on a timeline, in which       |
  *  |                 |      |          | transfers start as soon as they can and this share of    |
  *  |                 |      |          | each goes on by itself; the plan is the fastest of them  |
- *  | gradient_bucket | int  | -1       | of TenonPlanCreate(), see tenon/plan_run.h               |
+ *  | gradient_bucket | int  | -1       | bytes of gradients that are reduced together, see below  |
  *
  *  Pinned ends. "4x2:S2,S3" is a process grid of 4 x 2, whose ranks are numbered in row-major order
  *  from 0, with a property for each of its axes, at most 5: dimension 0 is the batch, 1 the
@@ -79,33 +76,90 @@
  *  wanted there in training. Each layer may also have a word on this grid, in which each axis keeps
  *  what it splits of the input, or splits the batch, or channels: "input:h,w" is where the field
  *  lies. The output likewise: "output:h,w".
+ *
+ *  Gradients of several parameters travel as one, and begin to while the backward pass goes on: in
+ *  the adjoint of the last evaluation that is pending. Programs that call the adjoint several times
+ *  before each step of the optimizer, or that need no gradients of parameters, set gradient_bucket
+ *  0: each parameter by itself, when its reduced gradient is needed. -1, the default, stands for
+ *  enough bytes on a process that latency is a twentieth of the predicted time of their reduction.
+ *
+ *  The calls return TENON_ERR_NULL if a required handle or pointer is NULL, and TENON_ERR_HANDLE if
+ *  a handle is not valid or is of another class.
  */
 #ifndef TENON_PLAN_H
 #define TENON_PLAN_H
 
 #include <tenon/error.h>
+#include <tenon/layout.h>
 #include <tenon/types.h>
 
-/** @brief Sets the machine that the processes run on. Not collective.
+/** @brief Creates a plan for a network of layers. Local; call on all ranks.
  *
- *  The axes of the grid follow its levels, and model own takes latencies and bandwidths from its
- *  links, and the rates of kernels where the machine has them (TenonMachineMeasure()). A measured
- *  machine has rates of arrays in one memory space, which must be that of the network, otherwise
+ *  The plan holds a reference to the network.
+ *
+ *  @param[in]  network  sequential, graph or single layer, not set up. Containers may be nested,
+ *                       but must not recompute; each layer must be of the library and be used once.
+ *  @param[in]  batch    global batch size; must be >= 1
+ *  @param[out] plan     new plan; destroy it with TenonPlanDestroy()
+ *  @return TENON_ERR_STATE  the network is set up
+ *  @return TENON_ERR_ARG    batch is below 1
+ */
+TENON_EXTERN TenonErrorCode TenonPlanCreate(TenonLayer network, TenonInt batch,
+                                            TenonPlan* plan) TENON_NOEXCEPT;
+
+/** @brief Sets the layout of the input, which the plan does not choose then. Local; call on all
+ *         ranks.
+ *
+ *  The search takes it as given, whatever its process grid and blocks are. It adds the cost of
+ *  redistribution from there, and each layer may also run on this grid, with these blocks, as after
+ *  the setting input_grid. Without this call the setting input_shape is needed, and the input has
+ *  the layout in which the first layer uses it: see TenonPlanGetInputLayout().
+ *
+ *  @param[in] plan    plan, not set up
+ *  @param[in] layout  layout of the input, with the whole batch in dimension 0
+ *  @return TENON_ERR_STATE  the plan is set up
+ *  @return TENON_ERR_SHAPE  dimension 0 is not the batch
+ *  @return TENON_ERR_ARG    the layout has another communicator than the network */
+TENON_EXTERN TenonErrorCode TenonPlanSetInput(TenonPlan plan, TenonLayout layout) TENON_NOEXCEPT;
+
+/** @brief Sets the layout of the output, which the plan does not choose then. Local; call on all
+ *         ranks.
+ *
+ *  As TenonPlanSetInput() for the input. Where the last layer has another layout, the output is
+ *  redistributed.
+ *
+ *  @param[in] plan    plan, not set up
+ *  @param[in] layout  layout of the output, with the whole batch in dimension 0
+ *  @return TENON_ERR_STATE  the plan is set up
+ *  @return TENON_ERR_SHAPE  dimension 0 is not the batch
+ *  @return TENON_ERR_ARG    the layout has another communicator than the network */
+TENON_EXTERN TenonErrorCode TenonPlanSetOutput(TenonPlan plan, TenonLayout layout) TENON_NOEXCEPT;
+
+/** @brief Sets the machine that the processes run on. Local; call on all ranks.
+ *
+ *  The axes of the grid follow its levels. Latencies and bandwidths are those of its links, and the
+ *  rates of kernels its own where the machine has them (TenonMachineMeasure()). A measured machine
+ *  has rates of arrays in one memory space, which must be that of the network, otherwise
  *  TenonPlanSearch() and TenonPlanSetUp() return TENON_ERR_ARG.
  *
- *  @param[in] plan     plan
- *  @param[in] machine  machine with a device for each process; TenonPlanSearch() checks that */
+ *  @param[in] plan     plan, not set up
+ *  @param[in] machine  machine with a device for each process; TenonPlanSearch() checks that
+ *  @return TENON_ERR_STATE  the plan is set up */
 TENON_EXTERN TenonErrorCode TenonPlanSetMachine(TenonPlan plan,
                                                 TenonMachine machine) TENON_NOEXCEPT;
 
-/** @brief Fixes the word of a layer. Not collective.
- *  @param[in] plan   plan
- *  @param[in] layer  name of the layer
- *  @param[in] word   word, such as "n6,o3"; TenonPlanSearch() checks it */
+/** @brief Fixes the word of a layer. Local; call on all ranks.
+ *  @param[in] plan   plan, not set up
+ *  @param[in] layer  name of the layer; within containers the path of names, "block/conv1"
+ *  @param[in] word   word, such as "n6,o3"; TenonPlanSearch() checks it
+ *  @return TENON_ERR_STATE  the plan is set up */
 TENON_EXTERN TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer,
                                          const char* word) TENON_NOEXCEPT;
 
-/** @brief Finds the plan that takes the least time. Not collective; does not need MPI.
+/** @brief Finds the plan that takes the least time. Not collective.
+ *
+ *  TenonPlanSetUp() searches on one rank, so that this call is for programs that want to know the
+ *  plan before: each rank that makes it searches for itself.
  *
  *  Under a memory limit the plan is exact too, unless the search stops early; the number "gap" of
  *  TenonPlanGetNumber() then is how far it can be from the optimum.
@@ -116,15 +170,59 @@ TENON_EXTERN TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer,
  *                             message names machine or layers
  *  @return TENON_ERR_OPTION   a fixed word is not possible
  *  @return TENON_ERR_ARG      a word is fixed for a layer that does not exist
- *  @return TENON_ERR_SUPPORT  the network has too many connections for an exact search, or the cost
- *                             model cannot price it
- *  @return TENON_ERR_STATE    the shape of the input of a network of layers was not set
+ *  @return TENON_ERR_SUPPORT  the network has too many connections for an exact search
+ *  @return TENON_ERR_STATE    the shape of the input was not set
  *
  *  A pinned grid that does not fit the network or the number of processes is TENON_ERR_SHAPE or
- *  TENON_ERR_LAYOUT; one of too many axes, and a pinned layout or another objective than training
- *  under model t1, are TENON_ERR_SUPPORT.
+ *  TENON_ERR_LAYOUT; one of too many axes is TENON_ERR_SUPPORT.
  */
 TENON_EXTERN TenonErrorCode TenonPlanSearch(TenonPlan plan) TENON_NOEXCEPT;
+
+/** @brief Sets the network up as planned. Collective on the network.
+ *
+ *  Searches if TenonPlanSearch() was not called: one rank searches and tells the others, so that
+ *  they price nothing. If it fails, the network is as it was. A second call has no effect.
+ *
+ *  @param[in] plan  plan
+ *  @return TENON_ERR_STATE       the network is set up, the input has no shape, or the plan is for
+ *                                more processes than the communicator has
+ *  @return TENON_ERR_OPTION      a fixed word or a signature is not possible
+ *  @return TENON_ERR_COLLECTIVE  the ranks have different networks or settings
+ *  @note   Errors of TenonPlanSearch() and TenonLayerSetUp() are returned on all ranks.
+ */
+TENON_EXTERN TenonErrorCode TenonPlanSetUp(TenonPlan plan) TENON_NOEXCEPT;
+
+/** @brief Writes the plan to a file. Collective on the network.
+ *
+ *  The file is JSON: the network without weights, its data type and the shape of its input, the
+ *  layouts that are given, the number of processes and the grid, and the plan: of each layer its
+ *  word, the signature that it means, and the layouts in which the layer uses its inputs. It
+ *  replaces a file of that name when it is complete.
+ *
+ *  @param[in] plan  plan that was searched, loaded or set up
+ *  @param[in] path  path of the file
+ *  @return TENON_ERR_STATE  there is no plan yet
+ *  @return TENON_ERR_FILE   the file cannot be written */
+TENON_EXTERN TenonErrorCode TenonPlanSave(TenonPlan plan, const char* path) TENON_NOEXCEPT;
+
+/** @brief Takes the plan from a file in place of a search. Collective on the network.
+ *
+ *  The plan must have been made for the same network, data type, shape of the input, number of
+ *  processes, levels of the machine, and layouts of TenonPlanSetInput() and TenonPlanSetOutput().
+ *  Rates and limits may differ. Calls that set something discard the plan: make them before.
+ *  Nothing is priced; each layer must be able to be as the file says.
+ *
+ *  @param[in] plan  plan, not set up
+ *  @param[in] path  path of the file
+ *  @return TENON_ERR_FILE    the file cannot be read
+ *  @return TENON_ERR_FORMAT  the file is damaged, of another version or no plan, or is for another
+ *                            network, or a word, signature or layout does not fit its layer; the
+ *                            message names the file and the key and byte, or the layer
+ *  @return TENON_ERR_SHAPE   it is for another shape of the input
+ *  @return TENON_ERR_STATE   it is for another number of processes or for other levels; or the plan
+ *                            is set up, or has no shape of the input yet
+ *  @return TENON_ERR_LAYOUT  it is for another layout of input or output */
+TENON_EXTERN TenonErrorCode TenonPlanLoad(TenonPlan plan, const char* path) TENON_NOEXCEPT;
 
 /** @brief Returns a number of the plan, or of one of its layers. Not collective.
  *
@@ -140,9 +238,10 @@ TENON_EXTERN TenonErrorCode TenonPlanSearch(TenonPlan plan) TENON_NOEXCEPT;
  *  | bytes       | predicted memory of each process                                              |
  *  | gap         | relative difference of the plan's time from a proven lower bound; 0 unless    |
  *  |             | the search under a memory limit stopped early                                 |
- *  | searches    | how often was searched: model own prices most communication at one process,   |
- *  |             | which is a lower bound; the prices of the plan found are then verified at all |
- *  |             | processes, and the search is repeated until none is too low                   |
+ *  | layers      | number of planned layers                                                      |
+ *  | searches    | number of searches: most communication is priced at one process, which is a   |
+ *  |             | lower bound; the prices of the plan found are then verified at all processes, |
+ *  |             | and the search is repeated until none is too low                              |
  *  | processes   | number of processes that the plan uses                                        |
  *  | reversed    | 1 if the axes of its grid follow the levels of the machine from the innermost |
  *  |             | (setting placement), else 0                                                   |
@@ -166,12 +265,6 @@ TENON_EXTERN TenonErrorCode TenonPlanSearch(TenonPlan plan) TENON_NOEXCEPT;
  */
 TENON_EXTERN TenonErrorCode TenonPlanGetNumber(TenonPlan plan, const char* layer, const char* name,
                                                double* value) TENON_NOEXCEPT;
-
-/** @brief Returns the number of planned layers. Not collective.
- *  @param[in]  plan   plan
- *  @param[out] count  number of layers
- *  @return TENON_ERR_STATE  TenonPlanSearch() was not called */
-TENON_EXTERN TenonErrorCode TenonPlanGetLayerCount(TenonPlan plan, TenonInt* count) TENON_NOEXCEPT;
 
 /** @brief Returns the name of a planned layer. Not collective.
  *  @param[in]  plan    plan
@@ -199,6 +292,94 @@ TENON_EXTERN TenonErrorCode TenonPlanGetLayerName(TenonPlan plan, TenonInt index
 TENON_EXTERN TenonErrorCode TenonPlanGetText(TenonPlan plan, const char* layer, const char* name,
                                              char text[], TenonInt length,
                                              TenonInt* needed) TENON_NOEXCEPT;
+
+/** @brief Prints predicted beside measured times, messages and bytes. Collective on the network.
+ *
+ *  Of each layer and phase: kernels and communication of Apply and of the adjoint, and the
+ *  reduction of the gradients by the optimizer. Measured are the last 32 evaluations made while the
+ *  log was on (-tenon_log_view, or TenonLogEnable()): their median, on the slowest process. The
+ *  three phases furthest from their prediction are named, with the rate that would explain them.
+ *
+ *  @param[in] plan  plan that is set up
+ *  @return TENON_ERR_STATE  the plan is not set up, or nothing was measured */
+TENON_EXTERN TenonErrorCode TenonPlanReport(TenonPlan plan) TENON_NOEXCEPT;
+
+/** @brief Returns the rates that explain best what TenonPlanReport() shows. Collective on the
+ *         network.
+ *
+ *  Latency and bandwidth are fitted to the communication of all layers, and the speed of a process
+ *  to their floating-point operations, by least squares of the relative errors. With
+ *  TenonPlanSetRatesFrom(), which takes more rates than are returned here, another plan for the
+ *  same network then tells whether other words would be faster. Rates of which nothing was measured
+ *  are those of the plan.
+ *
+ *  @param[in]  plan       plan that is set up
+ *  @param[out] latency    latency in seconds. May be NULL, in which case it is not returned.
+ *  @param[out] bandwidth  bandwidth of a process in bytes per second. May be NULL, in which case
+ *                         it is not returned.
+ *  @param[out] flops      floating-point operations per second of a process. May be NULL, in which
+ *                         case it is not returned.
+ *  @return TENON_ERR_STATE  the plan is not set up, or nothing was measured */
+TENON_EXTERN TenonErrorCode TenonPlanCalibrate(TenonPlan plan, double* latency, double* bandwidth,
+                                               double* flops) TENON_NOEXCEPT;
+
+/** @brief Takes the rates that best explain what was measured of another plan. Collective on the
+ *         network of that plan.
+ *
+ *  Those of TenonPlanCalibrate(), and for each kind of kernels the factor by which they took
+ *  longer than predicted. They replace the rates of the machine and those of the settings
+ *  link_latency, link_bandwidth, flop_rate and memory_rate, until one of these is set.
+ *
+ *  @param[in] plan      plan, not set up
+ *  @param[in] measured  plan that is set up, and of which steps were measured
+ *  @return TENON_ERR_STATE  measured is not set up, or nothing was measured, or plan is set up */
+TENON_EXTERN TenonErrorCode TenonPlanSetRatesFrom(TenonPlan plan,
+                                                  TenonPlan measured) TENON_NOEXCEPT;
+
+/** @brief Returns what is run: the network, with redistribution behind it where needed. Not
+ *         collective.
+ *
+ *  Initial values that do not depend on redistribution are those of TenonLayerInitialize() of the
+ *  network itself, which TenonPlanSetUp() gives.
+ *
+ *  @param[in]  plan   plan that is set up
+ *  @param[out] layer  new handle; destroy it with TenonLayerDestroy()
+ *  @return TENON_ERR_STATE  the plan is not set up */
+TENON_EXTERN TenonErrorCode TenonPlanGetLayer(TenonPlan plan, TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief Returns the layout of the input. Not collective.
+ *  @param[in]  plan    plan that is set up
+ *  @param[out] layout  new handle; destroy it with TenonLayoutDestroy()
+ *  @return TENON_ERR_STATE  the plan is not set up */
+TENON_EXTERN TenonErrorCode TenonPlanGetInputLayout(TenonPlan plan,
+                                                    TenonLayout* layout) TENON_NOEXCEPT;
+
+/** @brief Evaluates the network. Collective on the network; see TenonLayerApply().
+ *  @param[in]  plan  plan that is set up
+ *  @param[in]  x     input tensor
+ *  @param[out] y     output tensor from TenonLayerCreateOutput(); overwritten
+ *  @return TENON_ERR_STATE  the plan is not set up */
+TENON_EXTERN TenonErrorCode TenonPlanApply(TenonPlan plan, TenonDTensor x,
+                                           TenonDTensor y) TENON_NOEXCEPT;
+
+/** @brief Evaluates the tangent of the network. Collective on the network; see
+ *         TenonLayerApplyTangent().
+ *  @param[in]  plan  plan that has been applied in training mode
+ *  @param[in]  dx    tangent of the input. May be NULL, in which case it is zero.
+ *  @param[out] dy    tangent of the output; overwritten
+ *  @return TENON_ERR_STATE  the plan is not set up, or there is no evaluation to differentiate */
+TENON_EXTERN TenonErrorCode TenonPlanApplyTangent(TenonPlan plan, TenonDTensor dx,
+                                                  TenonDTensor dy) TENON_NOEXCEPT;
+
+/** @brief Evaluates the adjoint of the network. Collective on the network; see
+ *         TenonLayerApplyAdjoint().
+ *  @param[in]  plan  plan that has been applied in training mode
+ *  @param[in]  dy    cotangent of the output
+ *  @param[out] dx    cotangent of the input; overwritten. May be NULL, in which case it is not
+ *                    computed.
+ *  @return TENON_ERR_STATE  the plan is not set up, or there is no evaluation to differentiate */
+TENON_EXTERN TenonErrorCode TenonPlanApplyAdjoint(TenonPlan plan, TenonDTensor dy,
+                                                  TenonDTensor dx) TENON_NOEXCEPT;
 
 /** @brief Releases a reference and sets the handle to NULL. Not collective.
  *  @param[in,out] plan  address of the handle, which may hold NULL */

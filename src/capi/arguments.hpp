@@ -59,7 +59,7 @@ struct ClassOf<TenonPlacementList> : std::type_identity<class PlacementList> {};
 template <>
 struct ClassOf<TenonReductionPrograms> : std::type_identity<class ReductionPrograms> {};
 template <>
-struct ClassOf<TenonPlan> : std::type_identity<class NetworkPlan> {};
+struct ClassOf<TenonPlan> : std::type_identity<class LayerPlan> {};
 
 // The object behind any handle; `name` is the argument's name in messages.
 Object& derefObject(const void* handle, const char* name, const char* expectedClass);

@@ -87,13 +87,6 @@ TenonErrorCode TenonDTensorFillNormal(TenonDTensor x, TenonInt seed, TenonInt st
   });
 }
 
-TenonErrorCode TenonDTensorFillTest(TenonDTensor x, TenonInt seed, TenonBool integers) noexcept {
-  return guard(__func__, [&] {
-    const LogScope scope(fillEvent());
-    fillRaw(deref(x, "x"), bitsOf(seed), integers != TENON_FALSE);
-  });
-}
-
 TenonErrorCode TenonDTensorNorm(TenonDTensor x, double* result) noexcept {
   return guard(__func__, [&] {
     static const int event = logEvent("DTensorNorm");

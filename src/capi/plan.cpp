@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonPlan that need no processes: what is planned and for which machine, what is
-// fixed, the search, and what it found. What is asked of a plan are its settings
-// (object_settings.cpp). All are local, also for a plan of layers: ranks that ask the same find the
-// same.
-#include "planner/network_plan.hpp"
+// The calls of TenonPlan, the plan of a network of layers that runs. What is asked of a plan, its
+// search and what it found are local: ranks that ask the same find the same. Calls that set it up,
+// run it, or read and write files are collective on the network and agree on errors.
+#include "plan/layer_plan.hpp"
 
 #include "capi/arguments.hpp"
+#include "capi/collective.hpp"
+#include "comm/layout_object.hpp"
 #include "comm/machine_object.hpp"
-#include "plan/layer_plan.hpp"
-#include "planner/prices/word.hpp"
+#include "dtensor/dtensor.hpp"
+#include "layer/core/layer.hpp"
 #include "sys/errors/guard.hpp"
 #include "sys/text/text.hpp"
 
-#include <tenon/ext/plan.h>
-
-#include <fmt/ranges.h>
+#include <tenon/plan.h>
 
 using namespace tenon;
 
@@ -53,6 +52,7 @@ constexpr NamedNumber<FoundPlan> kPlanNumbers[] = {
     {"domain", [](const FoundPlan& p) { return baselineSeconds(p.baselines.domain, "domain"); }},
     {"bytes", [](const FoundPlan& p) { return p.bytes; }},
     {"gap", [](const FoundPlan& p) { return p.gap; }},
+    {"layers", [](const FoundPlan& p) { return static_cast<double>(p.layers.size()); }},
     {"searches", [](const FoundPlan& p) { return static_cast<double>(p.rounds); }},
     {"processes", [](const FoundPlan& p) { return static_cast<double>(p.grid->size()); }},
     {"reversed", [](const FoundPlan& p) { return p.spaceOutermost ? 1.0 : 0.0; }},
@@ -81,28 +81,61 @@ const PlannedLayer& plannedLayer(TenonPlan plan, const char* layer) {
   return deref(plan, "plan").layerNamed(textOf(layer, "layer"));
 }
 
-// The traffic is added up rank by rank, so the number of ranks bounds the time of the call.
-constexpr TenonInt kMostCounted = 65536;
+const Layout& layoutFor(const LayerPlan& plan, TenonLayout handle) {
+  const LayoutObject& given = deref(handle, "layout");
+  if (given.comm() != plan.comm())
+    throw Error(TENON_ERR_ARG, "the layout and the network of the plan are on different "
+                               "communicators; create them on the same one");
+  return given.layout();
+}
 
-template <class T, class V>
-void giveNumber(T* address, V value) {
-  if (address)
-    *address = value;
+OwnRates calibratedTogether(const LayerPlan& plan) {
+  return collectively(*plan.comm(), [&] { return plan.calibrated(); });
+}
+
+// The body of a call in which all ranks take part: call(layer), where the layer is what the plan runs.
+template <class Call>
+TenonErrorCode runTogether(const char* function, TenonPlan plan, Call call) {
+  const LayerPlan* running = nullptr;
+  return guardApply(
+      function,
+      [&] {
+        checkInitialized();
+        LayerPlan& known = deref(plan, "plan");
+        running = &known;
+        call(known.layer());
+      },
+      [&] { return running && running->comm()->size() == 1; });
 }
 
 } // namespace
 
-TenonErrorCode TenonPlanCreateNamed(const char* nameOrPath, TenonInt batch,
-                                    TenonPlan* plan) noexcept {
+TenonErrorCode TenonPlanCreate(TenonLayer network, TenonInt batch, TenonPlan* plan) noexcept {
   return guard(__func__, [&] {
+    checkInitialized();
+    auto made = makeRef<LayerPlan>(Ref<Layer>::share(&deref(network, "network")), batch);
     required(plan, "plan");
-    give(plan, makeRef<NetworkPlan>(readNetworkSource(textOf(nameOrPath, "nameOrPath")), batch));
+    give(plan, std::move(made));
+  });
+}
+
+TenonErrorCode TenonPlanSetInput(TenonPlan plan, TenonLayout layout) noexcept {
+  return guard(__func__, [&] {
+    LayerPlan& changed = deref(plan, "plan");
+    changed.setInput(layoutFor(changed, layout));
+  });
+}
+
+TenonErrorCode TenonPlanSetOutput(TenonPlan plan, TenonLayout layout) noexcept {
+  return guard(__func__, [&] {
+    LayerPlan& changed = deref(plan, "plan");
+    changed.setOutput(layoutFor(changed, layout));
   });
 }
 
 TenonErrorCode TenonPlanSetMachine(TenonPlan plan, TenonMachine machine) noexcept {
   return guard(__func__, [&] {
-    NetworkPlan& changed = deref(plan, "plan");
+    LayerPlan& changed = deref(plan, "plan");
     changed.setMachine(deref(machine, "machine").machine());
   });
 }
@@ -116,6 +149,29 @@ TenonErrorCode TenonPlanSearch(TenonPlan plan) noexcept {
   return guard(__func__, [&] { deref(plan, "plan").search(); });
 }
 
+TenonErrorCode TenonPlanSetUp(TenonPlan plan) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    deref(plan, "plan").setUp();
+  });
+}
+
+TenonErrorCode TenonPlanSave(TenonPlan plan, const char* path) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    LayerPlan& known = deref(plan, "plan");
+    together(*known.comm(), [&] { known.save(textOf(path, "path")); });
+  });
+}
+
+TenonErrorCode TenonPlanLoad(TenonPlan plan, const char* path) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    LayerPlan& known = deref(plan, "plan");
+    together(*known.comm(), [&] { known.load(textOf(path, "path")); });
+  });
+}
+
 TenonErrorCode TenonPlanGetNumber(TenonPlan plan, const char* layer, const char* name,
                                   double* value) noexcept {
   return guard(__func__, [&] {
@@ -126,16 +182,10 @@ TenonErrorCode TenonPlanGetNumber(TenonPlan plan, const char* layer, const char*
   });
 }
 
-TenonErrorCode TenonPlanGetLayerCount(TenonPlan plan, TenonInt* count) noexcept {
-  return guard(__func__, [&] {
-    required(count, "count") = static_cast<TenonInt>(deref(plan, "plan").found().layers.size());
-  });
-}
-
 TenonErrorCode TenonPlanGetLayerName(TenonPlan plan, TenonInt index, char name[], TenonInt length,
                                      TenonInt* needed) noexcept {
   return guard(__func__, [&] {
-    copyText(deref(plan, "plan").layer(index).name, {name, length, needed}, "name");
+    copyText(deref(plan, "plan").layerAt(index).name, {name, length, needed}, "name");
   });
 }
 
@@ -151,33 +201,66 @@ TenonErrorCode TenonPlanGetText(TenonPlan plan, const char* layer, const char* n
   });
 }
 
-TenonErrorCode TenonPlanGetPublishedSeconds(TenonPlan plan, const char* equation, TenonInt rows,
-                                            TenonInt columns, TenonInt convRows,
-                                            TenonInt convColumns, double* seconds) noexcept {
+TenonErrorCode TenonPlanReport(TenonPlan plan) noexcept {
   return guard(__func__, [&] {
-    const NetworkPlan& asked = deref(plan, "plan");
-    required(seconds, "seconds") = asked.publishedSeconds(textOf(equation, "equation"),
-                                                          {rows, columns}, {convRows, convColumns});
+    const LayerPlan& known = deref(plan, "plan");
+    const std::string text = collectively(*known.comm(), [&] { return known.report(); });
+    if (known.comm()->rank() == 0)
+      print(viewText(text));
   });
 }
 
-TenonErrorCode TenonPlanCountConversion(const char* from, const char* to, TenonInt processes,
-                                        int ndim, const TenonInt shape[], TenonInt* messages,
-                                        TenonInt* elements) noexcept {
+TenonErrorCode TenonPlanCalibrate(TenonPlan plan, double* latency, double* bandwidth,
+                                  double* flops) noexcept {
   return guard(__func__, [&] {
-    if (processes < 1 || processes > kMostCounted)
-      throw Error(TENON_ERR_ARG, fmt::format("the number of processes is {}; it must be in 1 to {}",
-                                             processes, kMostCounted));
-    // One axis: conversions between properties are defined axis by axis.
-    const GridPtr line = Grid::make({static_cast<int>(processes)});
-    const auto layout = [&](const char* property, const char* name) {
-      return Layout({.shape = listOf(shape, ndim, "shape"),
-                     .grid = line,
-                     .properties = parseProperties(textOf(property, name))});
-    };
-    const Traffic sent = conversionTraffic(layout(from, "from"), layout(to, "to"));
-    giveNumber(messages, sent.messages);
-    giveNumber(elements, sent.elements);
+    const OwnRates rates = calibratedTogether(deref(plan, "plan"));
+    if (latency)
+      *latency = rates.links.latency;
+    if (bandwidth)
+      *bandwidth = rates.links.bandwidth;
+    if (flops)
+      *flops = rates.kernels.flops;
+  });
+}
+
+TenonErrorCode TenonPlanSetRatesFrom(TenonPlan plan, TenonPlan measured) noexcept {
+  return guard(__func__, [&] {
+    const OwnRates rates = calibratedTogether(deref(measured, "measured"));
+    deref(plan, "plan").setRates(rates);
+  });
+}
+
+TenonErrorCode TenonPlanGetLayer(TenonPlan plan, TenonLayer* layer) noexcept {
+  return guard(__func__, [&] {
+    Layer& made = deref(plan, "plan").layer();
+    required(layer, "layer");
+    give(layer, Ref<Layer>::share(&made));
+  });
+}
+
+TenonErrorCode TenonPlanGetInputLayout(TenonPlan plan, TenonLayout* layout) noexcept {
+  return guard(__func__, [&] {
+    const LayerPlan& known = deref(plan, "plan");
+    const Layout& input = known.inputLayout();
+    required(layout, "layout");
+    give(layout, makeRef<LayoutObject>(known.comm(), input));
+  });
+}
+
+TenonErrorCode TenonPlanApply(TenonPlan plan, TenonDTensor x, TenonDTensor y) noexcept {
+  return runTogether(__func__, plan,
+                     [&](Layer& layer) { layer.apply(deref(x, "x"), deref(y, "y")); });
+}
+
+TenonErrorCode TenonPlanApplyTangent(TenonPlan plan, TenonDTensor dx, TenonDTensor dy) noexcept {
+  return runTogether(__func__, plan, [&](Layer& layer) {
+    layer.applyTangent(dx ? &deref(dx, "dx") : nullptr, deref(dy, "dy"));
+  });
+}
+
+TenonErrorCode TenonPlanApplyAdjoint(TenonPlan plan, TenonDTensor dy, TenonDTensor dx) noexcept {
+  return runTogether(__func__, plan, [&](Layer& layer) {
+    layer.applyAdjoint(deref(dy, "dy"), dx ? &deref(dx, "dx") : nullptr);
   });
 }
 

@@ -85,13 +85,6 @@ TenonErrorCode TenonReductionProgramsGetCount(TenonReductionPrograms programs,
                [&] { required(count, "count") = deref(programs, "programs").set().count(); });
 }
 
-TenonErrorCode TenonReductionProgramsGetCountOfSize(TenonReductionPrograms programs, int size,
-                                                    TenonInt* count) noexcept {
-  return guard(__func__, [&] {
-    required(count, "count") = deref(programs, "programs").set().countOfSize(size);
-  });
-}
-
 TenonErrorCode TenonReductionProgramsGetSize(TenonReductionPrograms programs, TenonInt index,
                                              int* steps) noexcept {
   return guard(__func__, [&] {

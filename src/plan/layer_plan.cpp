@@ -32,11 +32,6 @@ constexpr OptionSpec kOptions[] = {
 };
 const OptionRegistration kRegistration{{"plan", kOptions}};
 
-NetworkSource sourceOf(const Layer& network) {
-  // The base class asks layers() for the declarations, which come from the layers themselves.
-  return {.name = network.title(), .table = {}, .layers = LayerDescription{}};
-}
-
 // Sets the layers back to what they were, unless all went well.
 class KeptSettings {
 public:
@@ -70,10 +65,9 @@ private:
 } // namespace
 
 LayerPlan::LayerPlan(Ref<Layer> network, Index batch)
-    : NetworkPlan(sourceOf(*network), batch, kOptions), network_(std::move(network)) {
+    : NetworkPlan(network->title(), batch, kOptions), network_(std::move(network)) {
   network_->checkBeforeSetUp("TenonPlanCreate()");
   set("processes", Index(comm()->size()));
-  set("cost_model", "own");
 }
 
 // Layers may outlive their plan.

@@ -92,8 +92,7 @@ private:
   const PlannedLayer* plannedAt(const std::string& path) const;
   Layout inputWanted(const DeclaredNetwork& declared) const;
   Layout outputFor(const Layout& input) const;
-  // Parameters whose gradients are reduced together have up to so many bytes, by the setting or
-  // what is predicted.
+  // The bytes of gradients that are reduced together, by the setting or by what is predicted.
   Index bucketBytes() const;
   void addBuckets();
   void leaveLayers() noexcept;

@@ -29,9 +29,6 @@ constexpr OptionSpec kPlanOptions[] = {
      "number of processes that a plan is for",
      nullptr,
      {1, static_cast<double>(kMostProcesses)}},
-    {"cost_model", OptionSpec::Choice, "t1",
-     "cost model of a plan: t1, communication with one latency and bandwidth; own, what Tenon runs",
-     "t1|own"},
     {"link_latency", OptionSpec::Real, "2e-6", "latency of the link of each process, in seconds",
      nullptr, atLeast(0)},
     {"link_bandwidth", OptionSpec::Real, "6e9",
@@ -40,28 +37,27 @@ constexpr OptionSpec kPlanOptions[] = {
      "shape of a sample of the input, without the batch: channels, then space", nullptr,
      atLeast(1)},
     {"flop_rate", OptionSpec::Real, nullptr,
-     "(model own) floating-point operations per second of a process; by default 5e10, on the "
+     "floating-point operations per second of a process; by default 5e10, on the "
      "device 1e13",
      nullptr, above(0)},
     {"memory_rate", OptionSpec::Real, nullptr,
-     "(model own) bytes per second that a process reads and writes; by default 1e10, on the device "
+     "bytes per second that a process reads and writes; by default 1e10, on the device "
      "1e12",
      nullptr, above(0)},
     {"input_channels", OptionSpec::Flag, nullptr,
-     "whether input channels may be split (label i); by default under model own only"},
+     "whether input channels may be split (label i); by default they may"},
     {"memory_limit", OptionSpec::Int, "0",
      "bytes of each process that a plan may take; 0: no limit", nullptr, atLeast(0)},
     {"objective", OptionSpec::Choice, "training",
-     "(model own) what a plan is for: training, inference, or step, one of a solver that evaluates "
+     "what a plan is for: training, inference, or step, one of a solver that evaluates "
      "the network every evaluate_every steps",
      "training|inference|step"},
     {"evaluate_every", OptionSpec::Int, "1",
      "(objective step) steps of the solver for each evaluation of the network", nullptr,
      atLeast(1)},
     {"input_grid", OptionSpec::String, "",
-     "(model own) where the input lies, as process grid and properties: 4x2:S2,S3"},
-    {"output_grid", OptionSpec::String, "",
-     "(model own) where the output is wanted, in the same way"},
+     "where the input lies, as process grid and properties: 4x2:S2,S3"},
+    {"output_grid", OptionSpec::String, "", "where the output is wanted, in the same way"},
     {"placement", OptionSpec::Choice, "batch",
      "what the outermost levels of the machine split: batch, space, or auto for the faster",
      "batch|space|auto"},
@@ -70,17 +66,11 @@ constexpr OptionSpec kPlanOptions[] = {
     {"overlap_share",
      OptionSpec::Real,
      "0",
-     "(model own) share of communication that goes on beside computation",
+     "share of communication that goes on beside computation",
      nullptr,
      {0, 1}},
 };
-// Networks of layers have a data type of their own.
-constexpr OptionSpec kNamedOptions[] = {
-    {"data_type", OptionSpec::Choice, "float32", "(model own) data type of the network",
-     "float32|float64"},
-};
 const OptionRegistration kPlanRegistration{{"plan", kPlanOptions}};
-const OptionRegistration kNamedRegistration{{"plan", kNamedOptions}};
 
 // How many smaller numbers of processes without large factors are tried: each is a whole search.
 constexpr int kMostRounded = 3;
@@ -116,10 +106,7 @@ NetworkPlan::PinnedEnd endFrom(const std::string& text, const char* setting) {
 
 } // namespace
 
-NetworkPlan::NetworkPlan(NetworkSource network, Index batch)
-    : NetworkPlan(std::move(network), batch, kNamedOptions) {}
-
-NetworkPlan::NetworkPlan(NetworkSource network, Index batch, std::span<const OptionSpec> own)
+NetworkPlan::NetworkPlan(std::string network, Index batch, std::span<const OptionSpec> own)
     : SettableObject(kClass), network_(std::move(network)), batch_(batch),
       settings_({kPlanOptions, own}) {
   if (batch < 1)
@@ -140,19 +127,15 @@ void NetworkPlan::takeOver(Settings after, const Settings::Names& names) {
   if (isChanged({"output_grid"}))
     output = endFrom(textOf("output_grid"), "output_grid");
   Shape shape = after.find<std::vector<Index>>("input_shape").value_or(Shape());
-  checkShape(shape);
 
   input_ = std::move(shape);
   inputEnd_ = std::move(input);
   outputEnd_ = std::move(output);
   processes_ = after.value<Index>("processes", owner());
-  model_ = textOf("cost_model");
-  link_ = {after.value<double>("link_latency", owner()),
-           1 / after.value<double>("link_bandwidth", owner())};
+  link_ = {.latency = after.value<double>("link_latency", owner()),
+           .bandwidth = after.value<double>("link_bandwidth", owner())};
   flops_ = after.find<double>("flop_rate");
   memory_ = after.find<double>("memory_rate");
-  if (after.has("data_type"))
-    elementBytes_ = textOf("data_type") == "float64" ? 8 : 4;
   inputChannels_ = after.find<bool>("input_channels");
   memoryLimit_ = static_cast<double>(after.value<Index>("memory_limit", owner()));
   objective_ = textOf("objective");
@@ -177,11 +160,13 @@ void NetworkPlan::pinOutput(PinnedEnd layout) {
 }
 
 void NetworkPlan::fix(const std::string& layer, const std::string& word) {
+  checkChange("TenonPlanFix()");
   found_.reset();
   fixed_[layer] = word;
 }
 
 void NetworkPlan::setMachine(const Machine& machine) {
+  checkChange("TenonPlanSetMachine()");
   found_.reset();
   fitted_.reset();
   machine_ = machine;
@@ -202,6 +187,7 @@ void NetworkPlan::setSpace(Space space) {
 }
 
 void NetworkPlan::setRates(const OwnRates& rates) {
+  checkChange("TenonPlanSetRatesFrom()");
   found_.reset();
   fitted_ = rates;
 }
@@ -282,66 +268,26 @@ std::optional<Layout> NetworkPlan::pinnedOutput(const DeclaredNetwork& network) 
                     : std::nullopt;
 }
 
-void NetworkPlan::checkShape(const Shape& shape) const {
-  // The shape that the table has anyway is accepted, so that a caller need not tell the two kinds
-  // apart.
-  if (network_.table && !shape.empty() && shape != network_.table->inputShape())
-    throw Error(
-        TENON_ERR_SHAPE,
-        fmt::format("the input of the network table '{}' has shape [{}], which nothing else "
-                    "than the table sets, but [{}] was given; leave the shape out, or plan "
-                    "a network of layers",
-                    network_.name, fmt::join(network_.table->inputShape(), ","),
-                    fmt::join(shape, ",")));
-}
-
-const NetworkTable& NetworkPlan::table(const std::string& who) const {
-  if (!network_.table)
-    throw Error(
-        TENON_ERR_SUPPORT,
-        fmt::format("{} needs a network table, but '{}' is a network of layers; use model own", who,
-                    network_.name));
-  return *network_.table;
-}
-
 Shape NetworkPlan::inputShape() const {
   if (input_.empty())
     throw Error(TENON_ERR_STATE,
                 fmt::format("'{}' is a network of layers; set the shape of a sample of its input, "
                             "the setting input_shape",
-                            network_.name));
+                            network_));
   Shape input = {batch_};
   input.insert(input.end(), input_.begin(), input_.end());
   return input;
 }
 
-DeclaredNetwork NetworkPlan::layers() const {
-  DeclaredNetwork network = network_.table ? declareNetwork(*network_.table, batch_)
-                                           : declareNetwork(*network_.layers, inputShape());
-  network.elementBytes = elementBytes_;
-  return network;
-}
-
-// Refuses what does not fit together, and what T1 cannot price, which would be ignored in silence.
-// The settings come one by one, so that this can be told only when all are there.
-void NetworkPlan::checkModel() const {
+void NetworkPlan::checkTogether() const {
   if (every_ > 1 && objective_ != "step")
     throw Error(TENON_ERR_ARG,
                 fmt::format("the network is evaluated every {} steps, but the objective is {}; set "
                             "evaluate_every 1, or objective step",
                             every_, objective_));
-  if (model_ == "t1" && (objective_ != "training" || inputEnd_ || outputEnd_ || overlap_ > 0))
-    throw Error(TENON_ERR_SUPPORT,
-                "model t1 prices training without overlap, with an input that lies anywhere; use "
-                "model own for another objective, for pinned layouts and for overlap");
 }
 
-std::unique_ptr<CostModel> NetworkPlan::model(const FineGrid& grid) const {
-  static const int event = logEvent("PlanPrices");
-  const LogScope scope(event);
-  if (model_ == "t1")
-    return std::make_unique<T1Model>(table("model t1"), batch_, grid, link_,
-                                     inputChannels_.value_or(false));
+std::unique_ptr<CostModel> NetworkPlan::prices(const FineGrid& grid) const {
   DeclaredNetwork network = layers();
   // An evaluation in a solver is inference, of which a step has a share.
   OwnTask task{.objective = objective_ == "training" ? Objective::Training : Objective::Inference,
@@ -364,15 +310,9 @@ KernelRates NetworkPlan::kernels() const {
 OwnRates NetworkPlan::rates() const {
   if (fitted_)
     return *fitted_;
-  const LinkRates links{.latency = link_.alpha, .bandwidth = 1 / link_.beta};
   if (!machine_)
-    return {links, kernels()};
-  return {ratesOf(*machine_, links), machine_->rates().kernels.value_or(kernels())};
-}
-
-double NetworkPlan::publishedSeconds(const std::string& equation, const PaperGrid& grid,
-                                     const PaperGrid& convolutions) const {
-  return publishedCost(equation, table("a published equation"), batch_, grid, convolutions, link_);
+    return {link_, kernels()};
+  return {ratesOf(*machine_, link_), machine_->rates().kernels.value_or(kernels())};
 }
 
 namespace {
@@ -383,6 +323,16 @@ double secondsToCompare(const FoundPlan& plan) {
 
 } // namespace
 
+FoundPlan NetworkPlan::pricedPlan(const FineGrid& grid) const {
+  std::unique_ptr<CostModel> model;
+  {
+    static const int event = logEvent("PlanPrices");
+    const LogScope scope(event);
+    model = prices(grid);
+  }
+  return findPlan(*model, fixed_, memoryLimit_, overlap_);
+}
+
 // The best plan of several grids, or, where there is none on any, the error of the first grid,
 // which is the one that the user asked for. On fewer processes the memory may not suffice, and that
 // is no error.
@@ -391,7 +341,7 @@ FoundPlan NetworkPlan::bestOf(const std::vector<FineGrid>& grids) const {
   std::optional<Error> first;
   for (const FineGrid& one : grids) {
     try {
-      FoundPlan found = findPlan(*model(one), fixed_, memoryLimit_, overlap_);
+      FoundPlan found = pricedPlan(one);
       found.spaceOutermost = one.isReversed();
       if (!best || secondsToCompare(found) < secondsToCompare(*best))
         best = std::move(found);
@@ -407,7 +357,7 @@ FoundPlan NetworkPlan::bestOf(const std::vector<FineGrid>& grids) const {
 
 const FoundPlan& NetworkPlan::search() {
   checkSets();
-  checkModel();
+  checkTogether();
   if (!found_) {
     // On a machine of one level both orders of the axes cost the same, and one is searched.
     const bool isFlat = !machine_ || machine_->levels().size() == 1,
@@ -425,7 +375,7 @@ const FoundPlan& NetworkPlan::found() const {
 
 std::string NetworkPlan::describe() const {
   std::string text =
-      fmt::format("Plan of '{}': batch {}, {}\n", network_.name, batch_, settings_.describe());
+      fmt::format("Plan of '{}': batch {}, {}\n", network_, batch_, settings_.describe());
   if (!found_)
     return text + "  not searched\n";
   text += fmt::format("  predicted {:.4g} ms on {}\n", 1e3 * found_->seconds,
@@ -436,7 +386,7 @@ std::string NetworkPlan::describe() const {
   return text;
 }
 
-const PlannedLayer& NetworkPlan::layer(Index index) const {
+const PlannedLayer& NetworkPlan::layerAt(Index index) const {
   const std::vector<PlannedLayer>& layers = found().layers;
   if (index < 0 || index >= static_cast<Index>(layers.size()))
     throw Error(TENON_ERR_ARG, fmt::format("layer {} is out of range; the plan has {}, numbered "

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The object behind the public handle: a network, what is asked of its plan, and the plan once it
-// was searched. A change of what is asked drops the plan.
+// What is asked of the plan of a network, and the plan once it was searched. A change of what is
+// asked drops the plan. The kinds of plans say where the network comes from: the object behind the
+// public handle is a plan of layers that will run (plan/layer_plan.hpp), and the command `tenon plan
+// network` has plans of networks by name, by the papers' models too (papers/named_plan.hpp).
 #pragma once
 
 #include "machine/machine.hpp"
-#include "planner/papers/published_costs.hpp"
 #include "planner/prices/declared_network.hpp"
 #include "planner/prices/own_model.hpp"
 #include "planner/search/plan_search.hpp"
@@ -19,9 +20,6 @@ namespace tenon {
 class NetworkPlan : public SettableObject {
 public:
   static constexpr const char* kClass = "Plan";
-
-  // Throws TENON_ERR_ARG unless the batch is at least 1.
-  NetworkPlan(NetworkSource network, Index batch);
 
   // The settings say what is asked of the plan. A change drops the plan that was found.
   const Settings& settings() const noexcept override { return settings_; }
@@ -44,16 +42,13 @@ public:
   std::string describe() const override;
   // Throws TENON_ERR_STATE before a search.
   const FoundPlan& found() const;
-  const PlannedLayer& layer(Index index) const;
+  const PlannedLayer& layerAt(Index index) const;
   const PlannedLayer& layerNamed(const std::string& name) const;
 
-  // Seconds by an equation of papers/published_costs.hpp.
-  double publishedSeconds(const std::string& equation, const PaperGrid& grid,
-                          const PaperGrid& convolutions) const;
-
 protected:
-  // With the settings of plans of a kind.
-  NetworkPlan(NetworkSource network, Index batch, std::span<const OptionSpec> own);
+  // `network` names it in views, and `own` are the settings of this kind of plans, beside those of
+  // all. Throws TENON_ERR_ARG unless the batch is at least 1.
+  NetworkPlan(std::string network, Index batch, std::span<const OptionSpec> own);
   void takeOver(Settings after, const Settings::Names& names) override;
   FineGrid grid() const;
   Index processes() const noexcept { return processes_; }
@@ -67,33 +62,40 @@ protected:
   // The pinned layouts, or none where an end is free.
   std::optional<Layout> pinnedInput(const DeclaredNetwork& network) const;
   std::optional<Layout> pinnedOutput(const DeclaredNetwork& network) const;
-  // The network with an input of a batch of samples. Throws TENON_ERR_STATE without a shape.
-  virtual DeclaredNetwork layers() const;
+  // The network with an input of a batch of samples.
+  virtual DeclaredNetwork layers() const = 0;
+  // The shape of that input. Throws TENON_ERR_STATE where it was not set.
   Shape inputShape() const;
+  // The prices of words on a grid: by default Tenon's own, of the network's layers.
+  virtual std::unique_ptr<CostModel> prices(const FineGrid& grid) const;
+  // Throws what does not fit together. The settings come one by one, so that a search asks when all
+  // are there.
+  virtual void checkTogether() const;
   OwnRates rates() const;
+  // The rates of the link of each process, as they were set.
+  const LinkRates& link() const noexcept { return link_; }
+  std::optional<bool> inputChannels() const noexcept { return inputChannels_; }
+  bool asksForTrainingAlone() const {
+    return objective_ == "training" && !hasPinnedEnds() && overlap_ == 0;
+  }
 
 private:
   KernelRates kernels() const;
-  std::unique_ptr<CostModel> model(const FineGrid& grid) const;
   std::vector<FineGrid> grids(bool fewer, bool outer, bool inner) const;
   Layout pinned(const PinnedEnd& end, const Shape& shape, const char* which) const;
+  FoundPlan pricedPlan(const FineGrid& grid) const;
   FoundPlan bestOf(const std::vector<FineGrid>& grids) const;
-  void checkModel() const;
-  void checkShape(const Shape& shape) const;
-  const NetworkTable& table(const std::string& who) const;
 
-  NetworkSource network_;
+  std::string network_;
   Index batch_;
   Settings settings_;
   Shape input_; // of a sample; empty: it is not set
   Index processes_ = 1;
-  std::string model_;
-  T1Link link_;
+  LinkRates link_;
   std::optional<Machine> machine_;
   Space space_ = Space::Host;
   std::optional<double> flops_, memory_; // as they were set
   std::optional<OwnRates> fitted_;
-  Index elementBytes_ = 4; // of tables and network files; layers have a data type of their own
   std::optional<bool> inputChannels_; // none: as the model does by itself
   double memoryLimit_ = 0;
   std::string objective_, placement_;

@@ -108,7 +108,6 @@ using DTensor = Handle<TenonDTensor, TenonDTensorDestroy>;
 using LinearOp = Handle<TenonLinearOp, TenonLinearOpDestroy>;
 using PlacementList = Handle<TenonPlacementList, TenonPlacementListDestroy>;
 using ReductionPrograms = Handle<TenonReductionPrograms, TenonReductionProgramsDestroy>;
-using Plan = Handle<TenonPlan, TenonPlanDestroy>;
 using Layer = Handle<TenonLayer, TenonLayerDestroy>;
 using Machine = Handle<TenonMachine, TenonMachineDestroy>;
 

@@ -109,534 +109,518 @@ void (DTensor::* m37)(double, const Where&) = &DTensor::fill;
 void (DTensor::* m38)(TenonInt, TenonInt, double, double, const Where&) = &DTensor::fillUniform;
 // TenonDTensorFillNormal
 void (DTensor::* m39)(TenonInt, TenonInt, double, double, const Where&) = &DTensor::fillNormal;
-// TenonDTensorFillTest
-void (DTensor::* m40)(TenonInt, bool, const Where&) = &DTensor::fillTest;
 // TenonDTensorNorm
-double (DTensor::* m41)(const Where&) const = &DTensor::norm;
+double (DTensor::* m40)(const Where&) const = &DTensor::norm;
 // TenonDTensorPairing
-double (DTensor::* m42)(const DTensor&, const Where&) const = &DTensor::pairing;
+double (DTensor::* m41)(const DTensor&, const Where&) const = &DTensor::pairing;
 // TenonDTensorMaxAbs
-double (DTensor::* m43)(const Where&) const = &DTensor::maxAbs;
+double (DTensor::* m42)(const Where&) const = &DTensor::maxAbs;
 // TenonErrorString
-std::string (* m44)(TenonErrorCode) = &tenon::errorString;
+std::string (* m43)(TenonErrorCode) = &tenon::errorString;
 // TenonErrorName
-std::string (* m45)(TenonErrorCode) = &tenon::errorName;
+std::string (* m44)(TenonErrorCode) = &tenon::errorName;
 // TenonGetLastError
-LastError (* m46)(const Where&) = &tenon::lastError;
+LastError (* m45)(const Where&) = &tenon::lastError;
 // TenonGetLastErrorReport
-std::string (* m47)(const Where&) = &tenon::lastErrorReport;
+std::string (* m46)(const Where&) = &tenon::lastErrorReport;
 // TenonPushErrorHandler
-void (* m48)(TenonErrorHandler, void*, const Where&) = &tenon::pushErrorHandler;
+void (* m47)(TenonErrorHandler, void*, const Where&) = &tenon::pushErrorHandler;
 // TenonPopErrorHandler
-void (* m49)(const Where&) = &tenon::popErrorHandler;
+void (* m48)(const Where&) = &tenon::popErrorHandler;
 // TenonSetFatalErrorHandler
-void (* m50)(TenonErrorHandler, void*, const Where&) = &tenon::setFatalErrorHandler;
+void (* m49)(TenonErrorHandler, void*, const Where&) = &tenon::setFatalErrorHandler;
 // TenonAbort
-void (* m51)(TenonErrorCode) = &tenon::abort;
+void (* m50)(TenonErrorCode) = &tenon::abort;
 // TenonLayerShellSetFunctions
-Layer& (Layer::* m52)(const TenonLayerShellFunctions&, const Where&) = &Layer::shellSetFunctions;
+Layer& (Layer::* m51)(const TenonLayerShellFunctions&, const Where&) = &Layer::shellSetFunctions;
 // TenonLayerShellSetContext
-Layer& (Layer::* m53)(void*, TenonLayerShellDestroyer, const Where&) = &Layer::shellSetContext;
+Layer& (Layer::* m52)(void*, TenonLayerShellDestroyer, const Where&) = &Layer::shellSetContext;
 // TenonLayerShellGetContext
-void* (Layer::* m54)(const Where&) const = &Layer::shellContext;
+void* (Layer::* m53)(const Where&) const = &Layer::shellContext;
 // TenonLayerShellSetLabels
-Layer& (Layer::* m55)(Text, const Where&) = &Layer::shellSetLabels;
+Layer& (Layer::* m54)(Text, const Where&) = &Layer::shellSetLabels;
 // TenonLayerShellSetSaved
-Layer& (Layer::* m56)(bool, bool, const Where&) = &Layer::shellSetSaved;
+Layer& (Layer::* m55)(bool, bool, const Where&) = &Layer::shellSetSaved;
 // TenonLayerShellAddParameter
-Layer& (Layer::* m57)(Text, Ints, TenonInt, TenonInt, const Where&) = &Layer::shellAddParameter;
+Layer& (Layer::* m56)(Text, Ints, TenonInt, TenonInt, const Where&) = &Layer::shellAddParameter;
 // TenonLayerShellAddState
-Layer& (Layer::* m58)(Text, Ints, double, const Where&) = &Layer::shellAddState;
+Layer& (Layer::* m57)(Text, Ints, double, const Where&) = &Layer::shellAddState;
 // TenonLayerShellSetWorkspace
-Layer& (Layer::* m59)(TenonInt, const Where&) = &Layer::shellSetWorkspace;
+Layer& (Layer::* m58)(TenonInt, const Where&) = &Layer::shellSetWorkspace;
 // TenonLayerShellGetValue
-Borrowed<DTensor> (Layer::* m60)(int, const Where&) const = &Layer::shellValue;
+Borrowed<DTensor> (Layer::* m59)(int, const Where&) const = &Layer::shellValue;
 // TenonLayerShellGetTangent
-Borrowed<DTensor> (Layer::* m61)(int, const Where&) const = &Layer::shellTangent;
+Borrowed<DTensor> (Layer::* m60)(int, const Where&) const = &Layer::shellTangent;
 // TenonLayerShellGetGradient
-Borrowed<DTensor> (Layer::* m62)(int, const Where&) const = &Layer::shellGradient;
+Borrowed<DTensor> (Layer::* m61)(int, const Where&) const = &Layer::shellGradient;
 // TenonLayerShellGetState
-Borrowed<DTensor> (Layer::* m63)(int, const Where&) const = &Layer::shellState;
+Borrowed<DTensor> (Layer::* m62)(int, const Where&) const = &Layer::shellState;
 // TenonLayerShellGetWorkspace
-void* (Layer::* m64)(const Where&) const = &Layer::shellWorkspace;
+void* (Layer::* m63)(const Where&) const = &Layer::shellWorkspace;
 // TenonLayerRegister
-void (* m65)(Text, TenonLayerCreator, const Where&) = &Layer::registerType;
+void (* m64)(Text, TenonLayerCreator, const Where&) = &Layer::registerType;
 // TenonLayerSetExample
-Layer::SetExampleResult (Layer::* m66)(TenonInt, const Where&) = &Layer::setExample;
+Layer::SetExampleResult (Layer::* m65)(TenonInt, const Where&) = &Layer::setExample;
 // TenonLayerGetExampleShape
-std::vector<TenonInt> (Layer::* m67)(TenonInt, int, const Where&) const = &Layer::exampleShape;
-// TenonLayerGetSummary
-std::string (Layer::* m68)(const Where&) const = &Layer::summary;
+std::vector<TenonInt> (Layer::* m66)(TenonInt, int, const Where&) const = &Layer::exampleShape;
 // TenonLinearOpCreateAllocate
-LinearOp (* m69)(const Layout&, const Layout&, Ints, TenonDataType,
+LinearOp (* m67)(const Layout&, const Layout&, Ints, TenonDataType,
     const Where&) = &LinearOp::allocate;
 // TenonLinearOpCreateMemory
-LinearOp (* m70)(const Layout&, Text, Ints, Ints, Ints, TenonDataType,
+LinearOp (* m68)(const Layout&, Text, Ints, Ints, Ints, TenonDataType,
     const Where&) = &LinearOp::memory;
 // TenonLinearOpRegister
-void (* m71)(Text, const TenonLinearOpFunctions&, const Where&) = &LinearOp::registerType;
-// TenonPlanCreateNamed
-Plan (* m72)(Text, TenonInt, const Where&) = &Plan::named;
-// TenonPlanGetPublishedSeconds
-double (Plan::* m73)(Text, TenonInt, TenonInt, TenonInt, TenonInt,
-    const Where&) const = &Plan::publishedSeconds;
-// TenonPlanCountConversion
-Plan::CountConversionResult (* m74)(Text, Text, TenonInt, Ints,
-    const Where&) = &Plan::countConversion;
+void (* m69)(Text, const TenonLinearOpFunctions&, const Where&) = &LinearOp::registerType;
 // TenonPlacementListCreate
-PlacementList m75(Ints system, Ints sizes, const Where& where) {
+PlacementList m70(Ints system, Ints sizes, const Where& where) {
   return PlacementList(system, sizes, where);
 }
 // TenonPlacementListGetCount
-TenonInt (PlacementList::* m76)(const Where&) const = &PlacementList::count;
+TenonInt (PlacementList::* m71)(const Where&) const = &PlacementList::count;
 // TenonPlacementListGetMatrix
-void (PlacementList::* m77)(TenonInt, Array<TenonInt>, const Where&) const = &PlacementList::matrix;
+void (PlacementList::* m72)(TenonInt, Array<TenonInt>, const Where&) const = &PlacementList::matrix;
 // TenonPlacementListGetHierarchy
-int (PlacementList::* m78)(TenonInt, List<int>, Array<TenonInt>,
+int (PlacementList::* m73)(TenonInt, List<int>, Array<TenonInt>,
     const Where&) const = &PlacementList::hierarchy;
 // TenonReductionProgramsCreate
-ReductionPrograms m79(const PlacementList& list, TenonInt index, List<int> reduce, int sizeLimit,
+ReductionPrograms m74(const PlacementList& list, TenonInt index, List<int> reduce, int sizeLimit,
     const Where& where) {
   return ReductionPrograms(list, index, reduce, sizeLimit, where);
 }
 // TenonReductionProgramsGetCount
-TenonInt (ReductionPrograms::* m80)(const Where&) const = &ReductionPrograms::count;
-// TenonReductionProgramsGetCountOfSize
-TenonInt (ReductionPrograms::* m81)(int, const Where&) const = &ReductionPrograms::countOfSize;
+TenonInt (ReductionPrograms::* m75)(const Where&) const = &ReductionPrograms::count;
 // TenonReductionProgramsGetSize
-int (ReductionPrograms::* m82)(TenonInt, const Where&) const = &ReductionPrograms::size;
+int (ReductionPrograms::* m76)(TenonInt, const Where&) const = &ReductionPrograms::size;
 // TenonReductionProgramsGetText
-std::string (ReductionPrograms::* m83)(TenonInt, const Where&) const = &ReductionPrograms::text;
+std::string (ReductionPrograms::* m77)(TenonInt, const Where&) const = &ReductionPrograms::text;
 // TenonReductionProgramsGetStep
-ReductionPrograms::Step (ReductionPrograms::* m84)(TenonInt, int,
+ReductionPrograms::Step (ReductionPrograms::* m78)(TenonInt, int,
     const Where&) const = &ReductionPrograms::step;
 // TenonReductionProgramsGetGroups
-std::vector<int> (ReductionPrograms::* m85)(TenonInt, int,
+std::vector<int> (ReductionPrograms::* m79)(TenonInt, int,
     const Where&) const = &ReductionPrograms::groups;
 // TenonReductionProgramsPredict
-std::vector<double> (ReductionPrograms::* m86)(const Machine&, TenonReductionAlgorithm, double,
+std::vector<double> (ReductionPrograms::* m80)(const Machine&, TenonReductionAlgorithm, double,
     const Where&) const = &ReductionPrograms::predict;
 // TenonFieldSeriesCreate
-FieldSeries m87(MPI_Comm comm, Text path, int spatial, const Where& where) {
+FieldSeries m81(MPI_Comm comm, Text path, int spatial, const Where& where) {
   return FieldSeries(comm, path, spatial, where);
 }
 // TenonFieldSeriesSetGrid
-FieldSeries& (FieldSeries::* m88)(List<double>, List<double>, const Where&) = &FieldSeries::setGrid;
+FieldSeries& (FieldSeries::* m82)(List<double>, List<double>, const Where&) = &FieldSeries::setGrid;
 // TenonFieldSeriesAddTensor
-FieldSeries& (FieldSeries::* m89)(const DTensor&, Text, Text,
+FieldSeries& (FieldSeries::* m83)(const DTensor&, Text, Text,
     const Where&) = &FieldSeries::addTensor;
 // TenonFieldSeriesWrite
-void (FieldSeries::* m90)(TenonInt, double, const Where&) = &FieldSeries::write;
+void (FieldSeries::* m84)(TenonInt, double, const Where&) = &FieldSeries::write;
 // TenonInitialized
-bool (* m91)(const Where&) = &tenon::initialized;
+bool (* m85)(const Where&) = &tenon::initialized;
 // TenonCommFromFortran
-MPI_Comm (* m92)(int, const Where&) = &tenon::commFromFortran;
+MPI_Comm (* m86)(int, const Where&) = &tenon::commFromFortran;
 // TenonGetVersion
-Version (* m93)(const Where&) = &tenon::version;
+Version (* m87)(const Where&) = &tenon::version;
 // TenonGetInfo
-std::string (* m94)(Text, const Where&) = &tenon::info;
+std::string (* m88)(Text, const Where&) = &tenon::info;
 // TenonLayerSetDataType
-Layer& (Layer::* m95)(TenonDataType, const Where&) = &Layer::setDataType;
+Layer& (Layer::* m89)(TenonDataType, const Where&) = &Layer::setDataType;
 // TenonLayerSetSpace
-Layer& (Layer::* m96)(TenonMemorySpace, const Where&) = &Layer::setSpace;
+Layer& (Layer::* m90)(TenonMemorySpace, const Where&) = &Layer::setSpace;
 // TenonLayerSetStackDepth
-Layer& (Layer::* m97)(int, const Where&) = &Layer::setStackDepth;
+Layer& (Layer::* m91)(int, const Where&) = &Layer::setStackDepth;
 // TenonLayerSetSignature
-Layer& (Layer::* m98)(Text, const Where&) = &Layer::setSignature;
+Layer& (Layer::* m92)(Text, const Where&) = &Layer::setSignature;
 // TenonLayerSetStorage
-Layer& (Layer::* m99)(Text, const Where&) = &Layer::setStorage;
+Layer& (Layer::* m93)(Text, const Where&) = &Layer::setStorage;
 // TenonLayerSetUp
-void (Layer::* m100)(const Layout&, const Where&) = &Layer::setUp;
+void (Layer::* m94)(const Layout&, const Where&) = &Layer::setUp;
 // TenonLayerGetOutputLayout
-Layout (Layer::* m101)(const Where&) const = &Layer::outputLayout;
+Layout (Layer::* m95)(const Where&) const = &Layer::outputLayout;
 // TenonLayerCreateOutput
-DTensor (Layer::* m102)(const Where&) const = &Layer::createOutput;
+DTensor (Layer::* m96)(const Where&) const = &Layer::createOutput;
 // TenonLayerCreateOutputCotangent
-DTensor (Layer::* m103)(const Where&) const = &Layer::createOutputCotangent;
+DTensor (Layer::* m97)(const Where&) const = &Layer::createOutputCotangent;
 // TenonLayerCreateInputCotangent
-DTensor (Layer::* m104)(const Where&) const = &Layer::createInputCotangent;
+DTensor (Layer::* m98)(const Where&) const = &Layer::createInputCotangent;
 // TenonLayerInitialize
-void (Layer::* m105)(TenonInt, const Where&) = &Layer::initialize;
+void (Layer::* m99)(TenonInt, const Where&) = &Layer::initialize;
 // TenonLayerGetParameterCount
-int (Layer::* m106)(const Where&) const = &Layer::parameterCount;
+int (Layer::* m100)(const Where&) const = &Layer::parameterCount;
 // TenonLayerGetParameter
-DTensor (Layer::* m107)(int, const Where&) const = &Layer::parameter;
+DTensor (Layer::* m101)(int, const Where&) const = &Layer::parameter;
 // TenonLayerGetParameterGradient
-DTensor (Layer::* m108)(int, const Where&) const = &Layer::parameterGradient;
+DTensor (Layer::* m102)(int, const Where&) const = &Layer::parameterGradient;
 // TenonLayerGetReducedGradient
-DTensor (Layer::* m109)(int, const Where&) const = &Layer::reducedGradient;
+DTensor (Layer::* m103)(int, const Where&) const = &Layer::reducedGradient;
 // TenonLayerGetParameterTangent
-DTensor (Layer::* m110)(int, const Where&) const = &Layer::parameterTangent;
+DTensor (Layer::* m104)(int, const Where&) const = &Layer::parameterTangent;
 // TenonLayerSetTraining
-Layer& (Layer::* m111)(bool, const Where&) = &Layer::setTraining;
+Layer& (Layer::* m105)(bool, const Where&) = &Layer::setTraining;
 // TenonLayerSetFrozen
-Layer& (Layer::* m112)(bool, const Where&) = &Layer::setFrozen;
+Layer& (Layer::* m106)(bool, const Where&) = &Layer::setFrozen;
 // TenonLayerSetTarget
-Layer& (Layer::* m113)(const DTensor&, const Where&) = &Layer::setTarget;
+Layer& (Layer::* m107)(const DTensor&, const Where&) = &Layer::setTarget;
 // TenonLayerSetTargetWeights
-Layer& (Layer::* m114)(const DTensor&, const Where&) = &Layer::setTargetWeights;
+Layer& (Layer::* m108)(const DTensor&, const Where&) = &Layer::setTargetWeights;
 // TenonLayerApply
-void (Layer::* m115)(const DTensor&, DTensor&, const Where&) = &Layer::apply;
+void (Layer::* m109)(const DTensor&, DTensor&, const Where&) = &Layer::apply;
 // TenonLayerApplyTangent
-void (Layer::* m116)(const DTensor&, DTensor&, const Where&) = &Layer::applyTangent;
+void (Layer::* m110)(const DTensor&, DTensor&, const Where&) = &Layer::applyTangent;
 // TenonLayerApplyAdjoint
-void (Layer::* m117)(const DTensor&, DTensor&, const Where&) = &Layer::applyAdjoint;
-void (Layer::* m117Short)(const DTensor&, const Where&) = &Layer::applyAdjoint;
+void (Layer::* m111)(const DTensor&, DTensor&, const Where&) = &Layer::applyAdjoint;
+void (Layer::* m111Short)(const DTensor&, const Where&) = &Layer::applyAdjoint;
 // TenonLayerClearStack
-void (Layer::* m118)(const Where&) = &Layer::clearStack;
+void (Layer::* m112)(const Where&) = &Layer::clearStack;
 // TenonLayerZeroGradients
-void (Layer::* m119)(const Where&) = &Layer::zeroGradients;
+void (Layer::* m113)(const Where&) = &Layer::zeroGradients;
 // TenonLayerTestAdjoint
-double (Layer::* m120)(const DTensor&, TenonInt, double*, double*,
+double (Layer::* m114)(const DTensor&, TenonInt, double*, double*,
     const Where&) = &Layer::testAdjoint;
 // TenonLayerTestTaylor
-double (Layer::* m121)(const DTensor&, TenonInt, double*, const Where&) = &Layer::testTaylor;
+double (Layer::* m115)(const DTensor&, TenonInt, double*, const Where&) = &Layer::testTaylor;
 // TenonLayerCreateSequential
-Layer (* m122)(MPI_Comm, const Where&) = &Layer::sequential;
+Layer (* m116)(MPI_Comm, const Where&) = &Layer::sequential;
 // TenonLayerSequentialAdd
-Layer& (Layer::* m123)(const Layer&, const Where&) = &Layer::add;
+Layer& (Layer::* m117)(const Layer&, const Where&) = &Layer::add;
 // TenonLayerCreateGraph
-Layer (* m124)(MPI_Comm, const Where&) = &Layer::graph;
+Layer (* m118)(MPI_Comm, const Where&) = &Layer::graph;
 // TenonLayerGraphAddNode
-int (Layer::* m125)(const Layer&, List<int>, const Where&) = &Layer::addNode;
+int (Layer::* m119)(const Layer&, List<int>, const Where&) = &Layer::addNode;
 // TenonLayerGetBoundaryLayout
-Layout (Layer::* m126)(const Layout&, const Where&) const = &Layer::boundaryLayout;
+Layout (Layer::* m120)(const Layout&, const Where&) const = &Layer::boundaryLayout;
 // TenonLayerSetUpMany
-void (Layer::* m127)(Handles<TenonLayout>, const Where&) = &Layer::setUpMany;
+void (Layer::* m121)(Handles<TenonLayout>, const Where&) = &Layer::setUpMany;
 // TenonLayerCreateInputCotangentAt
-DTensor (Layer::* m128)(int, const Where&) const = &Layer::createInputCotangentAt;
+DTensor (Layer::* m122)(int, const Where&) const = &Layer::createInputCotangentAt;
 // TenonLayerApplyMany
-void (Layer::* m129)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyMany;
+void (Layer::* m123)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyMany;
 // TenonLayerApplyTangentMany
-void (Layer::* m130)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyTangentMany;
+void (Layer::* m124)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyTangentMany;
 // TenonLayerApplyAdjointMany
-void (Layer::* m131)(const DTensor&, Handles<TenonDTensor>,
+void (Layer::* m125)(const DTensor&, Handles<TenonDTensor>,
     const Where&) = &Layer::applyAdjointMany;
 // TenonLayerCreateFromFile
-Layer (* m132)(MPI_Comm, Text, const Where&) = &Layer::fromFile;
+Layer (* m126)(MPI_Comm, Text, const Where&) = &Layer::fromFile;
 // TenonLayerSaveNetwork
-void (Layer::* m133)(Text, const Where&) const = &Layer::saveNetwork;
+void (Layer::* m127)(Text, const Where&) const = &Layer::saveNetwork;
 // TenonLayerLoadWeights
-void (Layer::* m134)(Text, Text, const Where&) = &Layer::loadWeights;
+void (Layer::* m128)(Text, Text, const Where&) = &Layer::loadWeights;
 // TenonLayerSaveWeights
-void (Layer::* m135)(Text, const Where&) const = &Layer::saveWeights;
+void (Layer::* m129)(Text, const Where&) const = &Layer::saveWeights;
 // TenonLayerGetChild
-Layer (Layer::* m136)(Text, const Where&) const = &Layer::child;
+Layer (Layer::* m130)(Text, const Where&) const = &Layer::child;
 // TenonLayerGetParameterAt
-DTensor (Layer::* m137)(Text, const Where&) const = &Layer::parameter;
+DTensor (Layer::* m131)(Text, const Where&) const = &Layer::parameter;
 // TenonLayerCreateConv
-Layer (* m138)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
+Layer (* m132)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
 // TenonLayerCreateAffine
-Layer (* m139)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
+Layer (* m133)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
 // TenonLayerSetStride
-Layer& (Layer::* m140)(Ints, const Where&) = &Layer::setStride;
+Layer& (Layer::* m134)(Ints, const Where&) = &Layer::setStride;
 // TenonLayerSetPadding
-Layer& (Layer::* m141)(Ints, Ints, const Where&) = &Layer::setPadding;
+Layer& (Layer::* m135)(Ints, Ints, const Where&) = &Layer::setPadding;
 // TenonLayerSetBoundary
-Layer& (Layer::* m142)(List<TenonBoundary>, List<TenonBoundary>,
+Layer& (Layer::* m136)(List<TenonBoundary>, List<TenonBoundary>,
     const Where&) = &Layer::setBoundary;
 // TenonLayerSetOutputLayout
-Layer& (Layer::* m143)(const Layout&, const Where&) = &Layer::setOutputLayout;
+Layer& (Layer::* m137)(const Layout&, const Where&) = &Layer::setOutputLayout;
 // TenonLayerGetTypes
-std::string (* m144)(const Where&) = &Layer::types;
+std::string (* m138)(const Where&) = &Layer::types;
 // TenonLayerGetLabels
-std::string (Layer::* m145)(Ints, const Where&) const = &Layer::labels;
+std::string (Layer::* m139)(Ints, const Where&) const = &Layer::labels;
 // TenonLayerGetTypeSignatures
-std::string (* m146)(Text, int, const Where&) = &Layer::typeSignatures;
+std::string (* m140)(Text, int, const Where&) = &Layer::typeSignatures;
 // TenonLayoutCreateSharded
-Layout m147(const Partition& partition, Ints shape, Text properties, const Where& where) {
+Layout m141(const Partition& partition, Ints shape, Text properties, const Where& where) {
   return Layout(partition, shape, properties, where);
 }
 // TenonLayoutCreateFromBoxes
-Layout m148(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
+Layout m142(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
   return Layout(comm, shape, low, high, where);
 }
 // TenonLayoutCreate
-Layout m149(const Partition& partition, const Where& where) {
+Layout m143(const Partition& partition, const Where& where) {
   return Layout(partition, where);
 }
 // TenonLayoutCreateLike
-Layout (Layout::* m150)(const Where&) const = &Layout::like;
+Layout (Layout::* m144)(const Where&) const = &Layout::like;
 // TenonLayoutSetShape
-Layout& (Layout::* m151)(Ints, const Where&) = &Layout::setShape;
+Layout& (Layout::* m145)(Ints, const Where&) = &Layout::setShape;
 // TenonLayoutSetProperties
-Layout& (Layout::* m152)(Text, const Where&) = &Layout::setProperties;
+Layout& (Layout::* m146)(Text, const Where&) = &Layout::setProperties;
 // TenonLayoutSetSplitOrder
-Layout& (Layout::* m153)(int, List<int>, const Where&) = &Layout::setSplitOrder;
+Layout& (Layout::* m147)(int, List<int>, const Where&) = &Layout::setSplitOrder;
 // TenonLayoutSetCuts
-Layout& (Layout::* m154)(int, Ints, const Where&) = &Layout::setCuts;
+Layout& (Layout::* m148)(int, Ints, const Where&) = &Layout::setCuts;
 // TenonLayoutSetHalo
-Layout& (Layout::* m155)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m149)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHalo;
 // TenonLayoutSetHaloBoxes
-Layout& (Layout::* m156)(int, Ints, Ints, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m150)(int, Ints, Ints, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHaloBoxes;
 // TenonLayoutSetHaloPartial
-Layout& (Layout::* m157)(int, bool, const Where&) = &Layout::setHaloPartial;
+Layout& (Layout::* m151)(int, bool, const Where&) = &Layout::setHaloPartial;
 // TenonLayoutSetUp
-void (Layout::* m158)(const Where&) = &Layout::setUp;
+void (Layout::* m152)(const Where&) = &Layout::setUp;
 // TenonLayoutGetDual
-Layout (Layout::* m159)(const Where&) const = &Layout::dual;
+Layout (Layout::* m153)(const Where&) const = &Layout::dual;
 // TenonLayoutGetPartition
-Partition (Layout::* m160)(const Where&) const = &Layout::partition;
+Partition (Layout::* m154)(const Where&) const = &Layout::partition;
 // TenonLayoutGetDim
-int (Layout::* m161)(const Where&) const = &Layout::dimensions;
+int (Layout::* m155)(const Where&) const = &Layout::dimensions;
 // TenonLayoutGetShape
-std::vector<TenonInt> (Layout::* m162)(const Where&) const = &Layout::shape;
+std::vector<TenonInt> (Layout::* m156)(const Where&) const = &Layout::shape;
 // TenonLayoutGetProperties
-std::string (Layout::* m163)(const Where&) const = &Layout::properties;
+std::string (Layout::* m157)(const Where&) const = &Layout::properties;
 // TenonLayoutGetBox
-Box (Layout::* m164)(const Where&) const = &Layout::box;
+Box (Layout::* m158)(const Where&) const = &Layout::box;
 // TenonLayoutGetOwnedBox
-Box (Layout::* m165)(const Where&) const = &Layout::ownedBox;
+Box (Layout::* m159)(const Where&) const = &Layout::ownedBox;
 // TenonLayoutIsActive
-bool (Layout::* m166)(const Where&) const = &Layout::isActive;
+bool (Layout::* m160)(const Where&) const = &Layout::isActive;
 // TenonLayoutIsEqual
-bool (Layout::* m167)(const Layout&, const Where&) const = &Layout::isEqual;
+bool (Layout::* m161)(const Layout&, const Where&) const = &Layout::isEqual;
 // TenonLinearOpApply
-void (LinearOp::* m168)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
+void (LinearOp::* m162)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
 // TenonLinearOpApplyAdjoint
-void (LinearOp::* m169)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
+void (LinearOp::* m163)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
 // TenonLinearOpApplyAdd
-void (LinearOp::* m170)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m164)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyAdd;
 // TenonLinearOpApplyBegin
-void (LinearOp::* m171)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m165)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyBegin;
 // TenonLinearOpApplyEnd
-void (LinearOp::* m172)(const Where&) = &LinearOp::applyEnd;
+void (LinearOp::* m166)(const Where&) = &LinearOp::applyEnd;
 // TenonLinearOpBind
-void (LinearOp::* m173)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
+void (LinearOp::* m167)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
 // TenonLinearOpUnbind
-void (LinearOp::* m174)(const Where&) = &LinearOp::unbind;
+void (LinearOp::* m168)(const Where&) = &LinearOp::unbind;
 // TenonLinearOpGetDomain
-Layout (LinearOp::* m175)(const Where&) const = &LinearOp::domain;
+Layout (LinearOp::* m169)(const Where&) const = &LinearOp::domain;
 // TenonLinearOpGetRange
-Layout (LinearOp::* m176)(const Where&) const = &LinearOp::range;
+Layout (LinearOp::* m170)(const Where&) const = &LinearOp::range;
 // TenonLinearOpGetDataTypes
-LinearOp::DataTypes (LinearOp::* m177)(const Where&) const = &LinearOp::dataTypes;
+LinearOp::DataTypes (LinearOp::* m171)(const Where&) const = &LinearOp::dataTypes;
 // TenonLinearOpGetTraffic
-LinearOp::Traffic (LinearOp::* m178)(const Where&) const = &LinearOp::traffic;
+LinearOp::Traffic (LinearOp::* m172)(const Where&) const = &LinearOp::traffic;
 // TenonLinearOpTestAdjoint
-double (LinearOp::* m179)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
+double (LinearOp::* m173)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
 // TenonLinearOpCreateConversion
-LinearOp (* m180)(const Layout&, const Layout&, TenonDataType,
+LinearOp (* m174)(const Layout&, const Layout&, TenonDataType,
     const Where&) = &LinearOp::conversion;
 // TenonLinearOpCreateHalo
-LinearOp (* m181)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
+LinearOp (* m175)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
 // TenonLinearOpCreateBoundaryValues
-LinearOp (* m182)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
+LinearOp (* m176)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
 // TenonLinearOpCreateBoundaryConstant
-LinearOp (* m183)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
+LinearOp (* m177)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
 // TenonLinearOpCreatePrimitive
-LinearOp (* m184)(const Layout&, Text, int, int, TenonDataType,
+LinearOp (* m178)(const Layout&, Text, int, int, TenonDataType,
     const Where&) = &LinearOp::primitive;
 // TenonLinearOpCreateSendReceive
-LinearOp (* m185)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
+LinearOp (* m179)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
 // TenonLinearOpCreateCast
-LinearOp (* m186)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
+LinearOp (* m180)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
 // TenonLinearOpCreateComposition
-LinearOp (* m187)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
+LinearOp (* m181)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
 // TenonLinearOpCreateAdjoint
-LinearOp (LinearOp::* m188)(const Where&) const = &LinearOp::adjoint;
+LinearOp (LinearOp::* m182)(const Where&) const = &LinearOp::adjoint;
 // TenonLinearOpCreateSum
-LinearOp (* m189)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
+LinearOp (* m183)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
 // TenonLinearOpCreateScale
-LinearOp (* m190)(double, const LinearOp&, const Where&) = &LinearOp::scale;
+LinearOp (* m184)(double, const LinearOp&, const Where&) = &LinearOp::scale;
 // TenonLinearOpCreateShell
-LinearOp (* m191)(const Layout&, const Layout&, TenonDataType, TenonDataType,
+LinearOp (* m185)(const Layout&, const Layout&, TenonDataType, TenonDataType,
     Function<TenonErrorCode(const DTensor&, DTensor&)>,
     Function<TenonErrorCode(const DTensor&, DTensor&)>, const Where&) = &LinearOp::shell;
 // TenonLinearOpCreateType
-LinearOp (* m192)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
+LinearOp (* m186)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
     const Where&) = &LinearOp::ofType;
 // TenonLinearOpCreateJacobian
-LinearOp (Layer::* m193)(const DTensor&, const Where&) const = &Layer::jacobian;
+LinearOp (Layer::* m187)(const DTensor&, const Where&) const = &Layer::jacobian;
 // TenonLinearOpJacobianSetPoint
-LinearOp& (LinearOp::* m194)(const DTensor&, const Where&) = &LinearOp::setPoint;
+LinearOp& (LinearOp::* m188)(const DTensor&, const Where&) = &LinearOp::setPoint;
 // TenonLogEnable
-void (* m195)(bool, const Where&) = &tenon::logEnable;
+void (* m189)(bool, const Where&) = &tenon::logEnable;
 // TenonLogEventRegister
-int (* m196)(Text, const Where&) = &tenon::logEventRegister;
+int (* m190)(Text, const Where&) = &tenon::logEventRegister;
 // TenonLogEventBegin
-void (* m197)(int, const Where&) = &tenon::logEventBegin;
+void (* m191)(int, const Where&) = &tenon::logEventBegin;
 // TenonLogEventEnd
-void (* m198)(int, const Where&) = &tenon::logEventEnd;
+void (* m192)(int, const Where&) = &tenon::logEventEnd;
 // TenonLogFlops
-void (* m199)(double, const Where&) = &tenon::logFlops;
+void (* m193)(double, const Where&) = &tenon::logFlops;
 // TenonLogStagePush
-void (* m200)(Text, const Where&) = &tenon::logStagePush;
+void (* m194)(Text, const Where&) = &tenon::logStagePush;
 // TenonLogStagePop
-void (* m201)(const Where&) = &tenon::logStagePop;
+void (* m195)(const Where&) = &tenon::logStagePop;
 // TenonProgressShow
-void (* m202)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
+void (* m196)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
 // TenonMachineCreate
-Machine m203(Text name, List<const char*> names, Ints sizes, const Where& where) {
+Machine m197(Text name, List<const char*> names, Ints sizes, const Where& where) {
   return Machine(name, names, sizes, where);
 }
 // TenonMachineCreateFromFile
-Machine (* m204)(Text, TenonInt, const Where&) = &Machine::fromFile;
+Machine (* m198)(Text, TenonInt, const Where&) = &Machine::fromFile;
 // TenonMachineCreateLocal
-Machine (* m205)(const Where&) = &Machine::local;
+Machine (* m199)(const Where&) = &Machine::local;
 // TenonMachineCreateFromComm
-Machine (* m206)(MPI_Comm, const Where&) = &Machine::fromComm;
+Machine (* m200)(MPI_Comm, const Where&) = &Machine::fromComm;
 // TenonMachineMeasure
-Machine (* m207)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
+Machine (* m201)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
 // TenonMachineSave
-void (Machine::* m208)(Text, const Where&) const = &Machine::save;
+void (Machine::* m202)(Text, const Where&) const = &Machine::save;
 // TenonMachineAddLink
-Machine& (Machine::* m209)(Text, int, TenonInt, double, double, TenonLinkRule,
+Machine& (Machine::* m203)(Text, int, TenonInt, double, double, TenonLinkRule,
     const Where&) = &Machine::addLink;
 // TenonMachineGetCounts
-Machine::Counts (Machine::* m210)(const Where&) const = &Machine::counts;
+Machine::Counts (Machine::* m204)(const Where&) const = &Machine::counts;
 // TenonMachineGetLevel
-Machine::Level (Machine::* m211)(int, const Where&) const = &Machine::level;
+Machine::Level (Machine::* m205)(int, const Where&) const = &Machine::level;
 // TenonMachineGetLink
-Machine::Link (Machine::* m212)(int, const Where&) const = &Machine::link;
+Machine::Link (Machine::* m206)(int, const Where&) const = &Machine::link;
 // TenonMachineGetRanks
-std::vector<TenonInt> (Machine::* m213)(const Where&) const = &Machine::ranks;
+std::vector<TenonInt> (Machine::* m207)(const Where&) const = &Machine::ranks;
 // TenonOptimizerCreate
-Optimizer m233(const Layer& layer, Text type, const Where& where) {
+Optimizer m227(const Layer& layer, Text type, const Where& where) {
   return Optimizer(layer, type, where);
 }
 // TenonOptimizerSetLearningRate
-Optimizer& (Optimizer::* m234)(double, const Where&) = &Optimizer::setLearningRate;
+Optimizer& (Optimizer::* m228)(double, const Where&) = &Optimizer::setLearningRate;
 // TenonOptimizerReport
-bool (Optimizer::* m235)(double, const Where&) = &Optimizer::report;
+bool (Optimizer::* m229)(double, const Where&) = &Optimizer::report;
 // TenonOptimizerGetLearningRate
-double (Optimizer::* m236)(const Where&) const = &Optimizer::learningRate;
+double (Optimizer::* m230)(const Where&) const = &Optimizer::learningRate;
 // TenonOptimizerClipGradientNorm
-double (Optimizer::* m237)(double, const Where&) = &Optimizer::clipGradientNorm;
+double (Optimizer::* m231)(double, const Where&) = &Optimizer::clipGradientNorm;
 // TenonOptimizerStep
-void (Optimizer::* m238)(const Where&) = &Optimizer::step;
+void (Optimizer::* m232)(const Where&) = &Optimizer::step;
 // TenonOptimizerStepClosure
-double (Optimizer::* m239)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
+double (Optimizer::* m233)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
 // TenonOptimizerGetSteps
-TenonInt (Optimizer::* m240)(const Where&) const = &Optimizer::steps;
+TenonInt (Optimizer::* m234)(const Where&) const = &Optimizer::steps;
 // TenonOptionsDeclare
-void (* m241)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
+void (* m235)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
 // TenonOptionsOwnCommandLine
-void (* m242)(const Where&) = &tenon::optionsOwnCommandLine;
+void (* m236)(const Where&) = &tenon::optionsOwnCommandLine;
 // TenonOptionsSet
-void (* m243)(Text, Text, const Where&) = &tenon::optionsSet;
+void (* m237)(Text, Text, const Where&) = &tenon::optionsSet;
 // TenonOptionsInsertFile
-void (* m244)(Text, const Where&) = &tenon::optionsInsertFile;
+void (* m238)(Text, const Where&) = &tenon::optionsInsertFile;
 // TenonOptionsGetFlag
-bool (* m245)(Text, Text, const Where&) = &tenon::optionsGetFlag;
+bool (* m239)(Text, Text, const Where&) = &tenon::optionsGetFlag;
 // TenonOptionsGetInt
-TenonInt (* m246)(Text, Text, const Where&) = &tenon::optionsGetInt;
+TenonInt (* m240)(Text, Text, const Where&) = &tenon::optionsGetInt;
 // TenonOptionsGetIntegers
-std::vector<TenonInt> (* m247)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
+std::vector<TenonInt> (* m241)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
 // TenonOptionsGetReal
-double (* m248)(Text, Text, const Where&) = &tenon::optionsGetReal;
+double (* m242)(Text, Text, const Where&) = &tenon::optionsGetReal;
 // TenonOptionsGetString
-std::string (* m249)(Text, Text, const Where&) = &tenon::optionsGetString;
+std::string (* m243)(Text, Text, const Where&) = &tenon::optionsGetString;
 // TenonOptionsHas
-bool (* m250)(Text, Text, const Where&) = &tenon::optionsHas;
+bool (* m244)(Text, Text, const Where&) = &tenon::optionsHas;
 // TenonOptionsGetDeclaredCount
-int (* m251)(const Where&) = &tenon::optionsDeclaredCount;
+int (* m245)(const Where&) = &tenon::optionsDeclaredCount;
 // TenonOptionsGetDeclaredText
-std::string (* m252)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
+std::string (* m246)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
 // TenonOptionsHelp
-void (* m253)(Text, const Where&) = &tenon::optionsHelp;
+void (* m247)(Text, const Where&) = &tenon::optionsHelp;
 // TenonSetOutputHandler
-void (* m254)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
+void (* m248)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
 // TenonSetErrorOutputHandler
-void (* m255)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
+void (* m249)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
 // TenonWriteFile
-void (* m256)(Text, std::string_view, const Where&) = &tenon::writeFile;
+void (* m250)(Text, std::string_view, const Where&) = &tenon::writeFile;
 // TenonPartitionCreate
-Partition m257(MPI_Comm comm, List<int> extents, const Where& where) {
+Partition m251(MPI_Comm comm, List<int> extents, const Where& where) {
   return Partition(comm, extents, where);
 }
 // TenonPartitionCreateFromRanks
-Partition (* m258)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
+Partition (* m252)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
 // TenonPartitionCreatePlaced
-Partition (* m259)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
+Partition (* m253)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
 // TenonPartitionGetAxes
-int (Partition::* m260)(const Where&) const = &Partition::axes;
+int (Partition::* m254)(const Where&) const = &Partition::axes;
 // TenonPartitionGetExtents
-std::vector<int> (Partition::* m261)(const Where&) const = &Partition::extents;
+std::vector<int> (Partition::* m255)(const Where&) const = &Partition::extents;
 // TenonPartitionGetCoordinates
-std::vector<int> (Partition::* m262)(const Where&) const = &Partition::coordinates;
+std::vector<int> (Partition::* m256)(const Where&) const = &Partition::coordinates;
 // TenonPartitionGetAxisComm
-MPI_Comm (Partition::* m263)(int, const Where&) const = &Partition::axisComm;
+MPI_Comm (Partition::* m257)(int, const Where&) const = &Partition::axisComm;
 // TenonPartitionShareMemory
-void (Partition::* m264)(void*, std::size_t, const Where&) = &Partition::shareMemory;
+void (Partition::* m258)(void*, std::size_t, const Where&) = &Partition::shareMemory;
 // TenonPartitionUnshareMemory
-void (Partition::* m265)(void*, const Where&) = &Partition::unshareMemory;
+void (Partition::* m259)(void*, const Where&) = &Partition::unshareMemory;
 // TenonPartitionSetStream
-Partition& (Partition::* m266)(void*, const Where&) = &Partition::setStream;
-// TenonPlanSetMachine
-Plan& (Plan::* m267)(const Machine&, const Where&) = &Plan::setMachine;
-// TenonPlanFix
-void (Plan::* m268)(Text, Text, const Where&) = &Plan::fix;
-// TenonPlanSearch
-void (Plan::* m269)(const Where&) = &Plan::search;
-// TenonPlanGetNumber
-double (Plan::* m270)(Text, Text, const Where&) const = &Plan::number;
-// TenonPlanGetLayerCount
-TenonInt (Plan::* m271)(const Where&) const = &Plan::layerCount;
-// TenonPlanGetLayerName
-std::string (Plan::* m272)(TenonInt, const Where&) const = &Plan::layerName;
-// TenonPlanGetText
-std::string (Plan::* m273)(Text, Text, const Where&) const = &Plan::text;
+Partition& (Partition::* m260)(void*, const Where&) = &Partition::setStream;
 // TenonPlanCreate
-Plan m274(const Layer& network, TenonInt batch, const Where& where) {
+Plan m261(const Layer& network, TenonInt batch, const Where& where) {
   return Plan(network, batch, where);
 }
 // TenonPlanSetInput
-Plan& (Plan::* m275)(const Layout&, const Where&) = &Plan::setInput;
+Plan& (Plan::* m262)(const Layout&, const Where&) = &Plan::setInput;
 // TenonPlanSetOutput
-Plan& (Plan::* m276)(const Layout&, const Where&) = &Plan::setOutput;
+Plan& (Plan::* m263)(const Layout&, const Where&) = &Plan::setOutput;
+// TenonPlanSetMachine
+Plan& (Plan::* m264)(const Machine&, const Where&) = &Plan::setMachine;
+// TenonPlanFix
+void (Plan::* m265)(Text, Text, const Where&) = &Plan::fix;
+// TenonPlanSearch
+void (Plan::* m266)(const Where&) = &Plan::search;
 // TenonPlanSetUp
-void (Plan::* m277)(const Where&) = &Plan::setUp;
+void (Plan::* m267)(const Where&) = &Plan::setUp;
 // TenonPlanSave
-void (Plan::* m278)(Text, const Where&) const = &Plan::save;
+void (Plan::* m268)(Text, const Where&) const = &Plan::save;
 // TenonPlanLoad
-void (Plan::* m279)(Text, const Where&) = &Plan::load;
+void (Plan::* m269)(Text, const Where&) = &Plan::load;
+// TenonPlanGetNumber
+double (Plan::* m270)(Text, Text, const Where&) const = &Plan::number;
+// TenonPlanGetLayerName
+std::string (Plan::* m271)(TenonInt, const Where&) const = &Plan::layerName;
+// TenonPlanGetText
+std::string (Plan::* m272)(Text, Text, const Where&) const = &Plan::text;
 // TenonPlanReport
-void (Plan::* m280)(const Where&) = &Plan::report;
+void (Plan::* m273)(const Where&) = &Plan::report;
 // TenonPlanCalibrate
-Plan::CalibrateResult (Plan::* m281)(const Where&) = &Plan::calibrate;
+Plan::CalibrateResult (Plan::* m274)(const Where&) = &Plan::calibrate;
 // TenonPlanSetRatesFrom
-Plan& (Plan::* m282)(const Plan&, const Where&) = &Plan::setRatesFrom;
+Plan& (Plan::* m275)(const Plan&, const Where&) = &Plan::setRatesFrom;
 // TenonPlanGetLayer
-Layer (Plan::* m283)(const Where&) const = &Plan::layer;
+Layer (Plan::* m276)(const Where&) const = &Plan::layer;
 // TenonPlanGetInputLayout
-Layout (Plan::* m284)(const Where&) const = &Plan::inputLayout;
+Layout (Plan::* m277)(const Where&) const = &Plan::inputLayout;
 // TenonPlanApply
-void (Plan::* m285)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
+void (Plan::* m278)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
 // TenonPlanApplyTangent
-void (Plan::* m286)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
+void (Plan::* m279)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
 // TenonPlanApplyAdjoint
-void (Plan::* m287)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
-void (Plan::* m287Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m280)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m280Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
 // TenonTrainerCreate
-Trainer m288(const Layer& network, const Layer& loss, const Optimizer& optimizer,
+Trainer m281(const Layer& network, const Layer& loss, const Optimizer& optimizer,
     const Where& where) {
   return Trainer(network, loss, optimizer, where);
 }
 // TenonTrainerSetDataset
-Trainer& (Trainer::* m289)(const Dataset&, const Where&) = &Trainer::setDataset;
+Trainer& (Trainer::* m282)(const Dataset&, const Where&) = &Trainer::setDataset;
 // TenonTrainerSetBatches
-Trainer& (Trainer::* m290)(TenonInt, const DTensor&, const DTensor&,
+Trainer& (Trainer::* m283)(TenonInt, const DTensor&, const DTensor&,
     Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
 // TenonTrainerSetValidation
-Trainer& (Trainer::* m291)(const Dataset&, const Where&) = &Trainer::setValidation;
+Trainer& (Trainer::* m284)(const Dataset&, const Where&) = &Trainer::setValidation;
 // TenonTrainerSetCallback
-Trainer& (Trainer::* m292)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
+Trainer& (Trainer::* m285)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
     const Where&) = &Trainer::setCallback;
 // TenonTrainerSetCheckpoint
-Trainer& (Trainer::* m293)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
+Trainer& (Trainer::* m286)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
 // TenonTrainerRun
-void (Trainer::* m294)(TenonInt, const Where&) = &Trainer::run;
+void (Trainer::* m287)(TenonInt, const Where&) = &Trainer::run;
 // TenonTrainerStop
-void (Trainer::* m295)(const Where&) = &Trainer::stop;
+void (Trainer::* m288)(const Where&) = &Trainer::stop;
 // TenonTrainerGetProgress
-Trainer::Progress (Trainer::* m296)(const Where&) const = &Trainer::progress;
+Trainer::Progress (Trainer::* m289)(const Where&) const = &Trainer::progress;
 // TenonTrainerGetLosses
-Trainer::Losses (Trainer::* m297)(const Where&) const = &Trainer::losses;
+Trainer::Losses (Trainer::* m290)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 

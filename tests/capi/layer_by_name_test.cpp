@@ -139,18 +139,6 @@ TEST_F(LayerByName, TypesHaveSignatureTables) {
   fails(TENON_ERR_SUPPORT, "sequential", 0, "sequential");
 }
 
-TEST_F(LayerByName, TheSummarySaysWhatIsSet) {
-  const TenonInt three = 3, four = 4;
-  create("affine");
-  expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "inputs", 1, &three));
-  expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "outputs", 1, &four));
-  expectSuccess(TenonObjectSetBool(objectOf(layer_), "bias", TENON_FALSE));
-  EXPECT_EQ(textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-              return TenonLayerGetSummary(layer_, text, length, needed);
-            }),
-            "3 -> 4 features, no bias");
-}
-
 TEST_F(LayerByName, ExamplesFitTheirType) {
   const std::string types = "," + textFrom(TenonLayerGetTypes) + ",";
   for (const char* type : {"affine", "conv", "graph", "tanh"})

@@ -3,8 +3,6 @@
 #include "capi/expect_code.hpp"
 #include "sys/files/part_file.hpp"
 
-#include <tenon/ext/plan.h>
-
 #include <cmath>
 #include <fstream>
 #include <string>
@@ -96,6 +94,7 @@ TEST_F(CPlan, RefusesCallsInTheWrongOrder) {
   expectSuccess(TenonPlanSetUp(plan_));
   expectCode(TENON_ERR_STATE, TenonPlanSetInput(plan_, input_), {"TenonPlanSetUp()"});
   expectCode(TENON_ERR_STATE, TenonPlanSetOutput(plan_, output_), {"TenonPlanSetUp()"});
+  expectCode(TENON_ERR_STATE, TenonPlanFix(plan_, "inner", "n"), {"TenonPlanSetUp()"});
   expectCommonCode(TENON_ERR_STATE, TenonPlanReport(plan_), {"TenonLogEnable()"});
   expectCommonCode(TENON_ERR_STATE, TenonPlanSetRatesFrom(plan_, plan_), {"TenonLogEnable()"});
   expectCode(TENON_ERR_STATE, TenonObjectSetReal(objectOf(plan_), "memory_rate", 1e9),
@@ -155,7 +154,7 @@ TEST_F(CPlan, TakesAMeasuredMachine) {
   expectSuccess(TenonMachineDestroy(&machine));
 }
 
-// What plans by name can have, plans that run can too.
+// What plans by name can have, plans that run can too, but they are of layers, by Tenon's prices.
 TEST_F(CPlan, RunsOnGivenGrids) {
   const TenonInt shape = 16, bytes = 64, tooFew = -2, none = 0;
   const TenonObject settings = objectOf(plan_);
@@ -165,9 +164,11 @@ TEST_F(CPlan, RunsOnGivenGrids) {
   expectSuccess(TenonObjectSetText(settings, "output_grid", (axis + ":B").c_str()));
   expectSuccess(TenonObjectSetText(settings, "placement", "space"));
   expectSuccess(TenonObjectSetBool(settings, "fewer_processes", TENON_TRUE));
+  expectCode(TENON_ERR_TYPE, TenonObjectSetText(settings, "cost_model", "t1"),
+             {"the plan has no setting 'cost_model'"});
   expectCode(TENON_ERR_TYPE, TenonObjectSetText(settings, "data_type", "float32"),
-             {"the plan has no setting 'data_type'"}); // its layers have
-  expectCommonCode(TENON_ERR_TYPE, TenonPlanSetUp(plan_), {"an earlier", "data_type"});
+             {"the plan has no setting 'data_type'"});
+  expectCommonCode(TENON_ERR_TYPE, TenonPlanSetUp(plan_), {"an earlier", "cost_model"});
   expectCode(TENON_ERR_ARG, TenonObjectSetIntegers(settings, "gradient_bucket", 1, &tooFew),
              {"-2"});
   expectSuccess(TenonObjectSetIntegers(settings, "gradient_bucket", 1, &bytes));
@@ -182,6 +183,79 @@ TEST_F(CPlan, RunsOnGivenGrids) {
   expectSuccess(TenonLayoutDestroy(&given));
 }
 
+// A word by name, and numbers that multiply to what the plan has.
+TEST_F(CPlan, AnswersWhatASearchHasFound) {
+  const TenonInt shape = 16, processes = 8;
+  char text[32] = "", few[4];
+  double value = 0;
+  const auto number = [&](const char* layer, const char* name) {
+    expectSuccess(TenonPlanGetNumber(plan_, layer, name, &value));
+    return value;
+  };
+  expectSuccess(TenonObjectSetIntegers(objectOf(plan_), "input_shape", 1, &shape));
+  // A search needs no processes: this one is for more than there are.
+  expectSuccess(TenonObjectSetIntegers(objectOf(plan_), "processes", 1, &processes));
+  expectSuccess(TenonPlanFix(plan_, "outer", "n3"));
+  expectCode(TENON_ERR_STATE, TenonPlanGetNumber(plan_, nullptr, "seconds", &value),
+             {"TenonPlanSearch()"});
+  expectSuccess(TenonPlanSearch(plan_));
+  EXPECT_EQ(number(nullptr, "layers"), 2);
+  EXPECT_EQ(number(nullptr, "processes"), 8);
+  EXPECT_EQ(number(nullptr, "gap"), 0);
+  EXPECT_GE(number(nullptr, "searches"), 1);
+  EXPECT_GT(number(nullptr, "seconds"), 0);
+  EXPECT_EQ(number(nullptr, "bytes"), number("inner", "bytes") + number("outer", "bytes"));
+  EXPECT_EQ(number("inner", "channel_parts") * number("inner", "batch_parts"), 8);
+  EXPECT_EQ(number("inner", "space_parts"), 1);
+  EXPECT_EQ(number("outer", "batch_parts"), 8);
+  expectSuccess(TenonPlanGetLayerName(plan_, 1, text, sizeof text, nullptr));
+  EXPECT_STREQ(text, "outer");
+  expectSuccess(TenonPlanGetText(plan_, "outer", "word", text, sizeof text, nullptr));
+  EXPECT_STREQ(text, "n3");
+  expectSuccess(TenonPlanGetText(plan_, "outer", "runner_up", text, sizeof text, nullptr));
+  EXPECT_STREQ(text, ""); // the word is fixed
+  EXPECT_EQ(number("outer", "runner_up"), 0);
+  EXPECT_GE(number("inner", "runner_up"), number(nullptr, "seconds"));
+  expectCode(TENON_ERR_STATE, TenonPlanGetNumber(plan_, nullptr, "overlapped", &value),
+             {"overlap_share"});
+  expectCode(TENON_ERR_ARG, TenonPlanGetNumber(plan_, nullptr, "fastest", &value), {"seconds"});
+  expectCode(TENON_ERR_ARG, TenonPlanGetNumber(plan_, "inner", "seconds", &value), {"runner_up"});
+  expectCode(TENON_ERR_ARG, TenonPlanGetNumber(plan_, "iner", "bytes", &value), {"'inner'"});
+  expectCode(TENON_ERR_NULL, TenonPlanGetNumber(nullptr, nullptr, "bytes", &value), {"plan"});
+  expectCode(TENON_ERR_ARG, TenonPlanGetText(plan_, "inner", "name", text, 32, nullptr),
+             {"runner_up"});
+  expectCode(TENON_ERR_ARG, TenonPlanGetLayerName(plan_, 2, text, 32, nullptr), {"numbered"});
+  expectCode(TENON_ERR_ARG, TenonPlanGetLayerName(plan_, 0, few, sizeof few, nullptr), {"name"});
+  if (worldSize() < 8)
+    expectCommonCode(TENON_ERR_STATE, TenonPlanSetUp(plan_), {"8 processes"});
+}
+
+// No process can have less than one sample of the batch.
+TEST_F(CPlan, ABaselineMayBeImpossible) {
+  const TenonInt shape = 16, processes = 16;
+  double value = 0;
+  expectSuccess(TenonObjectSetIntegers(objectOf(plan_), "input_shape", 1, &shape));
+  expectSuccess(TenonObjectSetIntegers(objectOf(plan_), "processes", 1, &processes));
+  expectSuccess(TenonPlanSearch(plan_));
+  expectCode(TENON_ERR_STATE, TenonPlanGetNumber(plan_, nullptr, "batch", &value), {"'batch'"});
+}
+
+// The prefix is that of one plan; another one stays as it is.
+TEST_F(CPlan, ReadsOptions) {
+  const auto processes = [&] {
+    TenonInt found = 0;
+    expectSuccess(TenonObjectGetIntegers(objectOf(plan_), "processes", 1, &found, nullptr));
+    return found;
+  };
+  expectSuccess(TenonOptionsSet("-tenon_mine_processes", "64"));
+  expectSuccess(TenonObjectSetFromOptions(objectOf(plan_)));
+  EXPECT_EQ(processes(), worldSize());
+  expectSuccess(TenonObjectSetOptionsPrefix(objectOf(plan_), "mine_"));
+  expectSuccess(TenonObjectSetFromOptions(objectOf(plan_)));
+  EXPECT_EQ(processes(), 64);
+  expectCode(TENON_ERR_OPTION, TenonOptionsSet("-tenon_mine_placement", "left"), {"left"});
+}
+
 TEST_F(CPlan, RefusesWrongArguments) {
   TenonPlan other = nullptr;
   expectCode(TENON_ERR_ARG, TenonPlanCreate(network_, 0, &other), {"batch", "0"});
@@ -190,16 +264,11 @@ TEST_F(CPlan, RefusesWrongArguments) {
   expectCode(TENON_ERR_NULL, TenonPlanSave(plan_, nullptr), {"path"});
 }
 
-TEST_F(CPlan, RefusesAnotherBatchAndForeignPlans) {
+TEST_F(CPlan, RefusesAnotherBatch) {
   TenonLayout small = layout({4, 16}, "S0");
   expectCode(TENON_ERR_SHAPE, TenonPlanSetInput(plan_, small), {"[4,16]", "8"});
   expectCode(TENON_ERR_SHAPE, TenonPlanSetOutput(plan_, small), {"[4,16]", "8"});
   expectSuccess(TenonLayoutDestroy(&small));
-  TenonPlan named = nullptr;
-  expectSuccess(TenonPlanCreateNamed(TENON_TEST_NETWORKS "/tables/alexnet.json", 64, &named));
-  expectCode(TENON_ERR_TYPE, TenonPlanSetUp(named), {"TenonPlanCreate()"});
-  expectCode(TENON_ERR_TYPE, TenonPlanReport(named), {"TenonPlanCreate()"});
-  expectSuccess(TenonPlanDestroy(&named));
 }
 
 // One rank with other settings is an error on all.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Networks of layers, as their files have them: which layers are planned, and which follow.
-#include "planner/prices/declared_network.hpp"
+#include "planner/papers/named_plan.hpp"
 #include "planner/prices/own_model.hpp"
 #include "planner/random_tables.hpp"
 #include "planner/search/plan_search.hpp"

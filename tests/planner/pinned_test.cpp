@@ -3,7 +3,7 @@
 // to stay, and the objectives.
 #include "geometry/layout.hpp"
 #include "machine/price.hpp"
-#include "planner/network_plan.hpp"
+#include "planner/papers/named_plan.hpp"
 #include "planner/random_tables.hpp"
 #include "planner/small_network.hpp"
 #include "sys/expect_error.hpp"
@@ -197,9 +197,9 @@ TEST(PinnedEnds, AStepConvertsItsEndsEachTime) {
   EXPECT_NEAR(seconds(100), end + kernel / 100, 1e-18);
 }
 
-Ref<NetworkPlan> alexNetPlan(Index batch, Index processes) {
-  Ref<NetworkPlan> plan =
-      makeRef<NetworkPlan>(readNetworkSource(TENON_TEST_TABLES "/alexnet.json"), batch);
+Ref<NamedPlan> alexNetPlan(Index batch, Index processes) {
+  Ref<NamedPlan> plan =
+      makeRef<NamedPlan>(readNetworkSource(TENON_TEST_TABLES "/alexnet.json"), batch);
   plan->set("processes", Index(processes));
   plan->set("cost_model", "own");
   return plan;
@@ -213,25 +213,25 @@ NetworkPlan::PinnedEnd onGrid(std::vector<int> grid, const char* properties) {
 
 TEST(PinnedEnds, RefusesWhatDoesNotFit) {
   const auto refused = [](TenonErrorCode code, const char* why, auto&& change) {
-    const Ref<NetworkPlan> plan = alexNetPlan(16, 4);
+    const Ref<NamedPlan> plan = alexNetPlan(16, 4);
     change(*plan);
     expectError(code, {why}, [&] { plan->search(); });
   };
   refused(TENON_ERR_SHAPE, "on process 4, but the plan is for 4 processes",
-          [](NetworkPlan& plan) { plan.pinInput(onGrid({5}, "S0")); });
+          [](NamedPlan& plan) { plan.pinInput(onGrid({5}, "S0")); });
   refused(TENON_ERR_SHAPE, "shape [16,3,9,9], but that of the network is [16,3,227,227]",
-          [](NetworkPlan& plan) {
+          [](NamedPlan& plan) {
             plan.pinInput([](const Shape&, Index) { return fieldOn({2}, "S2", {16, 3, 9, 9}); });
           });
-  refused(TENON_ERR_SUPPORT, "use model own", [](NetworkPlan& plan) {
+  refused(TENON_ERR_SUPPORT, "use model own", [](NamedPlan& plan) {
     plan.set("cost_model", "t1");
     plan.set("objective", "inference");
   });
-  const Ref<NetworkPlan> plan = alexNetPlan(16, 4);
+  const Ref<NamedPlan> plan = alexNetPlan(16, 4);
   expectError(TENON_ERR_TYPE, {"training, inference, step"},
               [&] { plan->set("objective", "speed"); });
   refused(TENON_ERR_ARG, "every 5 steps",
-          [](NetworkPlan& plan) { plan.set("evaluate_every", Index(5)); });
+          [](NamedPlan& plan) { plan.set("evaluate_every", Index(5)); });
   expectError(TENON_ERR_TYPE, {"batch, space, auto"}, [&] { plan->set("placement", "left"); });
 }
 
@@ -253,7 +253,7 @@ TEST(Placements, TheFasterOfBothIsTaken) {
   EXPECT_EQ(grid.reversed().grid()->ranks(), (std::vector<int>{0, 1, 2, 3, 4, 5}));
 
   const auto seconds = [](const char* placement, bool* reversed = nullptr) {
-    const Ref<NetworkPlan> plan = alexNetPlan(16, 16);
+    const Ref<NamedPlan> plan = alexNetPlan(16, 16);
     plan->setMachine(Machine::make("nodes", {{"node", 4}, {"core", 4}},
                                    {{"NIC", 0, 1, 1e9, 1e-5, {{LinkRule::Leaving}}}}));
     plan->set("placement", placement);
@@ -271,7 +271,7 @@ TEST(Placements, TheFasterOfBothIsTaken) {
 TEST(FewerProcesses, TheBestNumberIsTaken) {
   EXPECT_EQ(FineGrid({2, 6}).withoutLast(1).grid()->ranks(), (std::vector<int>{0, 3, 6, 9}));
   const auto seconds = [](Index processes, bool fewer) {
-    const Ref<NetworkPlan> plan = alexNetPlan(8, processes);
+    const Ref<NamedPlan> plan = alexNetPlan(8, processes);
     plan->set("fewer_processes", fewer);
     return plan->search().seconds;
   };
@@ -281,7 +281,7 @@ TEST(FewerProcesses, TheBestNumberIsTaken) {
     least = std::min(least, seconds(processes, false));
   EXPECT_EQ(seconds(7, true), least);
   // A batch of 1 on 9973 processes: no layer has that many parts.
-  const Ref<NetworkPlan> plan = alexNetPlan(1, 9973);
+  const Ref<NamedPlan> plan = alexNetPlan(1, 9973);
   expectError(TENON_ERR_SHAPE, {"layer conv1", "9973 processes"}, [&] { plan->search(); });
   plan->set("fewer_processes", true);
   EXPECT_LE(plan->search().grid->size(), 9973);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The signature that is read from the text of a word is the one that was priced.
 #include "declaration/core/types.hpp"
+#include "planner/papers/named_plan.hpp"
 #include "planner/prices/own_model.hpp"
 #include "sys/expect_error.hpp"
 

@@ -24,6 +24,7 @@ refused "no input of 7 dimensions" plan signatures -layer affine -ndim 7
 refused "-ndim is 4294967298" plan signatures -layer affine -ndim 4294967298
 refused "4 processes that convert a tensor of shape [1152921504606846975,1] from P to B send more elements than a 64-bit integer counts" \
   plan conversions -shape 1152921504606846975,1
+refused "-processes is 65537; the number of processes must be in 1 to 65536" plan conversions -processes 65537
 refused "no row for inputs S0,S0" plan signatures -layer matmul -inputs S0,S0
 refused "unknown command 'place'" plan place
 refused "unknown command 'pl\x1b[2Jace'" plan $'pl\e[2Jace'

@@ -166,10 +166,10 @@ contains
 
   subroutine print_words()
     character(len=:), allocatable :: name, word
-    real(real64) :: channels, space, batch
-    integer :: count, i
-    call tenon_plan_get_layer_count(plan, count)
-    do i = 1, count
+    real(real64) :: layers, channels, space, batch
+    integer :: i
+    call tenon_plan_get_number(plan, 'layers', layers)
+    do i = 1, nint(layers)
       call tenon_plan_get_layer_name(plan, i, name)
       call tenon_plan_get_text(plan, name, 'word', word)
       call tenon_plan_get_number(plan, 'channel_parts', channels, name)

@@ -309,16 +309,6 @@ TENON_EXTERN TenonErrorCode TenonLayerSetExample(TenonLayer layer, TenonInt seed
 TENON_EXTERN TenonErrorCode TenonLayerGetExampleShape(TenonLayer layer, TenonInt seed, int tensor,
                                                       TenonInt length, TenonInt shape[],
                                                       int* ndim) TENON_NOEXCEPT;
-
-/** @brief Returns what views say of the settings of a layer. Not collective.
- *  @param[in]  layer    layer
- *  @param[out] summary  [length] one line, such as "3 -> 4 features, no bias"; "" if there is
- *                       nothing to say. May be NULL, in which case only needed is returned.
- *  @param[in]  length   size of the buffer in characters
- *  @param[out] needed   size that the summary needs. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_ARG  the summary does not fit into the buffer */
-TENON_EXTERN TenonErrorCode TenonLayerGetSummary(TenonLayer layer, char summary[], TenonInt length,
-                                                 TenonInt* needed) TENON_NOEXCEPT;
 /**@}*/
 
 #endif

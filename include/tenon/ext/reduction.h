@@ -130,14 +130,6 @@ TenonReductionProgramsCreate(TenonPlacementList list, TenonInt index, int axes, 
 TENON_EXTERN TenonErrorCode TenonReductionProgramsGetCount(TenonReductionPrograms programs,
                                                            TenonInt* count) TENON_NOEXCEPT;
 
-/** @brief Returns the number of programs of a given size. Not collective.
- *  @param[in]  programs  list of programs
- *  @param[in]  size      number of steps
- *  @param[out] count     number of programs; 0 if size is below 1 or above the limit */
-TENON_EXTERN TenonErrorCode TenonReductionProgramsGetCountOfSize(TenonReductionPrograms programs,
-                                                                 int size,
-                                                                 TenonInt* count) TENON_NOEXCEPT;
-
 /** @brief Returns the number of steps of a program. Not collective.
  *  @param[in]  programs  list of programs
  *  @param[in]  index     index of the program, counted from 0

@@ -95,13 +95,6 @@ TenonErrorCode TenonLayerGetTypeSignatures(const char* type, int ndim, char sign
   });
 }
 
-TenonErrorCode TenonLayerGetSummary(TenonLayer layer, char summary[], TenonInt length,
-                                    TenonInt* needed) noexcept {
-  return guard(__func__, [&] {
-    copyText(deref(layer, "layer").declaration().view(), {summary, length, needed}, "summary");
-  });
-}
-
 TenonErrorCode TenonLayerSetExample(TenonLayer layer, TenonInt seed, int* inputs,
                                     TenonInt* classes) noexcept {
   return guard(__func__, [&] {

@@ -4,7 +4,6 @@
 #include <tenon.h>
 #include <tenon/ext/layer.h>
 #include <tenon/ext/linearop.h>
-#include <tenon/ext/plan.h>
 #include <tenon/ext/reduction.h>
 
 TenonErrorCode TenonFCheckpointCreate(int comm, TenonCheckpoint* checkpoint) {

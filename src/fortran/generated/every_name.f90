@@ -54,7 +54,6 @@ program every_name
   use tenon, only: tenon_dtensor_fill_constant ! TenonDTensorFillConstant
   use tenon, only: tenon_dtensor_fill_uniform ! TenonDTensorFillUniform
   use tenon, only: tenon_dtensor_fill_normal ! TenonDTensorFillNormal
-  use tenon, only: tenon_dtensor_fill_test ! TenonDTensorFillTest
   use tenon, only: tenon_dtensor_norm ! TenonDTensorNorm
   use tenon, only: tenon_dtensor_pairing ! TenonDTensorPairing
   use tenon, only: tenon_dtensor_max_abs ! TenonDTensorMaxAbs
@@ -88,13 +87,9 @@ program every_name
   use tenon, only: tenon_layer_register ! TenonLayerRegister
   use tenon, only: tenon_layer_set_example ! TenonLayerSetExample
   use tenon, only: tenon_layer_get_example_shape ! TenonLayerGetExampleShape
-  use tenon, only: tenon_layer_get_summary ! TenonLayerGetSummary
   use tenon, only: tenon_linearop_create_allocate ! TenonLinearOpCreateAllocate
   use tenon, only: tenon_linearop_create_memory ! TenonLinearOpCreateMemory
   use tenon, only: tenon_linearop_register ! TenonLinearOpRegister
-  use tenon, only: tenon_plan_create_named ! TenonPlanCreateNamed
-  use tenon, only: tenon_plan_get_published_seconds ! TenonPlanGetPublishedSeconds
-  use tenon, only: tenon_plan_count_conversion ! TenonPlanCountConversion
   use tenon, only: tenon_placement_list_create ! TenonPlacementListCreate
   use tenon, only: tenon_placement_list_get_count ! TenonPlacementListGetCount
   use tenon, only: tenon_placement_list_get_matrix ! TenonPlacementListGetMatrix
@@ -102,7 +97,6 @@ program every_name
   use tenon, only: tenon_placement_list_destroy ! TenonPlacementListDestroy
   use tenon, only: tenon_reduction_programs_create ! TenonReductionProgramsCreate
   use tenon, only: tenon_reduction_programs_get_count ! TenonReductionProgramsGetCount
-  use tenon, only: tenon_reduction_programs_get_count_of_size ! TenonReductionProgramsGetCountOfSize
   use tenon, only: tenon_reduction_programs_get_size ! TenonReductionProgramsGetSize
   use tenon, only: tenon_reduction_programs_get_text ! TenonReductionProgramsGetText
   use tenon, only: tenon_reduction_programs_get_step ! TenonReductionProgramsGetStep
@@ -301,20 +295,18 @@ program every_name
   use tenon, only: tenon_partition_unshare_memory ! TenonPartitionUnshareMemory
   use tenon, only: tenon_partition_set_stream ! TenonPartitionSetStream
   use tenon, only: tenon_partition_destroy ! TenonPartitionDestroy
-  use tenon, only: tenon_plan_set_machine ! TenonPlanSetMachine
-  use tenon, only: tenon_plan_fix ! TenonPlanFix
-  use tenon, only: tenon_plan_search ! TenonPlanSearch
-  use tenon, only: tenon_plan_get_number ! TenonPlanGetNumber
-  use tenon, only: tenon_plan_get_layer_count ! TenonPlanGetLayerCount
-  use tenon, only: tenon_plan_get_layer_name ! TenonPlanGetLayerName
-  use tenon, only: tenon_plan_get_text ! TenonPlanGetText
-  use tenon, only: tenon_plan_destroy ! TenonPlanDestroy
   use tenon, only: tenon_plan_create ! TenonPlanCreate
   use tenon, only: tenon_plan_set_input ! TenonPlanSetInput
   use tenon, only: tenon_plan_set_output ! TenonPlanSetOutput
+  use tenon, only: tenon_plan_set_machine ! TenonPlanSetMachine
+  use tenon, only: tenon_plan_fix ! TenonPlanFix
+  use tenon, only: tenon_plan_search ! TenonPlanSearch
   use tenon, only: tenon_plan_set_up ! TenonPlanSetUp
   use tenon, only: tenon_plan_save ! TenonPlanSave
   use tenon, only: tenon_plan_load ! TenonPlanLoad
+  use tenon, only: tenon_plan_get_number ! TenonPlanGetNumber
+  use tenon, only: tenon_plan_get_layer_name ! TenonPlanGetLayerName
+  use tenon, only: tenon_plan_get_text ! TenonPlanGetText
   use tenon, only: tenon_plan_report ! TenonPlanReport
   use tenon, only: tenon_plan_calibrate ! TenonPlanCalibrate
   use tenon, only: tenon_plan_set_rates_from ! TenonPlanSetRatesFrom
@@ -323,6 +315,7 @@ program every_name
   use tenon, only: tenon_plan_apply ! TenonPlanApply
   use tenon, only: tenon_plan_apply_tangent ! TenonPlanApplyTangent
   use tenon, only: tenon_plan_apply_adjoint ! TenonPlanApplyAdjoint
+  use tenon, only: tenon_plan_destroy ! TenonPlanDestroy
   use tenon, only: tenon_trainer_create ! TenonTrainerCreate
   use tenon, only: tenon_trainer_set_dataset ! TenonTrainerSetDataset
   use tenon, only: tenon_trainer_set_batches ! TenonTrainerSetBatches

@@ -402,13 +402,6 @@ module tenon_c
       real(c_double), value :: deviation
       integer(c_int) :: answer
     end function TenonDTensorFillNormal
-    function TenonDTensorFillTest(x, seed, integers) bind(C, name="TenonDTensorFillTest") result(answer)
-      import
-      type(c_ptr), value :: x
-      integer(c_int64_t), value :: seed
-      integer(c_int), value :: integers
-      integer(c_int) :: answer
-    end function TenonDTensorFillTest
     function TenonDTensorNorm(x, norm) bind(C, name="TenonDTensorNorm") result(answer)
       import
       type(c_ptr), value :: x
@@ -655,15 +648,6 @@ module tenon_c
       integer(c_int), intent(out), optional :: ndim
       integer(c_int) :: answer
     end function TenonLayerGetExampleShape
-    function TenonLayerGetSummary(layer, summary, length, &
-      needed) bind(C, name="TenonLayerGetSummary") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(out), optional :: summary(*)
-      integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out), optional :: needed
-      integer(c_int) :: answer
-    end function TenonLayerGetSummary
     function TenonLinearOpCreateAllocate(from, to, at, type, &
       op) bind(C, name="TenonLinearOpCreateAllocate") result(answer)
       import
@@ -692,38 +676,6 @@ module tenon_c
       type(c_ptr), value :: functions
       integer(c_int) :: answer
     end function TenonLinearOpRegister
-    function TenonPlanCreateNamed(name_or_path, batch, &
-      plan) bind(C, name="TenonPlanCreateNamed") result(answer)
-      import
-      character(kind=c_char), intent(in) :: name_or_path(*)
-      integer(c_int64_t), value :: batch
-      type(c_ptr), intent(inout) :: plan
-      integer(c_int) :: answer
-    end function TenonPlanCreateNamed
-    function TenonPlanGetPublishedSeconds(plan, equation, rows, columns, conv_rows, conv_columns, &
-      seconds) bind(C, name="TenonPlanGetPublishedSeconds") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: equation(*)
-      integer(c_int64_t), value :: rows
-      integer(c_int64_t), value :: columns
-      integer(c_int64_t), value :: conv_rows
-      integer(c_int64_t), value :: conv_columns
-      real(c_double), intent(out) :: seconds
-      integer(c_int) :: answer
-    end function TenonPlanGetPublishedSeconds
-    function TenonPlanCountConversion(from, to, processes, ndim, shape, messages, &
-      elements) bind(C, name="TenonPlanCountConversion") result(answer)
-      import
-      character(kind=c_char), intent(in) :: from(*)
-      character(kind=c_char), intent(in) :: to(*)
-      integer(c_int64_t), value :: processes
-      integer(c_int), value :: ndim
-      integer(c_int64_t), intent(in) :: shape(*)
-      integer(c_int64_t), intent(out), optional :: messages
-      integer(c_int64_t), intent(out), optional :: elements
-      integer(c_int) :: answer
-    end function TenonPlanCountConversion
     function TenonPlacementListCreate(levels, system, axes, sizes, &
       list) bind(C, name="TenonPlacementListCreate") result(answer)
       import
@@ -782,14 +734,6 @@ module tenon_c
       integer(c_int64_t), intent(out) :: count
       integer(c_int) :: answer
     end function TenonReductionProgramsGetCount
-    function TenonReductionProgramsGetCountOfSize(programs, size, &
-      count) bind(C, name="TenonReductionProgramsGetCountOfSize") result(answer)
-      import
-      type(c_ptr), value :: programs
-      integer(c_int), value :: size
-      integer(c_int64_t), intent(out) :: count
-      integer(c_int) :: answer
-    end function TenonReductionProgramsGetCountOfSize
     function TenonReductionProgramsGetSize(programs, index, &
       steps) bind(C, name="TenonReductionProgramsGetSize") result(answer)
       import
@@ -2263,6 +2207,25 @@ module tenon_c
       type(c_ptr), intent(inout) :: partition
       integer(c_int) :: answer
     end function TenonPartitionDestroy
+    function TenonPlanCreate(network, batch, plan) bind(C, name="TenonPlanCreate") result(answer)
+      import
+      type(c_ptr), value :: network
+      integer(c_int64_t), value :: batch
+      type(c_ptr), intent(inout) :: plan
+      integer(c_int) :: answer
+    end function TenonPlanCreate
+    function TenonPlanSetInput(plan, layout) bind(C, name="TenonPlanSetInput") result(answer)
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: layout
+      integer(c_int) :: answer
+    end function TenonPlanSetInput
+    function TenonPlanSetOutput(plan, layout) bind(C, name="TenonPlanSetOutput") result(answer)
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: layout
+      integer(c_int) :: answer
+    end function TenonPlanSetOutput
     function TenonPlanSetMachine(plan, machine) bind(C, name="TenonPlanSetMachine") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2281,6 +2244,23 @@ module tenon_c
       type(c_ptr), value :: plan
       integer(c_int) :: answer
     end function TenonPlanSearch
+    function TenonPlanSetUp(plan) bind(C, name="TenonPlanSetUp") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int) :: answer
+    end function TenonPlanSetUp
+    function TenonPlanSave(plan, path) bind(C, name="TenonPlanSave") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: answer
+    end function TenonPlanSave
+    function TenonPlanLoad(plan, path) bind(C, name="TenonPlanLoad") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: answer
+    end function TenonPlanLoad
     function TenonPlanGetNumber(plan, layer, name, value) bind(C, name="TenonPlanGetNumber") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2289,12 +2269,6 @@ module tenon_c
       real(c_double), intent(out) :: value
       integer(c_int) :: answer
     end function TenonPlanGetNumber
-    function TenonPlanGetLayerCount(plan, count) bind(C, name="TenonPlanGetLayerCount") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int64_t), intent(out) :: count
-      integer(c_int) :: answer
-    end function TenonPlanGetLayerCount
     function TenonPlanGetLayerName(plan, index, name, length, &
       needed) bind(C, name="TenonPlanGetLayerName") result(answer)
       import
@@ -2316,47 +2290,6 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
     end function TenonPlanGetText
-    function TenonPlanDestroy(plan) bind(C, name="TenonPlanDestroy") result(answer)
-      import
-      type(c_ptr), intent(inout) :: plan
-      integer(c_int) :: answer
-    end function TenonPlanDestroy
-    function TenonPlanCreate(network, batch, plan) bind(C, name="TenonPlanCreate") result(answer)
-      import
-      type(c_ptr), value :: network
-      integer(c_int64_t), value :: batch
-      type(c_ptr), intent(inout) :: plan
-      integer(c_int) :: answer
-    end function TenonPlanCreate
-    function TenonPlanSetInput(plan, layout) bind(C, name="TenonPlanSetInput") result(answer)
-      import
-      type(c_ptr), value :: plan
-      type(c_ptr), value :: layout
-      integer(c_int) :: answer
-    end function TenonPlanSetInput
-    function TenonPlanSetOutput(plan, layout) bind(C, name="TenonPlanSetOutput") result(answer)
-      import
-      type(c_ptr), value :: plan
-      type(c_ptr), value :: layout
-      integer(c_int) :: answer
-    end function TenonPlanSetOutput
-    function TenonPlanSetUp(plan) bind(C, name="TenonPlanSetUp") result(answer)
-      import
-      type(c_ptr), value :: plan
-      integer(c_int) :: answer
-    end function TenonPlanSetUp
-    function TenonPlanSave(plan, path) bind(C, name="TenonPlanSave") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: path(*)
-      integer(c_int) :: answer
-    end function TenonPlanSave
-    function TenonPlanLoad(plan, path) bind(C, name="TenonPlanLoad") result(answer)
-      import
-      type(c_ptr), value :: plan
-      character(kind=c_char), intent(in) :: path(*)
-      integer(c_int) :: answer
-    end function TenonPlanLoad
     function TenonPlanReport(plan) bind(C, name="TenonPlanReport") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2410,6 +2343,11 @@ module tenon_c
       type(c_ptr), value :: dx
       integer(c_int) :: answer
     end function TenonPlanApplyAdjoint
+    function TenonPlanDestroy(plan) bind(C, name="TenonPlanDestroy") result(answer)
+      import
+      type(c_ptr), intent(inout) :: plan
+      integer(c_int) :: answer
+    end function TenonPlanDestroy
     function TenonTrainerCreate(network, loss, optimizer, &
       trainer) bind(C, name="TenonTrainerCreate") result(answer)
       import

@@ -62,7 +62,6 @@ module tenon_calls
   public :: tenon_dtensor_fill_constant
   public :: tenon_dtensor_fill_uniform
   public :: tenon_dtensor_fill_normal
-  public :: tenon_dtensor_fill_test
   public :: tenon_dtensor_norm
   public :: tenon_dtensor_pairing
   public :: tenon_dtensor_max_abs
@@ -87,13 +86,9 @@ module tenon_calls
   public :: tenon_layer_register
   public :: tenon_layer_set_example
   public :: tenon_layer_get_example_shape
-  public :: tenon_layer_get_summary
   public :: tenon_linearop_create_allocate
   public :: tenon_linearop_create_memory
   public :: tenon_linearop_register
-  public :: tenon_plan_create_named
-  public :: tenon_plan_get_published_seconds
-  public :: tenon_plan_count_conversion
   public :: tenon_placement_list_create
   public :: tenon_placement_list_get_count
   public :: tenon_placement_list_get_matrix
@@ -101,7 +96,6 @@ module tenon_calls
   public :: tenon_placement_list_destroy
   public :: tenon_reduction_programs_create
   public :: tenon_reduction_programs_get_count
-  public :: tenon_reduction_programs_get_count_of_size
   public :: tenon_reduction_programs_get_size
   public :: tenon_reduction_programs_get_text
   public :: tenon_reduction_programs_get_step
@@ -291,20 +285,18 @@ module tenon_calls
   public :: tenon_partition_get_axis_comm
   public :: tenon_partition_set_stream
   public :: tenon_partition_destroy
-  public :: tenon_plan_set_machine
-  public :: tenon_plan_fix
-  public :: tenon_plan_search
-  public :: tenon_plan_get_number
-  public :: tenon_plan_get_layer_count
-  public :: tenon_plan_get_layer_name
-  public :: tenon_plan_get_text
-  public :: tenon_plan_destroy
   public :: tenon_plan_create
   public :: tenon_plan_set_input
   public :: tenon_plan_set_output
+  public :: tenon_plan_set_machine
+  public :: tenon_plan_fix
+  public :: tenon_plan_search
   public :: tenon_plan_set_up
   public :: tenon_plan_save
   public :: tenon_plan_load
+  public :: tenon_plan_get_number
+  public :: tenon_plan_get_layer_name
+  public :: tenon_plan_get_text
   public :: tenon_plan_report
   public :: tenon_plan_calibrate
   public :: tenon_plan_set_rates_from
@@ -313,6 +305,7 @@ module tenon_calls
   public :: tenon_plan_apply
   public :: tenon_plan_apply_tangent
   public :: tenon_plan_apply_adjoint
+  public :: tenon_plan_destroy
   public :: tenon_trainer_create
   public :: tenon_trainer_set_dataset
   public :: tenon_trainer_set_validation
@@ -385,9 +378,6 @@ module tenon_calls
   interface tenon_dtensor_fill_normal
     procedure tenon_dtensor_fill_normal_int64, tenon_dtensor_fill_normal_int32
   end interface
-  interface tenon_dtensor_fill_test
-    procedure tenon_dtensor_fill_test_int64, tenon_dtensor_fill_test_int32
-  end interface
   interface tenon_layer_shell_add_parameter
     procedure tenon_layer_shell_add_parameter_int64, tenon_layer_shell_add_parameter_int32
   end interface
@@ -409,15 +399,6 @@ module tenon_calls
   interface tenon_linearop_create_memory
     procedure tenon_linearop_create_memory_int64, tenon_linearop_create_memory_int32
   end interface
-  interface tenon_plan_create_named
-    procedure tenon_plan_create_named_int64, tenon_plan_create_named_int32
-  end interface
-  interface tenon_plan_get_published_seconds
-    procedure tenon_plan_get_published_seconds_int64, tenon_plan_get_published_seconds_int32
-  end interface
-  interface tenon_plan_count_conversion
-    procedure tenon_plan_count_conversion_int64, tenon_plan_count_conversion_int32
-  end interface
   interface tenon_placement_list_create
     procedure tenon_placement_list_create_int64, tenon_placement_list_create_int32
   end interface
@@ -435,10 +416,6 @@ module tenon_calls
   end interface
   interface tenon_reduction_programs_get_count
     procedure tenon_reduction_programs_get_count_int64, tenon_reduction_programs_get_count_int32
-  end interface
-  interface tenon_reduction_programs_get_count_of_size
-    procedure tenon_reduction_programs_get_count_of_size_int64, &
-      tenon_reduction_programs_get_count_of_size_int32
   end interface
   interface tenon_reduction_programs_get_size
     procedure tenon_reduction_programs_get_size_int64, tenon_reduction_programs_get_size_int32
@@ -697,14 +674,11 @@ module tenon_calls
   interface tenon_partition_get_axis_comm
     procedure tenon_partition_get_axis_comm_f08, tenon_partition_get_axis_comm_mpi
   end interface
-  interface tenon_plan_get_layer_count
-    procedure tenon_plan_get_layer_count_int64, tenon_plan_get_layer_count_int32
+  interface tenon_plan_create
+    procedure tenon_plan_create_int64, tenon_plan_create_int32
   end interface
   interface tenon_plan_get_layer_name
     procedure tenon_plan_get_layer_name_int64, tenon_plan_get_layer_name_int32
-  end interface
-  interface tenon_plan_create
-    procedure tenon_plan_create_int64, tenon_plan_create_int32
   end interface
   interface tenon_trainer_run
     procedure tenon_trainer_run_int64, tenon_trainer_run_int32
@@ -1732,26 +1706,6 @@ contains
       deviation)
     call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_fill_normal_int32
-  ! Fills every local array with independent random numbers. Not collective.
-  subroutine tenon_dtensor_fill_test_int64(x, seed, integers, ierr)
-    type(tenon_dtensor), intent(in) :: x
-    integer(c_int64_t), intent(in) :: seed
-    logical, intent(in) :: integers
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonDTensorFillTest(x%handle, int(seed, c_int64_t), c_bool_of(integers))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_dtensor_fill_test_int64
-  ! Fills every local array with independent random numbers. Not collective.
-  subroutine tenon_dtensor_fill_test_int32(x, seed, integers, ierr)
-    type(tenon_dtensor), intent(in) :: x
-    integer(c_int32_t), intent(in) :: seed
-    logical, intent(in) :: integers
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonDTensorFillTest(x%handle, int(seed, c_int64_t), c_bool_of(integers))
-    call finish(tenon_code, ierr)
-  end subroutine tenon_dtensor_fill_test_int32
   ! Computes the Euclidean norm. Collective on the tensor.
   subroutine tenon_dtensor_norm(x, norm, ierr)
     type(tenon_dtensor), intent(in) :: x
@@ -2109,22 +2063,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_example_shape_int32
-  ! Returns what views say of the settings of a layer. Not collective.
-  subroutine tenon_layer_get_summary(layer, summary, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=:), allocatable, intent(out) :: summary
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_summary(:)
-    tenon_code = TenonLayerGetSummary(layer%handle, c_summary, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_summary(c_needed))
-      tenon_code = TenonLayerGetSummary(layer%handle, c_summary, int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_summary, tenon_code, summary)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_layer_get_summary
   ! Creates an embedding into a larger array; new elements are 0. Collective on the layouts.
   subroutine tenon_linearop_create_allocate_int64(from, to, at, type, op, ierr)
     type(tenon_layout), intent(in) :: from
@@ -2216,110 +2154,6 @@ contains
     tenon_code = TenonLinearOpRegister(trim(name)//c_null_char, functions)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_register
-  ! Creates a plan for a network. Not collective.
-  subroutine tenon_plan_create_named_int64(name_or_path, batch, plan, ierr)
-    character(len=*), intent(in) :: name_or_path
-    integer(c_int64_t), intent(in) :: batch
-    type(tenon_plan), intent(out) :: plan
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_create_named_int64
-  ! Creates a plan for a network. Not collective.
-  subroutine tenon_plan_create_named_int32(name_or_path, batch, plan, ierr)
-    character(len=*), intent(in) :: name_or_path
-    integer(c_int32_t), intent(in) :: batch
-    type(tenon_plan), intent(out) :: plan
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_create_named_int32
-  ! Returns the cost of one training iteration by a published equation. Not collective.
-  subroutine tenon_plan_get_published_seconds_int64(plan, equation, rows, columns, conv_rows, conv_columns, &
-    seconds, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: equation
-    integer(c_int64_t), intent(in) :: rows
-    integer(c_int64_t), intent(in) :: columns
-    integer(c_int64_t), intent(in) :: conv_rows
-    integer(c_int64_t), intent(in) :: conv_columns
-    real(c_double), intent(out) :: seconds
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double) :: c_seconds
-    tenon_code = TenonPlanGetPublishedSeconds(plan%handle, trim(equation)//c_null_char, int(rows, c_int64_t), &
-      int(columns, c_int64_t), int(conv_rows, c_int64_t), int(conv_columns, c_int64_t), c_seconds)
-    if (tenon_code == TENON_SUCCESS) then
-      seconds = c_seconds
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_published_seconds_int64
-  ! Returns the cost of one training iteration by a published equation. Not collective.
-  subroutine tenon_plan_get_published_seconds_int32(plan, equation, rows, columns, conv_rows, conv_columns, &
-    seconds, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: equation
-    integer(c_int32_t), intent(in) :: rows
-    integer(c_int32_t), intent(in) :: columns
-    integer(c_int32_t), intent(in) :: conv_rows
-    integer(c_int32_t), intent(in) :: conv_columns
-    real(c_double), intent(out) :: seconds
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    real(c_double) :: c_seconds
-    tenon_code = TenonPlanGetPublishedSeconds(plan%handle, trim(equation)//c_null_char, int(rows, c_int64_t), &
-      int(columns, c_int64_t), int(conv_rows, c_int64_t), int(conv_columns, c_int64_t), c_seconds)
-    if (tenon_code == TENON_SUCCESS) then
-      seconds = c_seconds
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_published_seconds_int32
-  ! Counts what a conversion between two properties sends as one exchange. Not collective.
-  subroutine tenon_plan_count_conversion_int64(from, to, processes, shape, messages, elements, ierr)
-    character(len=*), intent(in) :: from
-    character(len=*), intent(in) :: to
-    integer(c_int64_t), intent(in) :: processes
-    integer(c_int64_t), intent(in) :: shape(:)
-    integer(c_int64_t), intent(out), optional :: messages
-    integer(c_int64_t), intent(out), optional :: elements
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_ndim
-    integer(c_int64_t) :: c_messages
-    integer(c_int64_t) :: c_elements
-    c_ndim = size(shape)
-    tenon_code = TenonPlanCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
-      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
-    if (tenon_code == TENON_SUCCESS) then
-      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
-      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_count_conversion_int64
-  ! Counts what a conversion between two properties sends as one exchange. Not collective.
-  subroutine tenon_plan_count_conversion_int32(from, to, processes, shape, messages, elements, ierr)
-    character(len=*), intent(in) :: from
-    character(len=*), intent(in) :: to
-    integer(c_int32_t), intent(in) :: processes
-    integer(c_int32_t), intent(in) :: shape(:)
-    integer(c_int32_t), intent(out), optional :: messages
-    integer(c_int32_t), intent(out), optional :: elements
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_ndim
-    integer(c_int64_t) :: c_messages
-    integer(c_int64_t) :: c_elements
-    c_ndim = size(shape)
-    tenon_code = TenonPlanCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
-      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
-    if (tenon_code == TENON_SUCCESS) then
-      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
-      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_count_conversion_int32
   ! Lists all placements of the axes on the system. Not collective.
   subroutine tenon_placement_list_create_int64(system, sizes, list, ierr)
     integer(c_int64_t), intent(in) :: system(:)
@@ -2514,34 +2348,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_get_count_int32
-  ! Returns the number of programs of a given size. Not collective.
-  subroutine tenon_reduction_programs_get_count_of_size_int64(programs, size, count, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int), intent(in) :: size
-    integer(c_int64_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonReductionProgramsGetCountOfSize(programs%handle, size, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_count_of_size_int64
-  ! Returns the number of programs of a given size. Not collective.
-  subroutine tenon_reduction_programs_get_count_of_size_int32(programs, size, count, ierr)
-    type(tenon_reduction_programs), intent(in) :: programs
-    integer(c_int), intent(in) :: size
-    integer(c_int32_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonReductionProgramsGetCountOfSize(programs%handle, size, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_reduction_programs_get_count_of_size_int32
   ! Returns the number of steps of a program. Not collective.
   subroutine tenon_reduction_programs_get_size_int64(programs, index, steps, ierr)
     type(tenon_reduction_programs), intent(in) :: programs
@@ -8389,7 +8195,45 @@ contains
     tenon_code = TenonPartitionDestroy(partition%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_partition_destroy
-  ! Sets the machine that the processes run on. Not collective.
+  ! Creates a plan for a network of layers. Local; call on all ranks.
+  subroutine tenon_plan_create_int64(network, batch, plan, ierr)
+    type(tenon_layer), intent(in) :: network
+    integer(c_int64_t), intent(in) :: batch
+    type(tenon_plan), intent(out) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanCreate(network%handle, int(batch, c_int64_t), plan%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_create_int64
+  ! Creates a plan for a network of layers. Local; call on all ranks.
+  subroutine tenon_plan_create_int32(network, batch, plan, ierr)
+    type(tenon_layer), intent(in) :: network
+    integer(c_int32_t), intent(in) :: batch
+    type(tenon_plan), intent(out) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanCreate(network%handle, int(batch, c_int64_t), plan%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_create_int32
+  ! Sets the layout of the input, which the plan does not choose then. Local; call on all ranks.
+  subroutine tenon_plan_set_input(plan, layout, ierr)
+    type(tenon_plan), intent(in) :: plan
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetInput(plan%handle, layout%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_set_input
+  ! Sets the layout of the output, which the plan does not choose then. Local; call on all ranks.
+  subroutine tenon_plan_set_output(plan, layout, ierr)
+    type(tenon_plan), intent(in) :: plan
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetOutput(plan%handle, layout%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_set_output
+  ! Sets the machine that the processes run on. Local; call on all ranks.
   subroutine tenon_plan_set_machine(plan, machine, ierr)
     type(tenon_plan), intent(in) :: plan
     type(tenon_machine), intent(in) :: machine
@@ -8398,7 +8242,7 @@ contains
     tenon_code = TenonPlanSetMachine(plan%handle, machine%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_machine
-  ! Fixes the word of a layer. Not collective.
+  ! Fixes the word of a layer. Local; call on all ranks.
   subroutine tenon_plan_fix(plan, layer, word, ierr)
     type(tenon_plan), intent(in) :: plan
     character(len=*), intent(in) :: layer
@@ -8408,7 +8252,7 @@ contains
     tenon_code = TenonPlanFix(plan%handle, trim(layer)//c_null_char, trim(word)//c_null_char)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_fix
-  ! Finds the plan that takes the least time. Not collective; does not need MPI.
+  ! Finds the plan that takes the least time. Not collective.
   subroutine tenon_plan_search(plan, ierr)
     type(tenon_plan), intent(in) :: plan
     integer(c_int), intent(out), optional :: ierr
@@ -8416,6 +8260,32 @@ contains
     tenon_code = TenonPlanSearch(plan%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_search
+  ! Sets the network up as planned. Collective on the network.
+  subroutine tenon_plan_set_up(plan, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetUp(plan%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_set_up
+  ! Writes the plan to a file. Collective on the network.
+  subroutine tenon_plan_save(plan, path, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSave(plan%handle, trim(path)//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_save
+  ! Takes the plan from a file in place of a search. Collective on the network.
+  subroutine tenon_plan_load(plan, path, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanLoad(plan%handle, trim(path)//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_load
   ! Returns a number of the plan, or of one of its layers. Not collective.
   subroutine tenon_plan_get_number(plan, name, value, layer, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -8433,32 +8303,6 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_number
-  ! Returns the number of planned layers. Not collective.
-  subroutine tenon_plan_get_layer_count_int64(plan, count, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int64_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonPlanGetLayerCount(plan%handle, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_layer_count_int64
-  ! Returns the number of planned layers. Not collective.
-  subroutine tenon_plan_get_layer_count_int32(plan, count, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int32_t), intent(out) :: count
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_count
-    tenon_code = TenonPlanGetLayerCount(plan%handle, c_count)
-    if (tenon_code == TENON_SUCCESS) then
-      call give(c_count, count, 'count', tenon_code)
-    end if
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_get_layer_count_int32
   ! Returns the name of a planned layer. Not collective.
   subroutine tenon_plan_get_layer_name_int64(plan, index, name, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -8515,78 +8359,6 @@ contains
     call give_text(c_text, tenon_code, text)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_text
-  ! Releases a reference and sets the handle to NULL. Not collective.
-  subroutine tenon_plan_destroy(plan, ierr)
-    type(tenon_plan), intent(inout) :: plan
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanDestroy(plan%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_destroy
-  ! Creates a plan for a network of layers. Local; call on all ranks.
-  subroutine tenon_plan_create_int64(network, batch, plan, ierr)
-    type(tenon_layer), intent(in) :: network
-    integer(c_int64_t), intent(in) :: batch
-    type(tenon_plan), intent(out) :: plan
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanCreate(network%handle, int(batch, c_int64_t), plan%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_create_int64
-  ! Creates a plan for a network of layers. Local; call on all ranks.
-  subroutine tenon_plan_create_int32(network, batch, plan, ierr)
-    type(tenon_layer), intent(in) :: network
-    integer(c_int32_t), intent(in) :: batch
-    type(tenon_plan), intent(out) :: plan
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanCreate(network%handle, int(batch, c_int64_t), plan%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_create_int32
-  ! Sets the layout of the input, which the plan does not choose then. Local; call on all ranks.
-  subroutine tenon_plan_set_input(plan, layout, ierr)
-    type(tenon_plan), intent(in) :: plan
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetInput(plan%handle, layout%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_input
-  ! Sets the layout of the output, which the plan does not choose then. Local; call on all ranks.
-  subroutine tenon_plan_set_output(plan, layout, ierr)
-    type(tenon_plan), intent(in) :: plan
-    type(tenon_layout), intent(in) :: layout
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetOutput(plan%handle, layout%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_output
-  ! Sets the network up as planned. Collective on the network.
-  subroutine tenon_plan_set_up(plan, ierr)
-    type(tenon_plan), intent(in) :: plan
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSetUp(plan%handle)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_set_up
-  ! Writes the plan to a file. Collective on the network.
-  subroutine tenon_plan_save(plan, path, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: path
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanSave(plan%handle, trim(path)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_save
-  ! Takes the plan from a file in place of a search. Collective on the network.
-  subroutine tenon_plan_load(plan, path, ierr)
-    type(tenon_plan), intent(in) :: plan
-    character(len=*), intent(in) :: path
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonPlanLoad(plan%handle, trim(path)//c_null_char)
-    call finish(tenon_code, ierr)
-  end subroutine tenon_plan_load
   ! Prints predicted beside measured times, messages and bytes. Collective on the network.
   subroutine tenon_plan_report(plan, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -8678,6 +8450,14 @@ contains
     tenon_code = TenonPlanApplyAdjoint(plan%handle, dy%handle, c_dx)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_apply_adjoint
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_plan_destroy(plan, ierr)
+    type(tenon_plan), intent(inout) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanDestroy(plan%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_destroy
   ! Creates a trainer. Collective on the network.
   subroutine tenon_trainer_create(network, loss, optimizer, trainer, ierr)
     type(tenon_layer), intent(in) :: network

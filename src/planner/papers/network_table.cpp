@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads networks as tables from JSON. Each layer is read knowing those before it, so that names are
-// unique and every edge goes forward: cost models and searches may take the layers in the order of
-// the file.
+// Reads networks as tables from JSON, and declares their layers. Each layer is read knowing those
+// before it, so that names are unique and every edge goes forward: cost models and searches may take
+// the layers in the order of the file.
 #include "planner/papers/network_table.hpp"
 
+#include "declaration/core/types.hpp"
+#include "sys/errors/error.hpp"
 #include "sys/files/json_tree.hpp"
 #include "sys/files/part_file.hpp"
 #include "sys/files/share_folder.hpp"
@@ -133,6 +135,142 @@ NetworkTable parseNetworkTable(const std::string& text, const std::string& where
 NetworkTable readNetworkTable(const std::string& nameOrPath) {
   const std::string path = findDataFile(nameOrPath, "network table", "networks/tables", {});
   return parseNetworkTable(readWholeFile(path, "network table"), path);
+}
+
+namespace {
+
+// The stride and padding of a window that makes `output` elements of `input`. A table names
+// neither, so that some that fit have to be found.
+struct Step {
+  Index stride = 1, low = 0, high = 0;
+};
+
+Step stepBetween(const TableLayer& layer, Index input, Index output) {
+  // The largest stride comes first, and smaller ones as long as the padding would be wider than a
+  // window. At the end fewer inputs than a stride may be left that no window reaches.
+  const Index stride = std::max<Index>(1, (input + output - 1) / output);
+  for (Index s = stride; s >= 1; --s) {
+    const Index padding = (output - 1) * s + layer.kernel - input;
+    if (padding >= 0 && padding <= layer.kernel)
+      return {s, padding / 2, padding - padding / 2};
+    if (padding < 0 && -padding < s)
+      return {s, 0, 0};
+  }
+  throw Error(
+      TENON_ERR_SUPPORT,
+      fmt::format("layer {} of the network is not a convolution that Tenon has: no stride and "
+                  "padding make {} rows of {} with a kernel of {}",
+                  layer.name, output, input, layer.kernel));
+}
+
+std::shared_ptr<Declaration> declared(const std::string& type) {
+  return std::shared_ptr<Declaration>(makeDeclaration(type));
+}
+
+void setWindows(const TableLayer& layer, Declaration& conv) {
+  std::vector<Index> kernel, stride, low, high;
+  for (std::size_t d = 0; d < layer.input.size(); ++d) {
+    const bool isWindow = layer.kind == TableLayer::Kind::Conv;
+    const Step step = isWindow ? stepBetween(layer, layer.input[d], layer.output[d]) : Step();
+    kernel.push_back(isWindow ? layer.kernel : 1);
+    stride.push_back(step.stride);
+    low.push_back(step.low);
+    high.push_back(step.high);
+  }
+  conv.set("kernel", kernel);
+  conv.set("stride", stride);
+  conv.set("padding", low);
+  conv.set("padding_high", high);
+}
+
+std::shared_ptr<Declaration> declaredConvolution(const TableLayer& layer) {
+  Index taps = 1;
+  for (std::size_t d = 0; d < layer.input.size(); ++d)
+    taps *= layer.kernel;
+  // A transposed convolution whose stride is its kernel gives each input a block of outputs of its
+  // own, so it is priced as one of 1 x 1 to as many channels.
+  const bool isUp = layer.kind == TableLayer::Kind::Upconv;
+  const Index dense = layer.inChannels * layer.outChannels * taps;
+  // A table has no groups, but a grouped convolution has fewer weights by that factor.
+  const Index groups = layer.weights > 0 ? dense / layer.weights : 1;
+  if (layer.weights > 0 && dense != groups * layer.weights)
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("layer {} has {} weights, which are not those of a convolution of {} to "
+                    "{} channels in groups",
+                    layer.name, layer.weights, layer.inChannels, layer.outChannels));
+  auto conv = declared("conv");
+  conv->set("in_channels", layer.inChannels);
+  conv->set("out_channels", isUp ? layer.outChannels * taps : layer.outChannels);
+  conv->set("groups", groups);
+  conv->set("bias", false);
+  // What a plan minimises is a sum, so nothing is priced as hidden behind something else.
+  conv->set("overlap", std::string("off"));
+  setWindows(layer, *conv);
+  return conv;
+}
+
+std::shared_ptr<Declaration> declaredAs(const TableLayer& layer) {
+  if (layer.kind == TableLayer::Kind::Add)
+    return declared("add");
+  if (layer.kind != TableLayer::Kind::Affine)
+    return declaredConvolution(layer);
+  auto affine = declared("affine");
+  affine->set("inputs", layer.inChannels);
+  affine->set("outputs", layer.outChannels);
+  affine->set("bias", false);
+  return affine;
+}
+
+Index movedChannels(const NetworkTable& table, const TableEdge& edge) {
+  // What moves has the extents that its reader reads, whatever pooling stands between.
+  Index pixels = 1;
+  for (Index extent : table.layers[edge.to].input)
+    pixels *= extent;
+  if (edge.elements % pixels != 0)
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("{} elements of a sample move from layer {} to {}, which is no multiple "
+                    "of its {} pixels",
+                    edge.elements, table.layers[edge.from].name, table.layers[edge.to].name,
+                    pixels));
+  return edge.elements / pixels;
+}
+
+} // namespace
+
+DeclaredNetwork declareNetwork(const NetworkTable& table, Index batch) {
+  DeclaredNetwork network;
+  for (const TableLayer& layer : table.layers) {
+    Shape input = {batch, layer.inChannels};
+    input.insert(input.end(), layer.input.begin(), layer.input.end());
+    network.layers.push_back({.name = layer.name,
+                              .declaration = declaredAs(layer),
+                              .inputs = {input},
+                              .splitDims = layer.splitSpace ? table.splitDims : 0,
+                              .mostChannels = layer.outChannels,
+                              .readsInput = layer.readsInput});
+  }
+  std::vector<int> inputs(table.layers.size(), 0);
+  for (const TableEdge& edge : table.edges) {
+    // Sums have an input for each edge; another layer that reads from several has one input whose
+    // channels they share.
+    const bool isJoint = table.layers[edge.to].kind == TableLayer::Kind::Add;
+    DeclaredLayer& to = network.layers[edge.to];
+    const int input = isJoint ? inputs[edge.to]++ : 0;
+    if (input > 0)
+      to.inputs.push_back(to.inputs.front());
+    Shape shape = to.inputs.front();
+    shape[1] = movedChannels(table, edge);
+    network.moves.push_back({edge.from, edge.to, input, std::move(shape)});
+  }
+  const int last = static_cast<int>(network.layers.size()) - 1;
+  for (int layer = 0; layer <= last; ++layer)
+    if (network.layers[layer].readsInput)
+      network.reads.push_back({-1, layer, 0, network.layers[layer].inputs.front()});
+  const DeclaredLayer& result = network.layers[last];
+  network.result = {last, -1, 0, result.declaration->outputShape(result.inputs)};
+  return network;
 }
 
 } // namespace tenon

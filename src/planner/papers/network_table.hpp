@@ -10,9 +10,15 @@
 //                         where it reads the network's input; split_space: false where space must
 //                         be whole, as always of fc
 //   edges                 from, to, elements of a sample that is moved
+//
+// As declarations, the layers are convolutions and affine layers without biases, and sums. Pointwise
+// layers and pooling are free and keep the distribution, so that what moves has the extents that its
+// reader reads. A transposed convolution, whose stride is its kernel, is priced as a convolution of
+// 1 x 1 to that many more channels. An affine layer reads features, among which the space of a
+// convolution is counted.
 #pragma once
 
-#include "sys/types.hpp"
+#include "planner/prices/declared_network.hpp"
 
 #include <string>
 #include <vector>
@@ -57,5 +63,9 @@ NetworkTable parseNetworkTable(const std::string& text, const std::string& where
 // Reads a table by its name in share/tenon/networks/tables, or from a path, which is a word with a
 // slash or the ending .json.
 NetworkTable readNetworkTable(const std::string& nameOrPath);
+
+// The network as declarations of layers. Throws TENON_ERR_SUPPORT naming a layer that no declaration
+// of the library describes.
+DeclaredNetwork declareNetwork(const NetworkTable& table, Index batch);
 
 } // namespace tenon

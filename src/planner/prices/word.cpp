@@ -17,24 +17,6 @@
 
 namespace tenon {
 
-Traffic conversionTraffic(const Layout& from, const Layout& to) {
-  Traffic all;
-  // Every rank is counted, since uneven parts send different amounts. Sums over many ranks can
-  // leave 64 bits.
-  for (int rank : from.grid().ranks()) {
-    const Traffic sent = countFlow(from, to, rank, Role::Source).others;
-    all.messages += sent.messages;
-    if (__builtin_add_overflow(all.elements, sent.elements, &all.elements))
-      throw Error(TENON_ERR_SHAPE,
-                  fmt::format("{} processes that convert a tensor of shape [{}] from {} to {} send "
-                              "more elements than a 64-bit integer counts; pass a smaller shape",
-                              from.grid().size(), fmt::join(from.shape(), ","),
-                              tenon::describe(from.properties()),
-                              tenon::describe(to.properties())));
-  }
-  return all;
-}
-
 namespace {
 
 void appendFactors(Index number, std::vector<int>& factors) {

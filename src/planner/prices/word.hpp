@@ -21,11 +21,6 @@
 
 namespace tenon {
 
-// What all processes together send in a conversion that is one exchange. Throws TENON_ERR_SHAPE
-// where that is more than Index counts.
-
-Traffic conversionTraffic(const Layout& from, const Layout& to);
-
 struct Word {
   int batch = 0, channels = 0, space = 0; // axes
   char channel = 'o'; // o: output channels; i: input channels; g in texts: groups of both

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds data files beside the library, by the path from which the loader has it. So an installed
-// tree can be moved, and no environment variable is needed.
+// Finds data files beside the library, or a program that has this code itself, by the path from
+// which the loader has it. So an installed tree can be moved, and no environment variable is needed.
 #include "sys/files/share_folder.hpp"
 
 #include "sys/errors/error.hpp"
@@ -69,14 +69,13 @@ std::vector<std::string> shareFolders() {
     if (std::find(folders.begin(), folders.end(), normal) == folders.end())
       folders.push_back(normal);
   };
-  // As installed, and in the tree where the library was built.
+  // As installed, and in the tree where the library was built, in which programs that have this code
+  // themselves are in folders of their own.
   const std::filesystem::path file = ownFile();
   if (!file.empty())
-    for (const char* way : {TENON_SHARE_FROM_LIBRARY, "../share/tenon"})
+    for (const char* way : {TENON_SHARE_FROM_LIBRARY, "../share/tenon", "../../share/tenon"})
       add(file.parent_path() / way);
-#ifdef TENON_SHARE_INSTALLED // a static library: programs can be in folders of their own, too
-  if (!file.empty())
-    add(file.parent_path() / "../../share/tenon");
+#ifdef TENON_SHARE_INSTALLED // a static library: programs can be anywhere
   add(TENON_SHARE_INSTALLED);
 #endif
   return folders;

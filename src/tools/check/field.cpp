@@ -189,6 +189,13 @@ Values Field::read() const {
   return cells;
 }
 
+void Field::fillByPlace(const Filling& filling) {
+  Values elements(elementsOf(box_));
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    cells[i] = filling.at(i);
+  write(cells);
+}
+
 void Field::spoil() {
   // NaN spreads through every sum that reads it; an integer that is large enough is found as well.
   const double spoiled = type_ == TENON_INT64 ? 1 << 30 : std::numeric_limits<double>::quiet_NaN();

@@ -26,6 +26,9 @@ public:
   TenonDataType type() const { return type_; }
   void write(const Values& cells);
   Values read() const;
+  // Gives the elements of the box numbers by their places in it. Other ranks have other numbers if
+  // they have other keys.
+  void fillByPlace(const Filling& filling);
   // Makes every element NaN, or a large integer: what must not be read.
   void spoil();
   // Whether the user array is untouched around the box.

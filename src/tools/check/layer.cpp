@@ -71,12 +71,27 @@ Field makeTarget(Case& c, const LayerPlan& plan, MPI_Comm comm, const LayoutSpec
   return target;
 }
 
+// What a view says of a layer that is not set up: its type and its settings.
+std::string settingsOf(TenonLayer layer) {
+  std::string view;
+  const auto keep = [](const char text[], int length, void* kept) {
+    static_cast<std::string*>(kept)->append(text, static_cast<std::size_t>(length));
+  };
+  require(TenonSetOutputHandler(keep, &view));
+  const TenonErrorCode code = TenonObjectView(reinterpret_cast<TenonObject>(layer));
+  require(TenonSetOutputHandler(nullptr, nullptr));
+  require(code);
+  const std::size_t begin = view.find(": ") + 2;
+  return view.substr(begin, view.find('\n') - begin);
+}
+
 LayerStep alone(Case& c, const LayerPlan& plan, TenonDataType type) {
   std::vector<Layout> inputs;
   for (const Indices& shape : plan.inputs)
     inputs.push_back(makeLayout(MPI_COMM_SELF, everywhere(shape, 1)));
   LayerStep step(plan.make(MPI_COMM_SELF, nullptr), std::move(inputs));
   require(TenonLayerSetDataType(step.layer(), type));
+  c.text += " as " + settingsOf(step.layer());
   require(TenonObjectSetText(reinterpret_cast<TenonObject>(step.layer()), "backend", "reference"));
   if (!plan.target.empty())
     step.setTarget(makeTarget(c, plan, MPI_COMM_SELF, everywhere(plan.targetShape, 1)));
@@ -140,8 +155,10 @@ bool hasLetter(TenonDTensor x, char letter) {
 // by the number of ranks.
 void fillCotangent(Case& c, LayerStep& ours, LayerStep& theirs) {
   const TenonInt seed = c.draw.upTo(1 << 20);
-  require(hasLetter(ours.dy(), 'B') ? TenonDTensorFillUniform(ours.dy(), seed, 0, -1, 1)
-                                    : TenonDTensorFillTest(ours.dy(), seed, TENON_FALSE));
+  if (hasLetter(ours.dy(), 'B'))
+    require(TenonDTensorFillUniform(ours.dy(), seed, 0, -1, 1));
+  else
+    ours.dy().fillByPlace({static_cast<std::uint64_t>(seed + c.rank), Numbers::Fractions});
   theirs.dy().write(gathered(ours.dy(), c.comm));
 }
 
@@ -284,7 +301,6 @@ std::string drawSignature(Draw& draw, TenonLayer layer, const Indices& input, in
 
 void checkLayer(Case& c, const LayerPlan& plan) {
   const TenonDataType type = drawFloating(c.draw);
-  c.text += fmt::format(" {}", typeText(type));
   const std::vector<LayoutSpec> specs = drawInputs(c, plan);
   LayerStep theirs = alone(c, plan, type), ours = distributed(c, plan, specs, type);
   if (!isAccepted(c, ours, theirs))

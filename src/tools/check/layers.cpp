@@ -73,10 +73,6 @@ void checkExample(Case& c, const std::string& type) {
     spoil(c.draw, plan.inputs);
   else
     drawTarget(c.draw, example.classes, plan);
-  const std::string summary = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-    return TenonLayerGetSummary(layer, text, length, needed);
-  });
-  c.text += (summary.empty() ? "" : " ") + summary;
   checkLayer(c, plan);
 }
 

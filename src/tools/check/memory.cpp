@@ -87,7 +87,7 @@ void compareMaps(Case& c, TenonLinearOp op, const LayoutSpec& spec, TenonDataTyp
     Field x(layout, type, c.draw.chance(40), c.draw, c.space),
         y(layout, type, c.draw.chance(40), c.draw, c.space);
     // Integers, so that the definition's sums are exact; y is overwritten, whatever it held.
-    require(TenonDTensorFillTest(x, c.draw.upTo(1 << 20), TENON_TRUE));
+    x.fillByPlace({c.draw.number() + static_cast<std::uint64_t>(c.rank), Numbers::Integers});
     y.spoil();
     require(isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
     c.computed(y.read());

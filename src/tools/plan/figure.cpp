@@ -4,11 +4,10 @@
 // alone.
 #include "tools/plan/figure.hpp"
 
+#include "planner/papers/named_plan.hpp"
 #include "tools/plan/system.hpp"
 
 #include <fmt/format.h>
-
-#include <tenon/ext/plan.h>
 
 #include <algorithm>
 #include <cmath>
@@ -172,34 +171,32 @@ class FigureCost {
 public:
   FigureCost(const std::string& network, TenonInt batch, double latency, double bandwidth)
       : batch_(batch) {
+    const NetworkSource source = readNetworkSource(network);
     for (auto* plan : {&once_, &twice_}) {
-      require(
-          TenonPlanCreateNamed(network.c_str(), plan == &once_ ? batch : 2 * batch, plan->out()));
-      require(TenonObjectSetReal(plan->object(), "link_latency", latency));
-      require(TenonObjectSetReal(plan->object(), "link_bandwidth", bandwidth));
+      *plan = makeRef<NamedPlan>(source, plan == &once_ ? batch : 2 * batch);
+      (*plan)->set("link_latency", latency);
+      (*plan)->set("link_bandwidth", bandwidth);
     }
   }
 
   // The bar of a grid. The equations are a + b batch, a being the sums of gradients, so that two
   // batches tell the two parts apart: a is 2 f(batch) - f(2 batch).
   FigureBar bar(const char* equation, TenonInt rows, TenonInt columns, bool hasBatchOnly) const {
-    const double once = seconds(once_, equation, rows, columns, hasBatchOnly);
-    const double twice = seconds(twice_, equation, rows, columns, hasBatchOnly);
+    const double once = seconds(*once_, equation, rows, columns, hasBatchOnly);
+    const double twice = seconds(*twice_, equation, rows, columns, hasBatchOnly);
     const double epoch = kImages / static_cast<double>(batch_);
     return {fmt::format("{}x{}", rows, columns), epoch * once, epoch * (2 * once - twice)};
   }
 
 private:
-  static double seconds(TenonPlan plan, const char* equation, TenonInt rows, TenonInt columns,
-                        bool hasBatchOnly) {
-    double found = 0;
-    require(TenonPlanGetPublishedSeconds(plan, equation, rows, columns, hasBatchOnly ? 1 : rows,
-                                         hasBatchOnly ? rows * columns : columns, &found));
-    return found;
+  static double seconds(const NamedPlan& plan, const char* equation, TenonInt rows,
+                        TenonInt columns, bool hasBatchOnly) {
+    const PaperGrid grid{rows, columns}, batchOnly{1, rows * columns};
+    return plan.publishedSeconds(equation, grid, hasBatchOnly ? batchOnly : grid);
   }
 
   TenonInt batch_;
-  Plan once_, twice_;
+  Ref<NamedPlan> once_, twice_;
 };
 
 // All grids of so many processes, which is a power of two as in the paper.

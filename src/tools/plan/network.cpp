@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `tenon plan network`: searches a plan, prices a grid by a published equation, or computes a
-// figure. All numbers are the library's; here options become calls, and whatever an option would
-// contradict or change nothing about is refused, so that no answer is for another question.
+// figure. All numbers are the planner's; here options become what is asked of it, and whatever an
+// option would contradict or change nothing about is refused, so that no answer is for another
+// question.
 #include "tools/plan/commands.hpp"
 
+#include "machine/machine_file.hpp"
+#include "planner/papers/named_plan.hpp"
+#include "sys/files/share_folder.hpp"
 #include "tools/plan/figure.hpp"
 #include "tools/plan/system.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <tenon/ext/plan.h>
 
 #include <algorithm>
 #include <iterator>
@@ -84,18 +86,18 @@ TenonInt countOption(const char* name, const char* what) {
   return count;
 }
 
-TenonBool flagOf(const char* name, const std::string& given) {
+bool isOn(const char* name, const std::string& given) {
   // An option without a value is one that is on, as with flags.
   if (given.empty() || given == "true")
-    return TENON_TRUE;
+    return true;
   if (given != "false")
     throw std::runtime_error(fmt::format("-{} is {}; it must be true, false or auto", name, given));
-  return TENON_FALSE;
+  return false;
 }
 
 // Fixes the words of layers, "conv1=n6,o3,fc6=n9". A word has commas itself, so that a piece with
 // '=' begins another layer and one without continues the word.
-void fixWords(TenonPlan plan, const std::string& given) {
+void fixWords(NamedPlan& plan, const std::string& given) {
   std::vector<std::pair<std::string, std::string>> words;
   for (const std::string& piece : wordsOf(given, ',')) {
     const std::size_t sign = piece.find('=');
@@ -108,221 +110,125 @@ void fixWords(TenonPlan plan, const std::string& given) {
           "-fix {}: '{}' names no layer; pass layer=word, such as conv1=n6,o3", given, piece));
   }
   for (const auto& [layer, word] : words)
-    require(TenonPlanFix(plan, layer.c_str(), word.c_str()));
+    plan.fix(layer, word);
 }
 
-// These set settings of the plan by their names.
-void setInteger(const Plan& plan, const char* setting, TenonInt value) {
-  require(TenonObjectSetIntegers(plan.object(), setting, 1, &value));
-}
-void setReal(const Plan& plan, const char* setting, double value) {
-  require(TenonObjectSetReal(plan.object(), setting, value));
-}
-void setText(const Plan& plan, const char* setting, const std::string& value) {
-  require(TenonObjectSetText(plan.object(), setting, value.c_str()));
-}
-
-void setTask(const Plan& plan) {
-  setText(plan, "objective", textOption("objective"));
-  setInteger(plan, "evaluate_every", intOption("every"));
-  setText(plan, "input_grid", textOption("pin_input"));
-  setText(plan, "output_grid", textOption("pin_output"));
-  setReal(plan, "overlap_share", realOption("overlap"));
-  setText(plan, "placement", textOption("placement"));
-  require(TenonObjectSetBool(plan.object(), "fewer_processes",
-                             flagOption("fewer") ? TENON_TRUE : TENON_FALSE));
+void setTask(NamedPlan& plan) {
+  plan.set("objective", textOption("objective"));
+  plan.set("evaluate_every", intOption("every"));
+  plan.set("input_grid", textOption("pin_input"));
+  plan.set("output_grid", textOption("pin_output"));
+  plan.set("overlap_share", realOption("overlap"));
+  plan.set("placement", textOption("placement"));
+  plan.set("fewer_processes", flagOption("fewer"));
 }
 
-Plan planFromOptions() {
+Ref<NamedPlan> planFromOptions() {
   const std::string network = textOption("network");
   if (network.empty())
     throw std::runtime_error("-network is missing; pass a name such as alexnet, or a JSON file");
-  Plan plan;
-  require(
-      TenonPlanCreateNamed(network.c_str(), countOption("batch", "global batch size"), plan.out()));
-  setText(plan, "cost_model", textOption("model"));
-  setReal(plan, "link_latency", realOption("alpha"));
-  setReal(plan, "link_bandwidth", 1 / betaOption());
-  setInteger(plan, "memory_limit", intOption("memory_limit"));
-  setReal(plan, "flop_rate", realOption("flop_rate"));
-  setReal(plan, "memory_rate", realOption("memory_rate"));
-  setText(plan, "data_type", textOption("data_type"));
-  // With auto the model decides, which a call could not undo.
+  auto plan =
+      makeRef<NamedPlan>(readNetworkSource(network), countOption("batch", "global batch size"));
+  plan->set("cost_model", textOption("model"));
+  plan->set("link_latency", realOption("alpha"));
+  plan->set("link_bandwidth", 1 / betaOption());
+  plan->set("memory_limit", intOption("memory_limit"));
+  plan->set("flop_rate", realOption("flop_rate"));
+  plan->set("memory_rate", realOption("memory_rate"));
+  plan->set("data_type", textOption("data_type"));
+  // With auto the model decides, which a setting could not undo.
   if (const std::string given = textOption("input_channels"); given != "auto")
-    require(TenonObjectSetBool(plan.object(), "input_channels", flagOf("input_channels", given)));
-  if (!textOption("input").empty()) {
-    const Sizes shape = sizesOption("input");
-    require(TenonObjectSetIntegers(plan.object(), "input_shape",
-                                   static_cast<TenonInt>(shape.size()), shape.data()));
-  }
-  setTask(plan);
-  fixWords(plan, textOption("fix"));
+    plan->set("input_channels", isOn("input_channels", given));
+  if (!textOption("input").empty())
+    plan->set("input_shape", sizesOption("input"));
+  setTask(*plan);
+  fixWords(*plan, textOption("fix"));
   return plan;
 }
 
 // A machine with as many nodes as the processes fill. If they do not fill whole nodes the
-// description stays as it is, and the library says that the numbers differ.
-Machine machineFor(const std::string& name, TenonInt processes) {
-  Machine machine;
-  require(TenonMachineCreateFromFile(name.c_str(), 0, machine.out()));
-  TenonInt devices = 0, nodes = 0;
-  int levels = 0;
-  require(TenonMachineGetCounts(machine, &levels, nullptr, &devices));
-  for (int level = 0; level < levels; ++level) {
-    const std::string levelName = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-      return TenonMachineGetLevel(machine, level, text, length, needed, nullptr);
-    });
-    if (levelName == "node")
-      require(TenonMachineGetLevel(machine, level, nullptr, 0, nullptr, &nodes));
-  }
-  // The machine's own number of nodes is only that of its description.
-  const TenonInt inNode = nodes > 0 ? devices / nodes : devices;
-  if (nodes == 0 || devices == processes || processes % inNode != 0)
+// description stays as it is, and the planner says that the numbers differ.
+tenon::Machine machineFor(const std::string& name, TenonInt processes) {
+  // The options of the command line are the library's, which has its own of what is linked here.
+  const std::string path =
+      findDataFile(name, "machine description", "machines", textOption("machine_path", ""));
+  tenon::Machine machine = readMachine(path);
+  const int level = machine.findLevel("node");
+  if (level < 0 || machine.devices() == processes)
     return machine;
-  Machine resized;
-  require(TenonMachineCreateFromFile(name.c_str(), processes / inNode, resized.out()));
-  return resized;
-}
-
-struct NetworkRow {
-  std::string name, word, runnerUp;
-  TenonInt model = 1, domain = 1, batch = 1;
-  double bytes = 0, runnerUpSeconds = 0;
-};
-
-struct NetworkAnswer {
-  double seconds = 0, bytes = 0, gap = 0;
-  TenonInt searches = 1, processes = 1;
-  bool isReversed = false;
-  std::optional<double> overlapped, uniform, batch, model, domain;
-  std::vector<NetworkRow> rows;
-};
-
-double numberOf(TenonPlan plan, const char* layer, const char* name) {
-  double value = 0;
-  require(TenonPlanGetNumber(plan, layer, name, &value));
-  return value;
-}
-
-TenonInt countOf(TenonPlan plan, const char* layer, const char* name) {
-  return static_cast<TenonInt>(numberOf(plan, layer, name));
-}
-
-// Returns none where there is no such plan.
-std::optional<double> secondsOf(TenonPlan plan, const char* which) {
-  double seconds = 0;
-  const TenonErrorCode code = TenonPlanGetNumber(plan, nullptr, which, &seconds);
-  // A baseline that is not possible, or a plan without overlap, has no seconds: that is no error
-  // here.
-  if (code == TENON_ERR_STATE)
-    return std::nullopt;
-  require(code);
-  return seconds;
-}
-
-NetworkRow rowOf(TenonPlan plan, TenonInt index) {
-  NetworkRow row;
-  row.name = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-    return TenonPlanGetLayerName(plan, index, text, length, needed);
-  });
-  const char* layer = row.name.c_str();
-  row.word = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-    return TenonPlanGetText(plan, layer, "word", text, length, needed);
-  });
-  row.runnerUp = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-    return TenonPlanGetText(plan, layer, "runner_up", text, length, needed);
-  });
-  row.model = countOf(plan, layer, "channel_parts");
-  row.domain = countOf(plan, layer, "space_parts");
-  row.batch = countOf(plan, layer, "batch_parts");
-  row.bytes = numberOf(plan, layer, "bytes");
-  row.runnerUpSeconds = numberOf(plan, layer, "runner_up");
-  return row;
-}
-
-NetworkAnswer answerOf(TenonPlan plan) {
-  // All that is printed comes from one search, so that text and JSON cannot differ.
-  require(TenonPlanSearch(plan));
-  NetworkAnswer answer;
-  answer.seconds = numberOf(plan, nullptr, "seconds");
-  answer.bytes = numberOf(plan, nullptr, "bytes");
-  answer.gap = numberOf(plan, nullptr, "gap");
-  answer.searches = countOf(plan, nullptr, "searches");
-  answer.processes = countOf(plan, nullptr, "processes");
-  answer.isReversed = countOf(plan, nullptr, "reversed") != 0;
-  answer.overlapped = secondsOf(plan, "overlapped");
-  answer.uniform = secondsOf(plan, "uniform");
-  answer.batch = secondsOf(plan, "batch");
-  answer.model = secondsOf(plan, "model");
-  answer.domain = secondsOf(plan, "domain");
-  TenonInt count = 0;
-  require(TenonPlanGetLayerCount(plan, &count));
-  for (TenonInt i = 0; i < count; ++i)
-    answer.rows.push_back(rowOf(plan, i));
-  return answer;
+  // The machine's own number of nodes is only that of its description.
+  const TenonInt inNode = machine.devices() / machine.levels()[level].size;
+  return processes % inNode == 0 ? readMachine(path, processes / inNode) : machine;
 }
 
 std::string orNull(const std::optional<double>& number) {
   return number ? fmt::format("{}", *number) : "null";
 }
 
-void printAsJson(const NetworkAnswer& answer) {
+// None where a layer cannot be divided like that.
+std::optional<double> secondsOf(const std::optional<Baseline>& baseline) {
+  return baseline ? std::optional(baseline->seconds) : std::nullopt;
+}
+
+void printAsJson(const FoundPlan& plan) {
   fmt::print(
       "{{\"time\": {}, \"uniform_time\": {}, \"pure_batch_time\": {}, \"pure_model_time\": {}, "
       "\"pure_domain_time\": {}, \"overlapped_time\": {}, \"bytes\": {}, \"gap\": {}, "
       "\"certified\": {}, \"processes\": {}, "
       "\"placement\": \"{}\", \"layers\": [",
-      answer.seconds, orNull(answer.uniform), orNull(answer.batch), orNull(answer.model),
-      orNull(answer.domain), orNull(answer.overlapped), answer.bytes, answer.gap, answer.searches,
-      answer.processes, answer.isReversed ? "space" : "batch");
+      plan.seconds, orNull(secondsOf(plan.baselines.uniform)),
+      orNull(secondsOf(plan.baselines.batch)), orNull(secondsOf(plan.baselines.model)),
+      orNull(secondsOf(plan.baselines.domain)), orNull(plan.overlapped), plan.bytes, plan.gap,
+      plan.rounds, plan.grid->size(), plan.spaceOutermost ? "space" : "batch");
   const char* separator = "";
-  for (const NetworkRow& row : answer.rows) {
+  for (const PlannedLayer& layer : plan.layers) {
     fmt::print("{}{{\"name\": {}, \"letters\": {}, \"model\": {}, \"domain\": {}, \"batch\": {}, "
                "\"bytes\": {}, \"runner_up\": {}, \"runner_up_time\": {}}}",
-               separator, quoted(row.name), quoted(row.word), row.model, row.domain, row.batch,
-               row.bytes, row.runnerUp.empty() ? "null" : quoted(row.runnerUp),
-               row.runnerUp.empty() ? "null" : fmt::format("{}", row.runnerUpSeconds));
+               separator, quoted(layer.name), quoted(layer.letters), layer.parts.channels,
+               layer.parts.space, layer.parts.batch, layer.bytes,
+               layer.runnerUp.empty() ? "null" : quoted(layer.runnerUp),
+               layer.runnerUp.empty() ? "null" : fmt::format("{}", layer.runnerUpSeconds));
     separator = ", ";
   }
   fmt::print("]}}\n");
 }
 
 // A baseline that is not possible is listed too: that no single grid fits is a reason for a plan.
-void printBaseline(const char* name, const std::optional<double>& seconds, double plan) {
-  if (seconds)
-    fmt::print("  {:<22} {:>12.4f} ms   {:.2f} times as long\n", name, *seconds * 1e3,
-               plan > 0 ? *seconds / plan : 1);
+void printBaseline(const char* name, const std::optional<Baseline>& baseline, double plan) {
+  if (baseline)
+    fmt::print("  {:<22} {:>12.4f} ms   {:.2f} times as long\n", name, baseline->seconds * 1e3,
+               plan > 0 ? baseline->seconds / plan : 1);
   else
     fmt::print("  {:<22} {:>12}\n", name, "impossible");
 }
 
-void printAsText(const NetworkAnswer& answer) {
-  fmt::print("  {:<22} {:>12.4f} ms   {:.1f} MiB per process\n", "plan", answer.seconds * 1e3,
-             answer.bytes / (1 << 20));
+void printAsText(const FoundPlan& plan) {
+  fmt::print("  {:<22} {:>12.4f} ms   {:.1f} MiB per process\n", "plan", plan.seconds * 1e3,
+             plan.bytes / (1 << 20));
   // A gap is left only where a memory limit binds and the exact search gave up.
-  if (answer.gap > 0)
+  if (plan.gap > 0)
     fmt::print("  {:<22} {:>12.2g} of the time at most, which the search left open\n", "gap",
-               answer.gap);
-  if (answer.overlapped)
-    fmt::print("  {:<22} {:>12.4f} ms\n", "with overlap", *answer.overlapped * 1e3);
+               plan.gap);
+  if (plan.overlapped)
+    fmt::print("  {:<22} {:>12.4f} ms\n", "with overlap", *plan.overlapped * 1e3);
   // Only what differs from what was asked for is told.
-  if (answer.processes < intOption("processes"))
-    fmt::print("  {:<22} {:>12}\n", "processes that work", answer.processes);
-  if (answer.isReversed)
+  if (plan.grid->size() < intOption("processes"))
+    fmt::print("  {:<22} {:>12}\n", "processes that work", plan.grid->size());
+  if (plan.spaceOutermost)
     fmt::print("  {:<22} {:>12}\n", "outermost", "space");
-  printBaseline("same grid everywhere", answer.uniform, answer.seconds);
-  printBaseline("batch only", answer.batch, answer.seconds);
-  printBaseline("model only", answer.model, answer.seconds);
-  printBaseline("domain only", answer.domain, answer.seconds);
+  printBaseline("same grid everywhere", plan.baselines.uniform, plan.seconds);
+  printBaseline("batch only", plan.baselines.batch, plan.seconds);
+  printBaseline("model only", plan.baselines.model, plan.seconds);
+  printBaseline("domain only", plan.baselines.domain, plan.seconds);
   fmt::print("\n  {:<12} {:<14} {:>6} {:>6} {:>6} {:>10}  {}\n", "layer", "word", "model", "domain",
              "batch", "MiB", "next best");
-  for (const NetworkRow& row : answer.rows)
-    fmt::print("  {:<12} {:<14} {:>6} {:>6} {:>6} {:>10.2f}  {}\n", row.name, row.word, row.model,
-               row.domain, row.batch, row.bytes / (1 << 20),
-               row.runnerUp.empty()
+  for (const PlannedLayer& layer : plan.layers)
+    fmt::print("  {:<12} {:<14} {:>6} {:>6} {:>6} {:>10.2f}  {}\n", layer.name, layer.letters,
+               layer.parts.channels, layer.parts.space, layer.parts.batch, layer.bytes / (1 << 20),
+               layer.runnerUp.empty()
                    ? "none"
-                   : fmt::format("{} (+{:.4f} ms)", row.runnerUp,
-                                 std::max(0.0, row.runnerUpSeconds - answer.seconds) * 1e3));
+                   : fmt::format("{} (+{:.4f} ms)", layer.runnerUp,
+                                 std::max(0.0, layer.runnerUpSeconds - plan.seconds) * 1e3));
 }
 
 Sizes gridOption(const char* name) {
@@ -333,13 +239,12 @@ Sizes gridOption(const char* name) {
   return grid;
 }
 
-void printCost(TenonPlan plan, bool isJson) {
+void printCost(const NamedPlan& plan, bool isJson) {
   const std::string equation = textOption("cost");
   const Sizes grid = gridOption("grid");
   const Sizes convolutions = textOption("conv_grid").empty() ? grid : gridOption("conv_grid");
-  double seconds = 0;
-  require(TenonPlanGetPublishedSeconds(plan, equation.c_str(), grid[0], grid[1], convolutions[0],
-                                       convolutions[1], &seconds));
+  const double seconds =
+      plan.publishedSeconds(equation, {grid[0], grid[1]}, {convolutions[0], convolutions[1]});
   if (isJson)
     fmt::print("{{\"cost\": {}, \"grid\": {}, \"conv_grid\": {}, \"time\": {}}}\n",
                quoted(equation), textOf(grid), textOf(convolutions), seconds);
@@ -383,16 +288,16 @@ int planNetwork() {
     showFigure();
     return 0;
   }
-  const Plan plan = planFromOptions();
+  const Ref<NamedPlan> plan = planFromOptions();
   // A published equation has its own grid, so that it needs no number of processes.
   if (!textOption("cost").empty())
-    printCost(plan, isJson);
+    printCost(*plan, isJson);
   else {
     const TenonInt processes = countOption("processes", "number of processes");
-    setInteger(plan, "processes", processes);
+    plan->set("processes", processes);
     if (const std::string machine = textOption("machine"); !machine.empty())
-      require(TenonPlanSetMachine(plan, machineFor(machine, processes)));
-    (isJson ? printAsJson : printAsText)(answerOf(plan));
+      plan->setMachine(machineFor(machine, processes));
+    (isJson ? printAsJson : printAsText)(plan->search());
   }
   return 0;
 }

@@ -5,14 +5,15 @@
 // report of all ranks.
 #include "tools/commands.hpp"
 
+#include "geometry/traffic.hpp"
+#include "sys/errors/error.hpp"
 #include "tools/handles.hpp"
 #include "tools/plan/commands.hpp"
 #include "tools/plan/system.hpp"
 #include "tools/program.hpp"
 
 #include <fmt/format.h>
-
-#include <tenon/ext/plan.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <exception>
@@ -87,21 +88,48 @@ namespace {
 
 constexpr const char* kProperties[] = {"S0", "S1", "B", "P", "R"};
 
+// The traffic is added up rank by rank, so the number of ranks bounds the time of the command.
+constexpr TenonInt kMostCounted = 65536;
+
+// What all processes together send in a conversion that is one exchange.
+Traffic conversionTraffic(const tenon::Layout& from, const tenon::Layout& to) {
+  Traffic all;
+  // Every rank is counted, since uneven parts send different amounts. Sums over many ranks can
+  // leave 64 bits.
+  for (int rank : from.grid().ranks()) {
+    const Traffic sent = countFlow(from, to, rank, Role::Source).others;
+    all.messages += sent.messages;
+    if (__builtin_add_overflow(all.elements, sent.elements, &all.elements))
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("{} processes that convert a tensor of shape [{}] from {} to {} send "
+                              "more elements than a 64-bit integer counts; pass a smaller shape",
+                              from.grid().size(), fmt::join(from.shape(), ","),
+                              tenon::describe(from.properties()),
+                              tenon::describe(to.properties())));
+  }
+  return all;
+}
+
 struct ConversionRow {
   std::string from, to;
-  TenonInt messages = 0, elements = 0;
+  Traffic sent;
 };
 
 std::vector<ConversionRow> allConversions(TenonInt processes, const Sizes& shape) {
+  if (processes < 1 || processes > kMostCounted)
+    throw std::runtime_error(fmt::format("-processes is {}; the number of processes must be in 1 "
+                                         "to {}",
+                                         processes, kMostCounted));
+  // One axis: conversions between properties are defined axis by axis.
+  const GridPtr line = Grid::make({static_cast<int>(processes)});
+  const auto layout = [&](const char* property) {
+    return tenon::Layout({.shape = shape, .grid = line, .properties = parseProperties(property)});
+  };
   std::vector<ConversionRow> rows;
   for (const char* from : kProperties)
-    for (const char* to : kProperties) {
-      ConversionRow row{from, to};
-      require(TenonPlanCountConversion(from, to, processes, static_cast<int>(shape.size()),
-                                       shape.data(), &row.messages, &row.elements));
-      if (row.messages > 0)
-        rows.push_back(std::move(row));
-    }
+    for (const char* to : kProperties)
+      if (const Traffic sent = conversionTraffic(layout(from), layout(to)); sent.messages > 0)
+        rows.push_back({from, to, sent});
   return rows;
 }
 
@@ -119,9 +147,9 @@ int planConversions() {
   if (flagOption("json")) {
     std::string text;
     for (const ConversionRow& row : rows)
-      text +=
-          fmt::format("{}{{\"from\": \"{}\", \"to\": \"{}\", \"messages\": {}, \"elements\": {}}}",
-                      text.empty() ? "" : ", ", row.from, row.to, row.messages, row.elements);
+      text += fmt::format(
+          "{}{{\"from\": \"{}\", \"to\": \"{}\", \"messages\": {}, \"elements\": {}}}",
+          text.empty() ? "" : ", ", row.from, row.to, row.sent.messages, row.sent.elements);
     fmt::print("{{\"conversions\": [{}]}}\n", text);
     return 0;
   }
@@ -129,8 +157,9 @@ int planConversions() {
              "  from  to   messages     elements   times the tensor\n",
              processes, elements);
   for (const ConversionRow& row : rows)
-    fmt::print("  {:<4}  {:<2} {:>10} {:>12} {:>18.4g}\n", row.from, row.to, row.messages,
-               row.elements, static_cast<double>(row.elements) / static_cast<double>(elements));
+    fmt::print("  {:<4}  {:<2} {:>10} {:>12} {:>18.4g}\n", row.from, row.to, row.sent.messages,
+               row.sent.elements,
+               static_cast<double>(row.sent.elements) / static_cast<double>(elements));
   return 0;
 }
 
@@ -270,6 +299,9 @@ int runPlan(int argc, char** argv) {
     if (std::string(argv[2]) == command.name)
       try {
         return readOptions(command, argc, argv) ? command.run() : 0;
+      } catch (const Error& error) {
+        // As the library's own errors are told (handles.hpp).
+        return refuse(std::string(errorName(error.code())) + ": " + error.text());
       } catch (const std::exception& error) {
         return refuse(error.what());
       }

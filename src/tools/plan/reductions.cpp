@@ -77,10 +77,11 @@ Reduction reductionOf(const PlannedPlacements& placements, TenonInt index, const
   require(TenonReductionProgramsCreate(placements.list, index, axes, request.reduce.data(),
                                        request.size, programs.out()));
   require(TenonReductionProgramsGetCount(programs, &found.programs));
-  for (int size = 1; size <= request.size; ++size) {
-    TenonInt count = 0;
-    require(TenonReductionProgramsGetCountOfSize(programs, size, &count));
-    found.bySize.push_back(count);
+  found.bySize.assign(static_cast<std::size_t>(request.size), 0);
+  for (TenonInt i = 0; i < found.programs; ++i) {
+    int steps = 0;
+    require(TenonReductionProgramsGetSize(programs, i, &steps));
+    ++found.bySize[static_cast<std::size_t>(steps) - 1];
   }
   for (TenonInt i = 0; request.isList && i < found.programs; ++i)
     found.texts.push_back(programText(programs, i));

@@ -184,9 +184,6 @@ inline void DTensor::fillNormal(TenonInt seed, TenonInt stream, double mean, dou
     const Where& where) {
   detail::Call(where).check(TenonDTensorFillNormal(get(), seed, stream, mean, deviation));
 }
-inline void DTensor::fillTest(TenonInt seed, bool integers, const Where& where) {
-  detail::Call(where).check(TenonDTensorFillTest(get(), seed, detail::truth(integers)));
-}
 inline double DTensor::norm(const Where& where) const {
   double norm{};
   detail::Call(where).check(TenonDTensorNorm(get(), &norm));
@@ -316,13 +313,6 @@ inline std::vector<TenonInt> Layer::exampleShape(TenonInt seed, int tensor,
       nullptr));
   return shape;
 }
-inline std::string Layer::summary(const Where& where) const {
-  detail::TextBuffer summary;
-  detail::Call(where).check(TenonLayerGetSummary(get(), nullptr, 0, summary.needed()));
-  detail::Call(where).check(TenonLayerGetSummary(get(), summary.allocate(), summary.length(),
-      nullptr));
-  return summary.take();
-}
 inline LinearOp LinearOp::allocate(const Layout& from, const Layout& to, Ints at,
     TenonDataType type, const Where& where) {
   detail::checkLength("tenon::LinearOp::allocate: at", at.size(),
@@ -348,26 +338,6 @@ inline LinearOp LinearOp::memory(const Layout& layout, Text name, Ints low, Ints
 inline void LinearOp::registerType(Text name, const TenonLinearOpFunctions& functions,
     const Where& where) {
   detail::Call(where).check(TenonLinearOpRegister(name.get(), &functions));
-}
-inline Plan Plan::named(Text nameOrPath, TenonInt batch, const Where& where) {
-  Plan plan;
-  detail::Call(where).check(TenonPlanCreateNamed(nameOrPath.get(), batch, plan.out()));
-  return plan;
-}
-inline double Plan::publishedSeconds(Text equation, TenonInt rows, TenonInt columns,
-    TenonInt convRows, TenonInt convColumns, const Where& where) const {
-  double seconds{};
-  detail::Call(where).check(TenonPlanGetPublishedSeconds(get(), equation.get(), rows, columns,
-      convRows, convColumns, &seconds));
-  return seconds;
-}
-inline Plan::CountConversionResult Plan::countConversion(Text from, Text to, TenonInt processes,
-    Ints shape, const Where& where) {
-  TenonInt messages{};
-  TenonInt elements{};
-  detail::Call(where).check(TenonPlanCountConversion(from.get(), to.get(), processes,
-      static_cast<int>(shape.size()), shape.data(), &messages, &elements));
-  return {messages, elements};
 }
 inline PlacementList::PlacementList(Ints system, Ints sizes, const Where& where) {
   detail::Call(where).check(TenonPlacementListCreate(static_cast<int>(system.size()), system.data(),
@@ -397,11 +367,6 @@ inline ReductionPrograms::ReductionPrograms(const PlacementList& list, TenonInt 
 inline TenonInt ReductionPrograms::count(const Where& where) const {
   TenonInt count{};
   detail::Call(where).check(TenonReductionProgramsGetCount(get(), &count));
-  return count;
-}
-inline TenonInt ReductionPrograms::countOfSize(int size, const Where& where) const {
-  TenonInt count{};
-  detail::Call(where).check(TenonReductionProgramsGetCountOfSize(get(), size, &count));
   return count;
 }
 inline int ReductionPrograms::size(TenonInt index, const Where& where) const {
@@ -1262,6 +1227,17 @@ inline Partition& Partition::setStream(void* stream, const Where& where) {
   detail::Call(where).check(TenonPartitionSetStream(get(), stream));
   return *this;
 }
+inline Plan::Plan(const Layer& network, TenonInt batch, const Where& where) {
+  detail::Call(where).check(TenonPlanCreate(network.get(), batch, out()));
+}
+inline Plan& Plan::setInput(const Layout& layout, const Where& where) {
+  detail::Call(where).check(TenonPlanSetInput(get(), layout.get()));
+  return *this;
+}
+inline Plan& Plan::setOutput(const Layout& layout, const Where& where) {
+  detail::Call(where).check(TenonPlanSetOutput(get(), layout.get()));
+  return *this;
+}
 inline Plan& Plan::setMachine(const Machine& machine, const Where& where) {
   detail::Call(where).check(TenonPlanSetMachine(get(), machine.get()));
   return *this;
@@ -1272,15 +1248,19 @@ inline void Plan::fix(Text layer, Text word, const Where& where) {
 inline void Plan::search(const Where& where) {
   detail::Call(where).check(TenonPlanSearch(get()));
 }
+inline void Plan::setUp(const Where& where) {
+  detail::Call(where).check(TenonPlanSetUp(get()));
+}
+inline void Plan::save(Text path, const Where& where) const {
+  detail::Call(where).check(TenonPlanSave(get(), path.get()));
+}
+inline void Plan::load(Text path, const Where& where) {
+  detail::Call(where).check(TenonPlanLoad(get(), path.get()));
+}
 inline double Plan::number(Text layer, Text name, const Where& where) const {
   double value{};
   detail::Call(where).check(TenonPlanGetNumber(get(), layer.get(), name.get(), &value));
   return value;
-}
-inline TenonInt Plan::layerCount(const Where& where) const {
-  TenonInt count{};
-  detail::Call(where).check(TenonPlanGetLayerCount(get(), &count));
-  return count;
 }
 inline std::string Plan::layerName(TenonInt index, const Where& where) const {
   detail::TextBuffer name;
@@ -1296,26 +1276,6 @@ inline std::string Plan::text(Text layer, Text name, const Where& where) const {
   detail::Call(where).check(TenonPlanGetText(get(), layer.get(), name.get(), text.allocate(),
       text.length(), nullptr));
   return text.take();
-}
-inline Plan::Plan(const Layer& network, TenonInt batch, const Where& where) {
-  detail::Call(where).check(TenonPlanCreate(network.get(), batch, out()));
-}
-inline Plan& Plan::setInput(const Layout& layout, const Where& where) {
-  detail::Call(where).check(TenonPlanSetInput(get(), layout.get()));
-  return *this;
-}
-inline Plan& Plan::setOutput(const Layout& layout, const Where& where) {
-  detail::Call(where).check(TenonPlanSetOutput(get(), layout.get()));
-  return *this;
-}
-inline void Plan::setUp(const Where& where) {
-  detail::Call(where).check(TenonPlanSetUp(get()));
-}
-inline void Plan::save(Text path, const Where& where) const {
-  detail::Call(where).check(TenonPlanSave(get(), path.get()));
-}
-inline void Plan::load(Text path, const Where& where) {
-  detail::Call(where).check(TenonPlanLoad(get(), path.get()));
 }
 inline void Plan::report(const Where& where) {
   detail::Call(where).check(TenonPlanReport(get()));

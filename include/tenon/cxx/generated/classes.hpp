@@ -12,7 +12,6 @@
 #include <tenon/ext/error.h>
 #include <tenon/ext/layer.h>
 #include <tenon/ext/linearop.h>
-#include <tenon/ext/plan.h>
 #include <tenon/ext/reduction.h>
 
 #include <string>
@@ -215,8 +214,6 @@ public:
   /** Fills with normally distributed random numbers. TenonDTensorFillNormal() */
   void fillNormal(TenonInt seed, TenonInt stream, double mean, double deviation,
       const Where& where = Where::current());
-  /** Fills every local array with independent random numbers. TenonDTensorFillTest() */
-  void fillTest(TenonInt seed, bool integers, const Where& where = Where::current());
   /** Computes the Euclidean norm. TenonDTensorNorm() */
   double norm(const Where& where = Where::current()) const;
   /** Computes the pairing of a tensor with one in the dual layout. TenonDTensorPairing() */
@@ -395,8 +392,6 @@ public:
   /** Returns the shape of an input, or of the target, of an example. TenonLayerGetExampleShape() */
   std::vector<TenonInt> exampleShape(TenonInt seed, int tensor,
       const Where& where = Where::current()) const;
-  /** Returns what views say of the settings of a layer. TenonLayerGetSummary() */
-  std::string summary(const Where& where = Where::current()) const;
   /** Sets the element type of input, parameters and output. TenonLayerSetDataType() */
   Layer& setDataType(TenonDataType type, const Where& where = Where::current());
   /** Sets the memory space of input, parameters and output. TenonLayerSetSpace() */
@@ -710,8 +705,6 @@ public:
       const Where& where = Where::current());
   /** Returns the number of programs. TenonReductionProgramsGetCount() */
   TenonInt count(const Where& where = Where::current()) const;
-  /** Returns the number of programs of a given size. TenonReductionProgramsGetCountOfSize() */
-  TenonInt countOfSize(int size, const Where& where = Where::current()) const;
   /** Returns the number of steps of a program. TenonReductionProgramsGetSize() */
   int size(TenonInt index, const Where& where = Where::current()) const;
   /** Returns a program in the notation at the top of this file. TenonReductionProgramsGetText() */
@@ -741,45 +734,28 @@ public:
   }
   /** Creates a plan for a network of layers. TenonPlanCreate() */
   Plan(const Layer& network, TenonInt batch, const Where& where = Where::current());
-  /** Creates a plan for a network. TenonPlanCreateNamed() */
-  static Plan named(Text nameOrPath, TenonInt batch, const Where& where = Where::current());
-  /** What countConversion() returns. */
-  struct CountConversionResult {
-    TenonInt messages;
-    TenonInt elements;
-  };
-  /** Counts what a conversion between two properties sends as one exchange.
-   *  TenonPlanCountConversion() */
-  static CountConversionResult countConversion(Text from, Text to, TenonInt processes, Ints shape,
-      const Where& where = Where::current());
-  /** Returns the cost of one training iteration by a published equation.
-   *  TenonPlanGetPublishedSeconds() */
-  double publishedSeconds(Text equation, TenonInt rows, TenonInt columns, TenonInt convRows,
-      TenonInt convColumns, const Where& where = Where::current()) const;
+  /** Sets the layout of the input, which the plan does not choose then. TenonPlanSetInput() */
+  Plan& setInput(const Layout& layout, const Where& where = Where::current());
+  /** Sets the layout of the output, which the plan does not choose then. TenonPlanSetOutput() */
+  Plan& setOutput(const Layout& layout, const Where& where = Where::current());
   /** Sets the machine that the processes run on. TenonPlanSetMachine() */
   Plan& setMachine(const Machine& machine, const Where& where = Where::current());
   /** Fixes the word of a layer. TenonPlanFix() */
   void fix(Text layer, Text word, const Where& where = Where::current());
   /** Finds the plan that takes the least time. TenonPlanSearch() */
   void search(const Where& where = Where::current());
-  /** Returns a number of the plan, or of one of its layers. TenonPlanGetNumber() */
-  double number(Text layer, Text name, const Where& where = Where::current()) const;
-  /** Returns the number of planned layers. TenonPlanGetLayerCount() */
-  TenonInt layerCount(const Where& where = Where::current()) const;
-  /** Returns the name of a planned layer. TenonPlanGetLayerName() */
-  std::string layerName(TenonInt index, const Where& where = Where::current()) const;
-  /** Returns the word of a layer, or the best other one. TenonPlanGetText() */
-  std::string text(Text layer, Text name, const Where& where = Where::current()) const;
-  /** Sets the layout of the input, which the plan does not choose then. TenonPlanSetInput() */
-  Plan& setInput(const Layout& layout, const Where& where = Where::current());
-  /** Sets the layout of the output, which the plan does not choose then. TenonPlanSetOutput() */
-  Plan& setOutput(const Layout& layout, const Where& where = Where::current());
   /** Sets the network up as planned. TenonPlanSetUp() */
   void setUp(const Where& where = Where::current());
   /** Writes the plan to a file. TenonPlanSave() */
   void save(Text path, const Where& where = Where::current()) const;
   /** Takes the plan from a file in place of a search. TenonPlanLoad() */
   void load(Text path, const Where& where = Where::current());
+  /** Returns a number of the plan, or of one of its layers. TenonPlanGetNumber() */
+  double number(Text layer, Text name, const Where& where = Where::current()) const;
+  /** Returns the name of a planned layer. TenonPlanGetLayerName() */
+  std::string layerName(TenonInt index, const Where& where = Where::current()) const;
+  /** Returns the word of a layer, or the best other one. TenonPlanGetText() */
+  std::string text(Text layer, Text name, const Where& where = Where::current()) const;
   /** Prints predicted beside measured times, messages and bytes. TenonPlanReport() */
   void report(const Where& where = Where::current());
   /** What calibrate() returns. */

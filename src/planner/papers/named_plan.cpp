@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Plans of networks by name: which file that is, and which model prices it. A table has the shape of
+// its input and serves every model; a network of layers needs the shape, and only Tenon's own prices
+// know its layers.
+#include "planner/papers/named_plan.hpp"
+
+#include "planner/papers/t1_model.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/files/json_tree.hpp"
+#include "sys/files/part_file.hpp"
+#include "sys/files/share_folder.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+
+namespace tenon {
+
+namespace {
+
+// Finds the file of a name. Tables come first, and where there is neither the message lists the
+// tables.
+std::string findSource(const std::string& nameOrPath) {
+  std::error_code ignored;
+  const std::string file = nameOrPath + ".json";
+  for (const std::string& share : shareFolders()) {
+    const std::filesystem::path networks = std::filesystem::path(share) / "networks";
+    if (!std::filesystem::exists(networks / "tables" / file, ignored) &&
+        std::filesystem::exists(networks / file, ignored))
+      return findNetworkFile(nameOrPath);
+  }
+  return findDataFile(nameOrPath, "network table", "networks/tables", {});
+}
+
+} // namespace
+
+NetworkSource readNetworkSource(const std::string& nameOrPath) {
+  const std::string path = findSource(nameOrPath);
+  const std::string text = readWholeFile(path, "network");
+  const JsonNode tree = parseJson(text, path);
+  const JsonView root(tree, path);
+  NetworkSource source{.name = nameOrPath, .table = {}, .layers = {}};
+  // Planning without MPI has no user's types, so none of them is known here.
+  if (root.at("format").text().starts_with("tenon-network-table"))
+    source.table = parseNetworkTable(text, path);
+  else
+    source.layers = parseNetwork(
+        text, path, [](const std::string&) { return std::unique_ptr<Declaration>(); },
+        kMostProcesses);
+  return source;
+}
+
+namespace {
+
+// These are set by name alone, and no object reads them from options, so that the tables of options
+// do not list them.
+constexpr OptionSpec kNamedOptions[] = {
+    {"cost_model", OptionSpec::Choice, "t1",
+     "cost model of a plan: t1, communication with one latency and bandwidth; own, what Tenon runs",
+     "t1|own"},
+    {"data_type", OptionSpec::Choice, "float32", "(model own) data type of the network",
+     "float32|float64"},
+};
+
+} // namespace
+
+NamedPlan::NamedPlan(NetworkSource network, Index batch)
+    : NetworkPlan(network.name, batch, kNamedOptions), source_(std::move(network)) {}
+
+void NamedPlan::takeOver(Settings after, const Settings::Names& names) {
+  checkShape(after.find<std::vector<Index>>("input_shape").value_or(Shape()));
+  NetworkPlan::takeOver(std::move(after), names);
+}
+
+void NamedPlan::checkShape(const Shape& shape) const {
+  if (source_.table && !shape.empty() && shape != source_.table->inputShape())
+    throw Error(
+        TENON_ERR_SHAPE,
+        fmt::format("the input of the network table '{}' has shape [{}], which nothing else "
+                    "than the table sets, but [{}] was given; leave the shape out, or plan "
+                    "a network of layers",
+                    source_.name, fmt::join(source_.table->inputShape(), ","),
+                    fmt::join(shape, ",")));
+}
+
+const NetworkTable& NamedPlan::table(const std::string& who) const {
+  if (!source_.table)
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("{} needs a network table, but '{}' is a network of layers; use model own", who,
+                    source_.name));
+  return *source_.table;
+}
+
+DeclaredNetwork NamedPlan::layers() const {
+  DeclaredNetwork network = source_.table ? declareNetwork(*source_.table, batch())
+                                          : declareNetwork(*source_.layers, inputShape());
+  network.elementBytes = value<std::string>("data_type") == "float64" ? 8 : 4;
+  return network;
+}
+
+// Refuses what T1 cannot price, which would be ignored in silence.
+void NamedPlan::checkTogether() const {
+  NetworkPlan::checkTogether();
+  if (isT1() && !asksForTrainingAlone())
+    throw Error(TENON_ERR_SUPPORT,
+                "model t1 prices training without overlap, with an input that lies anywhere; use "
+                "model own for another objective, for pinned layouts and for overlap");
+}
+
+std::unique_ptr<CostModel> NamedPlan::prices(const FineGrid& grid) const {
+  if (!isT1())
+    return NetworkPlan::prices(grid);
+  return std::make_unique<T1Model>(table("model t1"), batch(), grid, paperLink(),
+                                   inputChannels().value_or(false));
+}
+
+double NamedPlan::publishedSeconds(const std::string& equation, const PaperGrid& grid,
+                                   const PaperGrid& convolutions) const {
+  return publishedCost(equation, table("a published equation"), batch(), grid, convolutions,
+                       paperLink());
+}
+
+} // namespace tenon

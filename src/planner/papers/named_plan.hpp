@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The plan of a network that is known by its name or file alone, so that nothing of it runs: a table
+// of sizes, for the papers' models and for Tenon's own prices, or a network of layers, for these.
+#pragma once
+
+#include "planner/network_plan.hpp"
+#include "planner/papers/network_table.hpp"
+#include "planner/papers/published_costs.hpp"
+
+namespace tenon {
+
+// A table or a network file of layers (declaration/core/network_file.hpp), told apart by its format.
+struct NetworkSource {
+  std::string name;
+  std::optional<NetworkTable> table;
+  std::optional<LayerDescription> layers; // one of the two
+};
+
+// Reads a network by its name in share/tenon/networks/tables or share/tenon/networks, or from a
+// path, which is a word with a slash or the ending .json. Throws TENON_ERR_FILE and
+// TENON_ERR_FORMAT as those that read them do.
+NetworkSource readNetworkSource(const std::string& nameOrPath);
+
+class NamedPlan final : public NetworkPlan {
+public:
+  // Throws TENON_ERR_ARG unless the batch is at least 1.
+  NamedPlan(NetworkSource network, Index batch);
+
+  // Seconds by an equation of published_costs.hpp. Throws TENON_ERR_SUPPORT without a table.
+  double publishedSeconds(const std::string& equation, const PaperGrid& grid,
+                          const PaperGrid& convolutions) const;
+
+private:
+  void takeOver(Settings after, const Settings::Names& names) override;
+  DeclaredNetwork layers() const override;
+  std::unique_ptr<CostModel> prices(const FineGrid& grid) const override;
+  void checkTogether() const override;
+  void checkShape(const Shape& shape) const;
+  const NetworkTable& table(const std::string& who) const;
+  T1Link paperLink() const { return {link().latency, 1 / link().bandwidth}; }
+  bool isT1() const { return value<std::string>("cost_model") == "t1"; }
+
+  NetworkSource source_;
+};
+
+} // namespace tenon
