@@ -30,7 +30,7 @@ Index addressOf(const std::vector<Index>& cell, const Strides& strides) {
 bool areDistinct(const Shape& extent, const Strides& strides) {
   std::map<Index, int> seen;
   std::vector<Index> cell(extent.size(), 0);
-  for (Index n = 0; n < cells(extent); ++n) {
+  for (Index n = 0; n < elements(extent); ++n) {
     if (seen[addressOf(cell, strides)]++ > 0)
       return false;
     for (std::size_t d = 0; d < extent.size() && ++cell[d] == extent[d]; ++d)

@@ -116,8 +116,8 @@ TEST(Layout, RootHoldsAloneAndTheRestIsEmpty) {
   const Layout layout(
       {.shape = {4, 3}, .grid = Grid::make({2, 2}), .properties = parseProperties("R,S1")});
   EXPECT_EQ(layout.boxOfRank(1), (Box{{0, 4}, {2, 3}}));
-  EXPECT_EQ(cells(layout.boxOfRank(2)), 0);
-  EXPECT_EQ(cells(layout.boxOfRank(7)), 0);
+  EXPECT_EQ(elements(layout.boxOfRank(2)), 0);
+  EXPECT_EQ(elements(layout.boxOfRank(7)), 0);
 }
 
 TEST(Layout, DualSwapsBAndPAndGAndGStar) {

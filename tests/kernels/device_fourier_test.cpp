@@ -44,7 +44,7 @@ struct DeviceFourier : ::testing::Test {
     Draw draw(52);
     Transform onHost(std::make_shared<KernelContext>(), Backend::Reference, c.dims, c.rows),
         onDevice(deviceContext(), backend, c.dims, c.rows);
-    const Index cells = c.rows * c.cells(), numbers = 2 * c.rows * c.modes();
+    const Index cells = c.rows * c.elements(), numbers = 2 * c.rows * c.modes();
     for (const Pass& pass : analyses(c.rows))
       expectAlike(onHost, onDevice, pass, draw.reals<T>(cells, -1, 1), numbers,
                   backendName(backend));

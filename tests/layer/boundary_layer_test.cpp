@@ -122,8 +122,8 @@ Reference convolve(const Config& config, const PaddedInput& padded, const Values
   const auto kernel = makeConvolution<double>(
       {config.input[0], kChannels, kOutputs, padded.window(out)}, Backend::Reference);
   Reference r;
-  r.y.resize(cells(out));
-  r.tangent.resize(cells(out));
+  r.y.resize(elements(out));
+  r.tangent.resize(elements(out));
   r.dw.resize(w.size());
   r.db.resize(b.size());
   Values dPadded(x.size());
@@ -141,8 +141,8 @@ Reference pool(const Config& config, const PaddedInput& padded, const Values& x,
   const auto kernel = makePooling<double>(
       {config.input[0] * kChannels, padded.window(out), config.pooling()}, Backend::Reference);
   Reference r;
-  r.y.resize(cells(out));
-  r.tangent.resize(cells(out));
+  r.y.resize(elements(out));
+  r.tangent.resize(elements(out));
   Values dPadded(x.size());
   std::vector<char> workspace(kernel->workspaceBytes());
   kernel->forward(x.data(), r.y.data(), workspace.data());
@@ -173,7 +173,8 @@ double shareOf(const Layout& layout, int position) {
 
 SecondInput tensorInput(const PaddedInput& padded, const Layout& layout, unsigned seed,
                         double elsewhere, TenonDataType type) {
-  SecondInput made{tensor(layout, type), Values(static_cast<std::size_t>(cells(padded.extent())))};
+  SecondInput made{tensor(layout, type),
+                   Values(static_cast<std::size_t>(elements(padded.extent())))};
   std::mt19937 engine(seed);
   for (double& value : made.padded)
     value = std::uniform_int_distribution<int>(-64, 64)(engine) / 64.0;
@@ -202,7 +203,7 @@ SecondInput numberInput(const PaddedInput& padded, const Layout& layout, unsigne
                         TenonDataType type) {
   SecondInput made{tensor(layout, type), {}};
   fillValid(*made.v, seed);
-  made.padded.assign(static_cast<std::size_t>(cells(padded.extent())), gathered(*made.v).at(0));
+  made.padded.assign(static_cast<std::size_t>(elements(padded.extent())), gathered(*made.v).at(0));
   return made;
 }
 
@@ -214,7 +215,7 @@ Values paddedSum(const PaddedInput& padded, const DTensor& dv) {
   bool counts = layout.isHolder(here);
   for (int axis = 0; counts && axis < layout.grid().axes(); ++axis)
     counts = !layout.property(axis).isBroadcast() || layout.grid().coordinate(here, axis) == 0;
-  Values sum(static_cast<std::size_t>(cells(padded.extent())), 0), local = test::localCells(dv);
+  Values sum(static_cast<std::size_t>(elements(padded.extent())), 0), local = test::localCells(dv);
   const Box held = layout.box(here);
   std::size_t n = 0;
   test::forEach(extents(held), [&](std::vector<Index> index) {
@@ -282,7 +283,7 @@ struct BoundaryStep {
     tangent = tensor(layer->outputLayout(), type);
     dy = tensor(layer->outputLayout().dual(), type);
     const double untouched = std::numeric_limits<double>::quiet_NaN();
-    const Values nothing(static_cast<std::size_t>(cells(padded.extent())), 0);
+    const Values nothing(static_cast<std::size_t>(elements(padded.extent())), 0);
     v.padded = Values(nothing.size(), kConstant);
     vDirection.padded = nothing;
     if (inputs.size() > 1) {

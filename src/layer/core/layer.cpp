@@ -34,15 +34,15 @@ std::string trafficText(const Passage& toUse) {
     for (const LinearOp* conversion : toUse) {
       const Traffic its = conversion->trafficOf(rank).value();
       sent.messages += its.messages;
-      sent.cells += its.cells;
+      sent.elements += its.elements;
     }
     most.messages = std::max(most.messages, sent.messages);
-    most.cells = std::max(most.cells, sent.cells);
-    all += sent.cells;
+    most.elements = std::max(most.elements, sent.elements);
+    all += sent.elements;
   }
   const Index size = dataTypeSize(first.domainType());
   return fmt::format("at most {}, {} B per rank; {} B total", counted(most.messages, "message"),
-                     most.cells * size, all * size);
+                     most.elements * size, all * size);
 }
 
 std::string viewLine(const std::string& label, const Layout& layout, const Grid& named,

@@ -46,9 +46,9 @@ Strides packedStrides(const DTensor& x) {
 
 // The log counts what MPI is given, since what its algorithm then sends is not known.
 template <class T>
-void count(Index cells) {
-  if (cells > 0)
-    logMessage(cells * static_cast<Index>(sizeof(T)));
+void count(Index elements) {
+  if (elements > 0)
+    logMessage(elements * static_cast<Index>(sizeof(T)));
 }
 
 // The extents of a piece in the whole array. Where no dimension is cut (dim is -1) pieces are runs
@@ -139,14 +139,14 @@ void CollectiveStep::end(const Action& action) {
     unpackWhole<T>(action, whole<T>());
 }
 
-// Returns where MPI and the host can read what kernels left in `cells`, which lie in the buffer or
+// Returns where MPI and the host can read what kernels left in `elements`, which lie in the buffer or
 // in an array. The host waits for the copy, since MPI reads at once.
 template <class T>
-const T* CollectiveStep::sent(Wire& wire, const T* cells, Index count) {
+const T* CollectiveStep::sent(Wire& wire, const T* elements, Index count) {
   if (!wire.isStaged())
-    return cells;
+    return elements;
   wire.packed();
-  wire.send(0, cells, count * static_cast<Index>(sizeof(T)), ready_);
+  wire.send(0, elements, count * static_cast<Index>(sizeof(T)), ready_);
   ready_.synchronise();
   return reinterpret_cast<const T*>(wire.bytes());
 }
@@ -158,7 +158,7 @@ const T* CollectiveStep::arrived(Wire& wire, const T* bytes, Index count) {
     return bytes;
   wire.receive(0, count * static_cast<Index>(sizeof(T)));
   wire.received();
-  return reinterpret_cast<const T*>(wire.cells());
+  return reinterpret_cast<const T*>(wire.elements());
 }
 
 // Returns the elements of the whole piece by piece, each piece row-major: in the array itself, if
@@ -168,8 +168,8 @@ template <class T>
 const T* CollectiveStep::packedWhole(const DTensor& x, bool mayChange) {
   Wire& wire = wires_->whole;
   if ((!mayChange || wire.isStaged()) && x.isContiguous() && piecesFollow(x.extent(), pieces_))
-    return sent(wire, x.data<T>(), pieces_.cells);
-  auto* buffer = reinterpret_cast<T*>(wire.cells());
+    return sent(wire, x.data<T>(), pieces_.elements);
+  auto* buffer = reinterpret_cast<T*>(wire.elements());
   for (int c = 0; c < (pieces_.dim < 0 ? 1 : ranks_); ++c) {
     const auto extent = extentOfPiece(x.extent(), pieces_, c);
     const Index before = pieces_.dim < 0 ? 0 : pieces_.cuts[c] * x.strides()[pieces_.dim];
@@ -177,7 +177,7 @@ const T* CollectiveStep::packedWhole(const DTensor& x, bool mayChange) {
                  x.strides().data(), buffer + offsets_[c],
                  packedStrides(extent.data(), x.rank()).data());
   }
-  return sent(wire, static_cast<const T*>(buffer), pieces_.cells);
+  return sent(wire, static_cast<const T*>(buffer), pieces_.elements);
 }
 
 template <class T>
@@ -185,7 +185,7 @@ const T* CollectiveStep::packedPiece(const DTensor& x) {
   Wire& wire = wires_->parts;
   if (x.isContiguous())
     return sent(wire, x.data<T>(), x.localElements());
-  auto* buffer = reinterpret_cast<T*>(wire.cells());
+  auto* buffer = reinterpret_cast<T*>(wire.elements());
   blockCombine(x.context(), Combine::Copy, x.rank(), x.extent().data(), x.data<T>(),
                x.strides().data(), buffer, packedStrides(x).data());
   return sent(wire, static_cast<const T*>(buffer), x.localElements());
@@ -206,7 +206,7 @@ void CollectiveStep::unpackWhole(const Action& action, const T* from) {
   DTensor& y = *action.y;
   if (y.localElements() == 0 || from == y.mutableData<T>())
     return;
-  from = arrived(wires_->whole, from, pieces_.cells);
+  from = arrived(wires_->whole, from, pieces_.elements);
   for (int c = 0; c < (pieces_.dim < 0 ? 1 : ranks_); ++c) {
     const auto extent = extentOfPiece(y.extent(), pieces_, c);
     const Index before = pieces_.dim < 0 ? 0 : pieces_.cuts[c] * y.strides()[pieces_.dim];
@@ -247,7 +247,7 @@ void CollectiveStep::startScatterOfAddends(const T* whole) {
                           arrivalCounts_.data(), arrivalOffsets_.data(), mpiType<T>(), line_->mpi(),
                           &request_),
            "MPI_Ialltoallv");
-  count<T>(pieces_.cells - counts_[me]);
+  count<T>(pieces_.elements - counts_[me]);
   arrayCombine(*context_, Combine::Copy, counts_[me], whole + offsets_[me],
                parts<T>() + arrivalOffsets_[me]);
 }
@@ -266,20 +266,22 @@ const T* CollectiveStep::sumOfAddends() {
 // before it and is done. Who adds what depends on coordinates alone.
 template <class T>
 void CollectiveStep::sumAlongTree() {
-  const int me = pieces_.coordinate, cells = static_cast<int>(pieces_.cells);
+  const int me = pieces_.coordinate, elements = static_cast<int>(pieces_.elements);
   for (int step = 1; step < ranks_; step *= 2) {
     if (me % (2 * step) != 0) {
-      checkMpi(MPI_Isend(whole<T>(), cells, mpiType<T>(), me - step, kTag, line_->mpi(), &request_),
-               "MPI_Isend");
+      checkMpi(
+          MPI_Isend(whole<T>(), elements, mpiType<T>(), me - step, kTag, line_->mpi(), &request_),
+          "MPI_Isend");
       wait(me - step);
-      return count<T>(cells);
+      return count<T>(elements);
     }
     if (me + step >= ranks_)
       continue;
-    checkMpi(MPI_Irecv(parts<T>(), cells, mpiType<T>(), me + step, kTag, line_->mpi(), &request_),
-             "MPI_Irecv");
+    checkMpi(
+        MPI_Irecv(parts<T>(), elements, mpiType<T>(), me + step, kTag, line_->mpi(), &request_),
+        "MPI_Irecv");
     wait(me + step);
-    arrayCombine(*context_, Combine::Add, cells, parts<T>(), whole<T>());
+    arrayCombine(*context_, Combine::Add, elements, parts<T>(), whole<T>());
   }
 }
 
@@ -294,10 +296,10 @@ void CollectiveStep::gatherToRoot(const T* piece) {
 
 template <class T>
 void CollectiveStep::spread(T* whole) {
-  checkMpi(
-      MPI_Ibcast(whole, static_cast<int>(pieces_.cells), mpiType<T>(), 0, line_->mpi(), &request_),
-      "MPI_Ibcast");
-  count<T>(pieces_.coordinate == 0 ? pieces_.cells : 0);
+  checkMpi(MPI_Ibcast(whole, static_cast<int>(pieces_.elements), mpiType<T>(), 0, line_->mpi(),
+                      &request_),
+           "MPI_Ibcast");
+  count<T>(pieces_.coordinate == 0 ? pieces_.elements : 0);
 }
 
 // Waits for the request. If that takes long, the rank at the coordinate is named, or without one
@@ -357,7 +359,7 @@ CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, Tenon
   }
   // parts() holds the addends of the own piece from all ranks, or along a tree one whole array of
   // another rank.
-  mostAddends_ = std::max(pieces_.cells, static_cast<Index>(ranks_) * own);
+  mostAddends_ = std::max(pieces_.elements, static_cast<Index>(ranks_) * own);
   // The wires are made now, so that the first action allocates nothing.
   wires(space);
 }
@@ -367,7 +369,7 @@ CollectiveStep::Wires& CollectiveStep::wires(Space space) {
     const Index size = dataTypeSize(domainType());
     const KernelContextPtr context = contextOf(comm(), space);
     return std::unique_ptr<Wires>(
-        new Wires{.whole = {pieces_.cells * size, title() + " whole", context},
+        new Wires{.whole = {pieces_.elements * size, title() + " whole", context},
                   .parts = {mostAddends_ * size, title() + " parts", context}});
   });
 }

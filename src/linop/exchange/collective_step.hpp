@@ -5,7 +5,7 @@
 //
 // Copies of a sum are equal bit by bit, also on ranks that sum the same addends in another line of
 // the grid. MPI promises neither for its own reductions, which may depend on a rank's place, so
-// they are not used: each cell is summed on one rank and then copied. Either every rank gets the
+// they are not used: each element is summed on one rank and then copied. Either every rank gets the
 // addends of its piece from all others at once and adds them in the order of their coordinates (so
 // the bits are those of the exchange along this axis), or short arrays are added along a binomial
 // tree of fixed order.
@@ -49,7 +49,7 @@ private:
   template <class T>
   void end(const Action& action);
   template <class T>
-  const T* sent(Wire& wire, const T* cells, Index count);
+  const T* sent(Wire& wire, const T* elements, Index count);
   template <class T>
   const T* arrived(Wire& wire, const T* bytes, Index count);
   template <class T>
@@ -90,10 +90,10 @@ private:
   CollectivePieces pieces_;
   int ranks_;
   std::vector<int> peers_;                          // ranks by coordinate
-  std::vector<int> counts_, offsets_;               // of the pieces, in cells
+  std::vector<int> counts_, offsets_;               // of the pieces, in elements
   std::vector<int> toOthers_;                       // counts_, nothing for the rank itself
   std::vector<int> arrivalCounts_, arrivalOffsets_; // addends of the own piece, by coordinate
-  Index mostAddends_ = 0;                           // cells
+  Index mostAddends_ = 0;                           // elements
   PerSpace<Wires> bySpace_;
   Wires* wires_ = nullptr; // of the action in flight
   Event ready_;

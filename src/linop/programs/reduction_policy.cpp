@@ -59,12 +59,14 @@ void takeIfCheaper(ReductionChoice& choice, const Cheapest& best, const std::str
       choice.taken ? "by a program" : "as mpi", 1e6 * best.seconds, other, 1e6 * otherSeconds);
 }
 
-void chooseByRates(ReductionChoice& choice, Index cells, Index cellBytes, double routeSeconds) {
+void chooseByRates(ReductionChoice& choice, Index elements, Index elementBytes,
+                   double routeSeconds) {
   const Hierarchy& hierarchy = choice.plan.hierarchy;
   const LinkRates& rates = choice.plan.rates;
   const auto secondsOf = [&](const Program& program) {
-    return priceOfSteps(reductionSteps(program, hierarchy, cells, cells * cellBytes, rates),
-                        cellBytes, rates);
+    return priceOfSteps(
+        reductionSteps(program, hierarchy, elements, elements * elementBytes, rates), elementBytes,
+        rates);
   };
   takeIfCheaper(choice, cheapestOf(hierarchy, secondsOf), "the route", routeSeconds);
 }
@@ -118,7 +120,7 @@ Hierarchy levelsOf(const ReductionPolicy& policy, const std::optional<Machine>& 
 } // namespace
 
 ReductionChoice chooseReduction(const ReductionPolicy& policy, const Layout& domain,
-                                const std::vector<int>& axes, int ranks, Index cellBytes,
+                                const std::vector<int>& axes, int ranks, Index elementBytes,
                                 double routeSeconds, const LinkRates& rates) {
   ReductionChoice choice;
   choice.plan.rates = rates;
@@ -147,11 +149,11 @@ ReductionChoice chooseReduction(const ReductionPolicy& policy, const Layout& dom
   // Each group is one rank, so that there is nothing to sum.
   if (choice.plan.hierarchy.empty())
     return choice;
-  const Index cells = mostCells(domain);
+  const Index elements = mostElements(domain);
   if (machine) {
-    chooseBySimulation(choice, *machine, domain, axes, cells * cellBytes);
+    chooseBySimulation(choice, *machine, domain, axes, elements * elementBytes);
   } else if (policy.automatic) {
-    chooseByRates(choice, cells, cellBytes, routeSeconds);
+    chooseByRates(choice, elements, elementBytes, routeSeconds);
   } else if (!policy.programs.empty()) {
     choice.plan.program = fittingProgram(policy.programs, choice.plan.hierarchy);
     choice.taken = true;

@@ -76,7 +76,7 @@ constexpr double kWorthwhile = 0.8;
 // that a given program needs, or if no given program reduces over them, and the errors of reading
 // the machine file.
 ReductionChoice chooseReduction(const ReductionPolicy& policy, const Layout& domain,
-                                const std::vector<int>& axes, int ranks, Index cellBytes,
+                                const std::vector<int>& axes, int ranks, Index elementBytes,
                                 double routeSeconds, const LinkRates& rates);
 
 } // namespace tenon
