@@ -215,7 +215,8 @@ TENON_EXTERN TenonErrorCode TenonCheckpointReadLatest(TenonCheckpoint checkpoint
  *
  *  For SIGTERM, say, which batch systems send before a job's time is over: ask
  *  TenonCheckpointGetSignal() after each step, write a last checkpoint and stop. Off by default.
- *  Only one signal of a process is noted at a time, until the checkpoint is destroyed.
+ *  A checkpoint notes one signal, until it is destroyed; several may note the same signal, of which
+ *  each is told, or others. The last to let go of one restores what the program had set for it.
  *
  *  @param[in] checkpoint  checkpoint
  *  @param[in] signal      number of the signal, such as SIGTERM; 0: off

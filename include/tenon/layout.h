@@ -123,8 +123,9 @@ TENON_EXTERN TenonErrorCode TenonLayoutCreateLike(TenonLayout model,
 
 /** @brief Sets the global extents. Local; call on all ranks.
  *
- *  A dimension whose extent changes loses its split points and its halo; if the number of
- *  dimensions changes, all dimensions do.
+ *  A dimension whose extent changes loses its split points, and a halo set by
+ *  TenonLayoutSetHaloBoxes(); the widths of TenonLayoutSetHalo() stay. If the number of dimensions
+ *  changes, every dimension loses all.
  *
  *  @param[in] layout  layout
  *  @param[in] ndim    number of tensor dimensions; must be 1 to 8

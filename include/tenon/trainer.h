@@ -101,7 +101,7 @@ TENON_EXTERN TenonErrorCode TenonTrainerCreate(TenonLayer network, TenonLayer lo
  *
  *  @param[in] trainer  trainer
  *  @param[in] dataset  dataset that is set up; held by reference
- *  @return TENON_ERR_STATE  the dataset is not set up */
+ *  @return TENON_ERR_STATE  the dataset is not set up, or the trainer is running */
 TENON_EXTERN TenonErrorCode TenonTrainerSetDataset(TenonTrainer trainer,
                                                    TenonDataset dataset) TENON_NOEXCEPT;
 
@@ -119,7 +119,8 @@ TENON_EXTERN TenonErrorCode TenonTrainerSetDataset(TenonTrainer trainer,
  *  @param[in] destroy   function called with the context when the trainer is destroyed or gets
  *                       other batches; not called if this call fails. May be NULL, in which case
  *                       nothing is called.
- *  @return TENON_ERR_ARG  count is out of range */
+ *  @return TENON_ERR_ARG    count is out of range
+ *  @return TENON_ERR_STATE  the trainer is running */
 TENON_EXTERN TenonErrorCode TenonTrainerSetBatches(TenonTrainer trainer, TenonInt count,
                                                    TenonDTensor x, TenonDTensor target,
                                                    TenonTrainerBatch function, void* context,
@@ -133,18 +134,22 @@ TENON_EXTERN TenonErrorCode TenonTrainerSetBatches(TenonTrainer trainer, TenonIn
  *
  *  @param[in] trainer  trainer
  *  @param[in] dataset  dataset that is set up, its batches of any size; held by reference
- *  @return TENON_ERR_STATE  the dataset is not set up */
+ *  @return TENON_ERR_STATE  the dataset is not set up, or the trainer is running */
 TENON_EXTERN TenonErrorCode TenonTrainerSetValidation(TenonTrainer trainer,
                                                       TenonDataset dataset) TENON_NOEXCEPT;
 
 /** @brief Sets a function that is called after each step, validation and epoch. Local; call on all
  *         ranks.
+ *
+ *  The callback itself may call this. It then keeps its context until it returns.
+ *
  *  @param[in] trainer   trainer
- *  @param[in] callback  function. May be NULL, in which case none is called.
+ *  @param[in] callback  function. May be NULL, in which case none is called, and a context that is
+ *                       passed is destroyed at once.
  *  @param[in] context   passed to the function. May be NULL, in which case it gets NULL.
  *  @param[in] destroy   function called with the context when the trainer is destroyed or gets
- *                       another callback; not called if this call fails. May be NULL, in which case
- *                       nothing is called. */
+ *                       another callback or none; not called if this call fails. May be NULL, in
+ *                       which case nothing is called. */
 TENON_EXTERN TenonErrorCode TenonTrainerSetCallback(TenonTrainer trainer,
                                                     TenonTrainerCallback callback, void* context,
                                                     TenonTrainerDestroyer destroy) TENON_NOEXCEPT;
@@ -190,8 +195,14 @@ TENON_EXTERN TenonErrorCode TenonTrainerGetProgress(TenonTrainer trainer, TenonI
                                                     TenonInt* steps) TENON_NOEXCEPT;
 
 /** @brief Returns losses, NaN where there are none yet. Not collective.
+ *
+ *  Steps whose loss is not finite, which the optimizer leaves out with the setting not_finite
+ *  "warning", do not count in the mean of an epoch. An epoch all of whose steps are such has the
+ *  mean NaN, which is no improvement where it is reported to the optimizer.
+ *
  *  @param[in]  trainer     trainer
- *  @param[out] step        loss of the last step. May be NULL, in which case it is not returned.
+ *  @param[out] step        loss of the last step, as it was. May be NULL, in which case it is not
+ *                          returned.
  *  @param[out] epoch       mean of the steps of the present epoch, or of one that has just ended.
  *                          May be NULL, in which case it is not returned.
  *  @param[out] validation  loss of the last validation. May be NULL, in which case it is not

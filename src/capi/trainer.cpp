@@ -25,6 +25,14 @@ Ref<Dataset> datasetOf(TenonDataset handle) {
   return Ref<Dataset>::share(&deref(handle, "dataset"));
 }
 
+// For a call that replaces what a run works on. Whoever hands over a context asks for it first, since a call that fails
+// must not free that.
+Trainer& betweenRuns(TenonTrainer handle, const char* call) {
+  Trainer& trainer = deref(handle, "trainer");
+  trainer.checkChange(fmt::format("{}()", call));
+  return trainer;
+}
+
 // A user's context, which is freed with the last copy of the pointer.
 std::shared_ptr<void> owned(void* context, TenonTrainerDestroyer destroy) {
   return {context, [destroy](void* own) {
@@ -53,7 +61,7 @@ TenonErrorCode TenonTrainerCreate(TenonLayer network, TenonLayer loss, TenonOpti
 
 TenonErrorCode TenonTrainerSetDataset(TenonTrainer trainer, TenonDataset dataset) noexcept {
   return guard(__func__, [&] {
-    Trainer& own = deref(trainer, "trainer");
+    Trainer& own = betweenRuns(trainer, "TenonTrainerSetDataset");
     own.setBatches(own.batchesOf(datasetOf(dataset)));
   });
 }
@@ -62,7 +70,7 @@ TenonErrorCode TenonTrainerSetBatches(TenonTrainer trainer, TenonInt count, Teno
                                       TenonDTensor target, TenonTrainerBatch function,
                                       void* context, TenonTrainerDestroyer destroy) noexcept {
   return guard(__func__, [&] {
-    Trainer& own = deref(trainer, "trainer");
+    Trainer& own = betweenRuns(trainer, "TenonTrainerSetBatches");
     if (count < 1)
       throw Error(TENON_ERR_ARG,
                   fmt::format("an epoch has {} batches; it needs at least 1", count));
@@ -81,7 +89,7 @@ TenonErrorCode TenonTrainerSetBatches(TenonTrainer trainer, TenonInt count, Teno
 
 TenonErrorCode TenonTrainerSetValidation(TenonTrainer trainer, TenonDataset dataset) noexcept {
   return guard(__func__, [&] {
-    Trainer& own = deref(trainer, "trainer");
+    Trainer& own = betweenRuns(trainer, "TenonTrainerSetValidation");
     own.setValidation(own.batchesOf(datasetOf(dataset)));
   });
 }

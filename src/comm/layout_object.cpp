@@ -45,13 +45,14 @@ void LayoutObject::setUp() {
 }
 
 Layout gatherBoxes(Communicator& comm, const Box& mine, const std::optional<Shape>& shape) {
-  // The shape, or at least the number of dimensions, has to be agreed on first, as the all-gather
-  // below takes boxes of one size from all ranks.
+  // The shape and the dimensions of the boxes have to be agreed on first, as the all-gather below
+  // takes boxes of one size from all ranks.
   std::vector<Interval> all = collectively(
       comm, "the shape", [&] { return std::vector<Interval>(mine.size() * comm.size()); },
       [&](const auto&) {
-        return shape ? fmt::format("[{}]", fmt::join(*shape, ","))
-                     : fmt::format("none, in {} dimensions", mine.size());
+        return fmt::format("{}, boxes in {} dimensions",
+                           shape ? fmt::format("[{}]", fmt::join(*shape, ",")) : "none",
+                           mine.size());
       });
   const int count = static_cast<int>(mine.size() * sizeof(Interval));
   checkMpi(MPI_Allgather(mine.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, comm.mpi()),

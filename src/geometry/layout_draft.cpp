@@ -62,18 +62,21 @@ void LayoutDraft::setShape(Shape shape) {
     if (spec_.shape[d] == shape[d])
       continue;
     spec_.cuts[d].clear();
-    spec_.halos[d].reset();
-    widths_[d].reset();
+    forgetBoxes(d);
   }
   spec_.shape = std::move(shape);
+}
+
+// Widths fit any parts; boxes were given for those that are gone.
+void LayoutDraft::forgetBoxes(std::size_t dim) {
+  if (!widths_[dim])
+    spec_.halos[dim].reset();
 }
 
 void LayoutDraft::forgetParts(std::size_t dim) {
   spec_.splitAxes[dim].clear();
   spec_.cuts[dim].clear();
-  // Widths fit any parts; boxes were given for those that are gone.
-  if (!widths_[dim])
-    spec_.halos[dim].reset();
+  forgetBoxes(dim);
 }
 
 void LayoutDraft::setProperties(Properties properties) {

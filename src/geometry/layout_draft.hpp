@@ -13,8 +13,8 @@ public:
   explicit LayoutDraft(GridPtr grid);
   explicit LayoutDraft(const Layout& model);
 
-  // A dimension whose extent changes forgets its cuts and its halo; if the number of dimensions
-  // changes, all do.
+  // A dimension whose extent changes forgets its cuts and the boxes of its halo; the widths of a
+  // halo stay. If the number of dimensions changes, each forgets all.
   void setShape(Shape shape);
   // If other axes split a dimension than before, it forgets their order, its cuts and the boxes of
   // its halo; the widths of a halo stay.
@@ -39,6 +39,7 @@ private:
   };
 
   void checkDim(int dim) const;
+  void forgetBoxes(std::size_t dim);
   void forgetParts(std::size_t dim);
 
   LayoutSpec spec_;

@@ -19,19 +19,24 @@
 #include <csignal>
 #include <cstring>
 #include <iterator>
+#include <map>
 
 namespace tenon {
 
 namespace {
 
-// A signal that is noted instead of ending the process, such as the SIGTERM that comes before a job's time is over. There
-// is one for the whole process, since a handler has no context; the checkpoint that asked last decides which.
-volatile std::sig_atomic_t arrivedSignal = 0;
-int watchedSignal = 0;
-struct sigaction actionBefore {};
+// Signals that are noted instead of ending the process, such as the SIGTERM that comes before a job's time is over. They are
+// those of the whole process, since a handler has no context: checkpoints that ask for one signal share what is noted of it,
+// and the last of them to let go gives it back.
+struct WatchedSignal {
+  int holders = 0;
+  struct sigaction before {};
+};
+std::map<int, WatchedSignal> watchedSignals;
+volatile std::sig_atomic_t hasArrived[NSIG];
 
 extern "C" void tenonNoteSignal(int signal) {
-  arrivedSignal = signal;
+  hasArrived[signal] = 1;
 }
 
 // Whether a signal tells of a fault. Such a signal cannot be noted: a fault comes again when its handler returns, and
@@ -41,33 +46,49 @@ bool isFault(int signal) {
   return std::find(std::begin(kFaults), std::end(kFaults), signal) != std::end(kFaults);
 }
 
-// From now on this signal is noted; 0 notes none, and the signal noted so far does again what it did before. Throws
-// TENON_ERR_ARG for a signal that cannot be caught.
-void noteSignal(int signal) {
+// From now on this signal is noted, for one holder more. Throws TENON_ERR_ARG for a signal that cannot be caught.
+void holdSignal(int signal) {
   if (isFault(signal))
     throw Error(TENON_ERR_ARG,
                 fmt::format("signal {} tells of a fault, after which a program cannot "
                             "go on; use SIGTERM or SIGUSR1",
                             signal));
-  if (signal == watchedSignal)
+  const auto known = watchedSignals.find(signal);
+  if (known != watchedSignals.end()) {
+    ++known->second.holders;
     return;
+  }
+  const auto failed = [&](int reason) {
+    return Error(TENON_ERR_ARG,
+                 fmt::format("signal {} cannot be caught: {}; use SIGTERM or SIGUSR1", signal,
+                             std::strerror(reason)));
+  };
+  if (signal < 1 || signal >= NSIG)
+    throw failed(EINVAL);
+  // The place is there before the signal is caught, since one that is caught without it would never be given back.
+  WatchedSignal& watched = watchedSignals[signal];
   struct sigaction action {};
-  struct sigaction before {};
   action.sa_handler = tenonNoteSignal;
   action.sa_flags = SA_RESTART;
-  if (signal != 0 && sigaction(signal, &action, &before) != 0)
-    throw Error(TENON_ERR_ARG, fmt::format("signal {} cannot be caught: {}; use SIGTERM or SIGUSR1",
-                                           signal, std::strerror(errno)));
-  if (watchedSignal != 0)
-    sigaction(watchedSignal, &actionBefore, nullptr);
-  actionBefore = before;
-  watchedSignal = signal;
-  arrivedSignal = 0;
+  hasArrived[signal] = 0;
+  if (sigaction(signal, &action, &watched.before) != 0) {
+    const int reason = errno;
+    watchedSignals.erase(signal);
+    throw failed(reason);
+  }
+  watched.holders = 1;
 }
 
-// The signal that was noted and has come since, or 0.
-int notedSignal() noexcept {
-  return arrivedSignal;
+// One holder less. After the last the signal does again what it did before, unless somebody has set another action since,
+// which stays.
+void letGoOfSignal(int signal) noexcept {
+  const auto watched = watchedSignals.find(signal);
+  if (watched == watchedSignals.end() || --watched->second.holders > 0)
+    return;
+  struct sigaction now {};
+  if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler == tenonNoteSignal)
+    sigaction(signal, &watched->second.before, nullptr);
+  watchedSignals.erase(watched);
 }
 
 constexpr OptionSpec kKeepOption[] = {
@@ -157,8 +178,7 @@ Checkpoint::Checkpoint(CommPtr comm)
 }
 
 Checkpoint::~Checkpoint() {
-  if (signal_ != 0)
-    noteSignal(0);
+  letGoOfSignal(signal_);
 }
 
 std::span<const OptionSpec> Checkpoint::transportOption() noexcept {
@@ -237,12 +257,15 @@ const StoredValue& Checkpoint::value(const std::string& key) const {
 }
 
 void Checkpoint::setSignal(int signal) {
-  noteSignal(signal);
+  // In this order a signal that cannot be noted leaves the one before, and one that is set again keeps what was noted.
+  if (signal != 0)
+    holdSignal(signal);
+  letGoOfSignal(signal_);
   signal_ = signal;
 }
 
 int Checkpoint::signal() const {
-  int signal = signal_ != 0 ? notedSignal() : 0;
+  int signal = hasArrived[signal_] != 0 ? signal_ : 0;
   checkMpi(MPI_Allreduce(MPI_IN_PLACE, &signal, 1, MPI_INT, MPI_MAX, comm_->mpi()),
            "MPI_Allreduce");
   return signal;

@@ -47,7 +47,8 @@ public:
   // folder has no file. Throws the error of the last if none is whole. The step of the file's name.
   std::optional<Index> readLatest(const std::string& folder);
 
-  // Notes this signal until the object is destroyed; 0 turns that off.
+  // Notes this signal until the object is destroyed; 0 turns that off. Other checkpoints may note the same signal or
+  // others.
   void setSignal(int signal);
   // Collective: the signal that has come to any rank; 0 if none.
   int signal() const;

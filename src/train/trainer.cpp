@@ -155,14 +155,17 @@ void Trainer::takeStep() {
   if (first == 0)
     sum_ = 0, summed_ = 0;
   loss_ = optimizer_->stepWith([&] { return evaluate(epoch, first, end); });
-  if (std::isfinite(loss_)) // else the optimizer has left the step out
+  // Without a finite loss the optimizer has left the step out.
+  if (std::isfinite(loss_))
     sum_ += loss_, ++summed_;
-  epochLoss_ = sum_ / double(summed_);
+  // A NaN says that no step of the epoch counts, and is no improvement to the schedule.
+  epochLoss_ = summed_ > 0 ? sum_ / double(summed_) : NAN;
 }
 
 void Trainer::tell(Event event) {
-  if (listener_)
-    listener_(event);
+  // The listener may set another one, and lives until it returns.
+  if (const auto running = listener_)
+    (*running)(event);
 }
 
 // The mean over the validation batches; evaluated as inference.
@@ -182,7 +185,7 @@ void Trainer::validate() {
 
 bool Trainer::agreeOnStop() {
   int wants = wantsStop_, any = 0;
-  MPI_Allreduce(&wants, &any, 1, MPI_INT, MPI_MAX, comm()->mpi());
+  checkMpi(MPI_Allreduce(&wants, &any, 1, MPI_INT, MPI_MAX, comm()->mpi()), "MPI_Allreduce");
   return any != 0;
 }
 

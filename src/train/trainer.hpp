@@ -9,6 +9,7 @@
 #include "train/optimizer.hpp"
 
 #include <cmath>
+#include <memory>
 
 namespace tenon {
 
@@ -23,6 +24,9 @@ public:
   // They may change between runs.
   const Settings& settings() const noexcept override { return settings_; }
 
+  // Throws TENON_ERR_STATE during a run, which works on the settings and batches that it began with.
+  void checkChange(const std::string& call) const override;
+
   // Fills x and the target, which may be null, with a batch of an epoch.
   using Fill = std::function<void(Index epoch, Index batch, DTensor& x, DTensor* target)>;
   struct Batches {
@@ -36,7 +40,10 @@ public:
   void setValidation(Batches batches) { validation_ = Feed{std::move(batches)}; }
   enum class Event { Step, Validation, Epoch };
   using Listener = std::function<void(Event event)>;
-  void setListener(Listener listener) { listener_ = std::move(listener); }
+  // A listener that sets another one, or none, lives until it returns.
+  void setListener(Listener listener) {
+    listener_ = listener ? std::make_shared<const Listener>(std::move(listener)) : nullptr;
+  }
   // Called by the setting checkpoint_every, and after the last step of a run.
   void setSave(std::function<void(Index step)> save) { save_ = std::move(save); }
 
@@ -48,8 +55,9 @@ public:
   Index steps() const noexcept { return optimizer_->steps(); }
   // Complete ones.
   Index epochs() const;
-  // Losses: that of the last step; the mean of the epoch's so far, or of the last complete one; of
-  // the last validation. NaN before the first.
+  // Losses: that of the last step; the mean of the finite ones of the epoch's steps so far, or of
+  // the last complete one; of the last validation. NaN before the first, and of an epoch without a
+  // finite one.
   double loss() const noexcept { return loss_; }
   double epochLoss() const noexcept { return epochLoss_; }
   double validationLoss() const noexcept { return validationLoss_; }
@@ -74,7 +82,6 @@ private:
   void tell(Event event);
   bool agreeOnStop();
   void checkReady(Index epochs) const;
-  void checkChange(const std::string& call) const override;
   void takeOver(Settings after, const Settings::Names& names) override;
 
   Ref<Layer> network_, criterion_;
@@ -85,7 +92,7 @@ private:
   Index accumulation_ = 0;
   Index validationEvery_ = 0, saveEvery_ = 0;
   double gradientNorm_ = 0; // the largest one; 0: there is no limit
-  Listener listener_;
+  std::shared_ptr<const Listener> listener_;
   std::function<void(Index)> save_;
   bool wantsStop_ = false, isRunning_ = false;
   double loss_ = NAN, epochLoss_ = NAN, validationLoss_ = NAN;

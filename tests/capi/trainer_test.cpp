@@ -110,6 +110,11 @@ protected:
       *static_cast<double*>(values) = NAN;
     return TenonDTensorRestoreArray(x, &values);
   }
+  // With something that is not a number in each batch of epoch 1.
+  static TenonErrorCode badEpoch(TenonTrainer trainer, TenonInt epoch, TenonInt batch,
+                                 void* context) {
+    return oneBad(trainer, epoch, epoch == 1 ? 2 : batch == 2 ? 1 : batch, context);
+  }
   static TenonErrorCode failingBatch(TenonTrainer, TenonInt, TenonInt, void*) {
     return TENON_ERR_ARG;
   }
@@ -149,6 +154,21 @@ TEST_F(TrainerCApi, SaysWhereTrainingIsNotFinite) {
   double mean = 0, loss = 0;
   expectSuccess(TenonTrainerGetLosses(trainer_, &loss, &mean, nullptr));
   EXPECT_TRUE(std::isfinite(loss) && std::isfinite(mean));
+}
+
+// With the reason that no step of it counts: the next epoch has a mean again.
+TEST_F(TrainerCApi, AnEpochWithoutAFiniteLossHasNoMean) {
+  expectSuccess(TenonObjectSetText(objectOf(optimizer_), "not_finite", "warning"));
+  expectSuccess(TenonTrainerSetBatches(trainer_, kBatches, x_, target_, badEpoch, this, nullptr));
+  const auto meanAfter = [&](TenonInt epochs) {
+    double mean = 0;
+    expectSuccess(TenonTrainerRun(trainer_, epochs));
+    expectSuccess(TenonTrainerGetLosses(trainer_, nullptr, &mean, nullptr));
+    return mean;
+  };
+  EXPECT_TRUE(std::isfinite(meanAfter(1)));
+  EXPECT_TRUE(std::isnan(meanAfter(2)));
+  EXPECT_TRUE(std::isfinite(meanAfter(3)));
 }
 
 TEST_F(TrainerCApi, TakesTheStepsOfALoopByHand) {
@@ -271,6 +291,50 @@ TEST_F(TrainerCApi, FreesAContextOnceItIsReplaced) {
   expectSuccess(TenonTrainerDestroy(&trainer_));
   EXPECT_EQ(callbacks, 2);
   EXPECT_EQ(batches, 2);
+}
+
+// A callback with a context of its own that counts when it is freed.
+struct Leaving {
+  int calls = 0, freed = 0, freedWhileRunning = 0;
+};
+
+TenonErrorCode leaves(TenonTrainer trainer, TenonTrainerEvent, void* context) {
+  auto* own = static_cast<Leaving*>(context);
+  ++own->calls;
+  TenonCall(TenonTrainerSetCallback(trainer, nullptr, nullptr, nullptr));
+  own->freedWhileRunning = own->freed;
+  return TENON_SUCCESS;
+}
+
+TEST_F(TrainerCApi, ACallbackThatIsReplacedKeepsItsContextUntilItReturns) {
+  Leaving own;
+  const auto destroy = [](void* context) { ++static_cast<Leaving*>(context)->freed; };
+  expectSuccess(TenonTrainerSetCallback(trainer_, leaves, &own, destroy));
+  expectSuccess(TenonTrainerRun(trainer_, 1));
+  EXPECT_EQ(own.calls, 1);
+  EXPECT_EQ(own.freedWhileRunning, 0);
+  EXPECT_EQ(own.freed, 1);
+  // Nobody would call it with this context.
+  expectSuccess(TenonTrainerSetCallback(trainer_, nullptr, &own, destroy));
+  EXPECT_EQ(own.freed, 2);
+}
+
+// Its error is that of the run's callback, which goes on.
+TenonErrorCode replacesBatches(TenonTrainer trainer, TenonTrainerEvent, void* context) {
+  const auto noBatch = [](TenonTrainer, TenonInt, TenonInt, void*) { return TENON_SUCCESS; };
+  auto* codes = static_cast<std::vector<TenonErrorCode>*>(context);
+  int freed = 0;
+  codes->push_back(TenonTrainerSetBatches(trainer, 1, nullptr, nullptr, noBatch, &freed,
+                                          [](void* count) { ++*static_cast<int*>(count); }));
+  EXPECT_EQ(freed, 0);
+  return TENON_SUCCESS;
+}
+
+TEST_F(TrainerCApi, RefusesOtherBatchesWhileItRuns) {
+  std::vector<TenonErrorCode> codes;
+  expectSuccess(TenonTrainerSetCallback(trainer_, replacesBatches, &codes, nullptr));
+  expectSuccess(TenonTrainerRun(trainer_, 1));
+  EXPECT_EQ(codes, std::vector<TenonErrorCode>(kBatches + 1, TENON_ERR_STATE));
 }
 
 TEST_F(TrainerCApi, RefusesWhatCannotBe) {

@@ -93,6 +93,17 @@ TEST(GatherBoxes, EmptyBoxesStayOutside) {
   EXPECT_EQ(layout.grid().position(static_cast<int>(n)), -1);
 }
 
+TEST(GatherBoxes, BoxesOfAnotherRankAreAnError) {
+  if (world()->size() < 2)
+    GTEST_SKIP() << "one rank agrees with itself";
+  Box mine = {{0, 1}, {0, 3}};
+  if (world()->rank() == 1)
+    mine.pop_back();
+  for (const std::optional<Shape>& shape : {std::optional<Shape>(), {{1, 3}}})
+    expectError(TENON_ERR_COLLECTIVE, {"the shape", "2 dimensions", "1 dimensions", "rank 1"},
+                [&] { gatherBoxes(*world(), mine, shape); });
+}
+
 TEST(GatherBoxes, OverlapIsAnErrorOnAllRanks) {
   if (world()->size() < 2)
     GTEST_SKIP() << "needs two ranks";

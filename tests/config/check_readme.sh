@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # check_readme.sh SOURCE_DIR: the C and C++ lines of the README occur in the example programs, one after the other;
-# those of the quick start in its programs, in their order; and the files to which the manual refers exist.
+# those of the quick start in its programs, in their order, and those of the page on a layer of one's own in its sources,
+# which its difference fits; and the files to which the manual refers exist.
 # Comments and white space do not count.
 set -euo pipefail
 source=$1
@@ -36,19 +37,21 @@ plain_lines() {
   sed 's|//.*||; s|/\*[^*]*\*/||g; s|[[:space:]]! .*||; s|[[:space:]]||g; /^$/d'
 }
 
-# excerpt LANGUAGE PROGRAM
+# excerpt PAGE LANGUAGE PROGRAM...
 excerpt() {
+  local page=$1 language=$2
+  shift 2
   local line
   local -a left
-  mapfile -t left < <(plain_lines <"$source/$2")
-  [[ -n $(code "$1" doc/quickstart.md) ]] || fault "the quick start has no lines of $1"
+  mapfile -t left < <(cd "$source" && cat "$@" | plain_lines)
+  [[ -n $(code "$language" "$page") ]] || fault "$page has no lines of $language"
   while read -r line; do
     while [[ ${#left[@]} -gt 0 && ${left[0]} != "$line" ]]; do left=("${left[@]:1}"); done
     if [[ ${#left[@]} -eq 0 ]]; then
-      fault "the quick start has a line of $1 that $2 does not have there: $line"
+      fault "$page has a line of $language that $* does not have there: $line"
       return
     fi
-  done < <(code "$1" doc/quickstart.md | plain_lines)
+  done < <(code "$language" "$page" | plain_lines)
 }
 
 # Relative links of a page.
@@ -61,10 +64,14 @@ links() {
 
 compare c readme_example.c
 compare cpp readme_example_hpp.cpp
-excerpt fortran tests/install/field.f90
-excerpt cpp tests/install/field.cpp
-excerpt c tests/install/field_petsc.c
+excerpt doc/quickstart.md fortran tests/install/field.f90
+excerpt doc/quickstart.md cpp tests/install/field.cpp
+excerpt doc/quickstart.md c tests/install/field_petsc.c
+excerpt doc/own_layer.md cpp src/{declaration,layer}/types/coordinates.cpp
 cd "$source"
+if command -v patch >/dev/null && ! code diff doc/own_layer.md | patch --dry-run --fuzz=0 -s -p1 >&2; then
+  fault "the difference in doc/own_layer.md does not fit the sources"
+fi
 while read -r page; do links "$page"; done < <(
   find . -path ./build -prune -o -path './.?*' -prune -o -name '*.md' -print)
 exit $faults

@@ -107,6 +107,18 @@ TEST(LayoutDraft, AChangedExtentForgetsTheCutsOfItsDimensionOnly) {
   EXPECT_FALSE(built.hasHalos());
 }
 
+TEST(LayoutDraft, WidthsOfAHaloStayWhenTheExtentChanges) {
+  LayoutDraft made = draft({2}, {10}, "S0");
+  made.setHaloWidths(0, 1, 2, Boundary::Periodic, Boundary::Zero);
+  made.setHaloAddends(0, true);
+  made.setShape({8});
+  const Layout built = made.build();
+  EXPECT_EQ(built.box(0, 0), (Interval{-1, 6}));
+  EXPECT_EQ(built.box(0, 1), (Interval{3, 10}));
+  EXPECT_EQ(built.spec().halos[0]->low, Boundary::Periodic);
+  EXPECT_TRUE(built.spec().halos[0]->addends);
+}
+
 TEST(LayoutDraft, ADimensionThatOtherAxesSplitForgetsItsCuts) {
   LayoutDraft made = draft({2, 2}, {9, 5}, "S0,S1");
   made.setCuts(0, {0, 7, 9});

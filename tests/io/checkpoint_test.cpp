@@ -312,6 +312,73 @@ TEST(Checkpoint, RefusesSignalsThatCannotBeNoted) {
                 [&] { checkpoint.setSignal(signal); });
 }
 
+std::vector<int> ownSignals; // that came to the program itself
+
+// The program's own action for two signals, as long as this lives.
+class OwnAction {
+public:
+  OwnAction() {
+    ownSignals.clear();
+    for (const int signal : {SIGUSR1, SIGUSR2})
+      before_.push_back(std::signal(signal, [](int arrived) { ownSignals.push_back(arrived); }));
+  }
+  ~OwnAction() {
+    std::signal(SIGUSR1, before_[0]);
+    std::signal(SIGUSR2, before_[1]);
+  }
+
+private:
+  std::vector<void (*)(int)> before_;
+};
+
+TEST(Checkpoint, LetsGoOfItsOwnSignalOnly) {
+  for (const bool firstGoesFirst : {true, false}) {
+    const OwnAction own;
+    auto one = makeRef<Checkpoint>(world()), other = makeRef<Checkpoint>(world());
+    one->setSignal(SIGUSR1);
+    other->setSignal(SIGUSR2);
+    Ref<Checkpoint>&goes = firstGoesFirst ? one : other, &stays = firstGoesFirst ? other : one;
+    const int gone = firstGoesFirst ? SIGUSR1 : SIGUSR2, kept = firstGoesFirst ? SIGUSR2 : SIGUSR1;
+    goes = {};
+    EXPECT_EQ(stays->signal(), 0);
+    std::raise(gone);
+    std::raise(kept);
+    EXPECT_EQ(ownSignals, std::vector<int>{gone});
+    EXPECT_EQ(stays->signal(), kept);
+    stays = {};
+    std::raise(kept);
+    EXPECT_EQ(ownSignals, (std::vector<int>{gone, kept}));
+  }
+}
+
+TEST(Checkpoint, ShareASignalUntilTheLastLetsGo) {
+  const OwnAction own;
+  auto one = makeRef<Checkpoint>(world()), other = makeRef<Checkpoint>(world());
+  one->setSignal(SIGUSR1);
+  other->setSignal(SIGUSR1);
+  std::raise(SIGUSR1);
+  for (const auto& each : {one, other})
+    EXPECT_EQ(each->signal(), SIGUSR1);
+  one->setSignal(0);
+  EXPECT_EQ(one->signal(), 0);
+  std::raise(SIGUSR1);
+  EXPECT_EQ(other->signal(), SIGUSR1);
+  EXPECT_EQ(ownSignals, std::vector<int>{});
+  other = {};
+  one->setSignal(SIGUSR1); // begins anew
+  EXPECT_EQ(one->signal(), 0);
+}
+
+TEST(Checkpoint, LeavesAnActionThatTheProgramSetSince) {
+  const OwnAction own;
+  auto checkpoint = makeRef<Checkpoint>(world());
+  checkpoint->setSignal(SIGUSR1);
+  std::signal(SIGUSR1, SIG_IGN);
+  checkpoint = {};
+  std::raise(SIGUSR1);
+  EXPECT_EQ(ownSignals, std::vector<int>{});
+}
+
 TEST(Checkpoint, KeepsTheFiniteFilesWhenTrainingIsNot) {
   const SharedFolder folder("checkpoint_not_finite");
   TrainingRun run(world(), {});

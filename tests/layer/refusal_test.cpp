@@ -42,6 +42,8 @@ const Refusal kRefusals[] = {
      {kImage}, TENON_ERR_SHAPE, {"keeps 4 modes", "has at most 3", "set modes to fewer"}},
     {"spectralconv", {{"in_channels", Index(4)}, {"out_channels", Index(4)}, {"modes", Numbers{1}}},
      {{2, 4, 0}}, TENON_ERR_SHAPE, {"keeps 1 mode in", "extent of 0 has at most 0"}},
+    {"coordinates", {}, {{2, 4}}, TENON_ERR_SHAPE, {"[2,4]", "1 to 3 spatial dimensions"}},
+    {"coordinates", {{"points", std::string("corners")}}, {kImage}, TENON_ERR_TYPE, {"corners", "cells", "nodes", "periodic"}},
     {"columnmlp", {{"widths", Numbers{5, 2}}}, {kImage}, TENON_ERR_SHAPE, {"4", "5"}},
     {"matmul", {}, {{2, 3, 4}, {2, 5, 4}}, TENON_ERR_SHAPE, {"[...,m,k] and [...,k,n]", "[2,3,4]", "[2,5,4]"}},
     {"maxpooling", {{"kernel", Numbers{7, 7}}}, {kImage}, TENON_ERR_SHAPE, {"6", "7", "padding"}},

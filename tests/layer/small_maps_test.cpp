@@ -75,6 +75,29 @@ TEST(Pad, PutsZerosOrWhatTheBoundarySays) {
                }));
 }
 
+TEST(Coordinates, FollowTheChannels) {
+  const Shape in = {2, 3, 5, 4}, out = {2, 5, 5, 4};
+  using Points = std::function<double(Index i, Index n)>;
+  const std::pair<const char*, Points> cases[] = {
+      {"cells", [](Index i, Index n) { return (double(i) + 0.5) / double(n); }},
+      {"nodes", [](Index i, Index n) { return double(i) / double(n - 1); }},
+      {"periodic", [](Index i, Index n) { return double(i) / double(n); }}};
+  const std::vector<double> x = elementsOf(in);
+  for (const auto& [points, at] : cases) {
+    std::vector<double> y;
+    forEachIndex(out, [&, &at = at](const Shape& i) {
+      y.push_back(i[1] < 3 ? x[placeOf(i, in)] : at(i[i[1] - 1], in[i[1] - 1]));
+    });
+    expectOutput("coordinates", {{"points", std::string(points)}}, in, out, y);
+  }
+}
+
+TEST(Coordinates, OfOneNodeAreZero) {
+  std::vector<double> y = elementsOf({1, 2, 1});
+  y.push_back(0);
+  expectOutput("coordinates", {{"points", std::string("nodes")}}, {1, 2, 1}, {1, 3, 1}, y);
+}
+
 TEST(Transpose, OrdersDimensions) {
   const Shape in = {3, 4, 5};
   expectOutput("transpose", {{"permutation", Indices{2, 0, 1}}}, in, {5, 3, 4},

@@ -125,6 +125,29 @@ TEST(View, HasTheNameFirstAndAFactALine) {
     EXPECT_LE(line.size(), 100U) << line;
 }
 
+// Used on a grid of reversed ranks: the blocks of four rows of six go there first, all but that of the rank in the
+// middle, and then each sends its border rows.
+TEST(View, CountsTheWholeWayToAnotherGrid) {
+  const int n = world()->size();
+  if (n == 1)
+    GTEST_SKIP() << "nothing travels";
+  std::vector<int> reversed;
+  for (int r = n; r-- > 0;)
+    reversed.push_back(r);
+  const Shape shape{1, 1, 4 * n, 6};
+  const Window window{.kernel = 3, .padLow = 1, .padHigh = 1};
+  const auto conv = test::newConv(world(), 1, 8, std::vector<Window>(2, window));
+  conv->setDataType(TENON_FLOAT64);
+  conv->setUses({Layout(
+      {.shape = shape, .grid = Grid::make({n}, reversed), .properties = {Property::shard(2)}})});
+  conv->setText("signature", "h");
+  conv->setUp(onWorld(shape, "S2"));
+  const int block = 4 * 6 * 8, row = 6 * 8,
+            borders = n > 3 ? 2 : 1; // of a rank that moves its block
+  expectLine(*conv, fmt::format(": at most {} messages, {} B per rank; {} B total\n", 1 + borders,
+                                block + borders * row, (n - n % 2) * block + 2 * (n - 1) * row));
+}
+
 TEST(View, ShowsAllSettingsInDetail) {
   const auto layer = test::newAffine(world(), 3, 2);
   layer->setUp(onWorld({4, 3}, "S0"));

@@ -23,9 +23,7 @@ void applyOnDevice(KernelContext& context, const DropoutMask& mask, const std::u
     if (std::find(extent, extent + rank, 0) != extent + rank)
       return;
     const ElementOffsets<1> offsets(rank, extent, {strides});
-    if (offsets.count() > kMostWalkedElements)
-      throw Error(TENON_ERR_SUPPORT, "dropout on the device has more than 2^31 - 1 local elements; "
-                                     "divide the tensor among more processes");
+    checkElementCount(offsets.count(), "dropout");
     device::eachElement(context.stream(), offsets.count(),
                         functors::Dropout<T>{mask.seed, mask.stream, mask.rate,
                                              static_cast<T>(1 / (1 - mask.rate)), counter, offsets,

@@ -75,14 +75,6 @@ void sumOfLosses(KernelContext& context, Index rows, const T* m, const T* s, con
 }
 
 template <class T>
-void softmaxFromParts(KernelContext& context, Index rows, Index cols, const T* z, const T* m,
-                      const T* s, T* p) {
-  forEachRow(context, rows, cols, kExponentialCost, [=](Index r) {
-    walkElements(0, cols, functors::Softmax<T>{m[r], T(1) / s[r], z + r * cols, p + r * cols});
-  });
-}
-
-template <class T>
 void crossEntropyAdjoint(KernelContext& context, Index rows, Index cols, const T* z, const T* m,
                          const T* s, const std::int64_t* label, Index firstClass, const T* dloss,
                          T* dz) {
@@ -107,8 +99,6 @@ void crossEntropyAdjoint(KernelContext& context, Index rows, Index cols, const T
                              T*);                                                                  \
   template void sumOfLosses<T>(KernelContext&, Index, const T*, const T*, const T*, const T*,      \
                                double, T*);                                                        \
-  template void softmaxFromParts<T>(KernelContext&, Index, Index, const T*, const T*, const T*,    \
-                                    T*);                                                           \
   template void crossEntropyAdjoint<T>(KernelContext&, Index, Index, const T*, const T*, const T*, \
                                        const std::int64_t*, Index, const T*, T*);
 TENON_INSTANTIATE(float)

@@ -33,11 +33,6 @@ template <class T>
 void sumOfLosses(KernelContext& context, Index rows, const T* m, const T* s, const T* p, const T* w,
                  double factor, T* sum);
 
-// p[r,c] = exp(z[r,c] - m[r]) / s[r]. p may be z.
-template <class T>
-void softmaxFromParts(KernelContext& context, Index rows, Index cols, const T* z, const T* m,
-                      const T* s, T* p);
-
 // dz[r,c] = dloss[r] (exp(z[r,c] - m[r]) / s[r] - [firstClass + c = label[r]]). dz may be z.
 template <class T>
 void crossEntropyAdjoint(KernelContext& context, Index rows, Index cols, const T* z, const T* m,

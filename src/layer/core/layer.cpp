@@ -25,16 +25,22 @@ std::string layoutText(const Layout& layout, const Grid& named) {
 
 } // namespace
 
-std::string trafficText(const LinearOp& conversion) {
+std::string trafficText(const Passage& toUse) {
+  const LinearOp& first = *toUse.front();
   Traffic most;
   Index all = 0;
-  for (int rank = 0; rank < conversion.comm()->size(); ++rank) {
-    const Traffic sent = conversion.trafficOf(rank).value();
+  for (int rank = 0; rank < first.comm()->size(); ++rank) {
+    Traffic sent;
+    for (const LinearOp* conversion : toUse) {
+      const Traffic its = conversion->trafficOf(rank).value();
+      sent.messages += its.messages;
+      sent.elements += its.elements;
+    }
     most.messages = std::max(most.messages, sent.messages);
     most.elements = std::max(most.elements, sent.elements);
     all += sent.elements;
   }
-  const Index size = dataTypeSize(conversion.domainType());
+  const Index size = dataTypeSize(first.domainType());
   return fmt::format("at most {}, {} B per rank; {} B total", counted(most.messages, "message"),
                      most.elements * size, all * size);
 }
@@ -45,15 +51,15 @@ std::string viewLine(const std::string& label, const Layout& layout, const Grid&
 }
 
 // Where a halo is all that the use adds, the two layouts are one text.
-std::string viewLine(const std::string& label, const Layout& layout, const LinearOp* toUse,
+std::string viewLine(const std::string& label, const Layout& layout, const Passage& toUse,
                      const Grid& named) {
-  if (!toUse)
+  if (toUse.empty())
     return viewLine(label, layout, named);
-  const Layout& use = toUse->range();
+  const Layout& use = toUse.back()->range();
   if (!viewsInDetail() && use.withoutHalos() == layout)
-    return viewLine(label, use, named, ": " + trafficText(*toUse));
+    return viewLine(label, use, named, ": " + trafficText(toUse));
   return viewLine(label, layout, named,
-                  fmt::format(", used as {}: {}", layoutText(use, named), trafficText(*toUse)));
+                  fmt::format(", used as {}: {}", layoutText(use, named), trafficText(toUse)));
 }
 
 std::string Layer::agreedText() const {
@@ -106,11 +112,12 @@ std::string Layer::ownView() const {
   }
   for (const Ref<Parameter>& p : parameters_) {
     const LinearOp* reduction = p->toDirection();
-    text += viewLine(p->name(), p->storage(), latest().output().grid(),
-                     (p->isFrozen() ? "   frozen" : "") +
-                         (!reduction        ? std::string()
-                          : p->isInBucket() ? "   gradient reduction with others"
-                                            : "   gradient reduction: " + trafficText(*reduction)));
+    text +=
+        viewLine(p->name(), p->storage(), latest().output().grid(),
+                 (p->isFrozen() ? "   frozen" : "") +
+                     (!reduction        ? std::string()
+                      : p->isInBucket() ? "   gradient reduction with others"
+                                        : "   gradient reduction: " + trafficText({reduction})));
   }
   for (const Ref<StateTensor>& state : states_)
     text += viewLine(state->name(), state->storage(), latest().output().grid(), "   running");

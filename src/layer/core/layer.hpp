@@ -23,16 +23,17 @@
 
 namespace tenon {
 
-// A conversion in the view of a layer.
+// Conversions in the view of a layer: those that a tensor passes one after the other before it is
+// used, of which there may be none.
+using Passage = std::vector<const LinearOp*>;
 
-// "at most 3 messages, 64 B per rank; 256 B total", of one Apply. Goes through the schedules of all
-// ranks.
-std::string trafficText(const LinearOp& conversion);
-// "  input   [8,4] S0, used as [8,4] B: at most ...\n" on the named process grid, for a tensor that
-// passes a conversion before it is used; without one if it is null.
-std::string viewLine(const std::string& label, const Layout& layout, const LinearOp* toUse,
+// "at most 3 messages, 64 B per rank; 256 B total", of all of a passage in one Apply. Goes through
+// the schedules of all ranks.
+std::string trafficText(const Passage& toUse);
+// "  input   [8,4] S0, used as [8,4] B: at most ...\n" on the named process grid.
+std::string viewLine(const std::string& label, const Layout& layout, const Passage& toUse,
                      const Grid& named);
-// The same without a conversion, and with a text after the layout.
+// The same without conversions, and with a text after the layout.
 std::string viewLine(const std::string& label, const Layout& layout, const Grid& named,
                      const std::string& text = "");
 

@@ -55,7 +55,7 @@ public:
     addMoves();
     addParameters();
     return text_ + viewLine("output", setup_.output(), grid_,
-                            toOutput_ ? "   sum of addends: " + trafficText(*toOutput_) : "");
+                            toOutput_ ? "   sum of addends: " + trafficText({toOutput_}) : "");
   }
 
 private:
@@ -80,8 +80,8 @@ private:
   // How a value comes to a kernel that reads it: by operators one after the other, none where it
   // reads it as it lies.
   struct Way {
-    const LinearOp* conversion = nullptr; // the last
-    bool isBoundary = false;              // the caller's values at the boundary
+    Passage toUse;
+    bool isBoundary = false; // the caller's values at the boundary
   };
   Way wayOf(ValueId v) {
     Way way;
@@ -97,7 +97,7 @@ private:
         break;
       onWay_.push_back(map);
       if (const LinearOp* conversion = maps_.conversionOf(*map))
-        way.conversion = conversion;
+        way.toUse.push_back(conversion);
       v = map->y;
     }
     return way;
@@ -113,9 +113,9 @@ private:
       if (list_.values()[v].place == Value::Place::Constant)
         boundary.emplace_back(v, wayOf(v));
     for (std::size_t i = 0; i < data.size(); ++i)
-      addLine(numbered(i, data.size()), data[i].first, data[i].second.conversion);
+      addLine(numbered(i, data.size()), data[i].first, data[i].second.toUse);
     for (const auto& [v, way] : boundary)
-      addLine("boundary values", v, way.conversion);
+      addLine("boundary values", v, way.toUse);
   }
 
   // The rest of what travels: for strips of the output, between kernels, and to the output.
@@ -133,9 +133,9 @@ private:
         toOutput_ = conversion;
       else if (!writer)
         text_ += fmt::format("  strip {} of the output, computed after its halo exchange: {}\n",
-                             strips++, trafficText(*conversion));
+                             strips++, trafficText({conversion}));
       else if (writer->kind == Map::Kind::Kernel)
-        addLine(list_.kernels()[writer->object].name, map.x.front(), conversion);
+        addLine(list_.kernels()[writer->object].name, map.x.front(), {conversion});
     }
   }
 
@@ -144,11 +144,11 @@ private:
       return;
     for (const auto& use : *maps_.kernels().front().uses)
       if (const LinearOp* conversion = use->conversion())
-        text_ += viewLine(use->parameter().name(), conversion->domain(), conversion, grid_);
+        text_ += viewLine(use->parameter().name(), conversion->domain(), {conversion}, grid_);
   }
 
-  void addLine(const std::string& label, ValueId v, const LinearOp* conversion) {
-    text_ += viewLine(label, list_.values()[v].layout, conversion, grid_);
+  void addLine(const std::string& label, ValueId v, const Passage& toUse) {
+    text_ += viewLine(label, list_.values()[v].layout, toUse, grid_);
   }
 
   const Setup& setup_;

@@ -44,6 +44,18 @@ const char* kindOf(mode_t mode) {
   }
 }
 
+// The stream of a descriptor, which it closes. NULL with the reason in errno if there is none, and then the
+// descriptor is closed at once: fdopen() leaves it open where it fails.
+std::FILE* streamOf(int descriptor, const char* mode) {
+  std::FILE* stream = descriptor < 0 ? nullptr : fdopen(descriptor, mode);
+  if (!stream && descriptor >= 0) {
+    const int reason = errno;
+    ::close(descriptor);
+    errno = reason;
+  }
+  return stream;
+}
+
 } // namespace
 
 std::string folderOf(const std::string& path) {
@@ -145,7 +157,7 @@ void PartFile::fail(const std::string& reason) const {
 
 // The stream has a descriptor of its own, since the stream and the part file both close theirs.
 NewFile::NewFile(std::string path)
-    : part_(std::move(path)), file_(fdopen(dup(part_.descriptor()), "wb")) {
+    : part_(std::move(path)), file_(streamOf(dup(part_.descriptor()), "wb")) {
   if (!file_)
     part_.fail(std::strerror(errno));
 }
@@ -172,7 +184,7 @@ std::string readWholeFile(const std::string& path, const std::string& kind) {
   };
   const auto close = [](std::FILE* file) { std::fclose(file); };
   const std::unique_ptr<std::FILE, decltype(close)> file(
-      fdopen(openRegularFile(path, fmt::format("cannot read {}", kind)), "rb"), close);
+      streamOf(openRegularFile(path, fmt::format("cannot read {}", kind)), "rb"), close);
   if (!file)
     throw failed(std::strerror(errno));
   std::string text;

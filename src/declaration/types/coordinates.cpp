@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Coordinates as channels: of [batch, C, space...] the output has the C channels of the input, and
+// behind them one for each spatial dimension d, whose value at the point i of n is what kPoints
+// says. The rank with the last channels of the input writes the coordinates, without a message.
+//
+// Labels on a grid axis: n batch, c channels, d/h/w space, B, R.
+#include "declaration/core/elementwise.hpp"
+#include "declaration/core/types.hpp"
+#include "declaration/core/window_layout.hpp"
+#include "sys/text/text.hpp"
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kPoints[] = {
+    {"points", OptionSpec::Choice, "elements",
+     "coordinate of point i of n: elements = (i + 1/2) / n, the centre of an element; nodes = "
+     "i / (n - 1), from boundary to boundary; periodic = i / n",
+     "elements|nodes|periodic"}};
+
+class Coordinates final : public Elementwise {
+public:
+  Coordinates() : Elementwise("coordinates", kPoints) {}
+
+  Shape outputShape(const std::vector<Shape>& inputs) const override {
+    Shape shape = inputs.front();
+    const int spatial = spatialRankOf(shape, title());
+    shape[1] = checkedSum(shape[1], spatial, "the channels of coordinates");
+    return shape;
+  }
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    return imageTable(spatialRankOf(inputs.front(), title()), isLinear());
+  }
+  Form form(const Layouts& inputs, const Choice& choice) const override {
+    Form form = Elementwise::form(inputs, choice);
+    LayoutSpec spec = form.output.spec();
+    spec.shape = outputShape({spec.shape});
+    spec.cuts[1].back() = spec.shape[1];
+    form.output = Layout(std::move(spec));
+    return form;
+  }
+  KernelEntry kernel(const Form&) const override { return {.name = type(), .anyStrides = true}; }
+  std::string summary() const override { return text("points"); }
+  Example example(ExampleDraw& draw) const override {
+    return {{{"points", std::string(draw.of({"elements", "nodes", "periodic"}))}},
+            {draw.shape(3, 5)}};
+  }
+
+private:
+  bool isLinear() const override { return false; }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareCoordinates() {
+  return std::make_unique<Coordinates>();
+}
+
+} // namespace tenon
