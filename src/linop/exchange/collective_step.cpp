@@ -314,19 +314,6 @@ void CollectiveStep::wait(int coordinate) {
 
 namespace {
 
-// The ranks of the line through a position, in the order of their coordinates on the axes; the last
-// axis runs fastest.
-std::vector<int> ranksOfLine(const Grid& grid, int position, const std::vector<int>& axes) {
-  std::vector<int> line = grid.coordinates(position), ranks(grid.extentOf(axes));
-  for (int c = 0; c < static_cast<int>(ranks.size()); ++c) {
-    int rest = c;
-    for (std::size_t i = axes.size(); i-- > 0; rest /= grid.extent(axes[i]))
-      line[axes[i]] = rest % grid.extent(axes[i]);
-    ranks[c] = grid.rank(grid.positionAt(line));
-  }
-  return ranks;
-}
-
 CollectiveKind collectiveOf(const RouteStep& step) {
   if (!step.collective)
     throw Error(TENON_ERR_INTERNAL, "a collective step was made of an exchange");
@@ -343,7 +330,7 @@ CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, Tenon
       ranks_(step.from.grid().extentOf(step.axes)) {
   if (!pieces_.takesPart)
     return;
-  peers_ = ranksOfLine(step.from.grid(), step.from.grid().position(comm->rank()), step.axes);
+  peers_ = ranksOfLine(step.from.grid(), step.axes, comm->rank());
   const int me = pieces_.coordinate;
   const int own = static_cast<int>(pieces_.piece(me));
   int offset = 0;
