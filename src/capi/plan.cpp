@@ -177,7 +177,7 @@ TenonErrorCode TenonPlanCountConversion(const char* from, const char* to, TenonI
     };
     const Traffic sent = conversionTraffic(layout(from, "from"), layout(to, "to"));
     giveNumber(messages, sent.messages);
-    giveNumber(elements, sent.cells);
+    giveNumber(elements, sent.elements);
   });
 }
 

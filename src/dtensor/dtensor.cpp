@@ -76,7 +76,7 @@ DTensor::DTensor(CommPtr comm, Layout layout, TenonDataType type, Space space)
 DTensor::DTensor(CommPtr comm, Layout layout, Rounded, Space space)
     : Object(kClass), comm_(std::move(comm)), layout_(std::move(layout)), type_(kBFloat16),
       context_(contextOf(comm_, space)), position_(layout_.grid().position(comm_->rank())),
-      box_(layout_.box(position_)), extent_(extents(box_)), localElements_(cells(extent_)),
+      box_(layout_.box(position_)), extent_(extents(box_)), localElements_(elements(extent_)),
       strides_(ownStrides(extent_)) {}
 
 DTensor::~DTensor() {
@@ -127,7 +127,7 @@ void DTensor::checkGhosts(const std::vector<Index>& strides, const std::vector<I
     const Index low = owned[d].begin - box_[d].begin, high = box_[d].end - owned[d].end;
     if (low > ghostsLow[d] || high > ghostsHigh[d])
       throw Error(TENON_ERR_SHAPE,
-                  fmt::format("the layout needs {1} + {2} halo cells (low + high) in dimension "
+                  fmt::format("the layout needs {1} + {2} halo elements (low + high) in dimension "
                               "{0}, but the array has {3} + {4} ghost cells",
                               d, low, high, ghostsLow[d], ghostsHigh[d]));
   }

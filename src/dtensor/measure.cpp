@@ -66,7 +66,7 @@ double ownedDot(const DTensor& x, const DTensor& y) {
     extent.push_back(counted.size());
     first.push_back(counted.begin - x.box()[d].begin);
   }
-  if (cells(extent) == 0)
+  if (elements(extent) == 0)
     return 0;
   return visitFloating(x.dataType(), [&]<class T>(T) {
     return dotBlock<T>(x.context(), x.rank(), extent.data(), x.data<T>() + offsetOf(first, x),

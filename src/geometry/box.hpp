@@ -15,7 +15,7 @@ using Shape = std::vector<Index>;
 constexpr int kMaxRank = 8;
 // The most elements of the widest type whose bytes a 64-bit integer counts. No layout has more, nor
 // has any of its boxes.
-inline constexpr Index kMostCells = std::numeric_limits<Index>::max() / 8;
+inline constexpr Index kMostElements = std::numeric_limits<Index>::max() / 8;
 
 struct Interval {
   Index begin = 0;
@@ -41,7 +41,7 @@ inline Shape extents(const Box& box) {
 }
 
 // The number of elements. Throws TENON_ERR_SHAPE if a 64-bit integer cannot count them.
-inline Index cells(const Shape& shape) {
+inline Index elements(const Shape& shape) {
   if (std::find(shape.begin(), shape.end(), 0) != shape.end())
     return 0;
   Index n = 1;
@@ -50,7 +50,7 @@ inline Index cells(const Shape& shape) {
   return n;
 }
 
-inline Index cells(const Box& box) {
+inline Index elements(const Box& box) {
   // An empty side comes first, so that the widths of the others do not matter.
   for (const Interval& side : box)
     if (side.empty())

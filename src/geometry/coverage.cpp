@@ -32,11 +32,12 @@ Coverage coverage(std::vector<Interval> runs, Interval range) {
 namespace {
 
 // Adds to `boxes` every product of one interval for each dimension.
-void addProducts(const std::vector<std::vector<Interval>>& choices, std::vector<CellBox>& boxes) {
-  std::vector<CellBox> products(1);
+void addProducts(const std::vector<std::vector<Interval>>& choices,
+                 std::vector<ElementBox>& boxes) {
+  std::vector<ElementBox> products(1);
   for (const auto& intervals : choices) {
-    std::vector<CellBox> longer;
-    for (const CellBox& box : products)
+    std::vector<ElementBox> longer;
+    for (const ElementBox& box : products)
       for (const Interval& interval : intervals) {
         longer.push_back(box);
         longer.back().begin.push_back(interval.begin);
@@ -49,8 +50,8 @@ void addProducts(const std::vector<std::vector<Interval>>& choices, std::vector<
 
 } // namespace
 
-std::vector<CellBox> gapsOf(const std::vector<Coverage>& dims) {
-  std::vector<CellBox> boxes;
+std::vector<ElementBox> gapsOf(const std::vector<Coverage>& dims) {
+  std::vector<ElementBox> boxes;
   for (std::size_t d = 0; d < dims.size(); ++d) {
     std::vector<std::vector<Interval>> choices;
     for (std::size_t e = 0; e < dims.size(); ++e) {

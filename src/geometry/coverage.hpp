@@ -7,10 +7,10 @@
 namespace tenon {
 
 // A box of elements of a local array.
-struct CellBox {
+struct ElementBox {
   std::vector<Index> begin;
   Shape extent;
-  bool operator==(const CellBox&) const = default;
+  bool operator==(const ElementBox&) const = default;
 };
 
 // One dimension of an array: the runs that cover it, joined where they touch, and the gaps that
@@ -22,6 +22,6 @@ Coverage coverage(std::vector<Interval> runs, Interval range);
 
 // The elements outside the product of the covered runs, as disjoint boxes: for every dimension d
 // those in a gap of d that are in covered runs of all dimensions before it.
-std::vector<CellBox> gapsOf(const std::vector<Coverage>& dims);
+std::vector<ElementBox> gapsOf(const std::vector<Coverage>& dims);
 
 } // namespace tenon

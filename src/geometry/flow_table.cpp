@@ -54,7 +54,7 @@ private:
   void addAll(int first, int last) {
     const std::vector<Index>& cuts = layout_.cuts(dim_);
     sum_.messages += layout_.ownersAmong(dim_, first, last);
-    sum_.cells += intersect(run_, {cuts[first], cuts[last]}).size();
+    sum_.elements += intersect(run_, {cuts[first], cuts[last]}).size();
   }
 
   const Layout& layout_;
@@ -66,18 +66,18 @@ private:
   Traffic sum_;
 };
 
-void take(Traffic& traffic, Index cells) {
+void take(Traffic& traffic, Index elements) {
   --traffic.messages;
-  traffic.cells -= cells;
+  traffic.elements -= elements;
 }
 
-void give(Traffic& traffic, Index cells) {
+void give(Traffic& traffic, Index elements) {
   ++traffic.messages;
-  traffic.cells += cells;
+  traffic.elements += elements;
 }
 
-Index times(Index cells, Index factor) {
-  return checkedProduct(cells, factor, "cells that a rank sends");
+Index times(Index elements, Index factor) {
+  return checkedProduct(elements, factor, "elements that a rank sends");
 }
 
 } // namespace
@@ -118,9 +118,9 @@ Flow FlowCount::flow() const {
   if (!coordinates_)
     return flow;
   flow.others = all();
-  flow.keptCells = keptCells();
-  flow.others.messages -= flow.keptCells > 0;
-  flow.others.cells -= flow.keptCells;
+  flow.keptElements = keptElements();
+  flow.others.messages -= flow.keptElements > 0;
+  flow.others.elements -= flow.keptElements;
   return flow;
 }
 
@@ -135,16 +135,17 @@ std::size_t levelBetween(int rank, int other, const std::vector<Index>& unitRank
 
 LevelFlow FlowCount::byLevel(const std::vector<Index>& unitRanks) const {
   const Flow sum = flow();
-  LevelFlow flow{std::vector<Traffic>(unitRanks.size() + 1), sum.keptCells};
+  LevelFlow flow{std::vector<Traffic>(unitRanks.size() + 1), sum.keptElements};
   // Everything is taken to cross the outermost level at first. Only what stays within the rank's
   // own outermost unit is then counted rank by rank, and moved to the level that it crosses.
   Traffic& outermost = flow.others.front();
   outermost = sum.others;
   if (outermost.messages > 0 && !unitRanks.empty())
     for (int other : ranksOfUnit(unitRanks.front()))
-      if (const Index cells = other == rank_ ? 0 : cellsWith(theirs_.grid().position(other))) {
-        take(outermost, cells);
-        give(flow.others[levelBetween(rank_, other, unitRanks)], cells);
+      if (const Index elements =
+              other == rank_ ? 0 : elementsWith(theirs_.grid().position(other))) {
+        take(outermost, elements);
+        give(flow.others[levelBetween(rank_, other, unitRanks)], elements);
       }
   return flow;
 }
@@ -162,12 +163,12 @@ Traffic FlowCount::all() const {
     if (parts.messages == 0)
       return {};
     product.messages *= parts.messages;
-    product.cells = times(product.cells, parts.cells);
+    product.elements = times(product.elements, parts.elements);
   }
   for (int axis = 0; axis < theirs_.grid().axes(); ++axis)
     if ((*coordinates_)[axis] == kAnyCoordinate && !theirs_.property(axis).isShard()) {
       product.messages *= theirs_.grid().extent(axis);
-      product.cells = times(product.cells, theirs_.grid().extent(axis));
+      product.elements = times(product.elements, theirs_.grid().extent(axis));
     }
   return product;
 }
@@ -182,17 +183,17 @@ Traffic FlowCount::partsAlong(int dim) const {
   Traffic sum;
   for (int part : partsNear(own_[dim], theirs_, dim, otherRole(role_)))
     if (liesOn(theirs_, dim, part, *coordinates_))
-      if (const Index cells = sharedAlong(dim, part))
-        give(sum, cells);
+      if (const Index elements = sharedAlong(dim, part))
+        give(sum, elements);
   return sum;
 }
 
 Index FlowCount::sharedAlong(int dim, int part) const {
-  return sharedCells(own_[dim], partSegments(theirs_, dim, part, otherRole(role_)));
+  return sharedElements(own_[dim], partSegments(theirs_, dim, part, otherRole(role_)));
 }
 
 // The elements shared with one position of the other side.
-Index FlowCount::cellsWith(int other) const {
+Index FlowCount::elementsWith(int other) const {
   if (!theirs_.isHolder(other))
     return 0;
   for (int axis = 0; axis < theirs_.grid().axes(); ++axis) {
@@ -200,10 +201,10 @@ Index FlowCount::cellsWith(int other) const {
     if (only != kAnyCoordinate && only != theirs_.grid().coordinate(other, axis))
       return 0;
   }
-  Index cells = 1;
-  for (int d = 0; d < mine_.rank() && cells > 0; ++d)
-    cells *= sharedAt(d, theirs_.part(other, d));
-  return cells;
+  Index elements = 1;
+  for (int d = 0; d < mine_.rank() && elements > 0; ++d)
+    elements *= sharedAt(d, theirs_.part(other, d));
+  return elements;
 }
 
 Index FlowCount::sharedAt(int dim, int part) const {
@@ -287,15 +288,16 @@ LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
                     const UnitAxes& units) {
   LevelFlow flow{std::vector<Traffic>(units.apart.size() + 1), 0};
   const FlowCount whole(from, to, rank, role);
-  flow.keptCells = whole.keptCells();
+  flow.keptElements = whole.keptElements();
   // Units are nested, so that the traffic which crosses a level is the difference of two counts.
   Traffic around = whole.all();
   for (std::size_t level = 0; level < units.apart.size(); ++level) {
     const Traffic inside = FlowCount(from, to, rank, role, units.apart[level]).all();
-    flow.others[level] = {around.messages - inside.messages, around.cells - inside.cells};
+    flow.others[level] = {around.messages - inside.messages, around.elements - inside.elements};
     around = inside;
   }
-  flow.others.back() = {around.messages - (flow.keptCells > 0), around.cells - flow.keptCells};
+  flow.others.back() = {around.messages - (flow.keptElements > 0),
+                        around.elements - flow.keptElements};
   return flow;
 }
 
@@ -399,12 +401,13 @@ AlongDim FlowTable::among(const View& view, AxisMask apart) {
       return {};
     kept *= factor.kept;
     product.messages *= factor.others.messages;
-    product.cells = checkedProduct(product.cells, factor.others.cells, "cells that a rank sends");
+    product.elements =
+        checkedProduct(product.elements, factor.others.elements, "elements that a rank sends");
   }
   const Index times = extentsOf((theirs.broadcast | theirs.partial) & ~fixed & ~apart);
-  return {
-      {product.messages * times, checkedProduct(product.cells, times, "cells that a rank sends")},
-      kept};
+  return {{product.messages * times,
+           checkedProduct(product.elements, times, "elements that a rank sends")},
+          kept};
 }
 
 // The rule of peerCoordinates() in masks: there are no peers where the coordinate must be 0 and is
@@ -422,15 +425,16 @@ FlowTable::TableFlow FlowTable::flow(const Layout& from, const Layout& to, int p
     return flow;
   // The flow of each level is the difference of two nested counts, as in countFlow() by UnitAxes.
   const AlongDim whole = among(view, 0);
-  flow.keptCells = whole.kept;
+  flow.keptElements = whole.kept;
   Traffic around = whole.others;
   std::size_t level = 0;
   for (; level < units_.apart.size(); ++level) {
     const Traffic inside = among(view, units_.apart[level]).others;
-    flow.others[level] = {around.messages - inside.messages, around.cells - inside.cells};
+    flow.others[level] = {around.messages - inside.messages, around.elements - inside.elements};
     around = inside;
   }
-  flow.others[level] = {around.messages - (flow.keptCells > 0), around.cells - flow.keptCells};
+  flow.others[level] = {around.messages - (flow.keptElements > 0),
+                        around.elements - flow.keptElements};
   return flow;
 }
 

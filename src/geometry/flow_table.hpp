@@ -30,8 +30,8 @@ struct AlongDim {
   Traffic others;
   Index kept = 0;
   auto operator<=>(const AlongDim& other) const {
-    return std::tie(others.messages, others.cells, kept) <=>
-           std::tie(other.others.messages, other.others.cells, other.kept);
+    return std::tie(others.messages, others.elements, kept) <=>
+           std::tie(other.others.messages, other.others.elements, other.kept);
   }
 };
 
@@ -48,7 +48,9 @@ public:
   Flow flow() const;
   // Messages and elements, with what the rank gives to itself.
   Traffic all() const;
-  Index keptCells() const { return coordinates_ ? cellsWith(theirs_.grid().position(rank_)) : 0; }
+  Index keptElements() const {
+    return coordinates_ ? elementsWith(theirs_.grid().position(rank_)) : 0;
+  }
   LevelFlow byLevel(const std::vector<Index>& unitRanks) const;
   // The factors of one dimension; there must be peers.
   AlongDim along(int dim) const;
@@ -58,7 +60,7 @@ private:
   void keepApart(AxisMask apart);
   Traffic partsAlong(int dim) const;
   Index sharedAlong(int dim, int part) const;
-  Index cellsWith(int other) const;
+  Index elementsWith(int other) const;
   Index sharedAt(int dim, int part) const;
   std::vector<int> ranksOfUnit(Index size) const;
 
@@ -94,7 +96,7 @@ public:
   // A LevelFlow that allocates nothing.
   struct TableFlow {
     std::array<Traffic, kMostLevels + 1> others;
-    Index keptCells = 0;
+    Index keptElements = 0;
   };
 
   // A table for a few positions of the grid. Throws TENON_ERR_INTERNAL unless it canHold() them.

@@ -36,11 +36,11 @@ bool isTrivial(const Grid& grid, int axis) {
 void checkCount(const Shape& extents, const char* what) {
   Index product = 1;
   for (Index extent : extents) {
-    if (extent > kMostCells / product)
+    if (extent > kMostElements / product)
       throw Error(
           TENON_ERR_SHAPE,
           fmt::format("{} [{}] has more elements than the {} whose bytes a 64-bit integer counts",
-                      what, fmt::join(extents, ","), kMostCells));
+                      what, fmt::join(extents, ","), kMostElements));
     product *= std::max<Index>(extent, 1);
   }
 }
@@ -121,11 +121,11 @@ void completeHalo(LayoutSpec& spec, int dim) {
       box.end = std::min(box.end, extent);
     if (box.empty())
       box = {0, 0};
-    if (box.begin < -kMostCells || box.end > kMostCells)
+    if (box.begin < -kMostElements || box.end > kMostElements)
       throw Error(TENON_ERR_SHAPE,
                   fmt::format("the halo of dimension {} has the box {}:{}; expected one between "
                               "{} and {}",
-                              dim, box.begin, box.end, -kMostCells, kMostCells));
+                              dim, box.begin, box.end, -kMostElements, kMostElements));
   }
 }
 
@@ -207,8 +207,9 @@ Layout::Layout(LayoutSpec spec) {
   for (const std::vector<Index>& cuts : spec.cuts)
     empty.push_back(emptyBefore(cuts));
   Spread spread = spreadOf(spec);
-  data_ = std::make_shared<const Data>(Data{std::move(spec), std::move(spread),
-                                            std::move(boxesRise), std::move(empty), cells(widest)});
+  data_ =
+      std::make_shared<const Data>(Data{std::move(spec), std::move(spread), std::move(boxesRise),
+                                        std::move(empty), elements(widest)});
 }
 
 Layout::Spread Layout::spreadOf(const LayoutSpec& spec) {

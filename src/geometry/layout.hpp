@@ -97,7 +97,7 @@ public:
   // How many of the parts from `first` up to `last` own an element.
   int ownersAmong(int dim, int first, int last) const;
   // The most elements that any position owns, halos not counted.
-  Index mostOwnedCells() const noexcept { return data_->mostOwnedCells; }
+  Index mostOwnedElements() const noexcept { return data_->mostOwnedElements; }
   // Whether both ends of the boxes of a dimension's halo are non-decreasing from part to part.
   bool boxesRise(int dim) const { return data_->boxesRise[dim]; }
 
@@ -141,7 +141,7 @@ private:
     Spread spread;
     std::vector<bool> boxesRise;
     std::vector<std::vector<int>> emptyBefore; // per dimension, before each part; [] where none is
-    Index mostOwnedCells;
+    Index mostOwnedElements;
   };
   static Spread spreadOf(const LayoutSpec& spec);
   std::shared_ptr<const Data> data_;

@@ -4,7 +4,7 @@
 // receiver agree on what a message contains without talking.
 #include "geometry/schedule.hpp"
 
-#include "geometry/callers_cells.hpp"
+#include "geometry/callers_elements.hpp"
 #include "geometry/coverage.hpp"
 #include "geometry/segments.hpp"
 #include "sys/errors/error.hpp"
@@ -96,13 +96,13 @@ bool holdsAddends(const Layout& layout, int axis, Role role) {
 }
 
 // All boxes of elements that two positions share: the product of the overlaps of every dimension.
-std::vector<CellBlock> productBlocks(const std::vector<const std::vector<Overlap>*>& perDim) {
-  std::vector<CellBlock> blocks(1);
+std::vector<ElementBlock> productBlocks(const std::vector<const std::vector<Overlap>*>& perDim) {
+  std::vector<ElementBlock> blocks(1);
   for (const auto* choices : perDim) {
-    std::vector<CellBlock> longer;
-    for (const CellBlock& block : blocks)
+    std::vector<ElementBlock> longer;
+    for (const ElementBlock& block : blocks)
       for (const Overlap& o : *choices) {
-        CellBlock next = block;
+        ElementBlock next = block;
         next.extent.push_back(o.length);
         next.sourceBegin.push_back(o.source);
         next.targetBegin.push_back(o.target);
@@ -115,10 +115,10 @@ std::vector<CellBlock> productBlocks(const std::vector<const std::vector<Overlap
   return blocks;
 }
 
-Index cellsOf(const std::vector<CellBlock>& blocks) {
+Index elementsOf(const std::vector<ElementBlock>& blocks) {
   Index sum = 0;
-  for (const CellBlock& block : blocks)
-    sum += cells(block.extent);
+  for (const ElementBlock& block : blocks)
+    sum += elements(block.extent);
   return sum;
 }
 
@@ -207,7 +207,7 @@ private:
   void chooseParts(int dim) {
     if (dim == theirs_.rank()) {
       const auto blocks = productBlocks(chosen_);
-      chooseCopies(0, Transfer{-1, cellsOf(blocks), blocks});
+      chooseCopies(0, Transfer{-1, elementsOf(blocks), blocks});
       return;
     }
     const auto& axes = theirs_.splitAxes(dim);
@@ -268,7 +268,7 @@ Traffic traffic(const std::vector<Transfer>& transfers, int rank) {
   for (const Transfer& t : transfers)
     if (t.peer != rank) {
       ++sum.messages;
-      sum.cells += t.cells;
+      sum.elements += t.elements;
     }
   return sum;
 }

@@ -47,7 +47,7 @@ bool liesOn(const Layout& layout, int dim, int part, const std::vector<int>& coo
 // A box of elements that is sent. Its elements are counted in rising global order in every
 // dimension; begin and step say where they are in the local arrays of source and target. A
 // reflection runs backwards (step -1).
-struct CellBlock {
+struct ElementBlock {
   Shape extent;
   std::vector<Index> sourceBegin, targetBegin;
   std::vector<Index> sourceStep, targetStep;
@@ -55,14 +55,14 @@ struct CellBlock {
 
 struct Transfer {
   int peer = -1; // rank of the parent communicator
-  Index cells = 0;
-  std::vector<CellBlock> blocks;
+  Index elements = 0;
+  std::vector<ElementBlock> blocks;
 };
 
 // The elements that nobody sends, as disjoint boxes: zeros, and those whose values the user
 // supplies.
 struct Gaps {
-  std::vector<CellBox> zeros, callers;
+  std::vector<ElementBox> zeros, callers;
 };
 
 struct Schedule {
@@ -82,7 +82,7 @@ Schedule makeSchedule(const Layout& from, const Layout& to, int rank);
 // Messages and elements that a rank sends to others, or receives from them.
 struct Traffic {
   Index messages = 0;
-  Index cells = 0;
+  Index elements = 0;
 };
 Traffic sentTraffic(const Schedule& schedule, int rank);
 Traffic receivedTraffic(const Schedule& schedule, int rank);

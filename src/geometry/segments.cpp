@@ -59,7 +59,7 @@ std::vector<Overlap> overlaps(const std::vector<Segment>& sources,
   return result;
 }
 
-Index sharedCells(const std::vector<Segment>& some, const std::vector<Segment>& others) {
+Index sharedElements(const std::vector<Segment>& some, const std::vector<Segment>& others) {
   Index sum = 0;
   for (const Segment& s : some)
     for (const Segment& o : others)

@@ -27,7 +27,7 @@ struct Overlap {
 std::vector<Overlap> overlaps(const std::vector<Segment>& sources,
                               const std::vector<Segment>& targets);
 // The number of elements in all overlaps.
-Index sharedCells(const std::vector<Segment>& some, const std::vector<Segment>& others);
+Index sharedElements(const std::vector<Segment>& some, const std::vector<Segment>& others);
 
 // The parts that can share elements with some runs, and few others, in rising order. They are found
 // by bisection, unless the boxes of a halo are in no order.

@@ -9,8 +9,8 @@
 namespace tenon {
 
 struct Flow {
-  Traffic others;      // to other ranks, or from them
-  Index keptCells = 0; // given by the rank to itself
+  Traffic others;         // to other ranks, or from them
+  Index keptElements = 0; // given by the rank to itself
 };
 
 // Counts what the schedule of one rank lists for its role.
@@ -21,7 +21,7 @@ Flow countFlow(const Layout& from, const Layout& to, int rank, Role role);
 // those of the next.
 struct LevelFlow {
   std::vector<Traffic> others; // [levels + 1]: the last stays within a unit of the innermost level
-  Index keptCells = 0;
+  Index keptElements = 0;
 };
 
 // Counts by level. The work also grows with the ranks of an outermost unit.

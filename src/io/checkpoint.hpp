@@ -75,7 +75,7 @@ private:
   };
   // What was read before the objects change, so that changing them allocates nothing.
   struct Arrived {
-    std::vector<Buffer> cells;
+    std::vector<Buffer> elements;
     std::vector<Box> boxes;
     std::vector<Ref<DTensor>> copies; // on the host, of tensors that are on the device
     StoredValues values;

@@ -185,8 +185,8 @@ Checkpoint::Arrived Checkpoint::prepare(const std::string& stated, Contents& con
     x.checkWritable();
     x.readAddress(); // has an array from now on
     const Box& box = arrived.boxes.emplace_back(readBox(x.layout(), comm_->rank()));
-    arrived.cells.emplace_back(tenon::cells(box) * dataTypeSize(x.dataType()),
-                               "a checkpoint that is read");
+    arrived.elements.emplace_back(tenon::elements(box) * dataTypeSize(x.dataType()),
+                                  "a checkpoint that is read");
     Ref<DTensor>& copy = arrived.copies.emplace_back();
     if (x.space() != Space::Host) {
       copy = makeRef<DTensor>(x.comm(), x.layout(), x.dataType());
@@ -200,10 +200,10 @@ void Checkpoint::checkDigests(const std::string& path, const Contents& contents,
                               const Arrived& arrived) const {
   std::vector<std::uint64_t> digests = collectively(*comm_, [&] {
     std::vector<std::uint64_t> own;
-    for (std::size_t i = 0; i < arrived.cells.size(); ++i) {
+    for (std::size_t i = 0; i < arrived.elements.size(); ++i) {
       const DTensor& x = *contents.pointers[i];
       own.push_back(digestOf(*contextOf(comm_), x.dataType(), x.layout().shape(), arrived.boxes[i],
-                             arrived.cells[i].data<std::byte>()));
+                             arrived.elements[i].data<std::byte>()));
     }
     return own;
   });
@@ -226,7 +226,7 @@ void Checkpoint::take(const Contents& contents, Arrived arrived) {
   for (std::size_t i = 0; i < contents.targets.size(); ++i) {
     const Target& target = contents.targets[i];
     const bool hasCopy = arrived.copies[i].get() != nullptr;
-    unpack(arrived.cells[i].data<std::byte>(), arrived.boxes[i],
+    unpack(arrived.elements[i].data<std::byte>(), arrived.boxes[i],
            hasCopy ? *arrived.copies[i] : *target.tensor);
     if (hasCopy)
       copyLocal(*arrived.copies[i], *target.tensor);
@@ -243,7 +243,7 @@ void Checkpoint::take(const Contents& contents, Arrived arrived) {
 void Checkpoint::readContents(const std::string& path, Contents& contents) {
   const std::string stated = readStated(path, contents);
   Arrived arrived = collectively(*comm_, [&] { return prepare(stated, contents); });
-  readTensors(comm_, fileData(path, contents, "read"), contents.pointers, arrived.cells);
+  readTensors(comm_, fileData(path, contents, "read"), contents.pointers, arrived.elements);
   checkDigests(path, contents, arrived);
   // Nothing was written to an object above this line, and nothing can fail any more.
   take(contents, std::move(arrived));

@@ -64,7 +64,7 @@ struct DataFile::Handles {
   void with(std::size_t number, const Box& box, Call call) {
     const Silence silence;
     Dataset& dataset = sets[number];
-    const hsize_t count = static_cast<hsize_t>(cells(box));
+    const hsize_t count = static_cast<hsize_t>(elements(box));
     const Handle memory(H5Screate_simple(1, &count, nullptr), H5Sclose);
     // A rank without elements makes the collective call too.
     if (count == 0) {
@@ -122,17 +122,17 @@ DataFile::~DataFile() {
   handles_.reset();
 }
 
-void DataFile::write(std::size_t number, const Box& box, const void* cells) {
+void DataFile::write(std::size_t number, const Box& box, const void* elements) {
   handles_->with(number, box, [&](const Handles::Dataset& dataset, hid_t memory) {
     return H5Dwrite(dataset.set, hdf5::nativeType(dataset.type), memory, dataset.space,
-                    handles_->transfer, cells);
+                    handles_->transfer, elements);
   });
 }
 
-void DataFile::read(std::size_t number, const Box& box, void* cells) {
+void DataFile::read(std::size_t number, const Box& box, void* elements) {
   handles_->with(number, box, [&](const Handles::Dataset& dataset, hid_t memory) {
     return H5Dread(dataset.set, hdf5::nativeType(dataset.type), memory, dataset.space,
-                   handles_->transfer, cells);
+                   handles_->transfer, elements);
   });
 }
 

@@ -134,9 +134,9 @@ void BatchReader::setBox(const Box& box, TenonDataType type) {
   type_ = type;
   Box sample = box;
   sample[0] = {0, 1};
-  sampleBytes_ = tenon::cells(sample) * dataTypeSize(type);
+  sampleBytes_ = tenon::elements(sample) * dataTypeSize(type);
   // All samples of a batch, since a whole batch is converted at once.
-  cells_ = Buffer(box[0].size() * sampleBytes_, kBufferName);
+  elements_ = Buffer(box[0].size() * sampleBytes_, kBufferName);
 }
 
 Box BatchReader::boxOf(Index sample) const {
@@ -145,12 +145,12 @@ Box BatchReader::boxOf(Index sample) const {
   return box;
 }
 
-const Buffer& BatchReader::cells(const std::vector<Index>& samples) {
+const Buffer& BatchReader::elements(const std::vector<Index>& samples) {
   // What was read ahead is used if it is what is asked for now; any other order of calls reads at
   // once.
   if (!takeAhead(samples))
     readNow(samples);
-  return cells_;
+  return elements_;
 }
 
 void BatchReader::readNow(const std::vector<Index>& samples) {
@@ -158,7 +158,7 @@ void BatchReader::readNow(const std::vector<Index>& samples) {
     return;
   auto at = static_cast<std::size_t>(0);
   for (const Index sample : samples) {
-    file_.read(boxOf(sample), type_, cells_.data<std::byte>() + at);
+    file_.read(boxOf(sample), type_, elements_.data<std::byte>() + at);
     at += static_cast<std::size_t>(sampleBytes_);
   }
 }
@@ -174,7 +174,7 @@ bool BatchReader::takeAhead(const std::vector<Index>& samples) {
     return false;
   if (!failure.empty())
     file_.fail(failure);
-  std::swap(cells_, nextCells_);
+  std::swap(elements_, nextElements_);
   return true;
 }
 
@@ -182,7 +182,7 @@ std::vector<FilePiece> BatchReader::piecesOf(const std::vector<Index>& samples) 
   const Runs runs = runsOf(boxOf(0), file_.shape());
   const Index size = dataTypeSize(type_), stride = rowMajorStrides(file_.shape())[0];
   std::vector<FilePiece> pieces;
-  std::byte* to = nextCells_.data<std::byte>();
+  std::byte* to = nextElements_.data<std::byte>();
   for (const Index sample : samples)
     for (const Index offset : runs.offsets) {
       pieces.push_back(
@@ -200,8 +200,8 @@ void BatchReader::readAhead(std::vector<Index> samples) {
     thread_ = std::make_unique<Prefetch>(path_);
   else
     thread_->wait();
-  if (nextCells_.bytes() != cells_.bytes())
-    nextCells_ = Buffer(cells_.bytes(), kBufferName);
+  if (nextElements_.bytes() != elements_.bytes())
+    nextElements_ = Buffer(elements_.bytes(), kBufferName);
   thread_->start(piecesOf(samples));
   ahead_ = std::move(samples);
 }
@@ -216,7 +216,7 @@ const OptionRegistration kHdf5Registration{{"dataset", kHdf5Options}};
 
 // to = scale * numbers + shift.
 template <class S>
-void giveReals(const Buffer& cells, double scale, double shift, DTensor& to) {
+void giveReals(const Buffer& elements, double scale, double shift, DTensor& to) {
   // The kernel computes scale * numbers + factor * what is there already, so that the shift is put
   // there first.
   if (shift != 0)
@@ -226,20 +226,21 @@ void giveReals(const Buffer& cells, double scale, double shift, DTensor& to) {
   visitFloating(to.dataType(), [&]<class T>(T) {
     using Wide = std::common_type_t<S, T>;
     blockAxpby<S, T>(to.context(), to.rank(), extent.data(), static_cast<Wide>(scale),
-                     cells.data<S>(), strides.data(), static_cast<Wide>(shift != 0 ? 1 : 0),
+                     elements.data<S>(), strides.data(), static_cast<Wide>(shift != 0 ? 1 : 0),
                      to.mutableData<T>(), to.strides().data());
   });
 }
 
-void give(const BatchReader& reader, const Buffer& cells, double scale, double shift, DTensor& to) {
+void give(const BatchReader& reader, const Buffer& elements, double scale, double shift,
+          DTensor& to) {
   if (to.localElements() == 0)
     return;
   if (reader.type() == TENON_FLOAT32)
-    return giveReals<float>(cells, scale, shift, to);
+    return giveReals<float>(elements, scale, shift, to);
   if (reader.type() == TENON_FLOAT64)
-    return giveReals<double>(cells, scale, shift, to);
+    return giveReals<double>(elements, scale, shift, to);
   blockAxpby<std::int64_t, std::int64_t>(
-      to.context(), to.rank(), to.extent().data(), 1, cells.data<std::int64_t>(),
+      to.context(), to.rank(), to.extent().data(), 1, elements.data<std::int64_t>(),
       rowMajorStrides(to.extent()).data(), 0, to.mutableData<std::int64_t>(), to.strides().data());
 }
 
@@ -292,7 +293,7 @@ std::vector<Index> Hdf5Dataset::samplesOf(Index epoch, Index batch, const DTenso
 
 void Hdf5Dataset::fill(Index epoch, Index batch, DTensor& x, DTensor* labels) {
   const auto read = [&](BatchReader& reader, double scale, double shift, DTensor& to) {
-    give(reader, reader.cells(samplesOf(epoch, batch, to)), scale, shift, to);
+    give(reader, reader.elements(samplesOf(epoch, batch, to)), scale, shift, to);
   };
   read(*samples_, scale(), shift(), x);
   if (labels)

@@ -57,9 +57,9 @@ public:
   void setBox(const Box& box, TenonDataType type);
   TenonDataType type() const noexcept { return type_; }
   // The numbers of these samples, row-major.
-  const Buffer& cells(const std::vector<Index>& samples);
+  const Buffer& elements(const std::vector<Index>& samples);
   // Lets a thread read these samples, if the file stores them contiguously and in the type that is asked for. They are
-  // read in vain unless cells() asks for them next.
+  // read in vain unless elements() asks for them next.
   void readAhead(std::vector<Index> samples);
 
 private:
@@ -73,7 +73,7 @@ private:
   Box box_;
   TenonDataType type_ = TENON_FLOAT64;
   Index sampleBytes_ = 0; // of the box
-  Buffer cells_, nextCells_;
+  Buffer elements_, nextElements_;
   std::vector<Index> ahead_;         // what the thread reads
   std::unique_ptr<Prefetch> thread_; // ends before the memory that it reads into
 };

@@ -40,8 +40,8 @@ public:
   // Throws TENON_ERR_FILE or TENON_ERR_FORMAT.
   void open();
   // The elements of a box of dataset `number`, row-major; a rank without elements passes an empty box.
-  void write(std::size_t number, const Box& box, const void* cells);
-  void read(std::size_t number, const Box& box, void* cells);
+  void write(std::size_t number, const Box& box, const void* elements);
+  void read(std::size_t number, const Box& box, void* elements);
   void close();
 
 private:

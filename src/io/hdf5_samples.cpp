@@ -62,7 +62,7 @@ Hdf5Samples::Hdf5Samples(const std::string& path, const std::string& dataset)
   std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
   h.subject.check(H5Sget_simple_extent_dims(h.space, extents.data(), nullptr), dataset);
   shape_.assign(extents.begin(), extents.end());
-  if (cells(shape_) == 0)
+  if (elements(shape_) == 0)
     h.subject.fail(dataset, fmt::format("it is empty: [{}]", fmt::join(shape_, ",")));
   const haddr_t offset = H5Dget_offset(h.set); // undefined if chunked, compressed or external
   if (offset != HADDR_UNDEF && H5Tequal(type, hdf5::nativeType(type_)) > 0)
@@ -79,7 +79,7 @@ Hdf5Samples::Hdf5Samples(Hdf5Samples&&) noexcept = default;
 void Hdf5Samples::read(const Box& box, TenonDataType type, std::byte* to) {
   const Silence silence;
   Handles& h = *handles_;
-  const auto count = static_cast<hsize_t>(cells(box));
+  const auto count = static_cast<hsize_t>(elements(box));
   const Handle memory(h.subject.check(H5Screate_simple(1, &count, nullptr), h.name), H5Sclose);
   std::vector<hsize_t> start, extent;
   for (const Interval& side : box) {

@@ -30,7 +30,7 @@ struct StoredDataset {
   Shape shape;
   std::uint64_t digest = 0;
 
-  Index bytes() const { return cells(shape) * dataTypeSize(type); }
+  Index bytes() const { return elements(shape) * dataTypeSize(type); }
 };
 
 struct StoredNumber {

@@ -121,18 +121,18 @@ Index copiesOf(const Layout& layout) {
   return copies;
 }
 
-Pieces::Pieces(const Box& box, Index mostCells) : box_(box) {
-  if (cells(box) == 0)
+Pieces::Pieces(const Box& box, Index mostElements) : box_(box) {
+  if (elements(box) == 0)
     count_ = 0;
   if (count_ == 0 || box.empty())
     return;
   Index inner = 1; // the elements behind one index of the divided dimension
   for (divided_ = box.size() - 1; divided_ > 0; --divided_) {
-    if (box[divided_].size() > mostCells / inner)
+    if (box[divided_].size() > mostElements / inner)
       break;
     inner *= box[divided_].size();
   }
-  step_ = mostCells / inner;
+  step_ = mostElements / inner;
   parts_ = (box[divided_].size() - 1) / step_ + 1;
   count_ = parts_;
   for (std::size_t d = 0; d < divided_; ++d)
@@ -154,7 +154,7 @@ void Pieces::put(Index number, Box& piece) const noexcept {
 }
 
 const std::byte* packed(const DTensor& x, const Box& box, Buffer& buffer) {
-  if (cells(box) == 0)
+  if (elements(box) == 0)
     return nullptr;
   return visitDataType(x.dataType(), [&]<class T>(T) {
     const T* first = x.data<T>() + offsetOf(box, x.box(), x.strides().data());
@@ -167,29 +167,29 @@ const std::byte* packed(const DTensor& x, const Box& box, Buffer& buffer) {
   });
 }
 
-void unpack(const std::byte* cells, const Box& box, DTensor& x) {
+void unpack(const std::byte* elements, const Box& box, DTensor& x) {
   const Sides extent = sidesOf(box);
   visitDataType(x.dataType(), [&]<class T>(T) {
     T* first = x.mutableData<T>();
-    if (tenon::cells(box) != 0)
+    if (tenon::elements(box) != 0)
       blockCombine<T>(x.context(), Combine::Copy, x.rank(), extent.data(),
-                      reinterpret_cast<const T*>(cells),
+                      reinterpret_cast<const T*>(elements),
                       packedStrides(extent.data(), box.size()).data(),
                       first + offsetOf(box, x.box(), x.strides().data()), x.strides().data());
   });
 }
 
 std::uint64_t digestOf(KernelContext& context, TenonDataType type, const Shape& shape,
-                       const Box& box, const std::byte* cells) {
+                       const Box& box, const std::byte* elements) {
   return visitDataType(type, [&]<class T>(T) {
     const Sides extent = sidesOf(box);
-    return digestOfArray(context, shape, box, reinterpret_cast<const T*>(cells),
+    return digestOfArray(context, shape, box, reinterpret_cast<const T*>(elements),
                          packedStrides(extent.data(), box.size()).data());
   });
 }
 
 std::uint64_t digestOf(const DTensor& x, const Box& box) {
-  if (cells(box) == 0)
+  if (elements(box) == 0)
     return 0;
   return visitDataType(x.dataType(), [&]<class T>(T) {
     return digestOfArray<T>(x.context(), x.layout().shape(), box,

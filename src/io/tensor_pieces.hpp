@@ -23,10 +23,10 @@ Box readBox(const Layout& layout, int rank);
 // How many ranks read each element.
 Index copiesOf(const Layout& layout);
 
-// A box in pieces of at most `mostCells` elements, one after the other in row-major order. It refers to the box.
+// A box in pieces of at most `mostElements` elements, one after the other in row-major order. It refers to the box.
 class Pieces {
 public:
-  Pieces(const Box& box, Index mostCells);
+  Pieces(const Box& box, Index mostElements);
   Index count() const noexcept { return count_; }
   // Puts piece `number` into a box with as many dimensions.
   void put(Index number, Box& piece) const noexcept;
@@ -42,12 +42,12 @@ private:
 // The elements of a box of owned ones, row-major: the tensor's own memory if they are stored like that there, else a copy
 // in the buffer, which has room for it.
 const std::byte* packed(const DTensor& x, const Box& box, Buffer& buffer);
-void unpack(const std::byte* cells, const Box& box, DTensor& x);
+void unpack(const std::byte* elements, const Box& box, DTensor& x);
 
 // The part of the tensor's digest (kernels/movement/digest.hpp) that comes from a box: of a row-major copy, and of the
 // tensor itself, which owns the box.
 std::uint64_t digestOf(KernelContext& context, TenonDataType type, const Shape& shape,
-                       const Box& box, const std::byte* cells);
+                       const Box& box, const std::byte* elements);
 std::uint64_t digestOf(const DTensor& x, const Box& box);
 
 } // namespace tenon

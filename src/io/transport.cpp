@@ -39,16 +39,18 @@ void waitForPeer(const Communicator& comm, MPI_Request request, int peer) {
   waitFor(comm, &request, 1, [&] { return ranksText({peer}); });
 }
 
-void sendCells(const Communicator& comm, int to, int tag, const std::byte* cells, Index bytes) {
+void sendElements(const Communicator& comm, int to, int tag, const std::byte* elements,
+                  Index bytes) {
   MPI_Request request = MPI_REQUEST_NULL;
-  checkMpi(MPI_Isend(cells, static_cast<int>(bytes), MPI_BYTE, to, tag, comm.mpi(), &request),
+  checkMpi(MPI_Isend(elements, static_cast<int>(bytes), MPI_BYTE, to, tag, comm.mpi(), &request),
            "MPI_Isend");
   waitForPeer(comm, request, to);
 }
 
-void receiveCells(const Communicator& comm, int from, int tag, std::byte* cells, Index bytes) {
+void receiveElements(const Communicator& comm, int from, int tag, std::byte* elements,
+                     Index bytes) {
   MPI_Request request = MPI_REQUEST_NULL;
-  checkMpi(MPI_Irecv(cells, static_cast<int>(bytes), MPI_BYTE, from, tag, comm.mpi(), &request),
+  checkMpi(MPI_Irecv(elements, static_cast<int>(bytes), MPI_BYTE, from, tag, comm.mpi(), &request),
            "MPI_Irecv");
   waitForPeer(comm, request, from);
 }
@@ -94,13 +96,13 @@ public:
     close();
   }
 
-  void read(std::vector<Buffer>& cells) {
+  void read(std::vector<Buffer>& elements) {
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       startTensor(i);
       if (file_.transport == FileTransport::Together)
-        readTogether(i, cells[i]);
+        readTogether(i, elements[i]);
       else
-        readThroughRoot(i, cells[i]);
+        readThroughRoot(i, elements[i]);
       endTensor(i);
     }
     close();
@@ -112,7 +114,7 @@ private:
   Index largestBytes() const {
     Index most = 0;
     for (const DTensor* x : tensors_)
-      most = std::max(most, x->layout().mostOwnedCells() * dataTypeSize(x->dataType()));
+      most = std::max(most, x->layout().mostOwnedElements() * dataTypeSize(x->dataType()));
     return most;
   }
 
@@ -130,7 +132,9 @@ private:
     putBox(x.layout(), rank, box_);
     return {box_, kPieceBytes / dataTypeSize(x.dataType())};
   }
-  Index bytesOfPiece(const DTensor& x) const { return cells(piece_) * dataTypeSize(x.dataType()); }
+  Index bytesOfPiece(const DTensor& x) const {
+    return elements(piece_) * dataTypeSize(x.dataType());
+  }
 
   // Calls visit() for each piece of this rank, and with empty ones as often as the rank does that has most: a collective
   // call is made by all ranks as often.
@@ -165,52 +169,53 @@ private:
 
   // The elements of the piece; where they cannot be packed others take their place, and the file is not kept.
   const std::byte* packedPiece(const DTensor& x) {
-    const std::byte* cells = staging_.data<std::byte>();
-    errors_.run([&] { cells = packed(x, piece_, staging_); });
-    return cells;
+    const std::byte* elements = staging_.data<std::byte>();
+    errors_.run([&] { elements = packed(x, piece_, staging_); });
+    return elements;
   }
 
   void writeTogether(std::size_t i) {
     const DTensor& x = *tensors_[i];
     forEachTogether(x, putWrittenBox, [&] {
-      const std::byte* cells = packedPiece(x);
-      errors_.run([&] { data_->write(i, piece_, cells); });
+      const std::byte* elements = packedPiece(x);
+      errors_.run([&] { data_->write(i, piece_, elements); });
     });
   }
 
   void writeThroughRoot(std::size_t i) {
     const DTensor& x = *tensors_[i];
     forEachThroughRoot(x, putWrittenBox, [&](int rank) {
-      const std::byte* cells = rank == comm_->rank() ? packedPiece(x) : arriving_.data<std::byte>();
+      const std::byte* elements =
+          rank == comm_->rank() ? packedPiece(x) : arriving_.data<std::byte>();
       if (!isRoot())
-        return sendCells(*comm_, 0, tag_, cells, bytesOfPiece(x));
+        return sendElements(*comm_, 0, tag_, elements, bytesOfPiece(x));
       if (rank != 0)
-        receiveCells(*comm_, rank, tag_, arriving_.data<std::byte>(), bytesOfPiece(x));
-      errors_.run([&] { data_->write(i, piece_, cells); });
+        receiveElements(*comm_, rank, tag_, arriving_.data<std::byte>(), bytesOfPiece(x));
+      errors_.run([&] { data_->write(i, piece_, elements); });
     });
   }
 
-  void readTogether(std::size_t i, Buffer& cells) {
+  void readTogether(std::size_t i, Buffer& elements) {
     const DTensor& x = *tensors_[i];
-    std::byte* to = cells.data<std::byte>();
+    std::byte* to = elements.data<std::byte>();
     forEachTogether(x, putReadBox, [&] {
       errors_.run([&] { data_->read(i, piece_, to); });
       to += bytesOfPiece(x);
     });
   }
 
-  void readThroughRoot(std::size_t i, Buffer& cells) {
+  void readThroughRoot(std::size_t i, Buffer& elements) {
     const DTensor& x = *tensors_[i];
-    std::byte* to = cells.data<std::byte>();
+    std::byte* to = elements.data<std::byte>();
     forEachThroughRoot(x, putReadBox, [&](int rank) {
       const Index bytes = bytesOfPiece(x);
       std::byte* const arrived = rank == comm_->rank() ? to : arriving_.data<std::byte>();
       if (!isRoot())
-        receiveCells(*comm_, 0, tag_, arrived, bytes);
+        receiveElements(*comm_, 0, tag_, arrived, bytes);
       else
         errors_.run([&] { data_->read(i, piece_, arrived); });
       if (isRoot() && rank != 0)
-        sendCells(*comm_, rank, tag_, arrived, bytes);
+        sendElements(*comm_, rank, tag_, arrived, bytes);
       if (rank == comm_->rank())
         to += bytes;
     });
@@ -239,8 +244,8 @@ void writeTensors(const CommPtr& comm, const FileData& file, const TensorPointer
 }
 
 void readTensors(const CommPtr& comm, const FileData& file, const TensorPointers& layouts,
-                 std::vector<Buffer>& cells) {
-  Mover(comm, file, DataFile::Access::Read, layouts).read(cells);
+                 std::vector<Buffer>& elements) {
+  Mover(comm, file, DataFile::Access::Read, layouts).read(elements);
 }
 
 } // namespace tenon

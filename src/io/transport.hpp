@@ -29,6 +29,6 @@ struct FileData {
 // Collective. Throw, agreed on, the first error of any rank.
 void writeTensors(const CommPtr& comm, const FileData& file, const TensorPointers& tensors);
 void readTensors(const CommPtr& comm, const FileData& file, const TensorPointers& layouts,
-                 std::vector<Buffer>& cells);
+                 std::vector<Buffer>& elements);
 
 } // namespace tenon

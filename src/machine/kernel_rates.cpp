@@ -13,12 +13,12 @@ const char* kernelPassName(KernelPass pass) {
   return kNames[static_cast<int>(pass)];
 }
 
-double KernelRates::seconds(const std::string& kind, Index cellBytes,
+double KernelRates::seconds(const std::string& kind, Index elementBytes,
                             const KernelWork& work) const {
   if (work.flops == 0 && work.bytes == 0)
     return 0;
   const auto known = std::ranges::find_if(measured, [&](const KernelTimes& one) {
-    return one.kind == kind && one.pass == work.pass && one.cellBytes == cellBytes;
+    return one.kind == kind && one.pass == work.pass && one.elementBytes == elementBytes;
   });
   const double took = known != measured.end() ? known->seconds(work)
                                               : std::max(work.flops / flops, work.bytes / memory);

@@ -37,7 +37,7 @@ struct KernelWork {
 struct KernelTimes {
   std::string kind;
   KernelPass pass = KernelPass::Apply;
-  Index cellBytes = 4;
+  Index elementBytes = 4;
   double flop = 0, byte = 0, row = 0, column = 0;
 
   double seconds(const KernelWork& work) const {
@@ -57,7 +57,7 @@ struct KernelRates {
   // The rates of a device; the defaults are those of a core.
   static KernelRates ofDevice() { return {.flops = 1e13, .memory = 1e12, .call = 5e-6}; }
   // How long a kernel takes; 0 for no work.
-  double seconds(const std::string& kind, Index cellBytes, const KernelWork& work) const;
+  double seconds(const std::string& kind, Index elementBytes, const KernelWork& work) const;
   bool operator==(const KernelRates&) const = default;
 };
 

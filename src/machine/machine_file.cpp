@@ -117,7 +117,7 @@ MachineRates readMessages(const JsonView& messages) {
           .kernels = {}};
 }
 
-Index readCellBytes(const JsonView& type) {
+Index readElementBytes(const JsonView& type) {
   if (type.text() != "float32" && type.text() != "float64")
     type.fail(fmt::format("is \"{}\"; expected float32 or float64", type.text()));
   return type.text() == "float64" ? 8 : 4;
@@ -142,7 +142,7 @@ KernelTimes readTimes(const JsonView& times) {
   };
   return {.kind = times.at("kind").name(),
           .pass = readPass(times.at("pass")),
-          .cellBytes = readCellBytes(times.at("data_type")),
+          .elementBytes = readElementBytes(times.at("data_type")),
           .flop = seconds("flop"),
           .byte = seconds("byte"),
           .row = seconds("row"),

@@ -73,7 +73,7 @@ private:
     for (const KernelTimes& times : kernels.measured)
       json["measured"].push_back({{"kind", times.kind},
                                   {"pass", kernelPassName(times.pass)},
-                                  {"data_type", times.cellBytes == 8 ? "float64" : "float32"},
+                                  {"data_type", times.elementBytes == 8 ? "float64" : "float32"},
                                   {"source", source_},
                                   {"flop", times.flop},
                                   {"byte", times.byte},

@@ -16,11 +16,11 @@ namespace {
 
 constexpr int kSamples = 64;
 
-Index cellsHeld(const Layout& layout, int position) {
-  Index cells = layout.isHolder(position) ? 1 : 0;
-  for (int d = 0; d < layout.rank() && cells > 0; ++d)
-    cells *= layout.box(d, layout.part(position, d)).size();
-  return cells;
+Index elementsHeld(const Layout& layout, int position) {
+  Index elements = layout.isHolder(position) ? 1 : 0;
+  for (int d = 0; d < layout.rank() && elements > 0; ++d)
+    elements *= layout.box(d, layout.part(position, d)).size();
+  return elements;
 }
 
 bool serves(const FlowTable* table, const Layout& from, const Layout& to) {
@@ -36,9 +36,9 @@ public:
   // The table, if there is one, serves the move.
   RankPrice(const Layout& from, const Layout& to, int rank, FlowTable* table)
       : from_(from), to_(to), rank_(rank), position_(to.grid().position(rank)), table_(table),
-        written_(cellsHeld(to, position_)) {}
+        written_(elementsHeld(to, position_)) {}
 
-  ExchangePrice by(const LinkRates& rates, double cellBytes) {
+  ExchangePrice by(const LinkRates& rates, double elementBytes) {
     if (const int place = table_ ? table_->placeOf(position_) : -1; place >= 0)
       add(table_->flow(from_, to_, place, Role::Source),
           table_->flow(from_, to_, place, Role::Target), rates);
@@ -52,7 +52,8 @@ public:
     const double written = std::max(received_, static_cast<double>(written_));
     const double links = messages_ > 0 ? latency_ : 0;
     return {.seconds = links + static_cast<double>(messages_) * rates.overhead +
-                       perByte_ * cellBytes + (packed_ + written) * cellBytes / rates.copyBandwidth,
+                       perByte_ * elementBytes +
+                       (packed_ + written) * elementBytes / rates.copyBandwidth,
             .local = messages_ == 0};
   }
 
@@ -60,7 +61,7 @@ private:
   void countAtOnce(const LinkRates& rates) {
     const Flow out = countFlow(from_, to_, rank_, Role::Source);
     const Flow in = countFlow(from_, to_, rank_, Role::Target);
-    received_ = static_cast<double>(in.keptCells);
+    received_ = static_cast<double>(in.keptElements);
     add(out.others, in.others, rates.latency, rates.bandwidth);
   }
 
@@ -75,7 +76,7 @@ private:
   template <class Flows>
   void add(const Flows& out, const Flows& in, const LinkRates& rates) {
     const std::size_t levels = rates.levels.size();
-    received_ = static_cast<double>(in.keptCells);
+    received_ = static_cast<double>(in.keptElements);
     for (std::size_t l = 0; l < levels; ++l)
       add(out.others[l], in.others[l], rates.levels[l].latency, rates.levels[l].bandwidth);
     add(out.others[levels], in.others[levels], rates.latency, rates.bandwidth);
@@ -86,9 +87,9 @@ private:
     if (messages > 0)
       latency_ = std::max(latency_, latency);
     messages_ += messages;
-    perByte_ += static_cast<double>(std::max(out.cells, in.cells)) / bandwidth;
-    packed_ += static_cast<double>(out.cells);
-    received_ += static_cast<double>(in.cells);
+    perByte_ += static_cast<double>(std::max(out.elements, in.elements)) / bandwidth;
+    packed_ += static_cast<double>(out.elements);
+    received_ += static_cast<double>(in.elements);
   }
 
   const Layout& from_;
@@ -203,7 +204,7 @@ std::optional<std::vector<int>> alikePositions(const Layout& from, const Layout&
   return std::nullopt;
 }
 
-ExchangePrice exchange(const Layout& from, const Layout& to, Index cellBytes,
+ExchangePrice exchange(const Layout& from, const Layout& to, Index elementBytes,
                        const LinkRates& rates, Looks looks, double enough, FlowTable* table) {
   ExchangePrice most;
   for (const Grid* grid : {&from.grid(), &to.grid()}) {
@@ -214,7 +215,7 @@ ExchangePrice exchange(const Layout& from, const Layout& to, Index cellBytes,
     const std::span<const int> all(positions ? *positions : table->positions());
     for (int position : looks == Looks::First ? all.first(1) : all) {
       const ExchangePrice one = RankPrice(from, to, grid->rank(position), table)
-                                    .by(rates, static_cast<double>(cellBytes));
+                                    .by(rates, static_cast<double>(elementBytes));
       most.seconds = std::max(most.seconds, one.seconds);
       most.local = most.local && one.local;
       // The price is a maximum: once it is enough to lose, its exact value does not matter.
@@ -229,9 +230,9 @@ ExchangePrice exchange(const Layout& from, const Layout& to, Index cellBytes,
 
 } // namespace
 
-ExchangePrice priceOfExchange(const Layout& from, const Layout& to, Index cellBytes,
+ExchangePrice priceOfExchange(const Layout& from, const Layout& to, Index elementBytes,
                               const LinkRates& rates, Looks looks, double enough) {
-  return exchange(from, to, cellBytes, rates, looks, enough, nullptr);
+  return exchange(from, to, elementBytes, rates, looks, enough, nullptr);
 }
 
 std::optional<CollectiveKind> collectiveBetween(const Layout& from, const Layout& to, int axis) {
@@ -277,28 +278,28 @@ namespace {
 // addends of the largest piece: of uneven cuts they are more than the whole.
 bool isCountedInInt(const Layout& from, const Layout& to, CollectiveKind kind, int ranks) {
   constexpr Index kMost = std::numeric_limits<int>::max();
-  const Index one = from.mostOwnedCells(), other = to.mostOwnedCells();
+  const Index one = from.mostOwnedElements(), other = to.mostOwnedElements();
   const Index whole = std::max(one, other);
   const bool isCut = kind == CollectiveKind::AllGather || kind == CollectiveKind::ReduceScatter;
   const Index piece = isCut ? std::min(one, other) : whole / ranks + 1;
   return whole <= kMost && piece <= kMost / ranks;
 }
 
-std::optional<CollectivePrice> asCollective(const Layout& from, const Layout& to, Index cellBytes,
-                                            const LinkRates& rates, Looks looks,
+std::optional<CollectivePrice> asCollective(const Layout& from, const Layout& to,
+                                            Index elementBytes, const LinkRates& rates, Looks looks,
                                             const FlowTable* table) {
   std::vector<int> axes = changedAxes(from, to);
   if (axes.empty())
     return std::nullopt;
   const std::optional<CollectiveKind> kind = collectiveBetween(from, to, axes.front());
   const int ranks = from.grid().extentOf(axes);
-  const Index whole = std::max(from.mostOwnedCells(), to.mostOwnedCells());
+  const Index whole = std::max(from.mostOwnedElements(), to.mostOwnedElements());
   if (!kind || ranks == 1 || !isCountedInInt(from, to, *kind, ranks))
     return std::nullopt;
   const LinkRates links = rates.levels.empty() ? rates
                           : table              ? dearestLinks(axes, rates, table->units())
                                                : dearestLinks(from.grid(), axes, rates, looks);
-  const Index bytes = whole * cellBytes;
+  const Index bytes = whole * elementBytes;
   const bool sums = kind == CollectiveKind::Reduce || kind == CollectiveKind::AllReduce;
   return CollectivePrice{.kind = *kind,
                          .axes = std::move(axes),
@@ -309,23 +310,23 @@ std::optional<CollectivePrice> asCollective(const Layout& from, const Layout& to
 } // namespace
 
 std::optional<CollectivePrice> priceAsCollective(const Layout& from, const Layout& to,
-                                                 Index cellBytes, const LinkRates& rates,
+                                                 Index elementBytes, const LinkRates& rates,
                                                  Looks looks) {
-  return asCollective(from, to, cellBytes, rates, looks, nullptr);
+  return asCollective(from, to, elementBytes, rates, looks, nullptr);
 }
 
-MovePrice priceOfMove(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates,
-                      Looks looks) {
-  return priceOfMove(from, to, cellBytes, rates, looks, nullptr);
+MovePrice priceOfMove(const Layout& from, const Layout& to, Index elementBytes,
+                      const LinkRates& rates, Looks looks) {
+  return priceOfMove(from, to, elementBytes, rates, looks, nullptr);
 }
 
-MovePrice priceOfMove(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates,
-                      Looks looks, FlowTable* table) {
+MovePrice priceOfMove(const Layout& from, const Layout& to, Index elementBytes,
+                      const LinkRates& rates, Looks looks, FlowTable* table) {
   // The collective is priced first, since it is cheap: an exchange need not be priced beyond it.
   FlowTable* const own = serves(table, from, to) ? table : nullptr;
-  const auto collective = asCollective(from, to, cellBytes, rates, looks, own);
+  const auto collective = asCollective(from, to, elementBytes, rates, looks, own);
   const double enough = collective ? collective->seconds : std::numeric_limits<double>::infinity();
-  const ExchangePrice one = exchange(from, to, cellBytes, rates, looks, enough, own);
+  const ExchangePrice one = exchange(from, to, elementBytes, rates, looks, enough, own);
   if (collective && collective->seconds < one.seconds)
     return {collective->seconds, collective->kind};
   return {one.seconds, std::nullopt};

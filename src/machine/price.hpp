@@ -45,9 +45,9 @@ struct ExchangePrice {
   bool local = true; // nobody sends anything
 };
 
-// cellBytes is the size of an element. No further position is looked at once one costs `enough`
+// elementBytes is the size of an element. No further position is looked at once one costs `enough`
 // seconds.
-ExchangePrice priceOfExchange(const Layout& from, const Layout& to, Index cellBytes,
+ExchangePrice priceOfExchange(const Layout& from, const Layout& to, Index elementBytes,
                               const LinkRates& rates, Looks looks,
                               double enough = std::numeric_limits<double>::infinity());
 
@@ -72,7 +72,7 @@ struct CollectivePrice {
 // The price of the collective that is the conversion, if there is one; MPI counts its elements in
 // int.
 std::optional<CollectivePrice> priceAsCollective(const Layout& from, const Layout& to,
-                                                 Index cellBytes, const LinkRates& rates,
+                                                 Index elementBytes, const LinkRates& rates,
                                                  Looks looks);
 
 struct MovePrice {
@@ -81,15 +81,15 @@ struct MovePrice {
 };
 
 // The cheaper of the two: what a conversion of one step costs.
-MovePrice priceOfMove(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates,
-                      Looks looks);
+MovePrice priceOfMove(const Layout& from, const Layout& to, Index elementBytes,
+                      const LinkRates& rates, Looks looks);
 
 // A table of flows, for the prices of many moves on one grid. It has the positions of Looks::Few;
 // none if axes do not tell the units of the rates apart (UnitAxes), or a table cannot hold them.
 std::unique_ptr<FlowTable> makeFlowTable(const GridPtr& grid, const LinkRates& rates);
 
 // The table must be of these rates; it serves moves on its own grid.
-MovePrice priceOfMove(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates,
-                      Looks looks, FlowTable* table);
+MovePrice priceOfMove(const Layout& from, const Layout& to, Index elementBytes,
+                      const LinkRates& rates, Looks looks, FlowTable* table);
 
 } // namespace tenon

@@ -46,12 +46,12 @@ std::vector<Index> pieceCuts(const Layout& split, int position, int dim, int pie
   return cuts;
 }
 
-Traffic oneCall(Index cells) {
-  return {.messages = cells > 0, .cells = cells};
+Traffic oneCall(Index elements) {
+  return {.messages = elements > 0, .elements = elements};
 }
 
 Traffic operator+(Traffic a, Traffic b) {
-  return {a.messages + b.messages, a.cells + b.cells};
+  return {a.messages + b.messages, a.elements + b.elements};
 }
 
 // What a rank gives to the calls of a sum over the axis.
@@ -59,9 +59,9 @@ Traffic sentInSum(const RouteStep& step, const CollectivePieces& p) {
   const bool root = p.coordinate == 0;
   const bool all = step.collective == CollectiveKind::AllReduce;
   if (step.tree)
-    return oneCall(root && !all ? 0 : p.cells); // up to its parent; the root down to all
+    return oneCall(root && !all ? 0 : p.elements); // up to its parent; the root down to all
   const Index own = p.piece(p.coordinate);
-  const Traffic scatter = oneCall(p.cells - own);
+  const Traffic scatter = oneCall(p.elements - own);
   const bool gathers = all || (step.collective == CollectiveKind::Reduce && !root);
   return gathers ? scatter + oneCall(own) : scatter;
 }
@@ -71,7 +71,7 @@ Traffic sentInSum(const RouteStep& step, const CollectivePieces& p) {
 Index CollectivePieces::piece(int coordinate) const {
   const Index width = cuts[coordinate + 1] - cuts[coordinate];
   const Index extent = cuts.back();
-  return extent == 0 ? 0 : cells / extent * width;
+  return extent == 0 ? 0 : elements / extent * width;
 }
 
 CollectivePieces collectivePieces(const RouteStep& step, int rank) {
@@ -81,8 +81,8 @@ CollectivePieces collectivePieces(const RouteStep& step, int rank) {
   if (!isActive(whole, position, step.axes))
     return pieces;
   pieces.coordinate = whole.grid().coordinateOn(position, step.axes);
-  pieces.cells = cells(extents(whole.box(position)));
-  pieces.takesPart = pieces.cells > 0;
+  pieces.elements = elements(extents(whole.box(position)));
+  pieces.takesPart = pieces.elements > 0;
   const int ranks = whole.grid().extentOf(step.axes);
   const Layout& split = &whole == &step.to ? step.from : step.to;
   const Property property = split.property(step.axes.front());
@@ -90,7 +90,7 @@ CollectivePieces collectivePieces(const RouteStep& step, int rank) {
     pieces.dim = property.dim;
     pieces.cuts = pieceCuts(split, position, property.dim, ranks);
   } else {
-    pieces.cuts = balancedCuts(pieces.cells, ranks);
+    pieces.cuts = balancedCuts(pieces.elements, ranks);
   }
   return pieces;
 }
@@ -105,7 +105,7 @@ Traffic sentInStep(const RouteStep& step, int rank) {
   case CollectiveKind::AllGather:
     return oneCall(pieces.piece(pieces.coordinate));
   case CollectiveKind::Broadcast:
-    return oneCall(pieces.coordinate == 0 ? pieces.cells : 0);
+    return oneCall(pieces.coordinate == 0 ? pieces.elements : 0);
   default:
     return sentInSum(step, pieces);
   }
@@ -193,7 +193,8 @@ const char* RouteStep::name() const {
   return kNames[static_cast<int>(*collective)];
 }
 
-Route findRoute(const Layout& from, const Layout& to, Index cellBytes, const RoutePolicy& policy) {
+Route findRoute(const Layout& from, const Layout& to, Index elementBytes,
+                const RoutePolicy& policy) {
   if (from.shape() != to.shape())
     throw Error(
         TENON_ERR_SHAPE,
@@ -202,15 +203,16 @@ Route findRoute(const Layout& from, const Layout& to, Index cellBytes, const Rou
             fmt::join(from.shape(), ","), fmt::join(to.shape(), ",")));
   const bool halos = from.hasHalos() || to.hasHalos();
   const bool direct =
-      policy.mode == RouteMode::Exchange || halos || from == to || cells(from.shape()) == 0;
+      policy.mode == RouteMode::Exchange || halos || from == to || elements(from.shape()) == 0;
   if (!direct)
     if (const SearchedEnds ends(from, to); ends.areShort()) {
-      Route route = RouteSearch(ends.from(), ends.to(), cellBytes, policy).run();
+      Route route = RouteSearch(ends.from(), ends.to(), elementBytes, policy).run();
       for (RouteStep& step : route)
         step = ends.told(std::move(step));
       return route;
     }
-  const double seconds = priceOfExchange(from, to, cellBytes, policy.rates, Looks::Sampled).seconds;
+  const double seconds =
+      priceOfExchange(from, to, elementBytes, policy.rates, Looks::Sampled).seconds;
   return {{.from = from, .to = to, .collective = {}, .seconds = seconds}};
 }
 
@@ -255,7 +257,7 @@ Traffic sentOnRoute(const Route& route, int rank) {
   for (const RouteStep& step : route) {
     const Traffic sent = sentInStep(step, rank);
     sum.messages += sent.messages;
-    sum.cells += sent.cells;
+    sum.elements += sent.elements;
   }
   return sum;
 }

@@ -58,7 +58,8 @@ using Route = std::vector<RouteStep>;
 
 // Finds the route without communication, the same on all ranks. Throws TENON_ERR_SHAPE if the
 // shapes differ.
-Route findRoute(const Layout& from, const Layout& to, Index cellBytes, const RoutePolicy& policy);
+Route findRoute(const Layout& from, const Layout& to, Index elementBytes,
+                const RoutePolicy& policy);
 
 // The route from the dual of the end to that of the beginning, through the duals of what is
 // between.
@@ -75,7 +76,7 @@ struct CollectivePieces {
   bool takesPart = false;            // else the rank has nothing to do
   int coordinate = -1;               // of the rank on the axes
   Layout whole;                      // the side on which a rank holds all
-  Index cells = 0;                   // of the whole
+  Index elements = 0;                // of the whole
   int dim = -1;                      // that is cut; -1: runs of elements
   std::vector<Index> cuts;           // in indices of `dim` or in elements, from 0
   Index piece(int coordinate) const; // its elements

@@ -22,7 +22,7 @@ int ranksOn(const Grid& some, const Grid& others) {
 
 } // namespace
 
-LeastPrice::LeastPrice(const Layout& from, const Layout& to, Index cellBytes,
+LeastPrice::LeastPrice(const Layout& from, const Layout& to, Index elementBytes,
                        const LinkRates& rates)
     : latency_(rates.latency), bandwidth_(rates.bandwidth), copyBandwidth_(rates.copyBandwidth) {
   for (const LevelRates& level : rates.levels) {
@@ -30,7 +30,7 @@ LeastPrice::LeastPrice(const Layout& from, const Layout& to, Index cellBytes,
     bandwidth_ = std::max(bandwidth_, level.bandwidth);
   }
   latency_ += rates.overhead;
-  bytes_ = static_cast<double>(cells(from.shape())) * static_cast<double>(cellBytes) /
+  bytes_ = static_cast<double>(elements(from.shape())) * static_cast<double>(elementBytes) /
            ranksOn(from.grid(), to.grid());
 }
 
@@ -75,10 +75,11 @@ constexpr double kClearly = 1 + 1e-9; // more than what rounding does to sums of
 
 } // namespace
 
-RouteSearch::RouteSearch(const Layout& from, const Layout& to, Index cellBytes,
+RouteSearch::RouteSearch(const Layout& from, const Layout& to, Index elementBytes,
                          const RoutePolicy& policy)
-    : cellBytes_(cellBytes), policy_(policy), least_(from, to, cellBytes, policy.rates) {
-  const double direct = priceOfExchange(from, to, cellBytes, policy.rates, Looks::Sampled).seconds;
+    : elementBytes_(elementBytes), policy_(policy), least_(from, to, elementBytes, policy.rates) {
+  const double direct =
+      priceOfExchange(from, to, elementBytes, policy.rates, Looks::Sampled).seconds;
   nodes_.push_back({from, 0, 0});
   nodes_.push_back({to, 0, policy.mode == RouteMode::Auto ? kGain * direct : kUnknown, 1, kStart,
                     RouteStep{.from = from, .to = to, .collective = {}, .seconds = direct}});
@@ -136,7 +137,8 @@ void RouteSearch::addEdge(int from, const Layout& to) {
             .order = edges_++,
             .before = nodes_[from].cost,
             .exchange = exchangeCost(here, to, Looks::First, kUnknown),
-            .collective = priceAsCollective(here, to, cellBytes_, policy_.rates, Looks::Sampled)};
+            .collective =
+                priceAsCollective(here, to, elementBytes_, policy_.rates, Looks::Sampled)};
   // A step changes one axis: what several axes do at once is found where they have been merged.
   if (edge.collective && edge.collective->axes.size() > 1)
     edge.collective.reset();
@@ -176,7 +178,8 @@ void RouteSearch::take(const Edge& edge) {
 
 double RouteSearch::exchangeCost(const Layout& from, const Layout& to, Looks looks,
                                  double enough) const {
-  const ExchangePrice price = priceOfExchange(from, to, cellBytes_, policy_.rates, looks, enough);
+  const ExchangePrice price =
+      priceOfExchange(from, to, elementBytes_, policy_.rates, looks, enough);
   return policy_.mode == RouteMode::Collective && !price.local ? kUnknown : price.seconds;
 }
 

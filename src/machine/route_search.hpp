@@ -24,7 +24,7 @@ namespace tenon {
 class LeastPrice {
 public:
   // Between layouts on these grids, without halos.
-  LeastPrice(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates);
+  LeastPrice(const Layout& from, const Layout& to, Index elementBytes, const LinkRates& rates);
 
   // How often the elements of a tensor are held by all ranks together.
   struct Spread {
@@ -45,7 +45,7 @@ inline constexpr int kMaxSearchedAxes = 4;
 
 class RouteSearch {
 public:
-  RouteSearch(const Layout& from, const Layout& to, Index cellBytes, const RoutePolicy& policy);
+  RouteSearch(const Layout& from, const Layout& to, Index elementBytes, const RoutePolicy& policy);
   Route run();
 
 private:
@@ -89,7 +89,7 @@ private:
   std::vector<Property> choices(const Layout& layout, int axis) const;
   Route pathToGoal() const;
 
-  const Index cellBytes_;
+  const Index elementBytes_;
   const RoutePolicy policy_;
   const LeastPrice least_;
   std::vector<Node> nodes_;

@@ -86,13 +86,13 @@ void fitSpeed(const std::vector<MeasuredKernel>& kernels, KernelRates& rates) {
     rates.flops = ff / f;
 }
 
-void fitKinds(const std::vector<MeasuredKernel>& kernels, Index cellBytes, KernelRates& rates) {
+void fitKinds(const std::vector<MeasuredKernel>& kernels, Index elementBytes, KernelRates& rates) {
   std::map<std::pair<std::string, KernelPass>, std::pair<double, double>> sums;
   KernelRates unscaled = rates;
   // A second calibration must not multiply the factors of the first.
   unscaled.scales.clear();
   for (const MeasuredKernel& kernel : kernels) {
-    const double predicted = unscaled.seconds(kernel.kind, cellBytes, kernel.work);
+    const double predicted = unscaled.seconds(kernel.kind, elementBytes, kernel.work);
     if (!(kernel.seconds > 0) || !(predicted > 0))
       continue;
     auto& [measured, all] = sums[{kernel.kind, kernel.work.pass}];
@@ -124,9 +124,9 @@ LinkRates fittedLinks(const std::vector<MeasuredMove>& moves, const LinkRates& l
 } // namespace
 
 OwnRates fittedRates(const std::vector<MeasuredKernel>& kernels,
-                     const std::vector<MeasuredMove>& moves, Index cellBytes, OwnRates rates) {
+                     const std::vector<MeasuredMove>& moves, Index elementBytes, OwnRates rates) {
   fitSpeed(kernels, rates.kernels);
-  fitKinds(kernels, cellBytes, rates.kernels);
+  fitKinds(kernels, elementBytes, rates.kernels);
   rates.links = fittedLinks(moves, rates.links);
   return rates;
 }

@@ -165,6 +165,6 @@ struct MeasuredKernel {
 // Fits the rates, by which the parts of the moves must have been found. Rates of which nothing was
 // measured stay as they are.
 OwnRates fittedRates(const std::vector<MeasuredKernel>& kernels,
-                     const std::vector<MeasuredMove>& moves, Index cellBytes, OwnRates rates);
+                     const std::vector<MeasuredMove>& moves, Index elementBytes, OwnRates rates);
 
 } // namespace tenon

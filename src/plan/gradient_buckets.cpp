@@ -49,7 +49,7 @@ Layout layoutOf(const std::vector<Parameter*>& members) {
   for (int position = 0; position < grid.size(); ++position)
     if (grid.coordinateOn(position, copies) == 0)
       for (const Parameter* member : members)
-        cuts[grid.coordinateOn(position, others) + 1] += cells(member->storage().box(position));
+        cuts[grid.coordinateOn(position, others) + 1] += elements(member->storage().box(position));
   std::partial_sum(cuts.begin(), cuts.end(), cuts.begin());
   LayoutSpec spec{
       .shape = {cuts.back()}, .grid = first.gridPtr(), .properties = first.properties()};
@@ -88,7 +88,8 @@ GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) : GradientBuck
            axesWithCopies(a.storage(), true) == axesWithCopies(b.storage(), true);
   };
   for (const auto& [step, parameter] : ready) {
-    const Index more = parameter->storage().mostOwnedCells() * dataTypeSize(parameter->dataType());
+    const Index more =
+        parameter->storage().mostOwnedElements() * dataTypeSize(parameter->dataType());
     auto at = std::ranges::find_if(
         open, [&, p = parameter](const Open& one) { return isLike(*one.members.front(), *p); });
     // A bucket is closed when the next parameter would make it too large. The bytes are those of
@@ -133,7 +134,7 @@ void GradientBuckets::add(const Layer& layer, const Members& members) {
                        // The last member stands for the bucket in logs and in counts of what is
                        // reduced.
                        isLast ? std::optional(layout) : std::nullopt});
-    at += cells(member->storage().boxOfRank(comm->rank())) * dataTypeSize(type);
+    at += elements(member->storage().boxOfRank(comm->rank())) * dataTypeSize(type);
   }
 }
 

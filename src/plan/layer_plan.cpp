@@ -151,7 +151,7 @@ void LayerPlan::fixSignatures() {
 
 DeclaredNetwork LayerPlan::layers() const {
   DeclaredNetwork network = declareNetwork(describeUnfolded(unfolded(*network_)), inputShape());
-  network.cellBytes = dataTypeSize(network_->dataType());
+  network.elementBytes = dataTypeSize(network_->dataType());
   return network;
 }
 

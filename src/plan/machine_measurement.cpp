@@ -152,7 +152,7 @@ class Measured {
 public:
   Measured(const Subject& subject, TenonDataType type, Space space)
       : self_(Communicator::of(MPI_COMM_SELF)), layer_(makeLayer(self_, subject.type)),
-        cellBytes_(dataTypeSize(type)) {
+        elementBytes_(dataTypeSize(type)) {
     layer_->setDataType(type);
     layer_->setSpace(space);
     for (const auto& [name, value] : subject.settings)
@@ -181,7 +181,7 @@ public:
   }
   KernelCost cost(bool wantsInput) const {
     return kernelCost(layer_->declaration(), layer_->form(layer_->inputLayouts()), wantsInput,
-                      cellBytes_, {}, Looks::First);
+                      elementBytes_, {}, Looks::First);
   }
   std::string kind() const { return layer_->declaration().kernelKind(); }
   bool hasParameters() const { return !layer_->form(layer_->inputLayouts()).parameters.empty(); }
@@ -189,7 +189,7 @@ public:
 private:
   CommPtr self_;
   Ref<Layer> layer_;
-  Index cellBytes_;
+  Index elementBytes_;
   Ref<DTensor> x_, y_, dy_, dx_;
 };
 
@@ -200,12 +200,12 @@ public:
     sums_[{kind, work.pass}].push_back(
         {.parts = {work.flops, work.bytes, work.rows, work.columns}, .seconds = seconds});
   }
-  void addTo(std::vector<KernelTimes>& all, Index cellBytes) const {
+  void addTo(std::vector<KernelTimes>& all, Index elementBytes) const {
     for (const auto& [name, sums] : sums_)
       if (const auto times = leastRatios(sums))
         all.push_back({.kind = name.first,
                        .pass = name.second,
-                       .cellBytes = cellBytes,
+                       .elementBytes = elementBytes,
                        .flop = (*times)[0],
                        .byte = (*times)[1],
                        .row = (*times)[2],
@@ -260,7 +260,7 @@ namespace {
 
 // Bytes of a rank: from where latency is all to where bandwidth is.
 constexpr Index kMoved[] = {1 << 10, 16 << 10, 256 << 10, 4 << 20};
-constexpr Index kCellBytes = 8;
+constexpr Index kElementBytes = 8;
 // How many times one of the two bandwidths, of transfers and of copies, is the other at most.
 constexpr double kMostOfCopies = 100;
 // The rates decide which way of a move is the cheapest, and so what is fitted: after a few fits
@@ -290,7 +290,7 @@ struct PairMove {
 // A transpose, a sum and a gather within each pair: they differ in what is sent, copied and added
 // for the same bytes.
 std::vector<PairMove> pairMoves(const GridPtr& pairs, Index bytes) {
-  const Index rows = std::max<Index>(2, bytes / kCellBytes / 64);
+  const Index rows = std::max<Index>(2, bytes / kElementBytes / 64);
   const auto layout = [&](const char* property) {
     return Layout({.shape = {pairs->extent(0), rows, 64},
                    .grid = pairs,
@@ -322,7 +322,7 @@ public:
         measured.push_back({.parts = partsOfPrice(rates,
                                                   [&](const LinkRates& some) {
                                                     return priceOfMove(moves_[m].from, moves_[m].to,
-                                                                       kCellBytes, some,
+                                                                       kElementBytes, some,
                                                                        Looks::First)
                                                         .seconds;
                                                   }),

@@ -21,7 +21,7 @@ class Costs {
 public:
   Costs(const Layer& network, int rank, const OwnRates& rates)
       : maps_(network.maps(network.inputLayouts())), rank_(rank),
-        cellBytes_(dataTypeSize(network.dataType())), rates_(rates),
+        elementBytes_(dataTypeSize(network.dataType())), rates_(rates),
         policy_(RoutePolicy::fromOptions()), byNode_(std::max(1, list().nodes())) {}
 
   // Adds the moves of a pass. A step that ends an operator is not counted, since its beginning was.
@@ -64,7 +64,7 @@ public:
     if (std::ranges::none_of(list().maps(), computes))
       return;
     const KernelCost cost = kernelCost(layer.declaration(), layer.form(layer.inputLayouts()),
-                                       wantsInput, cellBytes_, rates_.kernels, Looks::Sampled);
+                                       wantsInput, elementBytes_, rates_.kernels, Looks::Sampled);
     at(node, Phase::ApplyKernel) = {.seconds = cost.applySeconds, .work = cost.apply};
     at(node, Phase::AdjointKernel) = {.seconds = cost.adjointSeconds, .work = cost.adjoint};
   }
@@ -79,7 +79,7 @@ private:
     return sameHolding(from, to) ? PhaseCost() : conversion(from, to, adjoint);
   }
   PhaseCost conversion(const Layout& from, const Layout& to, bool adjoint) const {
-    const Route route = findRoute(from, to, cellBytes_, policy_);
+    const Route route = findRoute(from, to, elementBytes_, policy_);
     const Traffic sent = sentOnRoute(adjoint ? adjointOf(route) : route, rank_);
     return priced(from, to, adjoint, sent);
   }
@@ -88,8 +88,9 @@ private:
       return {};
     // A sum of inputs, or a copy: it sends nothing, but it takes time.
     if (sameHolding(op.from, op.to))
-      return {.seconds =
-                  priceOfExchange(op.from, op.to, cellBytes_, rates_.links, Looks::First).seconds};
+      return {
+          .seconds =
+              priceOfExchange(op.from, op.to, elementBytes_, rates_.links, Looks::First).seconds};
     if (op.kind == OperatorKind::Conversion)
       return conversion(op.from, op.to, adjoint);
     return priced(op.from, op.to, adjoint,
@@ -99,14 +100,14 @@ private:
     // The adjoint of from -> to is to* -> from*; what is sent was counted on the route, which is
     // reversed as well.
     const Layout begin = adjoint ? to.dual() : from, end = adjoint ? from.dual() : to;
-    return {.seconds = priceOfMove(begin, end, cellBytes_, rates_.links, Looks::Sampled).seconds,
+    return {.seconds = priceOfMove(begin, end, elementBytes_, rates_.links, Looks::Sampled).seconds,
             .messages = sent.messages,
-            .bytes = sent.cells * cellBytes_};
+            .bytes = sent.elements * elementBytes_};
   }
 
   const BoundMaps& maps_;
   int rank_;
-  Index cellBytes_;
+  Index elementBytes_;
   const OwnRates& rates_;
   RoutePolicy policy_;
   std::vector<LayerCost> byNode_;

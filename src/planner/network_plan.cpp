@@ -152,7 +152,7 @@ void NetworkPlan::takeOver(Settings after, const Settings::Names& names) {
   flops_ = after.find<double>("flop_rate");
   memory_ = after.find<double>("memory_rate");
   if (after.has("data_type"))
-    cellBytes_ = textOf("data_type") == "float64" ? 8 : 4;
+    elementBytes_ = textOf("data_type") == "float64" ? 8 : 4;
   inputChannels_ = after.find<bool>("input_channels");
   memoryLimit_ = static_cast<double>(after.value<Index>("memory_limit", owner()));
   objective_ = textOf("objective");
@@ -318,7 +318,7 @@ Shape NetworkPlan::inputShape() const {
 DeclaredNetwork NetworkPlan::layers() const {
   DeclaredNetwork network = network_.table ? declareNetwork(*network_.table, batch_)
                                            : declareNetwork(*network_.layers, inputShape());
-  network.cellBytes = cellBytes_;
+  network.elementBytes = elementBytes_;
   return network;
 }
 

@@ -93,7 +93,7 @@ private:
   Space space_ = Space::Host;
   std::optional<double> flops_, memory_; // as they were set
   std::optional<OwnRates> fitted_;
-  Index cellBytes_ = 4; // of tables and network files; layers have a data type of their own
+  Index elementBytes_ = 4; // of tables and network files; layers have a data type of their own
   std::optional<bool> inputChannels_; // none: as the model does by itself
   double memoryLimit_ = 0;
   std::string objective_, placement_;

@@ -24,9 +24,9 @@ namespace tenon {
 namespace {
 
 // A row of elements that belongs to this rank alone.
-Ref<DTensor> rowOf(const CommPtr& comm, Index cells, TenonDataType type, Space space) {
+Ref<DTensor> rowOf(const CommPtr& comm, Index elements, TenonDataType type, Space space) {
   return makeRef<DTensor>(comm,
-                          Layout({.shape = {cells},
+                          Layout({.shape = {elements},
                                   .grid = Grid::make({1}, {comm->rank()}),
                                   .properties = {Property::broadcast()}}),
                           type, space);
@@ -77,10 +77,10 @@ void ReductionOp::checkPlan() const {
 std::vector<ReductionOp::RankStep> ReductionOp::stepsOf(int rank) const {
   const std::vector<int> group = reductionGroupOf(domain().grid(), axes_, rank, plan_.order);
   const int member = static_cast<int>(std::find(group.begin(), group.end(), rank) - group.begin());
-  const Index own = group.empty() ? 0 : cells(domain().boxOfRank(rank));
+  const Index own = group.empty() ? 0 : elements(domain().boxOfRank(rank));
   // Whether a large AllReduce becomes two steps must be the same on all ranks, whatever the size of
   // their own arrays: hence the largest.
-  const Index mostBytes = mostCells(domain()) * dataTypeSize(domainType());
+  const Index mostBytes = mostElements(domain()) * dataTypeSize(domainType());
   std::vector<RankStep> steps;
   for (const ReductionStep& step :
        reductionSteps(plan_.program, plan_.hierarchy, own, mostBytes, plan_.rates)) {
@@ -96,9 +96,9 @@ std::vector<ReductionOp::RankStep> ReductionOp::stepsOf(int rank) const {
 void ReductionOp::makeStages() {
   const int me = comm()->rank();
   for (const RankStep& step : stepsOf(me)) {
-    if (heldCells_.empty())
-      heldCells_.push_back(step.schedule.sourceExtent[0]);
-    heldCells_.push_back(step.schedule.targetExtent[0]);
+    if (heldElements_.empty())
+      heldElements_.push_back(step.schedule.sourceExtent[0]);
+    heldElements_.push_back(step.schedule.targetExtent[0]);
     stages_.push_back({step.instruction, wordOf(step.kind), sentTraffic(step.schedule, me),
                        std::make_unique<ScheduleExecutor>(comm(), step.schedule, domainType(),
                                                           title(), policy_)});
@@ -116,20 +116,20 @@ std::unique_ptr<ReductionOp::Rows> ReductionOp::makeRows(Space space) {
   // Rows 0, 2, 4, ... lie in one buffer, and the others in the other: a step reads one and writes
   // the other.
   Index most[2] = {0, 0};
-  for (std::size_t i = 0; i < heldCells_.size(); ++i)
-    most[i % 2] = std::max(most[i % 2], heldCells_[i]);
+  for (std::size_t i = 0; i < heldElements_.size(); ++i)
+    most[i % 2] = std::max(most[i % 2], heldElements_[i]);
   const Index size = dataTypeSize(domainType());
   const KernelContextPtr context = contextOf(comm(), space);
   made->even = readableBuffer(*comm(), *context, most[0] * size, title() + " even steps");
   made->odd = readableBuffer(*comm(), *context, most[1] * size, title() + " odd steps");
-  const auto row = [&](Index cells) { return rowOf(comm(), cells, domainType(), space); };
-  for (std::size_t i = 0; i < heldCells_.size(); ++i) {
+  const auto row = [&](Index elements) { return rowOf(comm(), elements, domainType(), space); };
+  for (std::size_t i = 0; i < heldElements_.size(); ++i) {
     Buffer& buffer = i % 2 == 0 ? made->even : made->odd;
-    made->held.push_back(row(heldCells_[i]));
+    made->held.push_back(row(heldElements_[i]));
     made->held.back()->placeArray(buffer.data<void>(), {1}, {0}, {0}, false);
   }
-  made->callersX = row(heldCells_.front());
-  made->callersY = row(heldCells_.back());
+  made->callersX = row(heldElements_.front());
+  made->callersY = row(heldElements_.back());
   // The buffers stay, so the executors are bound to them for good. A step at an end that works on
   // the caller's array runs unbound.
   for (std::size_t i = 0; i < stages_.size(); ++i) {
@@ -214,7 +214,7 @@ std::optional<Traffic> ReductionOp::trafficOf(int rank) const {
   for (const RankStep& step : stepsOf(rank)) {
     const Traffic sent = sentTraffic(step.schedule, rank);
     sum.messages += sent.messages;
-    sum.cells += sent.cells;
+    sum.elements += sent.elements;
   }
   return sum;
 }
@@ -235,7 +235,7 @@ std::string ReductionOp::describeMore() const {
   std::string text = fmt::format("  reduction program on the hierarchy [{}]: rank {} sends {} "
                                  "messages, {} B",
                                  fmt::join(plan_.hierarchy, ","), rank, all.messages,
-                                 all.cells * dataTypeSize(domainType()));
+                                 all.elements * dataTypeSize(domainType()));
   if (!stages_.empty())
     text += "; transport " + stages_.front().executor->describeTransport();
   text += '\n';
@@ -247,7 +247,7 @@ std::string ReductionOp::describeMore() const {
                                : fmt::format(" as {}", stage.collective);
     text += fmt::format("    {}{}: rank {} sends {}, {} B\n", instruction.describe(), as, rank,
                         counted(stage.sent.messages, "message"),
-                        stage.sent.cells * dataTypeSize(domainType()));
+                        stage.sent.elements * dataTypeSize(domainType()));
   }
   return text;
 }

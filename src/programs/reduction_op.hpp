@@ -78,8 +78,8 @@ private:
   ReductionPlan plan_;
   CarrierPolicy policy_;
   std::vector<int> axes_;
-  Strides packed_{};             // of the local array, row-major
-  std::vector<Index> heldCells_; // before each step, and after the last
+  Strides packed_{};                // of the local array, row-major
+  std::vector<Index> heldElements_; // before each step, and after the last
   PerSpace<Rows> bySpace_;
   Rows* rows_ = nullptr; // of the action in flight, with x and y among them
   Ref<DTensor> x_, y_;

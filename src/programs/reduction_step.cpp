@@ -13,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-void append(CellRuns& runs, Interval run) {
+void append(ElementRuns& runs, Interval run) {
   if (run.empty())
     return;
   if (!runs.empty() && runs.back().end == run.begin)
@@ -22,17 +22,17 @@ void append(CellRuns& runs, Interval run) {
     runs.push_back(run);
 }
 
-std::vector<CellRuns> cellsOf(const Holdings& held, const std::vector<Index>& cuts) {
-  std::vector<CellRuns> cells(held.size());
+std::vector<ElementRuns> elementsOf(const Holdings& held, const std::vector<Index>& cuts) {
+  std::vector<ElementRuns> elements(held.size());
   for (std::size_t member = 0; member < held.size(); ++member)
     for (const RowRange& rows : held[member])
-      append(cells[member], {cuts[rows.begin], cuts[rows.end]});
-  return cells;
+      append(elements[member], {cuts[rows.begin], cuts[rows.end]});
+  return elements;
 }
 
 // The elements that stand at the places begin ... end-1 when the runs are counted through.
-CellRuns shareOf(const CellRuns& runs, Interval places) {
-  CellRuns share;
+ElementRuns shareOf(const ElementRuns& runs, Interval places) {
+  ElementRuns share;
   Index place = 0;
   for (const Interval& run : runs) {
     const Interval taken = intersect(places, {place, place + run.size()});
@@ -44,10 +44,10 @@ CellRuns shareOf(const CellRuns& runs, Interval places) {
 
 // What members hold between the two steps of an AllReduce: all of a group had the same, and each
 // keeps a balanced share of it.
-std::vector<CellRuns> shared(const DeviceGroups& groups, std::vector<CellRuns> held) {
+std::vector<ElementRuns> shared(const DeviceGroups& groups, std::vector<ElementRuns> held) {
   for (const std::vector<int>& group : groups) {
-    const CellRuns whole = held[group.front()];
-    const std::vector<Index> cuts = balancedCuts(cellsIn(whole), static_cast<int>(group.size()));
+    const ElementRuns whole = held[group.front()];
+    const std::vector<Index> cuts = balancedCuts(elementsIn(whole), static_cast<int>(group.size()));
     for (std::size_t i = 0; i < group.size(); ++i)
       held[group[i]] = shareOf(whole, {cuts[i], cuts[i + 1]});
   }
@@ -68,16 +68,16 @@ bool isCheaperInTwo(int members, double bytes, const LinkRates& rates) {
 
 // Blocks that continue each other on both sides become one, so that kernels and messages see long
 // runs.
-void addBlock(std::vector<CellBlock>& blocks, Index source, Index target, Index cells) {
+void addBlock(std::vector<ElementBlock>& blocks, Index source, Index target, Index elements) {
   if (!blocks.empty()) {
-    CellBlock& last = blocks.back();
+    ElementBlock& last = blocks.back();
     const Index extent = last.extent[0];
     if (last.sourceBegin[0] + extent == source && last.targetBegin[0] + extent == target) {
-      last.extent[0] += cells;
+      last.extent[0] += elements;
       return;
     }
   }
-  blocks.push_back({.extent = {cells},
+  blocks.push_back({.extent = {elements},
                     .sourceBegin = {source},
                     .targetBegin = {target},
                     .sourceStep = {1},
@@ -86,15 +86,15 @@ void addBlock(std::vector<CellBlock>& blocks, Index source, Index target, Index 
 
 // The elements that one member holds before the step and another after it, with their places in
 // both arrays. Both lists of runs rise, so that one walk along the two finds all.
-Transfer transferOf(int peer, const CellRuns& source, const CellRuns& target) {
-  Transfer transfer{.peer = peer, .cells = 0, .blocks = {}};
+Transfer transferOf(int peer, const ElementRuns& source, const ElementRuns& target) {
+  Transfer transfer{.peer = peer, .elements = 0, .blocks = {}};
   Index sourcePlace = 0, targetPlace = 0;
   for (std::size_t i = 0, j = 0; i < source.size() && j < target.size();) {
     const Interval both = intersect(source[i], target[j]);
     if (!both.empty())
       addBlock(transfer.blocks, sourcePlace + both.begin - source[i].begin,
                targetPlace + both.begin - target[j].begin, both.size());
-    transfer.cells += both.size();
+    transfer.elements += both.size();
     if (source[i].end <= target[j].end)
       sourcePlace += source[i++].size();
     else
@@ -104,14 +104,15 @@ Transfer transferOf(int peer, const CellRuns& source, const CellRuns& target) {
 }
 
 // The elements of an array that no transfer reaches: the executor only scales them by beta.
-std::vector<CellBox> untouched(const std::vector<Transfer>& transfers, bool bySource, Index cells) {
+std::vector<ElementBox> untouched(const std::vector<Transfer>& transfers, bool bySource,
+                                  Index elements) {
   std::vector<Interval> runs;
   for (const Transfer& transfer : transfers)
-    for (const CellBlock& block : transfer.blocks) {
+    for (const ElementBlock& block : transfer.blocks) {
       const Index begin = (bySource ? block.sourceBegin : block.targetBegin)[0];
       runs.push_back({begin, begin + block.extent[0]});
     }
-  return gapsOf({coverage(std::move(runs), {0, cells})});
+  return gapsOf({coverage(std::move(runs), {0, elements})});
 }
 
 // A member in no group gives to itself alone, and so keeps what it has.
@@ -124,7 +125,7 @@ std::vector<int> groupOf(const DeviceGroups& groups, int member) {
 
 } // namespace
 
-Index cellsIn(const CellRuns& runs) {
+Index elementsIn(const ElementRuns& runs) {
   Index sum = 0;
   for (const Interval& run : runs)
     sum += run.size();
@@ -132,9 +133,9 @@ Index cellsIn(const CellRuns& runs) {
 }
 
 std::vector<ReductionStep> reductionSteps(const Program& program, const Hierarchy& hierarchy,
-                                          Index cells, Index mostBytes, const LinkRates& rates) {
+                                          Index elements, Index mostBytes, const LinkRates& rates) {
   const int members = deviceCount(hierarchy);
-  const std::vector<Index> cuts = balancedCuts(cells, members);
+  const std::vector<Index> cuts = balancedCuts(elements, members);
   Holdings held = initialHoldings(members);
   std::vector<ReductionStep> steps;
   for (std::size_t i = 0; i < program.size(); ++i) {
@@ -145,8 +146,8 @@ std::vector<ReductionStep> reductionSteps(const Program& program, const Hierarch
     const std::vector<int>& first = groups.front();
     const double bytes = static_cast<double>(mostBytes) * rowsIn(held[first.front()]) / members;
     Holdings next = holdingsAfter(kind, groups, held);
-    ReductionStep step{static_cast<int>(i), kind, std::move(groups), cellsOf(held, cuts),
-                       cellsOf(next, cuts)};
+    ReductionStep step{static_cast<int>(i), kind, std::move(groups), elementsOf(held, cuts),
+                       elementsOf(next, cuts)};
     held = std::move(next);
     if (kind != CollectiveKind::AllReduce ||
         !isCheaperInTwo(static_cast<int>(first.size()), bytes, rates)) {
@@ -163,7 +164,7 @@ std::vector<ReductionStep> reductionSteps(const Program& program, const Hierarch
   return steps;
 }
 
-double priceOfSteps(const std::vector<ReductionStep>& steps, Index cellBytes,
+double priceOfSteps(const std::vector<ReductionStep>& steps, Index elementBytes,
                     const LinkRates& rates) {
   double seconds = 0;
   for (const ReductionStep& step : steps) {
@@ -172,16 +173,16 @@ double priceOfSteps(const std::vector<ReductionStep>& steps, Index cellBytes,
     std::iota(ranks.begin(), ranks.end(), 0);
     const Schedule schedule = reductionSchedule(step, member, ranks);
     const Traffic out = sentTraffic(schedule, member), in = receivedTraffic(schedule, member);
-    const Index added = in.cells + schedule.targetExtent[0];
-    seconds += rates.latency +
-               static_cast<double>(std::max(out.messages, in.messages)) * rates.overhead +
-               static_cast<double>(std::max(out.cells, in.cells) * cellBytes) / rates.bandwidth +
-               static_cast<double>((out.cells + added) * cellBytes) / rates.copyBandwidth;
+    const Index added = in.elements + schedule.targetExtent[0];
+    seconds +=
+        rates.latency + static_cast<double>(std::max(out.messages, in.messages)) * rates.overhead +
+        static_cast<double>(std::max(out.elements, in.elements) * elementBytes) / rates.bandwidth +
+        static_cast<double>((out.elements + added) * elementBytes) / rates.copyBandwidth;
   }
   return seconds;
 }
 
-Index mostCells(const Layout& layout) {
+Index mostElements(const Layout& layout) {
   // A part is largest in each dimension by itself, so that this can be more than any rank holds.
   Index most = 1;
   for (int d = 0; d < layout.rank(); ++d) {
@@ -198,20 +199,20 @@ Schedule reductionSchedule(const ReductionStep& step, int member, const std::vec
   // After a Broadcast all members hold what the root held; what others held before it does not
   // count.
   const bool rootGives = step.kind == CollectiveKind::Broadcast;
-  const CellRuns &before = step.before[member], &after = step.after[member];
+  const ElementRuns &before = step.before[member], &after = step.after[member];
   Schedule schedule;
   for (int other : group) {
     if (!rootGives || member == group.front())
-      if (Transfer t = transferOf(ranks[other], before, step.after[other]); t.cells > 0)
+      if (Transfer t = transferOf(ranks[other], before, step.after[other]); t.elements > 0)
         schedule.sends.push_back(std::move(t));
     if (!rootGives || other == group.front())
-      if (Transfer t = transferOf(ranks[other], step.before[other], after); t.cells > 0)
+      if (Transfer t = transferOf(ranks[other], step.before[other], after); t.elements > 0)
         schedule.receives.push_back(std::move(t));
   }
-  schedule.sourceExtent = {cellsIn(before)};
-  schedule.targetExtent = {cellsIn(after)};
-  schedule.sourceGaps.zeros = untouched(schedule.sends, true, cellsIn(before));
-  schedule.targetGaps.zeros = untouched(schedule.receives, false, cellsIn(after));
+  schedule.sourceExtent = {elementsIn(before)};
+  schedule.targetExtent = {elementsIn(after)};
+  schedule.sourceGaps.zeros = untouched(schedule.sends, true, elementsIn(before));
+  schedule.targetGaps.zeros = untouched(schedule.receives, false, elementsIn(after));
   schedule.sumsOnReceipt = step.kind == CollectiveKind::AllReduce ||
                            step.kind == CollectiveKind::ReduceScatter ||
                            step.kind == CollectiveKind::Reduce;

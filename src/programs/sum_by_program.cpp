@@ -107,10 +107,11 @@ void takeIfCheaper(Choice& choice, const Cheapest& best, const std::string& othe
 // conversion's route.
 void chooseByRates(Choice& choice, const SumTask& sum) {
   const Hierarchy& hierarchy = choice.plan.hierarchy;
-  const Index cells = mostCells(sum.from), cellBytes = dataTypeSize(sum.type);
+  const Index elements = mostElements(sum.from), elementBytes = dataTypeSize(sum.type);
   const auto secondsOf = [&](const Program& program) {
-    return priceOfSteps(reductionSteps(program, hierarchy, cells, cells * cellBytes, sum.rates),
-                        cellBytes, sum.rates);
+    return priceOfSteps(
+        reductionSteps(program, hierarchy, elements, elements * elementBytes, sum.rates),
+        elementBytes, sum.rates);
   };
   takeIfCheaper(choice, cheapestOf(hierarchy, secondsOf), "the route", sum.routeSeconds);
 }
@@ -118,7 +119,7 @@ void chooseByRates(Choice& choice, const SumTask& sum) {
 // By the levels and links of a machine, in rings. The way without a program is one AllReduce of
 // all.
 void chooseBySimulation(Choice& choice, const Machine& machine, const SumTask& sum) {
-  const Index bytes = mostCells(sum.from) * dataTypeSize(sum.type);
+  const Index bytes = mostElements(sum.from) * dataTypeSize(sum.type);
   Simulation simulation(machine, choice.plan.hierarchy,
                         reductionGroupsOf(sum.from.grid(), sum.axes, choice.plan.order),
                         ReductionAlgorithm::Ring, static_cast<double>(bytes));

@@ -175,7 +175,7 @@ void IdxFile::checkBox(const Box& box) const {
 
 std::vector<std::uint8_t> IdxFile::readBox(const Box& box) const {
   checkBox(box);
-  std::vector<std::uint8_t> values(static_cast<std::size_t>(cells(box)));
+  std::vector<std::uint8_t> values(static_cast<std::size_t>(elements(box)));
   if (values.empty())
     return values;
 

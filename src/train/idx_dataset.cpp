@@ -48,9 +48,9 @@ void IdxDataset::open(const Layout& x, const Layout* labels) {
   const Box box = x.boxOfRank(rank);
   // A rank without elements does not read the files at all.
   crop_ = {box[2], box[3]};
-  pixels_ = cells(box) > 0 ? IdxFile(imagesPath_).readCrop(crop_) : std::vector<std::uint8_t>();
-  classes_ = labels && cells(labels->boxOfRank(rank)) > 0 ? IdxFile(labelsPath_).readCrop({})
-                                                          : std::vector<std::uint8_t>();
+  pixels_ = elements(box) > 0 ? IdxFile(imagesPath_).readCrop(crop_) : std::vector<std::uint8_t>();
+  classes_ = labels && elements(labels->boxOfRank(rank)) > 0 ? IdxFile(labelsPath_).readCrop({})
+                                                             : std::vector<std::uint8_t>();
 }
 
 void IdxDataset::fill(Index epoch, Index batch, DTensor& x, DTensor* labels) {

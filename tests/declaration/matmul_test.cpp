@@ -19,15 +19,15 @@ const Property kProperties[] = {Property::shard(0), Property::shard(1), Property
 
 struct DenseMatrix {
   Index rows, columns;
-  std::vector<double> cells = std::vector<double>(std::size_t(rows * columns));
+  std::vector<double> elements = std::vector<double>(std::size_t(rows * columns));
 
-  double& at(Index r, Index c) { return cells[r * columns + c]; }
-  double at(Index r, Index c) const { return cells[r * columns + c]; }
+  double& at(Index r, Index c) { return elements[r * columns + c]; }
+  double at(Index r, Index c) const { return elements[r * columns + c]; }
 };
 
 DenseMatrix drawn(Index rows, Index columns, std::mt19937& engine) {
   DenseMatrix m{rows, columns};
-  for (double& cell : m.cells)
+  for (double& cell : m.elements)
     cell = std::uniform_real_distribution<>(-1, 1)(engine);
   return m;
 }
@@ -71,8 +71,8 @@ std::vector<DenseMatrix> held(const DenseMatrix& whole, Property property, int p
     return parts;
   for (int p = 1; p < processes; ++p) {
     parts[p] = drawn(whole.rows, whole.columns, engine);
-    for (std::size_t i = 0; i < whole.cells.size(); ++i)
-      parts[0].cells[i] -= parts[p].cells[i];
+    for (std::size_t i = 0; i < whole.elements.size(); ++i)
+      parts[0].elements[i] -= parts[p].elements[i];
   }
   return parts;
 }
@@ -80,8 +80,8 @@ std::vector<DenseMatrix> held(const DenseMatrix& whole, Property property, int p
 bool isNear(const DenseMatrix& a, const DenseMatrix& b) {
   if (a.rows != b.rows || a.columns != b.columns)
     return false;
-  for (std::size_t i = 0; i < a.cells.size(); ++i)
-    if (std::abs(a.cells[i] - b.cells[i]) > 1e-12)
+  for (std::size_t i = 0; i < a.elements.size(); ++i)
+    if (std::abs(a.elements[i] - b.elements[i]) > 1e-12)
       return false;
   return true;
 }
@@ -94,8 +94,8 @@ bool are(const std::vector<DenseMatrix>& parts, const DenseMatrix& whole, Proper
     for (const DenseMatrix& part : parts) {
       if (part.rows != whole.rows || part.columns != whole.columns)
         return false;
-      for (std::size_t i = 0; i < sum.cells.size(); ++i)
-        sum.cells[i] += part.cells[i];
+      for (std::size_t i = 0; i < sum.elements.size(); ++i)
+        sum.elements[i] += part.elements[i];
     }
     return isNear(sum, whole);
   }

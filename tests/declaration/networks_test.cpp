@@ -52,7 +52,7 @@ public:
         layer->set(name, value);
       const Form form = layer->form(inputs, {});
       for (const ParameterForm& parameter : form.parameters)
-        parameters_ += cells(parameter.use.shape());
+        parameters_ += elements(parameter.use.shape());
       shapes_.push_back(form.output.shape());
     }
   }

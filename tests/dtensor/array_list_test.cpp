@@ -28,7 +28,7 @@ Layout field(int haloDim = 1) {
   return draft.build();
 }
 
-// Column-major arrays with ghosts of 2 and 3 rows and one column, all cells -1.
+// Column-major arrays with ghosts of 2 and 3 rows and one column, all elements -1.
 template <class T>
 struct Arrays {
   explicit Arrays(const DTensor& x)
@@ -37,10 +37,10 @@ struct Arrays {
       array.assign(leading * 6, T(-1));
   }
   std::vector<void*> first() {
-    std::vector<void*> cells;
+    std::vector<void*> elements;
     for (auto& array : memory)
-      cells.push_back(&array[2 + leading]);
-    return cells;
+      elements.push_back(&array[2 + leading]);
+    return elements;
   }
   void placeIn(DTensor& x, bool readOnly) {
     x.placeArrays(0, first(), {0, 1, leading}, {0, 2, 1}, {0, 3, 1}, readOnly);
@@ -71,7 +71,7 @@ TYPED_TEST(ArrayListOf, GatheringCopiesTheBox) {
   const auto before = x.state();
   x.gatherArrays();
   EXPECT_GT(x.state(), before);
-  for (Index i = 0; i < x.localElements(); ++i) // cells are visited in row-major order
+  for (Index i = 0; i < x.localElements(); ++i) // elements are visited in row-major order
     EXPECT_EQ(x.template data<TypeParam>()[i], static_cast<TypeParam>(i + 1));
 }
 
@@ -114,7 +114,7 @@ TEST(ArrayList, MistakesAreNamedAndChangeNothing) {
   expectError(TENON_ERR_STATE, {"no list of arrays"}, [&] { x.scatterArrays(); });
   expectError(TENON_ERR_ARG, {"dimension 3", "0 to 2"}, [&] { place(3, 1); });
   expectError(TENON_ERR_SHAPE, {"halo in dimension 1"}, [&] { place(1, 1); });
-  expectError(TENON_ERR_SHAPE, {"1 + 2 halo cells", "0 + 2 ghost cells"}, [&] { place(0, 0); });
+  expectError(TENON_ERR_SHAPE, {"1 + 2 halo elements", "0 + 2 ghost cells"}, [&] { place(0, 0); });
   first[1] = nullptr;
   expectError(TENON_ERR_NULL, {"array 1 is NULL"}, [&] { place(0, 1); });
   first[1] = first[0];

@@ -16,7 +16,7 @@ namespace {
 
 using test::world;
 
-// Rows over all ranks, with a halo of one and two zero cells around them where asked for.
+// Rows over all ranks, with a halo of one and two zero elements around them where asked for.
 Layout rows(bool halo) {
   LayoutDraft draft(Grid::make({world()->size()}));
   draft.setShape({2 * world()->size() + 1, 4});
@@ -78,7 +78,7 @@ TEST(DTensorArray, NarrowerThanTheHaloIsRefusedAndChangesNothing) {
   DTensor x(world(), rows(true), TENON_FLOAT64);
   fillConstant(x, 3);
   std::vector<double> memory(100, 0);
-  expectError(TENON_ERR_SHAPE, {"dimension 0", "1 + 2 halo cells", "1 + 1 ghost cells"}, [&] {
+  expectError(TENON_ERR_SHAPE, {"dimension 0", "1 + 2 halo elements", "1 + 1 ghost cells"}, [&] {
     x.placeArray(memory.data(), {4, 1}, {1, 0}, {1, 0}, false);
   });
   expectError(TENON_ERR_NULL, {"firstOwned is NULL"}, [&] {

@@ -30,7 +30,7 @@ Index addressOf(const std::vector<Index>& cell, const Strides& strides) {
 bool areDistinct(const Shape& extent, const Strides& strides) {
   std::map<Index, int> seen;
   std::vector<Index> cell(extent.size(), 0);
-  for (Index n = 0; n < cells(extent); ++n) {
+  for (Index n = 0; n < elements(extent); ++n) {
     if (seen[addressOf(cell, strides)]++ > 0)
       return false;
     for (std::size_t d = 0; d < extent.size() && ++cell[d] == extent[d]; ++d)
@@ -66,7 +66,7 @@ TEST(CallersArray, HasDistinctCellsExactlyWhereAddressesDiffer) {
   EXPECT_GT(same, 500);
 }
 
-// Rows shorter than their columns' reach: no stride exceeds the span of the others, and yet all cells
+// Rows shorter than their columns' reach: no stride exceeds the span of the others, and yet all elements
 // are distinct.
 TEST(CallersArray, MayInterleaveItsDimensions) {
   EXPECT_FALSE(sameElement({1000, 1000}, stridesOf({1000, 1001})));

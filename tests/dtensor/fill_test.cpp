@@ -33,10 +33,10 @@ bool onFirstCopy(const Layout& layout, int position) {
   return true;
 }
 
-// The global value on every rank: each first copy adds the cells that it holds as a source.
+// The global value on every rank: each first copy adds the elements that it holds as a source.
 template <class T>
 std::vector<double> valueOf(const DTensor& x) {
-  std::vector<double> value(cells(x.layout().shape()), 0);
+  std::vector<double> value(elements(x.layout().shape()), 0);
   Index number = 0;
   test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
     const auto global = test::globalOf(x.layout(), x.position(), cell, true);
@@ -83,7 +83,7 @@ TYPED_TEST(Fill, GivesTheSameTensorInEveryLayout) {
     const Layout layout = draw.layout(shape, draw.grid(world()->size(), 3), 40, true);
     DTensor x(world(), layout, dataTypeOf<TypeParam>());
     fillNormal(x, 17, seed, 2, 0.5);
-    std::vector<double> expected(cells(shape));
+    std::vector<double> expected(elements(shape));
     for (Index i = 0; i < static_cast<Index>(expected.size()); ++i)
       expected[i] = static_cast<TypeParam>(2 + 0.5 * normalAt(17, seed, i));
     ASSERT_EQ(valueOf<TypeParam>(x), expected) << layout.describe();

@@ -40,7 +40,7 @@ TEST(Pairing, OfValidTensorsIsTheDotProductOfTheirValues) {
     fillNormal(x, 1, seed, 0, 1);
     fillNormal(y, 2, seed, 0, 1);
     double expected = 0, scale = 0;
-    for (Index i = 0; i < cells(layout.shape()); ++i) {
+    for (Index i = 0; i < elements(layout.shape()); ++i) {
       const double term = normalAt(1, seed, i) * normalAt(2, seed, i);
       expected += term;
       scale += std::abs(term);
@@ -84,7 +84,7 @@ TEST(Norm, CountsEachElementOnce) {
       continue;
     }
     double squares = 0;
-    for (Index i = 0; i < cells(layout.shape()); ++i)
+    for (Index i = 0; i < elements(layout.shape()); ++i)
       squares += normalAt(1, seed, i) * normalAt(1, seed, i);
     const double result = norm(x);
     EXPECT_NEAR(result, std::sqrt(squares), 1e-13 * std::sqrt(squares)) << layout.describe();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether two arrays share cells, against the addresses of all cells.
+// Whether two arrays share elements, against the addresses of all elements.
 #include "dtensor/stride_sums.hpp"
 
 #include "support/conversion_definition.hpp"
@@ -49,7 +49,7 @@ public:
       strides.push_back((1 + upTo(6)) * (upTo(1) == 0 ? -1 : 1));
     return strides;
   }
-  // A tensor in the middle of the memory whose cells are distinct, or null.
+  // A tensor in the middle of the memory whose elements are distinct, or null.
   Ref<DTensor> tensor(const Shape& strides, std::vector<std::byte>& memory) {
     Shape extent;
     for (std::size_t d = 0; d < strides.size(); ++d)

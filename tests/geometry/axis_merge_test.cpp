@@ -77,7 +77,7 @@ void expectSame(const std::vector<Transfer>& a, const std::vector<Transfer>& b) 
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     ASSERT_EQ(a[i].peer, b[i].peer);
-    ASSERT_EQ(a[i].cells, b[i].cells);
+    ASSERT_EQ(a[i].elements, b[i].elements);
     ASSERT_EQ(a[i].blocks.size(), b[i].blocks.size());
     for (std::size_t k = 0; k < a[i].blocks.size(); ++k) {
       ASSERT_EQ(a[i].blocks[k].extent, b[i].blocks[k].extent);

@@ -116,8 +116,8 @@ TEST(Layout, RootHoldsAloneAndTheRestIsEmpty) {
   const Layout layout(
       {.shape = {4, 3}, .grid = Grid::make({2, 2}), .properties = parseProperties("R,S1")});
   EXPECT_EQ(layout.boxOfRank(1), (Box{{0, 4}, {2, 3}}));
-  EXPECT_EQ(cells(layout.boxOfRank(2)), 0);
-  EXPECT_EQ(cells(layout.boxOfRank(7)), 0);
+  EXPECT_EQ(elements(layout.boxOfRank(2)), 0);
+  EXPECT_EQ(elements(layout.boxOfRank(7)), 0);
 }
 
 TEST(Layout, DualSwapsBAndPAndGAndGStar) {
@@ -233,7 +233,7 @@ TEST(FromBoxes, NamesTwoBoxesOfABrickWall) {
               {"dimension 1", "rank 2, [2,4) x [1,4), begins at 1", "rank 0, [0,2) x [0,4)"});
 }
 
-// Cuts that would make a grid of 2^62 cells are not counted one by one.
+// Cuts that would make a grid of 2^62 elements are not counted one by one.
 TEST(FromBoxes, OfADiagonalAreRefusedAtOnce) {
   std::vector<Box> boxes;
   for (Index r = 0; r < 200; ++r)

@@ -20,13 +20,13 @@ using test::mayTalk;
 // Sparse integer matrix: (row, column) -> entry.
 using Matrix = std::map<std::pair<Index, Index>, int>;
 
-// Numbers the raw memory cells of all ranks one after the other.
+// Numbers the raw memory elements of all ranks one after the other.
 struct RawMemory {
   RawMemory(const Layout& layout, int ranks) {
     for (int r = 0; r < ranks; ++r) {
       offset.push_back(size);
       boxes.push_back(layout.boxOfRank(r));
-      size += cells(boxes.back());
+      size += elements(boxes.back());
     }
   }
   Index cell(int rank, const std::vector<Index>& local) const {
@@ -55,7 +55,7 @@ Matrix scheduledMatrix(const Layout& a, const Layout& b, int ranks) {
   Matrix matrix;
   for (int r = 0; r < ranks; ++r)
     for (const Transfer& t : makeSchedule(a, b, r).sends)
-      for (const CellBlock& block : t.blocks)
+      for (const ElementBlock& block : t.blocks)
         forEach(block.extent, [&](const std::vector<Index>& index) {
           ++matrix[{target.cell(t.peer, at(block.targetBegin, block.targetStep, index)),
                     source.cell(r, at(block.sourceBegin, block.sourceStep, index))}];
@@ -126,10 +126,10 @@ TEST_P(ScheduleDraws, TransposeIsTheConversionOfTheDuals) {
 }
 
 // How often each cell of an array is in one of the boxes.
-std::vector<int> counts(const std::vector<CellBox>& boxes, const Shape& extent) {
-  std::vector<int> result(cells(extent), 0);
+std::vector<int> counts(const std::vector<ElementBox>& boxes, const Shape& extent) {
+  std::vector<int> result(elements(extent), 0);
   const Shape strides = rowMajorStrides(extent);
-  for (const CellBox& box : boxes)
+  for (const ElementBox& box : boxes)
     forEach(box.extent, [&](const std::vector<Index>& index) {
       Index number = 0;
       for (std::size_t d = 0; d < index.size(); ++d)
@@ -140,7 +140,7 @@ std::vector<int> counts(const std::vector<CellBox>& boxes, const Shape& extent) 
 }
 
 // Marks every cell of all ranks that the caller supplies where the layout is filled in this role.
-std::vector<int> callersCells(const Layout& layout, int ranks, bool asSource) {
+std::vector<int> callersElements(const Layout& layout, int ranks, bool asSource) {
   const RawMemory raw(layout, ranks);
   std::vector<int> result(raw.size, 0);
   for (int r = 0; r < ranks; ++r)
@@ -174,8 +174,8 @@ TEST_P(ScheduleDraws, GapsAreTheCellsThatNobodyContributesTo) {
       ASSERT_TRUE(++addends[at.first] == 1 || mayAdd) << c.text();
       ASSERT_TRUE(++transposedAddends[at.second] == 1 || transposeMayAdd) << c.text();
     }
-    const auto sourceCallers = callersCells(c.a, c.ranks, true);
-    const auto targetCallers = callersCells(c.b, c.ranks, false);
+    const auto sourceCallers = callersElements(c.a, c.ranks, true);
+    const auto targetCallers = callersElements(c.b, c.ranks, false);
     std::vector<int> zeros, callers, expectedZeros(sourceGap), expectedCallers(sourceCallers);
     append(expectedZeros, targetGap);
     append(expectedCallers, targetCallers);
@@ -207,7 +207,7 @@ TEST_P(ScheduleDraws, SendersAndReceiversAgree) {
       for (const Transfer& t : schedules[s].receives) {
         ASSERT_TRUE(sent.count({t.peer, s})) << c.text();
         const Transfer& other = *sent[{t.peer, s}];
-        ASSERT_EQ(other.cells, t.cells);
+        ASSERT_EQ(other.elements, t.elements);
         ASSERT_EQ(other.blocks.size(), t.blocks.size());
         for (std::size_t n = 0; n < t.blocks.size(); ++n) {
           ASSERT_EQ(other.blocks[n].extent, t.blocks[n].extent);
@@ -227,9 +227,9 @@ public:
   Representation(const Layout& layout, int ranks)
       : layout_(layout), raw_(layout, ranks), ranks_(ranks) {}
 
-  // The value: owners' cells, everything summed where the layout holds addends.
+  // The value: owners' elements, everything summed where the layout holds addends.
   std::vector<int> value(const std::vector<int>& memory) const {
-    std::vector<int> result(cells(layout_.shape()), 0);
+    std::vector<int> result(elements(layout_.shape()), 0);
     const Shape strides = rowMajorStrides(layout_.shape());
     visit([&](int r, int position, const std::vector<Index>& local) {
       for (int axis = 0; axis < layout_.grid().axes(); ++axis)
@@ -246,7 +246,7 @@ public:
     return result;
   }
 
-  // Copies on B axes are equal, and G cells equal their extension's source.
+  // Copies on B axes are equal, and G elements equal their extension's source.
   bool isValid(const std::vector<int>& memory, const std::vector<int>& value) const {
     bool valid = true;
     const Shape strides = rowMajorStrides(layout_.shape());
@@ -272,7 +272,7 @@ public:
   std::vector<int> draw(LayoutDraw& random) const {
     std::vector<int> memory(raw_.size, 0);
     if (!layout_.holdsAddends()) {
-      std::vector<int> value(cells(layout_.shape()));
+      std::vector<int> value(elements(layout_.shape()));
       for (int& v : value)
         v = random.between(-9, 9);
       const Shape strides = rowMajorStrides(layout_.shape());
@@ -355,8 +355,8 @@ TEST(Schedule, CountsMessagesAndCells) {
   const Layout b({.shape = {8, 8}, .grid = grid, .properties = parseProperties("S1")});
   const Schedule schedule = makeSchedule(a, b, 1);
   EXPECT_EQ(sentTraffic(schedule, 1).messages, 3);
-  EXPECT_EQ(sentTraffic(schedule, 1).cells, 12);
-  EXPECT_EQ(receivedTraffic(schedule, 1).cells, 12);
+  EXPECT_EQ(sentTraffic(schedule, 1).elements, 12);
+  EXPECT_EQ(receivedTraffic(schedule, 1).elements, 12);
   EXPECT_FALSE(schedule.sumsOnReceipt);
 }
 

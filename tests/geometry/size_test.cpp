@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sizes whose cells or bytes no 64-bit integer counts.
+// Sizes whose elements or bytes no 64-bit integer counts.
 #include "geometry/from_boxes.hpp"
 #include "geometry/layout_draft.hpp"
 #include "geometry/window.hpp"
@@ -20,12 +20,12 @@ Layout onOne(const Shape& shape) {
 }
 
 TEST(Sizes, OfTensorsAreCounted) {
-  EXPECT_EQ(cells(onOne({kMostCells}).shape()), kMostCells);
-  EXPECT_EQ(cells(onOne({0, kMostCells}).shape()), 0);
+  EXPECT_EQ(elements(onOne({kMostElements}).shape()), kMostElements);
+  EXPECT_EQ(elements(onOne({0, kMostElements}).shape()), 0);
   for (const Shape& shape : {Shape{3, 6148914691236517206},
-                             {kMostCells + 1},
+                             {kMostElements + 1},
                              {kMost, kMost, kMost},
-                             {2, kMostCells},
+                             {2, kMostElements},
                              {kMost, kMost, 0}})
     expectError(TENON_ERR_SHAPE, {"more elements than"}, [&] { onOne(shape); });
 }
@@ -55,7 +55,7 @@ TEST(Sizes, OfBoxesAreCounted) {
   expectError(TENON_ERR_LAYOUT, {"begin at -9223372036854775808"}, [] {
     layoutFromBoxes({{{kLeast, kMost}, {0, 1}}});
   });
-  EXPECT_EQ(cells(Box{{0, 0}, {kLeast, kMost}}), 0);
+  EXPECT_EQ(elements(Box{{0, 0}, {kLeast, kMost}}), 0);
 }
 
 TEST(Sizes, OfWindowsAreCounted) {

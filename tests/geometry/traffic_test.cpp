@@ -36,15 +36,15 @@ Flow listed(const std::vector<Transfer>& transfers, int rank) {
   Flow flow;
   for (const Transfer& t : transfers) {
     flow.others.messages += t.peer != rank;
-    flow.others.cells += t.peer == rank ? 0 : t.cells;
-    flow.keptCells += t.peer == rank ? t.cells : 0;
+    flow.others.elements += t.peer == rank ? 0 : t.elements;
+    flow.keptElements += t.peer == rank ? t.elements : 0;
   }
   return flow;
 }
 
 bool differ(const Flow& a, const Flow& b) {
-  return a.others.messages != b.others.messages || a.others.cells != b.others.cells ||
-         a.keptCells != b.keptCells;
+  return a.others.messages != b.others.messages || a.others.elements != b.others.elements ||
+         a.keptElements != b.keptElements;
 }
 
 // The ranks and roles of a pair in which the count is not what the schedule says.
@@ -68,7 +68,8 @@ TEST(CountFlow, EveryRankMovesWhatOneOfTheUnlikeOnesMoves) {
     std::vector<Index> numbers;
     for (Role role : {Role::Source, Role::Target}) {
       const Flow flow = countFlow(pair.from, pair.to, pair.from.grid().rank(position), role);
-      numbers.insert(numbers.end(), {flow.others.messages, flow.others.cells, flow.keptCells});
+      numbers.insert(numbers.end(),
+                     {flow.others.messages, flow.others.elements, flow.keptElements});
     }
     return numbers;
   };
@@ -116,12 +117,12 @@ Flow withoutHalos(const Layout& from, const Layout& to, int rank, Role role) {
 }
 Flow keptAsSent(const Layout& from, const Layout& to, int rank, Role role) {
   Flow flow = countFlow(from, to, rank, role);
-  flow.others.cells += flow.keptCells;
+  flow.others.elements += flow.keptElements;
   return flow;
 }
 Flow messageToItself(const Layout& from, const Layout& to, int rank, Role role) {
   Flow flow = countFlow(from, to, rank, role);
-  flow.others.messages += flow.keptCells > 0;
+  flow.others.messages += flow.keptElements > 0;
   return flow;
 }
 Flow ofTheOtherRole(const Layout& from, const Layout& to, int rank, Role role) {
@@ -148,7 +149,7 @@ TEST(CountFlow, PlantedFaultsAreSeen) {
   }
 }
 
-// In messages and cells by level, from the schedule's peers.
+// In messages and elements by level, from the schedule's peers.
 std::vector<Traffic> listedByLevel(const std::vector<Transfer>& transfers, int rank,
                                    const std::vector<Index>& unitRanks) {
   std::vector<Traffic> levels(unitRanks.size() + 1);
@@ -157,7 +158,7 @@ std::vector<Traffic> listedByLevel(const std::vector<Transfer>& transfers, int r
     while (level < unitRanks.size() && t.peer / unitRanks[level] == rank / unitRanks[level])
       ++level;
     levels[level].messages += t.peer != rank;
-    levels[level].cells += t.peer == rank ? 0 : t.cells;
+    levels[level].elements += t.peer == rank ? 0 : t.elements;
   }
   return levels;
 }
@@ -165,7 +166,7 @@ std::vector<Traffic> listedByLevel(const std::vector<Transfer>& transfers, int r
 TEST(CountFlow, ByLevelEqualsTheSchedule) {
   const std::vector<std::vector<Index>> machines = {{}, {3}, {4, 2}, {100, 6, 3, 1}, {8, 4, 4}};
   const auto same = [](Traffic a, Traffic b) {
-    return a.messages == b.messages && a.cells == b.cells;
+    return a.messages == b.messages && a.elements == b.elements;
   };
   for (unsigned seed = 0; seed < 1500; ++seed) {
     const Pair pair = drawnPair(seed);
@@ -193,7 +194,7 @@ std::vector<GridPtr> regularGrids() {
 }
 
 bool sameTraffic(const Traffic& a, const Traffic& b) {
-  return a.messages == b.messages && a.cells == b.cells;
+  return a.messages == b.messages && a.elements == b.elements;
 }
 
 // Of layouts with halos of all kinds, one after the other by one table.
@@ -223,7 +224,7 @@ TEST(FlowTable, HasTheFlowsOfTheSchedules) {
           const auto wanted = listedAt(there);
           ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), tabled.others.begin(), sameTraffic))
               << pair;
-          ASSERT_EQ(tabled.keptCells, countFlow(from, to, there, role).keptCells) << pair;
+          ASSERT_EQ(tabled.keptElements, countFlow(from, to, there, role).keptElements) << pair;
         }
       }
     }
@@ -242,7 +243,7 @@ TEST(FlowTable, EveryRankMovesInEachLevelWhatOneOfTheUnlikeOnesMoves) {
         std::vector<Index> numbers;
         for (const Role role : {Role::Source, Role::Target})
           for (const Traffic& t : countFlow(from, to, grid->rank(position), role, units).others)
-            numbers.insert(numbers.end(), {t.messages, t.cells});
+            numbers.insert(numbers.end(), {t.messages, t.elements});
         return numbers;
       };
       std::set<std::vector<Index>> ofSome, ofAll;
@@ -275,16 +276,16 @@ TEST(CountFlow, AHaloCrossesTheEdgesOfItsUnits) {
     widened.boxes.push_back({2 * part - 1, 2 * part + 3});
   spec.halos[0] = widened;
   const Layout halo(spec);
-  const auto cells = [&](int rank) {
+  const auto elements = [&](int rank) {
     std::vector<Index> counts;
     for (const Traffic& t : countFlow(plain, halo, rank, Role::Target, {1024, 16}).others)
-      counts.push_back(t.cells);
+      counts.push_back(t.elements);
     return counts;
   };
-  EXPECT_EQ(cells(5), (std::vector<Index>{0, 0, 6}));
-  EXPECT_EQ(cells(15), (std::vector<Index>{0, 3, 3}));
-  EXPECT_EQ(cells(1024), (std::vector<Index>{3, 0, 3}));
-  EXPECT_EQ(cells(4095), (std::vector<Index>{3, 0, 3})); // around the end
+  EXPECT_EQ(elements(5), (std::vector<Index>{0, 0, 6}));
+  EXPECT_EQ(elements(15), (std::vector<Index>{0, 3, 3}));
+  EXPECT_EQ(elements(1024), (std::vector<Index>{3, 0, 3}));
+  EXPECT_EQ(elements(4095), (std::vector<Index>{3, 0, 3})); // around the end
 }
 
 Layout layoutOn(const GridPtr& grid, Shape shape, const char* properties,

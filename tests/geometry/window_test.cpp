@@ -26,7 +26,7 @@ TEST(Window, CeilModeCountsOutputsAsByHand) {
   EXPECT_THROW(windowOutput({.kernel = 4, .stride = 2, .ceil = true}, 2, 0), Error);
 }
 
-// Against the sentence itself: all windows that fit, and one more if cells are left over and it
+// Against the sentence itself: all windows that fit, and one more if elements are left over and it
 // begins in the domain.
 TEST(Window, CeilModeAddsAtMostOneWindow) {
   for (Index kernel = 1; kernel <= 4; ++kernel)
@@ -99,7 +99,7 @@ TEST(Window, InputOfARangeIsTheUnionOfItsTaps) {
 }
 
 TEST(Window, OutputCutsFollowTheInputs) {
-  // A "same" convolution keeps the cuts; a valid one loses two cells on either side; pooling
+  // A "same" convolution keeps the cuts; a valid one loses two elements on either side; pooling
   // halves.
   EXPECT_EQ(windowCuts({.kernel = 5, .padLow = 2, .padHigh = 2}, {0, 5, 14, 28}, 28),
             (std::vector<Index>{0, 5, 14, 28}));

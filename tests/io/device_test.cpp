@@ -53,9 +53,9 @@ TEST(DeviceCheckpoint, TakesArraysOfAnyStride) {
   file->read(folder / "x.h5");
   DTensor copy(world(), layout, TENON_FLOAT64);
   copyLocal(*x, copy);
-  const DTensor& cells = copy;
+  const DTensor& elements = copy;
   for (Index i = 0; i < 20; ++i)
-    EXPECT_EQ(cells.data<double>()[i], double(i));
+    EXPECT_EQ(elements.data<double>()[i], double(i));
 }
 
 } // namespace

@@ -31,9 +31,9 @@ void writeDataset(hid_t file, const char* name, const Shape& shape, hid_t stored
   std::vector<hsize_t> chunk = extents;
   for (hsize_t& side : chunk)
     side = (side + 1) / 2;
-  const Index within = cells(Shape(shape.begin() + 1, shape.end()));
+  const Index within = elements(Shape(shape.begin() + 1, shape.end()));
   std::vector<double> values;
-  for (Index i = 0; i < cells(shape); ++i)
+  for (Index i = 0; i < elements(shape); ++i)
     values.push_back(volumeValue(i / within, i % within));
   const hid_t space = H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
               creation = H5Pcreate(H5P_DATASET_CREATE);

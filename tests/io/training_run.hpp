@@ -114,11 +114,11 @@ public:
       void tensor(const std::string& path, DTensor& value) override {
         const Shape& shape = value.layout().shape();
         const Shape strides = rowMajorStrides(shape);
-        std::vector<double> whole(static_cast<std::size_t>(cells(shape)));
+        std::vector<double> whole(static_cast<std::size_t>(elements(shape)));
         const Box box = writtenBox(value.layout(), value.comm()->rank());
         const HostView<const double> view(value);
         const Shape extent = extents(box), within = rowMajorStrides(extent);
-        for (Index i = 0; i < cells(extent); ++i) {
+        for (Index i = 0; i < elements(extent); ++i) {
           Index global = 0, local = 0;
           for (std::size_t d = 0; d < box.size(); ++d) {
             const Index at = i / within[d] % extent[d];

@@ -38,7 +38,7 @@ template <class S, class T>
 void expectAxpby(double alpha, double beta) {
   const std::vector<S> x = numbers<S>(3);
   std::vector<T> y = numbers<T>(-5), expected = y;
-  constexpr Index kFirst = 20; // backwards strides need cells before
+  constexpr Index kFirst = 20; // backwards strides need elements before
   forEachCell(kBackwards, kColumns, [&](Index a, Index b) {
     expected[b] = static_cast<T>(alpha * static_cast<double>(x[kFirst + a]) +
                                  beta * static_cast<double>(expected[b]));

@@ -47,14 +47,14 @@ Index offset(const Strides4& index, const Strides4& strides) {
 template <class T>
 void expectSums(const Strides4& extent, bool hasA) {
   Draw draw(7);
-  const Index cells = extent[0] * extent[1] * extent[2] * extent[3];
-  const auto a = draw.integers<T>(cells + 1), x = draw.integers<T>(cells + 1);
+  const Index elements = extent[0] * extent[1] * extent[2] * extent[3];
+  const auto a = draw.integers<T>(elements + 1), x = draw.integers<T>(elements + 1);
   for (unsigned keptA = 0; keptA < (hasA ? 16u : 1u); keptA += 5)
     for (unsigned keptX = 0; keptX < 16; keptX += 3)
       for (unsigned keptY = 0; keptY < 16; ++keptY) {
         const Strides4 as = stridesOf(extent, keptA), xs = stridesOf(extent, keptX),
                        ys = stridesOf(extent, keptY);
-        auto y = draw.integers<T>(cells + 1), expected = y;
+        auto y = draw.integers<T>(elements + 1), expected = y;
         forEachIndex(extent, [&](const Strides4& i) {
           expected[offset(i, ys)] += T(2) * (hasA ? a[offset(i, as)] : T(1)) * x[offset(i, xs)];
         });

@@ -14,14 +14,14 @@ template <class T>
 void expectSame(Draw& draw, const std::vector<Index>& extent, const std::vector<Index>& strides,
                 Index span, Index offset) {
   const int rank = int(extent.size());
-  Index cells = 1;
+  Index elements = 1;
   std::vector<Index> dense(extent.size());
   for (int d = rank - 1; d >= 0; --d) {
-    dense[size_t(d)] = cells;
-    cells *= extent[size_t(d)];
+    dense[size_t(d)] = elements;
+    elements *= extent[size_t(d)];
   }
   const auto x = draw.integers<T>(span, 100);
-  std::vector<T> want(size_t(cells + offset + 8), T(77)), got = want;
+  std::vector<T> want(size_t(elements + offset + 8), T(77)), got = want;
   blockCombine(test::here(), Combine::Copy, rank, extent.data(), x.data(), strides.data(),
                want.data() + offset, dense.data());
   blockStream(test::here(), rank, extent.data(), x.data(), strides.data(), got.data() + offset);

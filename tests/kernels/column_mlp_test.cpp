@@ -15,13 +15,13 @@ namespace {
 // The channels of all points in an array of their own order, and what lies between left alone.
 template <class T>
 struct Field {
-  std::vector<T> cells;
-  PointArray<T> array() { return {cells.data() + first, {strides[0], strides[1]}, channel}; }
+  std::vector<T> elements;
+  PointArray<T> array() { return {elements.data() + first, {strides[0], strides[1]}, channel}; }
   PointArray<const T> constant() const {
-    return {cells.data() + first, {strides[0], strides[1]}, channel};
+    return {elements.data() + first, {strides[0], strides[1]}, channel};
   }
   T& at(Index i, Index j, Index c) {
-    return cells[size_t(first + i * strides[0] + j * strides[1] + c * channel)];
+    return elements[size_t(first + i * strides[0] + j * strides[1] + c * channel)];
   }
   Index first, strides[2], channel;
 };
@@ -41,7 +41,7 @@ Field<T> fieldOf(Draw& draw, const Case& c, Index channels) {
     field = {{}, 2, {c.columns * channels + gap, channels}, 1};
   else
     field = {{}, 1, {channels * (c.columns + gap), 1}, c.columns + gap};
-  field.cells = draw.reals<T>(c.rows * (c.columns + gap) * (channels + gap) + gap, -1, 1);
+  field.elements = draw.reals<T>(c.rows * (c.columns + gap) * (channels + gap) + gap, -1, 1);
   return field;
 }
 
@@ -125,10 +125,10 @@ void expectMlp(Draw& draw, const Case& c) {
         ASSERT_NEAR(double(y.at(i, j, k)), h[size_t(k)], tolerance) << i << " " << j << " " << k;
         ASSERT_NEAR(double(dy.at(i, j, k)), dh[size_t(k)], 10 * tolerance) << i << " " << j;
         paired += dh[size_t(k)] * double(weight.at(i, j, k));
-        y.at(i, j, k) = untouched.cells[size_t(&y.at(i, j, k) - y.cells.data())];
+        y.at(i, j, k) = untouched.elements[size_t(&y.at(i, j, k) - y.elements.data())];
       }
     }
-  EXPECT_EQ(y.cells, untouched.cells); // what lies between the points
+  EXPECT_EQ(y.elements, untouched.elements); // what lies between the points
   const auto pay = [&](const std::vector<T>& d, const std::vector<T>& g, const std::vector<T>& g0) {
     for (size_t i = 0; i < d.size(); ++i) {
       paidBack += double(d[i]) * (double(g[i]) - double(g0[i]));
@@ -188,8 +188,8 @@ TYPED_TEST(ColumnMlpKernel, GivesTheSameBitsOnAnyNumberOfThreads) {
       mlp.setLayer(int(l), layers[l]);
     mlp.forward(box, x.constant(), y.array());
     mlp.adjoint(box, x.constant(), y.constant(), dx.array(), gradients.template layers<T>());
-    std::vector<T> all = y.cells;
-    append(all, dx.cells);
+    std::vector<T> all = y.elements;
+    append(all, dx.elements);
     for (const auto& numbers : gradients.weights)
       append(all, numbers);
     for (const auto& numbers : gradients.biases)

@@ -124,7 +124,7 @@ void expectEmptyInputGivesTheBias(const Maker<T>& make) {
 // its first cell is, and how large the array.
 struct Placement {
   ImageStrides y;
-  Index first = 0, cells = 1;
+  Index first = 0, elements = 1;
 };
 
 inline Placement drawPlacement(Draw& draw, const ConvolutionShape& s) {
@@ -137,9 +137,9 @@ inline Placement drawPlacement(Draw& draw, const ConvolutionShape& s) {
     std::swap(dims[draw.integer(0, Index(dims.size()) - 1)], dims.back());
   for (auto d = dims.rbegin(); d != dims.rend(); ++d) {
     const Index before = draw.integer(0, 2);
-    *d->second = placed.cells;
-    placed.first += before * placed.cells;
-    placed.cells *= before + d->first + draw.integer(0, 2);
+    *d->second = placed.elements;
+    placed.first += before * placed.elements;
+    placed.elements *= before + d->first + draw.integer(0, 2);
   }
   return placed;
 }
@@ -169,11 +169,11 @@ void expectEqualWhenPlaced(Draw& draw, ConvolutionShape shape, const Maker<T>& m
   const Placement placed = drawPlacement(draw, shape);
   shape.y = placed.y;
   const auto op = make(shape);
-  std::vector<T> y(placed.cells, T(77)), dx(dense.x.size(), T(99)), dw = dense.w, db = dense.b;
+  std::vector<T> y(placed.elements, T(77)), dx(dense.x.size(), T(99)), dw = dense.w, db = dense.b;
   T* const first = y.data() + placed.first;
-  const auto expectPlaced = [&](const std::vector<T>& cells) {
-    std::vector<T> wanted(placed.cells, T(77));
-    forEachPlaced(shape, placed, [&](Index from, Index to) { wanted[to] = cells[from]; });
+  const auto expectPlaced = [&](const std::vector<T>& elements) {
+    std::vector<T> wanted(placed.elements, T(77));
+    forEachPlaced(shape, placed, [&](Index from, Index to) { wanted[to] = elements[from]; });
     ASSERT_EQ(y, wanted) << describe(*op, shape);
   };
   op->forward(dense.x.data(), dense.w.data(), dense.b.data(), first, false);

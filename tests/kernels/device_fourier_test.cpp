@@ -15,7 +15,7 @@ struct DeviceFourier : ::testing::Test {
   using Transform = TruncatedFourier<T>;
   using Pass = std::function<void(Transform&, const T*, T*)>;
 
-  // The passes from cells to coefficients, or back.
+  // The passes from elements to coefficients, or back.
   static std::vector<Pass> analyses(Index rows) {
     return {[=](Transform& f, const T* x, T* y) { f.analyse(rows, x, y); },
             [=](Transform& f, const T* x, T* y) { f.synthesiseAdjoint(rows, x, y); }};
@@ -44,12 +44,12 @@ struct DeviceFourier : ::testing::Test {
     Draw draw(52);
     Transform onHost(std::make_shared<KernelContext>(), Backend::Reference, c.dims, c.rows),
         onDevice(deviceContext(), backend, c.dims, c.rows);
-    const Index cells = c.rows * c.cells(), numbers = 2 * c.rows * c.modes();
+    const Index elements = c.rows * c.elements(), numbers = 2 * c.rows * c.modes();
     for (const Pass& pass : analyses(c.rows))
-      expectAlike(onHost, onDevice, pass, draw.reals<T>(cells, -1, 1), numbers,
+      expectAlike(onHost, onDevice, pass, draw.reals<T>(elements, -1, 1), numbers,
                   backendName(backend));
     for (const Pass& pass : syntheses(c.rows))
-      expectAlike(onHost, onDevice, pass, draw.reals<T>(numbers, -1, 1), cells,
+      expectAlike(onHost, onDevice, pass, draw.reals<T>(numbers, -1, 1), elements,
                   backendName(backend));
   }
 };

@@ -86,25 +86,26 @@ TYPED_TEST(DeviceSums, OfASoftmax) {
   for (const Index n : kLengths) {
     Draw draw(5);
     const AxisShape shape{2, n, 3};
-    const Index cells = 6 * n, sums = 6;
-    auto x = draw.reals<T>(cells, -20, 20);
-    const auto dy = draw.reals<T>(cells, -1, 1), ds = draw.reals<T>(sums, -1, 1);
+    const Index elements = 6 * n, sums = 6;
+    auto x = draw.reals<T>(elements, -20, 20);
+    const auto dy = draw.reals<T>(elements, -1, 1), ds = draw.reals<T>(sums, -1, 1);
     if (n > 40)
       x[std::size_t(3 * 37 + 1)] = std::numeric_limits<T>::quiet_NaN();
     expectSame<T>([&](Arrays<T>& on) {
       const T *in = on.put(x), *dOut = on.put(dy), *dSums = on.put(ds);
-      T *m = on.room(sums), *e = on.room(cells), *s = on.room(sums), *y = on.room(cells);
+      T *m = on.room(sums), *e = on.room(elements), *s = on.room(sums), *y = on.room(elements);
       axisMaxima(on.at(), shape, in, m);
       axisExponentials(on.at(), shape, in, m, e);
       axisSums(on.at(), shape, e, s);
       axisQuotients(on.at(), shape, e, s, y);
-      const std::pair<const T*, Index> found[] = {{m, sums}, {e, cells}, {s, sums}, {y, cells}};
+      const std::pair<const T*, Index> found[] = {
+          {m, sums}, {e, elements}, {s, sums}, {y, elements}};
       for (const auto& [values, count] : found)
         on.give(values, count);
       axisQuotientsTangent(on.at(), shape, e, s, dOut, dSums, y);
-      on.give(y, cells);
+      on.give(y, elements);
       axisQuotientsTangent<T>(on.at(), shape, e, s, nullptr, dSums, y);
-      on.give(y, cells);
+      on.give(y, elements);
       axisQuotientsAdjoint(on.at(), shape, e, s, dOut, m);
       on.give(m, sums);
     });
@@ -227,23 +228,23 @@ TYPED_TEST(DeviceSums, OfDifferencesInSpace) {
   using T = TypeParam;
   Draw draw(8);
   for (int trial = 0; trial < 20; ++trial) {
-    Index extent[4], owned[4], cells = 1, ownedCells = 1;
+    Index extent[4], owned[4], elements = 1, ownedCells = 1;
     const double spacing[] = {0.5, 0.25};
     for (int d = 0; d < 4; ++d) {
       owned[d] = draw.integer(d < 2 ? 1 : 0, 9);
       extent[d] = owned[d] + (d < 2 || owned[d] == 0 ? 0 : draw.integer(0, 1));
-      cells *= extent[d];
+      elements *= extent[d];
       ownedCells *= owned[d];
     }
-    const auto x = draw.reals<T>(cells, -1, 1), t = draw.reals<T>(cells, -1, 1);
+    const auto x = draw.reals<T>(elements, -1, 1), t = draw.reals<T>(elements, -1, 1);
     const auto w = draw.reals<T>(ownedCells, 0, 1);
     const DifferenceBox box{4, 2, extent, owned, spacing};
     expectSame<T>([&](Arrays<T>& on) {
       const T *in = on.put(x), *target = on.put(t), *weights = on.put(w);
-      T *g = on.room(cells), *sum = on.room(1);
+      T *g = on.room(elements), *sum = on.room(1);
       for (const T* of : {target, static_cast<const T*>(nullptr)}) {
         differenceTerms(on.at(), box, in, of, ElementWeights<T>{weights, 1}, 0.5, g, sum);
-        on.give(g, cells);
+        on.give(g, elements);
         on.give(sum, 1);
       }
     });

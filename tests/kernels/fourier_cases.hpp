@@ -16,7 +16,7 @@ struct FourierCase {
   std::vector<FourierDim> dims;
   Index rows;
 
-  Index cells() const {
+  Index elements() const {
     Index all = 1;
     for (const FourierDim& dim : dims)
       all *= dim.count;

@@ -43,16 +43,16 @@ TYPED_TEST(Fourier, EqualsTheDefinition) {
   using T = TypeParam;
   Draw draw(41);
   for (const FourierCase& c : fourierCases()) {
-    const Index cells = c.cells(), modes = c.modes();
-    const auto x = draw.reals<T>(c.rows * cells, -1, 1),
+    const Index elements = c.elements(), modes = c.modes();
+    const auto x = draw.reals<T>(c.rows * elements, -1, 1),
                X = draw.reals<T>(2 * c.rows * modes, -1, 1);
     std::vector<double> analysed(X.size(), 0), synthesised(x.size(), 0);
     for (Index r = 0; r < c.rows; ++r)
       for (Index m = 0; m < modes; ++m) {
         const std::size_t at = std::size_t(2 * (r * modes + m));
-        for (Index j = 0; j < cells; ++j) {
+        for (Index j = 0; j < elements; ++j) {
           const Complex wave = c.wave(m, j);
-          const std::size_t cell = std::size_t(r * cells + j);
+          const std::size_t cell = std::size_t(r * elements + j);
           analysed[at] += wave.real() * double(x[cell]);
           analysed[at + 1] -= wave.imag() * double(x[cell]);
           synthesised[cell] += c.weight(m) * (wave * Complex(X[at], X[at + 1])).real();
@@ -75,7 +75,7 @@ TYPED_TEST(Fourier, HasItsAdjoints) {
   for (const FourierCase& c : fourierCases())
     for (const Backend backend : fourierBackends()) {
       TruncatedFourier<T> fourier(std::make_shared<KernelContext>(), backend, c.dims, c.rows);
-      const auto x = draw.reals<T>(c.rows * c.cells(), -1, 1),
+      const auto x = draw.reals<T>(c.rows * c.elements(), -1, 1),
                  X = draw.reals<T>(2 * c.rows * c.modes(), -1, 1);
       std::vector<T> Ax(X.size()), AX(x.size()), Sx(X.size()), SX(x.size());
       fourier.analyse(c.rows, x.data(), Ax.data());
@@ -91,7 +91,7 @@ TYPED_TEST(Fourier, HasItsAdjoints) {
 TYPED_TEST(Fourier, GivesTheSameBitsOnAnyNumberOfThreads) {
   using T = TypeParam;
   const FourierCase c{{{40, 0, 40, 9}, {48, 3, 40, 20}}, 13};
-  const auto x = Draw(43).reals<T>(c.rows * c.cells(), -1, 1);
+  const auto x = Draw(43).reals<T>(c.rows * c.elements(), -1, 1);
   for (const Backend backend : fourierBackends()) // BLAS divides sums by threads
     if (backend != Backend::Auto)
       expectSameForAllThreads(nameOf(c, backend), [&] {

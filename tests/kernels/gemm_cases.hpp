@@ -30,7 +30,7 @@ struct GemmCase {
   }
 };
 
-// Any of the sizes may be 0; with beta = 0 the product's cells of c are NaN.
+// Any of the sizes may be 0; with beta = 0 the product's elements of c are NaN.
 template <class T>
 GemmCase<T> drawGemm(Draw& draw) {
   const auto size = [&] { return draw.chance(0.08) ? 0 : draw.integer(1, 40); };

@@ -84,7 +84,7 @@ TYPED_TEST(PoolingKernel, ByHand) {
   }
 }
 
-// Four cells padded by one on both sides, as PyTorch's ceil mode cuts them: the last window reaches
+// Four elements padded by one on both sides, as PyTorch's ceil mode cuts them: the last window reaches
 // one cell beyond the padding, and its mean counts two.
 TYPED_TEST(PoolingKernel, MeansCountNothingBeyondThePadding) {
   using T = TypeParam;

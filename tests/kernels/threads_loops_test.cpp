@@ -190,7 +190,7 @@ TYPED_TEST(BlockThreads, GiveTheSameBits) {
         add([&](T* y) {
           blockCombine(test::here(), op, box.rank, box.extent, x.data(), box.x, y, box.y);
         });
-      for (int beta : {0, -1}) // where cells meet again, powers of it stay integers
+      for (int beta : {0, -1}) // where elements meet again, powers of it stay integers
         add([&](T* y) {
           blockAxpby(test::here(), box.rank, box.extent, T(3), x.data(), box.x, T(beta), y, box.y);
         });

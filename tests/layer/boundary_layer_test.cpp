@@ -122,8 +122,8 @@ Reference convolve(const Config& config, const PaddedInput& padded, const Values
   const auto kernel = makeConvolution<double>(
       {config.input[0], kChannels, kOutputs, padded.window(out)}, Backend::Reference);
   Reference r;
-  r.y.resize(cells(out));
-  r.tangent.resize(cells(out));
+  r.y.resize(elements(out));
+  r.tangent.resize(elements(out));
   r.dw.resize(w.size());
   r.db.resize(b.size());
   Values dPadded(x.size());
@@ -141,8 +141,8 @@ Reference pool(const Config& config, const PaddedInput& padded, const Values& x,
   const auto kernel = makePooling<double>(
       {config.input[0] * kChannels, padded.window(out), config.pooling()}, Backend::Reference);
   Reference r;
-  r.y.resize(cells(out));
-  r.tangent.resize(cells(out));
+  r.y.resize(elements(out));
+  r.tangent.resize(elements(out));
   Values dPadded(x.size());
   std::vector<char> workspace(kernel->workspaceBytes());
   kernel->forward(x.data(), r.y.data(), workspace.data());
@@ -153,8 +153,8 @@ Reference pool(const Config& config, const PaddedInput& padded, const Values& x,
 }
 
 // A second input: the tensor, and what it means in the padded array. A tensor in the boundary's
-// layout is drawn in the caller's cells (on an axis of addends in unequal shares), and `elsewhere`
-// is what the other cells hold.
+// layout is drawn in the caller's elements (on an axis of addends in unequal shares), and `elsewhere`
+// is what the other elements hold.
 struct SecondInput {
   Ref<DTensor> v;
   Values padded;
@@ -173,7 +173,8 @@ double shareOf(const Layout& layout, int position) {
 
 SecondInput tensorInput(const PaddedInput& padded, const Layout& layout, unsigned seed,
                         double elsewhere, TenonDataType type) {
-  SecondInput made{tensor(layout, type), Values(static_cast<std::size_t>(cells(padded.extent())))};
+  SecondInput made{tensor(layout, type),
+                   Values(static_cast<std::size_t>(elements(padded.extent())))};
   std::mt19937 engine(seed);
   for (double& value : made.padded)
     value = std::uniform_int_distribution<int>(-64, 64)(engine) / 64.0;
@@ -202,19 +203,19 @@ SecondInput numberInput(const PaddedInput& padded, const Layout& layout, unsigne
                         TenonDataType type) {
   SecondInput made{tensor(layout, type), {}};
   fillValid(*made.v, seed);
-  made.padded.assign(static_cast<std::size_t>(cells(padded.extent())), gathered(*made.v).at(0));
+  made.padded.assign(static_cast<std::size_t>(elements(padded.extent())), gathered(*made.v).at(0));
   return made;
 }
 
 // The cotangent of a tensor in the boundary's layout as a padded array: addends of all ranks, and of
-// copies the first. Outside the caller's cells it must be zero.
+// copies the first. Outside the caller's elements it must be zero.
 Values paddedSum(const PaddedInput& padded, const DTensor& dv) {
   const Layout& layout = dv.layout();
   const int here = layout.grid().position(world()->rank());
   bool counts = layout.isHolder(here);
   for (int axis = 0; counts && axis < layout.grid().axes(); ++axis)
     counts = !layout.property(axis).isBroadcast() || layout.grid().coordinate(here, axis) == 0;
-  Values sum(static_cast<std::size_t>(cells(padded.extent())), 0), local = test::localCells(dv);
+  Values sum(static_cast<std::size_t>(elements(padded.extent())), 0), local = test::localCells(dv);
   const Box held = layout.box(here);
   std::size_t n = 0;
   test::forEach(extents(held), [&](std::vector<Index> index) {
@@ -282,7 +283,7 @@ struct BoundaryStep {
     tangent = tensor(layer->outputLayout(), type);
     dy = tensor(layer->outputLayout().dual(), type);
     const double untouched = std::numeric_limits<double>::quiet_NaN();
-    const Values nothing(static_cast<std::size_t>(cells(padded.extent())), 0);
+    const Values nothing(static_cast<std::size_t>(elements(padded.extent())), 0);
     v.padded = Values(nothing.size(), kConstant);
     vDirection.padded = nothing;
     if (inputs.size() > 1) {

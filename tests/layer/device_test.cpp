@@ -98,7 +98,7 @@ TEST_F(DeviceTensor, OfAnInterleavedArrayIsPutBackAlone) {
 // Work of the program on a stream of its own, which nothing orders with the tensor's.
 class ProgramsWork {
 public:
-  explicit ProgramsWork(Index cells) : cells_(cells), values_(cells) {}
+  explicit ProgramsWork(Index elements) : cells_(elements), values_(elements) {}
   void write(double* array, double value) {
     std::fill(values_.begin(), values_.end(), value);
     copy(array, values_.data());

@@ -155,9 +155,9 @@ Count counted(const char* event, Call&& call) {
 }
 
 // What this rank sends of a conversion that is one exchange.
-Count sent(const Layout& from, const Layout& to, Index cellBytes) {
+Count sent(const Layout& from, const Layout& to, Index elementBytes) {
   const Traffic traffic = countFlow(from, to, world()->rank(), Role::Source).others;
-  return {0, traffic.messages, traffic.cells * cellBytes};
+  return {0, traffic.messages, traffic.elements * elementBytes};
 }
 
 // A layer by its declaration alone.
@@ -170,16 +170,16 @@ public:
 
   const Form& form() const { return form_; }
   const MapList& list() const { return list_; }
-  Index keptBytes() const { return list_.keptBytes(world()->rank(), kCellBytes); }
+  Index keptBytes() const { return list_.keptBytes(world()->rank(), kElementBytes); }
 
   // With the parameters' conversions, which a first Apply makes, and the target's from where it lies.
   Count apply(const DTensor* target) const {
     Count sum{work_.forward, 0, 0};
     for (const OperatorEntry& op : list_.operators())
       if (!op.isLocal())
-        sum += sent(op.from, op.to, kCellBytes);
+        sum += sent(op.from, op.to, kElementBytes);
     for (const SourceEntry& source : list_.sources())
-      sum += source.storage ? sent(*source.storage, source.use, kCellBytes)
+      sum += source.storage ? sent(*source.storage, source.use, kElementBytes)
                             : sent(target->layout(), source.use, dataTypeSize(target->dataType()));
     return sum;
   }
@@ -190,13 +190,13 @@ public:
         continue;
       const OperatorEntry& op = list_.operators()[list_.maps()[step.map].object];
       if (!op.isLocal())
-        sum += sent(op.to.dual(), op.from.dual(), kCellBytes);
+        sum += sent(op.to.dual(), op.from.dual(), kElementBytes);
     }
     return sum;
   }
 
 private:
-  static constexpr Index kCellBytes = 4;
+  static constexpr Index kElementBytes = 4;
   const Declaration& declaration_;
   Form form_;
   MapList list_;
@@ -209,7 +209,7 @@ public:
   explicit Arrays(const Layouts& layouts) {
     for (const Layout& layout : layouts) {
       tensors_.push_back(test::tensor(layout, TENON_FLOAT32));
-      memory_.emplace_back(std::max<Index>(1, cells(layout.boxOfRank(world()->rank()))));
+      memory_.emplace_back(std::max<Index>(1, elements(layout.boxOfRank(world()->rank()))));
       tensors_.back()->placeBox(memory_.back().data(), false);
       raw_.push_back(tensors_.back().get());
     }

@@ -315,7 +315,7 @@ inline std::vector<LayerCase> layerCases() {
     const std::vector<LayerCase> examples = exampleCases(type, 10);
     if (!examples.empty() && !makeDeclaration(type)->isRandom())
       cases.push_back(std::ranges::max(
-          examples, {}, [](const LayerCase& example) { return cells(example.input); }));
+          examples, {}, [](const LayerCase& example) { return elements(example.input); }));
   }
   return cases;
 }

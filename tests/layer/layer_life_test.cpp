@@ -420,7 +420,7 @@ struct Strided {
     Shape strides = rowMajorStrides(padded);
     for (Index& stride : strides)
       stride *= 2;
-    memory.assign(2 * cells(padded), -99);
+    memory.assign(2 * elements(padded), -99);
     const std::vector<Index> none(padded.size(), 0);
     x.placeArray(memory.data(), strides, none, none, false);
   }

@@ -54,7 +54,7 @@ inline std::vector<double> gathered(const DTensor& x) {
   });
 }
 
-// This rank's cells in row-major order, whatever the strides.
+// This rank's elements in row-major order, whatever the strides.
 inline std::vector<double> localCells(const DTensor& x) {
   const Ref<DTensor> packed = makeRef<DTensor>(x.comm(), x.layout(), x.dataType());
   copyLocal(x, *packed);

@@ -27,10 +27,10 @@ std::vector<double> product(const Extents& e, Sum sum, const std::vector<double>
   const auto a = [&](Index s, Index m, Index k) { return (s * e.rows + m) * e.inner + k; };
   const auto b = [&](Index s, Index k, Index n) { return (s * e.inner + k) * e.columns + n; };
   const auto y = [&](Index s, Index m, Index n) { return (s * e.rows + m) * e.columns + n; };
-  const Index cells = sum == Sum::OverInner     ? e.rows * e.columns
-                      : sum == Sum::OverColumns ? e.rows * e.inner
-                                                : e.inner * e.columns;
-  std::vector<double> result(std::size_t(e.matrices * cells), 0.0);
+  const Index elements = sum == Sum::OverInner     ? e.rows * e.columns
+                         : sum == Sum::OverColumns ? e.rows * e.inner
+                                                   : e.inner * e.columns;
+  std::vector<double> result(std::size_t(e.matrices * elements), 0.0);
   for (Index s = 0; s < e.matrices; ++s)
     for (Index m = 0; m < e.rows; ++m)
       for (Index k = 0; k < e.inner; ++k)

@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-using test::cellsOf;
+using test::elementsOf;
 using test::forEachIndex;
 using test::onWorld;
 using test::placeOf;
@@ -92,7 +92,7 @@ std::vector<NormCase> normCases() {
 
 std::vector<double> normalised(const NormCase& c, const std::vector<double>& x,
                                const Statistics& s) {
-  const std::vector<double> weight = cellsOf(c.weight, 1), bias = cellsOf(c.weight, 2);
+  const std::vector<double> weight = elementsOf(c.weight, 1), bias = elementsOf(c.weight, 2);
   std::vector<double> y;
   forEachIndex(c.shape, [&](const Shape& i) {
     const Index g = c.groupOf(i), w = c.weightOf(i);
@@ -107,7 +107,7 @@ Ref<Layer> setUpNorm(const NormCase& c, const Layout& input, TenonDataType type)
   layer->setDataType(type);
   layer->setUp(input);
   for (const auto& p : layer->parameters()) {
-    test::fillFrom(p->value(), cellsOf(c.weight, p->name() == "bias" ? 2 : 1));
+    test::fillFrom(p->value(), elementsOf(c.weight, p->name() == "bias" ? 2 : 1));
     p->valueChanged();
   }
   return layer;
@@ -119,7 +119,7 @@ TEST(Normalisation, IsThatOfAllElementsOfAGroup) {
       for (const TenonDataType type : {TENON_FLOAT64, TENON_FLOAT32}) {
         const Layout input = onWorld(c.shape, split);
         test::Step step(setUpNorm(c, input, type), input, type);
-        const std::vector<double> x = cellsOf(c.shape);
+        const std::vector<double> x = elementsOf(c.shape);
         test::fillFrom(*step.x, x);
         step.apply();
         const Statistics s = statisticsOf(x, c.shape, c.groups, c.groupOf);
@@ -135,7 +135,7 @@ TEST(Normalisation, KeepsItsDigitsFarFromZero) {
   for (const char* split : {"S0", "S2"}) {
     const Layout input = onWorld(c.shape, split);
     test::Step step(setUpNorm(c, input, TENON_FLOAT64), input);
-    std::vector<double> x = cellsOf(c.shape);
+    std::vector<double> x = elementsOf(c.shape);
     for (double& value : x)
       value = 1e8 + std::round(value * 1024) / 1024;
     test::fillFrom(*step.x, x);
@@ -173,7 +173,7 @@ TEST(BatchNorm, FollowsMeanAndUnbiasedVariance) {
   Statistics running{{0, 0, 0}, {1, 1, 1}, {}};
   for (int k = 0; k < 4; ++k) {
     const Shape shape = layouts[k % 2].shape();
-    const std::vector<double> x = cellsOf(shape, k);
+    const std::vector<double> x = elementsOf(shape, k);
     test::fillFrom(*steps[k].x, x);
     steps[k].apply();
     const Statistics batch = statisticsOf(x, shape, c.groups, c.groupOf);
@@ -188,10 +188,10 @@ TEST(BatchNorm, FollowsMeanAndUnbiasedVariance) {
   test::expectNear(state["norm/running_var"], running.variance, 1e-14, "running variance");
 
   for (int k = 3; k >= 0; --k) {
-    test::fillFrom(*steps[k].dy, cellsOf(layouts[k % 2].shape(), 9));
+    test::fillFrom(*steps[k].dy, elementsOf(layouts[k % 2].shape(), 9));
     steps[k].adjoint();
     test::Step alone(test::layerWith(c.type, c.settings), layouts[k % 2]);
-    test::fillFrom(*alone.x, cellsOf(layouts[k % 2].shape(), k));
+    test::fillFrom(*alone.x, elementsOf(layouts[k % 2].shape(), k));
     copyLocal(*steps[k].dy, *alone.dy);
     alone.apply();
     alone.adjoint();
@@ -201,7 +201,7 @@ TEST(BatchNorm, FollowsMeanAndUnbiasedVariance) {
   layer->setTraining(false);
   const auto weight = layer->parameters()[0], bias = layer->parameters()[1];
   for (const auto& p : {weight, bias}) {
-    test::fillFrom(p->value(), cellsOf(c.weight, p.get() == bias.get() ? 2 : 1));
+    test::fillFrom(p->value(), elementsOf(c.weight, p.get() == bias.get() ? 2 : 1));
     p->valueChanged();
   }
   for (const int k : {0, 1}) {
@@ -209,7 +209,7 @@ TEST(BatchNorm, FollowsMeanAndUnbiasedVariance) {
     NormCase sized = c;
     sized.shape = layouts[k].shape();
     test::expectNear(test::gathered(*steps[k].y),
-                     normalised(sized, cellsOf(sized.shape, k), running), 1e-13, "inference");
+                     normalised(sized, elementsOf(sized.shape, k), running), 1e-13, "inference");
   }
   EXPECT_EQ(runningOf(*layer), state) << "inference changed what training has left";
 }

@@ -55,10 +55,10 @@ void expectPartition(const Windows& windows, const Layout& plain, const Layout& 
   }
   Index sum = 0;
   for (const Box& box : outputs)
-    sum += cells(box);
-  EXPECT_EQ(sum, cells(all));
+    sum += elements(box);
+  EXPECT_EQ(sum, elements(all));
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (cells(outputs[i]) == 0)
+    if (elements(outputs[i]) == 0)
       continue;
     EXPECT_TRUE(contains(
         all, {outputs[i][0].begin, outputs[i][1].begin, outputs[i][2].begin, outputs[i][3].begin}));

@@ -41,7 +41,7 @@ inline Place placeOf(Index index, Index extent, Boundary low, Boundary high) {
   return {Place::Copy, index};
 }
 
-// The input [batch, channel, spatial...] padded: `begin` is the global index of its first cells.
+// The input [batch, channel, spatial...] padded: `begin` is the global index of its first elements.
 class PaddedInput {
 public:
   PaddedInput(const Shape& input, const std::vector<Window>& windows)
@@ -85,7 +85,7 @@ public:
   }
   // The padded array of an input and of the caller's values, which are a padded array too.
   std::vector<double> pad(const std::vector<double>& x, const std::vector<double>& values) const {
-    std::vector<double> result(static_cast<std::size_t>(cells(extent_)), 0);
+    std::vector<double> result(static_cast<std::size_t>(elements(extent_)), 0);
     forEachCell([&](Index i, Place::Kind kind, Index source) {
       if (kind == Place::Copy)
         result[i] = x[source];
@@ -94,9 +94,9 @@ public:
     });
     return result;
   }
-  // Its transpose: the input's cotangent, and in `values` that of the caller's cells.
+  // Its transpose: the input's cotangent, and in `values` that of the caller's elements.
   std::vector<double> fold(const std::vector<double>& padded, std::vector<double>& values) const {
-    std::vector<double> dx(static_cast<std::size_t>(cells(input_)), 0);
+    std::vector<double> dx(static_cast<std::size_t>(elements(input_)), 0);
     values.assign(padded.size(), 0);
     forEachCell([&](Index i, Place::Kind kind, Index source) {
       if (kind == Place::Copy)

@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-using test::cellsOf;
+using test::elementsOf;
 using test::expectOutput;
 using test::forEachIndex;
 using test::onWorld;
@@ -19,7 +19,7 @@ using Indices = std::vector<Index>;
 // y[n,c,o] = sum over the corners i of weight(d, o_d, i_d) in each dimension times x[n,c,i].
 template <class Weight>
 std::vector<double> separable(const Shape& in, const Shape& out, Weight weight) {
-  const std::vector<double> x = cellsOf(in);
+  const std::vector<double> x = elementsOf(in);
   std::vector<double> y;
   forEachIndex(out, [&](const Shape& o) {
     double sum = 0;

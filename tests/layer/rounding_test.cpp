@@ -209,11 +209,11 @@ Index savedBytes(const char* type, TenonDataType dataType) {
 }
 
 TEST(Rounding, TakesTwoBytesForACell) {
-  const Index cells = 64 * (33 + 33);
-  EXPECT_EQ(savedBytes("same", TENON_FLOAT32), 4 * cells);
-  EXPECT_EQ(savedBytes("bfloat16", TENON_FLOAT32), 2 * cells);
-  EXPECT_EQ(savedBytes("same", TENON_FLOAT64), 8 * cells);
-  EXPECT_EQ(savedBytes("bfloat16", TENON_FLOAT64), 2 * cells);
+  const Index elements = 64 * (33 + 33);
+  EXPECT_EQ(savedBytes("same", TENON_FLOAT32), 4 * elements);
+  EXPECT_EQ(savedBytes("bfloat16", TENON_FLOAT32), 2 * elements);
+  EXPECT_EQ(savedBytes("same", TENON_FLOAT64), 8 * elements);
+  EXPECT_EQ(savedBytes("bfloat16", TENON_FLOAT64), 2 * elements);
 }
 
 TEST(Rounding, StatisticsAreExact) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer with settings on one input whose cells are given by their global indices, and its output on all
+// A layer with settings on one input whose elements are given by their global indices, and its output on all
 // ranks, to be compared with plain loops.
 #pragma once
 
@@ -20,14 +20,14 @@ inline Ref<Layer> layerWith(const std::string& type, const Settings& settings) {
 }
 
 // A value for each global index, in row-major order.
-inline std::vector<double> cellsOf(const Shape& shape, int seed = 0) {
+inline std::vector<double> elementsOf(const Shape& shape, int seed = 0) {
   std::vector<double> all;
-  for (Index i = 0; i < cells(shape); ++i)
+  for (Index i = 0; i < elements(shape); ++i)
     all.push_back(std::sin(1.3 * double(i) + seed) + 0.1 * double(i % 7));
   return all;
 }
 
-// Gives each rank its cells of a tensor without addends.
+// Gives each rank its elements of a tensor without addends.
 inline void fillFrom(DTensor& x, const std::vector<double>& all) {
   const Layout everywhere = onWorld(x.layout().shape(), "B");
   const Ref<DTensor> copy = tensor(everywhere, x.dataType());
@@ -46,7 +46,7 @@ inline std::vector<std::string> splitsOf(const Shape& shape) {
   return all;
 }
 
-// The layer's output of cellsOf(), in every split of the input and both types, is what is wanted.
+// The layer's output of elementsOf(), in every split of the input and both types, is what is wanted.
 inline void expectOutput(const std::string& type, const Settings& settings, const Shape& shape,
                          const Shape& wantedShape, const std::vector<double>& wanted) {
   for (const std::string& split : splitsOf(shape))
@@ -54,7 +54,7 @@ inline void expectOutput(const std::string& type, const Settings& settings, cons
       const Ref<Layer> layer = layerWith(type, settings);
       Step step(layer, onWorld(shape, split), dataType);
       ASSERT_EQ(step.y->layout().shape(), wantedShape) << type;
-      fillFrom(*step.x, cellsOf(shape));
+      fillFrom(*step.x, elementsOf(shape));
       step.apply();
       ASSERT_NO_FATAL_FAILURE(expectNear(gathered(*step.y), wanted,
                                          dataType == TENON_FLOAT64 ? 1e-13 : 1e-6,
@@ -65,7 +65,7 @@ inline void expectOutput(const std::string& type, const Settings& settings, cons
 // visit(index) for each index of a shape, in row-major order.
 template <class Visit>
 void forEachIndex(const Shape& shape, Visit visit) {
-  for (Index i = 0; i < cells(shape); ++i) {
+  for (Index i = 0; i < elements(shape); ++i) {
     Shape index(shape.size());
     Index rest = i;
     for (std::size_t d = shape.size(); d-- > 0;) {

@@ -122,7 +122,7 @@ TEST(Segment, HasTheBitsOfWhatIsKept) {
 }
 
 // Where a graph adds the cotangents of segments and of others the order of the sums may be another. A bias
-// before a batch normalisation has the gradient 0, of which rounding of sums over all cells is left.
+// before a batch normalisation has the gradient 0, of which rounding of sums over all elements is left.
 TEST(Segment, GivesWhatIsKeptInsideAGraph) {
   for (TenonDataType type : types())
     for (const Layout& field : fields()) {
@@ -143,7 +143,7 @@ TEST(Segment, HoldsLessMemory) {
   const Layout field = onWorld(kField, "S2");
   const Index kept = unroll(closure(false), field, TENON_FLOAT64).bytes,
               again = unroll(closure(true), field, TENON_FLOAT64).bytes;
-  const Index each = cells(field.boxOfRank(world()->rank())) * 8;
+  const Index each = elements(field.boxOfRank(world()->rank())) * 8;
   EXPECT_LE(again, kept - (kSteps - 2) * 4 * each) << "kept " << kept << ", a field " << each;
 }
 

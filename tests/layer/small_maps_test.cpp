@@ -5,7 +5,7 @@
 namespace tenon {
 namespace {
 
-using test::cellsOf;
+using test::elementsOf;
 using test::expectOutput;
 using test::forEachIndex;
 using test::onWorld;
@@ -17,7 +17,7 @@ using Indices = std::vector<Index>;
 // y[index] = x[source(index)], 0 where there is none.
 template <class Source>
 std::vector<double> moved(const Shape& in, const Shape& out, Source source) {
-  const std::vector<double> x = cellsOf(in);
+  const std::vector<double> x = elementsOf(in);
   std::vector<double> y;
   forEachIndex(out, [&](Shape index) {
     source(index);
@@ -93,7 +93,7 @@ TEST(Transpose, OrdersDimensions) {
 TEST(Softmax, SumsToOneAlongItsDimension) {
   for (const auto& [in, dim] : std::vector<std::pair<Shape, Index>>{
            {{3, 5, 4}, 0}, {{3, 5, 4}, 1}, {{3, 5, 4}, 2}, {{7}, 0}}) {
-    const std::vector<double> x = cellsOf(in);
+    const std::vector<double> x = elementsOf(in);
     std::vector<double> wanted;
     forEachIndex(in, [&, &in = in, &dim = dim](const Shape& index) {
       double sum = 0;

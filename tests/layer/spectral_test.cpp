@@ -48,14 +48,14 @@ Complex wave(const Shape& k, const Shape& j, const Shape& extents, double sign) 
   return std::polar(1.0, sign * angle);
 }
 
-// y by sums over all cells for each mode, and over all modes for each cell.
+// y by sums over all elements for each mode, and over all modes for each cell.
 std::vector<double> transformed(const Case& c) {
   const Shape space(c.field.begin() + 2, c.field.end());
   Shape kept = c.modes;
   for (std::size_t d = 0; d + 1 < kept.size(); ++d)
     kept[d] *= 2;
-  const Index cells = product(space, 0), modes = product(kept, 0), in = c.field[1];
-  std::vector<double> y(static_cast<std::size_t>(c.field[0] * c.out * cells), 0);
+  const Index elements = product(space, 0), modes = product(kept, 0), in = c.field[1];
+  std::vector<double> y(static_cast<std::size_t>(c.field[0] * c.out * elements), 0);
   for (Index m = 0; m < modes; ++m) {
     Shape k = indexOf(m, kept);
     for (std::size_t d = 0; d + 1 < k.size(); ++d)
@@ -67,15 +67,15 @@ std::vector<double> transformed(const Case& c) {
         Complex Y = 0;
         for (Index i = 0; i < in; ++i) {
           Complex X = 0;
-          for (Index j = 0; j < cells; ++j)
-            X += fieldAt((n * in + i) * cells + j) * wave(k, indexOf(j, space), space, -1);
+          for (Index j = 0; j < elements; ++j)
+            X += fieldAt((n * in + i) * elements + j) * wave(k, indexOf(j, space), space, -1);
           const Index w = 2 * ((i * c.out + o) * modes + m);
           Y += X * Complex(weightAt(w), weightAt(w + 1));
         }
-        for (Index j = 0; j < cells; ++j)
-          y[static_cast<std::size_t>((n * c.out + o) * cells + j)] +=
+        for (Index j = 0; j < elements; ++j)
+          y[static_cast<std::size_t>((n * c.out + o) * elements + j)] +=
               (isOwnMirror ? 1 : 2) * (Y * wave(k, indexOf(j, space), space, 1)).real() /
-              static_cast<double>(cells);
+              static_cast<double>(elements);
       }
   }
   return y;

@@ -83,7 +83,7 @@ bool writeCase(const std::string& type, std::uint64_t seed, const std::string& p
     });
     layer->setTarget(target);
     std::vector<double> values;
-    for (Index i = 0; i < cells(example.target); ++i)
+    for (Index i = 0; i < elements(example.target); ++i)
       values.push_back(example.classes > 0 ? double((7 * i + 1) % example.classes)
                                            : std::cos(double(i)));
     file.add("target", example.target, std::move(values));
@@ -113,7 +113,7 @@ bool writeCase(const std::string& type, std::uint64_t seed, const std::string& p
   if (world()->rank() == 0)
     file.write(path);
   line = type + "\t" + (real == TENON_FLOAT32 ? "float32" : "float64") + settingsOf(*layer);
-  return cells(output.shape()) > 0;
+  return elements(output.shape()) > 0;
 }
 
 TEST(TorchCases, AreWritten) {

@@ -6,7 +6,7 @@
 namespace tenon {
 namespace {
 
-using test::cellsOf;
+using test::elementsOf;
 using test::forEachIndex;
 using test::onWorld;
 using test::placeOf;
@@ -94,8 +94,8 @@ TEST(TransposedConvolution, SpreadsEachInputOverItsWindow) {
         const auto layer = test::layerWith("transposedconv", c.settings());
         test::Step step(layer, onWorld(c.input, split), type);
         ASSERT_EQ(step.y->layout().shape(), c.output());
-        const std::vector<double> x = cellsOf(c.input), w = cellsOf(c.weight(), 1),
-                                  b = cellsOf({c.outputs}, 2);
+        const std::vector<double> x = elementsOf(c.input), w = elementsOf(c.weight(), 1),
+                                  b = elementsOf({c.outputs}, 2);
         test::fillFrom(*step.x, x);
         for (const auto& p : layer->parameters()) {
           test::fillFrom(p->value(), p->name() == "bias" ? b : w);
@@ -127,14 +127,14 @@ TEST(TransposedConvolution, IsTheConvolutionsAdjoint) {
                                              {"bias", false}});
   test::Step forward(transposed, onWorld(features, "S2")), adjoint(conv, onWorld(image, "S2"));
   ASSERT_EQ(forward.y->layout().shape(), image);
-  const std::vector<double> w = cellsOf({4, 3, 3, 4});
+  const std::vector<double> w = elementsOf({4, 3, 3, 4});
   for (const auto& layer : {transposed, conv}) {
     test::fillFrom(layer->parameters()[0]->value(), w);
     layer->parameters()[0]->valueChanged();
   }
-  test::fillFrom(*forward.x, cellsOf(features));
-  test::fillFrom(*adjoint.x, cellsOf(image));
-  test::fillFrom(*adjoint.dy, cellsOf(features));
+  test::fillFrom(*forward.x, elementsOf(features));
+  test::fillFrom(*adjoint.x, elementsOf(image));
+  test::fillFrom(*adjoint.dy, elementsOf(features));
   forward.apply();
   adjoint.apply();
   adjoint.adjoint();

@@ -55,7 +55,7 @@ TEST(View, CountsMemoryAllocatedNow) {
   expectLine(*layer, memory(8 * (6 + 2), 0, 0));
 }
 
-// Ten cells take two lines of 64 bytes; tanh reads its output alone.
+// Ten elements take two lines of 64 bytes; tanh reads its output alone.
 TEST(View, CountsTheStackOfConvertedInputs) {
   for (const auto& [type, saved] : {std::pair("gelu", 3 * 128), std::pair("tanh", 0)}) {
     const auto layer = test::newPointwise(world(), type);

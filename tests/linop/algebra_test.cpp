@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-using test::cellsOf;
+using test::elementsOf;
 using test::Ends;
 using test::onLine;
 using test::world;
@@ -21,7 +21,7 @@ LinearOpRef conversion(const char* from, const char* to, TenonDataType type = TE
 std::vector<double> valueOf(LinearOp& op, std::uint64_t seed) {
   const Ends ends(op, Sense::Forward, seed);
   op.apply(*ends.x, *ends.y);
-  return cellsOf(*ends.y);
+  return elementsOf(*ends.y);
 }
 
 TEST(Sum, AddsItsOperators) {
@@ -68,7 +68,7 @@ TEST(Cast, RoundsOnce) {
   const Ends ends(*compose({narrow, widen}), Sense::Forward, 1);
   fillRaw(*ends.x, 5, false);
   compose({narrow, widen})->apply(0.1, *ends.x, 0, *ends.y);
-  const auto before = cellsOf(*ends.x), after = cellsOf(*ends.y);
+  const auto before = elementsOf(*ends.x), after = elementsOf(*ends.y);
   for (std::size_t i = 0; i < before.size(); ++i)
     EXPECT_EQ(after[i], 0.1 * static_cast<double>(static_cast<float>(before[i])));
 }

@@ -12,7 +12,7 @@
 namespace tenon {
 namespace {
 
-using test::cellsOf;
+using test::elementsOf;
 using test::onLine;
 using test::world;
 
@@ -34,18 +34,19 @@ public:
   Interval domainPart(int w, int d = 0) const { return from_.ownedBox(position(from_, w))[d]; }
   Interval rangePart(int w, int d = 0) const { return to_.ownedBox(position(to_, w))[d]; }
 
-  // Cells of one row to cells of another; `to` is the first cell there.
+  // Cells of one row to elements of another; `to` is the first cell there.
   void copy(Index row, Interval i, Interval j, Index toRow, std::vector<Index> to) {
     if (!i.empty() && !j.empty())
       steps_.push_back(MemoryOp::copy(world(), rows(2 * processes()), {{row, row + 1}, i, j},
                                       {toRow, to[0], to[1]}, type_));
   }
-  void copy(Index row, Interval cells, Index toRow, Index to) {
-    copy(row, cells, {0, 1}, toRow, {to, 0});
+  void copy(Index row, Interval elements, Index toRow, Index to) {
+    copy(row, elements, {0, 1}, toRow, {to, 0});
   }
-  void add(Index row, Interval cells, Index toRow) {
-    steps_.push_back(MemoryOp::add(world(), rows(2 * processes()), {{row, row + 1}, cells, {0, 1}},
-                                   {toRow, cells.begin, 0}, type_));
+  void add(Index row, Interval elements, Index toRow) {
+    steps_.push_back(MemoryOp::add(world(), rows(2 * processes()),
+                                   {{row, row + 1}, elements, {0, 1}}, {toRow, elements.begin, 0},
+                                   type_));
   }
 
   void expectEqualToTheConversion() {
@@ -58,7 +59,7 @@ public:
         test::act(*conversion, sense, 1, *actual.x, 0, *actual.y);
         gatherRows(*actual.x, *model.x);
         test::act(*chain, sense, 1, *model.x, 0, *model.y);
-        EXPECT_EQ(cellsOf(*actual.y), ownRow(*model.y, actual.y->extent()))
+        EXPECT_EQ(elementsOf(*actual.y), ownRow(*model.y, actual.y->extent()))
             << conversion->describe() << (sense == Sense::Forward ? "" : ", adjoint");
       }
   }
@@ -69,11 +70,11 @@ private:
   Layout rows(int count) const {
     return onLine({Index(count) * processes(), extent_[0], extent_[1]}, "S0");
   }
-  Index cellsOfRow() const { return extent_[0] * extent_[1]; }
+  Index elementsOfRow() const { return extent_[0] * extent_[1]; }
 
   void gatherRows(const DTensor& x, DTensor& machine) const {
-    const std::vector<double> mine = cellsOf(x);
-    std::vector<double> row(cellsOfRow(), 0), all(cellsOfRow() * processes());
+    const std::vector<double> mine = elementsOf(x);
+    std::vector<double> row(elementsOfRow(), 0), all(elementsOfRow() * processes());
     for (std::size_t n = 0; n < mine.size(); ++n)
       row[n / x.extent()[1] * extent_[1] + n % x.extent()[1]] = mine[n];
     const int count = static_cast<int>(row.size());
@@ -81,11 +82,11 @@ private:
     test::setCells(machine, all);
   }
   std::vector<double> ownRow(const DTensor& machine, const Shape& extent) const {
-    const std::vector<double> all = cellsOf(machine);
+    const std::vector<double> all = elementsOf(machine);
     std::vector<double> row;
     for (Index i = 0; i < extent[0]; ++i)
       for (Index j = 0; j < extent[1]; ++j)
-        row.push_back(all[world()->rank() * cellsOfRow() + i * extent_[1] + j]);
+        row.push_back(all[world()->rank() * elementsOfRow() + i * extent_[1] + j]);
     return row;
   }
 

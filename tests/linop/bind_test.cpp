@@ -48,7 +48,7 @@ int MPI_Startall(int count, MPI_Request* list) {
 namespace tenon {
 namespace {
 
-using test::cellsOf;
+using test::elementsOf;
 using test::Ends;
 using test::world;
 
@@ -103,19 +103,19 @@ TEST(Bind, OneRankMayBindAndAnotherNot) {
   const LinearOpRef op = allGather();
   const Ends ends(*op, Sense::Forward, 3);
   op->apply(*ends.x, *ends.y);
-  const auto expected = cellsOf(*ends.y);
+  const auto expected = elementsOf(*ends.y);
   if (world()->rank() % 2 == 0)
     op->bind(Sense::Forward, *ends.x, *ends.y);
   fillRaw(*ends.y, 5, true);
   op->apply(*ends.x, *ends.y);
-  EXPECT_EQ(cellsOf(*ends.y), expected);
+  EXPECT_EQ(elementsOf(*ends.y), expected);
 }
 
 TEST(Bind, FollowsTheArraysOfTheTensors) {
   const LinearOpRef op = allGather();
   const Ends ends(*op, Sense::Forward, 3);
   op->apply(*ends.x, *ends.y);
-  const auto expected = cellsOf(*ends.y);
+  const auto expected = elementsOf(*ends.y);
   std::vector<double> first(70, -1), second(70, -1);
   const auto place = [&](std::vector<double>& array, Index row, Index column) {
     ends.y->placeArray(array.data(), {row, column}, {0, 0}, {0, 0}, false);

@@ -11,7 +11,7 @@
 namespace tenon {
 namespace {
 
-using test::cellsOf;
+using test::elementsOf;
 using test::world;
 
 Ref<DTensor> filled(const Layout& layout, std::uint64_t seed) {
@@ -65,9 +65,9 @@ TEST(BoundaryOp, TheCallersValuesCompleteAHaloExchange) {
     const auto x = filled(at.plain, 1), v = filled(at.wide, 2), g = filled(at.wide, 3);
     const auto halo = test::conversion(at.plain, at.wide, TENON_FLOAT64);
     halo->apply(*x, *g);
-    const auto extended = cellsOf(*g), values = cellsOf(*v);
+    const auto extended = elementsOf(*g), values = elementsOf(*v);
     boundaryValues(world(), at.wide, TENON_FLOAT64)->apply(1, *v, 1, *g);
-    const auto complete = cellsOf(*g);
+    const auto complete = elementsOf(*g);
     const auto mask = callersMask(*g);
     for (std::size_t cell = 0; cell < complete.size(); ++cell) {
       if (mask[cell]) {
@@ -86,17 +86,17 @@ TEST(BoundaryOp, AConstantFillsTheCallersCellsAndGetsTheirSum) {
     const auto op = makeRef<BoundaryConstant>(world(), wide, TENON_FLOAT64);
     const auto c = filled(op->domain(), 4), g = filled(wide, 5);
     const auto dg = filled(wide.dual(), 6), dc = filled(op->domain().dual(), 7);
-    const auto before = cellsOf(*g), cotangent = cellsOf(*dg);
+    const auto before = elementsOf(*g), cotangent = elementsOf(*dg);
     op->apply(1, *c, 1, *g);
     op->applyAdjoint(*dg, *dc);
-    const auto after = cellsOf(*g);
+    const auto after = elementsOf(*g);
     const auto mask = callersMask(*g);
     double sum = 0;
     for (std::size_t cell = 0; cell < after.size(); ++cell) {
-      ASSERT_EQ(after[cell], before[cell] + (mask[cell] ? cellsOf(*c).at(0) : 0));
+      ASSERT_EQ(after[cell], before[cell] + (mask[cell] ? elementsOf(*c).at(0) : 0));
       sum += mask[cell] ? cotangent[cell] : 0;
     }
-    ASSERT_EQ(cellsOf(*dc), std::vector<double>(c->localElements(), sum));
+    ASSERT_EQ(elementsOf(*dc), std::vector<double>(c->localElements(), sum));
   }
 }
 

@@ -144,7 +144,7 @@ TEST(Conversion, SendsWhatItsScheduleCounts) {
       }
     logEnable(false);
     ASSERT_EQ(messages, op.trafficOf(world()->rank())->messages);
-    ASSERT_EQ(bytes, op.trafficOf(world()->rank())->cells * 8);
+    ASSERT_EQ(bytes, op.trafficOf(world()->rank())->elements * 8);
   }
 }
 

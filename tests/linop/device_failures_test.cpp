@@ -41,7 +41,7 @@ protected:
     op.apply(*dx, *dy);
     const auto back = makeRef<DTensor>(comm_, to_, TENON_FLOAT64);
     copyLocal(*dy, *back);
-    EXPECT_EQ(test::cellsOf(*back), test::cellsOf(*y));
+    EXPECT_EQ(test::elementsOf(*back), test::elementsOf(*y));
   }
 
   CommPtr comm_ = communicatorWithArena(kMebibytes);

@@ -30,10 +30,10 @@ Ref<DTensor> sameOnDevice(const DTensor& x) {
 }
 
 // Whatever the space and the strides.
-std::vector<double> cellsIn(const DTensor& x) {
+std::vector<double> elementsIn(const DTensor& x) {
   const auto packed = makeRef<DTensor>(x.comm(), x.layout(), x.dataType());
   copyLocal(x, *packed);
-  return test::cellsOf(*packed);
+  return test::elementsOf(*packed);
 }
 
 // The same action on both; y of the device may be where the action before has left it.
@@ -44,12 +44,12 @@ void expectSame(LinearOp& op, Sense sense, std::uint64_t seed, bool integers, do
     fillRaw(*host.x, seed, false);
   const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y), again = sameOnDevice(*host.y);
   act(op, sense, alpha, *host.x, beta, *host.y);
-  const std::vector<double> want = cellsIn(*host.y);
+  const std::vector<double> want = elementsIn(*host.y);
   act(op, sense, alpha, *x, beta, *y);
-  ASSERT_EQ(cellsIn(*y), want) << op.describe();
+  ASSERT_EQ(elementsIn(*y), want) << op.describe();
   op.begin(sense, alpha, *x, beta, *again);
   op.end(sense);
-  ASSERT_EQ(cellsIn(*again), want) << op.describe();
+  ASSERT_EQ(elementsIn(*again), want) << op.describe();
 }
 
 class OnDevice : public testing::TestWithParam<test::NamedOp> {};
@@ -73,7 +73,7 @@ TEST_P(OnDevice, GivesTheSameBound) {
     op->bind(sense, *x, *y);
     for (int n = 0; n < 2; ++n) {
       act(*op, sense, 1, *x, 0, *y);
-      EXPECT_EQ(cellsIn(*y), cellsIn(*host.y)) << op->describe();
+      EXPECT_EQ(elementsIn(*y), elementsIn(*host.y)) << op->describe();
     }
     op->unbind();
   }
@@ -132,12 +132,12 @@ TEST(DeviceSums, TakeStridedArrays) {
         makeConversion(world(), from, to, TENON_FLOAT64, test::by(RoutePolicy{mode, {}}));
     op->apply(*hx, *hy);
     op->apply(*x, *y);
-    EXPECT_EQ(cellsIn(*y), cellsIn(*hy));
+    EXPECT_EQ(elementsIn(*y), elementsIn(*hy));
   }
   const LinearOpRef op = test::reduction(from, to, TENON_FLOAT64);
   op->apply(*hx, *hy);
   op->apply(*x, *y);
-  EXPECT_EQ(cellsIn(*y), cellsIn(*hy));
+  EXPECT_EQ(elementsIn(*y), elementsIn(*hy));
 }
 
 TEST(DeviceHalo, IsExchangedInPlace) {
@@ -154,7 +154,7 @@ TEST(DeviceHalo, IsExchangedInPlace) {
   whole->placeArray(owned, {2, 1}, {2, 0}, {2, 0}, false);
   copyLocal(*host.x, *inner);
   halo->apply(*inner, *whole);
-  EXPECT_EQ(cellsIn(*whole), cellsIn(*host.y));
+  EXPECT_EQ(elementsIn(*whole), elementsIn(*host.y));
 }
 
 // Kernels between the halves change what the first of them packed and the second combines with.
@@ -173,8 +173,8 @@ TEST(DeviceConversion, SeveralAreInFlight) {
     gather->begin(Sense::Forward, 1, *z, 0, *w);
     turn->end(Sense::Forward);
     gather->end(Sense::Forward);
-    EXPECT_EQ(cellsIn(*y), cellsIn(*turned.y));
-    EXPECT_EQ(cellsIn(*w), cellsIn(*gathered.y));
+    EXPECT_EQ(elementsIn(*y), elementsIn(*turned.y));
+    EXPECT_EQ(elementsIn(*w), elementsIn(*gathered.y));
     scaleArray(2, *x);
     scaleArray(2, *turned.y);
   }
@@ -191,12 +191,12 @@ void expectSameWithoutWaiting(LinearOp& op) {
       x.push_back(sameOnDevice(*host.x));
       y.push_back(sameOnDevice(*host.y));
       act(op, sense, 1, *host.x, 0, *host.y);
-      want.push_back(cellsIn(*host.y));
+      want.push_back(elementsIn(*host.y));
     }
     for (int n = 0; n < kTimes; ++n)
       act(op, sense, 1, *x[n], 0, *y[n]);
     for (int n = 0; n < kTimes; ++n)
-      ASSERT_EQ(cellsIn(*y[n]), want[n]) << op.describe() << "use " << n;
+      ASSERT_EQ(elementsIn(*y[n]), want[n]) << op.describe() << "use " << n;
   }
 }
 
@@ -336,7 +336,7 @@ TEST(DeviceConversion, RunsAheadOfItsReaders) {
     x.push_back(sameOnDevice(*host.x));
     y.push_back(sameOnDevice(*host.y));
     op->apply(*host.x, *host.y);
-    want.push_back(cellsIn(*host.y));
+    want.push_back(elementsIn(*host.y));
   }
   const bool isRoot = world()->rank() == 0;
   op->apply(*x[0], *y[0]);
@@ -350,7 +350,7 @@ TEST(DeviceConversion, RunsAheadOfItsReaders) {
   }
   op->end(Sense::Forward);
   for (int n = 0; n < 3; ++n)
-    EXPECT_EQ(cellsIn(*y[n]), want[n]) << "use " << n;
+    EXPECT_EQ(elementsIn(*y[n]), want[n]) << "use " << n;
 }
 
 // and when the operator has gone and the next one works.
@@ -381,8 +381,8 @@ TEST(DeviceConversion, KeepsWhatOthersStillRead) {
     MPI_Barrier(MPI_COMM_WORLD);
   }
   second->end(Sense::Forward);
-  EXPECT_EQ(cellsIn(*y), cellsIn(*one.y));
-  EXPECT_EQ(cellsIn(*w), cellsIn(*other.y));
+  EXPECT_EQ(elementsIn(*y), elementsIn(*one.y));
+  EXPECT_EQ(elementsIn(*w), elementsIn(*other.y));
 }
 
 // The input of an End that has failed may go, even if it was not packed yet.
@@ -419,7 +419,7 @@ TEST(DeviceConversion, FindsTheLargest) {
   const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y);
   op.applyMax(*host.x, *host.y);
   op.applyMax(*x, *y);
-  EXPECT_EQ(cellsIn(*y), cellsIn(*host.y));
+  EXPECT_EQ(elementsIn(*y), elementsIn(*host.y));
 }
 
 TEST(DeviceConversion, TakesIntegers) {
@@ -482,7 +482,7 @@ TEST_F(CallersStream, IsThatOfTensorsAndMessages) {
   op->apply(*x, *y);
   const auto back = makeRef<DTensor>(comm, to, TENON_FLOAT64);
   copyLocal(*y, *back);
-  EXPECT_EQ(test::cellsOf(*back), test::cellsOf(*sum));
+  EXPECT_EQ(test::elementsOf(*back), test::elementsOf(*sum));
   EXPECT_EQ(TenonPartitionSetStream(partition_, nullptr), TENON_ERR_STATE);
   x = {};
   y = {};

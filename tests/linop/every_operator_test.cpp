@@ -14,7 +14,7 @@ namespace tenon {
 namespace {
 
 using test::act;
-using test::cellsOf;
+using test::elementsOf;
 using test::Ends;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -34,7 +34,7 @@ protected:
   }
   static std::vector<double> applied(LinearOp& op, Sense sense, const Ends& ends) {
     act(op, sense, 1, *ends.x, 0, *ends.y);
-    return cellsOf(*ends.y);
+    return elementsOf(*ends.y);
   }
 };
 
@@ -49,12 +49,12 @@ TEST_P(EveryOperator, SatisfiesTheAdjointIdentityExactlyOnIntegers) {
 TEST_P(EveryOperator, MultipliesAndAdds) {
   forEach([](LinearOp& op, Sense sense) {
     Ends ends(op, sense, 7);
-    const std::vector<double> before = cellsOf(*ends.y), plain = applied(op, sense, ends);
+    const std::vector<double> before = elementsOf(*ends.y), plain = applied(op, sense, ends);
     for (double alpha : {1.0, 3.0, -2.0, 0.0})
       for (double beta : {1.0, -2.0, 0.0}) {
         test::setCells(*ends.y, before);
         act(op, sense, alpha, *ends.x, beta, *ends.y);
-        const std::vector<double> after = cellsOf(*ends.y);
+        const std::vector<double> after = elementsOf(*ends.y);
         for (std::size_t i = 0; i < after.size(); ++i)
           ASSERT_EQ(after[i], alpha * plain[i] + beta * before[i])
               << "cell " << i << ", alpha " << alpha << ", beta " << beta;
@@ -65,16 +65,16 @@ TEST_P(EveryOperator, MultipliesAndAdds) {
 TEST_P(EveryOperator, DoesNotReadWhatItMultipliesByZero) {
   forEach([](LinearOp& op, Sense sense) {
     Ends ends(op, sense, 7);
-    const std::vector<double> before = cellsOf(*ends.y), plain = applied(op, sense, ends);
+    const std::vector<double> before = elementsOf(*ends.y), plain = applied(op, sense, ends);
     test::setCells(*ends.y, std::vector<double>(before.size(), kNan));
     act(op, sense, 3, *ends.x, 0, *ends.y);
-    const std::vector<double> tripled = cellsOf(*ends.y);
+    const std::vector<double> tripled = elementsOf(*ends.y);
     for (std::size_t i = 0; i < tripled.size(); ++i)
       ASSERT_EQ(tripled[i], 3 * plain[i]);
     test::setCells(*ends.x, std::vector<double>(ends.x->localElements(), kNan));
     test::setCells(*ends.y, before);
     act(op, sense, 0, *ends.x, 2, *ends.y);
-    const std::vector<double> kept = cellsOf(*ends.y);
+    const std::vector<double> kept = elementsOf(*ends.y);
     for (std::size_t i = 0; i < kept.size(); ++i)
       ASSERT_EQ(kept[i], 2 * before[i]);
   });
@@ -86,7 +86,7 @@ TEST_P(EveryOperator, DoesTheSameInTwoHalves) {
     act(op, sense, -2, *whole.x, 3, *whole.y);
     op.begin(sense, -2, *halves.x, 3, *halves.y);
     op.end(sense);
-    EXPECT_EQ(cellsOf(*halves.y), cellsOf(*whole.y));
+    EXPECT_EQ(elementsOf(*halves.y), elementsOf(*whole.y));
   });
 }
 
@@ -122,7 +122,7 @@ TEST_P(EveryOperator, CompletesWhatIsInFlightWhoeverHasGivenTheArrayBack) {
     op.begin(sense, 1, *ends.x, 0, *ends.y);
     ends.y->endWriting(array);
     expectError(TENON_ERR_STATE, {"not in use for writing"}, [&] { op.end(sense); });
-    EXPECT_EQ(cellsOf(*ends.y), expected);
+    EXPECT_EQ(elementsOf(*ends.y), expected);
     EXPECT_EQ(applied(op, sense, more), expected);
   });
 }
@@ -146,9 +146,9 @@ TEST_P(EveryOperator, IsTheSameOnBoundArrays) {
     EXPECT_EQ(applied(op, sense, bound), applied(op, sense, fresh));
     op.begin(sense, 1, *bound.x, 0, *bound.y);
     op.end(sense);
-    EXPECT_EQ(cellsOf(*bound.y), cellsOf(*fresh.y));
+    EXPECT_EQ(elementsOf(*bound.y), elementsOf(*fresh.y));
     op.unbind();
-    EXPECT_EQ(applied(op, sense, bound), cellsOf(*fresh.y));
+    EXPECT_EQ(applied(op, sense, bound), elementsOf(*fresh.y));
   });
 }
 

@@ -30,7 +30,7 @@ Halo drawHalo(LayoutDraw& draw) {
 
 constexpr double kOld = -77; // in the array before
 
-// One array that holds a rank's owned cells and the box of its halos, in row or column order.
+// One array that holds a rank's owned elements and the box of its halos, in row or column order.
 class CommonArray {
 public:
   CommonArray(const Layout& halos, bool columns) : rank_(halos.rank()) {
@@ -49,7 +49,7 @@ public:
         stride *= extent_[d];
       }
     }
-    memory_.assign(cells(extent_), kOld);
+    memory_.assign(elements(extent_), kOld);
   }
 
   void place(DTensor& tensor) {

@@ -52,11 +52,11 @@ protected:
   }
   static std::vector<double> valuesOf(TenonDTensor tensor) {
     const void* array = nullptr;
-    TenonInt cells = 0;
-    expectSuccess(TenonDTensorGetLocalSize(tensor, &cells));
+    TenonInt elements = 0;
+    expectSuccess(TenonDTensorGetLocalSize(tensor, &elements));
     expectSuccess(TenonDTensorGetArrayRead(tensor, TENON_FLOAT64, &array));
     const auto* first = static_cast<const double*>(array);
-    std::vector<double> values(first, first + cells);
+    std::vector<double> values(first, first + elements);
     expectSuccess(TenonDTensorRestoreArrayRead(tensor, &array));
     return values;
   }
@@ -297,11 +297,11 @@ TenonErrorCode multiply(TenonDTensor x, TenonDTensor y, void* context) {
     return diagonal.fails;
   const void* from = nullptr;
   void* to = nullptr;
-  TenonInt cells = 0;
-  TenonCall(TenonDTensorGetLocalSize(x, &cells));
+  TenonInt elements = 0;
+  TenonCall(TenonDTensorGetLocalSize(x, &elements));
   TenonCall(TenonDTensorGetArrayRead(x, TENON_FLOAT64, &from));
   TenonCall(TenonDTensorGetArray(y, TENON_FLOAT64, &to));
-  for (TenonInt i = 0; i < cells; ++i)
+  for (TenonInt i = 0; i < elements; ++i)
     static_cast<double*>(to)[i] = diagonal.factor * static_cast<const double*>(from)[i];
   TenonCall(TenonDTensorRestoreArray(y, &to));
   TenonCall(TenonDTensorRestoreArrayRead(x, &from));

@@ -15,7 +15,7 @@ using test::onLine;
 using test::world;
 using Matrix = std::vector<std::vector<double>>; // columns
 
-// Every rank holds 4 x 3 cells, and with `more` 6 x 5.
+// Every rank holds 4 x 3 elements, and with `more` 6 x 5.
 Layout memory(Index more = 0) {
   return onLine({(4 + more) * world()->size(), 3 + more}, "S0");
 }
@@ -28,7 +28,7 @@ Matrix matrixOf(LinearOp& op, Sense sense = Sense::Forward) {
     unit[i] = 1;
     test::setCells(*ends.x, unit);
     test::act(op, sense, 1, *ends.x, 0, *ends.y);
-    columns.push_back(test::cellsOf(*ends.y));
+    columns.push_back(test::elementsOf(*ends.y));
   }
   return columns;
 }
@@ -129,7 +129,7 @@ TEST_F(MemoryOps, AllocatesFromNothing) {
   const auto op = MemoryOp::allocate(world(), onLine({0, 3}, "S0"), memory(), {4, 0}, type);
   const test::Ends ends(*op, Sense::Forward, 1);
   op->apply(*ends.x, *ends.y);
-  EXPECT_EQ(test::cellsOf(*ends.y), std::vector<double>(12, 0));
+  EXPECT_EQ(test::elementsOf(*ends.y), std::vector<double>(12, 0));
 }
 
 TEST_F(MemoryOps, AdjointsAreTransposes) {

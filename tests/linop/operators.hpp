@@ -30,7 +30,7 @@ inline Layout onLine(const Shape& shape, const char* properties) {
   return layoutOn(Grid::make({world()->size()}), shape, properties);
 }
 
-// The same with a halo of `width` cells on both sides of dimension 0.
+// The same with a halo of `width` elements on both sides of dimension 0.
 inline Layout withHalo(const Layout& plain, Index width, Boundary boundary) {
   LayoutSpec spec = plain.spec();
   Halo halo{.boxes = {}, .low = boundary, .high = boundary};
@@ -57,17 +57,17 @@ inline MovementPolicy by(const RoutePolicy& route) {
   return policy;
 }
 
-// The cells of a library-owned array, row-major.
-inline std::vector<double> cellsOf(const DTensor& x) {
-  std::vector<double> cells(x.localElements());
+// The elements of a library-owned array, row-major.
+inline std::vector<double> elementsOf(const DTensor& x) {
+  std::vector<double> elements(x.localElements());
   visitDataType(x.dataType(),
-                [&]<class T>(T) { std::copy_n(x.data<T>(), cells.size(), cells.begin()); });
-  return cells;
+                [&]<class T>(T) { std::copy_n(x.data<T>(), elements.size(), elements.begin()); });
+  return elements;
 }
 
-inline void setCells(DTensor& x, const std::vector<double>& cells) {
+inline void setCells(DTensor& x, const std::vector<double>& elements) {
   visitDataType(x.dataType(), [&]<class T>(T) {
-    std::transform(cells.begin(), cells.end(), x.mutableData<T>(),
+    std::transform(elements.begin(), elements.end(), x.mutableData<T>(),
                    [](double value) { return static_cast<T>(value); });
   });
 }
@@ -144,7 +144,7 @@ inline LinearOpRef sendReceive(TenonDataType type) {
 }
 
 inline std::vector<NamedOp> memoryOps() {
-  const Layout layout = onLine({5 * world()->size(), 3}, "S0"); // 5 x 3 cells on each rank
+  const Layout layout = onLine({5 * world()->size(), 3}, "S0"); // 5 x 3 elements on each rank
   const Box low = {{0, 2}, {1, 3}};
   return {
       {"allocate",

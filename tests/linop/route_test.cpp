@@ -96,9 +96,9 @@ void fillValid(DTensor& x) {
 // The sums of the addends, for each copy: each must be the value.
 bool holdsTheValue(const DTensor& y) {
   const Layout& layout = y.layout();
-  const Index all = cells(layout.shape());
+  const Index all = elements(layout.shape());
   std::vector<double> sums(all * countAlong(layout, PropertyKind::Broadcast), 0);
-  const std::vector<double> values = test::cellsOf(y);
+  const std::vector<double> values = test::elementsOf(y);
   forEachCell(y, [&](Index local, Index global) {
     const int copy = numberAlong(layout, y.position(), PropertyKind::Broadcast);
     sums[copy * all + global] += values[local];
@@ -146,19 +146,19 @@ TEST_P(Routes, MultiplyAndAddInHalvesAndBound) {
     for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
       const auto op = make(c.from, c.to, TENON_FLOAT64);
       test::Ends ends(*op, sense, seed);
-      const std::vector<double> old = test::cellsOf(*ends.y);
+      const std::vector<double> old = test::elementsOf(*ends.y);
       test::act(*op, sense, 1, *ends.x, 0, *ends.y);
-      const std::vector<double> plain = test::cellsOf(*ends.y);
+      const std::vector<double> plain = test::elementsOf(*ends.y);
       op->bind(sense, *ends.x, *ends.y);
       test::act(*op, sense, 1, *ends.x, 0, *ends.y);
-      ASSERT_EQ(test::cellsOf(*ends.y), plain) << op->describe();
+      ASSERT_EQ(test::elementsOf(*ends.y), plain) << op->describe();
       test::setCells(*ends.y, old);
       op->begin(sense, -2, *ends.x, 3, *ends.y);
       op->end(sense);
       std::vector<double> expected;
       for (std::size_t i = 0; i < old.size(); ++i)
         expected.push_back(-2 * plain[i] + 3 * old[i]);
-      ASSERT_EQ(test::cellsOf(*ends.y), expected) << op->describe();
+      ASSERT_EQ(test::elementsOf(*ends.y), expected) << op->describe();
       op->unbind();
     }
   }
@@ -193,7 +193,7 @@ TEST_P(Routes, SendWhatTheyCount) {
       }
     logEnable(false);
     ASSERT_EQ(messages, op->trafficOf(world()->rank())->messages) << op->describe();
-    ASSERT_EQ(bytes, op->trafficOf(world()->rank())->cells * 8) << op->describe();
+    ASSERT_EQ(bytes, op->trafficOf(world()->rank())->elements * 8) << op->describe();
   }
 }
 

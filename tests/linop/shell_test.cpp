@@ -61,7 +61,7 @@ TEST(Shell, IsUsableAfterAnErrorOfItsFunction) {
   expectError(TENON_ERR_ARG, {"the user's reason"}, [&] { op->end(Sense::Forward); });
   fails = false;
   op->apply(*ends.x, *ends.y);
-  EXPECT_EQ(test::cellsOf(*ends.x), test::cellsOf(*ends.y));
+  EXPECT_EQ(test::elementsOf(*ends.x), test::elementsOf(*ends.y));
 }
 
 TEST(Shell, TellsOnceThatItIsGone) {

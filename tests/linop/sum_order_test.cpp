@@ -46,11 +46,11 @@ void expectSumInOrder(LinearOp& op, Sense sense) {
   const test::Ends ends(op, sense, 1);
   fillAddends(*ends.x);
   test::act(op, sense, 1, *ends.x, 0, *ends.y);
-  for (double cell : test::cellsOf(*ends.y))
+  for (double cell : test::elementsOf(*ends.y))
     ASSERT_EQ(cell, 0) << op.describe();
   op.bind(sense, *ends.x, *ends.y);
   test::act(op, sense, 1, *ends.x, 0, *ends.y);
-  for (double cell : test::cellsOf(*ends.y))
+  for (double cell : test::elementsOf(*ends.y))
     ASSERT_EQ(cell, 0) << op.describe();
   op.unbind();
 }
@@ -157,7 +157,7 @@ std::vector<double> realsOf(const Layout& layout, int position, unsigned seed) {
   for (int axis = 0; axis < layout.grid().axes(); ++axis)
     if (!layout.property(axis).isBroadcast())
       stream = 16 * stream + layout.grid().coordinate(position, axis) + 1;
-  std::vector<double> reals(cells(layout.box(position)));
+  std::vector<double> reals(elements(layout.box(position)));
   for (std::size_t i = 0; i < reals.size(); ++i)
     reals[i] = uniformAt(7, stream, static_cast<Index>(i)) - 0.5;
   return reals;
@@ -173,7 +173,7 @@ void expectEqualCopies(const DTensor& y, const std::string& what) {
   MPI_Comm_split(MPI_COMM_WORLD, group, 0, &copies);
   if (copies == MPI_COMM_NULL)
     return;
-  const std::vector<double> mine = test::cellsOf(y);
+  const std::vector<double> mine = test::elementsOf(y);
   std::vector<double> first = mine;
   MPI_Bcast(first.data(), static_cast<int>(first.size()), MPI_DOUBLE, 0, copies);
   EXPECT_TRUE(mine.empty() || std::memcmp(first.data(), mine.data(), 8 * mine.size()) == 0) << what;

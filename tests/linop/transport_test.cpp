@@ -73,10 +73,10 @@ public:
       arena_->unshare(memory_.data());
   }
 
-  std::vector<double> cells() const {
+  std::vector<double> elements() const {
     DTensor copy(tensor_.comm(), tensor_.layout(), TENON_FLOAT64);
     axpby(1, tensor_, 0, copy);
-    return test::cellsOf(copy);
+    return test::elementsOf(copy);
   }
 
 private:
@@ -123,12 +123,12 @@ TEST_P(Transports, GiveTheSameBits) {
         test::act(op, sense, 1, *library.x, 0, *library.y);
         test::act(op, sense, 1, *callers.x, 0, *callers.y);
         test::act(op, sense, 1, *shared.x, 0, *shared.y);
-        ASSERT_EQ(test::cellsOf(*library.y), test::cellsOf(*messages.y));
-        ASSERT_EQ(y.cells(), test::cellsOf(*messages.y));
-        ASSERT_EQ(sharedY.cells(), test::cellsOf(*messages.y));
+        ASSERT_EQ(test::elementsOf(*library.y), test::elementsOf(*messages.y));
+        ASSERT_EQ(y.elements(), test::elementsOf(*messages.y));
+        ASSERT_EQ(sharedY.elements(), test::elementsOf(*messages.y));
         test::act(expected, sense, 2, *messages.x, -1, *messages.y);
         test::act(op, sense, 2, *library.x, -1, *library.y);
-        ASSERT_EQ(test::cellsOf(*library.y), test::cellsOf(*messages.y));
+        ASSERT_EQ(test::elementsOf(*library.y), test::elementsOf(*messages.y));
       }
     }
   }
@@ -145,11 +145,11 @@ TEST_P(Transports, CarrySeveralConversionsAtOnce) {
     one.end(Sense::Forward);
     two.end(Sense::Forward);
   }
-  const std::vector<double> first = test::cellsOf(*a.y), second = test::cellsOf(*b.y);
+  const std::vector<double> first = test::elementsOf(*a.y), second = test::elementsOf(*b.y);
   one.apply(*a.x, *a.y);
   two.apply(*b.x, *b.y);
-  EXPECT_EQ(test::cellsOf(*a.y), first);
-  EXPECT_EQ(test::cellsOf(*b.y), second);
+  EXPECT_EQ(test::elementsOf(*a.y), first);
+  EXPECT_EQ(test::elementsOf(*b.y), second);
 }
 
 // Also where a value lies in the array before the end.
@@ -159,10 +159,10 @@ TEST_P(Transports, FindThatTheLargestOfOneValueIsIt) {
                 test::by(GetParam()));
   const test::Ends ends(op, Sense::Forward, 1);
   op.apply(*ends.x, *ends.y);
-  const std::vector<double> expected = test::cellsOf(*ends.y);
+  const std::vector<double> expected = test::elementsOf(*ends.y);
   test::setCells(*ends.y, std::vector<double>(length, 1e9));
   op.applyMax(*ends.x, *ends.y);
-  EXPECT_EQ(test::cellsOf(*ends.y), expected);
+  EXPECT_EQ(test::elementsOf(*ends.y), expected);
 }
 
 TEST_P(Transports, AreNamedInTheView) {
@@ -186,7 +186,7 @@ void expectRightOn(const CommPtr& comm, Transport transport) {
     for (int round = 0; round < 3; ++round) {
       expected.apply(*there.x, *there.y);
       op.apply(*here.x, *here.y);
-      ASSERT_EQ(test::cellsOf(*here.y), test::cellsOf(*there.y));
+      ASSERT_EQ(test::elementsOf(*here.y), test::elementsOf(*there.y));
     }
   }
 }
@@ -231,24 +231,24 @@ TEST(Stores, GiveTheSameBitsEachWay) {
   }
 }
 
-// What the receiver finds when the sender changes its array between Begin and End: packed cells are
-// those of Begin, cells that are read in place those of End. No program may do so; it tells which
+// What the receiver finds when the sender changes its array between Begin and End: packed elements are
+// those of Begin, elements that are read in place those of End. No program may do so; it tells which
 // way they came.
 double foundAfterAChange(bool isShared) {
   const CommPtr comm = world();
-  const Index cells = 4096;
-  Conversion op(comm, line({cells * comm->size()}, "S0"), line({cells * comm->size()}, "B"),
+  const Index elements = 4096;
+  Conversion op(comm, line({elements * comm->size()}, "S0"), line({elements * comm->size()}, "B"),
                 TENON_FLOAT64, test::by(Transport::Shared));
   const test::Ends ends(op, Sense::Forward, 1);
   const Columns x(*ends.x, isShared ? comm->arena() : nullptr);
   double* array = ends.x->mutableData<double>();
-  std::fill_n(array, cells, 1);
+  std::fill_n(array, elements, 1);
   op.begin(Sense::Forward, 1, *ends.x, 0, *ends.y);
-  std::fill_n(array, cells, 2);
+  std::fill_n(array, elements, 2);
   MPI_Barrier(comm->mpi());
   op.end(Sense::Forward);
   const int next = (comm->rank() + 1) % comm->size();
-  return ends.y->data<double>()[cells * next];
+  return ends.y->data<double>()[elements * next];
 }
 
 TEST(SharedByTheCaller, IsReadWhereItLies) {
@@ -274,13 +274,13 @@ TEST(SharedByTheCaller, IsPackedUpToTheLimit) {
 
 // What is sent and what is written lie in one array, and are more than a lane's slots hold.
 TEST(InPlaceShared, WideHalosAreFilledAndFolded) {
-  const Index width = 40000, cells = 50000;
-  const Layout plain = line({cells * world()->size()}, "S0");
+  const Index width = 40000, elements = 50000;
+  const Layout plain = line({elements * world()->size()}, "S0");
   const Layout halos = test::withHalo(plain, width, Boundary::Periodic);
   Conversion op(world(), plain, halos, TENON_FLOAT64, CarrierPolicy::fromOptions());
   for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
     const test::Ends apart(op, sense, 3), together(op, sense, 3);
-    std::vector<double> memory(cells + 2 * width);
+    std::vector<double> memory(elements + 2 * width);
     for (const Ref<DTensor>& tensor : {together.x, together.y})
       tensor->placeArray(&memory[width], {1}, {width}, {width}, false);
     for (std::uint64_t round = 0; round < 2; ++round) {
@@ -288,7 +288,7 @@ TEST(InPlaceShared, WideHalosAreFilledAndFolded) {
       fillRaw(*together.x, round, true);
       test::act(op, sense, 1, *apart.x, 0, *apart.y);
       test::act(op, sense, 1, *together.x, 0, *together.y);
-      ASSERT_EQ(test::cellsOf(*together.y), test::cellsOf(*apart.y));
+      ASSERT_EQ(test::elementsOf(*together.y), test::elementsOf(*apart.y));
     }
   }
 }

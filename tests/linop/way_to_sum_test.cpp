@@ -67,7 +67,7 @@ TEST(WayToSum, TheRouteIsTakenWhereNoWayTakesTheSum) {
   const test::Ends ends(*op, Sense::Forward, 1);
   test::setCells(*ends.x, std::vector<double>(6, 1.0));
   op->apply(*ends.x, *ends.y);
-  EXPECT_EQ(test::cellsOf(*ends.y), std::vector<double>(6, world()->size()));
+  EXPECT_EQ(test::elementsOf(*ends.y), std::vector<double>(6, world()->size()));
 }
 
 TEST(WayToSum, OnlyPureSumsAreOffered) {

@@ -20,8 +20,8 @@ TEST(KernelRates, OperationsOrBytesWhicheverTakesLonger) {
 TEST(KernelRates, MeasuredKindsAreSums) {
   KernelRates rates{.flops = 1, .memory = 1, .call = 0.5};
   rates.measured = {{"conv", kApply, 8, 2, 3, 5, 7}, {"conv", kParameters, 8, 1, 0, 0, 0}};
-  const auto seconds = [&](const char* kind, KernelPass pass, Index cellBytes) {
-    return rates.seconds(kind, cellBytes,
+  const auto seconds = [&](const char* kind, KernelPass pass, Index elementBytes) {
+    return rates.seconds(kind, elementBytes,
                          {.pass = pass, .flops = 1000, .bytes = 100, .rows = 10, .columns = 1});
   };
   EXPECT_DOUBLE_EQ(seconds("conv", kApply, 8), 0.5 + 2 * 1000 + 3 * 100 + 5 * 10 + 7);

@@ -10,13 +10,13 @@
 namespace tenon {
 namespace {
 
-double least(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates) {
-  return LeastPrice(from, to, cellBytes, rates)
+double least(const Layout& from, const Layout& to, Index elementBytes, const LinkRates& rates) {
+  return LeastPrice(from, to, elementBytes, rates)
       .seconds(LeastPrice::spreadOf(from), LeastPrice::spreadOf(to));
 }
 
-double price(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates) {
-  return priceOfMove(from, to, cellBytes, rates, Looks::All).seconds;
+double price(const Layout& from, const Layout& to, Index elementBytes, const LinkRates& rates) {
+  return priceOfMove(from, to, elementBytes, rates, Looks::All).seconds;
 }
 
 constexpr double kRounding = 1 + 1e-12;
@@ -41,7 +41,7 @@ TEST(LeastPrice, NoStepAndNoTwoStepsCostLess) {
   }
 }
 
-// On 4 ranks, 8 cells of 8 bytes: what must move a rank, and what it writes.
+// On 4 ranks, 8 elements of 8 bytes: what must move a rank, and what it writes.
 TEST(LeastPrice, IsExactWhereNothingMovesInVain) {
   const GridPtr grid = Grid::make({4});
   const auto line = [&](const char* property) {

@@ -20,12 +20,12 @@ Layout line(int ranks, Shape shape, const char* property) {
 }
 
 TEST(Price, AnExchangeIsWhatItsDearestRankDoes) {
-  // Each of 4 ranks sends its 2 cells of 8 bytes to 3 others, gets 6 cells and keeps 2.
+  // Each of 4 ranks sends its 2 elements of 8 bytes to 3 others, gets 6 elements and keeps 2.
   const ExchangePrice gather =
       priceOfExchange(line(4, {8}, "S0"), line(4, {8}, "B"), 8, kRates, Looks::Sampled);
   EXPECT_FALSE(gather.local);
   EXPECT_DOUBLE_EQ(gather.seconds, 10 + 3 + 48.0 / 4 + (48 + 48 + 16) / 8.0);
-  // The root of a scatter of 7 cells sends 5 of them, in 3 messages.
+  // The root of a scatter of 7 elements sends 5 of them, in 3 messages.
   const ExchangePrice scatter =
       priceOfExchange(line(4, {7}, "R"), line(4, {7}, "S0"), 8, kRates, Looks::Sampled);
   EXPECT_DOUBLE_EQ(scatter.seconds, 10 + 3 + 40.0 / 4 + (40 + 16) / 8.0);
@@ -86,7 +86,7 @@ TEST(Price, LooksAtOnePositionOr64OrAll) {
 TEST(Price, OneDearPositionOfManyIsFoundByAllLooks) {
   LayoutSpec spec = line(200, {1200}, "S0").spec();
   for (int part = 0; part <= 200; ++part)
-    spec.cuts[0][part] = part + (part > 100 ? 1000 : 0); // part 100 has 1001 cells, others one
+    spec.cuts[0][part] = part + (part > 100 ? 1000 : 0); // part 100 has 1001 elements, others one
   const Layout uneven(spec), even = line(200, {1200}, "S0");
   const auto seconds = [&](Looks looks) {
     return priceOfExchange(uneven, even, 8, kRates, looks).seconds;
@@ -95,7 +95,7 @@ TEST(Price, OneDearPositionOfManyIsFoundByAllLooks) {
   EXPECT_GT(seconds(Looks::All), 10 * seconds(Looks::Sampled));
 }
 
-// A halo of one cell on parts of two cells: an inner rank sends one cell to each neighbour.
+// A halo of one cell on parts of two elements: an inner rank sends one cell to each neighbour.
 Layout withHalo(const Layout& plain) {
   LayoutSpec spec = plain.spec();
   spec.halos.resize(plain.rank());
@@ -110,7 +110,7 @@ TEST(Price, AHaloIsItsNeighboursCells) {
   const Layout plain = line(4, {8}, "S0"), halo = withHalo(plain);
   EXPECT_DOUBLE_EQ(priceOfExchange(plain, halo, 8, kRates, Looks::All).seconds,
                    10 + 2 + 16.0 / 4 + (16 + 32) / 8.0);
-  // In the adjoint it adds up as many, at its own two cells.
+  // In the adjoint it adds up as many, at its own two elements.
   EXPECT_DOUBLE_EQ(priceOfExchange(halo.dual(), plain, 8, kRates, Looks::All).seconds,
                    10 + 2 + 16.0 / 4 + (16 + 32) / 8.0);
   const ExchangePrice trim = priceOfExchange(halo, plain, 8, kRates, Looks::All);
@@ -154,11 +154,11 @@ TEST(Price, ACollectiveGoesByTheOutermostLevelOfItsLines) {
 
 // MPI counts in int: of a sum, and of the adjoint of an all-gather, also the addends of one piece from all ranks.
 TEST(Price, CollectivesOfMoreCellsThanIntCountsAreNone) {
-  const auto isCollective = [](Index cells, std::vector<Index> cuts, const char* from,
+  const auto isCollective = [](Index elements, std::vector<Index> cuts, const char* from,
                                const char* to) {
     const auto layout = [&](const char* property) {
       LayoutSpec spec{
-          .shape = {cells}, .grid = Grid::make({2}), .properties = parseProperties(property)};
+          .shape = {elements}, .grid = Grid::make({2}), .properties = parseProperties(property)};
       if (spec.properties[0].isShard())
         spec.cuts = {cuts};
       return Layout(spec);

@@ -29,10 +29,10 @@ std::string told(const Route& route) {
   return text;
 }
 
-Index mostCells(const Route& route) {
+Index mostElements(const Route& route) {
   Index most = 0;
   for (int rank : route.front().from.grid().ranks())
-    most = std::max(most, sentOnRoute(route, rank).cells);
+    most = std::max(most, sentOnRoute(route, rank).elements);
   return most;
 }
 
@@ -41,8 +41,8 @@ TEST(Route, ALargeSumIsCutAndJoined) {
   const Layout p = layoutOn(grid, {1000, 800}, "P"), b = layoutOn(grid, {1000, 800}, "B");
   const Route found = route(p, b);
   EXPECT_EQ(told(found), "P -exchange-> S0 -exchange-> B");
-  EXPECT_EQ(mostCells(found), 2 * 7 * 100000); // 2 (n-1)/n of the tensor
-  EXPECT_EQ(mostCells(route(p, b, RouteMode::Exchange)), 7 * 800000);
+  EXPECT_EQ(mostElements(found), 2 * 7 * 100000); // 2 (n-1)/n of the tensor
+  EXPECT_EQ(mostElements(route(p, b, RouteMode::Exchange)), 7 * 800000);
 }
 
 TEST(Route, TwoRanksGainNothingByCutting) {
@@ -73,8 +73,8 @@ TEST(Route, AChainThatMovesFourteenTimesMoreIsNotTaken) {
   const Layout rows = layoutOn(grid, {512, 512}, "S0,S0");
   const Layout columns = layoutOn(grid, {512, 512}, "S1,S1");
   EXPECT_EQ(told(route(rows, columns)), "S0,S0 -exchange-> S1,S1");
-  // A rank keeps 8 x 8 of its 8 x 512 cells.
-  EXPECT_EQ(mostCells(route(rows, columns)), 8 * 512 - 8 * 8);
+  // A rank keeps 8 x 8 of its 8 x 512 elements.
+  EXPECT_EQ(mostElements(route(rows, columns)), 8 * 512 - 8 * 8);
   const Route collectives = route(rows, columns, RouteMode::Collective);
   EXPECT_EQ(told(collectives),
             "S0,S0 -all-gather-> S0,B -all-gather-> B,B -exchange-> S1,S1"); // which is a slice
@@ -103,15 +103,15 @@ TEST(Route, AxesThatAreAlikeAreMerged) {
   const Layout p = layoutOn(grid, {n}, "P,P,P,P,P"), b = layoutOn(grid, {n}, "B,B,B,B,B");
   const Route found = route(p, b);
   EXPECT_EQ(told(found), "P,P,P,P,P -exchange-> S0,S0,S0,S0,S0 -exchange-> B,B,B,B,B");
-  EXPECT_EQ(mostCells(found), 2 * 31 * n / 32); // 7.75 MiB instead of 124
+  EXPECT_EQ(mostElements(found), 2 * 31 * n / 32); // 7.75 MiB instead of 124
   const Route collective = route(p, b, RouteMode::Collective);
   EXPECT_EQ(collective.front().axes, (std::vector<int>{0, 1, 2, 3, 4}));
-  EXPECT_EQ(mostCells(collective), n); // 31 shares of 32 to the others, one to all
+  EXPECT_EQ(mostElements(collective), n); // 31 shares of 32 to the others, one to all
   // In lines of eight and four.
   const Route lines = route(layoutOn(grid, {n}, "P,S0,P,P,S0"), layoutOn(grid, {n}, "B,S0,B,B,S0"),
                             RouteMode::Collective);
   EXPECT_EQ(lines.front().axes, (std::vector<int>{0, 2, 3}));
-  EXPECT_EQ(mostCells(lines), n / 4);
+  EXPECT_EQ(mostElements(lines), n / 4);
   EXPECT_EQ(whyNotSearched(p, b), "");
 }
 
@@ -126,7 +126,7 @@ TEST(Route, SlowLinksBetweenNodesAreSpared) {
   Index between = 0;
   for (const RouteStep& step : found) {
     ASSERT_FALSE(step.collective);
-    between += countFlow(step.from, step.to, 0, Role::Source, {8}).others.front().cells;
+    between += countFlow(step.from, step.to, 0, Role::Source, {8}).others.front().elements;
   }
   EXPECT_EQ(between, 2 * 3 * n / 32) << told(found);
 }
@@ -144,7 +144,7 @@ TEST(Route, HalosAndManyAxesTakeOneExchange) {
     EXPECT_EQ(halo.front().seconds,
               priceOfExchange(wide.withoutHalos(), wide, 8, {}, Looks::All).seconds);
     EXPECT_GT(halo.front().seconds, 0);
-    EXPECT_EQ(sentOnRoute(halo, 0).cells, 1);
+    EXPECT_EQ(sentOnRoute(halo, 0).elements, 1);
     EXPECT_EQ(told(route(mixed, b, mode)), "P,S0,B,S1,R -exchange-> B,B,B,B,B");
   }
   EXPECT_NE(whyNotSearched(mixed, b).find("more than 4 axes"), std::string::npos);
@@ -173,7 +173,7 @@ TEST(Route, DrawnRoutesLeadFromEndToEndAsTheirModeSays) {
       ASSERT_TRUE(mode != RouteMode::Exchange || found.size() == 1);
       for (const RouteStep& step : found)
         ASSERT_TRUE(mode != RouteMode::Collective || found.size() == 1 || step.collective ||
-                    mostCells({step}) == 0)
+                    mostElements({step}) == 0)
             << told(found);
     }
   }

@@ -101,15 +101,16 @@ TEST(OwnModel, OneProcessTakesTheTimeOfItsOperations) {
 TEST(OwnModel, KernelsTakeTheirBytesWhereTheseTakeLonger) {
   OwnRates slow = rates();
   slow.kernels = {.flops = kFlops, .memory = 1e9, .call = 1e-6};
-  for (const Index cellBytes : {4, 8}) {
+  for (const Index elementBytes : {4, 8}) {
     DeclaredNetwork network = declareNetwork(smallNetwork(), 4);
-    network.cellBytes = cellBytes;
+    network.elementBytes = elementBytes;
     const OwnModel model(network, FineGrid({2}), slow);
     const double forward = 4 * 180 + 4320 / 2 + 4 * 12, again = 4 * 180 + 4320 / 2;
     const int half = model.parse(2, "o");
-    EXPECT_NEAR(model.layerSeconds(2, half), 2e-6 + cellBytes * (2 * forward + again) / 1e9, 1e-15);
+    EXPECT_NEAR(model.layerSeconds(2, half), 2e-6 + elementBytes * (2 * forward + again) / 1e9,
+                1e-15);
     // Three copies of the weights, inputs and outputs.
-    EXPECT_EQ(model.layerBytes(2, half), cellBytes * (3 * 2160 + 4 * 180 + 4 * 12));
+    EXPECT_EQ(model.layerBytes(2, half), elementBytes * (3 * 2160 + 4 * 180 + 4 * 12));
   }
 }
 
@@ -119,7 +120,7 @@ TEST(OwnModel, MovesCountTheCellsOfTheDataType) {
   costly.links = {.latency = 1e-30, .overhead = 1e-30, .bandwidth = 1e9, .copyBandwidth = 1e9};
   DeclaredNetwork network = declareNetwork(smallNetwork(), 4);
   const OwnModel single(network, FineGrid({4}), costly);
-  network.cellBytes = 8;
+  network.elementBytes = 8;
   const OwnModel twice(network, FineGrid({4}), costly);
   const int from = single.parse(1, "n2"), to = single.parse(2, "o2");
   EXPECT_NEAR(twice.exactMoveSeconds(1, from, to), 2 * single.exactMoveSeconds(1, from, to), 1e-25);

@@ -98,7 +98,7 @@ TEST(PinnedEnds, OneConvolutionOfAFieldStaysAndExchangesItsHaloAlone) {
   halo.halos.resize(4);
   halo.halos[2] = Halo{.boxes = {{0, 6}, {4, 12}}};
   halo.halos[3] = Halo{.boxes = {{0, 5}, {3, 10}}};
-  // The last process has 7 x 6 of the cells, with the first's halo.
+  // The last process has 7 x 6 of the elements, with the first's halo.
   EXPECT_NEAR(found.seconds,
               2.0 * 7 * 6 * 4 * 4 * 9 / kPinnedFlops + priceInField(field, Layout(halo)), 1e-15);
 }

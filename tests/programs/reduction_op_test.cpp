@@ -56,17 +56,18 @@ std::vector<Program> programsOf(const Hierarchy& hierarchy) {
   return programs;
 }
 
-// The sum of the ranks' cells, by MPI.
-std::vector<double> summed(std::vector<double> cells) {
-  MPI_Allreduce(MPI_IN_PLACE, cells.data(), static_cast<int>(cells.size()), MPI_DOUBLE, MPI_SUM,
-                MPI_COMM_WORLD);
-  return cells;
+// The sum of the ranks' elements, by MPI.
+std::vector<double> summed(std::vector<double> elements) {
+  MPI_Allreduce(MPI_IN_PLACE, elements.data(), static_cast<int>(elements.size()), MPI_DOUBLE,
+                MPI_SUM, MPI_COMM_WORLD);
+  return elements;
 }
 
-bool allHaveTheSameBits(const std::vector<double>& cells) {
-  std::vector<double> first = cells;
+bool allHaveTheSameBits(const std::vector<double>& elements) {
+  std::vector<double> first = elements;
   MPI_Bcast(first.data(), static_cast<int>(first.size()), MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  int same = cells.empty() || std::memcmp(first.data(), cells.data(), cells.size() * 8) == 0;
+  int same =
+      elements.empty() || std::memcmp(first.data(), elements.data(), elements.size() * 8) == 0;
   MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   return same == 1;
 }
@@ -75,10 +76,10 @@ void expectSumsOverAllRanks(ReductionOp& op) {
   for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
     const test::Ends ends(op, sense, 1);
     test::act(op, sense, 1, *ends.x, 0, *ends.y);
-    ASSERT_EQ(test::cellsOf(*ends.y), summed(test::cellsOf(*ends.x)));
+    ASSERT_EQ(test::elementsOf(*ends.y), summed(test::elementsOf(*ends.x)));
     fillRaw(*ends.x, 5, false);
     test::act(op, sense, 1, *ends.x, 0, *ends.y);
-    ASSERT_TRUE(allHaveTheSameBits(test::cellsOf(*ends.y)));
+    ASSERT_TRUE(allHaveTheSameBits(test::elementsOf(*ends.y)));
   }
   const AdjointTestResult result = testAdjoint(op, 3, true);
   ASSERT_EQ(result.forwardPairing, result.adjointPairing);
@@ -94,8 +95,8 @@ TEST_P(Programs, SumAndAreTheirOwnAdjoint) {
   for (const Hierarchy& hierarchy : hierarchiesOf(ranks, 3))
     for (const Program& program : programsOf(hierarchy)) {
       SCOPED_TRACE(describe(program));
-      for (Index cells : {sizes[turn++ % 5], Index(100)}) {
-        ReductionOp op(world(), onLine({cells}, "P"), onLine({cells}, "B"), TENON_FLOAT64,
+      for (Index elements : {sizes[turn++ % 5], Index(100)}) {
+        ReductionOp op(world(), onLine({elements}, "P"), onLine({elements}, "B"), TENON_FLOAT64,
                        {hierarchy, program}, test::by(GetParam()));
         expectSumsOverAllRanks(op);
         if (HasFatalFailure())
@@ -120,9 +121,10 @@ ReductionPlan scatterAndGather(int members) {
 
 TEST(ReductionOp, SumsArraysOfAllSizes) {
   const int ranks = world()->size();
-  for (Index cells : {Index(0), Index(1), Index(ranks - 1), Index(ranks), Index(100), Index(90001)})
+  for (Index elements :
+       {Index(0), Index(1), Index(ranks - 1), Index(ranks), Index(100), Index(90001)})
     for (Transport transport : kTransports) {
-      ReductionOp op(world(), onLine({cells}, "P"), onLine({cells}, "B"), TENON_FLOAT64,
+      ReductionOp op(world(), onLine({elements}, "P"), onLine({elements}, "B"), TENON_FLOAT64,
                      scatterAndGather(ranks), test::by(transport));
       expectSumsOverAllRanks(op);
     }
@@ -135,7 +137,7 @@ TEST(ReductionOp, SumsEveryTypeOfData) {
                    scatterAndGather(ranks));
     const test::Ends ends(op, Sense::Forward, 1);
     op.apply(*ends.x, *ends.y);
-    EXPECT_EQ(test::cellsOf(*ends.y), summed(test::cellsOf(*ends.x)));
+    EXPECT_EQ(test::elementsOf(*ends.y), summed(test::elementsOf(*ends.x)));
   }
 }
 
@@ -156,7 +158,7 @@ TEST(ReductionOp, AnAllReduceInTwoStepsGivesTheSameBits) {
   fillRaw(*b.x, 7, false);
   one.apply(*a.x, *a.y);
   two.apply(*b.x, *b.y);
-  EXPECT_EQ(test::cellsOf(*a.y), test::cellsOf(*b.y));
+  EXPECT_EQ(test::elementsOf(*a.y), test::elementsOf(*b.y));
   expectSumsOverAllRanks(two);
 }
 
@@ -183,7 +185,7 @@ void expectAsTheConversion(const Layout& from, const Layout& to, const Reduction
       for (double beta : {0.0, 3.0}) {
         test::act(expected, sense, 2, *there.x, beta, *there.y);
         test::act(op, sense, 2, *here.x, beta, *here.y);
-        ASSERT_EQ(test::cellsOf(*here.y), test::cellsOf(*there.y));
+        ASSERT_EQ(test::elementsOf(*here.y), test::elementsOf(*there.y));
       }
     }
   }
@@ -246,7 +248,7 @@ TEST(ReductionOp, TakesArraysOfAnyStrides) {
       op.end(sense);
       DTensor copy(world(), strided.y->layout(), TENON_FLOAT64);
       axpby(1, *strided.y, 0, copy);
-      EXPECT_EQ(test::cellsOf(copy), test::cellsOf(*plain.y));
+      EXPECT_EQ(test::elementsOf(copy), test::elementsOf(*plain.y));
       EXPECT_EQ(memory[1][0], -1);
     }
   }
@@ -263,7 +265,7 @@ TEST(ReductionOp, GoesOnBesideOthers) {
     two.begin(Sense::Forward, 1, *b.x, 0, *b.y);
     one.end(Sense::Forward);
     two.end(Sense::Forward);
-    EXPECT_EQ(test::cellsOf(*a.y), summed(test::cellsOf(*a.x)));
+    EXPECT_EQ(test::elementsOf(*a.y), summed(test::elementsOf(*a.x)));
   }
 }
 

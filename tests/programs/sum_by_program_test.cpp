@@ -84,7 +84,7 @@ void expectTheSameSums(const Layout& from, const Layout& to, const char* word) {
     const test::Ends there(expected, sense, 1), here(op, sense, 1);
     test::act(expected, sense, 2, *there.x, 3, *there.y);
     test::act(op, sense, 2, *here.x, 3, *here.y);
-    EXPECT_EQ(test::cellsOf(*here.y), test::cellsOf(*there.y));
+    EXPECT_EQ(test::elementsOf(*here.y), test::elementsOf(*there.y));
   }
 }
 
@@ -117,7 +117,7 @@ TEST_F(ByOption, TrafficIsThatOfTheProgram) {
       makeConversion(world(), onLine({10}, "P"), onLine({10}, "B"), TENON_FLOAT64);
   for (int rank = 0; rank < 2; ++rank) {
     EXPECT_EQ(op->trafficOf(rank)->messages, 2);
-    EXPECT_EQ(op->trafficOf(rank)->cells, 10);
+    EXPECT_EQ(op->trafficOf(rank)->elements, 10);
   }
 }
 
@@ -152,12 +152,12 @@ TEST_F(ByOption, AutoSimulatesTheMachine) {
   const int ranks = world()->size(), n = ranks / 2;
   if (ranks % 2 != 0 || ranks == 2)
     GTEST_SKIP() << "two nodes of several ranks";
-  const Index cells = 100000;
-  const double bytes = 8.0 * cells;
+  const Index elements = 100000;
+  const double bytes = 8.0 * elements;
   set("auto", "");
   useMachine(n);
   const std::string view =
-      makeConversion(world(), onLine({cells}, "P"), onLine({cells}, "B"), TENON_FLOAT64)
+      makeConversion(world(), onLine({elements}, "P"), onLine({elements}, "B"), TENON_FLOAT64)
           ->describe();
   const double best = (2.0 * (n - 1) / n * bytes / 1e9 + bytes / 1e8) * 1e6;
   const double ring = 2.0 * (ranks - 1) / ranks * bytes / 1e8 * 1e6;
@@ -168,7 +168,7 @@ TEST_F(ByOption, AutoSimulatesTheMachine) {
   const bool taken = best < 0.8 * ring;
   EXPECT_NE(view.find(taken ? "auto: by a program" : "auto: as mpi"), std::string::npos) << view;
   if (taken)
-    expectTheSameSums(onLine({cells}, "P"), onLine({cells}, "B"),
+    expectTheSameSums(onLine({elements}, "P"), onLine({elements}, "B"),
                       "\n    (1, Parallel(0), AllReduce): ");
 }
 

@@ -147,7 +147,7 @@ struct Array {
       last += (space[d] - 1) * step[d];
     return last + 1;
   }
-  std::int64_t cells() const { return extent[0] * extent[1] * space[0] * space[1] * space[2]; }
+  std::int64_t elements() const { return extent[0] * extent[1] * space[0] * space[1] * space[2]; }
 };
 
 // visit(p) for the positions of a box.
@@ -220,16 +220,16 @@ void forEachProduct(const Record& convolution, const Array& x, const Array& w, c
 
 template <class T>
 void convolve(const Record& op, const Names& names, const std::map<std::int64_t, void*>& arrays) {
-  const auto cells = [&](int name) {
+  const auto elements = [&](int name) {
     return static_cast<T*>(
         arrays.at(op.part(name).value<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID)));
   };
   const Array x(op.part(names.x)), w(op.part(names.w)), y(op.part(names.y));
-  T *const xs = cells(names.x), *const ws = cells(names.w), *const ys = cells(names.y);
+  T *const xs = elements(names.x), *const ws = elements(names.w), *const ys = elements(names.y);
   const bool isForward = op.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR;
   const bool isData = op.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR;
   const Array& target = isForward ? y : isData ? x : w;
-  std::vector<double> sums(std::size_t(target.cells()));
+  std::vector<double> sums(std::size_t(target.elements()));
   forEachProduct(
       op.part(names.convolution), x, w, y,
       [&](auto n, auto k, auto c, auto channel, const auto& i, const auto& t, const auto& o) {

@@ -11,7 +11,7 @@ namespace tenon::test {
 template <class F>
 void forEach(const Shape& extent, F f) {
   std::vector<Index> index(extent.size(), 0);
-  for (Index n = cells(extent); n > 0; --n) {
+  for (Index n = elements(extent); n > 0; --n) {
     f(index);
     for (int d = static_cast<int>(extent.size()) - 1; d >= 0 && ++index[d] == extent[d]; --d)
       index[d] = 0;

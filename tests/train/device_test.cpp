@@ -79,8 +79,9 @@ Vector train(const Ref<Layer>& network, const std::string& loss, const std::stri
   for (const Ref<Parameter>& p : network->parameters()) {
     DTensor copy(world(), p->storage(), TENON_FLOAT64);
     copyLocal(p->value(), copy);
-    const DTensor& cells = copy;
-    found.insert(found.end(), cells.data<double>(), cells.data<double>() + cells.localElements());
+    const DTensor& elements = copy;
+    found.insert(found.end(), elements.data<double>(),
+                 elements.data<double>() + elements.localElements());
   }
   return found;
 }

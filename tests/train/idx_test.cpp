@@ -32,7 +32,7 @@ std::uint8_t valueAt(Index flat) {
 
 Bytes wholeFile(const Shape& shape) {
   Bytes bytes = header(8, shape);
-  for (Index i = 0; i < cells(shape); ++i)
+  for (Index i = 0; i < elements(shape); ++i)
     bytes.push_back(valueAt(i));
   return bytes;
 }
@@ -105,7 +105,7 @@ TEST_F(Idx, BoxesOfAManyItemFile) {
                                {{3, 3}, {0, 256}, {0, 300}},  {{0, 40}, {9, 9}, {0, 300}}};
   for (const Box& box : boxes) {
     const Bytes values = file.readBox(box);
-    ASSERT_EQ(static_cast<Index>(values.size()), cells(box));
+    ASSERT_EQ(static_cast<Index>(values.size()), elements(box));
     std::size_t next = 0;
     Index wrong = 0;
     for (Index n = box[0].begin; n < box[0].end; ++n)

@@ -76,8 +76,9 @@ Vector unknownsOf(const Layer& layer) {
                              .properties = {Property::broadcast()}});
     const auto copy = makeRef<DTensor>(world(), everywhere, TENON_FLOAT64);
     makeConversion(world(), p->storage(), everywhere, TENON_FLOAT64)->apply(p->value(), *copy);
-    const DTensor& cells = *copy;
-    all.insert(all.end(), cells.data<double>(), cells.data<double>() + cells.localElements());
+    const DTensor& elements = *copy;
+    all.insert(all.end(), elements.data<double>(),
+               elements.data<double>() + elements.localElements());
   }
   return all;
 }
@@ -229,14 +230,14 @@ TEST(Trajectory, AccumulatedBatchesAreOne) {
 // What one rank would have, the ranks have together.
 TEST(Trajectory, ShardedStorageDividesTheState) {
   OneLayer network(kDistributions[1]);
-  double cells = 0;
+  double elements = 0;
   for (const auto& p : network.net->parameters()) {
     const double own = static_cast<double>(p->value().localElements());
     double all = 0;
     MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, world()->mpi());
-    cells += all;
+    elements += all;
   }
-  EXPECT_EQ(cells, static_cast<double>(kUnknowns));
+  EXPECT_EQ(elements, static_cast<double>(kUnknowns));
 }
 
 // L-BFGS with the matrix H itself: from gamma I, one BFGS update for each of the last pairs.

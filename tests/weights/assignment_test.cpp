@@ -26,13 +26,14 @@ public:
   explicit Tensors(const std::vector<Tensor>& tensors, bool tellsOrder = true) {
     std::string json, order, data;
     for (const Tensor& t : tensors) {
-      const auto cells =
+      const auto elements =
           std::accumulate(t.shape.begin(), t.shape.end(), Index(1), std::multiplies<>());
       std::string shape;
       for (Index extent : t.shape)
         shape += (shape.empty() ? "" : ",") + std::to_string(extent);
       const std::size_t begin = data.size();
-      data.append(static_cast<std::size_t>(cells * elementSize(*elementTypeNamed(t.dtype))), '\0');
+      data.append(static_cast<std::size_t>(elements * elementSize(*elementTypeNamed(t.dtype))),
+                  '\0');
       json += fmt::format(R"(,"{}":{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", t.name,
                           t.dtype, shape, begin, data.size());
       order += (order.empty() ? "" : "\\n") + t.name;

@@ -111,10 +111,10 @@ TEST(Npz, ReadsWhatNumpyWrote) {
 
 // Every block of an array, into every order of its dimensions.
 TEST(WeightsFile, ReadsBlocks) {
-  std::vector<float> cells(2 * 3 * 4);
-  for (std::size_t i = 0; i < cells.size(); ++i)
-    cells[i] = static_cast<float>(i);
-  const std::string data = rawBytes(cells), shape = "(2, 3, 4)";
+  std::vector<float> elements(2 * 3 * 4);
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    elements[i] = static_cast<float>(i);
+  const std::string data = rawBytes(elements), shape = "(2, 3, 4)";
   const std::string bytes = zip({{"c.npy", npy(dictionary("<f4", false, shape), data)},
                                  {"f.npy", npy(dictionary("<f4", true, shape), data), true}});
   const WeightsFile file = openFile(bytes);

@@ -136,7 +136,7 @@ TenonErrorCode TenonLinearOpGetTraffic(TenonLinearOp op, TenonInt* messages,
                   fmt::format("{} has type {}; only a conversion counts its messages",
                               known.title(), known.type()));
     required(messages, "messages") = sent->messages;
-    required(bytes, "bytes") = sent->cells * dataTypeSize(known.domainType());
+    required(bytes, "bytes") = sent->elements * dataTypeSize(known.domainType());
   });
 }
 

@@ -135,7 +135,7 @@ protected:
   Form formLikeInput(const Layouts& inputs, const Choice& choice) const;
   // What the kernel needs and keeps, for types with one kernel.
   virtual KernelEntry kernel(const Form&) const { return {.name = type()}; }
-  Index cellBytes() const { return text("data_type") == "float64" ? 8 : 4; }
+  Index elementBytes() const { return text("data_type") == "float64" ? 8 : 4; }
 
   bool flag(std::string_view name) const { return value<bool>(name); }
   Index integer(std::string_view name) const { return value<Index>(name); }

@@ -47,7 +47,7 @@ inline bool isNumber(const Layout& layout) {
   return layout.shape() == Shape{1} && !layout.hasHalos();
 }
 
-// The sides of the input's use layout whose cells the caller supplies.
+// The sides of the input's use layout whose elements the caller supplies.
 struct CallersValues {
   std::optional<double> constant; // none: they are a second input
 };

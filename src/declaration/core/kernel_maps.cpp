@@ -11,16 +11,16 @@
 #include "declaration/core/kernel_maps.hpp"
 
 #include "declaration/core/window_layout.hpp"
-#include "geometry/callers_cells.hpp"
+#include "geometry/callers_elements.hpp"
 #include "geometry/layout.hpp"
 
 #include <fmt/format.h>
 
 namespace tenon {
 
-KernelCells kernelCells(const Form& form, int position) {
-  const auto held = [&](const Layout& layout) { return double(cells(layout.box(position))); };
-  KernelCells sum{.output = held(form.output)};
+KernelElements kernelElements(const Form& form, int position) {
+  const auto held = [&](const Layout& layout) { return double(elements(layout.box(position))); };
+  KernelElements sum{.output = held(form.output)};
   for (const Layout& use : form.uses)
     sum.inputs += held(use);
   for (const ParameterForm& parameter : form.parameters)
@@ -41,7 +41,7 @@ ValueId addBoundaryInput(MapList& list, const Form& form) {
                              : kNoValue;
 }
 
-// use <- use + M v, with v in the use layout or a number, which is moved beside the cells.
+// use <- use + M v, with v in the use layout or a number, which is moved beside the elements.
 void addBoundary(MapList& list, ValueId v, ValueId use) {
   const Layout to = list.values()[use].layout, given = list.values()[v].layout;
   if (!hasCallersSide(to))
@@ -109,7 +109,7 @@ MapList Declaration::maps(const Form& form, const Layouts& storage) const {
   for (std::size_t i = 0; i < inputs; ++i)
     uses.push_back(
         addUse(list, list.inputs()[i], numbered("u", i, inputs), form.uses[i], entry.anyStrides));
-  // Where x is used as it lies, no cell lies outside the domain.
+  // Where x is used as it lies, no element lies outside the domain.
   if (boundary != kNoValue && !sameHolding(form.inputs.front(), form.uses.front()))
     addBoundary(list, boundary, uses.front());
 

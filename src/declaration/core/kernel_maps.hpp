@@ -9,10 +9,10 @@ namespace tenon {
 
 // How many elements the kernels of a form read and write at a position of its grid, with the sums
 // of all inputs and of all parameters.
-struct KernelCells {
+struct KernelElements {
   double inputs = 0, parameters = 0, output = 0;
 };
-KernelCells kernelCells(const Form& form, int position);
+KernelElements kernelElements(const Form& form, int position);
 
 // The value that the kernel reads for input x: contiguous, unless the kernel takes any strides.
 // Halos that the caller has filled are not exchanged again.

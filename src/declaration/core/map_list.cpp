@@ -15,7 +15,7 @@
 namespace tenon {
 
 Index Workspace::bytesOfRank(int rank) const {
-  return cellsOf ? bytes * cells(cellsOf->boxOfRank(rank)) : bytes;
+  return elementsOf ? bytes * elements(elementsOf->boxOfRank(rank)) : bytes;
 }
 
 ValueId MapList::addValue(Value value) {
@@ -218,14 +218,14 @@ JoinedObjects MapList::join(const MapList& node, const std::vector<ValueId>& rea
   return at;
 }
 
-Index MapList::keptBytes(int rank, Index cellBytes) const {
+Index MapList::keptBytes(int rank, Index elementBytes) const {
   Index sum = 0;
   for (ValueId v = 0; v < static_cast<ValueId>(values_.size()); ++v) {
     const Value& value = values_[v];
     if (!value.kept)
       continue;
-    const Index bytes = (keepsRounded(v) ? Index(sizeof(BFloat16)) : cellBytes) *
-                        cells(value.layout.boxOfRank(rank));
+    const Index bytes = (keepsRounded(v) ? Index(sizeof(BFloat16)) : elementBytes) *
+                        elements(value.layout.boxOfRank(rank));
     // Arguments are kept as they are; the library's own values begin at aligned addresses.
     sum += value.isCallers() ? bytes : roundedUp(bytes, kAlignment);
   }

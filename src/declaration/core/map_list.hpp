@@ -68,7 +68,7 @@ enum class Gradients { None, Within, Apart };
 // for each element that a rank holds in a layout.
 struct Workspace {
   Index bytes = 0;
-  std::optional<Layout> cellsOf = {};
+  std::optional<Layout> elementsOf = {};
 
   Index bytesOfRank(int rank) const;
 };
@@ -184,9 +184,9 @@ public:
   int nodes() const noexcept { return nodes_; }
   const std::vector<ValueId>& inputs() const noexcept { return inputs_; }
   ValueId output() const noexcept { return output_; }
-  // The bytes that a rank keeps from Apply to its adjoint, with `cellBytes` for each element that
+  // The bytes that a rank keeps from Apply to its adjoint, with `elementBytes` for each element that
   // is not rounded. The library's own values are aligned.
-  Index keptBytes(int rank, Index cellBytes) const;
+  Index keptBytes(int rank, Index elementBytes) const;
 
 private:
   ValueId addValue(Value value);

@@ -55,7 +55,7 @@ public:
   Box outputs(int position, int dim, Where where) const {
     Box box = output_.box(position);
     // A rank outside the grid, or without a part of batch or channels, has no strips to look up.
-    if (cells(box) == 0)
+    if (elements(box) == 0)
       return box;
     for (int d = kFirstSpatial; d < plain_.rank(); ++d)
       box[d] = partsOf(d)[plain_.part(position, d)][whereIn(d, dim, where)];

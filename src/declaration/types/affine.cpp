@@ -63,7 +63,7 @@ public:
   Work work(const Form& form, int position) const override {
     const Box in = form.uses[0].box(position), out = form.output.box(position);
     // The product and its two adjoints multiply the same three extents, each in another order.
-    const double flops = 2.0 * double(cells(in)) * double(out[1].size());
+    const double flops = 2.0 * double(elements(in)) * double(out[1].size());
     return {flops, flops, flops};
   }
   KernelEntry kernel(const Form&) const override {

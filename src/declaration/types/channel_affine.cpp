@@ -52,7 +52,7 @@ public:
 
   // A multiplication and an addition for each element, in the product and in both adjoints.
   Work work(const Form& form, int position) const override {
-    const double flops = 2.0 * double(cells(form.uses[0].box(position)));
+    const double flops = 2.0 * double(elements(form.uses[0].box(position)));
     return {flops, flops, flops};
   }
   KernelEntry kernel(const Form&) const override {

@@ -86,7 +86,7 @@ public:
   // back, and the gradients.
   Work work(const Form& form, int position) const override {
     const std::vector<Index> widths = value<std::vector<Index>>("widths");
-    const double points = double(cells(form.uses[0].box(position))) / double(widths.front());
+    const double points = double(elements(form.uses[0].box(position))) / double(widths.front());
     double all = 0;
     for (std::size_t l = 0; l + 1 < widths.size(); ++l)
       all += 2 * points * double(widths[l] * widths[l + 1]);

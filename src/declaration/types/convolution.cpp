@@ -49,10 +49,10 @@ public:
 
   Work work(const Form& form, int position) const override {
     const Box in = form.uses[0].box(position), out = form.output.box(position);
-    const double flops =
-        2.0 * double(cells(out)) * (double(in[1].size()) / double(groupsOf(in))) * double(taps());
+    const double flops = 2.0 * double(elements(out)) *
+                         (double(in[1].size()) / double(groupsOf(in))) * double(taps());
     // The columns are those of im2col, one for each output position and input channel of the part.
-    const double pixels = double(cells(out)) / double(std::max<Index>(1, out[1].size()));
+    const double pixels = double(elements(out)) / double(std::max<Index>(1, out[1].size()));
     return {flops, flops, flops, pixels * double(in[1].size() * taps())};
   }
   // Strided windows are gathered where others are read in place, and a window of one element is a

@@ -78,7 +78,7 @@ private:
     const ValueId sums =
         overClasses(OperatorKind::Exchange, s, "S", perSample(use, {2, samples}, B, 1));
     const ValueId a = addendValue(list, use);
-    const Index bytes = static_cast<Index>(sizeof(std::int64_t)) + cellBytes();
+    const Index bytes = static_cast<Index>(sizeof(std::int64_t)) + elementBytes();
     KernelEntry nll = reading(list, "nll", {bytes, labels});
     nll.keepsInputs = true;
     std::vector<ValueId> reads = {z, maxima, sums};

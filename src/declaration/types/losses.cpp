@@ -50,10 +50,10 @@ std::vector<double> spacing(const std::string& text, int dims, const std::string
 
 // The squared gradient of a field e, the error x - t or x itself, by first differences in space:
 //
-//   terms of cells  sum over d of ((e[i + 1 in d] - e[i]) / spacing_d)^2,
+//   terms of elements  sum over d of ((e[i + 1 in d] - e[i]) / spacing_d)^2,
 //
-// where a difference beyond the domain's last cell is left out, or goes round where it is periodic.
-// Each rank has the differences whose low end it owns, and reads one cell further: a halo.
+// where a difference beyond the domain's last element is left out, or goes round where it is periodic.
+// Each rank has the differences whose low end it owns, and reads one element further: a halo.
 
 namespace {
 
@@ -62,7 +62,8 @@ constexpr OptionSpec kGradientPenaltySettings[] = {
     kWeightsSetting,
     {"spacing", OptionSpec::String, "1",
      "distance of grid points: one number for all spatial dimensions, or one each as in 0.1,0.2"},
-    {"periodic", OptionSpec::Flag, "false", "differences go round from the last cell to the first"},
+    {"periodic", OptionSpec::Flag, "false",
+     "differences go round from the last element to the first"},
     {"with_target", OptionSpec::Flag, "true",
      "penalize the gradient of the error, input minus target, instead of that of the input"},
 };
@@ -128,7 +129,7 @@ std::unique_ptr<Declaration> declareGradientPenalty() {
 // Weights of elements are those of the squares in both norms, weights of samples those of the
 // terms.
 //
-// The squares are summed over the cells that a rank has of each sample, then over all (S); these
+// The squares are summed over the elements that a rank has of each sample, then over all (S); these
 // sums are fixed, and the last kernel declares the total derivative, so that no cotangent of a sum
 // travels.
 
@@ -261,7 +262,7 @@ ValueId Loss::addTerms(MapList& list, std::vector<ValueId> reads, ValueId sum,
     reads.push_back(sum);
   // The derivative by each element is one number, and cheap to compute while the element is read:
   // it is kept instead of input, target and weights, which may be others when the adjoint runs.
-  list.run(reading(list, type(), {cellBytes(), use}), std::move(reads), a);
+  list.run(reading(list, type(), {elementBytes(), use}), std::move(reads), a);
   return a;
 }
 

@@ -85,7 +85,7 @@ public:
   }
 
   Work work(const Form& form, int position) const override {
-    const double products = 2.0 * double(cells(form.output.box(position))) *
+    const double products = 2.0 * double(elements(form.output.box(position))) *
                             double(form.uses[0].box(position).back().size());
     // Each input's cotangent is a product as large as the first.
     return {products, 2 * products, 0};

@@ -49,7 +49,7 @@ public:
   }
 
   Work work(const Form& form, int position) const override {
-    const double products = double(cells(form.output.box(position)));
+    const double products = double(elements(form.output.box(position)));
     return {products, 2 * products, 0};
   }
   KernelEntry kernel(const Form&) const override { return {.name = type(), .keepsInputs = true}; }

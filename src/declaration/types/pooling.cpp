@@ -56,7 +56,7 @@ public:
     double taps = 1;
     for (const Window& window : windows())
       taps *= double(window.kernel);
-    return {.columns = taps * double(cells(form.output.box(position)))};
+    return {.columns = taps * double(elements(form.output.box(position)))};
   }
   // Windows that do not overlap have kernels of their own.
   std::string kernelKind() const override {

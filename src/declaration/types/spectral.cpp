@@ -8,7 +8,7 @@
 // Labels on a grid axis: n batch, o output channels, i input channels (y partial), d/h/w space, B,
 // R, P. Where space is split each rank has addends of all coefficients, which are summed into parts
 // of the modes (a reduce-scatter); the products are those of a part, and all ranks get all products
-// (an all-gather) for their cells. So nothing of the size of the field travels.
+// (an all-gather) for their elements. So nothing of the size of the field travels.
 #include "declaration/types/spectral.hpp"
 
 #include "declaration/core/types.hpp"
@@ -197,7 +197,7 @@ private:
 } // namespace
 
 double fourierFlops(const Box& field, const Box& coefficients) {
-  if (cells(field) == 0)
+  if (elements(field) == 0)
     return 0;
   const std::size_t last = field.size() - 1;
   double rows = 1, inner = static_cast<double>(coefficients[last].size());
@@ -216,7 +216,7 @@ double fourierFlops(const Box& field, const Box& coefficients) {
 }
 
 double modeFlops(const Box& coefficients, Index outputs) {
-  return 4.0 * static_cast<double>(cells(coefficients)) * static_cast<double>(outputs);
+  return 4.0 * static_cast<double>(elements(coefficients)) * static_cast<double>(outputs);
 }
 
 std::unique_ptr<Declaration> declareSpectralConvolution() {

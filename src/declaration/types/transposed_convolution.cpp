@@ -210,7 +210,7 @@ Work TransposedConvolution::work(const Form& form, int position) const {
   const Box in = form.uses[0].box(position), out = form.output.box(position);
   // In a group each input meets the outputs of its group alone.
   const Index channels = groups() > 1 ? outOfGroup() : out[1].size();
-  const double flops = 2.0 * double(cells(in)) * double(channels) * double(taps());
+  const double flops = 2.0 * double(elements(in)) * double(channels) * double(taps());
   return {flops, flops, flops};
 }
 

@@ -94,7 +94,7 @@ struct Problem {
     const AdjointData::primitive_desc best = chosen(fewChannels);
     return isWrong(best) ? chosen(true) : best;
   }
-  // On Arm with vectors of 512 bits, 2.6.3 adds to cells that the taps of a dilated kernel do not touch, where each
+  // On Arm with vectors of 512 bits, 2.6.3 adds to elements that the taps of a dilated kernel do not touch, where each
   // channel is by itself.
   bool isWrong(const AdjointData::primitive_desc& chosen) const {
     return std::string_view(chosen.impl_info_str()) == "jit_dw:sve_512" &&

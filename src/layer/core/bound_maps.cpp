@@ -22,7 +22,7 @@ namespace tenon {
 
 namespace {
 
-// The adjoint of new cells around those that stay.
+// The adjoint of new elements around those that stay.
 LinearOpRef crop(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type) {
   const Box all = from.boxOfRank(comm->rank()), part = to.boxOfRank(comm->rank());
   std::vector<Index> at;

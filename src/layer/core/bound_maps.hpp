@@ -40,7 +40,7 @@ struct KernelSite {
   const Layout& reads() const { return list.values()[map().x.front()].layout; }
   const Layout& writes() const { return list.values()[map().y].layout; }
   // Of a type with one kernel, or one for each piece of the output: where it reads the first input,
-  // the cells of that which this rank holds, and the outputs that it computes here, in global
+  // the elements of that which this rank holds, and the outputs that it computes here, in global
   // indices.
   const Layout& use() const { return form.useOf(number); }
   Box input() const { return use().boxOfRank(rank()); }

@@ -31,12 +31,12 @@ std::string trafficText(const LinearOp& conversion) {
   for (int rank = 0; rank < conversion.comm()->size(); ++rank) {
     const Traffic sent = conversion.trafficOf(rank).value();
     most.messages = std::max(most.messages, sent.messages);
-    most.cells = std::max(most.cells, sent.cells);
-    all += sent.cells;
+    most.elements = std::max(most.elements, sent.elements);
+    all += sent.elements;
   }
   const Index size = dataTypeSize(conversion.domainType());
   return fmt::format("at most {}, {} B per rank; {} B total", counted(most.messages, "message"),
-                     most.cells * size, all * size);
+                     most.elements * size, all * size);
 }
 
 std::string viewLine(const std::string& label, const Layout& layout, const Grid& named,

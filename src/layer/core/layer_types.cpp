@@ -22,7 +22,7 @@ constexpr double kStripSeconds = 1e-5;
 
 // The most that pieces can save: the interior waits neither for the copy of the largest part nor for
 // a message.
-double secondsSaved(const Layout& plain, Index cellBytes) {
+double secondsSaved(const Layout& plain, Index elementBytes) {
   Index most = 1;
   for (int d = 0; d < plain.rank(); ++d) {
     Index widest = 0;
@@ -31,7 +31,7 @@ double secondsSaved(const Layout& plain, Index cellBytes) {
     most *= widest;
   }
   const LinkRates rates = LinkRates::fromOptions();
-  return rates.latency + double(most * cellBytes) / rates.copyBandwidth;
+  return rates.latency + double(most * elementBytes) / rates.copyBandwidth;
 }
 
 // In pieces where the user says so, or where that is predicted to save time.

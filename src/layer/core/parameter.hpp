@@ -25,7 +25,7 @@ public:
   TenonDataType dataType() const noexcept { return value_->dataType(); }
   Index fanIn() const noexcept { return fanIn_; }
   Index fanOut() const noexcept { return fanOut_; }
-  // What all cells of a parameter without fans start with.
+  // What all elements of a parameter without fans start with.
   double initial() const noexcept { return initial_; }
 
   // The value in the storage layout. Who writes it calls valueChanged() on all ranks.

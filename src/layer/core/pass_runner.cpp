@@ -178,7 +178,7 @@ void StepRunner::differentiate(const Step& step) {
   if (step.what == Do::Tangent)
     return kernel.tangentMany(point, asInputs(at(step.reads, several)), *bound.uses,
                               *at(step.writes[0]));
-  // That gradients change is said on all ranks, also where a rank has no cell of them.
+  // That gradients change is said on all ranks, also where a rank has no element of them.
   if (addsToGradients(list_, step) && (step.what == Do::Adjoint || bound.wantsGradients()))
     bound.changeGradients();
   if (step.what == Do::Adjoint)

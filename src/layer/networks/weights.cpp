@@ -60,7 +60,7 @@ std::optional<WeightsMap> readMap(const Layer& layer, const std::string& map) {
   return parseWeightsMap(readWholeFile(path, "weights map"), path);
 }
 
-// The cells of a box of the parameter, as the tensor of the file has them.
+// The elements of a box of the parameter, as the tensor of the file has them.
 template <class T>
 std::vector<T> readBlock(const WeightsFile& file, const TensorSource& source, const Box& box) {
   // The dimensions of the file's tensor may have another order: a stride says where its indices lie

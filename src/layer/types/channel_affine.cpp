@@ -13,10 +13,10 @@ namespace {
 class LocalChannelAffine final : public BilinearKernel {
 public:
   explicit LocalChannelAffine(const Box& box)
-      : BilinearKernel(2.0 * double(cells(box))), extent_{box[0].size(), box[1].size(), 1} {
+      : BilinearKernel(2.0 * double(elements(box))), extent_{box[0].size(), box[1].size(), 1} {
     for (std::size_t d = 2; d < box.size(); ++d)
       extent_[2] *= box[d].size();
-    cells_ = {extent_[1] * extent_[2], extent_[2], 1};
+    elements_ = {extent_[1] * extent_[2], extent_[2], 1};
   }
 
   bool runsOnDevice() const override { return true; }
@@ -39,8 +39,9 @@ private:
   void adjointW(const DTensor& x, const DTensor& dy, DTensor& dScale, DTensor* dShift) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
       const auto add = [&](const T* factor, DTensor& gradient) {
-        blockMultiplyAdd<T>(dy.context(), 3, extent_.data(), 1, factor, cells_.data(), dy.data<T>(),
-                            cells_.data(), gradient.mutableData<T>(), kChannels.data());
+        blockMultiplyAdd<T>(dy.context(), 3, extent_.data(), 1, factor, elements_.data(),
+                            dy.data<T>(), elements_.data(), gradient.mutableData<T>(),
+                            kChannels.data());
       };
       // Each element of dy counts once for its channel, times x for the scale and times 1 for the
       // shift.
@@ -54,18 +55,18 @@ private:
       return scaleArray(0, y);
     visitFloating(y.dataType(), [&]<class T>(T) {
       blockCombine(y.context(), Combine::Copy, 3, extent_.data(), shift->data<T>(),
-                   kChannels.data(), y.mutableData<T>(), cells_.data());
+                   kChannels.data(), y.mutableData<T>(), elements_.data());
     });
   }
   // y += scale x
   void addScaled(const DTensor& scale, const DTensor& x, DTensor& y) const {
     visitFloating(y.dataType(), [&]<class T>(T) {
       blockMultiplyAdd<T>(y.context(), 3, extent_.data(), 1, scale.data<T>(), kChannels.data(),
-                          x.data<T>(), cells_.data(), y.mutableData<T>(), cells_.data());
+                          x.data<T>(), elements_.data(), y.mutableData<T>(), elements_.data());
     });
   }
 
-  Steps extent_, cells_; // of the box, and strides of its arrays
+  Steps extent_, elements_; // of the box, and strides of its arrays
 };
 
 } // namespace

@@ -117,14 +117,14 @@ public:
     visitFloating(part_.type, [&]<class T>(T) {
       // The gradient stands nowhere as an array: an adjoint writes it to the cotangent at once. So
       // tangents, which are rare, get one of their own.
-      const Index cells = part_.rows() * part_.cols();
-      const Index bytes = cells * dataTypeSize(part_.type);
+      const Index elements = part_.rows() * part_.cols();
+      const Index bytes = elements * dataTypeSize(part_.type);
       if (gradient_.bytes() < bytes)
         gradient_ = Buffer(bytes, "cross-entropy gradient", part_.context->memory());
       T* slope = gradient_.data<T>();
       if (dx[0])
         gradient<T>(point, weightsIn<T>(*point.workspace), slope);
-      storeDot<T>(addend.context(), dx[0] ? cells : 0, dx[0] ? dx[0]->data<T>() : nullptr, slope,
+      storeDot<T>(addend.context(), dx[0] ? elements : 0, dx[0] ? dx[0]->data<T>() : nullptr, slope,
                   placeOf<T>(addend));
     });
   }

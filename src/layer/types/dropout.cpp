@@ -58,7 +58,7 @@ private:
   double rate_;
   Shape extent_;
   std::vector<Index> strides_; // of the global array
-  Index first_ = 0;            // global index of the first cell
+  Index first_ = 0;            // global index of the first element
 };
 
 } // namespace

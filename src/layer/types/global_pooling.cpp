@@ -19,8 +19,8 @@ namespace {
 // them.
 class LocalGlobalPooling final : public LinearKernel {
 public:
-  LocalGlobalPooling(const Box& x, Index cellsOfAll)
-      : extent_{x[0].size() * x[1].size(), 1}, factor_(1 / double(cellsOfAll)) {
+  LocalGlobalPooling(const Box& x, Index elementsOfAll)
+      : extent_{x[0].size() * x[1].size(), 1}, factor_(1 / double(elementsOfAll)) {
     for (std::size_t d = kFirstSpatial; d < x.size(); ++d)
       extent_[1] *= x[d].size();
     steps_[0] = extent_[1];
@@ -52,7 +52,7 @@ private:
 std::unique_ptr<LocalKernel> makeGlobalAveragePoolingKernel(const KernelSite& at) {
   const Shape& shape = at.form.inputs.front().shape();
   return std::make_unique<LocalGlobalPooling>(
-      at.input(), cells(Shape(shape.begin() + kFirstSpatial, shape.end())));
+      at.input(), elements(Shape(shape.begin() + kFirstSpatial, shape.end())));
 }
 
 } // namespace tenon

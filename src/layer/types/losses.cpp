@@ -36,11 +36,11 @@ void visitTarget(const LossPart& part, Visit&& visit) {
 // them.
 template <class T>
 ElementWeights<T> weightsOf(const LossPart& part) {
-  if (part.weighsCells)
-    return {part.cellWeights<T>(), 1};
+  if (part.weighsElements)
+    return {part.elementWeights<T>(), 1};
   if (part.weighsSamples)
     return {part.sampleWeights<T>(),
-            std::max<Index>(1, part.rows() > 0 ? part.cells() / part.rows() : 1)};
+            std::max<Index>(1, part.rows() > 0 ? part.elements() / part.rows() : 1)};
   return {};
 }
 
@@ -54,12 +54,12 @@ public:
       : part_(std::move(part)), term_(term), delta_(delta) {}
 
   void forwardMany(Inputs x, ParameterUses&, DTensor& addend, Buffer* workspace) override {
-    const Index cells = part_.cells();
+    const Index elements = part_.elements();
     const double scale = part_.scale(weightSum(x));
     visitFloating(part_.type, [&]<class T>(T) {
       T* gradient = workspace ? workspace->data<T>() : nullptr;
       visitTarget<T>(part_, [&](const auto* target) {
-        errorTerms<T>(addend.context(), term_, delta_, cells, x[0]->data<T>(), target,
+        errorTerms<T>(addend.context(), term_, delta_, elements, x[0]->data<T>(), target,
                       weightsOf<T>(part_), scale, gradient, placeOf<T>(addend));
       });
     });
@@ -131,7 +131,7 @@ std::unique_ptr<LocalKernel> makeGradientPenaltyKernel(const KernelSite& at) {
 namespace {
 
 Index columns(const LossPart& part) {
-  return part.rows() > 0 ? part.cells() / part.rows() : 0;
+  return part.rows() > 0 ? part.elements() / part.rows() : 0;
 }
 
 // Makes for each sample the squared norms of error and target over this rank's elements, one array
@@ -145,7 +145,7 @@ public:
       T* e = squares.mutableData<T>();
       visitFloating(target.dataType(), [&]<class U>(U) {
         relativeSums<T>(squares.context(), part_.rows(), columns(part_), x[0]->data<T>(),
-                        target.data<U>(), part_.cellWeights<T>(), e, e + part_.rows());
+                        target.data<U>(), part_.elementWeights<T>(), e, e + part_.rows());
       });
     });
   }
@@ -170,7 +170,7 @@ public:
       T* gradient = workspace ? workspace->data<T>() : nullptr;
       visitFloating(target.dataType(), [&]<class U>(U) {
         relativeTerms<T>(addend.context(), part_.rows(), columns(part_), x[0]->data<T>(),
-                         target.data<U>(), part_.cellWeights<T>(), part_.sampleWeights<T>(), e,
+                         target.data<U>(), part_.elementWeights<T>(), part_.sampleWeights<T>(), e,
                          e + part_.rows(), scale, gradient, placeOf<T>(addend));
       });
     });
@@ -195,10 +195,10 @@ std::unique_ptr<LocalKernel> makeRelativeL2Kernel(const KernelSite& at) {
 namespace {
 
 // The global index of an element of a row-major box.
-Shape indexOf(const Box& box, Index cell) {
+Shape indexOf(const Box& box, Index element) {
   Shape index(box.size());
-  for (std::size_t d = box.size(); d-- > 0; cell /= box[d].size())
-    index[d] = box[d].begin + cell % box[d].size();
+  for (std::size_t d = box.size(); d-- > 0; element /= box[d].size())
+    index[d] = box[d].begin + element % box[d].size();
   return index;
 }
 
@@ -273,8 +273,8 @@ void TargetUse::checkWeights() const {
 void KeptGradient::tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
                                DTensor& addend) {
   visitFloating(addend.dataType(), [&]<class T>(T) {
-    const Index cells = dx[0] ? dx[0]->localElements() : 0;
-    storeDot<T>(addend.context(), cells, point.workspace->data<T>(),
+    const Index elements = dx[0] ? dx[0]->localElements() : 0;
+    storeDot<T>(addend.context(), elements, point.workspace->data<T>(),
                 dx[0] ? dx[0]->data<T>() : nullptr, placeOf<T>(addend));
   });
 }
@@ -327,9 +327,9 @@ private:
   double timesEach() const {
     if (termsAreSamples_)
       return part_.speaks ? 1 : 0;
-    const Index rows = part_.weighsCells ? 0 : part_.rows();
-    const Index cellsOfRow = rows == 0 ? 1 : part_.cells() / rows;
-    return static_cast<double>(cellsOfRow);
+    const Index rows = part_.weighsElements ? 0 : part_.rows();
+    const Index elementsOfRow = rows == 0 ? 1 : part_.elements() / rows;
+    return static_cast<double>(elementsOfRow);
   }
 
   LossPart part_;
@@ -357,7 +357,7 @@ LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
   for (std::size_t d = 0; d < (loss.termsAreSamples() ? 1 : use.shape().size()); ++d)
     part.terms *= static_cast<double>(use.shape()[d]);
   const std::string weights = loss.value<std::string>("loss_weights");
-  part.weighsCells = weights == "element";
+  part.weighsElements = weights == "element";
   part.weighsSamples = weights == "sample";
   return part;
 }

@@ -67,20 +67,20 @@ struct LossPart {
   bool speaks;  // for the ranks that hold elements of the same samples; one of them does
   double terms; // of all ranks
   bool isMean;
-  bool weighsCells = false, weighsSamples = false;
+  bool weighsElements = false, weighsSamples = false;
   TenonDataType type;
   KernelContextPtr context;
   std::shared_ptr<const TargetUse> target, weights; // null where there are none
 
   Index rows() const { return box[kSampleDim].size(); }
-  Index cells() const { return tenon::cells(box); }
+  Index elements() const { return tenon::elements(box); }
   // The factor of the terms. `weightSum` is the sum of the weights, null where there is none: then
   // a mean is over the number of terms.
   double scale(const DTensor* weightSum) const;
   // The weights, or null where the loss has none of this kind.
   template <class T>
-  const T* cellWeights() const {
-    return weighsCells ? weights->value().data<T>() : nullptr;
+  const T* elementWeights() const {
+    return weighsElements ? weights->value().data<T>() : nullptr;
   }
   template <class T>
   const T* sampleWeights() const {

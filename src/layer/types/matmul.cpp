@@ -13,8 +13,9 @@ namespace {
 class LocalMatmul final : public BilinearKernel {
 public:
   LocalMatmul(const Box& a, const Box& y, Backend backend)
-      : BilinearKernel(2.0 * double(cells(y)) * double(a.back().size())), rows_(y.end()[-2].size()),
-        columns_(y.back().size()), inner_(a.back().size()), backend_(backend) {
+      : BilinearKernel(2.0 * double(elements(y)) * double(a.back().size())),
+        rows_(y.end()[-2].size()), columns_(y.back().size()), inner_(a.back().size()),
+        backend_(backend) {
     for (std::size_t d = 0; d + 2 < y.size(); ++d)
       count_ *= y[d].size();
   }

@@ -10,7 +10,7 @@ namespace {
 
 class LocalProduct final : public BilinearKernel {
 public:
-  explicit LocalProduct(const Box& box) : BilinearKernel(double(cells(box))) {}
+  explicit LocalProduct(const Box& box) : BilinearKernel(double(elements(box))) {}
 
   std::string describe() const override { return "element by element"; }
   bool runsOnDevice() const override { return true; }

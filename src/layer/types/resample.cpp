@@ -40,7 +40,7 @@ public:
       for (auto d = dim + 1; d != extent.end(); ++d)
         stage.inner *= *d;
       *dim = y[s + kFirstSpatial].size();
-      most = std::max(most, cells(extent));
+      most = std::max(most, elements(extent));
       stages_.push_back(stage);
     }
     ScratchPlan plan;

@@ -61,15 +61,15 @@ public:
   bool runsOnDevice() const override { return true; }
 
 private:
-  static Index rowsOf(const Box& cells) { return cells[0].size() * cells[1].size(); }
+  static Index rowsOf(const Box& elements) { return elements[0].size() * elements[1].size(); }
   static std::vector<FourierDim> dims(int rank, const Layout& field, const Layout& coefficients) {
-    const Box cells = field.boxOfRank(rank);
+    const Box elements = field.boxOfRank(rank);
     std::vector<FourierDim> dims;
     for (int d = kFirstSpatial; d < field.rank(); ++d) {
       // The last dimension keeps the modes 0 and above, since the field is real; the others keep as
       // many of each sign.
       const Index kept = coefficients.shape()[d];
-      dims.push_back({field.shape()[d], cells[d].begin, cells[d].size(),
+      dims.push_back({field.shape()[d], elements[d].begin, elements[d].size(),
                       d + 1 == field.rank() ? kept : kept / 2});
     }
     return dims;

@@ -26,7 +26,7 @@ public:
                        double(shape.inChannels) / double(shape.groups) *
                        double(kernelVolume(shape.window))),
         kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend, context); }),
-        cells_(cells(all)), rank_(static_cast<int>(all.size())), type_(type) {
+        elements_(elements(all)), rank_(static_cast<int>(all.size())), type_(type) {
     const Shape strides = rowMajorStrides(extents(all));
     for (int d = 0; d < rank_; ++d) {
       extent_[d] = owned[d].size();
@@ -88,19 +88,19 @@ private:
   // The adjoint of a convolution overwrites, so that a sum needs memory of its own. Only tangents
   // ask for one.
   void addProduct(const DTensor& x, const DTensor& w, DTensor& u) {
-    const Index bytes = cells_ * dataTypeSize(type_);
+    const Index bytes = elements_ * dataTypeSize(type_);
     if (addend_.bytes() < bytes)
       addend_ = Buffer(bytes, "tangent of a transposed convolution", u.context().memory());
     const Index one = 1;
     visitFloating(u.dataType(), [&]<class T>(T) {
       kernel_.get<T>().adjointData(w.data<T>(), x.data<T>(), addend_.data<T>());
-      blockMultiplyAdd<T>(u.context(), 1, &cells_, T(1), nullptr, nullptr, addend_.data<T>(), &one,
-                          u.mutableData<T>(), &one);
+      blockMultiplyAdd<T>(u.context(), 1, &elements_, T(1), nullptr, nullptr, addend_.data<T>(),
+                          &one, u.mutableData<T>(), &one);
     });
   }
 
   TypedKernel<Convolution> kernel_;
-  Index cells_, first_ = 0; // of u; where what gets the bias begins
+  Index elements_, first_ = 0; // of u; where what gets the bias begins
   int rank_;
   TenonDataType type_;
   Strides extent_{}, strides_{};

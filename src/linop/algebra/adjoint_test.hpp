@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The adjoint identity <F x, y> = <x, F* y> on raw memory, where x and y are independent in every
-// cell of every rank.
+// element of every rank.
 #pragma once
 
 #include "linop/linear_op.hpp"

@@ -6,7 +6,7 @@
 #include "linop/algebra/memory_op.hpp"
 
 #include "dtensor/arithmetic.hpp"
-#include "geometry/callers_cells.hpp"
+#include "geometry/callers_elements.hpp"
 #include "kernels/movement/block_copy.hpp"
 
 #include <fmt/format.h>
@@ -18,13 +18,13 @@ namespace tenon {
 
 namespace {
 
-std::vector<CellBox> cellsOfRank(const Communicator& comm, const Layout& layout) {
+std::vector<ElementBox> elementsOfRank(const Communicator& comm, const Layout& layout) {
   if (!hasCallersSide(layout))
     throw Error(
         TENON_ERR_LAYOUT,
         fmt::format("layout {} has no side with boundary mode \"values\"; set that mode on a halo",
                     layout.describe()));
-  return callersCells(layout, layout.grid().position(comm.rank()));
+  return callersElements(layout, layout.grid().position(comm.rank()));
 }
 
 const Layout& ofValues(const Layout& layout) {
@@ -44,12 +44,12 @@ Index offsetOf(const std::vector<Index>& begin, const Strides& strides) {
 } // namespace
 
 LinearOpRef boundaryValues(const CommPtr& comm, const Layout& layout, TenonDataType type) {
-  return MemoryOp::mask("boundaryvalues", comm, layout, cellsOfRank(*comm, layout), type);
+  return MemoryOp::mask("boundaryvalues", comm, layout, elementsOfRank(*comm, layout), type);
 }
 
 BoundaryConstant::BoundaryConstant(const CommPtr& comm, const Layout& layout, TenonDataType type)
     : LinearOp(comm, boundaryScalar(ofValues(layout)), layout, type),
-      cells_(cellsOfRank(*comm, layout)) {}
+      elements_(elementsOfRank(*comm, layout)) {}
 
 void BoundaryConstant::doEnd(const Action& action) {
   const DTensor& x = *action.x;
@@ -62,7 +62,7 @@ void BoundaryConstant::doEnd(const Action& action) {
     const T alpha = static_cast<T>(action.alpha);
     const T* from = x.data<T>();
     T* to = y.mutableData<T>();
-    for (const auto& [begin, extent] : cells_) {
+    for (const auto& [begin, extent] : elements_) {
       const int rank = static_cast<int>(extent.size());
       if (action.sense == Sense::Forward)
         blockAxpby(y.context(), rank, extent.data(), alpha, from, kSame.data(), T(1),
@@ -118,9 +118,9 @@ void checkInside(const Box& box, const Box& memory, const char* name) {
         TENON_ERR_ARG,
         fmt::format("{} has {} dimensions, but the tensor has {}; pass one index per dimension",
                     name, box.size(), memory.size()));
-  cells(box); // throws if its extents cannot be counted
+  elements(box); // throws if its extents cannot be counted
   // An empty local array has no place where even an empty box could lie.
-  const bool holdsNothing = cells(memory) == 0 && cells(box) == 0;
+  const bool holdsNothing = elements(memory) == 0 && elements(box) == 0;
   for (std::size_t d = 0; d < box.size() && !holdsNothing; ++d)
     if (box[d].begin < 0 || box[d].end > memory[d].end)
       throw Error(TENON_ERR_ARG,
@@ -136,7 +136,7 @@ bool overlap(const Box& a, const Box& b) {
 }
 
 Box boxAt(const std::vector<Index>& begin, const Box& like) {
-  cells(like); // throws if its extents cannot be counted
+  elements(like); // throws if its extents cannot be counted
   Box box;
   for (std::size_t d = 0; d < begin.size(); ++d)
     // A place with another number of dimensions passes here; checkInside() reports it.
@@ -194,7 +194,7 @@ MemoryOp::MemoryOp(const char* name, CommPtr comm, const Layout& from, const Lay
                    TenonDataType type, std::vector<Term> terms)
     : LinearOp(std::move(comm), from, to, type), name_(name), terms_(std::move(terms)) {
   // Ranks may pass empty boxes, for which no kernel needs to run.
-  std::erase_if(terms_, [](const Term& term) { return cells(term.extent) == 0; });
+  std::erase_if(terms_, [](const Term& term) { return elements(term.extent) == 0; });
 }
 
 std::vector<MemoryOp::Term> MemoryOp::keep(const std::vector<Box>& boxes) {
@@ -254,9 +254,9 @@ Ref<MemoryOp> MemoryOp::move(CommPtr comm, const Layout& layout, const Box& a,
 }
 
 Ref<MemoryOp> MemoryOp::mask(const char* name, CommPtr comm, const Layout& layout,
-                             const std::vector<CellBox>& boxes, TenonDataType type) {
+                             const std::vector<ElementBox>& boxes, TenonDataType type) {
   std::vector<Term> terms;
-  for (const CellBox& box : boxes)
+  for (const ElementBox& box : boxes)
     terms.push_back({box.extent, box.begin, box.begin});
   return makeRef<MemoryOp>(name, std::move(comm), layout, layout, type, std::move(terms));
 }

@@ -9,7 +9,7 @@
 //     move     M_ab (x_c, x_a, x_b) -> (x_c, 0_a, x_a)         M_ab = K_a S_ab K_b, M_ab* = M_ba
 //
 // Each is a sum of terms E_t E_s^T that add a box s of x to a box t of y, so its adjoint is the
-// same list with s and t exchanged. Boxes count cells of the local array from 0; ranks may pass
+// same list with s and t exchanged. Boxes count elements of the local array from 0; ranks may pass
 // different ones, empty ones too.
 #pragma once
 
@@ -19,13 +19,13 @@
 namespace tenon {
 
 // The caller's part of a halo exchange. With E the extension into the layout G, zero in the
-// caller's cells, the filled array is
+// caller's elements, the filled array is
 //
-//     E x + M v        v in G, M the mask of the caller's cells: M = M*, local
-//     E x + M 1 c      c a number, held beside every part that has such cells
+//     E x + M v        v in G, M the mask of the caller's elements: M = M*, local
+//     E x + M 1 c      c a number, held beside every part that has such elements
 //
 // so the second term is added by apply(1, v, 1, g) after the halo exchange. Its adjoint gives v its
-// own cotangent: M g in G*, or the sum of the cells of M g, an addend of c's on each rank.
+// own cotangent: M g in G*, or the sum of the elements of M g, an addend of c's on each rank.
 
 // Makes M on a layout, of type "boundaryvalues". Throws TENON_ERR_LAYOUT if no side of the layout
 // is the caller's.
@@ -41,7 +41,7 @@ public:
 private:
   void doEnd(const Action& action) override;
 
-  std::vector<CellBox> cells_;
+  std::vector<ElementBox> elements_;
 };
 
 // Operators without communication whose range holds the same boxes as their domain: the identity
@@ -75,11 +75,11 @@ private:
 
 class MemoryOp final : public LinearOp {
 public:
-  // The arrays of `to` begin at cell `at` with those of `from`; the cells around are new.
+  // The arrays of `to` begin at element `at` with those of `from`; the elements around are new.
   static Ref<MemoryOp> allocate(CommPtr comm, const Layout& from, const Layout& to,
                                 const std::vector<Index>& at, TenonDataType type);
   static Ref<MemoryOp> clear(CommPtr comm, const Layout& layout, const Box& b, TenonDataType type);
-  // b begins at cell `to` and has the extents of a; they must not overlap.
+  // b begins at element `to` and has the extents of a; they must not overlap.
   static Ref<MemoryOp> add(CommPtr comm, const Layout& layout, const Box& a,
                            const std::vector<Index>& to, TenonDataType type);
   static Ref<MemoryOp> copy(CommPtr comm, const Layout& layout, const Box& a,
@@ -88,14 +88,14 @@ public:
                             const std::vector<Index>& to, TenonDataType type);
   // Keeps disjoint boxes and clears the rest; `name` lives as long as the program.
   static Ref<MemoryOp> mask(const char* name, CommPtr comm, const Layout& layout,
-                            const std::vector<CellBox>& boxes, TenonDataType type);
+                            const std::vector<ElementBox>& boxes, TenonDataType type);
 
   std::string_view type() const noexcept override { return name_; }
 
 private:
   struct Term {
     Shape extent;
-    std::vector<Index> from, to; // first cells in x and in y
+    std::vector<Index> from, to; // first elements in x and in y
   };
   template <class T, class... Args>
   friend Ref<T> makeRef(Args&&... args);

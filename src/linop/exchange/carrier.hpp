@@ -35,7 +35,7 @@ struct CarrierSetup {
   const CommPtr& comm;
   int tag;
   const Direction& direction;
-  Index cellBytes;
+  Index elementBytes;
   const CarrierPolicy& policy;
   const std::string& owner; // for messages
 };

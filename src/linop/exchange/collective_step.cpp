@@ -36,9 +36,9 @@ Region regionOf(const Shape& extent) {
   Region region;
   std::copy(extent.begin(), extent.end(), region.extent.begin());
   region.step.fill(1);
-  region.cells = 1;
+  region.elements = 1;
   for (Index width : extent)
-    region.cells *= width;
+    region.elements *= width;
   return region;
 }
 
@@ -132,17 +132,17 @@ void CollectiveStep::doEnd(const Action& action) {
 // for a staged wire is copied to the host, which waits for it, since MPI reads at once.
 const std::byte* CollectiveStep::packed(Wire& wire, const DTensor& x,
                                         std::span<const Region> regions, bool inPlace) {
-  const std::byte* cells = wire.cells();
-  std::byte* end = wire.cells();
+  const std::byte* elements = wire.elements();
+  std::byte* end = wire.elements();
   if (inPlace && x.isContiguous())
-    cells = static_cast<const std::byte*>(arrayOf(x));
+    elements = static_cast<const std::byte*>(arrayOf(x));
   else
     for (const Region& region : regions)
       end = packRegion(x, region, end, StoreWay::Cached);
   if (!wire.isStaged())
-    return cells;
+    return elements;
   wire.packed();
-  wire.send(0, cells, x.localElements() * cellBytes_, ready_);
+  wire.send(0, elements, x.localElements() * elementBytes_, ready_);
   ready_.synchronise();
   return wire.bytes();
 }
@@ -168,14 +168,14 @@ void CollectiveStep::unpack(Wire& wire, const Action& action, const std::byte* f
   if (y.localElements() == 0)
     return;
   if (wire.isStaged()) {
-    wire.receive(0, y.localElements() * cellBytes_);
+    wire.receive(0, y.localElements() * elementBytes_);
     wire.received();
-    from = wire.cells();
+    from = wire.elements();
   }
   for (const Region& region : regions) {
     combineRegion(action, region, packedView(from, region, y.rank()),
                   {.combine = Combine::Add, .beta = action.beta});
-    from += region.cells * cellBytes_;
+    from += region.elements * elementBytes_;
   }
   wire.unpacked();
 }
@@ -186,14 +186,15 @@ void CollectiveStep::unpackWhole(const Action& action, const std::byte* from) {
 }
 
 // The log counts what MPI is given, since what its algorithm then sends is not known.
-void CollectiveStep::count(Index cells) const {
-  if (cells > 0)
-    logMessage(cells * cellBytes_);
+void CollectiveStep::count(Index elements) const {
+  if (elements > 0)
+    logMessage(elements * elementBytes_);
 }
 
-void CollectiveStep::combine(Combine op, Index cells, const std::byte* from, std::byte* to) {
+void CollectiveStep::combine(Combine op, Index elements, const std::byte* from, std::byte* to) {
   visitDataType(domainType(), [&]<class T>(T) {
-    arrayCombine(*context_, op, cells, reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to));
+    arrayCombine(*context_, op, elements, reinterpret_cast<const T*>(from),
+                 reinterpret_cast<T*>(to));
   });
 }
 
@@ -214,16 +215,16 @@ void CollectiveStep::startScatterOfAddends(const std::byte* whole) {
                           arrivalCounts_.data(), arrivalOffsets_.data(), mpiType_, line_->mpi(),
                           &request_),
            "MPI_Ialltoallv");
-  count(pieces_.cells - counts_[me]);
-  combine(Combine::Copy, counts_[me], whole + offsets_[me] * cellBytes_,
-          parts + arrivalOffsets_[me] * cellBytes_);
+  count(pieces_.elements - counts_[me]);
+  combine(Combine::Copy, counts_[me], whole + offsets_[me] * elementBytes_,
+          parts + arrivalOffsets_[me] * elementBytes_);
 }
 
 // Adds in the order of coordinates, whichever addend came first: this fixes the bits of the sum.
 const std::byte* CollectiveStep::sumOfAddends() {
   std::byte* addends = wires_->parts.bytes();
   for (int c = 1; c < ranks_; ++c)
-    combine(Combine::Add, counts_[pieces_.coordinate], addends + arrivalOffsets_[c] * cellBytes_,
+    combine(Combine::Add, counts_[pieces_.coordinate], addends + arrivalOffsets_[c] * elementBytes_,
             addends);
   return addends;
 }
@@ -231,21 +232,21 @@ const std::byte* CollectiveStep::sumOfAddends() {
 // Sums in rounds: among the ranks that are left, each with an odd number gives its sum to the one
 // before it and is done. Who adds what depends on coordinates alone.
 void CollectiveStep::sumAlongTree() {
-  const int me = pieces_.coordinate, cells = static_cast<int>(pieces_.cells);
+  const int me = pieces_.coordinate, elements = static_cast<int>(pieces_.elements);
   std::byte *whole = wires_->whole.bytes(), *other = wires_->parts.bytes();
   for (int step = 1; step < ranks_; step *= 2) {
     if (me % (2 * step) != 0) {
-      checkMpi(MPI_Isend(whole, cells, mpiType_, me - step, kTag, line_->mpi(), &request_),
+      checkMpi(MPI_Isend(whole, elements, mpiType_, me - step, kTag, line_->mpi(), &request_),
                "MPI_Isend");
       wait(me - step);
-      return count(cells);
+      return count(elements);
     }
     if (me + step >= ranks_)
       continue;
-    checkMpi(MPI_Irecv(other, cells, mpiType_, me + step, kTag, line_->mpi(), &request_),
+    checkMpi(MPI_Irecv(other, elements, mpiType_, me + step, kTag, line_->mpi(), &request_),
              "MPI_Irecv");
     wait(me + step);
-    combine(Combine::Add, cells, other, whole);
+    combine(Combine::Add, elements, other, whole);
   }
 }
 
@@ -258,9 +259,9 @@ void CollectiveStep::gatherToRoot(const std::byte* piece) {
 }
 
 void CollectiveStep::spread(std::byte* whole) {
-  const int cells = static_cast<int>(pieces_.cells);
-  checkMpi(MPI_Ibcast(whole, cells, mpiType_, 0, line_->mpi(), &request_), "MPI_Ibcast");
-  count(pieces_.coordinate == 0 ? cells : 0);
+  const int elements = static_cast<int>(pieces_.elements);
+  checkMpi(MPI_Ibcast(whole, elements, mpiType_, 0, line_->mpi(), &request_), "MPI_Ibcast");
+  count(pieces_.coordinate == 0 ? elements : 0);
 }
 
 // Waits for the request. If that takes long, the rank at the coordinate is named, or without one
@@ -290,7 +291,7 @@ CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, Tenon
     : LinearOp(comm, step.from, step.to, type),
       line_(lineComm(*comm, step.from.grid(), step.axes, AxisUse::Library)),
       kind_(collectiveOf(step)), tree_(step.tree), pieces_(collectivePieces(step, comm->rank())),
-      ranks_(step.from.grid().extentOf(step.axes)), cellBytes_(dataTypeSize(type)),
+      ranks_(step.from.grid().extentOf(step.axes)), elementBytes_(dataTypeSize(type)),
       mpiType_(mpiType(type)) {
   if (!pieces_.takesPart)
     return;
@@ -314,7 +315,7 @@ CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, Tenon
   }
   // parts() holds the addends of the own piece from all ranks, or along a tree one whole array of
   // another rank.
-  mostAddends_ = std::max(pieces_.cells, static_cast<Index>(ranks_) * own);
+  mostAddends_ = std::max(pieces_.elements, static_cast<Index>(ranks_) * own);
   // The wires are made now, so that the first action allocates nothing.
   wires(space);
 }
@@ -323,8 +324,8 @@ CollectiveStep::Wires& CollectiveStep::wires(Space space) {
   return bySpace_.of(space, [&] {
     const KernelContextPtr context = contextOf(comm(), space);
     return std::unique_ptr<Wires>(
-        new Wires{.whole = {pieces_.cells * cellBytes_, title() + " whole", context},
-                  .parts = {mostAddends_ * cellBytes_, title() + " parts", context}});
+        new Wires{.whole = {pieces_.elements * elementBytes_, title() + " whole", context},
+                  .parts = {mostAddends_ * elementBytes_, title() + " parts", context}});
   });
 }
 

@@ -5,7 +5,7 @@
 //
 // Copies of a sum are equal bit by bit, also on ranks that sum the same addends in another line of
 // the grid. MPI promises neither for its own reductions, which may depend on a rank's place, so
-// they are not used: each cell is summed on one rank and then copied. Either every rank gets the
+// they are not used: each element is summed on one rank and then copied. Either every rank gets the
 // addends of its piece from all others at once and adds them in the order of their coordinates (so
 // the bits are those of the exchange along this axis), or short arrays are added along a binomial
 // tree of fixed order.
@@ -55,8 +55,8 @@ private:
   void unpack(Wire& wire, const Action& action, const std::byte* from,
               std::span<const Region> regions);
   void unpackWhole(const Action& action, const std::byte* from);
-  void count(Index cells) const;
-  void combine(Combine op, Index cells, const std::byte* from, std::byte* to);
+  void count(Index elements) const;
+  void combine(Combine op, Index elements, const std::byte* from, std::byte* to);
   void startAllGather(const std::byte* piece, std::byte* whole);
   void startScatterOfAddends(const std::byte* whole);
   const std::byte* sumOfAddends();
@@ -70,16 +70,16 @@ private:
   bool tree_;
   CollectivePieces pieces_;
   int ranks_;
-  Index cellBytes_;
+  Index elementBytes_;
   MPI_Datatype mpiType_;
   std::vector<Region> regions_;                     // of the whole, one after the other
   Region own_;                                      // the own piece, in an array of its own
   bool follow_ = false;                             // the regions, in a row-major array
   std::vector<int> peers_;                          // ranks by coordinate
-  std::vector<int> counts_, offsets_;               // of the pieces, in cells
+  std::vector<int> counts_, offsets_;               // of the pieces, in elements
   std::vector<int> toOthers_;                       // counts_, nothing for the rank itself
   std::vector<int> arrivalCounts_, arrivalOffsets_; // addends of the own piece, by coordinate
-  Index mostAddends_ = 0;                           // cells
+  Index mostAddends_ = 0;                           // elements
   PerSpace<Wires> bySpace_;
   Wires* wires_ = nullptr; // of the action in flight
   Event ready_;

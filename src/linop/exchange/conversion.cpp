@@ -49,7 +49,7 @@ void Conversion::applyMax(const DTensor& x, DTensor& y) {
 
 std::string sentText(int rank, const Traffic& sent, TenonDataType type, double seconds) {
   std::string text = fmt::format("rank {} sends {}, {} B", rank, counted(sent.messages, "message"),
-                                 sent.cells * dataTypeSize(type));
+                                 sent.elements * dataTypeSize(type));
   if (seconds > 0)
     text += fmt::format("; predicted {:.3g} us", 1e6 * seconds);
   return text;

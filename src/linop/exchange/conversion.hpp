@@ -37,7 +37,7 @@ public:
   void applyMax(const DTensor& x, DTensor& y);
 
 private:
-  // Where only halos are filled, folded or dropped, no cell is both read and written.
+  // Where only halos are filled, folded or dropped, no element is both read and written.
   bool worksInPlace(const Action& action) const override {
     return halosOnly_ && action.isPlain() && executor_.isInPlace(action);
   }

@@ -25,7 +25,7 @@ Index placeInArena(const DTensor& x, const SharedArena& arena) {
 
 std::optional<HostLane::Outgoing> HostLane::make(const CarrierSetup& setup, std::size_t part,
                                                  Index allBytes, std::string&) {
-  const Index bytes = setup.direction.packs[part].cells * setup.cellBytes;
+  const Index bytes = setup.direction.packs[part].elements * setup.elementBytes;
   const LaneShape shape(bytes);
   const int slots = shape.slotsOf(bytes, allBytes);
   auto lane = std::make_unique<SendLane>(setup.comm->arena(), bytes, slots, setup.owner);
@@ -109,7 +109,8 @@ void LaneCarrier::receiveByLane(Incoming& in, const Action& action, Interval chu
   if (in.place.array != kPacked) {
     const std::byte* array = comm_->arena()->at(part.peer, in.place.array);
     part.visit(chunks, [&](const Region& from, const Region& to) {
-      combineRegion(action, to, viewOf(array, in.place.strides, from, rank, cellBytes_), meeting);
+      combineRegion(action, to, viewOf(array, in.place.strides, from, rank, elementBytes_),
+                    meeting);
     });
     if (chunks.end == part.chunks.count())
       in.lane.release();

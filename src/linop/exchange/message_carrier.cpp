@@ -34,9 +34,10 @@ bool redirect(Message& message, const std::vector<Region>& regions, const DTenso
 
 MessageCarrier::MessageCarrier(const CarrierSetup& setup, std::vector<std::size_t> sends,
                                std::vector<std::size_t> receives)
-    : comm_(setup.comm), tag_(setup.tag), direction_(setup.direction), cellBytes_(setup.cellBytes),
-      streams_(setup.policy.stores != StoreWay::Cached), packs_(std::move(sends)),
-      unpacks_(std::move(receives)), sends_(messagesOf(packs_, direction_.packs)),
+    : comm_(setup.comm), tag_(setup.tag), direction_(setup.direction),
+      elementBytes_(setup.elementBytes), streams_(setup.policy.stores != StoreWay::Cached),
+      packs_(std::move(sends)), unpacks_(std::move(receives)),
+      sends_(messagesOf(packs_, direction_.packs)),
       receives_(messagesOf(unpacks_, direction_.unpacks)), next_(unpacks_.size()),
       messageOf_(direction_.unpacks.size(), -1) {
   for (std::size_t i = 0; i < unpacks_.size(); ++i)
@@ -47,7 +48,7 @@ std::vector<Message> MessageCarrier::messagesOf(const std::vector<std::size_t>& 
                                                 const std::vector<Part>& parts) const {
   std::vector<Message> messages;
   for (std::size_t i : numbers)
-    messages.push_back({parts[i].peer, nullptr, parts[i].cells * cellBytes_});
+    messages.push_back({parts[i].peer, nullptr, parts[i].elements * elementBytes_});
   return messages;
 }
 
@@ -133,10 +134,11 @@ void MessageCarrier::pack(const Action& action, std::size_t message) {
   // A small message is read by MPI while it is still in the cache; a large one would only push
   // other data out.
   const bool streams = streams_ && bytes >= kLargePart && !sendWire_->isOnDevice();
-  // A message has the same place among the cells as among the bytes.
-  std::byte* cells = sendWire_->cells() + (data - sendWire_->bytes());
+  // A message has the same place among the elements as among the bytes.
+  std::byte* elements = sendWire_->elements() + (data - sendWire_->bytes());
   for (const Region& region : direction_.packs[packs_[message]].from)
-    cells = packRegion(*action.x, region, cells, streams ? StoreWay::Streaming : StoreWay::Cached);
+    elements =
+        packRegion(*action.x, region, elements, streams ? StoreWay::Streaming : StoreWay::Cached);
 }
 
 void MessageCarrier::queueCopies() {
@@ -144,7 +146,7 @@ void MessageCarrier::queueCopies() {
   for (Departure& departure : departures_) {
     const Message piece = round_->exchange->pieceOfSend(departure.message, departure.piece);
     const Index begin = piece.data - sendWire_->bytes();
-    sendWire_->send(begin, sendWire_->cells() + begin, piece.bytes, departure.ready);
+    sendWire_->send(begin, sendWire_->elements() + begin, piece.bytes, departure.ready);
   }
 }
 
@@ -172,7 +174,7 @@ void MessageCarrier::sendRest() {
     comm_->remove(*this);
 }
 
-// Each piece is copied to the cells while the next is still waited for.
+// Each piece is copied to the elements while the next is still waited for.
 void MessageCarrier::fetch(int message) {
   Exchange& exchange = *round_->exchange;
   for (int n = 0; n < exchange.piecesOfReceive(message); ++n) {
@@ -181,7 +183,7 @@ void MessageCarrier::fetch(int message) {
     receiveWire_->receive(piece.data - receiveWire_->bytes(), piece.bytes);
   }
   receiveWire_->received();
-  next_[message] = receiveWire_->cells() + (receives_[message].data - receiveWire_->bytes());
+  next_[message] = receiveWire_->elements() + (receives_[message].data - receiveWire_->bytes());
 }
 
 void MessageCarrier::receive(const Action& action, std::size_t part, Interval chunks,
@@ -198,7 +200,7 @@ void MessageCarrier::receive(const Action& action, std::size_t part, Interval ch
 void MessageCarrier::end(const Action&) {
   sendRest();
   round_->exchange->waitSends();
-  // Kernels may read the cells even after this call; the next action waits for them.
+  // Kernels may read the elements even after this call; the next action waits for them.
   receiveWire_->unpacked();
 }
 

@@ -78,7 +78,7 @@ private:
   CommPtr comm_;
   int tag_;
   const Direction& direction_;
-  Index cellBytes_;
+  Index elementBytes_;
   bool streams_;
   std::vector<std::size_t> packs_, unpacks_; // of the messages, as numbers of parts
   std::vector<Message> sends_, receives_;    // in the buffers

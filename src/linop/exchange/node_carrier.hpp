@@ -116,7 +116,7 @@ protected:
 
   explicit NodeCarrier(const CarrierSetup& setup)
       : comm_(setup.comm), tag_(setup.tag), direction_(setup.direction),
-        cellBytes_(setup.cellBytes), owner_(setup.owner), announcements_(comm_, tag_),
+        elementBytes_(setup.elementBytes), owner_(setup.owner), announcements_(comm_, tag_),
         outgoing_(makeLanes(setup)), laneOf_(direction_.unpacks.size(), -1),
         messages_(setup, sendsByMessage(), direction_.others(direction_.unpacks, [this](int peer) {
           return !isOnNode(peer);
@@ -128,7 +128,7 @@ protected:
                              const Meeting& meeting) = 0;
   virtual void endLanes(const Action& action) = 0;
 
-  Index bytesOf(const Part& part) const noexcept { return part.cells * cellBytes_; }
+  Index bytesOf(const Part& part) const noexcept { return part.elements * elementBytes_; }
   const Part& partOf(const Outgoing& out) const { return direction_.packs[out.part]; }
   const Part& partOf(const Incoming& in) const { return direction_.unpacks[in.part]; }
   bool hasMessages() const { return messages_.sendBytes() + messages_.receiveBytes() > 0; }
@@ -145,7 +145,7 @@ protected:
   CommPtr comm_;
   int tag_;
   const Direction& direction_;
-  Index cellBytes_;
+  Index elementBytes_;
   std::string owner_, whyNoLane_;
   Announcements<typename Lane::Address> announcements_;
   std::vector<Outgoing> outgoing_;
@@ -202,7 +202,7 @@ private:
       laneOf_[i] = static_cast<int>(incoming_.size());
       incoming_.push_back(Lane::open(*comm_, i, part.peer, address, bytesOf(part)));
     }
-    late_.open({comm_, tag_, direction_, cellBytes_, {}, owner_}, late, action, reach_);
+    late_.open({comm_, tag_, direction_, elementBytes_, {}, owner_}, late, action, reach_);
     announcements_.waitUntilRead();
   }
 

@@ -12,24 +12,24 @@ namespace tenon {
 
 namespace {
 
-std::vector<Region> regionsOf(const std::vector<CellBox>& boxes) {
+std::vector<Region> regionsOf(const std::vector<ElementBox>& boxes) {
   std::vector<Region> regions;
-  for (const CellBox& box : boxes) {
+  for (const ElementBox& box : boxes) {
     Region& region = regions.emplace_back();
     std::copy(box.begin.begin(), box.begin.end(), region.begin.begin());
     std::copy(box.extent.begin(), box.extent.end(), region.extent.begin());
     region.step.fill(1);
-    region.cells = cells(box.extent);
+    region.elements = elements(box.extent);
   }
   return regions;
 }
 
 std::vector<Part> partsOf(const std::vector<Transfer>& transfers, bool transposed, int rank,
-                          Index cellBytes) {
+                          Index elementBytes) {
   std::vector<Part> parts;
   for (const Transfer& transfer : transfers) {
     std::vector<Region> sources, targets;
-    for (const CellBlock& block : transfer.blocks) {
+    for (const ElementBlock& block : transfer.blocks) {
       Region source, target;
       for (std::size_t d = 0; d < block.extent.size(); ++d) {
         source.extent[d] = target.extent[d] = block.extent[d];
@@ -38,7 +38,7 @@ std::vector<Part> partsOf(const std::vector<Transfer>& transfers, bool transpose
         target.begin[d] = block.targetBegin[d];
         target.step[d] = block.targetStep[d];
       }
-      source.cells = target.cells = cells(block.extent);
+      source.elements = target.elements = elements(block.extent);
       sources.push_back(source);
       targets.push_back(target);
     }
@@ -46,10 +46,11 @@ std::vector<Part> partsOf(const std::vector<Transfer>& transfers, bool transpose
       sources.swap(targets);
     // A chunk is what fits into a slot of a lane, for messages too: so sums proceed in the same
     // steps by any carrier.
-    const Index chunkCells = LaneShape(transfer.cells * cellBytes).dataBytes / cellBytes;
-    Chunks chunks(sources, rank, chunkCells);
-    parts.push_back(
-        {transfer.peer, transfer.cells, std::move(sources), std::move(targets), std::move(chunks)});
+    const Index chunkElements =
+        LaneShape(transfer.elements * elementBytes).dataBytes / elementBytes;
+    Chunks chunks(sources, rank, chunkElements);
+    parts.push_back({transfer.peer, transfer.elements, std::move(sources), std::move(targets),
+                     std::move(chunks)});
   }
   return parts;
 }
@@ -64,12 +65,13 @@ bool haveSameTarget(const std::vector<Part>& parts) {
 
 // The transpose packs what the forward direction receives, and the elements to which nobody
 // contributes are then those of the source.
-Direction makeDirection(const Schedule& schedule, bool forward, int rank, Index cellBytes) {
+Direction makeDirection(const Schedule& schedule, bool forward, int rank, Index elementBytes) {
   const int dims = static_cast<int>(schedule.sourceExtent.size());
   const Gaps& gaps = forward ? schedule.targetGaps : schedule.sourceGaps;
   Direction direction{
-      .packs = partsOf(forward ? schedule.sends : schedule.receives, !forward, dims, cellBytes),
-      .unpacks = partsOf(forward ? schedule.receives : schedule.sends, !forward, dims, cellBytes),
+      .packs = partsOf(forward ? schedule.sends : schedule.receives, !forward, dims, elementBytes),
+      .unpacks =
+          partsOf(forward ? schedule.receives : schedule.sends, !forward, dims, elementBytes),
       .zeros = regionsOf(gaps.zeros),
       .callers = regionsOf(gaps.callers),
       .rank = rank,
@@ -80,33 +82,33 @@ Direction makeDirection(const Schedule& schedule, bool forward, int rank, Index 
   // it.
   direction.coversTarget =
       !parts.empty() && parts[0].to.size() == 1 &&
-      parts[0].cells == cells(forward ? schedule.targetExtent : schedule.sourceExtent);
+      parts[0].elements == elements(forward ? schedule.targetExtent : schedule.sourceExtent);
   return direction;
 }
 
-Chunks::Chunks(const std::vector<Region>& regions, int rank, Index mostCells) : first_{0} {
-  Index cells = 0;
+Chunks::Chunks(const std::vector<Region>& regions, int rank, Index mostElements) : first_{0} {
+  Index elements = 0;
   for (const Region& region : regions)
-    cells += region.cells;
+    elements += region.elements;
   // A small part is one chunk, of however many regions it consists.
-  if (cells <= mostCells) {
+  if (elements <= mostElements) {
     first_.push_back(1);
     return;
   }
   for (const Region& region : regions) {
-    cuts_.push_back(cutOf(region, rank, mostCells));
+    cuts_.push_back(cutOf(region, rank, mostElements));
     first_.push_back(first_.back() + pieces(region, cuts_.back()));
   }
 }
 
-Chunks::Cut Chunks::cutOf(const Region& region, int rank, Index mostCells) {
+Chunks::Cut Chunks::cutOf(const Region& region, int rank, Index mostElements) {
   // Dimensions are taken whole from the innermost outwards, as long as a piece holds them: its
   // elements then lie in long runs.
-  Index inner = 1; // cells of one index of the dimension
+  Index inner = 1; // elements of one index of the dimension
   int d = rank - 1;
-  while (d > 0 && inner * region.extent[d] <= mostCells)
+  while (d > 0 && inner * region.extent[d] <= mostElements)
     inner *= region.extent[d--];
-  return {.dim = d, .rows = std::clamp(mostCells / inner, Index(1), region.extent[d])};
+  return {.dim = d, .rows = std::clamp(mostElements / inner, Index(1), region.extent[d])};
 }
 
 // Each index of the dimensions before the cut one begins new pieces.
@@ -122,7 +124,7 @@ Region Chunks::pieceOf(const Region& region, const Cut& cut, Index piece) {
   Region result = region;
   const auto narrow = [&](int d, Index at, Index extent) {
     result.begin[d] = region.begin[d] + at * region.step[d];
-    result.cells = result.cells / region.extent[d] * extent;
+    result.elements = result.elements / region.extent[d] * extent;
     result.extent[d] = extent;
   };
   const Index perRow = (region.extent[cut.dim] + cut.rows - 1) / cut.rows;

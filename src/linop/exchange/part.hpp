@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What one rank gives another, as boxes of cells in the arrays of both: whole, or in chunks of a
+// What one rank gives another, as boxes of elements in the arrays of both: whole, or in chunks of a
 // bounded size, which both ranks find alike.
 #pragma once
 
@@ -11,19 +11,19 @@
 
 namespace tenon {
 
-// One box of cells in a local array.
+// One box of elements in a local array.
 struct Region {
   std::array<Index, kMaxRank> extent{}, begin{}, step{};
-  Index cells = 0;
+  Index elements = 0;
 
   bool operator==(const Region&) const = default;
 };
 
-// Cuts a list of regions. If they have at most mostCells elements together, they are one chunk.
+// Cuts a list of regions. If they have at most mostElements elements together, they are one chunk.
 // Otherwise they are cut one by one, along the outermost dimension that gives pieces of that size.
 class Chunks {
 public:
-  Chunks(const std::vector<Region>& regions, int rank, Index mostCells);
+  Chunks(const std::vector<Region>& regions, int rank, Index mostElements);
 
   Index count() const noexcept { return first_.back(); }
   Interval all() const noexcept { return {0, count()}; }
@@ -49,7 +49,7 @@ private:
     int dim = 0;
     Index rows = 1;
   };
-  static Cut cutOf(const Region& region, int rank, Index mostCells);
+  static Cut cutOf(const Region& region, int rank, Index mostElements);
   static Index pieces(const Region& region, const Cut& cut);
   static Region pieceOf(const Region& region, const Cut& cut, Index piece);
 
@@ -59,7 +59,7 @@ private:
 
 struct Part {
   int peer = -1;
-  Index cells = 0;
+  Index elements = 0;
   std::vector<Region> from, to;
   Chunks chunks;
 
@@ -72,11 +72,11 @@ struct Part {
 // One direction of a schedule on a rank: from its source to its target, or back in the transpose.
 struct Direction {
   std::vector<Part> packs, unpacks;   // the rank's own part is in both
-  std::vector<Region> zeros, callers; // target cells that nobody contributes to
+  std::vector<Region> zeros, callers; // target elements that nobody contributes to
   int rank = -1;                      // this one, whose own part stays where it is
-  bool sums = false;                  // target cells may get several addends; else at most one
-  bool sameTarget = false;            // all parts are added to one box of cells
-  bool coversTarget = false;          // the first part brings each target cell a value
+  bool sums = false;                  // target elements may get several addends; else at most one
+  bool sameTarget = false;            // all parts are added to one box of elements
+  bool coversTarget = false;          // the first part brings each target element a value
 
   bool isOwn(const Part& part) const noexcept { return part.peer == rank; }
   // The numbers of the parts of other ranks for which is(peer) holds.
@@ -90,6 +90,6 @@ struct Direction {
   }
 };
 
-Direction makeDirection(const Schedule& schedule, bool forward, int rank, Index cellBytes);
+Direction makeDirection(const Schedule& schedule, bool forward, int rank, Index elementBytes);
 
 } // namespace tenon

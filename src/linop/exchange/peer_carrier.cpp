@@ -14,7 +14,7 @@ namespace tenon {
 // Where auto finds no room for a lane, the part goes as a message.
 std::optional<DeviceLane::Outgoing> DeviceLane::make(const CarrierSetup& setup, std::size_t part,
                                                      Index, std::string& whyNot) {
-  const Index bytes = setup.direction.packs[part].cells * setup.cellBytes;
+  const Index bytes = setup.direction.packs[part].elements * setup.elementBytes;
   try {
     return Outgoing{part, SendDeviceLane(*setup.comm, bytes, setup.owner)};
   } catch (const Error& error) {
@@ -93,9 +93,9 @@ void PeerCarrier::advance() {
 }
 
 void PeerCarrier::pack(Outgoing& out) {
-  std::byte* cells = out.lane.data();
+  std::byte* elements = out.lane.data();
   for (const Region& region : partOf(out).from)
-    cells = packRegion(*x_, region, cells, StoreWay::Cached);
+    elements = packRegion(*x_, region, elements, StoreWay::Cached);
   context_->stream().record(out.packed);
   ++packed_;
 }

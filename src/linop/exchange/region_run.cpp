@@ -72,14 +72,14 @@ RegionView targetOf(DTensor& y, const Region& region) {
 }
 
 template <class T>
-T* cellsOf(const RegionView& view) {
+T* elementsOf(const RegionView& view) {
   return const_cast<T*>(reinterpret_cast<const T*>(view.first));
 }
 
 } // namespace
 
 RegionView viewOf(const void* array, const Strides& strides, const Region& region, int rank,
-                  Index cellBytes) {
+                  Index elementBytes) {
   // Offsets are counted in elements until the end, since strides are; a step of -1 runs backwards.
   Index offset = 0;
   RegionView view{.first = nullptr, .steps = {}};
@@ -87,7 +87,7 @@ RegionView viewOf(const void* array, const Strides& strides, const Region& regio
     offset += region.begin[d] * strides[d];
     view.steps[d] = region.step[d] * strides[d];
   }
-  view.first = static_cast<const std::byte*>(array) + offset * cellBytes;
+  view.first = static_cast<const std::byte*>(array) + offset * elementBytes;
   return view;
 }
 
@@ -95,8 +95,8 @@ RegionView viewOf(const DTensor& x, const Region& region) {
   return viewOf(arrayOf(x), x.strides(), region, x.rank(), dataTypeSize(x.dataType()));
 }
 
-RegionView packedView(const std::byte* cells, const Region& region, int rank) {
-  RegionView view{.first = cells, .steps = {}};
+RegionView packedView(const std::byte* elements, const Region& region, int rank) {
+  RegionView view{.first = elements, .steps = {}};
   Index stride = 1;
   for (int d = rank - 1; d >= 0; --d) {
     view.steps[d] = stride;
@@ -111,44 +111,44 @@ void combineRegion(const Action& action, const Region& to, const RegionView& fro
   visitDataType(y.dataType(), [&]<class T>(T) {
     const RegionView target = targetOf<T>(y, to);
     if (meeting.combine == Combine::Max)
-      blockCombine(y.context(), Combine::Max, y.rank(), to.extent.data(), cellsOf<const T>(from),
-                   from.steps.data(), cellsOf<T>(target), target.steps.data());
+      blockCombine(y.context(), Combine::Max, y.rank(), to.extent.data(), elementsOf<const T>(from),
+                   from.steps.data(), elementsOf<T>(target), target.steps.data());
     else
       blockAxpby(y.context(), y.rank(), to.extent.data(), static_cast<T>(action.alpha),
-                 cellsOf<const T>(from), from.steps.data(), static_cast<T>(meeting.beta),
-                 cellsOf<T>(target), target.steps.data());
+                 elementsOf<const T>(from), from.steps.data(), static_cast<T>(meeting.beta),
+                 elementsOf<T>(target), target.steps.data());
   });
 }
 
 const std::byte* combineChunks(const Action& action, const Part& part, Interval chunks,
-                               const std::byte* cells, const Meeting& meeting) {
+                               const std::byte* elements, const Meeting& meeting) {
   const DTensor& y = *action.y;
   part.visit(chunks, [&](const Region&, const Region& to) {
-    combineRegion(action, to, packedView(cells, to, y.rank()), meeting);
-    cells += to.cells * dataTypeSize(y.dataType());
+    combineRegion(action, to, packedView(elements, to, y.rank()), meeting);
+    elements += to.elements * dataTypeSize(y.dataType());
   });
-  return cells;
+  return elements;
 }
 
-std::byte* packRegion(const DTensor& x, const Region& region, std::byte* cells, StoreWay way) {
-  const RegionView source = viewOf(x, region), target = packedView(cells, region, x.rank());
+std::byte* packRegion(const DTensor& x, const Region& region, std::byte* elements, StoreWay way) {
+  const RegionView source = viewOf(x, region), target = packedView(elements, region, x.rank());
   visitDataType(x.dataType(), [&]<class T>(T) {
     if (way == StoreWay::Streaming)
-      blockStream(x.context(), x.rank(), region.extent.data(), cellsOf<const T>(source),
-                  source.steps.data(), cellsOf<T>(target));
+      blockStream(x.context(), x.rank(), region.extent.data(), elementsOf<const T>(source),
+                  source.steps.data(), elementsOf<T>(target));
     else
       blockCombine(x.context(), Combine::Copy, x.rank(), region.extent.data(),
-                   cellsOf<const T>(source), source.steps.data(), cellsOf<T>(target),
+                   elementsOf<const T>(source), source.steps.data(), elementsOf<T>(target),
                    target.steps.data());
   });
-  return cells + region.cells * dataTypeSize(x.dataType());
+  return elements + region.elements * dataTypeSize(x.dataType());
 }
 
 void scaleRegion(double factor, const Region& region, DTensor& y) {
   visitDataType(y.dataType(), [&]<class T>(T) {
     const RegionView target = targetOf<T>(y, region);
     blockScale(y.context(), y.rank(), region.extent.data(), static_cast<T>(factor),
-               cellsOf<T>(target), target.steps.data());
+               elementsOf<T>(target), target.steps.data());
   });
 }
 

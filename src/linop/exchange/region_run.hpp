@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Regions of cells packed, scaled, or combined with a target: y <- alpha x + beta y. Cells are
+// Regions of elements packed, scaled, or combined with a target: y <- alpha x + beta y. Elements are
 // those of the arrays' data type.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace tenon {
 
-// How cells that another core reads next are stored: through the caches of this core or past them.
+// How elements that another core reads next are stored: through the caches of this core or past them.
 //
 // Cores that share a cache hand lines to each other in it, which is several times as fast as by way
 // of memory; between cores that share none it is several times as slow. Where a rank's core is, and
@@ -81,19 +81,19 @@ private:
   int interval_ = kFirstInterval, untilTrial_ = kFirstInterval;
 };
 
-// Cells seen through a region: where the first lies, and their distances in cells.
+// Elements seen through a region: where the first lies, and their distances in elements.
 struct RegionView {
   const std::byte* first;
   std::array<Index, kMaxRank> steps;
 };
 RegionView viewOf(const void* array, const Strides& strides, const Region& region, int rank,
-                  Index cellBytes);
+                  Index elementBytes);
 // The view of a region in the array of x.
 RegionView viewOf(const DTensor& x, const Region& region);
 // The view of a region whose elements lie one after the other.
-RegionView packedView(const std::byte* cells, const Region& region, int rank);
+RegionView packedView(const std::byte* elements, const Region& region, int rank);
 
-// How contributions meet the target: the first to a cell brings beta, the others are combined.
+// How contributions meet the target: the first to an element brings beta, the others are combined.
 struct Meeting {
   Combine combine = Combine::Add;
   double beta = 0;
@@ -103,10 +103,10 @@ void combineRegion(const Action& action, const Region& to, const RegionView& fro
 
 // Combines these chunks of a part, whose elements lie one after the other; returns their end.
 const std::byte* combineChunks(const Action& action, const Part& part, Interval chunks,
-                               const std::byte* cells, const Meeting& meeting);
+                               const std::byte* elements, const Meeting& meeting);
 
 // Copies the region's elements to one place, one after the other; returns their end.
-std::byte* packRegion(const DTensor& x, const Region& region, std::byte* cells, StoreWay way);
+std::byte* packRegion(const DTensor& x, const Region& region, std::byte* elements, StoreWay way);
 
 // y <- factor y in the region; a factor of 0 never reads y.
 void scaleRegion(double factor, const Region& region, DTensor& y);

@@ -15,7 +15,7 @@ namespace tenon {
 namespace {
 
 // Whether the two regions, each seen in its array, are the same memory.
-bool sameCells(const Region& from, const DTensor& x, const Region& to, const DTensor& y) {
+bool sameElements(const Region& from, const DTensor& x, const Region& to, const DTensor& y) {
   const RegionView source = viewOf(x, from), target = viewOf(y, to);
   for (int d = 0; d < x.rank(); ++d)
     if (from.extent[d] > 1 && source.steps[d] != target.steps[d])
@@ -30,7 +30,7 @@ const Region* keptRegion(const Direction& direction, const Action& action) {
     return nullptr;
   for (const Part& part : direction.unpacks)
     for (std::size_t i = 0; direction.isOwn(part) && i < part.to.size(); ++i)
-      if (sameCells(part.from[i], *action.x, part.to[i], *action.y))
+      if (sameElements(part.from[i], *action.x, part.to[i], *action.y))
         return &part.to[i];
   return nullptr;
 }
@@ -94,16 +94,16 @@ ScheduleExecutor::Carriage::Carriage(const ScheduleExecutor& of, Space space)
 ScheduleExecutor::ScheduleExecutor(const CommPtr& comm, const Schedule& schedule,
                                    TenonDataType type, const std::string& owner,
                                    const CarrierPolicy& policy)
-    : comm_(comm), tag_(comm->nextTag()), cellBytes_(dataTypeSize(type)), owner_(owner),
+    : comm_(comm), tag_(comm->nextTag()), elementBytes_(dataTypeSize(type)), owner_(owner),
       policy_(policy) {
   for (const Sense sense : {Sense::Forward, Sense::Adjoint})
     directions_[static_cast<std::size_t>(sense)] =
-        makeDirection(schedule, sense == Sense::Forward, comm->rank(), cellBytes_);
+        makeDirection(schedule, sense == Sense::Forward, comm->rank(), elementBytes_);
   carriage(policy.space);
 }
 
 std::unique_ptr<Carrier> ScheduleExecutor::makeCarrierFor(Sense sense, Space space) const {
-  return makeCarrier({comm_, tag_, directionOf(sense), cellBytes_, policy_, owner_}, space);
+  return makeCarrier({comm_, tag_, directionOf(sense), elementBytes_, policy_, owner_}, space);
 }
 
 Wire::Reach ScheduleExecutor::reachIn(Space space) const {

@@ -6,8 +6,8 @@
 // has where. begin() sends, end() receives and combines; the rank's own part is read from x at the
 // end.
 //
-// In place, x and y lie in one array, such that a cell that the rank keeps has one address in both:
-// it is left alone, and counts as the first contribution. So is a cell whose value is the caller's.
+// In place, x and y lie in one array, such that an element that the rank keeps has one address in both:
+// it is left alone, and counts as the first contribution. So is an element whose value is the caller's.
 #pragma once
 
 #include "linop/exchange/carrier.hpp"
@@ -25,8 +25,8 @@ public:
   ScheduleExecutor& operator=(const ScheduleExecutor&) = delete;
 
   void begin(const Action& action);
-  // With Combine::Max, for plain actions, cells that several ranks contribute to get the largest
-  // value instead of the sum; every target cell must then be contributed to.
+  // With Combine::Max, for plain actions, elements that several ranks contribute to get the largest
+  // value instead of the sum; every target element must then be contributed to.
   void end(const Action& action, Combine combine = Combine::Add);
 
   // Whether x and y of the action lie in one array, as described above.
@@ -70,7 +70,7 @@ private:
 
   CommPtr comm_;
   int tag_;
-  Index cellBytes_;
+  Index elementBytes_;
   std::string owner_;
   CarrierPolicy policy_;
   std::array<Direction, 2> directions_; // by sense

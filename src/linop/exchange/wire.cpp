@@ -18,7 +18,7 @@ std::shared_ptr<MemorySource> memoryFor(const KernelContext& context, Wire::Reac
 
 Wire::Wire(Index bytes, const std::string& label, KernelContextPtr context, Reach reach)
     : context_(std::move(context)), isStaged_(isOnDevice() && reach == Reach::Host),
-      cells_(bytes, label, memoryFor(*context_, reach)) {
+      elements_(bytes, label, memoryFor(*context_, reach)) {
   if (isStaged())
     staging_ = Buffer(bytes, label + " on the host", Device::get().pinned());
   // The memory of a pool is there once the stream has come so far: the first copy waits for it as
@@ -42,7 +42,7 @@ void Wire::packed() {
   context_->transfers().wait(packed_);
 }
 
-// Without a copy the event stands behind the kernels that pack: MPI reads the cells themselves.
+// Without a copy the event stands behind the kernels that pack: MPI reads the elements themselves.
 void Wire::send(Index begin, const void* from, Index bytes, Event& ready) {
   if (!isStaged()) {
     context_->stream().record(ready);
@@ -54,7 +54,7 @@ void Wire::send(Index begin, const void* from, Index bytes, Event& ready) {
 }
 
 // MPI may write once nobody reads any more: with staging the copies out of the bytes must be over,
-// else the kernels that unpack the cells. Copies into the cells wait for those kernels on their
+// else the kernels that unpack the elements. Copies into the elements wait for those kernels on their
 // stream, not on the host.
 void Wire::open() {
   if (isOnDevice())
@@ -66,7 +66,7 @@ void Wire::open() {
 void Wire::receive(Index begin, Index bytes) {
   if (!isStaged())
     return;
-  Device::get().copy(cells() + begin, staging_.data<std::byte>() + begin, bytes,
+  Device::get().copy(elements() + begin, staging_.data<std::byte>() + begin, bytes,
                      context_->transfers());
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A buffer of messages in two places: its cells, where kernels pack and unpack, and its bytes,
+// A buffer of messages in two places: its elements, where kernels pack and unpack, and its bytes,
 // which MPI reads and writes. On the host they are one, and with an MPI library that reaches the
 // device also there. Otherwise the bytes of arrays on the device are pinned memory of the host.
 //
-// On the device the host only queues: kernels on the stream of the context, copies between cells
+// On the device the host only queues: kernels on the stream of the context, copies between elements
 // and bytes on a stream of their own, so that they run beside kernels that are queued between
 // sending and receiving.
 #pragma once
@@ -54,34 +54,34 @@ public:
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
-  std::byte* cells() noexcept { return cells_.data<std::byte>(); }
-  std::byte* bytes() noexcept { return isStaged() ? staging_.data<std::byte>() : cells(); }
-  // Whether kernels work on the cells while the host goes on, so that the calls below are needed.
+  std::byte* elements() noexcept { return elements_.data<std::byte>(); }
+  std::byte* bytes() noexcept { return isStaged() ? staging_.data<std::byte>() : elements(); }
+  // Whether kernels work on the elements while the host goes on, so that the calls below are needed.
   bool isOnDevice() const noexcept { return context_->space() == Space::Device; }
-  // Whether cells and bytes are apart.
+  // Whether elements and bytes are apart.
   bool isStaged() const noexcept { return isStaged_; }
   // A message travels in pieces of so many bytes, and those of a staged one are copied while others
   // travel.
   Index pieceBytes() const noexcept {
     return isStaged() ? kStagedPieceBytes : Exchange::kMostPieceBytes;
   }
-  Index heldBytes() const noexcept { return cells_.bytes() + staging_.bytes(); }
+  Index heldBytes() const noexcept { return elements_.bytes() + staging_.bytes(); }
 
   // Makes the copies of the calls of send() that follow wait for the kernels that have been called
   // until now. The host waits until no copy reads the bytes, which may hold what was received
   // before.
   void packed();
-  // Copies cells from `from`, in the space of the kernels, to the bytes from `begin` on. MPI may
+  // Copies elements from `from`, in the space of the kernels, to the bytes from `begin` on. MPI may
   // have them once the event is passed.
   void send(Index begin, const void* from, Index bytes, Event& ready);
 
   // Lets MPI write the bytes from now on, for which the host waits.
   void open();
-  // Copies the bytes from `begin` on to the same place among the cells.
+  // Copies the bytes from `begin` on to the same place among the elements.
   void receive(Index begin, Index bytes);
   // Makes the kernels that are called from now on wait for these copies.
   void received();
-  // Says that the kernels that read the cells have been called.
+  // Says that the kernels that read the elements have been called.
   void unpacked();
 
 private:
@@ -89,7 +89,7 @@ private:
 
   KernelContextPtr context_;
   bool isStaged_;
-  Buffer cells_, staging_;
+  Buffer elements_, staging_;
   Event packed_, received_, free_;
 };
 

@@ -48,7 +48,7 @@ struct DeclaredNetwork {
   std::vector<DeclaredMove> moves;
   std::vector<DeclaredMove> reads = {}; // moves of the network's input, from -1
   DeclaredMove result = {};             // the move of the network's output, to -1
-  Index cellBytes = 4;                  // the size of an element
+  Index elementBytes = 4;               // the size of an element
 };
 
 // The network of a table. Throws TENON_ERR_SUPPORT naming a layer that no declaration of the

@@ -20,17 +20,17 @@ double rowsOf(const Box& output, const KernelWork& work) {
 }
 
 KernelCost costAt(int position, const Declaration& layer, const Form& form, bool hasCotangent,
-                  Index cellBytes, const KernelRates& rates) {
+                  Index elementBytes, const KernelRates& rates) {
   const Work work = layer.work(form, position);
-  const KernelCells cells = kernelCells(form, position);
-  const double each = double(cellBytes);
+  const KernelElements elements = kernelElements(form, position);
+  const double each = double(elementBytes);
   const Box output = form.output.box(position);
   // The gradients of the parameters and the cotangent of the input are a product each, and each
   // gathers the columns.
   const int products = (form.parameters.empty() ? 0 : 1) + (hasCotangent ? 1 : 0);
   KernelCost cost;
   cost.apply = {.flops = work.forward,
-                .bytes = each * (cells.inputs + cells.parameters + cells.output),
+                .bytes = each * (elements.inputs + elements.parameters + elements.output),
                 .columns = work.columns};
   cost.apply.rows = rowsOf(output, cost.apply);
   // Both products read the output's cotangent and the inputs, and write the parameters' gradients;
@@ -39,24 +39,24 @@ KernelCost costAt(int position, const Declaration& layer, const Form& form, bool
   if (products > 0) {
     cost.adjoint = {.pass = hasCotangent ? KernelPass::Adjoint : KernelPass::Parameters,
                     .flops = work.adjointParameters + (hasCotangent ? work.adjoint : 0),
-                    .bytes = each * (cells.output + cells.inputs + cells.parameters +
-                                     (hasCotangent ? cells.inputs + cells.parameters : 0)),
+                    .bytes = each * (elements.output + elements.inputs + elements.parameters +
+                                     (hasCotangent ? elements.inputs + elements.parameters : 0)),
                     .columns = products * work.columns};
     cost.adjoint.rows = rowsOf(output, cost.adjoint);
   }
   const std::string kind = layer.kernelKind();
-  cost.applySeconds = rates.seconds(kind, cellBytes, cost.apply);
-  cost.adjointSeconds = rates.seconds(kind, cellBytes, cost.adjoint);
+  cost.applySeconds = rates.seconds(kind, elementBytes, cost.apply);
+  cost.adjointSeconds = rates.seconds(kind, elementBytes, cost.adjoint);
   return cost;
 }
 
 } // namespace
 
 KernelCost kernelCost(const Declaration& layer, const Form& form, bool hasCotangent,
-                      Index cellBytes, const KernelRates& rates, Looks looks) {
+                      Index elementBytes, const KernelRates& rates, Looks looks) {
   KernelCost most;
   for (int position : positionsLookedAt(form.output.grid(), looks)) {
-    const KernelCost cost = costAt(position, layer, form, hasCotangent, cellBytes, rates);
+    const KernelCost cost = costAt(position, layer, form, hasCotangent, elementBytes, rates);
     if (cost.applySeconds > most.applySeconds) {
       most.apply = cost.apply;
       most.applySeconds = cost.applySeconds;

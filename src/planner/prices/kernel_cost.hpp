@@ -24,6 +24,6 @@ struct KernelCost {
 // `hasCotangent` says whether the cotangents of the inputs are wanted. Looks::First is exact for
 // balanced parts, the largest of which is that of position 0.
 KernelCost kernelCost(const Declaration& layer, const Form& form, bool hasCotangent,
-                      Index cellBytes, const KernelRates& rates, Looks looks);
+                      Index elementBytes, const KernelRates& rates, Looks looks);
 
 } // namespace tenon

@@ -324,7 +324,7 @@ double OwnModel::there(const Layout& from, const Layout& to, Looks looks) const 
   const Layouts stops = stopsBetween(from, to);
   for (const Layout& stop : stops) {
     seconds +=
-        priceOfMove(*at, stop, network_.cellBytes, rates_.links, looks, flows_.get()).seconds;
+        priceOfMove(*at, stop, network_.elementBytes, rates_.links, looks, flows_.get()).seconds;
     at = &stop;
   }
   return seconds;
@@ -335,17 +335,17 @@ void OwnModel::addCosts(const DeclaredLayer& layer, const Form& form, Placed& pl
   placed.seconds.forward += inputSeconds(layer, form);
   // The memory of the process that has the most: input and output of each layer are kept for the
   // adjoint. Halos, buffers and scratch memory are not counted.
-  double kept = double(form.output.mostOwnedCells());
+  double kept = double(form.output.mostOwnedElements());
   for (const Layout& use : form.uses)
-    kept += double(use.mostOwnedCells());
+    kept += double(use.mostOwnedElements());
   for (const ParameterForm& parameter : form.parameters) {
     if (trains())
       // A weight that several processes use collects an addend on each, and their sum is this
       // conversion.
       placed.seconds.gradients += there(parameter.use.dual(), parameter.use, Looks::First);
-    kept += (trains() ? kCopiesOfAParameter : 1) * double(parameter.use.mostOwnedCells());
+    kept += (trains() ? kCopiesOfAParameter : 1) * double(parameter.use.mostOwnedElements());
   }
-  placed.bytes = double(network_.cellBytes) * kept;
+  placed.bytes = double(network_.elementBytes) * kept;
 }
 
 // Adds the followers of a layer. They take the signature that leaves their input where it is, as
@@ -361,7 +361,7 @@ void OwnModel::follow(const DeclaredLayer& layer, bool hasCotangent, Placed& pla
     placed.seconds.backward += kernels.backward;
     if (trains() && hasCotangent)
       placed.seconds.backward += there(use.dual(), read.dual(), Looks::First);
-    placed.bytes += double(network_.cellBytes) * double(form.output.mostOwnedCells());
+    placed.bytes += double(network_.elementBytes) * double(form.output.mostOwnedElements());
     placed.outputs.push_back(form.output);
   }
 }
@@ -376,7 +376,7 @@ LayerParts OwnModel::kernelSeconds(const Declaration& layer, const Form& form, b
   // Balanced parts have their largest at position 0; those of a solver can have it anywhere.
   const Looks looks = inField ? Looks::Sampled : Looks::First;
   const KernelCost cost =
-      kernelCost(layer, form, hasCotangent, network_.cellBytes, rates_.kernels, looks);
+      kernelCost(layer, form, hasCotangent, network_.elementBytes, rates_.kernels, looks);
   return {.forward = cost.applySeconds, .backward = trains() ? cost.adjointSeconds : 0};
 }
 

@@ -24,7 +24,7 @@ Traffic conversionTraffic(const Layout& from, const Layout& to) {
   for (int rank : from.grid().ranks()) {
     const Traffic sent = countFlow(from, to, rank, Role::Source).others;
     all.messages += sent.messages;
-    if (__builtin_add_overflow(all.cells, sent.cells, &all.cells))
+    if (__builtin_add_overflow(all.elements, sent.elements, &all.elements))
       throw Error(TENON_ERR_SHAPE,
                   fmt::format("{} processes that convert a tensor of shape [{}] from {} to {} send "
                               "more elements than a 64-bit integer counts; pass a smaller shape",

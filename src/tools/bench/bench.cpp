@@ -99,21 +99,21 @@ public:
     require(TenonDTensorCreate(from, TENON_FLOAT64, x_.out()));
     require(TenonDTensorCreate(to, TENON_FLOAT64, y_.out()));
   }
-  void write(const Values& cells) {
+  void write(const Values& elements) {
     void* array = nullptr;
     require(TenonDTensorGetArray(x_, TENON_FLOAT64, &array));
-    std::copy(cells.begin(), cells.end(), static_cast<double*>(array));
+    std::copy(elements.begin(), elements.end(), static_cast<double*>(array));
     require(TenonDTensorRestoreArray(x_, &array));
     require(TenonLinearOpBind(op_, x_, y_));
   }
   void apply() { require(TenonLinearOpApply(op_, x_, y_)); }
   Values read() {
     const void* array = nullptr;
-    TenonInt cells = 0;
-    require(TenonDTensorGetLocalSize(y_, &cells));
+    TenonInt elements = 0;
+    require(TenonDTensorGetLocalSize(y_, &elements));
     require(TenonDTensorGetArrayRead(y_, TENON_FLOAT64, &array));
     const auto* first = static_cast<const double*>(array);
-    Values read(first, first + cells);
+    Values read(first, first + elements);
     require(TenonDTensorRestoreArrayRead(y_, &array));
     return read;
   }
@@ -125,18 +125,18 @@ private:
 
 void runCase(const BenchCase& bench, const Limits& limits, int repeat) {
   const Filling filling{7, Numbers::Integers};
-  const Values cells = fill(bench.from, worldRank(), filling);
+  const Values elements = fill(bench.from, worldRank(), filling);
   Measured subject(bench);
-  subject.write(cells);
-  Values copied(std::max<Index>(cellsOf(bench.to.box(worldRank())), 1)), given = cells;
+  subject.write(elements);
+  Values copied(std::max<Index>(elementsOf(bench.to.box(worldRank())), 1)), given = elements;
   // MPI's calls get an address even for no elements.
-  given.resize(std::max<std::size_t>(cells.size(), 1));
+  given.resize(std::max<std::size_t>(elements.size(), 1));
   const Work ours = [&] { subject.apply(); },
              theirs = [&] { bench.peer(given.data(), copied.data()); };
   ours();
   theirs();
   checkValues(bench, subject.read(), filling, "tenon");
-  copied.resize(cellsOf(bench.to.box(worldRank())));
+  copied.resize(elementsOf(bench.to.box(worldRank())));
   checkValues(bench, copied, filling, bench.peerName);
   const std::vector<double> times = medians({ours, theirs}, repeat);
   const double bytes = bytesOf(bench), limit = limits.of(bytes);

@@ -159,11 +159,11 @@ BenchCase ring(Index rows, Index width) {
 }
 
 // The collectives on vectors of so many elements, of which each rank has the same number.
-std::vector<BenchCase> vectors(Index cells) {
-  const int all = static_cast<int>(cells), part = all / worldSize();
+std::vector<BenchCase> vectors(Index elements) {
+  const int all = static_cast<int>(elements), part = all / worldSize();
   const bool isRoot = worldRank() == 0;
-  const LayoutSpec s = line({cells}, {'S', 0}), b = line({cells}, {'B', -1}),
-                   p = line({cells}, {'P', -1}), r = line({cells}, {'R', -1});
+  const LayoutSpec s = line({elements}, {'S', 0}), b = line({elements}, {'B', -1}),
+                   p = line({elements}, {'P', -1}), r = line({elements}, {'R', -1});
   return {
       {"broadcast", r, b, "MPI_Bcast",
        [=](const double* x, double* y) {
@@ -200,7 +200,7 @@ double bytesOf(const BenchCase& bench) {
   Index most = 0;
   for (const LayoutSpec* spec : {&bench.from, &bench.to})
     for (int position = 0; position < spec->grid.size(); ++position)
-      most = std::max(most, cellsOf(spec->box(position)));
+      most = std::max(most, elementsOf(spec->box(position)));
   return 8.0 * static_cast<double>(most);
 }
 
@@ -210,13 +210,13 @@ std::vector<BenchCase> benchCases(Index bytes) {
   const auto multiple = [&](double n) {
     return ranks * std::max<Index>(1, static_cast<Index>(n) / ranks);
   };
-  const double cells = static_cast<double>(bytes) / 8;
-  std::vector<BenchCase> cases = vectors(multiple(cells));
-  const Index side = multiple(std::sqrt(cells * static_cast<double>(ranks)));
-  const Index edge = multiple(std::cbrt(cells * static_cast<double>(ranks)));
+  const double elements = static_cast<double>(bytes) / 8;
+  std::vector<BenchCase> cases = vectors(multiple(elements));
+  const Index side = multiple(std::sqrt(elements * static_cast<double>(ranks)));
+  const Index edge = multiple(std::cbrt(elements * static_cast<double>(ranks)));
   cases.push_back(transpose("all-to-all", {side, side}, 0, 1));
   cases.push_back(transpose("repartition", {edge, edge, edge}, 0, 2));
-  const auto rows = static_cast<Index>(std::max(1.0, std::sqrt(cells)));
+  const auto rows = static_cast<Index>(std::max(1.0, std::sqrt(elements)));
   cases.push_back(ring(rows, rows));
   return cases;
 }

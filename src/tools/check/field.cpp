@@ -140,7 +140,7 @@ void Field::placeOn(std::byte* memory) {
 
 void Field::place(TenonLayout layout, TenonMemorySpace space, Draw& draw) {
   const Box owned = boxOfTensor(layout, true);
-  if (cellsOf(owned) == 0 || cellsOf(box_) == 0)
+  if (elementsOf(owned) == 0 || elementsOf(box_) == 0)
     return;
   array_ = drawArray(draw, owned, box_);
   memory_ = CallersMemory(array_.elements * bytesOf(type_), kGuard, space);
@@ -192,7 +192,7 @@ Values Field::read() const {
 void Field::spoil() {
   // NaN spreads through every sum that reads it; an integer that is large enough is found as well.
   const double spoiled = type_ == TENON_INT64 ? 1 << 30 : std::numeric_limits<double>::quiet_NaN();
-  write(Values(cellsOf(box_), spoiled));
+  write(Values(elementsOf(box_), spoiled));
 }
 
 bool Field::isGuardIntact() const {

@@ -84,7 +84,7 @@ void checkInPlace(Case& c) {
     Field &x = isAdjoint ? outer : inner, &y = isAdjoint ? inner : outer;
     const bool isReal = c.draw.chance(50);
     const Filling filling = drawFilling(c.draw, type, isReal);
-    outer.write(Values(cellsOf(outer.box()), kMark));
+    outer.write(Values(elementsOf(outer.box()), kMark));
     x.write(fill(from, c.position(from.grid), filling));
     // Bound arrays have requests of their own.
     if (c.draw.chance(30))

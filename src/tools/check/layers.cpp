@@ -54,7 +54,7 @@ void drawTarget(Draw& draw, TenonInt classes, LayerPlan& plan) {
   if (classes == 0)
     plan.targetType = drawFloating(draw);
   const Filling numbers{draw.number(), Numbers::Fractions};
-  for (Index i = 0; i < cellsOf(plan.targetShape); ++i)
+  for (Index i = 0; i < elementsOf(plan.targetShape); ++i)
     plan.target.push_back(classes > 0 ? draw.upTo(static_cast<int>(classes) - 1)
                                       : numbers.at(static_cast<std::uint64_t>(i)));
 }

@@ -187,7 +187,7 @@ Box boxFrom(const Indices& low, const Indices& high) {
 
 void compare(const char* what, const Box& got, const Box& expected) {
   // Empty boxes are equal wherever they are.
-  if (cellsOf(got) == 0 && cellsOf(expected) == 0)
+  if (elementsOf(got) == 0 && elementsOf(expected) == 0)
     return;
   if (got != expected)
     throw std::runtime_error(

@@ -8,15 +8,15 @@
 
 namespace tenon::tools {
 
-Index cellsOf(const Box& box) {
+Index elementsOf(const Box& box) {
   Index cells = 1;
   for (const Interval& i : box)
     cells *= i.size();
   return cells;
 }
 
-Index cellsOf(const Indices& shape) {
-  return cellsOf(boxOf(shape));
+Index elementsOf(const Indices& shape) {
+  return elementsOf(boxOf(shape));
 }
 
 Box boxOf(const Indices& shape) {

@@ -23,8 +23,8 @@ struct Interval {
 
 using Box = std::vector<Interval>;
 
-Index cellsOf(const Box& box);
-Index cellsOf(const Indices& shape);
+Index elementsOf(const Box& box);
+Index elementsOf(const Indices& shape);
 Box boxOf(const Indices& shape);
 
 // Calls visit(cell) for the cells of a box in row-major order.
@@ -33,7 +33,7 @@ void forEachCell(const Box& box, Visit visit) {
   Indices cell(box.size());
   for (std::size_t d = 0; d < box.size(); ++d)
     cell[d] = box[d].begin;
-  for (Index left = cellsOf(box); left > 0; --left) {
+  for (Index left = elementsOf(box); left > 0; --left) {
     visit(static_cast<const Indices&>(cell));
     for (int d = static_cast<int>(box.size()) - 1; d >= 0 && ++cell[d] == box[d].end; --d)
       cell[d] = box[d].begin;

@@ -74,7 +74,7 @@ void apply(TenonLinearOp op, const Call& call, TenonDTensor x, TenonDTensor y) {
 // so that what it holds does not matter.
 Values movedValue(const Subject& s, double alpha, const Filling& ofX) {
   if (alpha * s.factor == 0)
-    return Values(cellsOf(s.to.shape));
+    return Values(elementsOf(s.to.shape));
   Values value = valueOf(s.from, ofX);
   for (const LayoutSpec& layout : s.between)
     value = kept(layout, std::move(value));

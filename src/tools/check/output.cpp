@@ -44,7 +44,7 @@ int sibling(const LayoutSpec& spec, int position, char letter, const std::vector
 // The sum of what the positions along the P axes hold, element by element.
 Values summedOverAxes(const LayoutSpec& spec, int position,
                       const std::function<Values(int)>& held) {
-  Values sum(cellsOf(spec.box(position)));
+  Values sum(elementsOf(spec.box(position)));
   for (int p = 0; position >= 0 && p < spec.grid.size(); ++p) {
     std::vector<int> at;
     for (int axis = 0; axis < spec.grid.axes(); ++axis)

@@ -98,11 +98,11 @@ Values fill(const LayoutSpec& spec, int position, const Filling& filling) {
 }
 
 Values valueOf(const LayoutSpec& spec, const std::function<Values(int)>& cells) {
-  Values value(cellsOf(spec.shape), 0.0);
+  Values value(elementsOf(spec.shape), 0.0);
   for (int position = 0; position < spec.grid.size(); ++position) {
     if (!isFirstCopy(spec, position))
       continue;
-    const Values held = cells(position);
+    const Values held = elements(position);
     std::size_t next = 0;
     forEachCell(spec.box(position), [&](const Indices& cell) {
       const double addend = held[next++];

@@ -89,7 +89,7 @@ constexpr const char* kProperties[] = {"S0", "S1", "B", "P", "R"};
 
 struct ConversionRow {
   std::string from, to;
-  TenonInt messages = 0, cells = 0;
+  TenonInt messages = 0, elements = 0;
 };
 
 std::vector<ConversionRow> allConversions(TenonInt processes, const Sizes& shape) {
@@ -98,7 +98,7 @@ std::vector<ConversionRow> allConversions(TenonInt processes, const Sizes& shape
     for (const char* to : kProperties) {
       ConversionRow row{from, to};
       require(TenonPlanCountConversion(from, to, processes, static_cast<int>(shape.size()),
-                                       shape.data(), &row.messages, &row.cells));
+                                       shape.data(), &row.messages, &row.elements));
       if (row.messages > 0)
         rows.push_back(std::move(row));
     }
@@ -113,24 +113,24 @@ int planConversions() {
       textOption("shape").empty() ? Sizes{processes, processes} : sizesOption("shape");
   const std::vector<ConversionRow> rows = allConversions(processes, shape);
   // The elements of the whole tensor, by which what is sent is measured.
-  TenonInt cells = 1;
+  TenonInt elements = 1;
   for (TenonInt extent : shape)
-    cells *= extent;
+    elements *= extent;
   if (flagOption("json")) {
     std::string text;
     for (const ConversionRow& row : rows)
       text +=
           fmt::format("{}{{\"from\": \"{}\", \"to\": \"{}\", \"messages\": {}, \"elements\": {}}}",
-                      text.empty() ? "" : ", ", row.from, row.to, row.messages, row.cells);
+                      text.empty() ? "" : ", ", row.from, row.to, row.messages, row.elements);
     fmt::print("{{\"conversions\": [{}]}}\n", text);
     return 0;
   }
   fmt::print("{} processes, {} elements; conversions that send nothing are left out\n"
              "  from  to   messages     elements   times the tensor\n",
-             processes, cells);
+             processes, elements);
   for (const ConversionRow& row : rows)
     fmt::print("  {:<4}  {:<2} {:>10} {:>12} {:>18.4g}\n", row.from, row.to, row.messages,
-               row.cells, static_cast<double>(row.cells) / static_cast<double>(cells));
+               row.elements, static_cast<double>(row.elements) / static_cast<double>(elements));
   return 0;
 }
 

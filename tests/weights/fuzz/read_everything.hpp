@@ -17,13 +17,13 @@ inline constexpr Index kMostNumbers = 1 << 16;
 
 inline void readTensor(const WeightsFile& file, const StoredTensor& tensor) {
   std::vector<WeightsFile::Part> parts;
-  Index cells = 1;
+  Index elements = 1;
   for (std::size_t d = tensor.shape.size(); d-- > 0;) {
-    const Index end = std::min(tensor.shape[d], kMostNumbers / std::max<Index>(cells, 1));
-    parts.insert(parts.begin(), {0, end, cells});
-    cells *= end;
+    const Index end = std::min(tensor.shape[d], kMostNumbers / std::max<Index>(elements, 1));
+    parts.insert(parts.begin(), {0, end, elements});
+    elements *= end;
   }
-  std::vector<double> numbers(static_cast<std::size_t>(cells));
+  std::vector<double> numbers(static_cast<std::size_t>(elements));
   file.read(tensor, parts, numbers.data());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "geometry/callers_cells.hpp"
+#include "geometry/callers_elements.hpp"
 
 #include "support/conversion_definition.hpp"
 #include "support/random_layout.hpp"
@@ -20,7 +20,7 @@ bool isCallersCell(const Layout& layout, const Box& held, const std::vector<Inde
   return false;
 }
 
-bool holds(const CellBox& box, const std::vector<Index>& local) {
+bool holds(const ElementBox& box, const std::vector<Index>& local) {
   for (std::size_t d = 0; d < local.size(); ++d)
     if (local[d] < box.begin[d] || local[d] >= box.begin[d] + box.extent[d])
       return false;
@@ -33,17 +33,17 @@ TEST(CallersCells, CoverEachOfThemOnceAndNoOther) {
   for (int i = 0; i < 3000; ++i) {
     const Layout layout = draw.layout(draw.shape(1, 3, 5), draw.grid(6, 2), 80, i % 2 == 0);
     for (int position = -1; position < layout.grid().size(); ++position) {
-      const auto boxes = callersCells(layout, position);
+      const auto boxes = callersElements(layout, position);
       const Box held = layout.box(position);
       test::forEach(extents(held), [&](const std::vector<Index>& local) {
         int times = 0;
-        for (const CellBox& box : boxes)
+        for (const ElementBox& box : boxes)
           times += holds(box, local);
         ASSERT_EQ(times, isCallersCell(layout, held, local)) << layout.describe();
         found += times;
       });
-      for (const CellBox& box : boxes)
-        ASSERT_GT(cells(box.extent), 0);
+      for (const ElementBox& box : boxes)
+        ASSERT_GT(elements(box.extent), 0);
       ASSERT_TRUE(boxes.empty() || hasCallersSide(layout));
     }
   }
@@ -56,7 +56,7 @@ TEST(CallersCells, NeedAHaloWithTheirMode) {
   EXPECT_FALSE(hasCallersSide(Layout(spec)));
   spec.halos = {Halo{.boxes = {{-1, 5}}, .low = Boundary::Zero, .high = Boundary::Values}};
   EXPECT_TRUE(hasCallersSide(Layout(spec)));
-  EXPECT_EQ(callersCells(Layout(spec), 0), (std::vector<CellBox>{{{5}, {1}}}));
+  EXPECT_EQ(callersElements(Layout(spec), 0), (std::vector<ElementBox>{{{5}, {1}}}));
 }
 
 } // namespace

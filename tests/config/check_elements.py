@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""usage: check_cells.py ROOT
+"""usage: check_elements.py ROOT
 
-Checks that in ROOT/src a tensor's cells are touched by kernels, by HostView and by DTensor itself, and
-by nothing else: above the room kernels a pointer to cells is only handed on. Whoever reads or writes
+Checks that in ROOT/src a tensor's elements are touched by kernels, by HostView and by DTensor itself, and
+by nothing else: above the room kernels a pointer to elements is only handed on. Whoever reads or writes
 through one, with [], *, -> or an algorithm of the standard library, is printed.
 """
 import pathlib
@@ -17,7 +17,7 @@ TYPE = r"(?:const\s+)?(?:T|U|S|float|double|std::u?int64_t)(?:\s+const)?"
 POINTER = re.compile(rf"(?<![\w:<]){TYPE}\s*\*\s*(?:const\s+|__restrict\s+)?(\w+)")
 FURTHER = re.compile(r",\s*\*\s*(\w+)")
 AUTO = re.compile(r"auto\s*\*\s*(?:const\s+)?(\w+)\s*=[^;]*(?:mutableData|data)<")
-CELLS = r"(?:mutableData|data)<[^<>()]*>\(\)"
+ELEMENTS = r"(?:mutableData|data)<[^<>()]*>\(\)"
 ALGORITHM = re.compile(r"(?:std::(?:copy|fill|transform|accumulate|inner_product|for_each|generate|swap_ranges"
                        r"|equal|max_element|min_element|reduce|iota)(?:_n)?|std::mem(?:cpy|set|move))\(")
 
@@ -48,7 +48,7 @@ def scope(text, declared):
 
 
 def pointers(text):
-    """Names of pointers to cells with their scopes, and the text without their declarators."""
+    """Names of pointers to elements with their scopes, and the text without their declarators."""
     known = []
     for match in POINTER.finditer(text):
         known.append((match.group(1), *scope(text, match.end())))
@@ -78,7 +78,7 @@ def algorithm_arguments(text, start):
 
 
 def touches(name, text, begin, end):
-    """Offsets in [begin, end) where cells are touched through that name."""
+    """Offsets in [begin, end) where elements are touched through that name."""
     found = {match.start() for match in re.compile(
         rf"(?<![\w.>:]){name}\s*\[|(?<![\w)\]])\*{name}\b(?!\s*[.(])").finditer(text, begin, end)}
     for match in ALGORITHM.finditer(text, begin, end):
@@ -88,13 +88,13 @@ def touches(name, text, begin, end):
 
 
 def faults(text):
-    """Offsets where cells are touched."""
+    """Offsets where elements are touched."""
     text = code(text)
     known, text = pointers(text)
     found = {match.start() for match in
-             re.finditer(rf"{CELLS}\s*\[|(?<![\w)\]>])\*[\w.>()\[\]-]*\b{CELLS}", text)}
+             re.finditer(rf"{ELEMENTS}\s*\[|(?<![\w)\]>])\*[\w.>()\[\]-]*\b{ELEMENTS}", text)}
     for match in ALGORITHM.finditer(text):
-        if re.search(CELLS, algorithm_arguments(text, match.end())):
+        if re.search(ELEMENTS, algorithm_arguments(text, match.end())):
             found.add(match.start())
     for name, begin, end in known:
         found |= touches(re.escape(name), text, begin, end)
@@ -116,7 +116,7 @@ def main():
     if not files:
         print(f"fault: {source} has no sources of {', '.join(ROOMS)}")
     elif not count:
-        print(f"only kernels and HostView touch cells, in {files} files")
+        print(f"only kernels and HostView touch elements, in {files} files")
     return 1 if count or not files else 0
 
 

@@ -2,7 +2,7 @@
 // Finds the halo elements whose values the user supplies, by their complement. An element is the
 // user's as soon as one dimension says so, hence the others are a product of intervals, and
 // gapsOf() lists what a product leaves uncovered.
-#include "geometry/callers_cells.hpp"
+#include "geometry/callers_elements.hpp"
 
 namespace tenon {
 
@@ -23,7 +23,7 @@ bool hasCallersSide(const Layout& layout) {
   return false;
 }
 
-std::vector<CellBox> callersCells(const Layout& layout, int position) {
+std::vector<ElementBox> callersElements(const Layout& layout, int position) {
   const Box held = layout.box(position);
   std::vector<Coverage> others;
   for (int d = 0; d < layout.rank(); ++d) {

@@ -16,7 +16,7 @@ bool hasCallersSide(const Layout& layout);
 Coverage besideCallers(const Halo& halo, Index extent, Interval box);
 
 // The user's elements in the array of a grid position as disjoint boxes, none of them empty.
-std::vector<CellBox> callersCells(const Layout& layout, int position);
+std::vector<ElementBox> callersElements(const Layout& layout, int position);
 
 // The layout of one number that is to be put into the user's elements of `layout`: it is replicated
 // along the axes that split `layout` and has the property of `layout` along the others, so that
