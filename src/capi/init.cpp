@@ -9,6 +9,7 @@
 #include "kernels/base/library_info.hpp"
 #include "kernels/base/parallel.hpp"
 #include "machine/local_topology.hpp"
+#include "programs/sum_by_program.hpp"
 #include "sys/device.hpp"
 #include "sys/errors/guard.hpp"
 
@@ -119,17 +120,23 @@ std::string infoOf(const std::string& what) {
               fmt::format("what is '{}'; use version, build, devices or advice", what));
 }
 
+// The room of sessions lies far below that of the ways to sum, so that they are named here.
+void start(int* argc, char*** argv, MPI_Comm comm, const char* help) {
+  registerWaysToSum();
+  initialize(argc, argv, comm, textOrEmpty(help));
+}
+
 } // namespace
 
 TenonErrorCode TenonInitialize(int* argc, char*** argv, const char* help) noexcept {
-  return guard(__func__, [&] { initialize(argc, argv, MPI_COMM_NULL, textOrEmpty(help)); });
+  return guard(__func__, [&] { start(argc, argv, MPI_COMM_NULL, help); });
 }
 
 TenonErrorCode TenonInitializeWithComm(MPI_Comm comm, int* argc, char*** argv,
                                        const char* help) noexcept {
   return guard(__func__, [&] {
     checkComm(comm);
-    initialize(argc, argv, comm, textOrEmpty(help));
+    start(argc, argv, comm, help);
   });
 }
 

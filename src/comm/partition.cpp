@@ -35,6 +35,20 @@ MPI_Comm Partition::axisComm(int axis) {
   return lines_[axis]->mpi();
 }
 
+std::vector<int> ranksOfLine(const Grid& grid, const std::vector<int>& axes, int rank) {
+  const int position = grid.position(rank);
+  if (position < 0)
+    return {};
+  std::vector<int> line = grid.coordinates(position), ranks(grid.extentOf(axes));
+  for (int c = 0; c < static_cast<int>(ranks.size()); ++c) {
+    int rest = c;
+    for (std::size_t i = axes.size(); i-- > 0; rest /= grid.extent(axes[i]))
+      line[axes[i]] = rest % grid.extent(axes[i]);
+    ranks[c] = grid.rank(grid.positionAt(line));
+  }
+  return ranks;
+}
+
 SubCommPtr lineComm(Communicator& comm, const Grid& grid, const std::vector<int>& axes,
                     AxisUse use) {
   std::vector<int> name = {static_cast<int>(use), static_cast<int>(axes.size())};

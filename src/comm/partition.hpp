@@ -33,9 +33,12 @@ private:
 // The user of a communicator: collectives of the library must not meet those of a caller on one.
 enum class AxisUse { Callers, Library };
 
-// The communicator of the ranks that differ from this one along these axes alone, ordered by
-// coordinates, the first axis slowest; MPI_COMM_NULL outside the grid. Collective over comm where
-// it keeps none for the grid, axes and use.
+// The ranks that differ from this one along these axes alone, ordered by coordinates, the first
+// axis slowest, the rank itself among them; none if it is outside the grid.
+std::vector<int> ranksOfLine(const Grid& grid, const std::vector<int>& axes, int rank);
+
+// The communicator of these ranks, in this order; MPI_COMM_NULL outside the grid. Collective over
+// comm where it keeps none for the grid, axes and use.
 SubCommPtr lineComm(Communicator& comm, const Grid& grid, const std::vector<int>& axes,
                     AxisUse use);
 

@@ -51,6 +51,8 @@ public:
   virtual std::string agreedText() const;
   // The text of a view: a heading, then one fact a line.
   std::string describe() const override;
+  // The lines of a view below those of the layouts.
+  virtual std::string describeMore() const { return {}; }
   // Memory that the operator holds now on this rank: messages, and what lies between its parts.
   virtual Index bufferBytes() const { return 0; }
   // What a rank sends in one Apply, where that is known.
@@ -86,8 +88,6 @@ protected:
   LinearOp(CommPtr comm, Layout domain, Layout range, TenonDataType domainType,
            TenonDataType rangeType);
 
-  // The lines of a view below those of the layouts.
-  virtual std::string describeMore() const { return {}; }
   // Whether the action can be done although x and y share memory.
   virtual bool worksInPlace(const Action&) const { return false; }
   static bool worksInPlace(const LinearOp& op, const Action& action) {

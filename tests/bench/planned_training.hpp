@@ -7,6 +7,7 @@
 #include "dtensor/fill.hpp"
 #include "layer/core/layer_types.hpp"
 #include "plan/layer_plan.hpp"
+#include "programs/sum_by_program.hpp"
 #include "sys/log/log.hpp"
 #include "sys/log/stopwatch.hpp"
 #include "sys/random.hpp"
@@ -130,6 +131,7 @@ inline double medianOf(std::vector<double> values) {
 // Runs a benchmark of that name between the library's beginning and end.
 template <class Run>
 int benchmarkMain(const char* name, int argc, char** argv, Run&& run) {
+  registerWaysToSum();
   initialize(&argc, &argv, MPI_COMM_NULL, "");
   int code = 0;
   try {

@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-ROOMS = ("dtensor", "linop", "layer", "train", "io")
+ROOMS = ("dtensor", "linop", "programs", "layer", "train", "io")
 ALLOWED = ("dtensor/dtensor.hpp", "dtensor/dtensor.cpp", "dtensor/host_view.hpp")
 
 TYPE = r"(?:const\s+)?(?:T|U|S|float|double|std::u?int64_t)(?:\s+const)?"

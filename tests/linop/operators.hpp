@@ -10,7 +10,7 @@
 #include "linop/algebra/primitive.hpp"
 #include "linop/algebra/shell.hpp"
 #include "linop/exchange/make_conversion.hpp"
-#include "linop/programs/reduction_op.hpp"
+#include "programs/reduction_op.hpp"
 #include "support/world.hpp"
 
 #include <gtest/gtest.h>

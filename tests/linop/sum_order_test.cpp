@@ -4,7 +4,7 @@
 // other one.
 #include "operators.hpp"
 
-#include "linop/programs/reduction_policy.hpp"
+#include "programs/reduction_groups.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options/options.hpp"
 #include "sys/random.hpp"

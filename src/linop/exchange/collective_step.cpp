@@ -11,7 +11,7 @@
 #include "sys/log/log.hpp"
 
 #include <algorithm>
-#include <array>
+#include <type_traits>
 
 namespace tenon {
 
@@ -21,52 +21,48 @@ namespace {
 // sent, and all ranks run the actions in one order.
 constexpr int kTag = 0;
 
-template <class T>
-MPI_Datatype mpiType() {
-  if constexpr (std::is_same_v<T, float>)
-    return MPI_FLOAT;
-  else if constexpr (std::is_same_v<T, double>)
-    return MPI_DOUBLE;
-  else
-    return MPI_INT64_T;
+MPI_Datatype mpiType(TenonDataType type) {
+  return visitDataType(type, []<class T>(T) {
+    if constexpr (std::is_same_v<T, float>)
+      return MPI_FLOAT;
+    else if constexpr (std::is_same_v<T, double>)
+      return MPI_DOUBLE;
+    else
+      return MPI_INT64_T;
+  });
 }
 
-Strides packedStrides(const Index* extent, int rank) {
-  Strides strides{};
-  Index stride = 1;
-  for (int d = rank; d-- > 0;) {
-    strides[d] = stride;
-    stride *= extent[d];
+Region regionOf(const Shape& extent) {
+  Region region;
+  std::copy(extent.begin(), extent.end(), region.extent.begin());
+  region.step.fill(1);
+  region.elements = 1;
+  for (Index width : extent)
+    region.elements *= width;
+  return region;
+}
+
+// The pieces of the whole as regions of its array, in the order of coordinates. Where no dimension
+// is cut (dim is -1) pieces are runs of elements, and the array is treated as one.
+std::vector<Region> regionsOf(const CollectivePieces& pieces, int rank) {
+  const Shape whole = extents(pieces.whole.boxOfRank(rank));
+  if (pieces.dim < 0)
+    return {regionOf(whole)};
+  std::vector<Region> regions;
+  for (std::size_t c = 0; c + 1 < pieces.cuts.size(); ++c) {
+    Shape extent = whole;
+    extent[pieces.dim] = pieces.cuts[c + 1] - pieces.cuts[c];
+    regions.push_back(regionOf(extent));
+    regions.back().begin[pieces.dim] = pieces.cuts[c];
   }
-  return strides;
-}
-Strides packedStrides(const DTensor& x) {
-  return packedStrides(x.extent().data(), x.rank());
-}
-
-// The log counts what MPI is given, since what its algorithm then sends is not known.
-template <class T>
-void count(Index elements) {
-  if (elements > 0)
-    logMessage(elements * static_cast<Index>(sizeof(T)));
-}
-
-// The extents of a piece in the whole array. Where no dimension is cut (dim is -1) pieces are runs
-// of elements, and the array is treated as one.
-std::array<Index, kMaxRank> extentOfPiece(const Shape& whole, const CollectivePieces& pieces,
-                                          int coordinate) {
-  std::array<Index, kMaxRank> extent{};
-  std::copy(whole.begin(), whole.end(), extent.begin());
-  if (pieces.dim >= 0)
-    extent[pieces.dim] = pieces.cuts[coordinate + 1] - pieces.cuts[coordinate];
-  return extent;
+  return regions;
 }
 
 // Whether the pieces follow each other in a row-major array: they do if each dimension before the
 // cut one has a single index.
-bool piecesFollow(const Shape& extent, const CollectivePieces& pieces) {
-  for (int d = 0; d < pieces.dim; ++d)
-    if (extent[d] != 1)
+bool piecesFollow(const std::vector<Region>& regions, int dim) {
+  for (int d = 0; d < dim; ++d)
+    if (regions.front().extent[d] != 1)
       return false;
   return true;
 }
@@ -76,17 +72,8 @@ bool piecesFollow(const Shape& extent, const CollectivePieces& pieces) {
 // A rank outside the grid, or in a line whose whole is empty, has nothing to do, and the ranks of
 // its line know that from the layouts too.
 void CollectiveStep::doBegin(const Action& action) {
-  if (pieces_.takesPart)
-    visitDataType(domainType(), [&]<class T>(T) { begin<T>(action); });
-}
-
-void CollectiveStep::doEnd(const Action& action) {
-  if (pieces_.takesPart)
-    visitDataType(domainType(), [&]<class T>(T) { end<T>(action); });
-}
-
-template <class T>
-void CollectiveStep::begin(const Action& action) {
+  if (!pieces_.takesPart)
+    return;
   const DTensor& x = *action.x;
   const bool root = pieces_.coordinate == 0;
   wires_ = &wires(x.space());
@@ -94,14 +81,14 @@ void CollectiveStep::begin(const Action& action) {
   wires_->parts.open();
   switch (kindOf(action.sense)) {
   case CollectiveKind::AllGather:
-    target_ = landing<T>(action);
-    return startAllGather<T>(packedPiece<T>(x), static_cast<T*>(target_));
+    target_ = landing(action);
+    return startAllGather(packed(wires_->parts, x, {&own_, 1}, true), target_);
   case CollectiveKind::Broadcast:
     // MPI takes one buffer for both ends of a broadcast, and only reads that of the root.
-    target_ = root ? const_cast<T*>(packedWhole<T>(x, false)) : landing<T>(action);
-    return spread<T>(static_cast<T*>(target_));
+    target_ = root ? const_cast<std::byte*>(packedWhole(x)) : landing(action);
+    return spread(target_);
   case CollectiveKind::ReduceScatter:
-    return startScatterOfAddends<T>(packedWhole<T>(x, false));
+    return startScatterOfAddends(packedWhole(x));
   case CollectiveKind::Reduce:
   case CollectiveKind::AllReduce:
     break;
@@ -109,197 +96,172 @@ void CollectiveStep::begin(const Action& action) {
   // Along a tree a rank first waits for others, so that this half only packs; it packs x even where
   // MPI could read it in place, since the sums are made in the copy.
   if (tree_)
-    packedWhole<T>(x, true);
+    packed(wires_->whole, x, regions_, wires_->whole.isStaged() && follow_);
   else
-    startScatterOfAddends<T>(packedWhole<T>(x, false));
+    startScatterOfAddends(packedWhole(x));
 }
 
-template <class T>
-void CollectiveStep::end(const Action& action) {
+void CollectiveStep::doEnd(const Action& action) {
+  if (!pieces_.takesPart)
+    return;
   const CollectiveKind kind = kindOf(action.sense);
   action.y->changed(); // where all arrives in the array, nothing else tells
   wait();
   if (kind == CollectiveKind::AllGather || kind == CollectiveKind::Broadcast)
-    return unpackWhole<T>(action, static_cast<const T*>(target_));
+    return unpackWhole(action, target_);
   if (kind == CollectiveKind::ReduceScatter)
-    return unpackPiece<T>(action, sumOfAddends<T>());
+    return unpack(wires_->parts, action, sumOfAddends(), {&own_, 1});
   const bool all = kind == CollectiveKind::AllReduce;
   if (tree_) {
-    sumAlongTree<T>();
+    sumAlongTree();
     if (all)
-      spread<T>(whole<T>());
+      spread(wires_->whole.bytes());
   } else if (all) {
-    startAllGather<T>(sumOfAddends<T>(), whole<T>());
+    startAllGather(sumOfAddends(), wires_->whole.bytes());
   } else {
-    gatherToRoot<T>(sumOfAddends<T>());
+    gatherToRoot(sumOfAddends());
   }
   wait();
   // After a Reduce the others hold nothing of the result.
   if (all || pieces_.coordinate == 0)
-    unpackWhole<T>(action, whole<T>());
+    unpackWhole(action, wires_->whole.bytes());
 }
 
-// Returns where MPI and the host can read what kernels left in `elements`, which lie in the buffer or
-// in an array. The host waits for the copy, since MPI reads at once.
-template <class T>
-const T* CollectiveStep::sent(Wire& wire, const T* elements, Index count) {
+// Returns where MPI and the host can read the elements of the regions, one region after the other:
+// in the array itself if it holds them so and the caller lets them be read there. What kernels left
+// for a staged wire is copied to the host, which waits for it, since MPI reads at once.
+const std::byte* CollectiveStep::packed(Wire& wire, const DTensor& x,
+                                        std::span<const Region> regions, bool inPlace) {
+  const std::byte* elements = wire.elements();
+  std::byte* end = wire.elements();
+  if (inPlace && x.isContiguous())
+    elements = static_cast<const std::byte*>(arrayOf(x));
+  else
+    for (const Region& region : regions)
+      end = packRegion(x, region, end, StoreWay::Cached);
   if (!wire.isStaged())
     return elements;
   wire.packed();
-  wire.send(0, elements, count * static_cast<Index>(sizeof(T)), ready_);
+  wire.send(0, elements, x.localElements() * elementBytes_, ready_);
   ready_.synchronise();
-  return reinterpret_cast<const T*>(wire.bytes());
+  return wire.bytes();
 }
 
-// Returns where kernels can read what MPI left in the bytes of the buffer.
-template <class T>
-const T* CollectiveStep::arrived(Wire& wire, const T* bytes, Index count) {
-  if (!wire.isStaged())
-    return bytes;
-  wire.receive(0, count * static_cast<Index>(sizeof(T)));
-  wire.received();
-  return reinterpret_cast<const T*>(wire.elements());
-}
-
-// Returns the elements of the whole piece by piece, each piece row-major: in the array itself, if
-// they lie there so and stay as they are. Through a staged wire they are copied to the host in any
-// case, and that copy may change.
-template <class T>
-const T* CollectiveStep::packedWhole(const DTensor& x, bool mayChange) {
-  Wire& wire = wires_->whole;
-  if ((!mayChange || wire.isStaged()) && x.isContiguous() && piecesFollow(x.extent(), pieces_))
-    return sent(wire, x.data<T>(), pieces_.elements);
-  auto* buffer = reinterpret_cast<T*>(wire.elements());
-  for (int c = 0; c < (pieces_.dim < 0 ? 1 : ranks_); ++c) {
-    const auto extent = extentOfPiece(x.extent(), pieces_, c);
-    const Index before = pieces_.dim < 0 ? 0 : pieces_.cuts[c] * x.strides()[pieces_.dim];
-    blockCombine(x.context(), Combine::Copy, x.rank(), extent.data(), x.data<T>() + before,
-                 x.strides().data(), buffer + offsets_[c],
-                 packedStrides(extent.data(), x.rank()).data());
-  }
-  return sent(wire, static_cast<const T*>(buffer), pieces_.elements);
-}
-
-template <class T>
-const T* CollectiveStep::packedPiece(const DTensor& x) {
-  Wire& wire = wires_->parts;
-  if (x.isContiguous())
-    return sent(wire, x.data<T>(), x.localElements());
-  auto* buffer = reinterpret_cast<T*>(wire.elements());
-  blockCombine(x.context(), Combine::Copy, x.rank(), x.extent().data(), x.data<T>(),
-               x.strides().data(), buffer, packedStrides(x).data());
-  return sent(wire, static_cast<const T*>(buffer), x.localElements());
+const std::byte* CollectiveStep::packedWhole(const DTensor& x) {
+  return packed(wires_->whole, x, regions_, follow_);
 }
 
 // Returns where the whole arrives: in the output, if it may lie there as it comes. Factors and
 // other strides need a pass from the buffer, and what is staged arrives on the host.
-template <class T>
-T* CollectiveStep::landing(const Action& action) {
+std::byte* CollectiveStep::landing(const Action& action) {
   DTensor& y = *action.y;
-  const bool direct = action.isPlain() && !wires_->whole.isStaged() && y.isContiguous() &&
-                      piecesFollow(y.extent(), pieces_);
-  return direct ? y.mutableData<T>() : whole<T>();
+  if (!action.isPlain() || wires_->whole.isStaged() || !y.isContiguous() || !follow_)
+    return wires_->whole.bytes();
+  return visitDataType(
+      domainType(), [&]<class T>(T) { return reinterpret_cast<std::byte*>(y.mutableData<T>()); });
 }
 
-template <class T>
-void CollectiveStep::unpackWhole(const Action& action, const T* from) {
-  DTensor& y = *action.y;
-  if (y.localElements() == 0 || from == y.mutableData<T>())
-    return;
-  from = arrived(wires_->whole, from, pieces_.elements);
-  for (int c = 0; c < (pieces_.dim < 0 ? 1 : ranks_); ++c) {
-    const auto extent = extentOfPiece(y.extent(), pieces_, c);
-    const Index before = pieces_.dim < 0 ? 0 : pieces_.cuts[c] * y.strides()[pieces_.dim];
-    blockAxpby(y.context(), y.rank(), extent.data(), static_cast<T>(action.alpha),
-               from + offsets_[c], packedStrides(extent.data(), y.rank()).data(),
-               static_cast<T>(action.beta), y.mutableData<T>() + before, y.strides().data());
-  }
-  wires_->whole.unpacked();
-}
-
-template <class T>
-void CollectiveStep::unpackPiece(const Action& action, const T* from) {
-  DTensor& y = *action.y;
+// Combines with y what MPI left in the bytes of the wire or, from elsewhere, at `from`.
+void CollectiveStep::unpack(Wire& wire, const Action& action, const std::byte* from,
+                            std::span<const Region> regions) {
+  const DTensor& y = *action.y;
   if (y.localElements() == 0)
     return;
-  from = arrived(wires_->parts, from, y.localElements());
-  blockAxpby(y.context(), y.rank(), y.extent().data(), static_cast<T>(action.alpha), from,
-             packedStrides(y).data(), static_cast<T>(action.beta), y.mutableData<T>(),
-             y.strides().data());
-  wires_->parts.unpacked();
+  if (wire.isStaged()) {
+    wire.receive(0, y.localElements() * elementBytes_);
+    wire.received();
+    from = wire.elements();
+  }
+  for (const Region& region : regions) {
+    combineRegion(action, region, packedView(from, region, y.rank()),
+                  {.combine = Combine::Add, .beta = action.beta});
+    from += region.elements * elementBytes_;
+  }
+  wire.unpacked();
 }
 
-template <class T>
-void CollectiveStep::startAllGather(const void* piece, T* whole) {
+void CollectiveStep::unpackWhole(const Action& action, const std::byte* from) {
+  if (from != arrayOf(*action.y))
+    unpack(wires_->whole, action, from, regions_);
+}
+
+// The log counts what MPI is given, since what its algorithm then sends is not known.
+void CollectiveStep::count(Index elements) const {
+  if (elements > 0)
+    logMessage(elements * elementBytes_);
+}
+
+void CollectiveStep::combine(Combine op, Index elements, const std::byte* from, std::byte* to) {
+  visitDataType(domainType(), [&]<class T>(T) {
+    arrayCombine(*context_, op, elements, reinterpret_cast<const T*>(from),
+                 reinterpret_cast<T*>(to));
+  });
+}
+
+void CollectiveStep::startAllGather(const std::byte* piece, std::byte* whole) {
   const int own = counts_[pieces_.coordinate];
-  checkMpi(MPI_Iallgatherv(piece, own, mpiType<T>(), whole, counts_.data(), offsets_.data(),
-                           mpiType<T>(), line_->mpi(), &request_),
+  checkMpi(MPI_Iallgatherv(piece, own, mpiType_, whole, counts_.data(), offsets_.data(), mpiType_,
+                           line_->mpi(), &request_),
            "MPI_Iallgatherv");
-  count<T>(own);
+  count(own);
 }
 
-// Starts to bring the addends of the rank's own piece to parts(), by coordinate. The rank's own
+// Starts to bring the addends of the rank's own piece to the parts, by coordinate. The rank's own
 // addend is copied there, past MPI, so that the sum finds all in one order.
-template <class T>
-void CollectiveStep::startScatterOfAddends(const T* whole) {
+void CollectiveStep::startScatterOfAddends(const std::byte* whole) {
   const int me = pieces_.coordinate;
-  checkMpi(MPI_Ialltoallv(whole, toOthers_.data(), offsets_.data(), mpiType<T>(), parts<T>(),
-                          arrivalCounts_.data(), arrivalOffsets_.data(), mpiType<T>(), line_->mpi(),
+  std::byte* parts = wires_->parts.bytes();
+  checkMpi(MPI_Ialltoallv(whole, toOthers_.data(), offsets_.data(), mpiType_, parts,
+                          arrivalCounts_.data(), arrivalOffsets_.data(), mpiType_, line_->mpi(),
                           &request_),
            "MPI_Ialltoallv");
-  count<T>(pieces_.elements - counts_[me]);
-  arrayCombine(*context_, Combine::Copy, counts_[me], whole + offsets_[me],
-               parts<T>() + arrivalOffsets_[me]);
+  count(pieces_.elements - counts_[me]);
+  combine(Combine::Copy, counts_[me], whole + offsets_[me] * elementBytes_,
+          parts + arrivalOffsets_[me] * elementBytes_);
 }
 
 // Adds in the order of coordinates, whichever addend came first: this fixes the bits of the sum.
-template <class T>
-const T* CollectiveStep::sumOfAddends() {
-  T* addends = parts<T>();
+const std::byte* CollectiveStep::sumOfAddends() {
+  std::byte* addends = wires_->parts.bytes();
   for (int c = 1; c < ranks_; ++c)
-    arrayCombine(*context_, Combine::Add, counts_[pieces_.coordinate], addends + arrivalOffsets_[c],
-                 addends);
+    combine(Combine::Add, counts_[pieces_.coordinate], addends + arrivalOffsets_[c] * elementBytes_,
+            addends);
   return addends;
 }
 
 // Sums in rounds: among the ranks that are left, each with an odd number gives its sum to the one
 // before it and is done. Who adds what depends on coordinates alone.
-template <class T>
 void CollectiveStep::sumAlongTree() {
   const int me = pieces_.coordinate, elements = static_cast<int>(pieces_.elements);
+  std::byte *whole = wires_->whole.bytes(), *other = wires_->parts.bytes();
   for (int step = 1; step < ranks_; step *= 2) {
     if (me % (2 * step) != 0) {
-      checkMpi(
-          MPI_Isend(whole<T>(), elements, mpiType<T>(), me - step, kTag, line_->mpi(), &request_),
-          "MPI_Isend");
+      checkMpi(MPI_Isend(whole, elements, mpiType_, me - step, kTag, line_->mpi(), &request_),
+               "MPI_Isend");
       wait(me - step);
-      return count<T>(elements);
+      return count(elements);
     }
     if (me + step >= ranks_)
       continue;
-    checkMpi(
-        MPI_Irecv(parts<T>(), elements, mpiType<T>(), me + step, kTag, line_->mpi(), &request_),
-        "MPI_Irecv");
+    checkMpi(MPI_Irecv(other, elements, mpiType_, me + step, kTag, line_->mpi(), &request_),
+             "MPI_Irecv");
     wait(me + step);
-    arrayCombine(*context_, Combine::Add, elements, parts<T>(), whole<T>());
+    combine(Combine::Add, elements, other, whole);
   }
 }
 
-template <class T>
-void CollectiveStep::gatherToRoot(const T* piece) {
+void CollectiveStep::gatherToRoot(const std::byte* piece) {
   const int own = counts_[pieces_.coordinate];
-  checkMpi(MPI_Igatherv(piece, own, mpiType<T>(), whole<T>(), counts_.data(), offsets_.data(),
-                        mpiType<T>(), 0, line_->mpi(), &request_),
+  checkMpi(MPI_Igatherv(piece, own, mpiType_, wires_->whole.bytes(), counts_.data(),
+                        offsets_.data(), mpiType_, 0, line_->mpi(), &request_),
            "MPI_Igatherv");
-  count<T>(pieces_.coordinate == 0 ? 0 : own);
+  count(pieces_.coordinate == 0 ? 0 : own);
 }
 
-template <class T>
-void CollectiveStep::spread(T* whole) {
-  checkMpi(MPI_Ibcast(whole, static_cast<int>(pieces_.elements), mpiType<T>(), 0, line_->mpi(),
-                      &request_),
-           "MPI_Ibcast");
-  count<T>(pieces_.coordinate == 0 ? pieces_.elements : 0);
+void CollectiveStep::spread(std::byte* whole) {
+  const int elements = static_cast<int>(pieces_.elements);
+  checkMpi(MPI_Ibcast(whole, elements, mpiType_, 0, line_->mpi(), &request_), "MPI_Ibcast");
+  count(pieces_.coordinate == 0 ? elements : 0);
 }
 
 // Waits for the request. If that takes long, the rank at the coordinate is named, or without one
@@ -316,19 +278,6 @@ void CollectiveStep::wait(int coordinate) {
 
 namespace {
 
-// The ranks of the line through a position, in the order of their coordinates on the axes; the last
-// axis runs fastest.
-std::vector<int> ranksOfLine(const Grid& grid, int position, const std::vector<int>& axes) {
-  std::vector<int> line = grid.coordinates(position), ranks(grid.extentOf(axes));
-  for (int c = 0; c < static_cast<int>(ranks.size()); ++c) {
-    int rest = c;
-    for (std::size_t i = axes.size(); i-- > 0; rest /= grid.extent(axes[i]))
-      line[axes[i]] = rest % grid.extent(axes[i]);
-    ranks[c] = grid.rank(grid.positionAt(line));
-  }
-  return ranks;
-}
-
 CollectiveKind collectiveOf(const RouteStep& step) {
   if (!step.collective)
     throw Error(TENON_ERR_INTERNAL, "a collective step was made of an exchange");
@@ -342,11 +291,18 @@ CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, Tenon
     : LinearOp(comm, step.from, step.to, type),
       line_(lineComm(*comm, step.from.grid(), step.axes, AxisUse::Library)),
       kind_(collectiveOf(step)), tree_(step.tree), pieces_(collectivePieces(step, comm->rank())),
-      ranks_(step.from.grid().extentOf(step.axes)) {
+      ranks_(step.from.grid().extentOf(step.axes)), elementBytes_(dataTypeSize(type)),
+      mpiType_(mpiType(type)) {
   if (!pieces_.takesPart)
     return;
-  peers_ = ranksOfLine(step.from.grid(), step.from.grid().position(comm->rank()), step.axes);
+  peers_ = ranksOfLine(step.from.grid(), step.axes, comm->rank());
   const int me = pieces_.coordinate;
+  regions_ = regionsOf(pieces_, comm->rank());
+  follow_ = piecesFollow(regions_, pieces_.dim);
+  if (pieces_.dim >= 0) {
+    own_ = regions_[me];
+    own_.begin = {};
+  }
   const int own = static_cast<int>(pieces_.piece(me));
   int offset = 0;
   for (int c = 0; c < ranks_; ++c) {
@@ -366,11 +322,10 @@ CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, Tenon
 
 CollectiveStep::Wires& CollectiveStep::wires(Space space) {
   return bySpace_.of(space, [&] {
-    const Index size = dataTypeSize(domainType());
     const KernelContextPtr context = contextOf(comm(), space);
     return std::unique_ptr<Wires>(
-        new Wires{.whole = {pieces_.elements * size, title() + " whole", context},
-                  .parts = {mostAddends_ * size, title() + " parts", context}});
+        new Wires{.whole = {pieces_.elements * elementBytes_, title() + " whole", context},
+                  .parts = {mostAddends_ * elementBytes_, title() + " parts", context}});
   });
 }
 

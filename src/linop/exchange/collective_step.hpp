@@ -18,9 +18,13 @@
 // flight together in one order, and end them in one order.
 #pragma once
 
+#include "linop/exchange/region_run.hpp"
 #include "linop/exchange/wire.hpp"
 #include "linop/linear_op.hpp"
 #include "machine/route.hpp"
+
+#include <span>
+#include <vector>
 
 namespace tenon {
 
@@ -44,44 +48,21 @@ private:
   };
   Wires& wires(Space space);
 
-  template <class T>
-  void begin(const Action& action);
-  template <class T>
-  void end(const Action& action);
-  template <class T>
-  const T* sent(Wire& wire, const T* elements, Index count);
-  template <class T>
-  const T* arrived(Wire& wire, const T* bytes, Index count);
-  template <class T>
-  T* whole() {
-    return reinterpret_cast<T*>(wires_->whole.bytes());
-  }
-  template <class T>
-  T* parts() {
-    return reinterpret_cast<T*>(wires_->parts.bytes());
-  }
-  template <class T>
-  const T* packedWhole(const DTensor& x, bool mayChange);
-  template <class T>
-  const T* packedPiece(const DTensor& x);
-  template <class T>
-  T* landing(const Action& action);
-  template <class T>
-  void unpackWhole(const Action& action, const T* from);
-  template <class T>
-  void unpackPiece(const Action& action, const T* from);
-  template <class T>
-  void startAllGather(const void* piece, T* whole);
-  template <class T>
-  void startScatterOfAddends(const T* whole);
-  template <class T>
-  const T* sumOfAddends();
-  template <class T>
+  const std::byte* packed(Wire& wire, const DTensor& x, std::span<const Region> regions,
+                          bool inPlace);
+  const std::byte* packedWhole(const DTensor& x);
+  std::byte* landing(const Action& action);
+  void unpack(Wire& wire, const Action& action, const std::byte* from,
+              std::span<const Region> regions);
+  void unpackWhole(const Action& action, const std::byte* from);
+  void count(Index elements) const;
+  void combine(Combine op, Index elements, const std::byte* from, std::byte* to);
+  void startAllGather(const std::byte* piece, std::byte* whole);
+  void startScatterOfAddends(const std::byte* whole);
+  const std::byte* sumOfAddends();
   void sumAlongTree();
-  template <class T>
-  void gatherToRoot(const T* piece);
-  template <class T>
-  void spread(T* whole);
+  void gatherToRoot(const std::byte* piece);
+  void spread(std::byte* whole);
   void wait(int coordinate = -1);
 
   SubCommPtr line_; // the ranks along the axes
@@ -89,6 +70,11 @@ private:
   bool tree_;
   CollectivePieces pieces_;
   int ranks_;
+  Index elementBytes_;
+  MPI_Datatype mpiType_;
+  std::vector<Region> regions_;                     // of the whole, one after the other
+  Region own_;                                      // the own piece, in an array of its own
+  bool follow_ = false;                             // the regions, in a row-major array
   std::vector<int> peers_;                          // ranks by coordinate
   std::vector<int> counts_, offsets_;               // of the pieces, in elements
   std::vector<int> toOthers_;                       // counts_, nothing for the rank itself
@@ -98,7 +84,7 @@ private:
   Wires* wires_ = nullptr; // of the action in flight
   Event ready_;
   KernelContextPtr context_ = contextOf(comm());
-  void* target_ = nullptr; // where the whole is gathered to
+  std::byte* target_ = nullptr; // where the whole is gathered to
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses between one exchange, a chain of steps and a reduction program, and notes the reasons for
-// views. All ranks must choose alike: the choice depends on layouts, options and prices that they
+// Chooses between one exchange, a chain of steps and a way to sum, and notes the reasons for views. All ranks must choose alike: the choice depends on layouts, options and prices that they
 // share, and where communicators or programs are made it is compared between ranks first.
 #include "linop/exchange/make_conversion.hpp"
 
 #include "comm/agreement/agreement.hpp"
 #include "linop/algebra/composition.hpp"
 #include "linop/exchange/collective_step.hpp"
-#include "linop/programs/reduction_op.hpp"
-#include "linop/programs/reduction_policy.hpp"
 #include "sys/text/view.hpp"
 
 #include <fmt/format.h>
@@ -63,22 +60,22 @@ struct Maker {
   }
 
   LinearOpRef make();
-  LinearOpRef makeReduction();
+  LinearOpRef makeSum();
   LinearOpRef makeChain();
   LinearOpRef makeStep(const RouteStep& step) const;
   std::string stepsText() const;
 };
 
 LinearOpRef Maker::make() {
-  // The route mode "exchange" asks for one exchange and nothing else, so no program is looked for
-  // either.
+  // The route mode "exchange" asks for one exchange and nothing else, so no way to sum is looked
+  // for either.
   const bool isFree = policy.route.mode != RouteMode::Exchange;
   notes.agreed = policy.route.agreedText();
   if (viewsInDetail() && !notes.agreed.empty())
     notes.lines = "  policy" + notes.agreed.substr(1) + '\n';
   if (isFree)
-    if (LinearOpRef reduction = makeReduction())
-      return reduction;
+    if (LinearOpRef sum = makeSum())
+      return sum;
   if (!isOneExchange())
     return makeChain();
   if (const std::string why = whyNotSearched(from, to); isFree && !why.empty())
@@ -87,34 +84,29 @@ LinearOpRef Maker::make() {
   return makeRef<Conversion>(comm, from, to, type, policy.carrier, notes);
 }
 
-// Returns NULL unless a program is to sum over axes of several ranks.
-LinearOpRef Maker::makeReduction() {
+// Returns NULL unless the conversion only sums, and a way to sum takes it.
+LinearOpRef Maker::makeSum() {
   const std::vector<int> axes = summedAxes(from, to);
-  if (axes.empty() || policy.reduction.isByRoute())
+  if (axes.empty() || policy.sums.empty())
     return {};
-  notes.agreed += policy.reduction.agreedText();
+  for (const WayToSumRef& way : policy.sums)
+    notes.agreed += way->agreedText();
   double seconds = 0;
   for (const RouteStep& step : route)
     seconds += step.seconds;
-  // Each rank reads the machine file by itself, which can fail on one of them; then it fails on
-  // all.
-  ReductionChoice choice = collectively(
-      *comm, "the reduction of a conversion",
-      [&] {
-        return chooseReduction(policy.reduction, from, axes, comm->size(), dataTypeSize(type),
-                               seconds, policy.route.rates);
-      },
-      [&](const ReductionChoice&) { return agreedText(); });
-  if (!choice.why.empty())
-    notes.lines += fmt::format("  {}\n", choice.why);
-  if (!choice.taken)
+  // Each rank finds the offers by itself, which can fail on one of them, as where a way reads a
+  // file; then it fails on all.
+  const SumTask sum{comm, from, to, axes, type, policy.carrier, policy.route.rates, seconds};
+  const SumOffer best = collectively(
+      *comm, "the reduction of a conversion", [&] { return bestOffer(policy.sums, sum); },
+      [&](const SumOffer&) { return agreedText(); });
+  notes.lines += best.why;
+  if (!best.make)
     return {};
-  const auto reduction =
-      makeRef<ReductionOp>(comm, from, to, type, std::move(choice.plan), policy.carrier);
+  const LinearOpRef op = best.make();
   notes.agreed += policy.carrier.agreedText();
-  notes.lines += reduction->describeMore();
-  return makeRef<IndirectConversion>(reduction, notes,
-                                     [=](int rank) { return *reduction->trafficOf(rank); });
+  notes.lines += op->describeMore();
+  return makeRef<IndirectConversion>(op, notes, [=](int rank) { return *op->trafficOf(rank); });
 }
 
 LinearOpRef Maker::makeChain() {
@@ -157,7 +149,7 @@ std::string Maker::stepsText() const {
 MovementPolicy MovementPolicy::fromOptions(Space space) {
   return {.route = RoutePolicy::fromOptions(),
           .carrier = CarrierPolicy::fromOptions(space),
-          .reduction = ReductionPolicy::fromOptions()};
+          .sums = wantedWaysToSum()};
 }
 
 LinearOpRef makeConversion(const CommPtr& comm, const Layout& from, const Layout& to,

@@ -3,11 +3,13 @@
 // its own, and results go to and fro between two buffers. Only the ends differ: an array without
 // gaps stands in for the first row, and for the last one in a plain action, without a copy, so x_
 // and y_ may be the caller's memory.
-#include "linop/programs/reduction_op.hpp"
+#include "programs/reduction_op.hpp"
 
 #include "comm/agreement/agreement.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "kernels/movement/block_copy.hpp"
+#include "linop/exchange/way_to_sum.hpp"
+#include "programs/reduction_groups.hpp"
 #include "reduction/collective_rule.hpp"
 #include "reduction/execution.hpp"
 #include "sys/text/text.hpp"
@@ -31,55 +33,6 @@ Ref<DTensor> rowOf(const CommPtr& comm, Index elements, TenonDataType type, Spac
 }
 
 } // namespace
-
-std::vector<int> summedAxes(const Layout& from, const Layout& to) {
-  std::vector<int> axes;
-  if (from.hasHalos() || from.grid().axes() != to.grid().axes())
-    return axes;
-  LayoutSpec spec = from.spec();
-  for (int axis = 0; axis < from.grid().axes(); ++axis)
-    if (from.property(axis).isPartial() && to.property(axis).isBroadcast()) {
-      axes.push_back(axis);
-      spec.properties[axis] = Property::broadcast();
-    }
-  // With B in place of P on these axes the layouts must be equal, cuts and order of axes too:
-  // nothing but sums may be left to do.
-  if (!axes.empty() && !(Layout(std::move(spec)) == to))
-    axes.clear();
-  return axes;
-}
-
-std::vector<int> reductionGroupOf(const Grid& grid, const std::vector<int>& axes, int rank) {
-  const int position = grid.position(rank);
-  if (position < 0)
-    return {};
-  // Each axis multiplies the members; the first one stays the slowest.
-  std::vector<int> positions{position};
-  for (int axis : axes) {
-    std::vector<int> more;
-    for (int one : positions) {
-      std::vector<int> coordinates = grid.coordinates(one);
-      for (int c = 0; c < grid.extent(axis); ++c) {
-        coordinates[axis] = c;
-        more.push_back(grid.positionAt(coordinates));
-      }
-    }
-    positions = std::move(more);
-  }
-  std::vector<int> ranks;
-  for (int one : positions)
-    ranks.push_back(grid.rank(one));
-  return ranks;
-}
-
-std::vector<int> membersOf(const std::vector<int>& group, const std::vector<int>& order) {
-  if (order.empty() || group.empty())
-    return group;
-  std::vector<int> members;
-  for (int place : order)
-    members.push_back(group.at(place));
-  return members;
-}
 
 ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& to,
                          TenonDataType type, ReductionPlan plan, const CarrierPolicy& policy)
@@ -122,8 +75,7 @@ void ReductionOp::checkPlan() const {
 }
 
 std::vector<ReductionOp::RankStep> ReductionOp::stepsOf(int rank) const {
-  const std::vector<int> group =
-      membersOf(reductionGroupOf(domain().grid(), axes_, rank), plan_.order);
+  const std::vector<int> group = reductionGroupOf(domain().grid(), axes_, rank, plan_.order);
   const int member = static_cast<int>(std::find(group.begin(), group.end(), rank) - group.begin());
   const Index own = group.empty() ? 0 : elements(domain().boxOfRank(rank));
   // Whether a large AllReduce becomes two steps must be the same on all ranks, whatever the size of

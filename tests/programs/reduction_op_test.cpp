@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reduction programs on ranks: every program of one and two levels, and some of three, gives the sum
 // of all addends, which MPI_Allreduce finds too; is its own adjoint; and ends with equal copies.
-#include "linop/programs/reduction_op.hpp"
+#include "programs/reduction_op.hpp"
 
 #include "linop/algebra/adjoint_test.hpp"
-#include "operators.hpp"
+#include "linop/operators.hpp"
 #include "reduction/synthesis.hpp"
 #include "sys/expect_error.hpp"
 

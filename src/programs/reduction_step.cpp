@@ -2,7 +2,7 @@
 // Follows what each member holds through the steps of a program, and makes each step a schedule. A
 // member holds its elements without gaps, so that an element has two numbers, one in the whole and
 // one in a member's array: schedules are made by counting both.
-#include "linop/programs/reduction_step.hpp"
+#include "programs/reduction_step.hpp"
 
 #include "geometry/cuts.hpp"
 

@@ -14,18 +14,9 @@
 #include "linop/exchange/schedule_executor.hpp"
 #include "linop/exchange/wire.hpp"
 #include "linop/linear_op.hpp"
-#include "linop/programs/reduction_step.hpp"
+#include "programs/reduction_step.hpp"
 
 namespace tenon {
-
-// The axes that are P in one layout and B in the other, if all else is alike and there are no
-// halos; otherwise none.
-std::vector<int> summedAxes(const Layout& from, const Layout& to);
-// The rank's reduction group, by rising coordinates, the first axis slowest; empty if the rank is
-// not in the grid.
-std::vector<int> reductionGroupOf(const Grid& grid, const std::vector<int>& axes, int rank);
-// The members of a reduction group in the order of a plan.
-std::vector<int> membersOf(const std::vector<int>& group, const std::vector<int>& order);
 
 class ReductionOp final : public LinearOp {
 public:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where reduction groups stand in a machine of levels, and conversions that sum by a program.
-#include "linop/programs/reduction_policy.hpp"
+// Conversions that sum by a program.
+#include "programs/sum_by_program.hpp"
 
-#include "operators.hpp"
+#include "linop/operators.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options/options.hpp"
 
@@ -16,46 +16,6 @@ namespace {
 
 using test::onLine;
 using test::world;
-
-TEST(ReductionHierarchy, HasTheLevelsThatTheAxesSpan) {
-  const GridPtr grid = Grid::make({2, 4});
-  EXPECT_EQ(reductionHierarchy(*grid, {0}, {2, 4}), Hierarchy{2});
-  EXPECT_EQ(reductionHierarchy(*grid, {1}, {2, 4}), Hierarchy{4});
-  EXPECT_EQ(reductionHierarchy(*grid, {0, 1}, {2, 4}), (Hierarchy{2, 4}));
-  EXPECT_EQ(reductionHierarchy(*grid, {1}, {2, 2, 2}), (Hierarchy{2, 2}));
-  EXPECT_EQ(reductionHierarchy(*grid, {1}, {4, 2}), (Hierarchy{2, 2}));
-  EXPECT_EQ(reductionHierarchy(*grid, {0, 1}, {8}), Hierarchy{8});
-  EXPECT_EQ(reductionHierarchy(*grid, {0, 1}, {1, 8, 1}), Hierarchy{8});
-  EXPECT_EQ(reductionHierarchy(*Grid::make({1, 3}), {0}, {3}), Hierarchy{});
-}
-
-// Ranks 0 2 4 6 in the first row, 1 3 5 7 in the second.
-TEST(ReductionHierarchy, FollowsTheRanksOfTheGrid) {
-  const GridPtr grid = Grid::make({2, 4}, {0, 2, 4, 6, 1, 3, 5, 7});
-  EXPECT_EQ(reductionHierarchy(*grid, {0}, {2, 4}), Hierarchy{2});
-  EXPECT_EQ(reductionHierarchy(*grid, {1}, {2, 4}), (Hierarchy{2, 2}));
-}
-
-// A machine of which the grid takes a part.
-TEST(ReductionHierarchy, TakesAPartOfTheMachine) {
-  EXPECT_EQ(reductionHierarchy(*Grid::make({4}, {1, 3, 9, 11}), {0}, {2, 8}), (Hierarchy{2, 2}));
-}
-
-TEST(ReductionHierarchy, NamesTheRanksThatBreakIt) {
-  expectError(TENON_ERR_ARG, {"ranks 0,1,2 ", "[2,2]", "2,2 places", "TenonPartitionCreatePlaced"},
-              [] {
-                reductionHierarchy(*Grid::make({3}), {0}, {2, 2});
-              });
-  expectError(TENON_ERR_ARG, {"ranks 0,3 "}, [] {
-    reductionHierarchy(*Grid::make({2, 2}, {0, 3, 1, 2}), {1}, {2, 2});
-  });
-  expectError(TENON_ERR_ARG, {"ranks 0,1 ", "ranks 2,6 ", "all groups must be alike"}, [] {
-    reductionHierarchy(*Grid::make({2, 2}, {0, 1, 2, 6}), {1}, {2, 2, 2});
-  });
-  expectError(TENON_ERR_ARG, {"[2,2]", "4 places", "rank 4", "-tenon_machine_levels"}, [] {
-    reductionHierarchy(*Grid::make({5}), {0}, {2, 2});
-  });
-}
 
 // The file of a machine of two nodes whose network is a tenth as fast as the memory within.
 std::string writeMachine(int perNode) {

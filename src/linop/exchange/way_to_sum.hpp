@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Ways to carry out a conversion that only sums over grid axes, beside the route that every
+// conversion has. makeConversion() asks each way for an offer, and takes the cheapest one. The ways
+// are made in rooms above, of which this one knows only the table that it is given.
+#pragma once
+
+#include "linop/exchange/carrier.hpp"
+#include "linop/linear_op.hpp"
+#include "machine/link.hpp"
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+// The axes that are P in one layout and B in the other, if all else is alike and there are no
+// halos; otherwise none.
+std::vector<int> summedAxes(const Layout& from, const Layout& to);
+
+// A conversion that sums over these axes and does nothing else.
+struct SumTask {
+  CommPtr comm;
+  Layout from, to;
+  std::vector<int> axes;
+  TenonDataType type;
+  CarrierPolicy carrier;
+  LinkRates rates;
+  double routeSeconds; // the price of its route by these rates
+};
+
+struct SumOffer {
+  // Makes the operator; collective. Empty if the way does not take this sum.
+  std::function<LinearOpRef()> make;
+  double seconds = 0; // its price; 0 if the user has asked for it, whatever it costs
+  std::string why;    // for views: what has decided; may be empty
+};
+
+class WayToSum {
+public:
+  virtual ~WayToSum() = default;
+  // The part of a text that ranks agree on.
+  virtual std::string agreedText() const = 0;
+  // The same on all ranks, without communication. It may fail on some of them alone.
+  virtual SumOffer offer(const SumTask& sum) const = 0;
+};
+
+// A row makes a way as the options want it, or NULL if they do not want it. Of offers with one
+// price the first row's is taken. The table must stay; there is none at first.
+using WayToSumRef = std::shared_ptr<const WayToSum>;
+using WayToSumRow = WayToSumRef (*)();
+void setWaysToSum(std::span<const WayToSumRow> table) noexcept;
+// The ways that options want now.
+std::vector<WayToSumRef> wantedWaysToSum();
+
+// The cheapest offer; `why` of it are the reasons of all, as lines of a view.
+SumOffer bestOffer(const std::vector<WayToSumRef>& ways, const SumTask& sum);
+
+} // namespace tenon

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which way a conversion that sums takes, of ways that stand in for those of the rooms above.
+#include "linop/exchange/way_to_sum.hpp"
+
+#include "operators.hpp"
+#include "sys/expect_error.hpp"
+
+namespace tenon {
+namespace {
+
+using test::onLine;
+using test::world;
+
+// Sums by one exchange, and tells who it is by the text that ranks agree on.
+class Named final : public WayToSum {
+public:
+  Named(std::string name, double seconds, bool takes = true)
+      : name_(std::move(name)), seconds_(seconds), takes_(takes) {}
+  std::string agreedText() const override { return "; sums by " + name_; }
+  SumOffer offer(const SumTask& sum) const override {
+    asked = sum.axes;
+    SumOffer offer{.make = {}, .seconds = seconds_, .why = name_ + " has its reasons"};
+    if (takes_)
+      offer.make = [sum, this] {
+        made = name_;
+        return makeRef<Conversion>(sum.comm, sum.from, sum.to, sum.type, sum.carrier);
+      };
+    return offer;
+  }
+
+  static inline std::string made;
+  static inline std::vector<int> asked;
+
+private:
+  std::string name_;
+  double seconds_;
+  bool takes_;
+};
+
+WayToSumRef way(const char* name, double seconds, bool takes = true) {
+  return std::make_shared<Named>(name, seconds, takes);
+}
+
+LinearOpRef convert(const Layout& from, const Layout& to, std::vector<WayToSumRef> ways,
+                    RouteMode mode = RouteMode::Auto) {
+  Named::made.clear();
+  Named::asked.clear();
+  MovementPolicy policy = test::by(RoutePolicy{.mode = mode, .rates = {}});
+  policy.sums = std::move(ways);
+  return makeConversion(world(), from, to, TENON_FLOAT64, policy);
+}
+
+TEST(WayToSum, TheCheapestOfThoseThatTakeTheSumIsMade) {
+  const Layout p = onLine({6}, "P"), b = onLine({6}, "B");
+  const LinearOpRef op =
+      convert(p, b, {way("dear", 2), way("cheap", 1), way("as cheap", 1), way("none", 0, false)});
+  EXPECT_EQ(Named::made, "cheap");
+  EXPECT_EQ(Named::asked, std::vector<int>{0});
+  for (const char* text : {"  dear has its reasons\n", "  none has its reasons\n"})
+    EXPECT_NE(op->describe().find(text), std::string::npos) << op->describe();
+  EXPECT_NE(op->agreedText().find("; sums by dear; sums by cheap"), std::string::npos);
+}
+
+TEST(WayToSum, TheRouteIsTakenWhereNoWayTakesTheSum) {
+  const LinearOpRef op = convert(onLine({6}, "P"), onLine({6}, "B"), {way("none", 0, false)});
+  EXPECT_EQ(Named::made, "");
+  const test::Ends ends(*op, Sense::Forward, 1);
+  test::setCells(*ends.x, std::vector<double>(6, 1.0));
+  op->apply(*ends.x, *ends.y);
+  EXPECT_EQ(test::elementsOf(*ends.y), std::vector<double>(6, world()->size()));
+}
+
+TEST(WayToSum, OnlyPureSumsAreOffered) {
+  const Layout p = onLine({6}, "P"), b = onLine({6}, "B"), s = onLine({6}, "S0");
+  for (const auto& [from, to] : {std::pair(p, s), std::pair(s, b), std::pair(b, p)}) {
+    convert(from, to, {way("any", 0)});
+    EXPECT_TRUE(Named::asked.empty()) << from.describe() << " -> " << to.describe();
+  }
+  convert(p, b, {way("any", 0)}, RouteMode::Exchange);
+  EXPECT_TRUE(Named::asked.empty());
+}
+
+// A way may fail on one rank alone; all of them must be told, and none may wait for the others.
+class FailsOnTheLast final : public WayToSum {
+public:
+  std::string agreedText() const override { return ""; }
+  SumOffer offer(const SumTask& sum) const override {
+    if (sum.comm->rank() == sum.comm->size() - 1)
+      throw Error(TENON_ERR_FILE, "no such machine");
+    return {};
+  }
+};
+
+TEST(WayToSum, AnOfferThatFailsOnOneRankFailsOnAll) {
+  expectError(TENON_ERR_FILE, {"no such machine"}, [] {
+    convert(onLine({6}, "P"), onLine({6}, "B"), {std::make_shared<FailsOnTheLast>()});
+  });
+}
+
+} // namespace
+} // namespace tenon
