@@ -190,7 +190,7 @@ Values Field::read() const {
 }
 
 void Field::fillByPlace(const Filling& filling) {
-  Values elements(elementsOf(box_));
+  Values cells(elementsOf(box_));
   for (std::size_t i = 0; i < cells.size(); ++i)
     cells[i] = filling.at(i);
   write(cells);
