@@ -100,7 +100,7 @@ TEST(GatherBoxes, BoxesOfAnotherRankAreAnError) {
   if (world()->rank() == 1)
     mine.pop_back();
   for (const std::optional<Shape>& shape : {std::optional<Shape>(), {{1, 3}}})
-    expectError(TENON_ERR_COLLECTIVE, {"the shape", "2 dimensions", "1 dimensions", "rank 1"},
+    expectError(TENON_ERR_COLLECTIVE, {"the shape", "boxes in 2 dimensions", "'in 1'", "rank 1"},
                 [&] { gatherBoxes(*world(), mine, shape); });
 }
 
