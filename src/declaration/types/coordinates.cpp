@@ -14,10 +14,10 @@ namespace tenon {
 namespace {
 
 constexpr OptionSpec kPoints[] = {
-    {"points", OptionSpec::Choice, "elements",
-     "coordinate of point i of n: elements = (i + 1/2) / n, the centre of an element; nodes = "
+    {"points", OptionSpec::Choice, "cells",
+     "coordinate of point i of n: cells = (i + 1/2) / n, the centre of a cell; nodes = "
      "i / (n - 1), from boundary to boundary; periodic = i / n",
-     "elements|nodes|periodic"}};
+     "cells|nodes|periodic"}};
 
 class Coordinates final : public Elementwise {
 public:
@@ -43,8 +43,7 @@ public:
   KernelEntry kernel(const Form&) const override { return {.name = type(), .anyStrides = true}; }
   std::string summary() const override { return text("points"); }
   Example example(ExampleDraw& draw) const override {
-    return {{{"points", std::string(draw.of({"elements", "nodes", "periodic"}))}},
-            {draw.shape(3, 5)}};
+    return {{{"points", std::string(draw.of({"cells", "nodes", "periodic"}))}}, {draw.shape(3, 5)}};
   }
 
 private:

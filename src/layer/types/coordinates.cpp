@@ -19,7 +19,7 @@ public:
     channel_ = extent_;
     channel_[1] = 1;
     const std::string points = at.layer.declaration().value<std::string>("points");
-    const double shift = points == "elements" ? 0.5 : 0;
+    const double shift = points == "cells" ? 0.5 : 0;
     for (Index c = y[1].begin + extent_[1]; c < y[1].end; ++c) {
       const int dim = static_cast<int>(c - at.use().shape()[1]) + kFirstSpatial;
       const Index n = at.use().shape()[dim], steps = points == "nodes" && n > 1 ? n - 1 : n;
