@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The creation of layers. The arguments of a call for one type are nothing but settings of that
-// type: the layer is made by the type's name and then set as TenonObjectSetIntegers() and its kin
-// would, inside the collective body, so that a value out of bounds on one rank is an error on all.
+// The creation of layers, and the setters that have a call of their own. The arguments of both are settings, written as
+// TenonObjectSetIntegers() and its kin would: those of a creation inside the collective body, so that a value out of
+// bounds on one rank is an error on all, and those of a setter locally, where a failure is remembered and the set-up fails
+// with it on all ranks. A target, frozen parameters and the mode of training are no settings: they may change at any time,
+// so their failures are not kept.
 #include "capi/layer/create.hpp"
 
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
+#include "dtensor/dtensor.hpp"
+#include "geometry/boundary.hpp"
 #include "sys/text/text.hpp"
 
 #include <tenon/ext/layer.h>
+#include <tenon/layer.h>
 #include <tenon/layer_network.h>
 #include <tenon/layer_types.h>
 
@@ -45,6 +50,26 @@ SettingValue kernelOf(int spatial, const TenonInt* kernel) {
   return listOf(kernel, spatial, "kernel");
 }
 
+// The number of spatial dimensions, which is the length of the lists that these setters take: the
+// kernel tells it, for every type that has one.
+std::size_t spatialOf(const Layer& layer, const char* setting) {
+  layer.isSet(setting); // which says that the type has it
+  const auto kernel = layer.settings().find<std::vector<Index>>("kernel");
+  if (!kernel)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no kernel, which tells the number of spatial dimensions; set "
+                            "it first, or set '{}' by TenonObjectSetIntegers() or "
+                            "TenonObjectSetText()",
+                            layer.title(), setting));
+  return kernel->size();
+}
+
+SettingValue perDimension(const Layer& layer, const char* setting, const TenonInt* values,
+                          const char* name) {
+  const TenonInt* first = &required(values, name);
+  return std::vector<Index>(first, first + spatialOf(layer, setting));
+}
+
 } // namespace
 
 TenonErrorCode TenonLayerCreateConv(MPI_Comm comm, int spatial, TenonInt inChannels,
@@ -75,4 +100,77 @@ TenonErrorCode TenonLayerCreateSequential(MPI_Comm comm, TenonLayer* layer) noex
 TenonErrorCode TenonLayerCreateType(MPI_Comm comm, const char* name, TenonLayer* layer) noexcept {
   return createLayer(__func__, comm, layer,
                      [&](const CommPtr& own) { return makeLayer(own, textOf(name, "name")); });
+}
+
+TenonErrorCode TenonLayerSetStride(TenonLayer layer, const TenonInt stride[]) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    l.set("stride", perDimension(l, "stride", stride, "stride"));
+  });
+}
+
+TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonInt low[],
+                                    const TenonInt high[]) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    l.set("padding", perDimension(l, "padding", low, "low"));
+    l.set("padding_high", perDimension(l, "padding_high", high ? high : low, "high"));
+  });
+}
+
+TenonErrorCode TenonLayerSetBoundary(TenonLayer layer, const TenonBoundary low[],
+                                     const TenonBoundary high[]) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    const TenonBoundary* lows = &required(low, "low");
+    const TenonBoundary* highs = high ? high : lows;
+    std::vector<std::string> modes;
+    for (std::size_t d = 0; d < spatialOf(l, "boundary"); ++d) {
+      const Boundary below = boundaryOf(lows[d], fmt::format("low[{}]", d)),
+                     above = boundaryOf(highs[d], fmt::format("high[{}]", d));
+      modes.push_back(fmt::format("{}/{}", boundaryName(below), boundaryName(above)));
+    }
+    l.set("boundary", joined(modes, ","));
+  });
+}
+
+TenonErrorCode TenonLayerSetDataType(TenonLayer layer, TenonDataType type) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) { l.setDataType(type); });
+}
+
+TenonErrorCode TenonLayerSetSpace(TenonLayer layer, TenonMemorySpace space) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) { l.setSpace(spaceOf(space)); });
+}
+
+TenonErrorCode TenonLayerSetStackDepth(TenonLayer layer, int depth) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) { l.setStackDepth(depth); });
+}
+
+TenonErrorCode TenonLayerSetSignature(TenonLayer layer, const char* labels) noexcept {
+  return specifyLayer(__func__, layer,
+                      [&](Layer& l) { l.set("signature", textOf(labels, "labels")); });
+}
+
+TenonErrorCode TenonLayerSetStorage(TenonLayer layer, const char* storage) noexcept {
+  return specifyLayer(__func__, layer,
+                      [&](Layer& l) { l.set("storage", textOf(storage, "storage")); });
+}
+
+TenonErrorCode TenonLayerSetTarget(TenonLayer layer, TenonDTensor target) noexcept {
+  return guard(__func__, [&] {
+    Layer& l = deref(layer, "layer");
+    l.setTarget(Ref<DTensor>::share(&deref(target, "target")));
+  });
+}
+
+TenonErrorCode TenonLayerSetTargetWeights(TenonLayer layer, TenonDTensor weights) noexcept {
+  return guard(__func__, [&] {
+    Layer& l = deref(layer, "layer");
+    l.setTargetWeights(Ref<DTensor>::share(&deref(weights, "weights")));
+  });
+}
+
+TenonErrorCode TenonLayerSetFrozen(TenonLayer layer, TenonBool frozen) noexcept {
+  return guard(__func__, [&] { deref(layer, "layer").setFrozen(frozen != TENON_FALSE); });
+}
+
+TenonErrorCode TenonLayerSetTraining(TenonLayer layer, TenonBool training) noexcept {
+  return guard(__func__, [&] { deref(layer, "layer").setTraining(training != TENON_FALSE); });
 }
