@@ -160,8 +160,8 @@ void NetworkPlan::pinOutput(PinnedEnd layout) {
 
 void NetworkPlan::fix(const std::string& layer, const std::string& word) {
   checkChange("TenonPlanFix()");
+  fixed_[layer] = word; // first, as the word may be one of the plan that goes
   found_.reset();
-  fixed_[layer] = word;
 }
 
 void NetworkPlan::setMachine(const Machine& machine) {
