@@ -28,7 +28,7 @@ using Values = std::vector<double>;
 
 // This rank's slabs of the grid, with the ghosts that lie within the domain.
 struct Slabs {
-  Slabs(MPI_Comm comm, int n, int ghostWidth) : elements(n), width(ghostWidth) {
+  Slabs(MPI_Comm comm, int n, int ghostWidth) : cells(n), width(ghostWidth) {
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     own = partOf(n, ranks, rank);
@@ -74,7 +74,7 @@ LayoutHandle ghosted(TenonLayout plain, int width) {
 
 struct Halo {
   Halo(MPI_Comm comm, const Slabs& s, Memory whose)
-      : from(makeLayout(comm, {s.elements, s.elements, s.elements, kChannels}, "S0")),
+      : from(makeLayout(comm, {s.cells, s.cells, s.cells, kChannels}, "S0")),
         to(ghosted(from, s.width)), array(comm, s.size(), whose) {
     require(TenonLinearOpCreateHalo(from, to, TENON_FLOAT64, op.out()));
     require(TenonDTensorCreate(to, TENON_FLOAT64, memory.out()));
