@@ -72,7 +72,7 @@ public:
     require(TenonLayerCreateType(MPI_COMM_SELF, "columnmlp", column_.out()));
     const std::vector<TenonInt> widths(kWidths.begin(), kWidths.end());
     require(
-        TenonObjectSetIntegers((TenonObject)column_, "widths", int(widths.size()), widths.data()));
+        TenonObjectSetIntegers(TenonObject(TenonLayer(column_)), "widths", int(widths.size()), widths.data()));
     setUp(column_);
     require(TenonLayerCreateSequential(MPI_COMM_SELF, separate_.out()));
     for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
