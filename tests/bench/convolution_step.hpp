@@ -14,7 +14,7 @@ struct ConvolutionStep {
     const TenonInt three[] = {3, 3, 3}, one[] = {1, 1, 1};
     require(TenonLayerCreateConv(comm, 3, channels, channels, three, layer.out()));
     require(TenonLayerSetPadding(layer, one, one));
-    require(TenonObjectSetText((TenonObject)layer.get(), "overlap", overlap));
+    require(TenonObjectSetText(TenonObject(TenonLayer(layer)), "overlap", overlap));
     require(TenonLayerSetUp(layer, input));
     require(TenonLayerInitialize(layer, 1));
     require(TenonDTensorCreate(input, TENON_FLOAT32, x.out()));

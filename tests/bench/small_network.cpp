@@ -71,8 +71,8 @@ public:
     require(TenonDTensorFillUniform(x_, 1, 1, -1, 1));
     require(TenonLayerCreateType(MPI_COMM_SELF, "columnmlp", column_.out()));
     const std::vector<TenonInt> widths(kWidths.begin(), kWidths.end());
-    require(
-        TenonObjectSetIntegers(TenonObject(TenonLayer(column_)), "widths", int(widths.size()), widths.data()));
+    require(TenonObjectSetIntegers(TenonObject(TenonLayer(column_)), "widths", int(widths.size()),
+                                   widths.data()));
     setUp(column_);
     require(TenonLayerCreateSequential(MPI_COMM_SELF, separate_.out()));
     for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
