@@ -45,7 +45,7 @@ std::string writeMachine(int perNode) {
 class ByOption : public testing::Test {
 protected:
   ~ByOption() override {
-    set("mpi", "");
+    set("auto", "");
     if (!machineFile_.empty() && world()->rank() == 0)
       std::filesystem::remove(machineFile_);
   }

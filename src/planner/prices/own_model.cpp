@@ -64,7 +64,7 @@ OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool 
                    OwnTask task)
     : CostModel(std::move(grid), inputChannels), network_(std::move(network)),
       rates_(std::move(rates)), task_(std::move(task)), grid_(this->grid().grid()),
-      flows_(makeFlowTable(grid_, rates_.links)) {
+      flows_(makeFlowTable(grid_, rates_.links)), sums_(rates_.links, grid_->size()) {
   // The fields come first, because they decide how many words there are. Layers follow in the order
   // of the network: each learns its cuts on a field's grid from the layers before it.
   addFields(inputChannels);
@@ -323,8 +323,9 @@ double OwnModel::there(const Layout& from, const Layout& to, Looks looks) const 
   // Between two grids a move takes several conversions, one after the other.
   const Layouts stops = stopsBetween(from, to);
   for (const Layout& stop : stops) {
-    seconds +=
+    const double move =
         priceOfMove(*at, stop, network_.elementBytes, rates_.links, looks, flows_.get()).seconds;
+    seconds += std::min(move, sums_.seconds(*at, stop, network_.elementBytes).value_or(move));
     at = &stop;
   }
   return seconds;

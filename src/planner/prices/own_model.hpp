@@ -10,7 +10,8 @@
 //            outputs
 //
 // Elements have the size of the network's data type. Inference has neither adjoints nor gradients
-// nor a state of the optimizer. The prices are those of machine/price.hpp. Those of moves look at
+// nor a state of the optimizer. The prices are those of machine/price.hpp, or for sums over several
+// levels those of the programs that are run (reduction/sum_plan.hpp). Those of moves look at
 // position 0, whose parts are the largest of balanced ones: a lower bound. closerMoveSeconds()
 // looks at a few more, which is nearly always exact, and exactMoveSeconds() at all.
 //
@@ -29,6 +30,7 @@
 #include "planner/prices/field_words.hpp"
 #include "planner/prices/kernel_cost.hpp"
 #include "planner/prices/word_rows.hpp"
+#include "reduction/sum_plan.hpp"
 
 #include <map>
 #include <optional>
@@ -141,6 +143,7 @@ private:
   std::map<std::pair<Shape, std::string>, std::vector<int>> layoutsLike_;
   std::vector<Ends> ends_;           // by move
   std::unique_ptr<FlowTable> flows_; // none: each is counted for itself
+  mutable SumPrices sums_;
   mutable Prices prices_, closerPrices_, exactPrices_;
 };
 
