@@ -69,21 +69,6 @@ private:
   Hierarchy levels_;
 };
 
-// Rates on these levels, of which the outermost are nodes: they are assumed to have a NIC each, as
-// fast as a rank's own link, which all their ranks share.
-LinkRates withAssumedNodes(LinkRates rates, const Hierarchy& levels) {
-  Index ranks = deviceCount(levels);
-  bool isNode = true;
-  for (std::size_t level = 0; level + 1 < levels.size(); ++level) {
-    ranks /= levels[level];
-    const double each = isNode ? rates.bandwidth / static_cast<double>(ranks) : rates.bandwidth;
-    if (levels[level] > 1)
-      rates.levels.push_back({ranks, rates.latency, each});
-    isNode = isNode && levels[level] == 1;
-  }
-  return rates;
-}
-
 // The price of a route where ranks are on levels; a collective is priced as it is cheapest.
 double priceOfRoute(const Route& route, Index elementBytes, const LinkRates& rates) {
   double seconds = 0;

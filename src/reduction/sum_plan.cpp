@@ -9,6 +9,19 @@
 
 namespace tenon {
 
+LinkRates withAssumedNodes(LinkRates rates, const Hierarchy& levels) {
+  Index ranks = deviceCount(levels);
+  bool isNode = true;
+  for (std::size_t level = 0; level + 1 < levels.size(); ++level) {
+    ranks /= levels[level];
+    const double each = isNode ? rates.bandwidth / static_cast<double>(ranks) : rates.bandwidth;
+    if (levels[level] > 1)
+      rates.levels.push_back({ranks, rates.latency, each});
+    isNode = isNode && levels[level] == 1;
+  }
+  return rates;
+}
+
 ReductionPlan levelsOfSum(const Grid& grid, const std::vector<int>& axes, const Hierarchy& machine,
                           const LinkRates& rates) {
   ReductionPlan plan;

@@ -19,6 +19,10 @@ struct SumPlan {
   double seconds = 0;
 };
 
+// Rates on these levels, of which the outermost are nodes: they are assumed to have a NIC each, as
+// fast as a rank's own link, which all their ranks share.
+LinkRates withAssumedNodes(LinkRates rates, const Hierarchy& levels);
+
 // The hierarchy of a sum over these axes on the levels of a machine, the order of its members and
 // the rates between them; no program. Throws TENON_ERR_ARG, naming ranks, if they do not stand so
 // (reduction_groups.hpp).

@@ -28,15 +28,7 @@ struct Nodes {
   int count, ranks;           // ranks of each
   std::optional<double> most; // of a large sum, out of a node
   int size() const { return count * ranks; }
-  LinkRates rates() const {
-    // A port for each rank and a NIC for each node, both at the library's default rates.
-    const LinkRates base;
-    const Machine machine =
-        Machine::make("nodes", {{"node", count}, {"rank", ranks}},
-                      {{"port", 1, 1, base.bandwidth, base.latency, {{LinkRule::Touching}}},
-                       {"NIC", 0, 1, base.bandwidth, base.latency, {{LinkRule::Leaving}}}});
-    return ratesOf(machine, base);
-  }
+  LinkRates rates() const { return withAssumedNodes({}, {count, ranks}); }
 };
 
 // What all ranks send to each other, in messages and elements.

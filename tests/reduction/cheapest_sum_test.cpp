@@ -2,7 +2,6 @@
 // The cheapest sums and their prices, beside what all schedules of all members move.
 #include "reduction/cheapest_sum.hpp"
 
-#include "geometry/cuts.hpp"
 #include "reduction/execution.hpp"
 #include "reduction/reduction_groups.hpp"
 #include "reduction/reduction_step.hpp"
@@ -11,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -65,23 +65,26 @@ struct DrawnSum {
   Index elements;
 };
 
-// A machine of one to three levels, of which the outer ones are slower.
+// A machine of one to three levels, each slower than those inside it.
 DrawnSum drawnSum(std::mt19937& random) {
   const auto draw = [&](int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(random);
   };
-  DrawnSum sum;
-  const int levels = draw(1, 3);
-  for (int level = 0; level < levels; ++level)
-    sum.hierarchy.push_back(draw(2, levels == 3 ? 4 : 8));
   const auto power = [&](double low, double high) {
     return std::pow(10, std::uniform_real_distribution<double>(low, high)(random));
   };
+  DrawnSum sum;
+  const int levels = draw(1, 3);
+  for (int level = 0; level < levels; ++level)
+    sum.hierarchy.push_back(draw(2, levels == 3 ? 4 : 6));
   sum.rates = {power(-7, -5), power(-7, -6), power(9, 10.5), power(9.5, 10.5)};
-  Index unit = deviceCount(sum.hierarchy);
-  for (int level = 0; level + 1 < levels; ++level) {
-    unit /= sum.hierarchy[level];
-    sum.rates.levels.push_back({unit, power(-6, -5), power(7.5, 9)});
+  Index unit = 1;
+  double latency = sum.rates.latency, bandwidth = sum.rates.bandwidth;
+  for (int level = levels - 1; level > 0; --level) {
+    unit *= sum.hierarchy[level];
+    latency *= power(0, 1);
+    bandwidth *= power(-1.5, 0);
+    sum.rates.levels.insert(sum.rates.levels.begin(), {unit, latency, bandwidth});
   }
   // Each member has the same share, so that the price is exact.
   sum.elements = deviceCount(sum.hierarchy) * Index(std::lround(power(0, 5)));
@@ -118,7 +121,7 @@ TEST(ProgramPrice, IsWhatSchedulesMove) {
   }
 }
 
-// No program of the language without roots is cheaper.
+// No program of the language without roots is cheaper, though it may go outwards and inwards.
 TEST(CheapestSum, IsTheLeastOfAllPrograms) {
   std::mt19937 random(7);
   for (int i = 0; i < 300; ++i) {
@@ -126,13 +129,16 @@ TEST(CheapestSum, IsTheLeastOfAllPrograms) {
     const double bytes = 8.0 * double(sum.elements);
     const double best = cheapestSum(sum.hierarchy, bytes, sum.rates).seconds;
     const auto set = reductionPrograms(int(sum.hierarchy.size()), 5);
-    for (Index p = 0; p < set->count(); ++p)
-      if (const Program program = set->program(p);
-          std::ranges::none_of(program, [](const Instruction& one) {
-            return one.form == GroupForm::Master || one.collective == CollectiveKind::Reduce;
-          }))
-        ASSERT_LE(best, (1 + 1e-9) * priceOfProgram(program, sum.hierarchy, bytes, sum.rates))
-            << describe(program);
+    for (Index p = 0; p < set->count(); ++p) {
+      const Program program = set->program(p);
+      const bool hasRoots = std::ranges::any_of(program, [](const Instruction& step) {
+        return step.form == GroupForm::Master || step.collective == CollectiveKind::Reduce;
+      });
+      if (hasRoots)
+        continue;
+      ASSERT_LE(best, (1 + 1e-9) * priceOfProgram(program, sum.hierarchy, bytes, sum.rates))
+          << describe(program);
+    }
   }
 }
 
@@ -144,13 +150,13 @@ LinkRates nodesOf(Index ranks) {
   return rates;
 }
 
-// A step between two members for each factor of two: 1024 nodes of one rank in no more than 8 blocks.
+// Of the order of the ranks of a node and the logarithm of the nodes; and no more than 8 blocks.
 TEST(CheapestSum, OfShortArraysHasFewMessages) {
   const CheapestSum nodes = cheapestSum({64, 8}, 8, nodesOf(8));
   Index messages = 0;
   for (const Index size : nodes.hierarchy)
     messages += size - 1;
-  EXPECT_LE(messages, 8 + 2 * 6) << describe(nodes.program);
+  EXPECT_LE(messages, 8 + 3 * 6) << describe(nodes.program);
   const CheapestSum many = cheapestSum({1024}, 8, nodesOf(1));
   EXPECT_LE(many.hierarchy.size(), 8u);
   EXPECT_EQ(deviceCount(many.hierarchy), 1024);
