@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A search from the innermost level outwards: what the rest costs depends on the levels that are
-// left and on the share of the data that a member still holds, and on nothing else, so each such
-// state is priced once.
+// Searches from the innermost level outwards, block by block. What the rest costs depends on the
+// levels that are left and on the share of the data that a member still holds, and on nothing else,
+// so each such state is priced once.
 #include "reduction/cheapest_sum.hpp"
 
 #include <algorithm>

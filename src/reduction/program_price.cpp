@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prices programs in closed form: the members of a group are equally far apart, so that the peers
-// on each level are a quotient, and no price grows with the number of members.
+// Prices programs in closed form, so that no price grows with the number of members. The members of
+// a group are equally far apart, which makes the number of peers on each level a quotient.
 #include "reduction/program_price.hpp"
 
 #include "sys/errors/error.hpp"

@@ -126,10 +126,19 @@ TEST_F(ByOption, TrafficIsThatOfTheProgram) {
   }
 }
 
-TEST_F(ByOption, AutoGoesByTheRouteOnOneNode) {
-  const LinearOpRef op =
-      makeConversion(world(), onLine({1000}, "P"), onLine({1000}, "B"), TENON_FLOAT64);
-  EXPECT_EQ(op->describe().find("reduction"), std::string::npos) << op->describe();
+// Without any option: the nodes are those of the communicator.
+TEST_F(ByOption, AutoSumsByLevelsBetweenNodesAlone) {
+  const Layout p = onLine({100003}, "P"), b = onLine({100003}, "B");
+  const LinearOpRef op = makeConversion(world(), p, b, TENON_FLOAT64);
+  const int perNode = world()->ranksPerNode();
+  ASSERT_GT(perNode, 0);
+  if (perNode == world()->size()) {
+    EXPECT_EQ(op->describe().find("reduction"), std::string::npos) << op->describe();
+    return;
+  }
+  const std::string last = fmt::format(",{}]: rank", perNode);
+  EXPECT_NE(op->describe().find(last), std::string::npos) << op->describe();
+  expectTheSameSums(p, b, "-tenon_reduction auto: by a program");
 }
 
 LinearOpRef madeBy(const LinkRates& rates, const Layout& from, const Layout& to) {

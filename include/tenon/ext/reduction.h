@@ -44,12 +44,12 @@ typedef enum TenonCollective TENON_ENUM_INT {
   TENON_COLLECTIVE_MAX_ = 0x7fff
 } TenonCollective;
 
-/** @brief How the groups of a step communicate: with an algorithm for AllReduce that other libraries
- *         have, or as Tenon runs programs. */
+/** @brief How the groups of a step communicate: by the AllReduce of other libraries, or as Tenon
+ *         runs programs. */
 typedef enum TenonReductionAlgorithm TENON_ENUM_INT {
   TENON_REDUCTION_RING = 0,   /**< ring of the devices */
   TENON_REDUCTION_TREE = 1,   /**< double binary tree, up and down */
-  TENON_REDUCTION_DIRECT = 2, /**< each device sends to each other one: the steps of conversions */
+  TENON_REDUCTION_DIRECT = 2, /**< each device sends to each other one, as in conversions */
   TENON_REDUCTION_ALGORITHM_MAX_ = 0x7fff
 } TenonReductionAlgorithm;
 
