@@ -126,10 +126,20 @@ TEST_F(ByOption, TrafficIsThatOfTheProgram) {
   }
 }
 
+LinearOpRef madeBy(const LinkRates& rates, const Layout& from, const Layout& to) {
+  return makeConversion(world(), from, to, TENON_FLOAT64,
+                        test::by(RoutePolicy{.mode = RouteMode::Auto, .rates = rates}));
+}
+
+// Two nodes of n ranks with rounds for nothing and bytes dear. Each rank scatters and gathers in its
+// node, and has the n-th of a NIC for the n-th of the data.
+constexpr LinkRates kBytes{
+    .latency = 1e-9, .overhead = 1e-9, .bandwidth = 1e6, .copyBandwidth = 1e12};
+
 // Without any option: the nodes are those of the communicator.
 TEST_F(ByOption, AutoSumsByLevelsBetweenNodesAlone) {
   const Layout p = onLine({100003}, "P"), b = onLine({100003}, "B");
-  const LinearOpRef op = makeConversion(world(), p, b, TENON_FLOAT64);
+  const LinearOpRef op = madeBy(kBytes, p, b);
   const int perNode = world()->ranksPerNode();
   ASSERT_GT(perNode, 0);
   if (perNode == world()->size()) {
@@ -140,16 +150,6 @@ TEST_F(ByOption, AutoSumsByLevelsBetweenNodesAlone) {
   EXPECT_NE(op->describe().find(last), std::string::npos) << op->describe();
   expectTheSameSums(p, b, "-tenon_reduction auto: by a program");
 }
-
-LinearOpRef madeBy(const LinkRates& rates, const Layout& from, const Layout& to) {
-  return makeConversion(world(), from, to, TENON_FLOAT64,
-                        test::by(RoutePolicy{.mode = RouteMode::Auto, .rates = rates}));
-}
-
-// Two nodes of n ranks with rounds for nothing and bytes dear. Each rank scatters and gathers in its
-// node, and has the n-th of a NIC for the n-th of the data.
-constexpr LinkRates kBytes{
-    .latency = 1e-9, .overhead = 1e-9, .bandwidth = 1e6, .copyBandwidth = 1e12};
 
 TEST_F(ByOption, AutoTakesTheCheapest) {
   const int ranks = world()->size(), n = ranks / 2;
@@ -204,7 +204,7 @@ TEST_F(ByOption, AutoPricesTheMachine) {
                     "\n    (1, Parallel(0), AllReduce): ");
 }
 
-// Reals, so that the order of addends shows.
+// Reals, so that the order of addends shows; other addends in each line along the summed axes.
 void expectEqualCopies(LinearOp& op) {
   const test::Ends ends(op, Sense::Forward, 1);
   fillRaw(*ends.x, 11, false);
@@ -212,7 +212,7 @@ void expectEqualCopies(LinearOp& op) {
   const Grid& grid = op.range().grid();
   int copies = ends.y->position() < 0 ? MPI_UNDEFINED : 0;
   for (int axis = 0; ends.y->position() >= 0 && axis < grid.axes(); ++axis)
-    if (!op.range().property(axis).isBroadcast())
+    if (op.domain().property(axis) == op.range().property(axis))
       copies = copies * 16 + grid.coordinate(ends.y->position(), axis) + 1;
   MPI_Comm same = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, copies, 0, &same);
