@@ -150,6 +150,26 @@ LinkRates nodesOf(Index ranks) {
   return rates;
 }
 
+// What leaves each node with a large sum, by the schedules, in multiples of the array.
+TEST(CheapestSum, LeavesANodeAboutOnceEachWay) {
+  for (const auto& [nodes, most] : {std::pair(2, 1.05), {4, 1.55}, {8, 1.8}}) {
+    const int ranks = 8 * nodes;
+    const Index elements = 1 << 20;
+    const LinkRates rates = nodesOf(8);
+    const CheapestSum best = cheapestSum({nodes, 8}, 8.0 * elements, rates);
+    std::vector<int> members(ranks);
+    std::iota(members.begin(), members.end(), 0);
+    std::vector<Index> left(nodes);
+    for (const ReductionStep& step :
+         reductionSteps(best.program, best.hierarchy, elements, 8 * elements, rates))
+      for (const int member : members)
+        for (const Transfer& t : reductionSchedule(step, member, members).sends)
+          left[member / 8] += t.peer / 8 != member / 8 ? t.elements : 0;
+    for (const Index one : left)
+      EXPECT_LE(double(one), most * double(elements)) << describe(best.program);
+  }
+}
+
 // Of the order of the ranks of a node and the logarithm of the nodes; and no more than 8 blocks.
 TEST(CheapestSum, OfShortArraysHasFewMessages) {
   const CheapestSum nodes = cheapestSum({64, 8}, 8, nodesOf(8));
