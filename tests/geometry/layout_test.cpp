@@ -7,6 +7,12 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
 namespace tenon {
 namespace {
 
@@ -239,6 +245,106 @@ TEST(FromBoxes, OfADiagonalAreRefusedAtOnce) {
   for (Index r = 0; r < 200; ++r)
     boxes.push_back(Box(8, Interval{r, r + 1}));
   expectFault(boxes, {}, {"no rank holds", "of the shape [200,200,200,200,200,200,200,200]"});
+}
+
+// The boxes of 65,536 ranks, in an order that no grid has: 2 elements each way of three dimensions
+// that are split 64, 32 and 32 times, and all of the batch and the channels.
+std::vector<Box> manyBoxes() {
+  std::vector<Box> boxes(65536);
+  for (Index place = 0; place < 65536; ++place) {
+    const Index at[3] = {place / 1024, place / 32 % 32, place % 32};
+    Box& box = boxes[(place * 40503 + 7) % 65536];
+    box = {{0, 4}, {0, 3}};
+    for (Index i : at)
+      box.push_back({2 * i, 2 * i + 2});
+  }
+  return boxes;
+}
+
+// A comparison of each box with each other one would be 2 * 10^9 for each of these faults.
+TEST(FromBoxes, OneWrongBoxOfManyIsFound) {
+  const std::vector<Box> boxes = manyBoxes();
+  EXPECT_EQ(layoutFromBoxes(boxes).shape(), (Shape{4, 3, 128, 64, 64}));
+  const auto rankOf = [&](Index i, Index j, Index k) {
+    return static_cast<std::size_t>(((i * 1024 + j * 32 + k) * 40503 + 7) % 65536);
+  };
+  const std::size_t bad = rankOf(40, 20, 9), next = rankOf(41, 20, 9);
+  std::vector<Box> wrong = boxes;
+  wrong[bad][2].end += 1;
+  const auto [a, b] = std::minmax(bad, next);
+  expectFault(wrong, {},
+              {fmt::format("the boxes of ranks {} and {} overlap: ", a, b).c_str(),
+               "both contain [0,4) x [0,3) x [82,83) x [40,42) x [18,20)"});
+  wrong = boxes;
+  wrong[bad][4].begin += 1;
+  expectFault(wrong, {},
+              {"no rank holds [0,4) x [0,3) x [80,82) x [40,42) x [18,19) of the shape "
+               "[4,3,128,64,64]; the nearest box is [0,4) x [0,3) x [80,82) x [40,42) x [19,20) "
+               "on rank",
+               std::to_string(bad).c_str()});
+  // Two neighbours that meet elsewhere than the others do: every element is held once.
+  wrong = boxes;
+  wrong[bad][2].end -= 1;
+  wrong[next][2].begin -= 1;
+  expectFault(wrong, {},
+              {"do not form a Cartesian grid: in dimension 2",
+               fmt::format("rank {}, [0,4) x [0,3) x [81,84)", next).c_str()});
+  // A rank that takes the whole for its part.
+  wrong = boxes;
+  wrong[bad] = {{0, 4}, {0, 3}, {0, 128}, {0, 64}, {0, 64}};
+  expectFault(wrong, {}, {fmt::format("ranks 0 and {} overlap", bad).c_str()});
+}
+
+// What the search finds is what a count of every element finds.
+TEST(FromBoxes, FaultsOfRandomBoxesAreThoseOfACount) {
+  std::mt19937 random(5);
+  const auto below = [&](Index n) { return static_cast<Index>(random() % n); };
+  int overlaps = 0, gaps = 0, others = 0;
+  for (int trial = 0; trial < 3000; ++trial) {
+    // Three by two parts, of which up to two ends are moved.
+    std::vector<Box> boxes;
+    for (Index place = 0; place < 6; ++place)
+      boxes.push_back(
+          {{2 * (place / 2), 2 * (place / 2) + 2}, {3 * (place % 2), 3 * (place % 2) + 3}});
+    for (Index moves = below(3); moves-- > 0;) {
+      Interval& side = boxes[below(6)][below(2)];
+      (below(2) ? side.begin : side.end) += below(3) - 1;
+    }
+    Index held[6][6] = {};
+    bool isWithin = true;
+    for (const Box& box : boxes)
+      for (Index i = box[0].begin; i < box[0].end; ++i)
+        for (Index j = box[1].begin; j < box[1].end; ++j)
+          if (const bool isIn = i >= 0 && i < 6 && j >= 0 && j < 6; isIn)
+            ++held[i][j];
+          else
+            isWithin = false;
+    Index most = 0, least = 6;
+    for (const auto& row : held)
+      for (Index count : row) {
+        most = std::max(most, count);
+        least = std::min(least, count);
+      }
+    if (!isWithin)
+      continue;
+    std::string text;
+    try {
+      layoutFromBoxes(boxes, Shape{6, 6});
+    } catch (const Error& error) {
+      text = error.text();
+    }
+    const bool saysOverlap = text.find("overlap") != std::string::npos;
+    const bool saysGap = text.find("no rank holds") != std::string::npos ||
+                         text.find("the boxes begin at") != std::string::npos;
+    EXPECT_EQ(saysOverlap || saysGap, most > 1 || least < 1) << text;
+    EXPECT_TRUE(!saysOverlap || most > 1) << text;
+    EXPECT_TRUE(!saysGap || least < 1) << text;
+    // Overlaps are told first, but that no box begins at 0 is seen before.
+    EXPECT_TRUE(saysOverlap || most < 2 || text.find("boxes begin at") != std::string::npos)
+        << text;
+    ++(saysOverlap ? overlaps : saysGap ? gaps : others);
+  }
+  EXPECT_GT(std::min({overlaps, gaps, others}), 50);
 }
 
 // Halos are left and filled on their own grid.
