@@ -93,15 +93,15 @@ CostTables tablesOf(const CostModel& model, const WordLists& words) {
   return tables;
 }
 
-double secondsOf(const CostModel& model, const std::vector<int>& plan, MoveSeconds move) {
-  // The same sum as that of the tables, but with any of a model's prices of moves, and for words
-  // instead of states.
+double secondsOf(const CostModel& model, const std::vector<int>& plan, Closeness prices) {
+  // The same sum as that of the tables, but with any of a model's prices, and for words instead of
+  // states.
   double sum = 0;
   for (int layer = 0; layer < model.layers(); ++layer)
-    sum += model.layerSeconds(layer, plan[layer]);
+    sum += (model.*prices.layer)(layer, plan[layer]);
   for (std::size_t m = 0; m < model.moves().size(); ++m)
-    sum +=
-        (model.*move)(static_cast<int>(m), plan[model.moves()[m].from], plan[model.moves()[m].to]);
+    sum += (model.*prices.move)(static_cast<int>(m), plan[model.moves()[m].from],
+                                plan[model.moves()[m].to]);
   return sum;
 }
 

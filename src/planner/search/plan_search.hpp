@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The best plan of a network under a cost model, with what it is compared to. Where prices of moves
-// are lower bounds, those of the plan are looked at closely, and it is searched again with what was
+// The best plan of a network under a cost model, with what it is compared to. Where prices are
+// lower bounds, those of the plan are looked at closely, and it is searched again with what was
 // found, until nothing new is: the plan is then the best by exact prices.
 #pragma once
 
@@ -22,7 +22,7 @@ double secondsOverlapped(const CostModel& model, const std::vector<int>& plan, d
 
 // Plans that need no search over layers: the same grid for all of them. Where space must be whole,
 // the processes of the domain split the output channels. What is not possible is left out. Where
-// the model's prices of moves are lower bounds, these are by its closer ones, and so nearly always
+// the model's prices are lower bounds, these are by its closer ones, and so nearly always
 // exact.
 
 struct Baseline {
