@@ -51,6 +51,17 @@ TEST(Words, AreWrittenAsRuns) {
   EXPECT_EQ(textOf({}, "h"), "");
 }
 
+TEST(Words, AreExplained) {
+  EXPECT_EQ(meaningOf({.channels = 2, .space = 4, .inputs = 2, .spatial = {4}}, "h", 'o'),
+            "rows over 4, channels in over 2");
+  EXPECT_EQ(meaningOf({.batch = 8, .channels = 6, .space = 6, .inputs = 2, .spatial = {1, 2, 3}},
+                      "dhw", 'g'),
+            "batch over 8, rows over 2, columns over 3, groups over 3, channels in over 2");
+  EXPECT_EQ(meaningOf({.space = 2, .spatial = {2, 1, 1}}, "dhw", 'o'), "planes over 2");
+  EXPECT_EQ(meaningOf({.channels = 3}, "", 'o'), "channels out over 3");
+  EXPECT_EQ(meaningOf({}, "hw", 'o'), "whole on each process");
+}
+
 TEST(Words, AreReadAsTheyAreWritten) {
   const FineGrid grid({512});
   for (const std::string spatial : {"h", "hw", "dhw"})

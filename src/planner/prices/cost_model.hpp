@@ -52,6 +52,9 @@ public:
   virtual std::string signature(int /*layer*/, int /*word*/) const { return {}; }
   // The layouts in which the layer then uses its inputs, without halos.
   virtual std::vector<Layout> uses(int /*layer*/, int /*word*/) const { return {}; }
+  // Whether a layer is laid out the same under two words, such as on a fine grid and on that of a
+  // pinned field.
+  virtual bool areAlike(int /*layer*/, int word, int other) const { return word == other; }
   // The word of a text, as text() gives it or in any form that parseWord() reads. Throws
   // TENON_ERR_OPTION where the layer cannot have it.
   virtual int parse(int layer, const std::string& text) const;

@@ -25,7 +25,8 @@ void appendWords(const Layout& layout, char channel, std::string word,
   // 'k' comes first, so that the words which keep the most do; where the field's batch is split,
   // 'n' is the same as 'k'.
   for (char letter : {'k', 'n', channel})
-    if (letter != 'n' || !(layout.property(axis) == Property::shard(0)))
+    if (letter == 'k' || (!layout.grid().isTrivial(axis) &&
+                          (letter != 'n' || !(layout.property(axis) == Property::shard(0)))))
       appendWords(layout, channel, word + letter, words);
 }
 
@@ -48,12 +49,15 @@ bool Field::hasEmptyParts() const {
 }
 
 std::vector<std::string> Field::words(bool inputChannels) const {
-  const int axes = layout_.grid().axes();
+  const std::vector<int>& extents = layout_.grid().extents();
   std::vector<std::string> words;
-  if (axes > kMostFieldAxes) {
+  if (std::ranges::count_if(extents, [](int extent) { return extent > 1; }) > kMostFieldAxes) {
     for (char letter : {'k', 'n', 'o', 'i'})
-      if (letter != 'i' || inputChannels)
-        words.emplace_back(axes, letter);
+      if (letter != 'i' || inputChannels) {
+        std::string& word = words.emplace_back();
+        for (int extent : extents)
+          word += extent > 1 ? letter : 'k';
+      }
     return words;
   }
   appendWords(layout_, 'o', "", words);

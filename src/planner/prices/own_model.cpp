@@ -174,12 +174,13 @@ std::string OwnModel::text(int layer, int word) const {
   const FieldWord* own = fieldWord(word);
   if (!own)
     return CostModel::text(layer, word);
+  const Field& field = fields_[own->field];
   const Kind& kind = kinds_[kindOf_[layer]];
   WordRows rows;
   // A word that the layer cannot have is named by what it would do to the field.
   if (!rowsOf(kind, word, rows).empty())
-    return fieldWordText(fields_[own->field].name(), own->letters);
-  return fieldWordText(fields_[own->field].name(), signatureOf(rows));
+    return fmt::format("{}:{}", field.name(), own->letters);
+  return fieldWordText(field.name(), signatureOf(rows), *field.grid());
 }
 
 int OwnModel::parse(int layer, const std::string& text) const {
@@ -188,6 +189,30 @@ int OwnModel::parse(int layer, const std::string& text) const {
     if (fault(layer, word).empty() && this->text(layer, word) == text)
       return word;
   return CostModel::parse(layer, text);
+}
+
+namespace {
+
+// Whether each process holds the same in both, on whatever grid.
+bool holdAlike(const Layouts& a, const Layouts& b) {
+  return std::ranges::equal(a, b, [](const Layout& one, const Layout& other) {
+    if (one == other)
+      return true;
+    if (one.grid() == other.grid() || one.holdsAddends() || other.holdsAddends())
+      return false;
+    const std::vector<int>& ranks = one.grid().ranks();
+    return ranks.size() == other.grid().ranks().size() && std::ranges::all_of(ranks, [&](int rank) {
+             return other.grid().position(rank) >= 0 &&
+                    one.boxOfRank(rank) == other.boxOfRank(rank);
+           });
+  });
+}
+
+} // namespace
+
+bool OwnModel::areAlike(int layer, int word, int other) const {
+  const Placed &a = placed(layer, word), &b = placed(layer, other);
+  return holdAlike(a.uses, b.uses) && holdAlike(a.outputs, b.outputs);
 }
 
 Layouts OwnModel::uses(int layer, int word) const {
@@ -213,7 +238,7 @@ Parts OwnModel::parts(int layer, int word) const {
   // On the grid of a field an axis counts for what it does to the layer, not for what it did to the
   // field.
   const Placed& here = placed(layer, word);
-  Parts parts;
+  Parts parts{.spatial = std::vector<Index>(asked.splitDims, 1)};
   WordRows rows;
   rowsOf(kinds_[kindOf_[layer]], word, rows);
   for (std::size_t axis = 0; axis < rows.size(); ++axis) {
@@ -221,10 +246,14 @@ Parts OwnModel::parts(int layer, int word) const {
     const Index extent = here.outputs.front().grid().extent(static_cast<int>(axis));
     if (output == Property::shard(0))
       parts.batch *= extent;
-    else if (splitsSpace(output))
+    else if (splitsSpace(output)) {
       parts.space *= extent;
-    else if (output.isShard() || rows[axis]->inputs.front() == Property::shard(1))
+      if (const std::size_t d = spatialNumber(output); d < parts.spatial.size())
+        parts.spatial[d] *= extent;
+    } else if (output.isShard() || rows[axis]->inputs.front() == Property::shard(1)) {
       parts.channels *= extent;
+      parts.inputs *= output.isShard() ? 1 : extent;
+    }
   }
   return parts;
 }

@@ -70,6 +70,7 @@ public:
     return placed(layer, word).signature;
   }
   std::vector<Layout> uses(int layer, int word) const override;
+  bool areAlike(int layer, int word, int other) const override;
   std::string spatial(int layer) const override;
   Parts parts(int layer, int word) const override;
   std::string fault(int layer, int word) const override { return placed(layer, word).fault; }

@@ -101,6 +101,7 @@ Parts FineGrid::parts(const Word& word, int splitDims) const {
   Parts parts{.batch = product(0, word.batch),
               .channels = product(word.batch, inner),
               .space = product(inner, axes()),
+              .inputs = word.channel == 'i' ? product(word.batch, inner) : 1,
               .spatial = std::vector<Index>(splitDims, 1)};
   // Spatial dimensions take turns from the last axis, so that none is cut much more often than the
   // others.
@@ -113,6 +114,20 @@ std::string spatialLetters(int dims, int split) {
   // The last dimension is always w, whatever the number of dimensions.
   const std::string all = "dhw";
   return dims > 3 ? "" : all.substr(3 - dims, split);
+}
+
+std::string meaningOf(const Parts& parts, const std::string& spatial, char label) {
+  std::vector<std::string> meanings;
+  const auto add = [&](const char* what, Index over) {
+    if (over > 1)
+      meanings.push_back(fmt::format("{} over {}", what, over));
+  };
+  add("batch", parts.batch);
+  for (std::size_t d = 0; d < std::min(spatial.size(), parts.spatial.size()); ++d)
+    add(spatial[d] == 'd' ? "planes" : spatial[d] == 'h' ? "rows" : "columns", parts.spatial[d]);
+  add(label == 'g' ? "groups" : "channels out", parts.channels / parts.inputs);
+  add("channels in", parts.inputs);
+  return meanings.empty() ? "whole on each process" : joined(meanings, ", ");
 }
 
 std::string textOf(const Word& word, const std::string& spatial, char label) {

@@ -32,6 +32,7 @@ struct Word {
 // and by dimension.
 struct Parts {
   Index batch = 1, channels = 1, space = 1;
+  Index inputs = 1; // of the parts of channels, those of the input's
   std::vector<Index> spatial = {};
 };
 
@@ -69,6 +70,9 @@ private:
 // The labels of the leading spatial dimensions of `dims` that may be split: "h" for 1 of 2, "dhw"
 // for 3 of 3.
 std::string spatialLetters(int dims, int split);
+// What the parts are of, for a person: "rows over 4, channels in over 2". `spatial` are the labels of
+// the spatial parts, and `label` that of output channels.
+std::string meaningOf(const Parts& parts, const std::string& spatial, char label);
 // `label` is that of output channels: inside, they are 'o' for every layer, and a layer with groups
 // shows them as 'g'.
 std::string textOf(const Word& word, const std::string& spatial, char label = 'o');

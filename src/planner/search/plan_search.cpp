@@ -304,17 +304,21 @@ int planLayerNamed(const CostModel& model, const std::string& name) {
 
 PlannedLayer plannedLayer(const CostModel& model, int layer, const std::vector<int>& words,
                           int state, const std::vector<double>& minMarginals) {
+  const Parts parts = model.parts(layer, words[state]);
   PlannedLayer made{.name = model.names()[layer],
                     .letters = model.text(layer, words[state]),
+                    .meaning = meaningOf(parts, model.spatial(layer), model.channelLabel(layer)),
                     .signature = model.signature(layer, words[state]),
                     .uses = model.uses(layer, words[state]),
-                    .parts = model.parts(layer, words[state]),
+                    .parts = parts,
                     .bytes = model.layerBytes(layer, words[state]),
                     .runnerUp = {}};
-  // The runner-up is the best plan with another word here, whatever that plan does elsewhere.
+  // The runner-up is the best plan that lays this layer out in another way, whatever that plan does
+  // elsewhere.
   int second = -1;
   for (int s = 0; s < static_cast<int>(words.size()); ++s)
-    if (s != state && (second < 0 || minMarginals[s] < minMarginals[second]))
+    if (s != state && (second < 0 || minMarginals[s] < minMarginals[second]) &&
+        !model.areAlike(layer, words[state], words[s]))
       second = s;
   if (second >= 0) {
     made.runnerUp = model.text(layer, words[second]);

@@ -39,14 +39,15 @@ Baselines baselinesOf(const CostModel& model);
 
 struct PlannedLayer {
   std::string name, letters;
+  std::string meaning = {}; // what the word splits, for a person: "rows over 4, channels in over 2"
   // The word as the layer takes it, and the layouts in which it uses its inputs, without halos. A
   // row of a table has neither.
   std::string signature = {};
   std::vector<Layout> uses = {};
   Parts parts;
   double bytes = 0;
-  // The word of the best plan with another one here, and its seconds, which are a lower bound under
-  // a memory limit. It is empty if no other word is possible.
+  // The word of the best plan that lays this layer out in another way, and its seconds, which are a
+  // lower bound under a memory limit. It is empty if no other word is possible.
   std::string runnerUp;
   double runnerUpSeconds = 0;
 };
