@@ -45,8 +45,7 @@ Json asJson(const PlannedLayer& layer) {
 Json asJson(const Baseline& baseline) {
   const Word& word = baseline.word;
   return {{"seconds", baseline.seconds},
-          {"axes", std::vector{word.batch, word.channels, word.space}},
-          {"channel", std::string(1, word.channel)}};
+          {"axes", std::vector{word.batch, word.outputs, word.inputs, word.space}}};
 }
 
 Json asJson(const Grid& grid) {
@@ -146,12 +145,12 @@ PlannedLayer layerFrom(const JsonView& view, const DeclaredLayer& declared, cons
 }
 
 Baseline baselineFrom(const JsonView& view) {
-  view.allow({"seconds", "axes", "channel"});
+  view.allow({"seconds", "axes"});
   const std::vector<int> axes = view.at("axes").smallIntegers(0);
-  const std::string channel = view.at("channel").text();
-  if (axes.size() != 3 || channel.size() != 1)
-    view.fail("expected three numbers of axes and one label of channels");
-  return {.word = {axes[0], axes[1], axes[2], channel[0]}, .seconds = view.at("seconds").real()};
+  if (axes.size() != 4)
+    view.fail(
+        "expected four numbers of axes: of the batch, output channels, input channels and space");
+  return {.word = {axes[0], axes[1], axes[2], axes[3]}, .seconds = view.at("seconds").real()};
 }
 
 } // namespace

@@ -267,15 +267,15 @@ TEST(PinnedEnds, AxesOfOneProcessHaveNoLabels) {
   EXPECT_EQ(findPlan(one, {}, 0).layers[0].letters, "input:all");
 }
 
-// The plan on the grid of the processes that does the same as one on the field's grid is no other
-// plan, and costs the same.
+// A word on the grid of the processes that gives each process the same as one on the field's grid is
+// no other plan.
 TEST(PinnedEnds, TheNextBestPlanIsAnotherOne) {
   const NetworkTable table = fieldNetwork(1, 3, 4);
   const OwnModel model(declareNetwork(table, 8), FineGrid({4}), kPinnedRates, true,
                        {.input = fieldOn({4, 1}, "S0,S2", {8, 4, 12, 10})});
   const FoundPlan found = findPlan(model, {}, 0);
   EXPECT_EQ(found.layers[0].letters, "input:n");
-  EXPECT_EQ(findPlan(model, {{"L0", "n2"}}, 0).seconds, found.seconds);
+  EXPECT_GE(findPlan(model, {{"L0", "n2"}}, 0).seconds, found.seconds);
   ASSERT_FALSE(found.layers[0].runnerUp.empty());
   EXPECT_NE(found.layers[0].runnerUp, "n2");
   EXPECT_GT(found.layers[0].runnerUpSeconds, found.seconds);

@@ -313,9 +313,10 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   const bool mayBeEmpty = own && fields_[own->field].hasEmptyParts();
   if (!own)
     // The output is not laid out yet, but its channels are known.
-    if (const Index parts = grid().parts(words()[word], layer.splitDims).channels;
-        parts > layer.mostChannels)
-      return fmt::format("{} output channels have no {} parts", layer.mostChannels, parts);
+    if (const Parts all = grid().parts(words()[word], layer.splitDims);
+        all.channels > layer.mostChannels * all.inputs)
+      return fmt::format("{} output channels have no {} parts", layer.mostChannels,
+                         all.channels / all.inputs);
   Layouts inputs;
   for (std::size_t input = 0; input < layer.inputs.size(); ++input) {
     inputs.push_back(inputLayout(kind, word, rows, input));

@@ -53,7 +53,7 @@ std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, in
                      const Word& word, WordRows& rows) {
   for (int axis = 0; axis < axes; ++axis) {
     const bool isSpace = axis >= axes - word.space;
-    const bool isSum = axis >= word.batch && !isSpace && word.channel == 'i';
+    const bool isSum = axis >= word.batch + word.outputs && !isSpace;
     Property output = isSum ? Property::partial() : Property::shard(1);
     if (axis < word.batch)
       output = Property::shard(0);

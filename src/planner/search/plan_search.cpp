@@ -238,7 +238,7 @@ std::optional<UniformPlan> uniformOf(const CostModel& model, const Word& word) {
     // A fully connected layer has no space to split; its output channels take the processes, as in
     // the papers.
     if (model.spatial(layer).empty()) {
-      own.channels += own.space;
+      own.outputs += own.space;
       own.space = 0;
     }
     plan.push_back(model.numberOf(own));
@@ -261,7 +261,7 @@ std::optional<Baseline> baselineOf(const CostModel& model, const Word& word) {
 std::optional<Baseline> bestUniform(const CostModel& model) {
   std::vector<UniformPlan> all;
   for (const Word& word : model.words())
-    if (word.channel == 'o')
+    if (word.inputs == 0)
       if (auto uniform = uniformOf(model, word))
         all.push_back(std::move(*uniform));
   std::stable_sort(all.begin(), all.end(), [](const UniformPlan& a, const UniformPlan& b) {
@@ -285,7 +285,7 @@ Baselines baselinesOf(const CostModel& model) {
   const int axes = model.grid().axes();
   return {.uniform = bestUniform(model),
           .batch = baselineOf(model, {.batch = axes}),
-          .model = baselineOf(model, {.channels = axes}),
+          .model = baselineOf(model, {.outputs = axes}),
           .domain = baselineOf(model, {.space = axes})};
 }
 
