@@ -175,10 +175,10 @@ TEST_F(PlanFiles, AreRefusedWhereWhatWouldRunDoesNotFit) {
   };
   const std::string path = path_; // what all messages name
   write(changed("signature", onAll("i")));
-  expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].signature", "C1", "means"},
+  expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].signature", "C1", "does not mean"},
                 planOf(c, world()));
   write(changed("signature", ""));
-  expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].signature", "C1", "means"},
+  expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].signature", "C1", "does not mean"},
                 planOf(c, world()));
   write(changed("properties", onAll("B")));
   expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].uses", "C1", "would use input 0"},
