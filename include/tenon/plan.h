@@ -336,7 +336,7 @@ TENON_EXTERN TenonErrorCode TenonPlanCalibrate(TenonPlan plan, double* latency, 
 TENON_EXTERN TenonErrorCode TenonPlanSetRatesFrom(TenonPlan plan,
                                                   TenonPlan measured) TENON_NOEXCEPT;
 
-/** @brief Returns what is run: the network, with redistribution behind it where needed. Not
+/** @brief Returns what is run: the network, followed by redistribution where needed. Not
  *         collective.
  *
  *  Initial values that do not depend on redistribution are those of TenonLayerInitialize() of the

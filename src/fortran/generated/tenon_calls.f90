@@ -8396,7 +8396,7 @@ contains
     tenon_code = TenonPlanSetRatesFrom(plan%handle, measured%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_rates_from
-  ! Returns what is run: the network, with redistribution behind it where needed. Not collective.
+  ! Returns what is run: the network, followed by redistribution where needed. Not collective.
   subroutine tenon_plan_get_layer(plan, layer, ierr)
     type(tenon_plan), intent(in) :: plan
     type(tenon_layer), intent(out) :: layer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies the channels of the input and writes the coordinates behind them. Those of a dimension are
+// Copies the channels of the input and writes the coordinates after them. Those of a dimension are
 // numbers along it alone, which are kept where the kernels work, and spread over batch and space by
 // strides of 0.
 #include "declaration/core/window_layout.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses between one exchange, a chain of steps and a way to sum, and notes the reasons for views. All ranks must choose alike: the choice depends on layouts, options and prices that they
-// share, and where communicators or programs are made it is compared between ranks first.
+// Chooses between one exchange, a chain of steps and a way to sum, and notes the reasons for views.
+// All ranks must choose alike: the choice depends on layouts, options and prices that they share,
+// and where communicators or programs are made it is compared between ranks first.
 #include "linop/exchange/make_conversion.hpp"
 
 #include "comm/agreement/agreement.hpp"

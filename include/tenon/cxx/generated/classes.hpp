@@ -769,7 +769,7 @@ public:
   /** Takes the rates that best explain what was measured of another plan.
    *  TenonPlanSetRatesFrom() */
   Plan& setRatesFrom(const Plan& measured, const Where& where = Where::current());
-  /** Returns what is run: the network, with redistribution behind it where needed.
+  /** Returns what is run: the network, followed by redistribution where needed.
    *  TenonPlanGetLayer() */
   Layer layer(const Where& where = Where::current()) const;
   /** Returns the layout of the input. TenonPlanGetInputLayout() */
