@@ -175,7 +175,8 @@ FoundPlan planFrom(const JsonView& view, const PlanFrame& frame) {
   view.allow({"grid", "space_outermost", "seconds", "overlapped", "bytes", "gap", "searches",
               "baselines", "layers"});
   const bool isReversed = view.at("space_outermost").flag();
-  const FineGrid& grid = gridFrom(view.at("grid"), isReversed, frame);
+  const JsonView writtenGrid = view.at("grid");
+  const FineGrid& grid = gridFrom(writtenGrid, isReversed, frame);
   FoundPlan plan{.grid = grid.grid(),
                  .spaceOutermost = isReversed,
                  .seconds = view.at("seconds").real(),
