@@ -181,7 +181,7 @@ public:
   }
   KernelCost cost(bool wantsInput) const {
     return kernelCost(layer_->declaration(), layer_->form(layer_->inputLayouts()), wantsInput,
-                      elementBytes_, {}, Looks::First);
+                      elementBytes_, {});
   }
   std::string kind() const { return layer_->declaration().kernelKind(); }
   bool hasParameters() const { return !layer_->form(layer_->inputLayouts()).parameters.empty(); }

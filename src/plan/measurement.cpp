@@ -64,7 +64,7 @@ public:
     if (std::ranges::none_of(list().maps(), computes))
       return;
     const KernelCost cost = kernelCost(layer.declaration(), layer.form(layer.inputLayouts()),
-                                       wantsInput, elementBytes_, rates_.kernels, Looks::Sampled);
+                                       wantsInput, elementBytes_, rates_.kernels);
     at(node, Phase::ApplyKernel) = {.seconds = cost.applySeconds, .work = cost.apply};
     at(node, Phase::AdjointKernel) = {.seconds = cost.adjointSeconds, .work = cost.adjoint};
   }

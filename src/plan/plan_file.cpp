@@ -31,6 +31,7 @@ Json asJson(const PlannedLayer& layer) {
                {"uses", Json::array()},
                {"batch", layer.parts.batch},
                {"channels", layer.parts.channels},
+               {"input_channels", layer.parts.inputs},
                {"space", layer.parts.space},
                {"spatial", layer.parts.spatial},
                {"bytes", layer.bytes},
@@ -44,8 +45,7 @@ Json asJson(const PlannedLayer& layer) {
 Json asJson(const Baseline& baseline) {
   const Word& word = baseline.word;
   return {{"seconds", baseline.seconds},
-          {"axes", std::vector{word.batch, word.channels, word.space}},
-          {"channel", std::string(1, word.channel)}};
+          {"axes", std::vector{word.batch, word.outputs, word.inputs, word.space}}};
 }
 
 Json asJson(const Grid& grid) {
@@ -85,11 +85,15 @@ GridPtr gridOfWord(const JsonView& word, const FineGrid& grid, const PlanFrame& 
 void checkForm(const JsonView& view, const PlannedLayer& planned, const DeclaredLayer& layer,
                const FineGrid& grid, const GridPtr& itsGrid) {
   try {
-    const std::string meant = signatureOf(planned.letters, layer, grid);
-    if (meant != planned.signature)
+    const std::string field = fieldIn(planned.letters);
+    const bool isMeant = field.empty()
+                             ? signatureOf(planned.letters, layer, grid) == planned.signature
+                             : fieldWordText(field, planned.signature, *itsGrid) == planned.letters;
+    if (!isMeant)
       view.at("signature")
-          .fail(fmt::format("layer {} has the signature \"{}\", but its word '{}' means \"{}\"; {}",
-                            layer.name, planned.signature, planned.letters, meant, kWriteAnew));
+          .fail(fmt::format(
+              "layer {} has the signature \"{}\", which its word '{}' does not mean; {}",
+              layer.name, planned.signature, planned.letters, kWriteAnew));
     const Form form =
         layer.declaration->form(planned.uses, {.grid = itsGrid, .letters = planned.signature});
     for (std::size_t i = 0; i < form.uses.size(); ++i)
@@ -107,14 +111,15 @@ void checkForm(const JsonView& view, const PlannedLayer& planned, const Declared
 
 PlannedLayer layerFrom(const JsonView& view, const DeclaredLayer& declared, const FineGrid& grid,
                        const PlanFrame& frame) {
-  view.allow({"name", "word", "signature", "uses", "batch", "channels", "space", "spatial", "bytes",
-              "runner_up", "runner_up_seconds"});
+  view.allow({"name", "word", "signature", "uses", "batch", "channels", "input_channels", "space",
+              "spatial", "bytes", "runner_up", "runner_up_seconds"});
   PlannedLayer layer{.name = view.at("name").name(),
                      .letters = view.at("word").text(),
                      .signature = view.at("signature").text(),
                      .parts = {.batch = view.at("batch").integer(1),
                                .channels = view.at("channels").integer(1),
                                .space = view.at("space").integer(1),
+                               .inputs = view.at("input_channels").integer(1),
                                .spatial = view.at("spatial").integers(1)},
                      .bytes = view.at("bytes").real(),
                      .runnerUp = view.at("runner_up").text(),
@@ -123,6 +128,8 @@ PlannedLayer layerFrom(const JsonView& view, const DeclaredLayer& declared, cons
   if (layer.name != declared.name)
     view.at("name").fail(fmt::format("is {}, but the next layer of the network is {}; {}",
                                      layer.name, declared.name, kWriteAnew));
+  layer.meaning = meaningOf(layer.parts, spatialLabels(declared),
+                            channelLabel(declared.declaration->rows(declared.inputs)));
   const GridPtr itsGrid = gridOfWord(view.at("word"), grid, frame);
   const std::vector<JsonView> uses = view.at("uses").list();
   if (uses.size() != declared.inputs.size())
@@ -138,12 +145,12 @@ PlannedLayer layerFrom(const JsonView& view, const DeclaredLayer& declared, cons
 }
 
 Baseline baselineFrom(const JsonView& view) {
-  view.allow({"seconds", "axes", "channel"});
+  view.allow({"seconds", "axes"});
   const std::vector<int> axes = view.at("axes").smallIntegers(0);
-  const std::string channel = view.at("channel").text();
-  if (axes.size() != 3 || channel.size() != 1)
-    view.fail("expected three numbers of axes and one label of channels");
-  return {.word = {axes[0], axes[1], axes[2], channel[0]}, .seconds = view.at("seconds").real()};
+  if (axes.size() != 4)
+    view.fail(
+        "expected four numbers of axes: of the batch, output channels, input channels and space");
+  return {.word = {axes[0], axes[1], axes[2], axes[3]}, .seconds = view.at("seconds").real()};
 }
 
 } // namespace
@@ -206,7 +213,7 @@ FoundPlan planFrom(const JsonView& view, const PlanFrame& frame) {
 
 namespace {
 
-constexpr const char* kFormat = "tenon-plan-3";
+constexpr const char* kFormat = "tenon-plan-4";
 
 // The first lines in which two texts differ.
 std::pair<std::string, std::string> firstDifference(const std::string& a, const std::string& b) {

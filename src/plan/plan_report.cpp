@@ -41,10 +41,12 @@ const PhaseCost& in(const LayerCost& cost, Phase phase) {
 std::string wordText(const PlannedLayer& planned, double seconds) {
   const Parts& parts = planned.parts;
   const std::string word = planned.letters.empty() ? "one process" : planned.letters;
-  std::string text = fmt::format(
-      "{}, grid of {} x {} x {} (batch, channels, space)", word, parts.batch, parts.channels,
-      parts.spatial.empty() ? fmt::format("{}", parts.space)
-                            : fmt::format("{}", fmt::join(parts.spatial, " x ")));
+  std::string text =
+      fmt::format("{}{}, grid of {} x {} x {} (batch, channels, space)", word,
+                  fieldIn(word).empty() ? "" : fmt::format(": {}", planned.meaning), parts.batch,
+                  parts.channels,
+                  parts.spatial.empty() ? fmt::format("{}", parts.space)
+                                        : fmt::format("{}", fmt::join(parts.spatial, " x ")));
   if (planned.runnerUp.empty())
     return text;
   constexpr double kRounding = 1e-12;

@@ -115,10 +115,10 @@ TEST_F(PlanFiles, AreRefusedWhereDamaged) {
   write(other);
   EXPECT_THROW(plan->load(path_), Error);
   other = text;
-  // A file of an earlier version has no signatures.
-  other.replace(other.find("tenon-plan-3"), 12, "tenon-plan-2");
+  // A file of an earlier version has no parts of input channels.
+  other.replace(other.find("tenon-plan-4"), 12, "tenon-plan-3");
   write(other);
-  expectError(TENON_ERR_FORMAT, {path_.c_str(), "tenon-plan-2", "tenon-plan-3", "TenonPlanSave()"},
+  expectError(TENON_ERR_FORMAT, {path_.c_str(), "tenon-plan-3", "tenon-plan-4", "TenonPlanSave()"},
               [&] { plan->load(path_); });
   if (world()->rank() == 0)
     std::filesystem::remove(path_);
@@ -175,10 +175,10 @@ TEST_F(PlanFiles, AreRefusedWhereWhatWouldRunDoesNotFit) {
   };
   const std::string path = path_; // what all messages name
   write(changed("signature", onAll("i")));
-  expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].signature", "C1", "means"},
+  expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].signature", "C1", "does not mean"},
                 planOf(c, world()));
   write(changed("signature", ""));
-  expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].signature", "C1", "means"},
+  expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].signature", "C1", "does not mean"},
                 planOf(c, world()));
   write(changed("properties", onAll("B")));
   expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].uses", "C1", "would use input 0"},

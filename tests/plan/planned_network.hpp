@@ -59,6 +59,12 @@ inline Shape outputShapeOf(const NetworkCase& c) {
   return c.name == "unet3d" ? c.input : Shape{c.input[0], 10};
 }
 
+// The word with these labels on the grid of an uneven field, whose axes of one process have none.
+inline std::string wordOnUneven(const std::string& rows, const std::string& columns) {
+  const int size = world()->size();
+  return "input:" + (size == 1 ? "all" : size == 2 ? rows : rows + "," + columns);
+}
+
 // The word of a layer that lies where an uneven field does; "" of one whose input has no space.
 inline std::string wordOfField(const NetworkCase& c, const std::string& layer) {
   for (const char* flat : {"last", "fc5", "fc6", "F6", "Output"})
@@ -66,7 +72,8 @@ inline std::string wordOfField(const NetworkCase& c, const std::string& layer) {
       return "";
   const bool isJoint = layer.find("sum") != std::string::npos || layer.ends_with("_beside");
   const Index rank = static_cast<Index>(c.input.size());
-  return isJoint ? fmt::format("input:S{},S{}", rank - 2, rank - 1) : "input:h,w";
+  return isJoint ? wordOnUneven(fmt::format("S{}", rank - 2), fmt::format("S{}", rank - 1))
+                 : wordOnUneven("h", "w");
 }
 
 // A word for the processes of the world, 2, 4 or 8, with one label for two of the grid's axes, or for its one: of the

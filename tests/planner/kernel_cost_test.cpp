@@ -29,7 +29,7 @@ std::unique_ptr<Declaration> convolution(Index kernel, Index stride, Index group
 KernelCost costOf(const Declaration& layer, bool hasCotangent) {
   const Layout input(
       {.shape = {5, 4, 9, 11}, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
-  return kernelCost(layer, layer.form({input}, {}), hasCotangent, kBytes, {}, Looks::First);
+  return kernelCost(layer, layer.form({input}, {}), hasCotangent, kBytes, {});
 }
 
 // 5 samples of 4 channels with 9 x 11 pixels, and 3 x 3 taps: 6 channels with 7 x 9.
@@ -63,6 +63,72 @@ TEST(KernelCost, OfPooling) {
   EXPECT_DOUBLE_EQ(cost.apply.rows, cost.apply.columns / 5);
   EXPECT_EQ(cost.adjoint.columns, cost.apply.columns);
   EXPECT_EQ(costOf(*windowed("maxpooling", 3, 2), false).adjoint.bytes, 0);
+}
+
+// The operations and columns of the position that has most, asked of each position of the grid.
+std::pair<double, double> mostByForce(const Declaration& layer, const Form& form) {
+  std::pair<double, double> most = {0, 0};
+  for (int position = 0; position < form.output.grid().size(); ++position) {
+    const Work work = layer.work(form, position);
+    most.first = std::max(most.first, work.forward);
+    most.second = std::max(most.second, work.columns);
+  }
+  return most;
+}
+
+// Without padding the outer parts lose what windows do not reach: 16 rows in 4 parts become 3 4 4 3
+// outputs. With a stride, 7 rows in 3 parts of 3 2 2 become 1 1 1, and 12 in 5 parts 1 1 1 2 1.
+TEST(KernelCost, IsThatOfThePositionWithTheMostRows) {
+  const auto layer = convolution(3, 1, 1);
+  const Layout rows(
+      {.shape = {1, 4, 16, 16}, .grid = Grid::make({4}), .properties = {Property::shard(2)}});
+  const Form form = layer->form({rows}, {});
+  ASSERT_EQ(form.output.cuts(2), std::vector<Index>({0, 3, 7, 11, 14}));
+  const double each = 2.0 * 6 * 14 * 4 * 9; // operations of a row
+  EXPECT_EQ(layer->work(form, 0).forward, 3 * each);
+  EXPECT_EQ(kernelCost(*layer, form, true, kBytes, {}).apply.flops, 4 * each);
+}
+
+// All grids of 2 and 3 axes, of extents that do not divide, on which axes share dimensions in both
+// orders; windows of all kinds.
+TEST(KernelCost, IsTheLargestOfAllPositions) {
+  const std::vector<std::vector<int>> grids = {{4, 3}, {2, 5}, {3, 2, 2}};
+  const Property kinds[] = {Property::shard(0), Property::shard(1),    Property::shard(2),
+                            Property::shard(3), Property::broadcast(), Property::partial()};
+  int cases = 0, elsewhere = 0;
+  for (const auto& extents : grids)
+    for (int choice = 0; choice < (extents.size() == 3 ? 216 : 36); ++choice)
+      for (const Index kernel : {1, 2, 3, 5})
+        for (const Index stride : {1, 2, 3}) {
+          Properties properties;
+          for (std::size_t axis = 0, rest = choice; axis < extents.size(); ++axis, rest /= 6)
+            properties.push_back(kinds[rest % 6]);
+          LayoutSpec spec{
+              .shape = {13, 12, 31, 23}, .grid = Grid::make(extents), .properties = properties};
+          spec.splitAxes.resize(4);
+          for (std::size_t axis = 0; axis < extents.size(); ++axis)
+            if (properties[axis].isShard()) {
+              // The last axis is the major one in space, as in the words of a plan.
+              auto& axes = spec.splitAxes[properties[axis].dim];
+              axes.insert(properties[axis].dim > 1 ? axes.begin() : axes.end(), int(axis));
+            }
+          const auto layer = windowed(kernel == 2 ? "averagepooling" : "conv", kernel, stride);
+          if (kernel != 2) {
+            layer->set("in_channels", Index(12));
+            layer->set("out_channels", Index(8));
+          }
+          const Form form = layer->form({Layout(spec)}, {});
+          const KernelCost cost = kernelCost(*layer, form, true, kBytes, {});
+          const auto [flops, columns] = mostByForce(*layer, form);
+          EXPECT_EQ(kernel == 2 ? cost.apply.columns : cost.apply.flops,
+                    kernel == 2 ? columns : flops)
+              << form.output.describe();
+          elsewhere += layer->work(form, 0).columns < columns;
+          ++cases;
+        }
+  EXPECT_EQ(cases, (36 + 36 + 216) * 12);
+  // The first position is often not the one with most.
+  EXPECT_GT(elsewhere, cases / 10);
 }
 
 TEST(KernelCost, KindsAreByWindows) {

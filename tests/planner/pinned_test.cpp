@@ -242,7 +242,43 @@ TEST(PinnedEnds, FieldsMayHaveManyAxes) {
   const FoundPlan found =
       pinnedPlan(table, 1, 4, {.objective = Objective::Inference, .input = field, .output = field});
   for (const PlannedLayer& layer : found.layers)
-    EXPECT_EQ(layer.letters, "input:B,B,B,B,h,w") << layer.name;
+    EXPECT_EQ(layer.letters, "input:h,w") << layer.name;
+}
+
+// A solver's grid has an axis for every dimension. Those of one process say nothing: they are not
+// printed, and make no further words, whose plans would be the same ones.
+TEST(PinnedEnds, AxesOfOneProcessHaveNoLabels) {
+  const NetworkTable table = fieldNetwork(2, 3, 4);
+  const auto modelOn = [&](const std::vector<int>& grid, const char* properties) {
+    return OwnModel(declareNetwork(table, 4), FineGrid({4}), kPinnedRates, true,
+                    {.input = fieldOn(grid, properties, {4, 4, 12, 10})});
+  };
+  const OwnModel model = modelOn({1, 1, 2, 2}, "S0,S1,S2,S3"), same = modelOn({2, 2}, "S2,S3");
+  EXPECT_EQ(model.states(), same.states());
+  for (int word = 0; word < model.states(); ++word)
+    if (model.fault(0, word).empty()) {
+      EXPECT_EQ(model.text(0, word), same.text(0, word));
+    }
+  const FoundPlan found = findPlan(model, {{"L0", "input:h,i"}}, 0);
+  EXPECT_EQ(found.layers[0].letters, "input:h,i");
+  EXPECT_EQ(found.layers[0].meaning, "rows over 2, channels in over 2");
+  const OwnModel one(declareNetwork(table, 4), FineGrid({1}), kPinnedRates, true,
+                     {.input = fieldOn({1, 1}, "S2,S3", {4, 4, 12, 10})});
+  EXPECT_EQ(findPlan(one, {}, 0).layers[0].letters, "input:all");
+}
+
+// A word on the grid of the processes that gives each process the same as one on the field's grid is
+// no other plan.
+TEST(PinnedEnds, TheNextBestPlanIsAnotherOne) {
+  const NetworkTable table = fieldNetwork(1, 3, 4);
+  const OwnModel model(declareNetwork(table, 8), FineGrid({4}), kPinnedRates, true,
+                       {.input = fieldOn({4, 1}, "S0,S2", {8, 4, 12, 10})});
+  const FoundPlan found = findPlan(model, {}, 0);
+  EXPECT_EQ(found.layers[0].letters, "input:n");
+  EXPECT_GE(findPlan(model, {{"L0", "n2"}}, 0).seconds, found.seconds);
+  ASSERT_FALSE(found.layers[0].runnerUp.empty());
+  EXPECT_NE(found.layers[0].runnerUp, "n2");
+  EXPECT_GT(found.layers[0].runnerUpSeconds, found.seconds);
 }
 
 // A reversed grid numbers its processes from the other end, and so does the price of what crosses nodes.

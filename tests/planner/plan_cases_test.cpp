@@ -97,14 +97,15 @@ TEST(PlanCases, FastestWithinALimitOfMemory) {
   }
 }
 
-// By a prototype of another design; printed to four digits.
+// With one letter for all channels of a layer a prototype of another design found these times, printed to
+// four digits; with both, layers have more to choose from.
 TEST(PlanCases, InputChannelsSaveTime) {
   const json one = {{"network", "alexnet"}, {"batch", 2048}, {"processes", 512}};
-  EXPECT_NEAR(findPlan(modelOf(one, true), {}, 0).seconds, 6.770e-3, 0.5e-6);
+  EXPECT_LT(findPlan(modelOf(one, true), {}, 0).seconds, 6.770e-3);
   const json two = {{"network", "vgg16"}, {"batch", 2048}, {"processes", 512}};
-  EXPECT_NEAR(findPlan(modelOf(two, true), {}, 0).seconds, 22.20e-3, 5e-6);
+  EXPECT_LT(findPlan(modelOf(two, true), {}, 0).seconds, 22.20e-3);
   const json three = {{"network", "resnet50"}, {"batch", 256}, {"processes", 512}};
-  EXPECT_NEAR(findPlan(modelOf(three, true), {}, 0).seconds, 12.96e-3, 5e-6);
+  EXPECT_LT(findPlan(modelOf(three, true), {}, 0).seconds, 12.96e-3);
 }
 
 } // namespace

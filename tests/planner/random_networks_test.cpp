@@ -116,7 +116,7 @@ TEST(RandomNetworks, EqualBatchAndSpaceMoveNothing) {
   forRandomNetworks([](const T1Model& model, const WordLists&) {
     for (std::size_t move = 0; move < model.moves().size(); ++move)
       for (std::size_t word = 0; word < model.words().size(); ++word)
-        if (model.words()[word].channels == 0) {
+        if (model.words()[word].channels() == 0) {
           EXPECT_EQ(model.moveSeconds(static_cast<int>(move), static_cast<int>(word),
                                       static_cast<int>(word)),
                     0);

@@ -39,9 +39,15 @@ inline NetworkTable smallNetwork() {
   return table;
 }
 
-// All moves at all positions.
+// All layers and all moves at all positions.
 inline CostTables exactTables(const CostModel& model, const WordLists& words) {
   CostTables tables = tablesOf(model, words);
+  for (int layer = 0; layer < tables.layers(); ++layer)
+    for (int state = 0; state < tables.states(layer); ++state) {
+      const double exact = model.exactLayerSeconds(layer, words[layer][state]);
+      EXPECT_LE(tables.seconds[layer][state], exact * (1 + 1e-12));
+      tables.seconds[layer][state] = exact;
+    }
   for (std::size_t m = 0; m < tables.pairs.size(); ++m) {
     PairTable& pair = tables.pairs[m];
     std::size_t cell = 0;

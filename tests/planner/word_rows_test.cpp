@@ -20,8 +20,12 @@ void expectSignatures(const DeclaredNetwork& network, const FineGrid& grid, OwnT
         continue;
       ++words;
       const std::string text = model.text(layer, word);
-      ASSERT_EQ(signatureOf(text, network.layers[layer], grid), model.signature(layer, word))
-          << network.layers[layer].name << " " << text;
+      if (const std::string field = fieldIn(text); !field.empty())
+        ASSERT_EQ(fieldWordText(field, model.signature(layer, word), Grid({2, 2}, {0, 1, 2, 3})),
+                  text);
+      else
+        ASSERT_EQ(signatureOf(text, network.layers[layer], grid), model.signature(layer, word))
+            << network.layers[layer].name << " " << text;
     }
   EXPECT_GT(words, 0);
 }
@@ -62,7 +66,9 @@ TEST(WordRows, NamesGroupsAndSums) {
   EXPECT_EQ(signatureOf("n,o,h", conv, FineGrid({8})), "n,o,h");
   EXPECT_EQ(signatureOf("hw3-", conv, FineGrid({8})), "h-,w-,h-");
   EXPECT_EQ(signatureOf("n,i2", conv, FineGrid({8})), "n,i,i");
-  EXPECT_EQ(signatureOf("input:h,w", conv, FineGrid({8})), "h,w");
+  EXPECT_EQ(fieldWordText("input", "h,w", *Grid::make({4, 2})), "input:h,w");
+  EXPECT_EQ(fieldWordText("input", "n,o,h,w", *Grid::make({1, 1, 4, 2})), "input:h,w");
+  EXPECT_EQ(fieldWordText("output", "n,o", *Grid::make({1, 1})), "output:all");
   EXPECT_EQ(fieldIn("input:h,w"), "input");
   EXPECT_EQ(fieldIn("n,o"), "");
   const auto grouped = std::shared_ptr<Declaration>(makeDeclaration("conv"));

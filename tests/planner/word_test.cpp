@@ -18,13 +18,14 @@ TEST(FineGrid, HasThePrimeFactorsOfEachLevel) {
 
 TEST(FineGrid, HasAllWaysToDivideItsAxes) {
   EXPECT_EQ(FineGrid({4096}).words(false).size(), 91u);
-  EXPECT_EQ(FineGrid({4096}).words(true).size(), 91u + 78u);
+  // Four kinds of letters on 12 axes: 15 over 3.
+  EXPECT_EQ(FineGrid({4096}).words(true).size(), 455u);
   EXPECT_EQ(FineGrid({1}).words(true).size(), 1u);
 }
 
 TEST(FineGrid, GivesTheBatchTheFirstAxesAndSpaceTheLast) {
   const FineGrid grid({2, 3, 5, 7});
-  const Parts parts = grid.parts({.batch = 1, .channels = 1, .space = 2}, 2);
+  const Parts parts = grid.parts({.batch = 1, .outputs = 1, .space = 2}, 2);
   EXPECT_EQ(parts.batch, 2);
   EXPECT_EQ(parts.channels, 3);
   EXPECT_EQ(parts.space, 35);
@@ -44,11 +45,23 @@ TEST(FineGrid, SharesSpaceAmongDimensionsInTurns) {
 
 TEST(Words, AreWrittenAsRuns) {
   EXPECT_EQ(textOf({.batch = 9}, "h"), "n9");
-  EXPECT_EQ(textOf({.batch = 6, .channels = 3}, "h"), "n6,o3");
-  EXPECT_EQ(textOf({.batch = 1, .channels = 1, .space = 1, .channel = 'i'}, "dhw"), "n,i,d");
+  EXPECT_EQ(textOf({.batch = 6, .outputs = 3}, "h"), "n6,o3");
+  EXPECT_EQ(textOf({.batch = 1, .inputs = 1, .space = 1}, "dhw"), "n,i,d");
+  EXPECT_EQ(textOf({.batch = 4, .outputs = 2, .inputs = 3, .space = 1}, "h", 'g'), "n4,g2,i3,h");
   EXPECT_EQ(textOf({.batch = 2, .space = 7}, "h"), "n2,h7-");
   EXPECT_EQ(textOf({.space = 4}, "dhw"), "dhw4-");
   EXPECT_EQ(textOf({}, "h"), "");
+}
+
+TEST(Words, AreExplained) {
+  EXPECT_EQ(meaningOf({.channels = 2, .space = 4, .inputs = 2, .spatial = {4}}, "h", 'o'),
+            "rows over 4, channels in over 2");
+  EXPECT_EQ(meaningOf({.batch = 8, .channels = 6, .space = 6, .inputs = 2, .spatial = {1, 2, 3}},
+                      "dhw", 'g'),
+            "batch over 8, rows over 2, columns over 3, groups over 3, channels in over 2");
+  EXPECT_EQ(meaningOf({.space = 2, .spatial = {2, 1, 1}}, "dhw", 'o'), "planes over 2");
+  EXPECT_EQ(meaningOf({.channels = 3}, "", 'o'), "channels out over 3");
+  EXPECT_EQ(meaningOf({}, "hw", 'o'), "whole on each process");
 }
 
 TEST(Words, AreReadAsTheyAreWritten) {
@@ -60,9 +73,10 @@ TEST(Words, AreReadAsTheyAreWritten) {
 
 TEST(Words, AreReadLabelByLabel) {
   const FineGrid grid({16});
-  EXPECT_EQ(parseWord("n,n,o,h", grid, "h", "x"), (Word{2, 1, 1}));
-  EXPECT_EQ(parseWord("n1,n1,i2", grid, "h", "x"), (Word{2, 2, 0, 'i'}));
-  EXPECT_EQ(parseWord("n2,s2", grid, "dhw", "x"), (Word{2, 0, 2}));
+  EXPECT_EQ(parseWord("n,n,o,h", grid, "h", "x"), (Word{2, 1, 0, 1}));
+  EXPECT_EQ(parseWord("n1,n1,i2", grid, "h", "x"), (Word{2, 0, 2, 0}));
+  EXPECT_EQ(parseWord("n,o,i2", grid, "h", "x"), (Word{1, 1, 2, 0}));
+  EXPECT_EQ(parseWord("n2,s2", grid, "dhw", "x"), (Word{2, 0, 0, 2}));
   EXPECT_EQ(parseWord("", FineGrid({1}), "h", "x"), Word());
 }
 
@@ -76,7 +90,8 @@ TEST(Words, ThatAreNotPossibleAreRefused) {
   refused("n5", "5 labels");
   refused("q4", "'q' is not a label that can follow there");
   refused("o2,n2", "'n' is not a label that can follow");
-  refused("n2,o1,i1", "'i' is not a label that can follow");
+  refused("n2,i1,o1", "'o' is not a label that can follow");
+  refused("n2,g2", "its output channels have the label o");
   refused("h2,o2", "'o' is not a label that can follow");
   refused("n2,w2", "'w' is not a label");
   refused("n4x", "not a label with the number of its grid axes");

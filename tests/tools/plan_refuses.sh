@@ -65,7 +65,13 @@ network() {
   refused "$1" plan network -network alexnet -batch 2048 -processes 512 "${@:2}"
 }
 refused "-network is missing" plan network -batch 8 -processes 8
-refused "known are: alexnet, faces100k, resnet50, unet3d_256, vgg16" plan network -network lenet -batch 8 -processes 8
+names="alexnet, column-mlp, faces100k, fno2d, heat_closure, lenet5, resnet50, unet3d, unet3d_256, vgg16"
+refused "known are: $names" plan network -network lenet -batch 8 -processes 8
+# The help lists the same names.
+for name in ${names//,/}; do
+  "$tenon" plan network -help | grep -A1 -e "-network" | grep -q "\b$name\b" ||
+    { echo "the help of -network lacks $name"; status=1; }
+done
 refused "-batch is 0; pass the global batch size" plan network -network alexnet -processes 8
 refused "-processes is 0" plan network -network alexnet -batch 8
 refused "-processes is -4" plan network -network alexnet -batch 8 -processes -4
@@ -111,6 +117,11 @@ refused "model t1 needs a network table, but 'lenet5' is a network of layers" \
   plan network -network lenet5 -batch 64 -processes 4
 refused "set the shape of a sample of its input" \
   plan network -network lenet5 -batch 64 -processes 4 -model own
-refused "the input has 3 channels" \
-  plan network -network lenet5 -batch 64 -processes 4 -model own -input 3,28,28
+lenet() {
+  refused "$1" plan network -network lenet5 -batch 64 -processes 4 -model own -input "$2"
+}
+lenet "the input_shape 3,28,28 is not one of the network 'lenet5': the input has 3 channels" 3,28,28
+lenet "the input_shape 1,32,32 is not one of the network 'lenet5': the input has shape [64,576], but layer C5 needs" 1,32,32
+lenet "the input_shape 1,28 is not one of the network 'lenet5'" 1,28
+lenet "-input 4x2:S2,S3: it is the shape of a sample, such as 1,28,28; pass a process grid with properties as -pin_input" 4x2:S2,S3
 exit $status

@@ -13,30 +13,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <filesystem>
-
 namespace tenon {
 
-namespace {
-
-// Finds the file of a name. Tables come first, and where there is neither the message lists the
-// tables.
-std::string findSource(const std::string& nameOrPath) {
-  std::error_code ignored;
-  const std::string file = nameOrPath + ".json";
-  for (const std::string& share : shareFolders()) {
-    const std::filesystem::path networks = std::filesystem::path(share) / "networks";
-    if (!std::filesystem::exists(networks / "tables" / file, ignored) &&
-        std::filesystem::exists(networks / file, ignored))
-      return findNetworkFile(nameOrPath);
-  }
-  return findDataFile(nameOrPath, "network table", "networks/tables", {});
-}
-
-} // namespace
-
 NetworkSource readNetworkSource(const std::string& nameOrPath) {
-  const std::string path = findSource(nameOrPath);
+  // Where there are both, a table and a network of layers, the table comes first.
+  const std::string path = findDataFile(
+      nameOrPath, "network", std::vector<std::string>{"networks/tables", "networks"}, {});
   const std::string text = readWholeFile(path, "network");
   const JsonNode tree = parseJson(text, path);
   const JsonView root(tree, path);
@@ -93,9 +75,23 @@ const NetworkTable& NamedPlan::table(const std::string& who) const {
   return *source_.table;
 }
 
+// What is wrong with the shape of the input shows in some layer, which the user has not set.
+DeclaredNetwork NamedPlan::layersFor(const Shape& input) const {
+  try {
+    return declareNetwork(*source_.layers, input);
+  } catch (const Error& error) {
+    if (error.code() != TENON_ERR_SHAPE)
+      throw;
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("the input_shape {} is not one of the network '{}': {}",
+                            fmt::join(input.begin() + 1, input.end(), ","), source_.name,
+                            error.text()));
+  }
+}
+
 DeclaredNetwork NamedPlan::layers() const {
-  DeclaredNetwork network = source_.table ? declareNetwork(*source_.table, batch())
-                                          : declareNetwork(*source_.layers, inputShape());
+  DeclaredNetwork network =
+      source_.table ? declareNetwork(*source_.table, batch()) : layersFor(inputShape());
   network.elementBytes = value<std::string>("data_type") == "float64" ? 8 : 4;
   return network;
 }

@@ -45,15 +45,14 @@ std::string T1Model::spatial(int layer) const {
 std::string T1Model::fault(int layer, int word) const {
   const TableLayer& asked = network_.layers[layer];
   const Parts& parts = parts_[word];
-  const bool isSum = words()[word].channel == 'i';
   if (static_cast<double>(parts.batch) > batch_)
     return fmt::format("a batch of {} has no {} parts", batch_, parts.batch);
-  if (isSum && asked.kind == TableLayer::Kind::Add)
+  if (parts.inputs > 1 && asked.kind == TableLayer::Kind::Add)
     return "an add has no input channels of its own";
-  if (parts.channels > asked.outChannels || (isSum && parts.channels > asked.inChannels))
-    return fmt::format("{} {} channels have no {} parts",
-                       parts.channels > asked.outChannels ? asked.outChannels : asked.inChannels,
-                       parts.channels > asked.outChannels ? "output" : "input", parts.channels);
+  if (parts.channels > asked.outChannels)
+    return fmt::format("{} output channels have no {} parts", asked.outChannels, parts.channels);
+  if (parts.inputs > 1 && parts.inputs > asked.inChannels)
+    return fmt::format("{} input channels have no {} parts", asked.inChannels, parts.inputs);
   if (parts.space > 1 && !asked.splitSpace)
     return "it must have all of space";
   const std::size_t dims = std::min(asked.input.size(), parts.spatial.size());
@@ -97,40 +96,37 @@ double T1Model::haloSeconds(const TableLayer& layer, const Parts& parts, double 
   return layer.readsInput ? seconds : 2 * seconds;
 }
 
-// The time in which the r processes that have parts of the output's channels, or addends, gather or
-// reduce the output.
-double T1Model::gatherSeconds(const TableLayer& layer, const Parts& parts) const {
-  const double r = static_cast<double>(parts.channels);
+// The time in which some processes that have parts of the output, or addends, gather or reduce it;
+// the others have other parts.
+double T1Model::gatherSeconds(const TableLayer& layer, Index among, Index others) const {
+  const double r = static_cast<double>(among);
   return link_.alpha * std::log2(r) + link_.beta * kWordBytes * batch_ * layer.outputElements() /
-                                          double(parts.space * parts.batch) * (1 - 1 / r);
+                                          static_cast<double>(others) * (1 - 1 / r);
 }
 
 double T1Model::layerSeconds(int layer, int word) const {
   const TableLayer& asked = network_.layers[layer];
   const Parts& parts = parts_[word];
-  const bool isSum = words()[word].channel == 'i';
-  const double channels =
-      static_cast<double>(asked.inChannels) / (isSum ? double(parts.channels) : 1);
+  const Index outputs = parts.channels / parts.inputs, without = parts.space * parts.batch;
+  const double channels = static_cast<double>(asked.inChannels) / double(parts.inputs);
   double seconds = gradientSeconds(asked, parts) + haloSeconds(asked, parts, channels);
-  if (isSum)
-    seconds += 2 * gatherSeconds(asked, parts);
+  if (parts.inputs > 1)
+    seconds += 2 * gatherSeconds(asked, parts.inputs, outputs * without);
   if (!network_.isRead(layer)) // assumption 11
-    seconds += gatherSeconds(asked, parts);
+    seconds += gatherSeconds(asked, parts.channels, without);
   return seconds;
 }
 
-// Assumption 14. With the label i input and output change places: the input is split among all, and
-// each process has all channels of the output as addends.
+// Assumption 14. With the label i the input's channels are split, too, and each process has addends
+// of all the output channels of its part.
 double T1Model::layerBytes(int layer, int word) const {
   const TableLayer& asked = network_.layers[layer];
   const Parts& parts = parts_[word];
-  const auto all = static_cast<double>(grid().processes());
-  const double without = double(parts.space * parts.batch);
-  const bool isSum = words()[word].channel == 'i';
+  const double without = double(parts.space * parts.batch), inputs = double(parts.inputs);
   return kBytesOfAWeight * static_cast<double>(asked.weights) / double(parts.channels) +
          kWordBytes * batch_ *
-             (asked.inputElements() / (isSum ? all : without) +
-              asked.outputElements() / (isSum ? without : all));
+             (asked.inputElements() / (without * inputs) +
+              asked.outputElements() / (without * double(parts.channels) / inputs));
 }
 
 // Assumption 9. Where a word of the writer gives a process all that the reader needs, nothing
@@ -138,7 +134,7 @@ double T1Model::layerBytes(int layer, int word) const {
 double T1Model::moveSeconds(int move, int from, int to) const {
   const TableEdge& edge = network_.edges[move];
   const Parts &q = parts_[from], &t = parts_[to];
-  const Index channels = readsChannels(edge.to, to) ? t.channels : 1;
+  const Index channels = channelsRead(edge.to, t);
   double target = double(channels * t.batch);
   double both = double(std::max(q.channels, channels) * std::max(q.batch, t.batch));
   for (std::size_t j = 0; j < t.spatial.size(); ++j) {

@@ -28,10 +28,11 @@
 //   13  Baselines: search/plan_search.hpp.
 //   14  Bytes: 12 W/r + 4 B input/(s b) + 4 B output/P of each layer.
 //
-// Beyond the papers, and only if asked for: the letter i splits the r over input channels. Then the
-// input is read in (r, s, b) as by an add, halos have the channels of a part, the output is a sum
-// of r parts, which is reduced and scattered to (r, s, b), there and back at equal cost; its bytes
-// are 12 W/r + 4 B input/P + 4 B output/(s b).
+// Beyond the papers, and only if asked for: r = o i, of which o split the output channels and i the
+// input channels. Then the input is read in (i, s, b), equal on the o, halos have the channels of a
+// part, and the output is a sum of i parts of B output/(o s b), which is reduced and scattered to
+// (r, s, b), there and back at equal cost; its bytes are 12 W/r + 4 B input/(i s b) +
+// 4 B output/(o s b). With o = 1 or i = 1 these are words of one letter.
 #pragma once
 
 #include "planner/papers/network_table.hpp"
@@ -57,12 +58,13 @@ public:
   double moveSeconds(int move, int from, int to) const override;
 
 private:
-  bool readsChannels(int layer, int word) const {
-    return network_.layers[layer].kind == TableLayer::Kind::Add || words()[word].channel == 'i';
+  // The parts of the channels of what a layer reads.
+  Index channelsRead(int layer, const Parts& parts) const {
+    return network_.layers[layer].kind == TableLayer::Kind::Add ? parts.channels : parts.inputs;
   }
   double gradientSeconds(const TableLayer& layer, const Parts& parts) const;
   double haloSeconds(const TableLayer& layer, const Parts& parts, double channels) const;
-  double gatherSeconds(const TableLayer& layer, const Parts& parts) const;
+  double gatherSeconds(const TableLayer& layer, Index among, Index others) const;
 
   NetworkTable network_;
   double batch_;

@@ -26,19 +26,10 @@ std::string CostModel::text(int layer, int number) const {
 
 int CostModel::parse(int layer, const std::string& text) const {
   const std::string who = "layer " + names_[layer];
-  Word word = parseWord(text, grid_, spatial(layer), who);
-  std::string why;
-  if (word.channels > 0 && word.channel != 'i') {
-    if (word.channel != channelLabel(layer))
-      why = fmt::format("its output channels have the label {}", channelLabel(layer));
-    word.channel = 'o';
-  }
   // The model has words with input channels only if the search was asked to try them.
-  const int number = numberOf(word);
-  if (number < 0)
-    why = "the label i is not among the choices of this search";
-  else if (why.empty())
-    why = fault(layer, number);
+  const int number = numberOf(parseWord(text, grid_, spatial(layer), who, channelLabel(layer)));
+  const std::string why =
+      number < 0 ? "the label i is not among the choices of this search" : fault(layer, number);
   if (!why.empty())
     throw Error(TENON_ERR_OPTION, fmt::format("{} cannot have the word '{}': {}", who, text, why));
   return number;
@@ -93,15 +84,15 @@ CostTables tablesOf(const CostModel& model, const WordLists& words) {
   return tables;
 }
 
-double secondsOf(const CostModel& model, const std::vector<int>& plan, MoveSeconds move) {
-  // The same sum as that of the tables, but with any of a model's prices of moves, and for words
-  // instead of states.
+double secondsOf(const CostModel& model, const std::vector<int>& plan, Closeness prices) {
+  // The same sum as that of the tables, but with any of a model's prices, and for words instead of
+  // states.
   double sum = 0;
   for (int layer = 0; layer < model.layers(); ++layer)
-    sum += model.layerSeconds(layer, plan[layer]);
+    sum += (model.*prices.layer)(layer, plan[layer]);
   for (std::size_t m = 0; m < model.moves().size(); ++m)
-    sum +=
-        (model.*move)(static_cast<int>(m), plan[model.moves()[m].from], plan[model.moves()[m].to]);
+    sum += (model.*prices.move)(static_cast<int>(m), plan[model.moves()[m].from],
+                                plan[model.moves()[m].to]);
   return sum;
 }
 

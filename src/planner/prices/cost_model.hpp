@@ -52,6 +52,9 @@ public:
   virtual std::string signature(int /*layer*/, int /*word*/) const { return {}; }
   // The layouts in which the layer then uses its inputs, without halos.
   virtual std::vector<Layout> uses(int /*layer*/, int /*word*/) const { return {}; }
+  // Whether a layer is laid out the same under two words, such as on a fine grid and on that of a
+  // pinned field.
+  virtual bool areAlike(int /*layer*/, int word, int other) const { return word == other; }
   // The word of a text, as text() gives it or in any form that parseWord() reads. Throws
   // TENON_ERR_OPTION where the layer cannot have it.
   virtual int parse(int layer, const std::string& text) const;
@@ -63,8 +66,10 @@ public:
   virtual double layerSeconds(int layer, int word) const = 0;
   virtual double layerBytes(int layer, int word) const = 0;
   virtual double moveSeconds(int move, int from, int to) const = 0;
-  // Better prices where moveSeconds() is a lower bound: a closer bound, and the exact price. They
-  // take longer to find.
+  // Better prices where those above are lower bounds: a closer bound, and the exact price. They take
+  // longer to find.
+  virtual double closerLayerSeconds(int layer, int word) const { return layerSeconds(layer, word); }
+  virtual double exactLayerSeconds(int layer, int word) const { return layerSeconds(layer, word); }
   virtual double closerMoveSeconds(int move, int from, int to) const {
     return moveSeconds(move, from, to);
   }
@@ -72,9 +77,9 @@ public:
     return moveSeconds(move, from, to);
   }
 
-  // The parts of layerSeconds() and of closerMoveSeconds(), which are their sums.
+  // The parts of closerLayerSeconds() and of closerMoveSeconds(), which are their sums.
   virtual LayerParts layerParts(int layer, int word) const {
-    return {.forward = layerSeconds(layer, word)};
+    return {.forward = closerLayerSeconds(layer, word)};
   }
   virtual MoveParts moveParts(int move, int from, int to) const {
     return {.there = closerMoveSeconds(move, from, to)};
@@ -89,6 +94,17 @@ private:
   std::vector<Word> words_;
 };
 
+// How closely a model looks at the prices of layers and of moves.
+struct Closeness {
+  double (CostModel::*layer)(int, int) const;
+  double (CostModel::*move)(int, int, int) const;
+};
+inline constexpr Closeness kLowerBounds = {&CostModel::layerSeconds, &CostModel::moveSeconds},
+                           kCloserBounds = {&CostModel::closerLayerSeconds,
+                                            &CostModel::closerMoveSeconds},
+                           kExactPrices = {&CostModel::exactLayerSeconds,
+                                           &CostModel::exactMoveSeconds};
+
 // The words of each layer that a search may choose from.
 using WordLists = std::vector<std::vector<int>>;
 
@@ -96,9 +112,8 @@ using WordLists = std::vector<std::vector<int>>;
 // words lack.
 WordLists legalWords(const CostModel& model);
 CostTables tablesOf(const CostModel& model, const WordLists& words);
-// The seconds of one plan, without tables, by one of a model's prices of moves.
-using MoveSeconds = double (CostModel::*)(int, int, int) const;
+// The seconds of one plan, without tables.
 double secondsOf(const CostModel& model, const std::vector<int>& plan,
-                 MoveSeconds move = &CostModel::moveSeconds);
+                 Closeness prices = kLowerBounds);
 
 } // namespace tenon

@@ -88,6 +88,16 @@ private:
                               declaration.type(), counted(wanted, "input"), given));
   }
 
+  // A layer that does not fit what it reads has no form on one process either. Without this check it
+  // would look like one that cannot be divided.
+  static void checkForm(const Declaration& declaration, const std::vector<Shape>& shapes) {
+    Layouts inputs;
+    for (const Shape& shape : shapes)
+      inputs.push_back(
+          Layout({.shape = shape, .grid = Grid::make({1}), .properties = {Property::broadcast()}}));
+    declaration.form(inputs, {});
+  }
+
   void addNode(const LayerDescription& file, int node) {
     if (file.nodes[node].sameAs >= 0)
       throw Error(TENON_ERR_SUPPORT,
@@ -105,6 +115,7 @@ private:
       readsInput |= place.layer < 0;
     }
     const Shape shape = declaration->outputShape(shapes);
+    checkForm(*declaration, shapes);
     // A layer of its own is what can gain from another word than the layer before it: it has
     // parameters, joins several inputs or stands where the network's input enters.
     const bool hasParameters = !declaration->rows(shapes).front().parameters.empty();

@@ -11,22 +11,28 @@ namespace tenon {
 namespace {
 
 // Three letters on each axis: 3^5 = 243 words of each layer, and as many again with input channels.
-constexpr int kMostFieldAxes = 5;
+// With both letters of channels there are 4^4 = 256.
+constexpr int kMostFieldAxes = 5, kMostMixedAxes = 4;
 
-void appendWords(const Layout& layout, char channel, std::string word,
+// Appends the words that have each of these letters of channels.
+void appendWords(const Layout& layout, const std::string& channels, std::string word,
                  std::vector<std::string>& words) {
   const int axis = static_cast<int>(word.size());
   if (axis == layout.grid().axes()) {
-    // Words without channels are those of the other label, too, and listed once.
-    if (channel == 'o' || word.find(channel) != std::string::npos)
+    // Each word is listed once, with the letters that it has; one without channels is among those
+    // of output channels.
+    if (channels == "o" || std::ranges::all_of(channels, [&](char channel) {
+          return word.find(channel) != std::string::npos;
+        }))
       words.push_back(std::move(word));
     return;
   }
   // 'k' comes first, so that the words which keep the most do; where the field's batch is split,
   // 'n' is the same as 'k'.
-  for (char letter : {'k', 'n', channel})
-    if (letter != 'n' || !(layout.property(axis) == Property::shard(0)))
-      appendWords(layout, channel, word + letter, words);
+  for (char letter : "kn" + channels)
+    if (letter == 'k' || (!layout.grid().isTrivial(axis) &&
+                          (letter != 'n' || !(layout.property(axis) == Property::shard(0)))))
+      appendWords(layout, channels, word + letter, words);
 }
 
 std::vector<int> sortedAxes(std::vector<int> axes) {
@@ -48,17 +54,23 @@ bool Field::hasEmptyParts() const {
 }
 
 std::vector<std::string> Field::words(bool inputChannels) const {
-  const int axes = layout_.grid().axes();
+  const std::vector<int>& extents = layout_.grid().extents();
   std::vector<std::string> words;
+  const auto axes = std::ranges::count_if(extents, [](int extent) { return extent > 1; });
   if (axes > kMostFieldAxes) {
     for (char letter : {'k', 'n', 'o', 'i'})
-      if (letter != 'i' || inputChannels)
-        words.emplace_back(axes, letter);
+      if (letter != 'i' || inputChannels) {
+        std::string& word = words.emplace_back();
+        for (int extent : extents)
+          word += extent > 1 ? letter : 'k';
+      }
     return words;
   }
-  appendWords(layout_, 'o', "", words);
+  appendWords(layout_, "o", "", words);
   if (inputChannels)
-    appendWords(layout_, 'i', "", words);
+    appendWords(layout_, "i", "", words);
+  if (inputChannels && axes <= kMostMixedAxes)
+    appendWords(layout_, "oi", "", words);
   return words;
 }
 

@@ -30,8 +30,9 @@ public:
   const GridPtr& grid() const noexcept { return layout_.gridPtr(); }
   Property property(int axis) const { return layout_.property(axis); }
   bool hasEmptyParts() const;
-  // The words, those that keep the most first. On a grid of more than 5 axes all axes have the same
-  // letter.
+  // The words, those that keep the most first. An axis of one process keeps its property, since any
+  // other would change nothing; on a grid of more than 5 other axes all these have the same letter,
+  // and on one of 5 no word splits channels of both input and output.
   std::vector<std::string> words(bool inputChannels) const;
   bool isLike(const Layout& layout) const;
 

@@ -1,16 +1,140 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operations and bytes of a layer's kernels, and their seconds by a machine's rates. The slowest
 // process is found for Apply and for the adjoint separately: on uneven parts they need not be the
-// same, and each pass ends when its own slowest has ended.
+// same, and each pass ends when its own slowest has ended. It is among the few processes that no
+// other one exceeds in every extent, and only those are looked at.
 #include "planner/prices/kernel_cost.hpp"
 
 #include "declaration/core/kernel_maps.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace tenon {
 
 namespace {
+
+// A kernel's work grows with the extents of what it reads and writes. So a position takes longest
+// among those that no other one exceeds in all extents. An extent depends on the coordinates along
+// the axes that split its dimension; axes that no dimension ties together vary freely, and each
+// such group of axes is looked at for itself.
+class LargestPositions {
+public:
+  explicit LargestPositions(const Form& form) : grid_(form.output.grid()), group_(grid_.axes()) {
+    std::iota(group_.begin(), group_.end(), 0);
+    add(form.output);
+    for (const Layout& use : form.uses)
+      add(use);
+    for (const ParameterForm& parameter : form.parameters)
+      add(parameter.use);
+  }
+
+  std::vector<int> find() const {
+    std::vector<std::vector<int>> all = {std::vector<int>(grid_.axes(), 0)};
+    for (int group = 0; group < grid_.axes(); ++group) {
+      const std::vector<Extent> extents = extentsOf(group);
+      // A dimension whose first part is its largest asks for no other coordinates, and most do.
+      if (std::ranges::all_of(extents, [&](const Extent& extent) { return firstIsMost(extent); }))
+        continue;
+      const std::vector<int> axes = axesOf(group);
+      const std::vector<int> largest = largestAlong(axes, extents);
+      std::vector<std::vector<int>> combined;
+      for (const std::vector<int>& coordinates : all)
+        for (int index : largest)
+          combined.push_back(with(coordinates, axes, index));
+      all = std::move(combined);
+    }
+    std::vector<int> positions;
+    for (const std::vector<int>& coordinates : all)
+      positions.push_back(grid_.positionAt(coordinates));
+    return positions;
+  }
+
+private:
+  struct Extent {
+    const Layout* layout;
+    int dim;
+  };
+
+  // Coordinate 0 of an R axis holds what the others do, and more, so that nothing is noted of it.
+  void add(const Layout& layout) {
+    for (int dim = 0; dim < layout.rank(); ++dim) {
+      const std::vector<int>& axes = layout.splitAxes(dim);
+      if (axes.empty())
+        continue;
+      extents_.push_back({&layout, dim});
+      const int joined = group_[axes.front()];
+      for (int axis : axes)
+        std::ranges::replace(group_, int(group_[axis]), joined);
+    }
+  }
+
+  std::vector<Extent> extentsOf(int group) const {
+    std::vector<Extent> those;
+    for (const Extent& extent : extents_)
+      if (group_[extent.layout->splitAxes(extent.dim).front()] == group)
+        those.push_back(extent);
+    return those;
+  }
+
+  std::vector<int> axesOf(int group) const {
+    std::vector<int> axes;
+    for (int axis = 0; axis < grid_.axes(); ++axis)
+      if (group_[axis] == group)
+        axes.push_back(axis);
+    return axes;
+  }
+
+  static bool firstIsMost(const Extent& extent) {
+    const auto [layout, dim] = extent;
+    const Index first = layout->box(dim, 0).size();
+    for (int part = 1; part < layout->parts(dim); ++part)
+      if (layout->box(dim, part).size() > first)
+        return false;
+    return true;
+  }
+
+  std::vector<int> with(std::vector<int> coordinates, const std::vector<int>& axes,
+                        int index) const {
+    for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+      coordinates[*axis] = index % grid_.extent(*axis);
+      index /= grid_.extent(*axis);
+    }
+    return coordinates;
+  }
+
+  // The combinations of coordinates on these axes that no other one exceeds; of equal ones the
+  // first.
+  std::vector<int> largestAlong(const std::vector<int>& axes,
+                                const std::vector<Extent>& extents) const {
+    struct Candidate {
+      int index;
+      std::vector<Index> sizes;
+    };
+    const auto exceeds = [](const Candidate& a, const Candidate& b) {
+      return std::ranges::equal(a.sizes, b.sizes, std::ranges::greater_equal());
+    };
+    std::vector<Candidate> most;
+    for (int index = 0; index < grid_.extentOf(axes); ++index) {
+      const int position = grid_.positionAt(with(std::vector<int>(grid_.axes(), 0), axes, index));
+      Candidate one{.index = index, .sizes = {}};
+      for (const auto& [layout, dim] : extents)
+        one.sizes.push_back(layout->box(dim, layout->part(position, dim)).size());
+      if (std::ranges::any_of(most, [&](const Candidate& other) { return exceeds(other, one); }))
+        continue;
+      std::erase_if(most, [&](const Candidate& other) { return exceeds(one, other); });
+      most.push_back(std::move(one));
+    }
+    std::vector<int> indices;
+    for (const Candidate& one : most)
+      indices.push_back(one.index);
+    return indices;
+  }
+
+  const Grid& grid_;
+  std::vector<int> group_; // by axis: the number of an axis of its group
+  std::vector<Extent> extents_;
+};
 
 // The rows that loops go through. Pooling has no operations, so it is counted by the elements that
 // its windows read.
@@ -53,9 +177,9 @@ KernelCost costAt(int position, const Declaration& layer, const Form& form, bool
 } // namespace
 
 KernelCost kernelCost(const Declaration& layer, const Form& form, bool hasCotangent,
-                      Index elementBytes, const KernelRates& rates, Looks looks) {
+                      Index elementBytes, const KernelRates& rates) {
   KernelCost most;
-  for (int position : positionsLookedAt(form.output.grid(), looks)) {
+  for (int position : LargestPositions(form).find()) {
     const KernelCost cost = costAt(position, layer, form, hasCotangent, elementBytes, rates);
     if (cost.applySeconds > most.applySeconds) {
       most.apply = cost.apply;

@@ -12,7 +12,6 @@
 
 #include "declaration/core/declaration.hpp"
 #include "machine/kernel_rates.hpp"
-#include "machine/price.hpp"
 
 namespace tenon {
 
@@ -21,9 +20,9 @@ struct KernelCost {
   double applySeconds = 0, adjointSeconds = 0;
 };
 
-// `hasCotangent` says whether the cotangents of the inputs are wanted. Looks::First is exact for
-// balanced parts, the largest of which is that of position 0.
+// `hasCotangent` says whether the cotangents of the inputs are wanted. The costs are the largest of
+// all positions, whatever the cuts.
 KernelCost kernelCost(const Declaration& layer, const Form& form, bool hasCotangent,
-                      Index elementBytes, const KernelRates& rates, Looks looks);
+                      Index elementBytes, const KernelRates& rates);
 
 } // namespace tenon

@@ -122,8 +122,7 @@ int OwnModel::addPinnedEnd(const char* name, const Layout& layout) {
     kind.words.push_back({.uses = {layout},
                           .outputs = {layout},
                           .signature = {},
-                          .fault = word == 0 ? "" : "pinned",
-                          .seconds = {}});
+                          .fault = word == 0 ? "" : "pinned"});
   kindOf_.push_back(static_cast<int>(kinds_.size()));
   kinds_.push_back(std::move(kind));
   names_.emplace_back(name);
@@ -175,12 +174,13 @@ std::string OwnModel::text(int layer, int word) const {
   const FieldWord* own = fieldWord(word);
   if (!own)
     return CostModel::text(layer, word);
+  const Field& field = fields_[own->field];
   const Kind& kind = kinds_[kindOf_[layer]];
   WordRows rows;
   // A word that the layer cannot have is named by what it would do to the field.
   if (!rowsOf(kind, word, rows).empty())
-    return fieldWordText(fields_[own->field].name(), own->letters);
-  return fieldWordText(fields_[own->field].name(), signatureOf(rows));
+    return fmt::format("{}:{}", field.name(), own->letters);
+  return fieldWordText(field.name(), signatureOf(rows), *field.grid());
 }
 
 int OwnModel::parse(int layer, const std::string& text) const {
@@ -189,6 +189,30 @@ int OwnModel::parse(int layer, const std::string& text) const {
     if (fault(layer, word).empty() && this->text(layer, word) == text)
       return word;
   return CostModel::parse(layer, text);
+}
+
+namespace {
+
+// Whether each process holds the same in both, on whatever grid.
+bool holdAlike(const Layouts& a, const Layouts& b) {
+  return std::ranges::equal(a, b, [](const Layout& one, const Layout& other) {
+    if (one == other)
+      return true;
+    if (one.grid() == other.grid() || one.holdsAddends() || other.holdsAddends())
+      return false;
+    const std::vector<int>& ranks = one.grid().ranks();
+    return ranks.size() == other.grid().ranks().size() && std::ranges::all_of(ranks, [&](int rank) {
+             return other.grid().position(rank) >= 0 &&
+                    one.boxOfRank(rank) == other.boxOfRank(rank);
+           });
+  });
+}
+
+} // namespace
+
+bool OwnModel::areAlike(int layer, int word, int other) const {
+  const Placed &a = placed(layer, word), &b = placed(layer, other);
+  return holdAlike(a.uses, b.uses) && holdAlike(a.outputs, b.outputs);
 }
 
 Layouts OwnModel::uses(int layer, int word) const {
@@ -214,7 +238,7 @@ Parts OwnModel::parts(int layer, int word) const {
   // On the grid of a field an axis counts for what it does to the layer, not for what it did to the
   // field.
   const Placed& here = placed(layer, word);
-  Parts parts;
+  Parts parts{.spatial = std::vector<Index>(asked.splitDims, 1)};
   WordRows rows;
   rowsOf(kinds_[kindOf_[layer]], word, rows);
   for (std::size_t axis = 0; axis < rows.size(); ++axis) {
@@ -222,10 +246,14 @@ Parts OwnModel::parts(int layer, int word) const {
     const Index extent = here.outputs.front().grid().extent(static_cast<int>(axis));
     if (output == Property::shard(0))
       parts.batch *= extent;
-    else if (splitsSpace(output))
+    else if (splitsSpace(output)) {
       parts.space *= extent;
-    else if (output.isShard() || rows[axis]->inputs.front() == Property::shard(1))
+      if (const std::size_t d = spatialNumber(output); d < parts.spatial.size())
+        parts.spatial[d] *= extent;
+    } else if (output.isShard() || rows[axis]->inputs.front() == Property::shard(1)) {
       parts.channels *= extent;
+      parts.inputs *= output.isShard() ? 1 : extent;
+    }
   }
   return parts;
 }
@@ -285,9 +313,10 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   const bool mayBeEmpty = own && fields_[own->field].hasEmptyParts();
   if (!own)
     // The output is not laid out yet, but its channels are known.
-    if (const Index parts = grid().parts(words()[word], layer.splitDims).channels;
-        parts > layer.mostChannels)
-      return fmt::format("{} output channels have no {} parts", layer.mostChannels, parts);
+    if (const Parts all = grid().parts(words()[word], layer.splitDims);
+        all.channels > layer.mostChannels * all.inputs)
+      return fmt::format("{} output channels have no {} parts", layer.mostChannels,
+                         all.channels / all.inputs);
   Layouts inputs;
   for (std::size_t input = 0; input < layer.inputs.size(); ++input) {
     inputs.push_back(inputLayout(kind, word, rows, input));
@@ -302,7 +331,6 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
       return fault;
   if (std::string fault = emptyPart(form.output, "output"); !fault.empty() && !mayBeEmpty)
     return fault;
-  placed.inField = own != nullptr;
   placed.uses = form.uses;
   placed.outputs = {form.output};
   addCosts(layer, form, placed);
@@ -331,8 +359,10 @@ double OwnModel::there(const Layout& from, const Layout& to, Looks looks) const 
 }
 
 void OwnModel::addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const {
-  placed.seconds = kernelSeconds(*layer.declaration, form, wantsCotangent(layer), placed.inField);
-  placed.seconds.forward += inputSeconds(layer, form);
+  addKernels(*layer.declaration, form, wantsCotangent(layer), placed);
+  // An input that is not pinned is where it is wanted, so only its halo has to travel.
+  if (const Layout& use = form.uses.front(); layer.readsInput && !task_.input && use.hasHalos())
+    placed.moves.push_back({&LayerParts::forward, use.withoutHalos(), use});
   // The memory of the process that has the most: input and output of each layer are kept for the
   // adjoint. Halos, buffers and scratch memory are not counted.
   double kept = double(form.output.mostOwnedElements());
@@ -342,7 +372,7 @@ void OwnModel::addCosts(const DeclaredLayer& layer, const Form& form, Placed& pl
     if (trains())
       // A weight that several processes use collects an addend on each, and their sum is this
       // conversion.
-      placed.seconds.gradients += there(parameter.use.dual(), parameter.use, Looks::First);
+      placed.moves.push_back({&LayerParts::gradients, parameter.use.dual(), parameter.use});
     kept += (trains() ? kCopiesOfAParameter : 1) * double(parameter.use.mostOwnedElements());
   }
   placed.bytes = double(network_.elementBytes) * kept;
@@ -355,12 +385,10 @@ void OwnModel::follow(const DeclaredLayer& layer, bool hasCotangent, Placed& pla
     const Layout read = placed.outputs[follower.reads];
     const Form form = follower.declaration->form({read}, {});
     const Layout& use = form.uses.front();
-    const LayerParts kernels =
-        kernelSeconds(*follower.declaration, form, hasCotangent, placed.inField);
-    placed.seconds.forward += there(read, use, Looks::First) + kernels.forward;
-    placed.seconds.backward += kernels.backward;
+    addKernels(*follower.declaration, form, hasCotangent, placed);
+    placed.moves.push_back({&LayerParts::forward, read, use});
     if (trains() && hasCotangent)
-      placed.seconds.backward += there(use.dual(), read.dual(), Looks::First);
+      placed.moves.push_back({&LayerParts::backward, use.dual(), read.dual()});
     placed.bytes += double(network_.elementBytes) * double(form.output.mostOwnedElements());
     placed.outputs.push_back(form.output);
   }
@@ -371,21 +399,12 @@ bool OwnModel::wantsCotangent(const DeclaredLayer& layer) const {
   return !layer.readsInput || (task_.input && task_.inputCotangent);
 }
 
-LayerParts OwnModel::kernelSeconds(const Declaration& layer, const Form& form, bool hasCotangent,
-                                   bool inField) const {
-  // Balanced parts have their largest at position 0; those of a solver can have it anywhere.
-  const Looks looks = inField ? Looks::Sampled : Looks::First;
+void OwnModel::addKernels(const Declaration& layer, const Form& form, bool hasCotangent,
+                          Placed& placed) const {
   const KernelCost cost =
-      kernelCost(layer, form, hasCotangent, network_.elementBytes, rates_.kernels, looks);
-  return {.forward = cost.applySeconds, .backward = trains() ? cost.adjointSeconds : 0};
-}
-
-// An input that is not pinned is where it is wanted, so only its halo has to travel.
-double OwnModel::inputSeconds(const DeclaredLayer& layer, const Form& form) const {
-  const Layout& use = form.uses.front();
-  return layer.readsInput && !task_.input && use.hasHalos()
-             ? there(use.withoutHalos(), use, Looks::First)
-             : 0;
+      kernelCost(layer, form, hasCotangent, network_.elementBytes, rates_.kernels);
+  placed.kernels.forward += cost.applySeconds;
+  placed.kernels.backward += trains() ? cost.adjointSeconds : 0;
 }
 
 OwnModel::Ends OwnModel::endsOf(const DeclaredMove& move) {
@@ -437,15 +456,38 @@ double OwnModel::priceBack(const Ends& ends, int from, int to, Looks looks) cons
   return ends.back ? there(duals_[ends.targets[to]], duals_[ends.sources[from]], looks) : 0;
 }
 
+LayerParts OwnModel::partsBy(int layer, int word, Looks looks) const {
+  Placed& placed = kinds_[kindOf_[layer]].words[word];
+  const auto [at, isNew] = placed.seconds.try_emplace(looks, placed.kernels);
+  LayerParts& parts = at->second;
+  if (isNew) {
+    for (const InnerMove& move : placed.moves)
+      parts.*move.part += there(move.from, move.to, looks);
+    const double share = 1 / static_cast<double>(task_.stepsPerEvaluation);
+    parts = {share * parts.forward, share * parts.backward, share * parts.gradients};
+  }
+  return parts;
+}
+
+double OwnModel::secondsBy(int layer, int word, Looks looks) const {
+  const LayerParts parts = partsBy(layer, word, looks);
+  return parts.forward + parts.backward + parts.gradients;
+}
+
 LayerParts OwnModel::layerParts(int layer, int word) const {
-  const LayerParts& parts = placed(layer, word).seconds;
-  const double share = 1 / static_cast<double>(task_.stepsPerEvaluation);
-  return {share * parts.forward, share * parts.backward, share * parts.gradients};
+  return partsBy(layer, word, Looks::Few);
 }
 
 double OwnModel::layerSeconds(int layer, int word) const {
-  const LayerParts parts = layerParts(layer, word);
-  return parts.forward + parts.backward + parts.gradients;
+  return secondsBy(layer, word, Looks::First);
+}
+
+double OwnModel::closerLayerSeconds(int layer, int word) const {
+  return secondsBy(layer, word, Looks::Few);
+}
+
+double OwnModel::exactLayerSeconds(int layer, int word) const {
+  return secondsBy(layer, word, Looks::All);
 }
 
 MoveParts OwnModel::moveParts(int move, int from, int to) const {

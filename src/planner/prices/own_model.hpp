@@ -10,9 +10,10 @@
 //            outputs
 //
 // Elements have the size of the network's data type. Inference has neither adjoints nor gradients
-// nor a state of the optimizer. The prices are those of machine/price.hpp. Those of moves look at
-// position 0, whose parts are the largest of balanced ones: a lower bound. closerMoveSeconds()
-// looks at a few more, which is nearly always exact, and exactMoveSeconds() at all.
+// nor a state of the optimizer. The prices are those of machine/price.hpp. Those of what flows
+// look at position 0, whose parts are the largest of balanced ones: a lower bound. The closer prices
+// look at a few more, which is nearly always exact, and the exact ones at all. Those of kernels are
+// always exact.
 //
 // Nothing here knows a type of layers: what a word means for one is found in its table
 // (word_rows.hpp).
@@ -69,10 +70,13 @@ public:
     return placed(layer, word).signature;
   }
   std::vector<Layout> uses(int layer, int word) const override;
+  bool areAlike(int layer, int word, int other) const override;
   std::string spatial(int layer) const override;
   Parts parts(int layer, int word) const override;
   std::string fault(int layer, int word) const override { return placed(layer, word).fault; }
   double layerSeconds(int layer, int word) const override;
+  double closerLayerSeconds(int layer, int word) const override;
+  double exactLayerSeconds(int layer, int word) const override;
   LayerParts layerParts(int layer, int word) const override;
   MoveParts moveParts(int move, int from, int to) const override;
   double layerBytes(int layer, int word) const override { return placed(layer, word).bytes; }
@@ -81,13 +85,19 @@ public:
   double exactMoveSeconds(int move, int from, int to) const override;
 
 private:
+  // What flows within a layer and between its followers, and the part that it counts for.
+  struct InnerMove {
+    double LayerParts::*part;
+    Layout from, to;
+  };
   // A layer under a word.
   struct Placed {
     Layouts uses, outputs; // the layer's output, and those of its followers
     std::string signature, fault;
-    LayerParts seconds;
+    LayerParts kernels = {};
+    std::vector<InnerMove> moves = {};
     double bytes = 0;
-    bool inField = false; // its parts are as a field's, not balanced
+    std::map<Looks, LayerParts> seconds = {}; // those that were asked for
   };
   // Layers that differ in nothing but their names.
   struct Kind {
@@ -119,11 +129,12 @@ private:
   Layout inputLayout(const Kind& kind, int word, const WordRows& rows, std::size_t input) const;
   void addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const;
   bool wantsCotangent(const DeclaredLayer& layer) const;
-  LayerParts kernelSeconds(const Declaration& layer, const Form& form, bool hasCotangent,
-                           bool inField) const;
+  void addKernels(const Declaration& layer, const Form& form, bool hasCotangent,
+                  Placed& placed) const;
   double there(const Layout& from, const Layout& to, Looks looks) const;
   void follow(const DeclaredLayer& layer, bool hasCotangent, Placed& placed) const;
-  double inputSeconds(const DeclaredLayer& layer, const Form& form) const;
+  LayerParts partsBy(int layer, int word, Looks looks) const;
+  double secondsBy(int layer, int word, Looks looks) const;
   Ends endsOf(const DeclaredMove& move);
   int numberOfLayout(Layout layout);
   double price(Prices& known, int move, int from, int to, Looks looks) const;
@@ -133,10 +144,10 @@ private:
   OwnRates rates_;
   OwnTask task_;
   GridPtr grid_;
-  std::vector<Field> fields_;         // grids of pinned ends
-  std::vector<FieldWord> fieldWords_; // behind the words of the fine grid
-  std::vector<int> kindOf_;           // by layer
-  std::vector<Kind> kinds_;
+  std::vector<Field> fields_;           // grids of pinned ends
+  std::vector<FieldWord> fieldWords_;   // behind the words of the fine grid
+  std::vector<int> kindOf_;             // by layer
+  mutable std::vector<Kind> kinds_;     // their seconds are found when they are asked for
   std::vector<Layout> layouts_, duals_; // each once
   std::map<std::pair<Shape, std::string>, std::vector<int>> layoutsLike_;
   std::vector<Ends> ends_;           // by move

@@ -88,11 +88,18 @@ std::vector<Word> FineGrid::words(bool inputChannels) const {
   std::vector<Word> words;
   // With the batch split most at first: plans that cost the same go to the first word, and the
   // batch needs nothing but a sum of gradients.
-  for (char letter : {'o', 'i'})
+  const auto add = [&](auto&& isWanted) {
     for (int batch = axes(); batch >= 0; --batch)
       for (int channels = 0; batch + channels <= axes(); ++channels)
-        if (letter == 'o' || (inputChannels && channels > 0))
-          words.push_back({batch, channels, axes() - batch - channels, letter});
+        for (int outputs = channels; outputs >= 0; --outputs)
+          if (const int inputs = channels - outputs; isWanted(outputs, inputs))
+            words.push_back({batch, outputs, inputs, axes() - batch - channels});
+  };
+  add([](int, int inputs) { return inputs == 0; });
+  if (inputChannels) {
+    add([](int outputs, int inputs) { return inputs > 0 && outputs == 0; });
+    add([](int outputs, int inputs) { return inputs > 0 && outputs > 0; });
+  }
   return words;
 }
 
@@ -101,6 +108,7 @@ Parts FineGrid::parts(const Word& word, int splitDims) const {
   Parts parts{.batch = product(0, word.batch),
               .channels = product(word.batch, inner),
               .space = product(inner, axes()),
+              .inputs = product(word.batch + word.outputs, inner),
               .spatial = std::vector<Index>(splitDims, 1)};
   // Spatial dimensions take turns from the last axis, so that none is cut much more often than the
   // others.
@@ -115,13 +123,28 @@ std::string spatialLetters(int dims, int split) {
   return dims > 3 ? "" : all.substr(3 - dims, split);
 }
 
+std::string meaningOf(const Parts& parts, const std::string& spatial, char label) {
+  std::vector<std::string> meanings;
+  const auto add = [&](const char* what, Index over) {
+    if (over > 1)
+      meanings.push_back(fmt::format("{} over {}", what, over));
+  };
+  add("batch", parts.batch);
+  for (std::size_t d = 0; d < std::min(spatial.size(), parts.spatial.size()); ++d)
+    add(spatial[d] == 'd' ? "planes" : spatial[d] == 'h' ? "rows" : "columns", parts.spatial[d]);
+  add(label == 'g' ? "groups" : "channels out", parts.channels / parts.inputs);
+  add("channels in", parts.inputs);
+  return meanings.empty() ? "whole on each process" : joined(meanings, ", ");
+}
+
 std::string textOf(const Word& word, const std::string& spatial, char label) {
   std::vector<std::string> runs;
   if (word.batch > 0)
     runs.push_back(runText("n", word.batch));
-  if (word.channels > 0)
-    runs.push_back(
-        runText(std::string(1, word.channel == 'o' ? label : word.channel), word.channels));
+  if (word.outputs > 0)
+    runs.push_back(runText(std::string(1, label), word.outputs));
+  if (word.inputs > 0)
+    runs.push_back(runText("i", word.inputs));
   if (word.space > 0)
     runs.push_back(runText(spatial, word.space) + (word.space > 1 ? "-" : ""));
   return joined(runs, ",");
@@ -132,28 +155,28 @@ namespace {
 class WordReader {
 public:
   WordReader(std::string_view text, const FineGrid& grid, const std::string& spatial,
-             const std::string& who)
-      : text_(text), grid_(grid), spatial_(spatial), who_(who) {}
+             const std::string& who, char label)
+      : text_(text), grid_(grid), spatial_(spatial), who_(who), label_(label) {}
 
   Word read() const {
     Word word;
     for (const std::string& piece : split(text_, ','))
       add(runOf(piece), word);
-    if (word.batch + word.channels + word.space != grid_.axes())
+    if (sum(word) != grid_.axes())
       fail(fmt::format("it has {} labels, but {} processes are a grid of {}", sum(word),
                        grid_.processes(), counted(grid_.axes(), "axis", "axes")));
     return word;
   }
 
 private:
-  static int sum(const Word& word) { return word.batch + word.channels + word.space; }
+  static int sum(const Word& word) { return word.batch + word.channels() + word.space; }
 
   [[noreturn]] void fail(const std::string& why) const {
-    throw Error(
-        TENON_ERR_OPTION,
-        fmt::format("{}: the word '{}' is not possible: {}. Pass runs of n, of one of o and "
-                    "i, and of {}, in this order, such as n4,o2",
-                    who_, text_, why, spatial_.empty() ? "no spatial label" : spatial_));
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{}: the word '{}' is not possible: {}. Pass runs of n, of {}, of i "
+                            "and of {}, in this order, such as n4,{}2",
+                            who_, text_, why, label_,
+                            spatial_.empty() ? "no spatial label" : spatial_, label_));
   }
 
   // One run of a word, such as "n4", "o" or "h3-". The order of space is always from the last axis,
@@ -175,16 +198,18 @@ private:
   }
 
   void add(const Run& run, Word& word) const {
-    // Batch, channels and space follow each other, which is checked by what has been read before a
-    // run.
+    // Batch, output channels, input channels and space follow each other, which is checked by what
+    // has been read before a run.
     const bool isSpace = run.letters == "s" ? !spatial_.empty() : isTurn(run);
-    if (run.letters == "n" && word.channels + word.space == 0)
+    if (run.letters == "n" && word.channels() + word.space == 0)
       word.batch += run.count;
-    else if ((run.letters == "o" || run.letters == "i" || run.letters == "g") && word.space == 0 &&
-             (word.channels == 0 || word.channel == run.letters[0])) {
-      word.channels += run.count;
-      word.channel = run.letters[0];
-    } else if (isSpace)
+    else if (run.letters == std::string(1, label_) && word.inputs + word.space == 0)
+      word.outputs += run.count;
+    else if (run.letters == "i" && word.space == 0)
+      word.inputs += run.count;
+    else if (run.letters == (label_ == 'o' ? "g" : "o"))
+      fail(fmt::format("its output channels have the label {}", label_));
+    else if (isSpace)
       word.space += run.count;
     else
       fail(fmt::format("'{}' is not a label that can follow there", run.letters));
@@ -200,13 +225,14 @@ private:
   const FineGrid& grid_;
   const std::string& spatial_;
   const std::string& who_;
+  char label_;
 };
 
 } // namespace
 
 Word parseWord(std::string_view text, const FineGrid& grid, const std::string& spatial,
-               const std::string& who) {
-  return WordReader(text, grid, spatial, who).read();
+               const std::string& who, char label) {
+  return WordReader(text, grid, spatial, who, label).read();
 }
 
 } // namespace tenon

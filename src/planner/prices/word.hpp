@@ -2,9 +2,9 @@
 // Two-ended words on a fine grid. The axes of a fine grid are the prime factors of the number of
 // processes, in the order of the machine's levels, so that all layers of a plan lie on one grid. A
 // word gives each axis a letter: the batch takes axes from the first inward, space from the last
-// inward, and one letter of channels has those between,
+// inward, and channels have those between, first the output's and then the input's,
 //
-//     n n n n | o o | h h h       text: "n4,o2,h3-"
+//     n n n n | o o | i | h h h       text: "n4,o2,i,h3-"
 //
 // Spatial dimensions take turns from the last axis, which is the major one of the first dimension:
 // "dhw4-" are d, h, w, d read from the last axis. Two such words are prefixes of each other in
@@ -22,9 +22,10 @@
 namespace tenon {
 
 struct Word {
-  int batch = 0, channels = 0, space = 0; // axes
-  char channel = 'o'; // o: output channels; i: input channels; g in texts: groups of both
+  // Axes. Output channels are o in texts, or g where they are groups of both; input channels are i.
+  int batch = 0, outputs = 0, inputs = 0, space = 0;
 
+  int channels() const { return outputs + inputs; }
   bool operator==(const Word&) const = default;
 };
 
@@ -32,6 +33,7 @@ struct Word {
 // and by dimension.
 struct Parts {
   Index batch = 1, channels = 1, space = 1;
+  Index inputs = 1; // of the parts of channels, those of the input's
   std::vector<Index> spatial = {};
 };
 
@@ -54,7 +56,8 @@ public:
   const std::vector<int>& extents() const noexcept { return extents_; }
   int axes() const noexcept { return static_cast<int>(extents_.size()); }
 
-  // All words. Those that split the batch most come first, and those of input channels last.
+  // All words. Those that split the batch most come first, and those of input channels last: the
+  // words without output channels, and then those with both.
   std::vector<Word> words(bool inputChannels) const;
   Parts parts(const Word& word, int splitDims) const;
 
@@ -69,13 +72,16 @@ private:
 // The labels of the leading spatial dimensions of `dims` that may be split: "h" for 1 of 2, "dhw"
 // for 3 of 3.
 std::string spatialLetters(int dims, int split);
+// What the parts are of, for a person: "rows over 4, channels in over 2". `spatial` are the labels of
+// the spatial parts, and `label` that of output channels.
+std::string meaningOf(const Parts& parts, const std::string& spatial, char label);
 // `label` is that of output channels: inside, they are 'o' for every layer, and a layer with groups
 // shows them as 'g'.
 std::string textOf(const Word& word, const std::string& spatial, char label = 'o');
 // Reads runs such as "n4,o2,h3-", or single labels "n,n,o"; "s" stands for the spatial labels.
 // Throws TENON_ERR_OPTION saying what is wrong with the text, for `who`, unless it is a two-ended
-// word.
+// word whose output channels have the label.
 Word parseWord(std::string_view text, const FineGrid& grid, const std::string& spatial,
-               const std::string& who);
+               const std::string& who, char label = 'o');
 
 } // namespace tenon

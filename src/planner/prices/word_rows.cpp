@@ -43,13 +43,17 @@ bool splitsSpace(Property property) {
   return property.isShard() && property.dim >= kFirstSpatial;
 }
 
+std::size_t spatialNumber(Property property) {
+  return static_cast<std::size_t>(property.dim - kFirstSpatial);
+}
+
 // Space comes from the last axis inward, its dimensions taking turns, as FineGrid::parts() counts
 // them.
 std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, int axes,
                      const Word& word, WordRows& rows) {
   for (int axis = 0; axis < axes; ++axis) {
     const bool isSpace = axis >= axes - word.space;
-    const bool isSum = axis >= word.batch && !isSpace && word.channel == 'i';
+    const bool isSum = axis >= word.batch + word.outputs && !isSpace;
     Property output = isSum ? Property::partial() : Property::shard(1);
     if (axis < word.batch)
       output = Property::shard(0);
@@ -67,6 +71,11 @@ std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, co
   for (std::size_t axis = 0; axis < letters.size(); ++axis) {
     const Property kept = field.property(static_cast<int>(axis));
     const char letter = letters[axis];
+    // All rows do the same on an axis of one process.
+    if (field.grid()->isTrivial(static_cast<int>(axis))) {
+      rows.push_back(&table.front());
+      continue;
+    }
     // Space that the layer must have as a whole cannot stay split.
     if (letter == 'k' && splitsSpace(kept) && kept.dim >= kFirstSpatial + layer.splitDims)
       return "it must have all of space";
@@ -92,8 +101,13 @@ std::string signatureOf(const WordRows& rows, int space) {
   return joined(letters, ",");
 }
 
-std::string fieldWordText(const std::string& field, const std::string& signature) {
-  return field + kAfterField + signature;
+std::string fieldWordText(const std::string& field, const std::string& signature,
+                          const Grid& grid) {
+  std::vector<std::string> letters = split(signature, ','), shown;
+  for (std::size_t axis = 0; axis < letters.size(); ++axis)
+    if (!grid.isTrivial(static_cast<int>(axis)))
+      shown.push_back(letters[axis]);
+  return field + kAfterField + (shown.empty() ? "all" : joined(shown, ","));
 }
 
 std::string fieldIn(const std::string& word) {
@@ -102,8 +116,6 @@ std::string fieldIn(const std::string& word) {
 }
 
 std::string signatureOf(const std::string& word, const DeclaredLayer& layer, const FineGrid& grid) {
-  if (const std::string field = fieldIn(word); !field.empty())
-    return word.substr(field.size() + 1);
   const auto refuse = [&](const std::string& why) {
     throw Error(TENON_ERR_OPTION,
                 fmt::format("layer {} cannot have the word '{}': {}", layer.name, word, why));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a word means for a layer: a row of its signature table for each axis of the grid, found by
 // what it does. n splits dimension 0 of the output, and o dimension 1; i splits dimension 1 of the
-// input and leaves addends; d, h and w split a dimension of space. On the grid of a pinned field, k
+// input and leaves addends, also beside o on other axes; d, h and w split a dimension of space. On the grid of a pinned field, k
 // leaves the input as it lies. The letters of the rows are the layer's signature.
 #pragma once
 
@@ -24,11 +24,14 @@ std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, co
 // The text of the rows as a signature. The last axes are of space: the last one is the major one.
 std::string signatureOf(const WordRows& rows, int space = 0);
 
-// Words on the grid of a field are written with its name and their signature: "input:h,w". The name
-// in such a text, and "" in that of a word on the fine grid.
-std::string fieldWordText(const std::string& field, const std::string& signature);
+// Words on the grid of a field are written with its name and their signature: "input:h,w". Labels on
+// axes of one process say nothing and are left out, and "input:all" is that of a field on one
+// process. The name in such a text, and "" in that of a
+// word on the fine grid.
+std::string fieldWordText(const std::string& field, const std::string& signature, const Grid& grid);
 std::string fieldIn(const std::string& word);
-// The signature that the text of a word means for a layer, where input channels may be split.
+// The signature that the text of a word on the fine grid means for a layer, where input channels may
+// be split.
 // Throws TENON_ERR_OPTION for a text that is not written like the layer's words on this grid, or
 // for a word that it cannot have.
 std::string signatureOf(const std::string& word, const DeclaredLayer& layer, const FineGrid& grid);
@@ -38,5 +41,7 @@ char channelLabel(const SignatureTable& table);
 // The labels of the spatial dimensions that may be split.
 std::string spatialLabels(const DeclaredLayer& layer);
 bool splitsSpace(Property property);
+// The number of the spatial dimension that it splits.
+std::size_t spatialNumber(Property property);
 
 } // namespace tenon

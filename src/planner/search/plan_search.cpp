@@ -17,8 +17,8 @@
 
 namespace tenon {
 
-// The best plan by exact prices, where a model's prices of moves are lower bounds. The moves of the
-// plan found are looked at closely, and it is searched again with what was found, until nothing new
+// The best plan by exact prices, where a model's prices are lower bounds. The layers and moves of
+// the plan found are looked at closely, and it is searched again with what was found, until nothing new
 // is. The plan is then the best of all, since the others cost no less than the tables say.
 
 struct CertifiedPlan {
@@ -48,8 +48,8 @@ public:
       const BoundedPlan plan = fastestPlan(tables_, limit_);
       // The closer look costs little and finds nearly all, so the look at all positions is only for
       // a plan that has passed it.
-      const bool isClose = raise(plan.choice, &CostModel::closerMoveSeconds);
-      if (isClose && raise(plan.choice, &CostModel::exactMoveSeconds))
+      const bool isClose = raise(plan.choice, kCloserBounds);
+      if (isClose && raise(plan.choice, kExactPrices))
         return {plan, round, bestPlans(plan.choice, count)};
       if (!isClose && round == 1)
         raiseLikely(plan);
@@ -57,44 +57,56 @@ public:
   }
 
 private:
-  // Looks at the price of a move: whether it is what the tables say; if not, they say so from now
-  // on.
-  bool raise(std::size_t move, int from, int to, MoveSeconds price) {
-    PairTable& pair = tables_.pairs[move];
-    double& known = pair.seconds[std::size_t(from) * tables_.states(pair.to) + to];
-    const double found =
-        (model_.*price)(static_cast<int>(move), words_[pair.from][from], words_[pair.to][to]);
+  // Whether a price is what the tables say; if it is more, they say so from now on.
+  static bool raise(double& known, double found) {
     const bool isTrue = found <= known * (1 + kCostRounding);
     known = std::max(known, found);
     return isTrue;
   }
 
-  bool raise(const std::vector<int>& plan, MoveSeconds price) {
+  bool raiseLayer(int layer, int state, Closeness prices) {
+    return raise(tables_.seconds[layer][state],
+                 (model_.*prices.layer)(layer, words_[layer][state]));
+  }
+
+  bool raiseMove(std::size_t move, int from, int to, Closeness prices) {
+    PairTable& pair = tables_.pairs[move];
+    return raise(pair.seconds[std::size_t(from) * tables_.states(pair.to) + to],
+                 (model_.*prices.move)(static_cast<int>(move), words_[pair.from][from],
+                                       words_[pair.to][to]));
+  }
+
+  bool raise(const std::vector<int>& plan, Closeness prices) {
     bool isTrue = true;
+    for (int layer = 0; layer < tables_.layers(); ++layer)
+      isTrue &= raiseLayer(layer, plan[layer], prices);
     for (std::size_t m = 0; m < tables_.pairs.size(); ++m)
-      isTrue &= raise(m, plan[tables_.pairs[m].from], plan[tables_.pairs[m].to], price);
+      isTrue &= raiseMove(m, plan[tables_.pairs[m].from], plan[tables_.pairs[m].to], prices);
     return isTrue;
   }
 
-  // Looks at all moves between words that are in some plan as fast as the one found. After the
-  // first search the tables are wrong in many places at once, and every one of them would cost a
-  // round of its own.
+  // Looks at all words that are in some plan as fast as the one found, and at all moves between
+  // them. After the first search the tables are wrong in many places at once, and every one of them
+  // would cost a round of its own.
   void raiseLikely(const BoundedPlan& plan) {
     const double most = tables_.secondsOf(plan.choice);
     const auto isLikely = [&](int layer, int state) {
       return plan.minMarginals[layer][state] <= most;
     };
+    for (int layer = 0; layer < tables_.layers(); ++layer)
+      for (int state = 0; state < tables_.states(layer); ++state)
+        if (isLikely(layer, state))
+          raiseLayer(layer, state, kCloserBounds);
     for (std::size_t m = 0; m < tables_.pairs.size(); ++m) {
       const PairTable& pair = tables_.pairs[m];
       for (int from = 0; from < tables_.states(pair.from); ++from)
         for (int to = 0; to < tables_.states(pair.to) && isLikely(pair.from, from); ++to)
           if (isLikely(pair.to, to))
-            raise(m, from, to, &CostModel::closerMoveSeconds);
+            raiseMove(m, from, to, kCloserBounds);
     }
   }
 
-  // Lists the best plans, and lists them again as long as a look at their moves makes one of them
-  // dearer.
+  // Lists the best plans, and lists them again as long as a closer look makes one of them dearer.
   std::vector<std::vector<int>> bestPlans(const std::vector<int>& first, int count) {
     std::vector<std::vector<int>> best = {first};
     for (bool isClose = count == 1; !isClose;) {
@@ -108,7 +120,7 @@ private:
           break;
         if (plan == first || (limit_ > 0 && tables_.bytesOf(plan) > limit_))
           continue;
-        isClose &= raise(plan, &CostModel::closerMoveSeconds);
+        isClose &= raise(plan, kCloserBounds);
         best.push_back(plan);
       }
     }
@@ -226,7 +238,7 @@ std::optional<UniformPlan> uniformOf(const CostModel& model, const Word& word) {
     // A fully connected layer has no space to split; its output channels take the processes, as in
     // the papers.
     if (model.spatial(layer).empty()) {
-      own.channels += own.space;
+      own.outputs += own.space;
       own.space = 0;
     }
     plan.push_back(model.numberOf(own));
@@ -238,7 +250,7 @@ std::optional<UniformPlan> uniformOf(const CostModel& model, const Word& word) {
 }
 
 Baseline closer(const CostModel& model, const UniformPlan& uniform) {
-  return {uniform.word, secondsOf(model, uniform.plan, &CostModel::closerMoveSeconds)};
+  return {uniform.word, secondsOf(model, uniform.plan, kCloserBounds)};
 }
 
 std::optional<Baseline> baselineOf(const CostModel& model, const Word& word) {
@@ -249,7 +261,7 @@ std::optional<Baseline> baselineOf(const CostModel& model, const Word& word) {
 std::optional<Baseline> bestUniform(const CostModel& model) {
   std::vector<UniformPlan> all;
   for (const Word& word : model.words())
-    if (word.channel == 'o')
+    if (word.inputs == 0)
       if (auto uniform = uniformOf(model, word))
         all.push_back(std::move(*uniform));
   std::stable_sort(all.begin(), all.end(), [](const UniformPlan& a, const UniformPlan& b) {
@@ -273,7 +285,7 @@ Baselines baselinesOf(const CostModel& model) {
   const int axes = model.grid().axes();
   return {.uniform = bestUniform(model),
           .batch = baselineOf(model, {.batch = axes}),
-          .model = baselineOf(model, {.channels = axes}),
+          .model = baselineOf(model, {.outputs = axes}),
           .domain = baselineOf(model, {.space = axes})};
 }
 
@@ -292,17 +304,21 @@ int planLayerNamed(const CostModel& model, const std::string& name) {
 
 PlannedLayer plannedLayer(const CostModel& model, int layer, const std::vector<int>& words,
                           int state, const std::vector<double>& minMarginals) {
+  const Parts parts = model.parts(layer, words[state]);
   PlannedLayer made{.name = model.names()[layer],
                     .letters = model.text(layer, words[state]),
+                    .meaning = meaningOf(parts, model.spatial(layer), model.channelLabel(layer)),
                     .signature = model.signature(layer, words[state]),
                     .uses = model.uses(layer, words[state]),
-                    .parts = model.parts(layer, words[state]),
+                    .parts = parts,
                     .bytes = model.layerBytes(layer, words[state]),
                     .runnerUp = {}};
-  // The runner-up is the best plan with another word here, whatever that plan does elsewhere.
+  // The runner-up is the best plan that lays this layer out in another way, whatever that plan does
+  // elsewhere.
   int second = -1;
   for (int s = 0; s < static_cast<int>(words.size()); ++s)
-    if (s != state && (second < 0 || minMarginals[s] < minMarginals[second]))
+    if (s != state && (second < 0 || minMarginals[s] < minMarginals[second]) &&
+        !model.areAlike(layer, words[state], words[s]))
       second = s;
   if (second >= 0) {
     made.runnerUp = model.text(layer, words[second]);
@@ -330,7 +346,7 @@ void replay(const CostModel& model, const WordLists& words, double overlap, Cert
     if (result.overlapped && *result.overlapped <= seconds)
       continue;
     result.overlapped = seconds;
-    result.seconds = secondsOf(model, plan, &CostModel::closerMoveSeconds);
+    result.seconds = secondsOf(model, plan, kCloserBounds);
     result.bytes = bytes;
     found.plan.choice = choice;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The best plan of a network under a cost model, with what it is compared to. Where prices of moves
-// are lower bounds, those of the plan are looked at closely, and it is searched again with what was
+// The best plan of a network under a cost model, with what it is compared to. Where prices are
+// lower bounds, those of the plan are looked at closely, and it is searched again with what was
 // found, until nothing new is: the plan is then the best by exact prices.
 #pragma once
 
@@ -22,7 +22,7 @@ double secondsOverlapped(const CostModel& model, const std::vector<int>& plan, d
 
 // Plans that need no search over layers: the same grid for all of them. Where space must be whole,
 // the processes of the domain split the output channels. What is not possible is left out. Where
-// the model's prices of moves are lower bounds, these are by its closer ones, and so nearly always
+// the model's prices are lower bounds, these are by its closer ones, and so nearly always
 // exact.
 
 struct Baseline {
@@ -39,14 +39,15 @@ Baselines baselinesOf(const CostModel& model);
 
 struct PlannedLayer {
   std::string name, letters;
+  std::string meaning = {}; // what the word splits, for a person: "rows over 4, channels in over 2"
   // The word as the layer takes it, and the layouts in which it uses its inputs, without halos. A
   // row of a table has neither.
   std::string signature = {};
   std::vector<Layout> uses = {};
   Parts parts;
   double bytes = 0;
-  // The word of the best plan with another one here, and its seconds, which are a lower bound under
-  // a memory limit. It is empty if no other word is possible.
+  // The word of the best plan that lays this layer out in another way, and its seconds, which are a
+  // lower bound under a memory limit. It is empty if no other word is possible.
   std::string runnerUp;
   double runnerUpSeconds = 0;
 };

@@ -18,16 +18,22 @@ namespace tenon {
 
 std::string findDataFile(const std::string& nameOrPath, const std::string& what,
                          const std::string& folder, const std::string& ownFolder) {
+  return findDataFile(nameOrPath, what, std::vector{folder}, ownFolder);
+}
+
+std::string findDataFile(const std::string& nameOrPath, const std::string& what,
+                         const std::vector<std::string>& folders, const std::string& ownFolder) {
   if (nameOrPath.find('/') != std::string::npos || nameOrPath.ends_with(".json"))
     return nameOrPath;
-  std::vector<std::string> folders;
+  std::vector<std::string> places;
   if (!ownFolder.empty())
-    folders.push_back(ownFolder);
+    places.push_back(ownFolder);
   for (const std::string& share : shareFolders())
-    folders.push_back(fmt::format("{}/{}", share, folder));
+    for (const std::string& folder : folders)
+      places.push_back(fmt::format("{}/{}", share, folder));
   std::vector<std::string> known;
   std::error_code ignored;
-  for (const std::string& place : folders) {
+  for (const std::string& place : places) {
     const std::filesystem::path path = std::filesystem::path(place) / (nameOrPath + ".json");
     if (std::filesystem::exists(path, ignored))
       return path.string();
@@ -41,7 +47,7 @@ std::string findDataFile(const std::string& nameOrPath, const std::string& what,
   throw Error(TENON_ERR_FILE,
               fmt::format("there is no {} '{}' in {}; known are: {}. Pass one of these, or a path "
                           "that ends with .json",
-                          what, nameOrPath, joined(folders),
+                          what, nameOrPath, joined(places),
                           known.empty() ? "none" : joined(known)));
 }
 

@@ -15,6 +15,9 @@ namespace tenon {
 // TENON_ERR_FILE with the names that exist; `what` is what messages call the file.
 std::string findDataFile(const std::string& nameOrPath, const std::string& what,
                          const std::string& folder, const std::string& ownFolder);
+// The same in several folders of each share folder, in this order.
+std::string findDataFile(const std::string& nameOrPath, const std::string& what,
+                         const std::vector<std::string>& folders, const std::string& ownFolder);
 
 // The folders to look in, in this order; they need not exist. None if the library does not know its
 // place.

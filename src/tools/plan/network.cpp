@@ -24,7 +24,9 @@ namespace tenon::tools {
 // Latency and bandwidth are those of the paper whose figures can be computed.
 const std::vector<ProgramOption> kNetworkOptions{
     {"network", TENON_OPTION_STRING, "",
-     "network: alexnet, vgg16, resnet50, unet3d_256, or a JSON file"},
+     "network: alexnet, faces100k, resnet50, unet3d_256 or vgg16, whose sizes are known; "
+     "column-mlp, "
+     "fno2d, heat_closure, lenet5 or unet3d, which need -input; or a JSON file"},
     {"input", TENON_OPTION_STRING, "", "shape of a sample, for a network of layers: 1,28,28"},
     {"batch", TENON_OPTION_INT, "0", "global batch size"},
     {"processes", TENON_OPTION_INT, "0", "number of processes"},
@@ -113,6 +115,16 @@ void fixWords(NamedPlan& plan, const std::string& given) {
     plan.fix(layer, word);
 }
 
+// The shape of a sample, whose text is another one where somebody means -pin_input.
+Sizes inputOption() {
+  if (textOption("input").find(':') != std::string::npos)
+    throw std::runtime_error(
+        fmt::format("-input {}: it is the shape of a sample, such as 1,28,28; pass a process grid "
+                    "with properties as -pin_input",
+                    textOption("input")));
+  return sizesOption("input");
+}
+
 void setTask(NamedPlan& plan) {
   plan.set("objective", textOption("objective"));
   plan.set("evaluate_every", intOption("every"));
@@ -126,7 +138,8 @@ void setTask(NamedPlan& plan) {
 Ref<NamedPlan> planFromOptions() {
   const std::string network = textOption("network");
   if (network.empty())
-    throw std::runtime_error("-network is missing; pass a name such as alexnet, or a JSON file");
+    throw std::runtime_error("-network is missing; pass a name such as alexnet, or a JSON file "
+                             "(-help lists the names)");
   auto plan =
       makeRef<NamedPlan>(readNetworkSource(network), countOption("batch", "global batch size"));
   plan->set("cost_model", textOption("model"));
@@ -140,7 +153,7 @@ Ref<NamedPlan> planFromOptions() {
   if (const std::string given = textOption("input_channels"); given != "auto")
     plan->set("input_channels", isOn("input_channels", given));
   if (!textOption("input").empty())
-    plan->set("input_shape", sizesOption("input"));
+    plan->set("input_shape", inputOption());
   setTask(*plan);
   fixWords(*plan, textOption("fix"));
   return plan;
@@ -229,6 +242,13 @@ void printAsText(const FoundPlan& plan) {
                    ? "none"
                    : fmt::format("{} (+{:.4f} ms)", layer.runnerUp,
                                  std::max(0.0, layer.runnerUpSeconds - plan.seconds) * 1e3));
+  // The labels of a fine grid have the columns above; those on a pinned grid have no order.
+  const char* above = "\n";
+  for (const PlannedLayer& layer : plan.layers)
+    if (!fieldIn(layer.letters).empty()) {
+      fmt::print("{}  {}: {}\n", above, layer.name, layer.meaning);
+      above = "";
+    }
 }
 
 Sizes gridOption(const char* name) {

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// T1 with letters of input channels against a program of its own: the least sum over all grids of all
+// layers of a chain. A grid is four numbers whose product is the number of processes, and its prices are
+// written here once more, from the assumptions.
+#include "planner/papers/t1_model.hpp"
+#include "planner/random_tables.hpp"
+#include "planner/search/plan_search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace tenon {
+namespace {
+
+constexpr double kAlpha = 2e-6, kBeta = 4 / 6e9; // a message; an element of 4 bytes
+
+// Parts of the batch, of output and input channels, and of the rows.
+struct Grid4 {
+  double b, o, i, s;
+};
+
+std::vector<Grid4> allGrids(int processes, bool bothLetters) {
+  std::vector<Grid4> grids;
+  for (int b = 1; b <= processes; ++b)
+    for (int o = 1; b * o <= processes; ++o)
+      for (int i = 1; b * o * i <= processes; ++i)
+        if (processes % (b * o * i) == 0 && (bothLetters || o == 1 || i == 1))
+          grids.push_back({double(b), double(o), double(i), double(processes / (b * o * i))});
+  return grids;
+}
+
+class ChainOfGrids {
+public:
+  ChainOfGrids(const NetworkTable& table, double batch, int processes, bool bothLetters)
+      : table_(table), batch_(batch), processes_(processes),
+        grids_(allGrids(processes, bothLetters)) {}
+
+  double least() const {
+    std::vector<double> before;
+    for (std::size_t l = 0; l < table_.layers.size(); ++l) {
+      std::vector<double> now;
+      for (const Grid4& to : grids_) {
+        double best = l == 0 ? 0 : std::numeric_limits<double>::infinity();
+        for (std::size_t from = 0; l > 0 && from < grids_.size(); ++from)
+          best = std::min(best, before[from] + move(l - 1, grids_[from], to));
+        now.push_back(best + layer(l, to));
+      }
+      before = std::move(now);
+    }
+    return *std::ranges::min_element(before);
+  }
+
+private:
+  // The bandwidth and rounds of n processes that share so many elements.
+  static double shared(double n, double elements) {
+    return kAlpha * std::log2(n) + kBeta * elements * (n - 1) / n;
+  }
+
+  bool isPossible(const TableLayer& layer, const Grid4& g) const {
+    if (g.b > batch_ || g.o * g.i > double(layer.outChannels) ||
+        (g.i > 1 && g.i > double(layer.inChannels)))
+      return false;
+    if (!layer.splitSpace)
+      return g.s == 1;
+    const double least =
+        layer.kind == TableLayer::Kind::Conv ? std::max(1.0, std::floor(layer.kernel / 2)) : 1;
+    return double(layer.input[0]) / g.s >= least && double(layer.output[0]) / g.s >= 1;
+  }
+
+  double layer(std::size_t number, const Grid4& g) const {
+    const TableLayer& layer = table_.layers[number];
+    if (!isPossible(layer, g))
+      return std::numeric_limits<double>::infinity();
+    const double r = g.o * g.i, outputs = batch_ * layer.outputElements();
+    double seconds = 2 * shared(processes_ / r, double(layer.weights) / r);
+    if (layer.kind == TableLayer::Kind::Conv && layer.kernel > 1 && g.s > 1) {
+      const double row = batch_ / g.b * double(layer.inChannels) / g.i * double(layer.input[1]);
+      seconds += (layer.readsInput ? 1 : 2) * (g.s == 2 ? 1 : 2) *
+                 (kAlpha + kBeta * row * std::floor(layer.kernel / 2));
+    }
+    seconds += 2 * shared(g.i, outputs / (g.b * g.o * g.s));
+    if (number + 1 == table_.layers.size())
+      seconds += shared(r, outputs / (g.b * g.s));
+    return seconds;
+  }
+
+  // From (o i, s, b) to (i, s, b).
+  double move(std::size_t edge, const Grid4& q, const Grid4& t) const {
+    const double target = t.i * t.s * t.b;
+    const double g = std::max(q.o * q.i, t.i) * std::max(q.s, t.s) * std::max(q.b, t.b) / target;
+    return 2 * shared(g, batch_ * double(table_.edges[edge].elements) / target);
+  }
+
+  const NetworkTable& table_;
+  double batch_;
+  int processes_;
+  std::vector<Grid4> grids_;
+};
+
+TEST(Grids, PlansWithBothLettersAreTheLeastOfAllGrids) {
+  for (const char* name : {"alexnet", "vgg16"}) {
+    const NetworkTable table =
+        readNetworkTable(TENON_TEST_TABLES "/" + std::string(name) + ".json");
+    for (const int batch : {64, 256, 2048})
+      for (const int processes : {8, 64, 512}) {
+        const double least = ChainOfGrids(table, batch, processes, true).least();
+        const T1Model model(table, batch, FineGrid({processes}), {2e-6, 1.0 / 6e9}, true);
+        EXPECT_NEAR(findPlan(model, {}, 0).seconds, least, 1e-9 * least)
+            << name << " " << batch << " on " << processes;
+        EXPECT_LE(least, ChainOfGrids(table, batch, processes, false).least());
+      }
+  }
+}
+
+// What was found before with one letter for all channels of a layer, and is with two.
+TEST(Grids, BothLettersSaveTimeWhereOneDoesNot) {
+  const NetworkTable table = readNetworkTable(TENON_TEST_TABLES "/alexnet.json");
+  const auto expect = [&](int batch, double one, double both) {
+    EXPECT_NEAR(ChainOfGrids(table, batch, 512, false).least(), one, 1e-6 * one);
+    const T1Model model(table, batch, FineGrid({512}), {2e-6, 1.0 / 6e9}, true);
+    EXPECT_NEAR(findPlan(model, {}, 0).seconds, both, 1e-6 * both);
+  };
+  expect(2048, 6.7701759e-3, 4.8849173e-3);
+  expect(256, 2.7884133e-3, 1.7345946e-3);
+}
+
+// The matrix product of a fully connected layer on a process grid of P_fo x P_fi.
+TEST(Grids, AFullyConnectedLayerCanHaveBothLetters) {
+  const NetworkTable table = readNetworkTable(TENON_TEST_TABLES "/alexnet.json");
+  const T1Model model(table, 2048, FineGrid({8}), {2e-6, 1.0 / 6e9}, true);
+  const FoundPlan found = findPlan(model, {{"fc6", "n,o,i"}}, 0);
+  EXPECT_EQ(found.layers[5].letters, "n,o,i");
+  EXPECT_EQ(found.layers[5].meaning, "batch over 2, channels out over 2, channels in over 2");
+}
+
+} // namespace
+} // namespace tenon
