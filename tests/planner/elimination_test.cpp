@@ -12,25 +12,11 @@ namespace tenon {
 namespace {
 
 using test::forAllPlans;
-using test::Graph;
+using test::forRandomTables;
 using test::leastByForce;
-using test::randomTables;
-using test::smallGraphs;
-
-constexpr int kDraws = 20;
-
-template <class Check>
-void forRandomTables(Check&& check) {
-  std::mt19937 random(17);
-  for (const Graph& graph : smallGraphs())
-    for (int draw = 0; draw < kDraws; ++draw) {
-      SCOPED_TRACE(graph.name);
-      check(randomTables(graph, random));
-    }
-}
 
 TEST(Elimination, FindsTheLeastSum) {
-  forRandomTables([](const CostTables& tables) {
+  forRandomTables(17, [](const CostTables& tables) {
     Elimination elimination(tables);
     EXPECT_EQ(elimination.run(), *leastByForce(tables));
     EXPECT_EQ(tables.secondsOf(elimination.choice()), *leastByForce(tables));
@@ -38,7 +24,7 @@ TEST(Elimination, FindsTheLeastSum) {
 }
 
 TEST(Elimination, WeighsBytes) {
-  forRandomTables([](const CostTables& tables) {
+  forRandomTables(17, [](const CostTables& tables) {
     Elimination elimination(tables);
     double least = std::numeric_limits<double>::infinity();
     forAllPlans(tables, [&](const std::vector<int>& choice) {
@@ -49,7 +35,7 @@ TEST(Elimination, WeighsBytes) {
 }
 
 TEST(Elimination, MinMarginalsAreTheBestPlansWithEachState) {
-  forRandomTables([](const CostTables& tables) {
+  forRandomTables(17, [](const CostTables& tables) {
     std::vector<std::vector<double>> least;
     for (const auto& states : tables.seconds)
       least.emplace_back(states.size(), std::numeric_limits<double>::infinity());
@@ -65,7 +51,7 @@ TEST(Elimination, MinMarginalsAreTheBestPlansWithEachState) {
 }
 
 TEST(Elimination, ListsTheBestPlansInOrder) {
-  forRandomTables([](const CostTables& tables) {
+  forRandomTables(17, [](const CostTables& tables) {
     std::vector<double> sums;
     forAllPlans(tables,
                 [&](const std::vector<int>& choice) { sums.push_back(tables.secondsOf(choice)); });
@@ -102,7 +88,7 @@ TEST(Elimination, RefusesTooManyConnections) {
 }
 
 TEST(MemoryBound, FindsTheFastestWithinTheLimit) {
-  forRandomTables([](const CostTables& tables) {
+  forRandomTables(17, [](const CostTables& tables) {
     double least = 0, most = 0;
     for (const auto& bytes : tables.bytes) {
       least += *std::min_element(bytes.begin(), bytes.end());
@@ -121,7 +107,7 @@ TEST(MemoryBound, FindsTheFastestWithinTheLimit) {
 
 // The bounds by which states are dropped are true.
 TEST(MemoryBound, MinMarginalsAreLowerBounds) {
-  forRandomTables([](const CostTables& tables) {
+  forRandomTables(17, [](const CostTables& tables) {
     const double limit = 20.0 * tables.layers();
     if (!leastByForce(tables, limit))
       return;
@@ -148,7 +134,7 @@ TEST(MemoryBound, NamesTheLayersThatNeedMost) {
 
 TEST(Pareto, StopsAtTooManyLabels) {
   std::mt19937 random(3);
-  const CostTables tables = randomTables(smallGraphs()[5], random);
+  const CostTables tables = test::randomTables(test::smallGraphs()[5], random);
   EXPECT_FALSE(fastestWithin(tables, 1e9, 1e9, 3).finished);
   const ParetoResult all = fastestWithin(tables, 1e9, 1e9, 1 << 20);
   ASSERT_TRUE(all.finished);

@@ -77,6 +77,41 @@ TEST(OwnModel, CertifiedPlansOfAllTablesAreTheBestOn64Processes) {
         expectBestByExactPrices(shippedModel(name, batch, {processes}), name);
 }
 
+// The search looks at most moves through these bounds alone.
+TEST(OwnModel, BoundsOfMovesAreAtMostTheirPrices) {
+  const std::vector<LevelRates> levels = {{.ranks = 4, .latency = 3e-6, .bandwidth = 1e9},
+                                          {.ranks = 2, .latency = 5e-7, .bandwidth = 2e10}};
+  const Layout field({.shape = {4, 3, 12, 10},
+                      .grid = Grid::make({2, 2, 2}),
+                      .properties = parseProperties("S0,S2,S3")});
+  std::vector<std::unique_ptr<OwnModel>> models;
+  for (const char* name : {"alexnet", "resnet50", "unet3d_256"})
+    for (const Index processes : {12, 32})
+      models.push_back(std::make_unique<OwnModel>(shippedModel(name, 6, {processes})));
+  for (const bool isPinned : {false, true})
+    models.push_back(std::make_unique<OwnModel>(
+        declareNetwork(smallNetwork(), 4), FineGrid({2, 2, 2}), rates(levels), true,
+        OwnTask{.input = isPinned ? std::optional(field) : std::nullopt}));
+  for (const auto& model : models) {
+    const WordLists words = legalWords(*model);
+    double share = 0;
+    int prices = 0;
+    for (int m = 0; m < static_cast<int>(model->moves().size()); ++m)
+      for (int from : words[model->moves()[m].from])
+        for (int to : words[model->moves()[m].to]) {
+          const double least = model->leastMoveSeconds(m, from, to);
+          const double price = model->moveSeconds(m, from, to);
+          ASSERT_LE(least, price * (1 + 1e-12))
+              << model->text(model->moves()[m].from, from) << " -> "
+              << model->text(model->moves()[m].to, to) << " of " << model->names()[m];
+          share += price > 0 ? least / price : 0;
+          prices += price > 0;
+        }
+    // They would be of no use if they were far below. Of several levels they take the fastest.
+    EXPECT_GT(share, (model->layers() > 4 ? 0.5 : 0.3) * prices);
+  }
+}
+
 TEST(OwnModel, FindsTheBestOfAllCombinations) {
   for (Index processes : {1, 2, 3, 4, 6, 8, 12}) {
     const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({processes}), rates());

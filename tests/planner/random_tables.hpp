@@ -4,6 +4,8 @@
 
 #include "planner/search/cost_tables.hpp"
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <limits>
 #include <optional>
@@ -56,6 +58,18 @@ inline CostTables randomTables(const Graph& graph, std::mt19937& random) {
       pair.seconds.push_back(draw(0, 60));
   }
   return tables;
+}
+
+// Calls check(tables) for 20 draws on each of the small graphs.
+template <class Check>
+void forRandomTables(unsigned seed, Check&& check) {
+  constexpr int kDraws = 20;
+  std::mt19937 random(seed);
+  for (const Graph& graph : smallGraphs())
+    for (int draw = 0; draw < kDraws; ++draw) {
+      SCOPED_TRACE(graph.name);
+      check(randomTables(graph, random));
+    }
 }
 
 inline void forAllPlans(const CostTables& tables,

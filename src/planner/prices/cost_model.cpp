@@ -63,23 +63,31 @@ WordLists legalWords(const CostModel& model) {
   return lists;
 }
 
-CostTables tablesOf(const CostModel& model, const WordLists& words) {
+CostTables tablesOf(const CostModel& model, const WordLists& words, Closeness prices) {
   CostTables tables{.names = model.names(),
                     .seconds = std::vector<std::vector<double>>(model.layers()),
                     .bytes = std::vector<std::vector<double>>(model.layers()),
                     .pairs = {}};
   for (int layer = 0; layer < model.layers(); ++layer)
     for (int word : words[layer]) {
-      tables.seconds[layer].push_back(model.layerSeconds(layer, word));
+      tables.seconds[layer].push_back((model.*prices.layer)(layer, word));
       tables.bytes[layer].push_back(model.layerBytes(layer, word));
     }
   for (std::size_t m = 0; m < model.moves().size(); ++m) {
     const auto [from, to] = model.moves()[m];
     PairTable& pair = tables.pairs.emplace_back(PairTable{from, to, {}});
+    // Networks repeat their layers, and a table of hundreds of thousands of prices is faster copied
+    // than looked up.
+    const int like = model.firstLike(static_cast<int>(m));
+    if (const auto [first, second] = model.moves()[like];
+        like < static_cast<int>(m) && words[first] == words[from] && words[second] == words[to]) {
+      pair.seconds = tables.pairs[like].seconds;
+      continue;
+    }
     pair.seconds.reserve(words[from].size() * words[to].size());
     for (int a : words[from])
       for (int b : words[to])
-        pair.seconds.push_back(model.moveSeconds(static_cast<int>(m), a, b));
+        pair.seconds.push_back((model.*prices.move)(static_cast<int>(m), a, b));
   }
   return tables;
 }

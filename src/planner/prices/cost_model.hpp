@@ -66,6 +66,12 @@ public:
   virtual double layerSeconds(int layer, int word) const = 0;
   virtual double layerBytes(int layer, int word) const = 0;
   virtual double moveSeconds(int move, int from, int to) const = 0;
+  // A lower bound of it that takes hardly any time.
+  virtual double leastMoveSeconds(int move, int from, int to) const {
+    return moveSeconds(move, from, to);
+  }
+  // The first move that costs the same as this one under all words.
+  virtual int firstLike(int move) const { return move; }
   // Better prices where those above are lower bounds: a closer bound, and the exact price. They take
   // longer to find.
   virtual double closerLayerSeconds(int layer, int word) const { return layerSeconds(layer, word); }
@@ -99,7 +105,8 @@ struct Closeness {
   double (CostModel::*layer)(int, int) const;
   double (CostModel::*move)(int, int, int) const;
 };
-inline constexpr Closeness kLowerBounds = {&CostModel::layerSeconds, &CostModel::moveSeconds},
+inline constexpr Closeness kLeastBounds = {&CostModel::layerSeconds, &CostModel::leastMoveSeconds},
+                           kLowerBounds = {&CostModel::layerSeconds, &CostModel::moveSeconds},
                            kCloserBounds = {&CostModel::closerLayerSeconds,
                                             &CostModel::closerMoveSeconds},
                            kExactPrices = {&CostModel::exactLayerSeconds,
@@ -111,7 +118,8 @@ using WordLists = std::vector<std::vector<int>>;
 // All legal words of each layer. Throws TENON_ERR_SHAPE naming a layer that has none, and what its
 // words lack.
 WordLists legalWords(const CostModel& model);
-CostTables tablesOf(const CostModel& model, const WordLists& words);
+CostTables tablesOf(const CostModel& model, const WordLists& words,
+                    Closeness prices = kLowerBounds);
 // The seconds of one plan, without tables.
 double secondsOf(const CostModel& model, const std::vector<int>& plan,
                  Closeness prices = kLowerBounds);

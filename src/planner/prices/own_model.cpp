@@ -25,6 +25,8 @@ constexpr double kCopiesOfAParameter = 3;
 // and is cut in balance if not. Where space has become part of the features, its axes split them
 // behind those of the channels, since the features of a channel are one run.
 Layout onShape(const Layout& layout, const Shape& shape) {
+  if (layout.shape() == shape)
+    return layout;
   LayoutSpec spec = layout.spec();
   const std::size_t rank = shape.size();
   for (std::size_t d = 0; d < spec.shape.size(); ++d) {
@@ -63,8 +65,8 @@ std::string emptyPart(const Layout& layout, const char* what) {
 OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool inputChannels,
                    OwnTask task)
     : CostModel(std::move(grid), inputChannels), network_(std::move(network)),
-      rates_(std::move(rates)), task_(std::move(task)), grid_(this->grid().grid()),
-      flows_(makeFlowTable(grid_, rates_.links)) {
+      rates_(std::move(rates)), bestLinks_(bestLinks(rates_.links)), task_(std::move(task)),
+      grid_(this->grid().grid()), flows_(makeFlowTable(grid_, rates_.links)) {
   // The fields come first, because they decide how many words there are. Layers follow in the order
   // of the network: each learns its cuts on a field's grid from the layers before it.
   addFields(inputChannels);
@@ -76,6 +78,20 @@ OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool 
     ends_.push_back(endsOf(move));
   }
   addPinnedEnds();
+  findAlike();
+}
+
+void OwnModel::findAlike() {
+  for (std::size_t m = 0; m < ends_.size(); ++m)
+    ends_[m].firstLike = static_cast<int>(
+        std::ranges::find_if(ends_,
+                             [&](const Ends& other) {
+                               return &other == &ends_[m] || (other.sources == ends_[m].sources &&
+                                                              other.targets == ends_[m].targets &&
+                                                              other.weight == ends_[m].weight &&
+                                                              other.back == ends_[m].back);
+                             }) -
+        ends_.begin());
 }
 
 void OwnModel::addFields(bool inputChannels) {
@@ -412,16 +428,21 @@ OwnModel::Ends OwnModel::endsOf(const DeclaredMove& move) {
   // Seconds are those of one step, and an evaluation is shared by several.
   ends.weight = 1 / static_cast<double>(task_.stepsPerEvaluation);
   ends.back = trains();
-  for (int word = 0; word < states(); ++word) {
-    const Placed& source = placed(move.from, word);
-    const Placed& target = placed(move.to, word);
-    ends.sources.push_back(source.fault.empty()
-                               ? numberOfLayout(onShape(source.outputs[move.output], move.shape))
-                               : -1);
-    ends.targets.push_back(
-        target.fault.empty() ? numberOfLayout(onShape(target.uses[move.input], move.shape)) : -1);
-  }
+  ends.sources = layoutsOf(move.from, true, static_cast<int>(move.output), move.shape);
+  ends.targets = layoutsOf(move.to, false, static_cast<int>(move.input), move.shape);
   return ends;
+}
+
+const std::vector<int>& OwnModel::layoutsOf(int layer, bool isSource, int place,
+                                            const Shape& shape) {
+  const auto [at, isNew] = layoutsOf_.try_emplace({kindOf_[layer], isSource, place, shape});
+  for (int word = 0; isNew && word < states(); ++word) {
+    const Placed& one = placed(layer, word);
+    at->second.push_back(one.fault.empty() ? numberOfLayout(onShape(
+                                                 (isSource ? one.outputs : one.uses)[place], shape))
+                                           : -1);
+  }
+  return at->second;
 }
 
 int OwnModel::numberOfLayout(Layout layout) {
@@ -433,6 +454,8 @@ int OwnModel::numberOfLayout(Layout layout) {
       return known;
   alike.push_back(static_cast<int>(layouts_.size()));
   duals_.push_back(layout.dual());
+  parts_.emplace_back(layout);
+  dualParts_.emplace_back(duals_.back());
   layouts_.push_back(std::move(layout));
   return alike.back();
 }
@@ -496,6 +519,18 @@ MoveParts OwnModel::moveParts(int move, int from, int to) const {
   const double all = closerMoveSeconds(move, from, to);
   const double back = ends_[move].weight * priceBack(ends_[move], from, to, Looks::Few);
   return {all - back, back};
+}
+
+double OwnModel::leastMoveSeconds(int move, int from, int to) const {
+  const Ends& ends = ends_[move];
+  const int source = ends.sources[from], target = ends.targets[to];
+  const Index each = network_.elementBytes;
+  const auto there = parts_[source].receivedFor(parts_[target]),
+             back = dualParts_[target].receivedFor(dualParts_[source]);
+  double seconds = leastSecondsOfMove(there, back, each, bestLinks_);
+  if (ends.back)
+    seconds += leastSecondsOfMove(back, there, each, bestLinks_);
+  return ends.weight * seconds;
 }
 
 double OwnModel::moveSeconds(int move, int from, int to) const {

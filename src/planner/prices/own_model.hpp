@@ -29,10 +29,12 @@
 #include "planner/prices/declared_network.hpp"
 #include "planner/prices/field_words.hpp"
 #include "planner/prices/kernel_cost.hpp"
+#include "planner/prices/volume_bound.hpp"
 #include "planner/prices/word_rows.hpp"
 
 #include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 
 namespace tenon {
@@ -81,6 +83,8 @@ public:
   MoveParts moveParts(int move, int from, int to) const override;
   double layerBytes(int layer, int word) const override { return placed(layer, word).bytes; }
   double moveSeconds(int move, int from, int to) const override;
+  double leastMoveSeconds(int move, int from, int to) const override;
+  int firstLike(int move) const override { return ends_[move].firstLike; }
   double closerMoveSeconds(int move, int from, int to) const override;
   double exactMoveSeconds(int move, int from, int to) const override;
 
@@ -109,7 +113,8 @@ private:
   struct Ends {
     std::vector<int> sources, targets;
     double weight = 1;
-    bool back = true; // the cotangent moves, too
+    bool back = true;  // the cotangent moves, too
+    int firstLike = 0; // the first move with the same ends
   };
   // By the numbers of two layouts, and whether the cotangent moves back.
   using Prices = std::unordered_map<std::uint64_t, double>;
@@ -136,12 +141,15 @@ private:
   LayerParts partsBy(int layer, int word, Looks looks) const;
   double secondsBy(int layer, int word, Looks looks) const;
   Ends endsOf(const DeclaredMove& move);
+  const std::vector<int>& layoutsOf(int layer, bool isSource, int place, const Shape& shape);
+  void findAlike();
   int numberOfLayout(Layout layout);
   double price(Prices& known, int move, int from, int to, Looks looks) const;
   double priceBack(const Ends& ends, int from, int to, Looks looks) const;
 
   DeclaredNetwork network_;
   OwnRates rates_;
+  LinkRates bestLinks_;
   OwnTask task_;
   GridPtr grid_;
   std::vector<Field> fields_;           // grids of pinned ends
@@ -149,7 +157,10 @@ private:
   std::vector<int> kindOf_;             // by layer
   mutable std::vector<Kind> kinds_;     // their seconds are found when they are asked for
   std::vector<Layout> layouts_, duals_; // each once
+  std::vector<FirstPart> parts_, dualParts_;
   std::map<std::pair<Shape, std::string>, std::vector<int>> layoutsLike_;
+  // The numbers by word, of the outputs or uses of a kind at a place, as something of a shape.
+  std::map<std::tuple<int, bool, int, Shape>, std::vector<int>> layoutsOf_;
   std::vector<Ends> ends_;           // by move
   std::unique_ptr<FlowTable> flows_; // none: each is counted for itself
   mutable Prices prices_, closerPrices_, exactPrices_;

@@ -34,23 +34,25 @@ std::vector<std::set<int>> neighboursOf(const CostTables& tables) {
   return neighbours;
 }
 
-void checkWidth(const CostTables& tables, int layer, const std::set<int>& neighbours) {
-  double combinations = tables.states(layer);
-  std::vector<std::string> names;
-  for (int other : neighbours) {
-    combinations *= tables.states(other);
-    names.push_back(tables.names[other]);
-  }
-  if (combinations > kMostCombinations)
-    throw Error(
-        TENON_ERR_SUPPORT,
-        fmt::format("the network has too many connections for an exact search: layer {} with "
-                    "its neighbours {} has {:.2g} combinations of words, more than {:.2g}; "
-                    "fix the word of one of them",
-                    tables.names[layer], joined(names), combinations, kMostCombinations));
-}
-
 } // namespace
+
+void checkWidths(const CostTables& tables, const std::vector<EliminationStep>& order) {
+  for (const EliminationStep& step : order) {
+    double combinations = tables.states(step.layer);
+    std::vector<std::string> names;
+    for (int other : std::set<int>(step.neighbours.begin(), step.neighbours.end())) {
+      combinations *= tables.states(other);
+      names.push_back(tables.names[other]);
+    }
+    if (combinations > kMostCombinations)
+      throw Error(
+          TENON_ERR_SUPPORT,
+          fmt::format("the network has too many connections for an exact search: layer {} with "
+                      "its neighbours {} has {:.2g} combinations of words, more than {:.2g}; "
+                      "fix the word of one of them",
+                      tables.names[step.layer], joined(names), combinations, kMostCombinations));
+  }
+}
 
 std::vector<EliminationStep> eliminationOrder(const CostTables& tables) {
   std::vector<std::set<int>> neighbours = neighboursOf(tables);
@@ -62,7 +64,6 @@ std::vector<EliminationStep> eliminationOrder(const CostTables& tables) {
       // The first of the layers with the fewest neighbours, so that all ranks have one order.
       if (position[layer] < 0 && (next < 0 || neighbours[layer].size() < neighbours[next].size()))
         next = layer;
-    checkWidth(tables, next, neighbours[next]);
     position[next] = round;
     steps.push_back({next, {neighbours[next].begin(), neighbours[next].end()}});
     // The message of a layer is a table of all its neighbours, which are now each other's
@@ -191,9 +192,11 @@ private:
   std::vector<std::vector<Table>> byDepth_; // tables by the last of their neighbours
 };
 
-Elimination::Elimination(const CostTables& tables) : tables_(tables), fixed_(tables.seconds) {
+Elimination::Elimination(const CostTables& tables, const std::vector<EliminationStep>& order)
+    : tables_(tables), fixed_(tables.seconds) {
+  checkWidths(tables, order);
   std::vector<int> position(tables.layers());
-  for (const EliminationStep& plain : eliminationOrder(tables)) {
+  for (const EliminationStep& plain : order) {
     position[plain.layer] = static_cast<int>(steps_.size());
     Step& step = steps_.emplace_back();
     static_cast<EliminationStep&>(step) = plain;

@@ -19,14 +19,17 @@ struct EliminationStep {
   int parent = -1;             // the step of the neighbour that is eliminated first; -1: none
 };
 
+std::vector<EliminationStep> eliminationOrder(const CostTables& tables);
 // Throws TENON_ERR_SUPPORT naming a layer and its neighbours whose states have too many
 // combinations.
-std::vector<EliminationStep> eliminationOrder(const CostTables& tables);
+void checkWidths(const CostTables& tables, const std::vector<EliminationStep>& order);
 
 class Elimination {
 public:
-  // Searches seconds + secondsPerByte bytes. The tables must outlive the search.
-  explicit Elimination(const CostTables& tables);
+  // Searches seconds + secondsPerByte bytes. The tables must outlive the search. The order may be
+  // that of tables with more states. Throws TENON_ERR_SUPPORT as checkWidths() does.
+  explicit Elimination(const CostTables& tables) : Elimination(tables, eliminationOrder(tables)) {}
+  Elimination(const CostTables& tables, const std::vector<EliminationStep>& order);
   double run(double secondsPerByte = 0);
 
   // Results of the last run. Among equal plans choice() has the first state of the layers that are

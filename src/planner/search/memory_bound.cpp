@@ -5,8 +5,9 @@
 // limit would come and go.
 #include "planner/search/memory_bound.hpp"
 
-#include "planner/search/elimination.hpp"
+#include "planner/search/forest.hpp"
 #include "planner/search/pareto.hpp"
+#include "planner/search/pruned.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 
@@ -52,7 +53,8 @@ std::vector<double> secondsOfLayer(const CostTables& tables, const std::vector<i
 class BoundedSearch {
 public:
   BoundedSearch(const CostTables& tables, double limit)
-      : tables_(tables), limit_(limit * (1 + kCostRounding)), elimination_(tables) {}
+      : tables_(tables), limit_(limit * (1 + kCostRounding)), order_(eliminationOrder(tables)),
+        forest_(tables) {}
 
   BoundedPlan run() {
     checkLimit();
@@ -74,6 +76,7 @@ public:
     found.choice = best_.choice;
     found.seconds = best_.seconds;
     found.bytes = best_.bytes;
+    found.secondsPerByte = multiplier_;
     found.gap = gap() > kCostRounding ? gap() : 0;
     return found;
   }
@@ -90,8 +93,11 @@ private:
   }
 
   Plan solve(double multiplier) {
-    elimination_.run(multiplier);
-    return planOf(elimination_.choice());
+    forest_.run(multiplier);
+    const Plan good = planOf(forest_.goodPlan());
+    return planOf(PrunedElimination(tables_, order_, forest_, multiplier,
+                                    good.seconds + multiplier * good.bytes)
+                      .choice());
   }
 
   Plan leastBytes() const {
@@ -195,12 +201,15 @@ private:
   }
 
   // For each layer and state, the least seconds of all plans within the limit that use it, or less.
-  // The last run of the elimination was the one with the multiplier.
+  // The last run of the forest was the one with the multiplier.
   std::vector<std::vector<double>> bounds() {
-    std::vector<std::vector<double>> marginals = elimination_.minMarginals();
+    const double used = multiplier_ * limit_;
+    std::vector<std::vector<double>> marginals =
+        PrunedElimination(tables_, order_, forest_, multiplier_, best_.seconds + used)
+            .minMarginals();
     for (std::vector<double>& layer : marginals)
       for (double& seconds : layer)
-        seconds -= multiplier_ * limit_;
+        seconds -= used;
     return marginals;
   }
 
@@ -229,7 +238,8 @@ private:
 
   const CostTables& tables_;
   double limit_;
-  Elimination elimination_;
+  std::vector<EliminationStep> order_;
+  Forest forest_;
   double multiplier_ = 0, lower_ = -std::numeric_limits<double>::infinity();
   Plan best_;
 };

@@ -17,8 +17,11 @@ namespace tenon {
 struct BoundedPlan {
   std::vector<int> choice;
   double seconds = 0, bytes = 0;
-  double gap = 0;                                // seconds are at most 1 + gap times the least
-  std::vector<std::vector<double>> minMarginals; // lower bounds where the limit binds
+  double gap = 0; // seconds are at most 1 + gap times the least
+  // By layer and state the least seconds with it, exact where they are at most those of the plan
+  // and no limit binds; else lower bounds, which then are above them.
+  std::vector<std::vector<double>> minMarginals;
+  double secondsPerByte = 0; // the multiplier, where the limit binds
 };
 
 // Searches with a limit in bytes, or without one if it is 0. Throws TENON_ERR_SHAPE if no plan is

@@ -96,6 +96,7 @@ public:
                     std::size_t mostLabels)
       : tables_(tables), labels_(limit, mostSeconds, mostLabels), steps_(eliminationOrder(tables)),
         messages_(steps_.size()), children_(steps_.size()), pairs_(tables.layers()) {
+    checkWidths(tables, steps_);
     for (std::size_t s = 0; s < steps_.size(); ++s)
       if (steps_[s].parent >= 0)
         children_[steps_[s].parent].push_back(static_cast<int>(s));

@@ -1,26 +1,36 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Searches plans, certifies their prices, replays them with overlap and compares them with uniform
 // grids. A search sees tables that hold lower bounds: prices are only ever raised to what a closer
-// look finds, and the plan whose moves need no raise is the best by exact prices, though most
-// others were never looked at.
+// look finds, and the plan whose layers and moves need no raise is the best by exact prices, though
+// most others were never looked at.
 #include "planner/search/plan_search.hpp"
 
 #include "planner/prices/cost_model.hpp"
-#include "planner/search/elimination.hpp"
+#include "planner/search/forest.hpp"
 #include "planner/search/memory_bound.hpp"
+#include "planner/search/pruned.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace tenon {
 
-// The best plan by exact prices, where a model's prices are lower bounds. The layers and moves of
-// the plan found are looked at closely, and it is searched again with what was found, until nothing new
-// is. The plan is then the best of all, since the others cost no less than the tables say.
+namespace {
 
+// The best plan that lays a layer out in another way.
+struct RunnerUp {
+  int state = -1; // -1: there is none
+  double seconds = 0;
+};
+
+// The best plan by exact prices, where a model's prices are lower bounds. The layers and moves of
+// the plan found are looked at closely, and it is searched again with what was found, until nothing
+// new is. The plan is then the best of all, since the others cost no less than the tables say.
 struct CertifiedPlan {
   BoundedPlan plan; // its states are places in the lists of words
   int rounds = 1;   // searches
@@ -29,31 +39,47 @@ struct CertifiedPlan {
   std::vector<std::vector<int>> best = {};
 };
 
-// memoryLimit in bytes; 0: none. Throws TENON_ERR_SHAPE if no plan is within the limit.
-CertifiedPlan certifiedPlan(const CostModel& model, const WordLists& words, double memoryLimit,
-                            int count = 1);
-
-namespace {
-
 // How many plans are looked at for each that is wanted, where the limit excludes some.
 constexpr int kMostPlansFor = 64;
 
 class CertifiedSearch {
 public:
   CertifiedSearch(const CostModel& model, const WordLists& words, double limit)
-      : model_(model), words_(words), limit_(limit), tables_(tablesOf(model, words)) {}
+      : model_(model), words_(words), limit_(limit), tables_(tablesOf(model, words, kLeastBounds)),
+        order_(eliminationOrder(tables_)) {}
 
+  // `count` plans of the best, as far as there are so many.
   CertifiedPlan run(int count) {
-    for (int round = 1;; ++round) {
+    for (int round = 1, close = 0;; ++round) {
       const BoundedPlan plan = fastestPlan(tables_, limit_);
-      // The closer look costs little and finds nearly all, so the look at all positions is only for
-      // a plan that has passed it.
+      // Bounds that take no time tell what hardly matters; prices are asked for what may. The closer
+      // look costs little and finds nearly all, so the look at all positions is only for a plan that
+      // has passed it.
+      if (!raise(plan.choice, kLowerBounds)) {
+        raiseLikely(plan, kLowerBounds);
+        continue;
+      }
       const bool isClose = raise(plan.choice, kCloserBounds);
       if (isClose && raise(plan.choice, kExactPrices))
         return {plan, round, bestPlans(plan.choice, count)};
-      if (!isClose && round == 1)
-        raiseLikely(plan);
+      if (!isClose && close++ == 0)
+        raiseLikely(plan, kCloserBounds);
     }
+  }
+
+  // For each layer the best plan that lays it out in another way than the plan; the seconds are lower
+  // bounds where the limit binds.
+  std::vector<RunnerUp> runnersUp(const BoundedPlan& plan) {
+    Forest forest(tables_);
+    forest.run(plan.secondsPerByte);
+    std::vector<RunnerUp> all;
+    for (int layer = 0; layer < tables_.layers(); ++layer) {
+      const std::vector<int> others =
+          model_.isPinned(layer) ? std::vector<int>() : othersOf(layer, plan.choice[layer]);
+      all.push_back(others.empty() ? RunnerUp()
+                                   : runnerUpOf(layer, others, forest, plan.secondsPerByte));
+    }
+    return all;
   }
 
 private:
@@ -85,37 +111,28 @@ private:
     return isTrue;
   }
 
-  // Looks at all words that are in some plan as fast as the one found, and at all moves between
-  // them. After the first search the tables are wrong in many places at once, and every one of them
-  // would cost a round of its own.
-  void raiseLikely(const BoundedPlan& plan) {
-    const double most = tables_.secondsOf(plan.choice);
-    const auto isLikely = [&](int layer, int state) {
-      return plan.minMarginals[layer][state] <= most;
-    };
+  // Looks at the words, and at the pairs of them, that are in some plan as fast as the one found, as
+  // far as a forest can tell. After a search the tables are wrong in many places at once, and every
+  // one of them would cost a round of its own.
+  void raiseLikely(const BoundedPlan& plan, Closeness prices) {
+    Forest forest(tables_);
+    forest.run(plan.secondsPerByte);
+    const double most = tables_.secondsOf(plan.choice) + plan.secondsPerByte * limit_;
+    const std::vector<std::vector<int>> likely = forest.upTo(most);
     for (int layer = 0; layer < tables_.layers(); ++layer)
-      for (int state = 0; state < tables_.states(layer); ++state)
-        if (isLikely(layer, state))
-          raiseLayer(layer, state, kCloserBounds);
-    for (std::size_t m = 0; m < tables_.pairs.size(); ++m) {
-      const PairTable& pair = tables_.pairs[m];
-      for (int from = 0; from < tables_.states(pair.from); ++from)
-        for (int to = 0; to < tables_.states(pair.to) && isLikely(pair.from, from); ++to)
-          if (isLikely(pair.to, to))
-            raiseMove(m, from, to, kCloserBounds);
-    }
+      for (int state : likely[layer])
+        raiseLayer(layer, state, prices);
+    forest.visitUpTo(
+        most, [&](std::size_t move, int from, int to) { raiseMove(move, from, to, prices); });
   }
 
   // Lists the best plans, and lists them again as long as a closer look makes one of them dearer.
   std::vector<std::vector<int>> bestPlans(const std::vector<int>& first, int count) {
     std::vector<std::vector<int>> best = {first};
     for (bool isClose = count == 1; !isClose;) {
-      Elimination elimination(tables_);
-      elimination.run();
       best = {first};
       isClose = true;
-      for (const std::vector<int>& plan :
-           elimination.best(limit_ > 0 ? kMostPlansFor * count : count)) {
+      for (const std::vector<int>& plan : listed(limit_ > 0 ? kMostPlansFor * count : count)) {
         if (static_cast<int>(best.size()) == count)
           break;
         if (plan == first || (limit_ > 0 && tables_.bytesOf(plan) > limit_))
@@ -127,20 +144,86 @@ private:
     return best;
   }
 
+  // The plans with the least sums. The sum of the last of some that are known bounds what has to be
+  // eliminated for them.
+  std::vector<std::vector<int>> listed(int count) const {
+    Forest forest(tables_);
+    forest.run();
+    double most = tables_.secondsOf(forest.goodPlan());
+    for (;;) {
+      std::vector<std::vector<int>> plans =
+          PrunedElimination(tables_, order_, forest, 0, most).best(count);
+      const bool isEnough = static_cast<int>(plans.size()) == count;
+      const double last = tables_.secondsOf(plans.back());
+      double next = std::numeric_limits<double>::infinity(); // bound of what was left out
+      for (const std::vector<double>& layer : forest.bounds())
+        for (double bound : layer)
+          next = bound > most * (1 + kCostRounding) ? std::min(next, bound) : next;
+      if (std::isinf(next) || (isEnough && last <= most))
+        return plans;
+      most = isEnough ? last : std::max(2 * most, next);
+    }
+  }
+
+  std::vector<int> othersOf(int layer, int state) const {
+    std::vector<int> others;
+    for (int s = 0; s < tables_.states(layer); ++s)
+      if (s != state && !model_.areAlike(layer, words_[layer][state], words_[layer][s]))
+        others.push_back(s);
+    return others;
+  }
+
+  // The forest has bounds of all states, and prices that were raised since then make them no less.
+  // Without the plan's own state, what is left has bounds that are close to the runner-up.
+  RunnerUp runnerUpOf(int layer, const std::vector<int>& others, const Forest& forest,
+                      double perByte) {
+    double most = forest.bounds()[layer][*std::ranges::min_element(
+        others, {}, [&](int state) { return forest.bounds()[layer][state]; })];
+    for (;;) {
+      std::vector<std::vector<int>> kept = forest.upTo(most * (1 + kCostRounding));
+      std::erase_if(kept[layer],
+                    [&](int state) { return !std::ranges::binary_search(others, state); });
+      const CostTables rest = tables_.restrictedTo(kept);
+      Forest closer(rest);
+      closer.run(perByte);
+      const auto whole = [&](std::vector<int> plan) {
+        for (std::size_t l = 0; l < plan.size(); ++l)
+          plan[l] = kept[l][plan[l]];
+        return plan;
+      };
+      const auto weighed = [&](const std::vector<int>& plan) {
+        return tables_.secondsOf(plan) + perByte * tables_.bytesOf(plan);
+      };
+      // Plans of the forest cost no elimination, and are asked first.
+      const std::vector<int> good = whole(closer.goodPlan());
+      if (!raise(good, kLowerBounds))
+        continue;
+      if (const double known = weighed(good); known > most * (1 + kCostRounding)) {
+        most = known;
+        continue;
+      }
+      // What may be as fast is priced before elimination is asked, which it makes far smaller.
+      bool isPriced = true;
+      closer.visitUpTo(weighed(good), [&](std::size_t move, int from, int to) {
+        const auto [a, b] = std::pair(tables_.pairs[move].from, tables_.pairs[move].to);
+        isPriced &= raiseMove(move, kept[a][from], kept[b][to], kLowerBounds);
+      });
+      if (!isPriced)
+        continue;
+      const std::vector<int> best =
+          whole(PrunedElimination(rest, order_, closer, perByte, weighed(good)).choice());
+      const double seconds = weighed(best) - perByte * limit_;
+      if (raise(best, kLowerBounds) && raise(best, kCloserBounds))
+        return {best[layer], seconds};
+    }
+  }
+
   const CostModel& model_;
   const WordLists& words_;
   double limit_;
   CostTables tables_;
+  std::vector<EliminationStep> order_;
 };
-
-} // namespace
-
-CertifiedPlan certifiedPlan(const CostModel& model, const WordLists& words, double memoryLimit,
-                            int count) {
-  return CertifiedSearch(model, words, memoryLimit).run(count);
-}
-
-namespace {
 
 // The times of one process and of its link, which carries one transfer after the other.
 class Timeline {
@@ -303,7 +386,7 @@ int planLayerNamed(const CostModel& model, const std::string& name) {
 }
 
 PlannedLayer plannedLayer(const CostModel& model, int layer, const std::vector<int>& words,
-                          int state, const std::vector<double>& minMarginals) {
+                          int state, const RunnerUp& second) {
   const Parts parts = model.parts(layer, words[state]);
   PlannedLayer made{.name = model.names()[layer],
                     .letters = model.text(layer, words[state]),
@@ -313,16 +396,9 @@ PlannedLayer plannedLayer(const CostModel& model, int layer, const std::vector<i
                     .parts = parts,
                     .bytes = model.layerBytes(layer, words[state]),
                     .runnerUp = {}};
-  // The runner-up is the best plan that lays this layer out in another way, whatever that plan does
-  // elsewhere.
-  int second = -1;
-  for (int s = 0; s < static_cast<int>(words.size()); ++s)
-    if (s != state && (second < 0 || minMarginals[s] < minMarginals[second]) &&
-        !model.areAlike(layer, words[state], words[s]))
-      second = s;
-  if (second >= 0) {
-    made.runnerUp = model.text(layer, words[second]);
-    made.runnerUpSeconds = minMarginals[second];
+  if (second.state >= 0) {
+    made.runnerUp = model.text(layer, words[second.state]);
+    made.runnerUpSeconds = second.seconds;
   }
   return made;
 }
@@ -361,7 +437,8 @@ FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memor
     const int layer = planLayerNamed(model, name);
     words[layer] = {model.parse(layer, text)};
   }
-  CertifiedPlan certified = certifiedPlan(model, words, memoryLimit, overlap > 0 ? kReplayed : 1);
+  CertifiedSearch search(model, words, memoryLimit);
+  CertifiedPlan certified = search.run(overlap > 0 ? kReplayed : 1);
   const BoundedPlan& best = certified.plan;
   FoundPlan found{.grid = model.grid().grid(),
                   .seconds = best.seconds,
@@ -373,9 +450,10 @@ FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memor
                   .layers = {}};
   if (overlap > 0)
     replay(model, words, overlap, certified, found);
+  const std::vector<RunnerUp> runnersUp = search.runnersUp(best);
   for (int layer = 0; layer < model.layers() && !model.isPinned(layer); ++layer)
     found.layers.push_back(
-        plannedLayer(model, layer, words[layer], best.choice[layer], best.minMarginals[layer]));
+        plannedLayer(model, layer, words[layer], best.choice[layer], runnersUp[layer]));
   return found;
 }
 

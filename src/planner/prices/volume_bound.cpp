@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Counts what position 0 must receive, in whichever way it is moved: all ways of price.hpp send what
+// is not there, and a sum of addends needs those of the others. Where several ways differ the bound is
+// below each.
+#include "planner/prices/volume_bound.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace tenon {
+
+FirstPart::FirstPart(const Layout& layout)
+    : grid_(&layout.grid()), rank_(layout.grid().rank(0)), dims_(layout.rank()),
+      most_(layout.mostOwnedElements()), hasHalos_(layout.hasHalos()) {
+  for (int d = 0; d < dims_; ++d) {
+    boxes_[d] = intersect(layout.box(d, layout.part(0, d)), {0, layout.shape()[d]});
+    held_ *= boxes_[d].size();
+    Index largest = 1;
+    for (int part = 0; part < layout.parts(d); ++part)
+      largest = std::max(largest, layout.owned(d, part).size());
+    perRow_[d] = 1 / static_cast<double>(largest);
+    hasAddendHalos_ |= layout.halo(d) && layout.halo(d)->addends;
+  }
+  for (int axis = 0; axis < std::min(layout.grid().axes(), kMostMaskedAxes); ++axis)
+    if (!layout.grid().isTrivial(axis)) {
+      const AxisMask bit = AxisMask(1) << axis;
+      const Property property = layout.property(axis);
+      broadcast_ |= property.isBroadcast() ? bit : 0;
+      partial_ |= property.isPartial() ? bit : 0;
+      if (property.isShard())
+        splitBy_[property.dim] |= bit;
+    }
+}
+
+Index FirstPart::sharedWith(const FirstPart& to) const {
+  Index shared = 1;
+  for (int d = 0; d < dims_; ++d)
+    shared *= intersect(boxes_[d], to.boxes_[d]).size();
+  return shared;
+}
+
+// The least number of parts that own what the rank holds afterwards, copies and addends counted once.
+double FirstPart::ownersOf(const FirstPart& to) const {
+  constexpr double kRounding = 1e-9;
+  double owners = 1;
+  for (int d = 0; d < dims_; ++d)
+    owners *=
+        std::max(1.0, std::ceil(static_cast<double>(to.boxes_[d].size()) * perRow_[d] - kRounding));
+  return owners;
+}
+
+// There may be a collective where all axes whose properties differ change alike.
+void FirstPart::addCollective(const FirstPart& to, Received& received) const {
+  if (grid_ != to.grid_ || hasHalos_ || to.hasHalos_)
+    return;
+  AxisMask same = (broadcast_ & to.broadcast_) | (partial_ & to.partial_);
+  AxisMask all = broadcast_ | partial_ | to.broadcast_ | to.partial_;
+  for (int d = 0; d < dims_; ++d) {
+    same |= splitBy_[d] & to.splitBy_[d];
+    all |= splitBy_[d] | to.splitBy_[d];
+  }
+  const AxisMask changed = all & ~same;
+  const auto changes = [&](AxisMask before, AxisMask after) {
+    return (changed & ~(before & after)) == 0;
+  };
+  if (changes(partial_, to.broadcast_))
+    received.collective = CollectiveKind::AllReduce;
+  for (int d = 0; d < dims_; ++d)
+    if (changes(splitBy_[d], to.broadcast_))
+      received.collective = CollectiveKind::AllGather;
+    else if (changes(partial_, to.splitBy_[d]))
+      received.collective = CollectiveKind::ReduceScatter;
+  if (!received.collective)
+    return;
+  received.ranks = static_cast<int>(extentsOf(changed));
+  received.whole = std::max(most_, to.most_);
+}
+
+double FirstPart::extentsOf(AxisMask axes) const {
+  double extents = 1;
+  for (; axes != 0; axes &= axes - 1)
+    extents *= grid_->extent(std::countr_zero(axes));
+  return extents;
+}
+
+FirstPart::Received FirstPart::receivedFor(const FirstPart& to) const {
+  const bool isOneGrid = grid_ == to.grid_;
+  // A rank that has addends afterwards may get by with zeros, and between grids that begin with
+  // different ranks nothing is said.
+  if (rank_ != to.rank_ || to.hasAddendHalos_ ||
+      (isOneGrid ? (to.partial_ & ~partial_) != 0 : to.partial_ != 0))
+    return {};
+  const auto needed = static_cast<double>(to.held_);
+  const AxisMask summed = isOneGrid ? partial_ & ~to.partial_ : partial_;
+  Received received;
+  if (summed == 0) {
+    received.elements = needed - static_cast<double>(sharedWith(to));
+    received.messages = received.elements > 0 ? std::max(1.0, ownersOf(to) - 1) : 0;
+  } else if (isOneGrid) {
+    const double addends = extentsOf(summed);
+    received = {(addends - 1) * needed, addends * ownersOf(to) - 1};
+  } else {
+    received = {needed, 1};
+  }
+  if (received.messages > 0)
+    addCollective(to, received);
+  return received;
+}
+
+LinkRates bestLinks(const LinkRates& rates) {
+  LinkRates best = rates;
+  best.levels.clear();
+  for (const LevelRates& level : rates.levels) {
+    best.latency = std::min(best.latency, level.latency);
+    best.bandwidth = std::max(best.bandwidth, level.bandwidth);
+  }
+  return best;
+}
+
+double leastSecondsOfMove(const FirstPart::Received& received, const FirstPart::Received& sent,
+                          Index elementBytes, const LinkRates& best) {
+  const double messages = std::max(received.messages, sent.messages);
+  if (messages == 0)
+    return 0;
+  const double exchange = best.latency + messages * best.overhead +
+                          static_cast<double>(elementBytes) *
+                              (std::max(received.elements, sent.elements) / best.bandwidth +
+                               (received.elements + sent.elements) / best.copyBandwidth);
+  if (!received.collective)
+    return exchange;
+  return std::min(exchange, priceOfCollective(*received.collective, received.ranks,
+                                              received.whole * elementBytes, best));
+}
+
+} // namespace tenon

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sends the least sums along a spanning forest, from the leaves and back. A pair that closes a cycle
+// gives the states of one of its layers the least of their rows, so that nothing is counted twice.
+#include "planner/search/forest.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+constexpr double kEndless = std::numeric_limits<double>::infinity();
+// Single changes of a plan only make its sum a better bound; this ends what rounding keeps going.
+constexpr int kMostSweeps = 20;
+
+int rootOf(std::vector<int>& above, int layer) {
+  while (above[layer] != layer)
+    layer = above[layer] = above[above[layer]];
+  return layer;
+}
+
+std::size_t leastAt(const std::vector<double>& values) {
+  return static_cast<std::size_t>(std::ranges::min_element(values) - values.begin());
+}
+
+} // namespace
+
+Forest::Forest(const CostTables& tables)
+    : tables_(tables), edgesOf_(tables.layers()), pairsOf_(tables.layers()) {
+  for (int layer = 0; layer < tables.layers(); ++layer)
+    closing_.emplace_back(tables.states(layer), 0.0);
+  std::vector<int> above(tables.layers());
+  std::iota(above.begin(), above.end(), 0);
+  for (std::size_t p = 0; p < tables.pairs.size(); ++p) {
+    const PairTable& pair = tables.pairs[p];
+    pairsOf_[pair.from].push_back(static_cast<int>(p));
+    pairsOf_[pair.to].push_back(static_cast<int>(p));
+    const int a = rootOf(above, pair.from), b = rootOf(above, pair.to);
+    const auto known = std::ranges::find_if(
+        edges_, [&](const Edge& edge) { return edge.from == pair.from && edge.to == pair.to; });
+    edgeOf_.push_back(a != b ? static_cast<int>(edges_.size())
+                             : static_cast<int>(known - edges_.begin()));
+    if (a != b) {
+      above[a] = b;
+      edgesOf_[pair.from].push_back(static_cast<int>(edges_.size()));
+      edgesOf_[pair.to].push_back(static_cast<int>(edges_.size()));
+      edges_.push_back({.from = pair.from, .to = pair.to, .joined = {}, .seconds = &pair.seconds});
+    } else if (known != edges_.end()) {
+      if (known->joined.empty())
+        known->joined = *known->seconds;
+      std::ranges::transform(known->joined, pair.seconds, known->joined.begin(), std::plus<>());
+    } else {
+      edgeOf_.back() = -1;
+      const std::size_t columns = tables.states(pair.to);
+      for (int state = 0; state < tables.states(pair.from); ++state) {
+        const auto row = pair.seconds.begin() + static_cast<std::ptrdiff_t>(state * columns);
+        closing_[pair.from][state] +=
+            *std::min_element(row, row + static_cast<std::ptrdiff_t>(columns));
+      }
+    }
+  }
+  for (Edge& edge : edges_)
+    if (!edge.joined.empty())
+      edge.seconds = &edge.joined;
+  std::vector<int> all(tables.layers());
+  std::iota(all.begin(), all.end(), 0);
+  visits_ = visitsFrom(std::move(all));
+}
+
+// All layers, in an order in which each comes behind the neighbour from which it is reached; roots
+// that are reached from others are no roots.
+std::vector<Forest::Visit> Forest::visitsFrom(std::vector<int> roots) const {
+  std::vector<Visit> visits;
+  std::vector<bool> isReached(tables_.layers(), false);
+  std::size_t next = 0;
+  for (int root : roots) {
+    if (isReached[root])
+      continue;
+    isReached[root] = true;
+    visits.push_back({.layer = root});
+    for (; next < visits.size(); ++next)
+      for (int number : edgesOf_[visits[next].layer]) {
+        const Edge& edge = edges_[number];
+        const int layer = visits[next].layer, other = edge.from == layer ? edge.to : edge.from;
+        if (isReached[other])
+          continue;
+        isReached[other] = true;
+        visits.push_back({.layer = other, .parent = layer, .edge = number});
+      }
+  }
+  return visits;
+}
+
+// For each state of the other layer the least of the edge's seconds with what the source layer has.
+std::vector<double> Forest::across(const Edge& edge, int source,
+                                   const std::vector<double>& values) const {
+  const std::size_t rows = tables_.states(edge.from), columns = tables_.states(edge.to);
+  const double* seconds = edge.seconds->data();
+  std::vector<double> least(source == edge.from ? columns : rows, kEndless);
+  if (source == edge.from)
+    for (std::size_t i = 0; i < rows; ++i, seconds += columns)
+      for (std::size_t k = 0; k < columns; ++k)
+        least[k] = std::min(least[k], values[i] + seconds[k]);
+  else
+    for (std::size_t i = 0; i < rows; ++i, seconds += columns) {
+      // Four at a time, so that comparisons do not wait for each other.
+      double lanes[4] = {kEndless, kEndless, kEndless, kEndless};
+      std::size_t k = 0;
+      for (; k + 4 <= columns; k += 4)
+        for (int lane = 0; lane < 4; ++lane)
+          lanes[lane] = std::min(lanes[lane], values[k + lane] + seconds[k + lane]);
+      for (; k < columns; ++k)
+        lanes[0] = std::min(lanes[0], values[k] + seconds[k]);
+      least[i] = std::min(std::min(lanes[0], lanes[1]), std::min(lanes[2], lanes[3]));
+    }
+  return least;
+}
+
+// The state of the target layer that goes best with a state of the other one.
+int Forest::bestAcross(const Edge& edge, int target, int state,
+                       const std::vector<double>& values) const {
+  const std::size_t columns = tables_.states(edge.to);
+  std::vector<double> sums(values);
+  for (std::size_t k = 0; k < sums.size(); ++k)
+    sums[k] += (*edge.seconds)[target == edge.to ? state * columns + k : k * columns + state];
+  return static_cast<int>(leastAt(sums));
+}
+
+// What a layer has itself and from its edges but one.
+std::vector<double> Forest::sumAt(int layer, int without) const {
+  std::vector<double> sum = own_[layer];
+  for (int edge : edgesOf_[layer]) {
+    const std::vector<double>& part = edges_[edge].from == layer ? toFrom_[edge] : toTo_[edge];
+    if (edge != without && !part.empty())
+      std::ranges::transform(sum, part, sum.begin(), std::plus<>());
+  }
+  return sum;
+}
+
+void Forest::run(double secondsPerByte) {
+  own_ = tables_.seconds;
+  for (int layer = 0; layer < tables_.layers(); ++layer)
+    for (std::size_t k = 0; k < own_[layer].size(); ++k)
+      own_[layer][k] += closing_[layer][k] + secondsPerByte * tables_.bytes[layer][k];
+  toFrom_.assign(edges_.size(), {});
+  toTo_.assign(edges_.size(), {});
+  const auto send = [&](int edge, int source) {
+    const Edge& over = edges_[edge];
+    (source == over.from ? toTo_ : toFrom_)[edge] = across(over, source, sumAt(source, edge));
+  };
+  for (auto visit = visits_.rbegin(); visit != visits_.rend(); ++visit)
+    if (visit->edge >= 0)
+      send(visit->edge, visit->layer);
+  for (const Visit& visit : visits_)
+    if (visit.edge >= 0)
+      send(visit.edge, visit.parent);
+  // The trees have nothing to do with each other, and each adds its least to the sums of the others.
+  std::vector<int> treeOf(tables_.layers(), -1);
+  std::vector<double> leastOf(tables_.layers(), 0);
+  double sum = 0;
+  bounds_.assign(tables_.layers(), {});
+  for (const Visit& visit : visits_) {
+    bounds_[visit.layer] = sumAt(visit.layer, -1);
+    const bool isRoot = visit.edge < 0;
+    treeOf[visit.layer] = isRoot ? visit.layer : treeOf[visit.parent];
+    if (isRoot)
+      sum += leastOf[visit.layer] = *std::ranges::min_element(bounds_[visit.layer]);
+  }
+  elsewhere_.clear();
+  for (int layer = 0; layer < tables_.layers(); ++layer) {
+    elsewhere_.push_back(sum - leastOf[treeOf[layer]]);
+    for (double& bound : bounds_[layer])
+      bound += elsewhere_[layer];
+  }
+}
+
+Forest::PairSides Forest::sidesOf(int pair) const {
+  const PairTable& table = tables_.pairs[pair];
+  if (const int number = edgeOf_[pair]; number >= 0) {
+    PairSides sides{sumAt(table.from, number), sumAt(table.to, number),
+                    edges_[number].seconds->data()};
+    for (double& seconds : sides.from)
+      seconds += elsewhere_[table.from];
+    return sides;
+  }
+  // The bound of a state has the least of its row.
+  PairSides sides{bounds_[table.from], std::vector<double>(tables_.states(table.to), 0.0),
+                  table.seconds.data()};
+  const std::size_t columns = tables_.states(table.to);
+  for (std::size_t state = 0; state < sides.from.size(); ++state) {
+    const auto row = table.seconds.begin() + static_cast<std::ptrdiff_t>(state * columns);
+    sides.from[state] -= *std::min_element(row, row + static_cast<std::ptrdiff_t>(columns));
+  }
+  return sides;
+}
+
+std::vector<int> Forest::goodPlan(int layer, int state) const {
+  std::vector<int> plan(tables_.layers(), 0), roots(tables_.layers() + 1, layer);
+  std::iota(roots.begin() + 1, roots.end(), 0);
+  for (const Visit& visit : visitsFrom(std::move(roots))) {
+    const std::vector<double> sum = sumAt(visit.layer, visit.edge);
+    if (visit.edge < 0)
+      plan[visit.layer] = visit.layer == layer ? state : static_cast<int>(leastAt(sum));
+    else
+      plan[visit.layer] = bestAcross(edges_[visit.edge], visit.layer, plan[visit.parent], sum);
+  }
+  improve(plan, layer);
+  return plan;
+}
+
+std::vector<int> Forest::goodPlan() const {
+  std::vector<int> plan = goodPlan(0, static_cast<int>(leastAt(bounds_.front())));
+  improve(plan, -1);
+  return plan;
+}
+
+void Forest::improve(std::vector<int>& plan, int fixed) const {
+  bool isChanged = true;
+  for (int sweep = 0; isChanged && sweep < kMostSweeps; ++sweep) {
+    isChanged = false;
+    for (int layer = 0; layer < tables_.layers(); ++layer) {
+      if (layer == fixed)
+        continue;
+      std::vector<double> sums = own_[layer];
+      for (std::size_t k = 0; k < sums.size(); ++k)
+        sums[k] -= closing_[layer][k];
+      for (int number : pairsOf_[layer]) {
+        const PairTable& pair = tables_.pairs[number];
+        const std::size_t columns = tables_.states(pair.to);
+        for (std::size_t k = 0; k < sums.size(); ++k)
+          sums[k] += pair.seconds[pair.from == layer ? k * columns + plan[pair.to]
+                                                     : plan[pair.from] * columns + k];
+      }
+      const std::size_t best = leastAt(sums);
+      if (sums[best] < sums[plan[layer]] * (1 - kCostRounding)) {
+        plan[layer] = static_cast<int>(best);
+        isChanged = true;
+      }
+    }
+  }
+}
+
+std::vector<std::vector<int>> Forest::upTo(double most) const {
+  std::vector<std::vector<int>> kept(bounds_.size());
+  for (std::size_t layer = 0; layer < bounds_.size(); ++layer)
+    for (std::size_t state = 0; state < bounds_[layer].size(); ++state)
+      if (bounds_[layer][state] <= most)
+        kept[layer].push_back(static_cast<int>(state));
+  return kept;
+}
+
+} // namespace tenon

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Restricts tables to the states that bounds leave, and numbers what is found as the whole tables do.
+// The order of elimination is that of the whole tables, so that the choice among equal plans does not
+// depend on what was left out.
+#include "planner/search/pruned.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+PrunedElimination::PrunedElimination(const CostTables& tables,
+                                     const std::vector<EliminationStep>& order,
+                                     const Forest& forest, double secondsPerByte, double most)
+    : most_(most * (1 + kCostRounding)), bounds_(forest.bounds()), kept_(forest.upTo(most_)),
+      rest_(tables.restrictedTo(kept_)), elimination_(rest_, order) {
+  elimination_.run(secondsPerByte);
+}
+
+std::vector<int> PrunedElimination::whole(std::vector<int> choice) const {
+  for (std::size_t layer = 0; layer < choice.size(); ++layer)
+    choice[layer] = kept_[layer][choice[layer]];
+  return choice;
+}
+
+std::vector<std::vector<int>> PrunedElimination::best(int count) const {
+  std::vector<std::vector<int>> plans = elimination_.best(count);
+  for (std::vector<int>& plan : plans)
+    plan = whole(std::move(plan));
+  return plans;
+}
+
+std::vector<std::vector<double>> PrunedElimination::minMarginals() const {
+  std::vector<std::vector<double>> all = bounds_;
+  const std::vector<std::vector<double>> exact = elimination_.minMarginals();
+  for (std::size_t layer = 0; layer < all.size(); ++layer)
+    for (std::size_t k = 0; k < kept_[layer].size(); ++k)
+      // Beyond the most, a plan that was left out could be better.
+      all[layer][kept_[layer][k]] = std::min(exact[layer][k], most_ * (1 + kCostRounding));
+  return all;
+}
+
+} // namespace tenon
