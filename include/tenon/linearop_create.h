@@ -40,9 +40,10 @@
  *  always that of the path in use.
  *
  *  Options: -tenon_conversion_route (auto, exchange, chain or collective); -tenon_machine_latency
- *  and the other -tenon_machine_ rates for the prediction; -tenon_reduction and
- *  -tenon_machine_levels for a reduction program where all that changes is P to B on some axes, see
- *  tenon/ext/reduction.h. Different routes or rates on different ranks are TENON_ERR_COLLECTIVE.
+ *  and the other -tenon_machine_ rates for the prediction. Where all that changes is P to B on some
+ *  axes whose ranks are on several nodes, a reduction program sums level by level (see
+ *  tenon/ext/reduction.h): -tenon_reduction, -tenon_reduction_order and -tenon_machine_levels.
+ *  Different routes or rates on different ranks are TENON_ERR_COLLECTIVE.
  *
  *  @param[in]  from  layout of the domain
  *  @param[in]  to    layout of the range, of the same shape and on the same communicator

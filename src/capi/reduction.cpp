@@ -20,7 +20,8 @@ static_assert(static_cast<int>(CollectiveKind::AllGather) == TENON_COLLECTIVE_AL
               static_cast<int>(CollectiveKind::Broadcast) == TENON_COLLECTIVE_BROADCAST &&
               static_cast<int>(CollectiveKind::Reduce) == TENON_COLLECTIVE_REDUCE);
 static_assert(static_cast<int>(ReductionAlgorithm::Ring) == TENON_REDUCTION_RING &&
-              static_cast<int>(ReductionAlgorithm::Tree) == TENON_REDUCTION_TREE);
+              static_cast<int>(ReductionAlgorithm::Tree) == TENON_REDUCTION_TREE &&
+              static_cast<int>(ReductionAlgorithm::Direct) == TENON_REDUCTION_DIRECT);
 
 namespace {
 
@@ -134,7 +135,7 @@ TenonErrorCode TenonReductionProgramsPredict(TenonReductionPrograms programs, Te
   return guard(__func__, [&] {
     const ReductionPrograms& all = deref(programs, "programs");
     const Machine& links = deref(machine, "machine").machine();
-    if (algorithm != TENON_REDUCTION_RING && algorithm != TENON_REDUCTION_TREE)
+    if (algorithm < TENON_REDUCTION_RING || algorithm > TENON_REDUCTION_DIRECT)
       throw Error(TENON_ERR_ARG, fmt::format("algorithm is {}; use a TENON_REDUCTION_... constant",
                                              static_cast<int>(algorithm)));
     // One simulation for all programs: they share instructions, whose traffic it counts once.

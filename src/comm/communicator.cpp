@@ -6,6 +6,7 @@
 
 #include "comm/agreement/agreement.hpp"
 #include "comm/agreement/vote.hpp"
+#include "comm/memory/node.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/options/options.hpp"
 
@@ -147,6 +148,21 @@ int Communicator::parentIsFreed(MPI_Comm, int, void* attribute, void*) noexcept 
   return MPI_SUCCESS;
 }
 
+namespace {
+
+// The ranks of a node where all nodes have as many, one after the other; else 0.
+int regularNodeSize(MPI_Comm comm) {
+  const Node node(comm);
+  int rank = 0;
+  checkMpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  // The least of a number and of its negative are those of all ranks.
+  int least[3] = {node.size, -node.size, rank % node.size == node.rank ? 1 : 0};
+  checkMpi(MPI_Allreduce(MPI_IN_PLACE, least, 3, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+  return least[0] == -least[1] && least[2] == 1 ? least[0] : 0;
+}
+
+} // namespace
+
 void Communicator::openArena() {
   if (arenaTried_)
     return;
@@ -164,6 +180,7 @@ void Communicator::openArena() {
       throw Error(*unread);
     return made;
   });
+  ranksPerNode_ = regularNodeSize(comm_);
   arenaTried_ = true;
 }
 

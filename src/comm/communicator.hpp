@@ -136,6 +136,9 @@ public:
   // Why this rank's part of it is smaller than asked for; "" if it is not.
   const std::string& whySmallArena() const noexcept { return shared_.whySmall; }
   bool isAloneOnNode() const noexcept { return shared_.isAlone; }
+  // The ranks of each node, one after the other, as many on each; 0 if nodes are not so. The same
+  // on all ranks.
+  int ranksPerNode() const noexcept { return ranksPerNode_; }
 
   // Memory that the devices of this node's ranks read in each other's; NULL, with the reason, if
   // there is none. Collective the first time.
@@ -171,6 +174,7 @@ private:
   bool outOfStep_ = false;
   SubCommunicatorCache<std::vector<int>> splits_;
   bool arenaTried_ = false;
+  int ranksPerNode_ = 0;
   SharedArena::Made shared_;
   std::optional<DeviceArena::Made> deviceShared_;
   std::vector<Pending*> pending_;

@@ -139,6 +139,23 @@ std::vector<int> changedAxes(const Layout& from, const Layout& to) {
   return after.isShard() ? minorAxes(to, after.dim, axes.size()) : axes;
 }
 
+std::vector<int> summedAxes(const Layout& from, const Layout& to) {
+  std::vector<int> axes;
+  if (from.hasHalos() || from.grid().axes() != to.grid().axes())
+    return axes;
+  LayoutSpec spec = from.spec();
+  for (int axis = 0; axis < from.grid().axes(); ++axis)
+    if (from.property(axis).isPartial() && to.property(axis).isBroadcast()) {
+      axes.push_back(axis);
+      spec.properties[axis] = Property::broadcast();
+    }
+  // With B in place of P on these axes the layouts must be equal, cuts and order of axes too:
+  // nothing but sums may be left to do.
+  if (!axes.empty() && !(Layout(std::move(spec)) == to))
+    axes.clear();
+  return axes;
+}
+
 namespace {
 
 // Whether b comes right after a in the order of the dimension that both split; true if they split

@@ -30,6 +30,10 @@ std::optional<Layout> withProperty(const Layout& layout, int axis, Property prop
 // with halos.
 std::vector<int> changedAxes(const Layout& from, const Layout& to);
 
+// The axes that are P in one layout and B in the other, if all else is alike and there are no
+// halos; otherwise none.
+std::vector<int> summedAxes(const Layout& from, const Layout& to);
+
 // Two layouts on a grid of fewer axes and the same ranks. Two axes are one to a conversion if both
 // of its layouts have equal properties on them and, where they split a dimension, one follows the
 // other in its order. The one axis has a coordinate for each pair of theirs, the first axis

@@ -5,6 +5,7 @@
 #include "machine/price.hpp"
 
 #include "geometry/axis_change.hpp"
+#include "machine/line.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -127,18 +128,6 @@ struct Steps {
   }
   double summedByParts() const { return reduceScatter() + allGather(); }
 };
-
-// The ranks that differ from a position on these axes only.
-std::vector<int> lineOf(const Grid& grid, const std::vector<int>& axes, int position) {
-  std::vector<int> coordinates = grid.coordinates(position), ranks(grid.extentOf(axes));
-  for (int member = 0; member < static_cast<int>(ranks.size()); ++member) {
-    int rest = member;
-    for (std::size_t i = axes.size(); i-- > 0; rest /= grid.extent(axes[i]))
-      coordinates[axes[i]] = rest % grid.extent(axes[i]);
-    ranks[member] = grid.rank(grid.positionAt(coordinates));
-  }
-  return ranks;
-}
 
 // The rates of the outermost level that a line of ranks crosses; all lines along the same axes
 // cross the same.

@@ -7,11 +7,11 @@
 
 #include "comm/agreement/agreement.hpp"
 #include "dtensor/arithmetic.hpp"
+#include "geometry/axis_change.hpp"
 #include "kernels/movement/block_copy.hpp"
-#include "linop/exchange/way_to_sum.hpp"
-#include "programs/reduction_groups.hpp"
 #include "reduction/collective_rule.hpp"
 #include "reduction/execution.hpp"
+#include "reduction/reduction_groups.hpp"
 #include "sys/text/text.hpp"
 
 #include <fmt/format.h>

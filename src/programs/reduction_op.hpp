@@ -14,7 +14,7 @@
 #include "linop/exchange/schedule_executor.hpp"
 #include "linop/exchange/wire.hpp"
 #include "linop/linear_op.hpp"
-#include "programs/reduction_step.hpp"
+#include "reduction/reduction_step.hpp"
 
 namespace tenon {
 

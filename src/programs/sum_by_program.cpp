@@ -7,11 +7,9 @@
 #include "comm/machine_object.hpp"
 #include "linop/exchange/way_to_sum.hpp"
 #include "machine/machine_file.hpp"
-#include "programs/reduction_groups.hpp"
 #include "programs/reduction_op.hpp"
 #include "reduction/execution.hpp"
-#include "reduction/simulation.hpp"
-#include "reduction/synthesis.hpp"
+#include "reduction/sum_plan.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/options/options.hpp"
 
@@ -19,27 +17,25 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
-#include <limits>
 #include <optional>
 
 namespace tenon {
 
 namespace {
 
-// The default of all sums is that of the first row.
 constexpr OptionSpec kReductionOptions[] = {
-    {"reduction", OptionSpec::String, "mpi",
-     "how to reduce over grid axes: mpi (as routed), auto (the cheapest program), or a list of "
-     "programs separated by semicolons; see doc/placement.md"},
+    {"reduction", OptionSpec::String, "auto",
+     "how to sum over grid axes: auto (the cheapest program on several levels of a machine), route "
+     "(as any conversion), or a list of programs separated by semicolons; see doc/placement.md"},
+    {"reduction_order", OptionSpec::Choice, "levels",
+     "the order in which addends are added: that of the machine's levels, or that of the grid's "
+     "coordinates whatever the machine, for equal bits on other numbers of nodes",
+     "levels|flat"},
     {"machine_levels", OptionSpec::String, "",
-     "sizes of the machine's levels for reduction programs, outermost first, such as 2,4; ranks "
-     "are numbered level by level; empty: all ranks on one level"},
+     "sizes of the machine's levels for sums, outermost first, such as 2,4; ranks are numbered "
+     "level by level; empty: the nodes that MPI tells"},
 };
 const OptionRegistration kReductionRegistration{{"reduction", kReductionOptions}};
-
-// With auto a program must cost less than this share of what it is compared with: the margin keeps
-// the errors of predictions from deciding between ways that cost nearly the same.
-constexpr double kWorthwhile = 0.8;
 
 struct Choice {
   ReductionPlan plan;
@@ -52,81 +48,40 @@ class SumByProgram final : public WayToSum {
 public:
   // Throws TENON_ERR_ARG for an option's text that says no programs or no levels.
   SumByProgram();
-  // Without any program all sums go by their routes.
+  // Otherwise all sums go by their routes.
   bool isWanted() const noexcept { return automatic_ || !programs_.empty(); }
 
-  std::string agreedText() const override;
+  bool looksAt(const SumTask& sum) const override;
+  std::string agreedText(const SumTask& sum) const override;
   SumOffer offer(const SumTask& sum) const override;
 
 private:
   Choice choose(const SumTask& sum) const;
-  Hierarchy levelsOf(const std::optional<Machine>& machine, int ranks) const;
+  void chooseByPrice(Choice& choice, const SumTask& sum, const LinkRates& rates) const;
+  LinkRates ratesFor(const SumTask& sum) const;
 
   // Each sum takes the first program that reduces over its levels.
   std::vector<Program> programs_;
   bool automatic_ = false;
-  // With auto, the description of the machine at whose levels and links it looks; may be empty.
+  // The description of the machine at whose levels and links auto looks; may be empty.
   std::string machineFile_;
-  // The levels of the machine, outermost first. Without any all ranks are on one level.
+  // The levels of the machine, outermost first; empty: those that the communicator knows.
   Hierarchy levels_;
 };
 
-struct Cheapest {
-  Program program;
-  double seconds = std::numeric_limits<double>::infinity();
-};
-
-template <class SecondsOf>
-Cheapest cheapestOf(const Hierarchy& hierarchy, SecondsOf secondsOf) {
-  const int levels = static_cast<int>(hierarchy.size());
-  // The number of programs grows fast with levels and steps, and each of them is priced at set-up:
-  // hence the two limits. They come in order of size, so that of equal prices the shortest program
-  // wins.
-  const auto programs = reductionPrograms(levels, levels > 3 ? 3 : 5);
-  Cheapest best;
-  for (Index i = 0; i < programs->count(); ++i) {
-    const Program program = programs->program(i);
-    const double seconds = secondsOf(program);
-    if (seconds < best.seconds)
-      best = {program, seconds};
+// The price of a route where ranks are on levels; a collective is priced as it is cheapest.
+double priceOfRoute(const Route& route, Index elementBytes, const LinkRates& rates) {
+  double seconds = 0;
+  for (const RouteStep& step : route) {
+    const auto collective =
+        step.collective ? priceAsCollective(step.from, step.to, elementBytes, rates, Looks::Sampled)
+                        : std::nullopt;
+    seconds +=
+        collective
+            ? collective->seconds
+            : priceOfExchange(step.from, step.to, elementBytes, rates, Looks::Sampled).seconds;
   }
-  return best;
-}
-
-void takeIfCheaper(Choice& choice, const Cheapest& best, const std::string& other,
-                   double otherSeconds) {
-  choice.taken = best.seconds < kWorthwhile * otherSeconds;
-  choice.seconds = best.seconds;
-  choice.plan.program = best.program;
-  choice.why = fmt::format(
-      "-tenon_reduction auto: {}; the best program is predicted at {:.3g} us, {} at {:.3g} us",
-      choice.taken ? "by a program" : "as mpi", 1e6 * best.seconds, other, 1e6 * otherSeconds);
-}
-
-// By the rates of the links, which are one for all levels. The way without a program is the
-// conversion's route.
-void chooseByRates(Choice& choice, const SumTask& sum) {
-  const Hierarchy& hierarchy = choice.plan.hierarchy;
-  const Index elements = mostElements(sum.from), elementBytes = dataTypeSize(sum.type);
-  const auto secondsOf = [&](const Program& program) {
-    return priceOfSteps(
-        reductionSteps(program, hierarchy, elements, elements * elementBytes, sum.rates),
-        elementBytes, sum.rates);
-  };
-  takeIfCheaper(choice, cheapestOf(hierarchy, secondsOf), "the route", sum.routeSeconds);
-}
-
-// By the levels and links of a machine, in rings. The way without a program is one AllReduce of
-// all.
-void chooseBySimulation(Choice& choice, const Machine& machine, const SumTask& sum) {
-  const Index bytes = mostElements(sum.from) * dataTypeSize(sum.type);
-  Simulation simulation(machine, choice.plan.hierarchy,
-                        reductionGroupsOf(sum.from.grid(), sum.axes, choice.plan.order),
-                        ReductionAlgorithm::Ring, static_cast<double>(bytes));
-  const auto secondsOf = [&](const Program& program) { return simulation.seconds(program); };
-  takeIfCheaper(choice, cheapestOf(choice.plan.hierarchy, secondsOf),
-                fmt::format("one AllReduce on machine '{}'", machine.name()),
-                simulation.seconds({Instruction{}}));
+  return seconds;
 }
 
 // The first of several programs that reduces over so many levels. One program alone is not checked
@@ -183,14 +138,33 @@ std::vector<Program> parsePrograms(const std::string& text) {
 
 SumByProgram::SumByProgram() : levels_(parseLevels(options().getString("", "machine_levels"))) {
   const std::string text = options().getString("", "reduction");
-  automatic_ = text == "auto";
-  if (automatic_)
+  const bool isFlat = options().getChoice("", "reduction_order") == "flat";
+  if (text == "auto") {
+    // The route's sums are those in the order of coordinates.
+    automatic_ = !isFlat;
     machineFile_ = machineFileOption();
-  else if (text != "mpi")
+  } else if (text != "route") {
+    if (isFlat)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("-tenon_reduction_order is flat, but the program '{}' of "
+                              "-tenon_reduction adds on its levels; leave one of them out",
+                              text));
     programs_ = parsePrograms(text);
+  }
 }
 
-std::string SumByProgram::agreedText() const {
+// A route that was asked for by its mode is not replaced by what is cheaper. Where all ranks are on
+// one node, auto leaves sums to their routes, and ranks need not agree on anything.
+bool SumByProgram::looksAt(const SumTask& sum) const {
+  if (!automatic_)
+    return true;
+  const Index perNode = sum.comm->ranksPerNode();
+  const bool hasNodes = perNode > 0 && perNode < sum.comm->size();
+  return sum.policy.mode == RouteMode::Auto && (!machineFile_.empty() || !levels_.empty() ||
+                                                !sum.policy.rates.levels.empty() || hasNodes);
+}
+
+std::string SumByProgram::agreedText(const SumTask& sum) const {
   std::string how =
       machineFile_.empty() ? "auto" : fmt::format("auto on machine '{}'", machineFile_);
   if (!automatic_) {
@@ -199,57 +173,69 @@ std::string SumByProgram::agreedText() const {
       texts.push_back(describe(program));
     how = fmt::format("{}", fmt::join(texts, "; "));
   }
-  return fmt::format("; reduction by {} on levels [{}]", how, fmt::join(levels_, ","));
+  return fmt::format("; reduction by {} on levels [{}], {} ranks a node", how,
+                     fmt::join(levels_, ","), sum.comm->ranksPerNode());
 }
 
-// The levels on which the ranks are numbered: those of the machine file, or of the option, or one
-// level.
-Hierarchy SumByProgram::levelsOf(const std::optional<Machine>& machine, int ranks) const {
-  if (!machine)
-    return levels_.empty() ? Hierarchy{ranks} : levels_;
-  if (!levels_.empty() && levels_ != machine->sizes())
-    throw Error(TENON_ERR_ARG,
-                fmt::format("-tenon_machine_levels is {}, but machine '{}' of -tenon_machine_file "
-                            "has the levels {}; set only one of them",
-                            fmt::join(levels_, ","), machine->name(),
-                            fmt::join(machine->sizes(), ",")));
-  return machine->sizes();
+// The rates on the levels on which the ranks are numbered: those of the machine file, or of the
+// policy, or assumed ones on the levels of the option or on the nodes.
+LinkRates SumByProgram::ratesFor(const SumTask& sum) const {
+  const int ranks = sum.comm->size();
+  if (!machineFile_.empty()) {
+    const Machine machine = machineForRanks(machineFile_, ranks);
+    if (!levels_.empty() && levels_ != machine.sizes())
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("-tenon_machine_levels is {}, but machine '{}' of "
+                              "-tenon_machine_file has the levels {}; set only one of them",
+                              fmt::join(levels_, ","), machine.name(),
+                              fmt::join(machine.sizes(), ",")));
+    return ratesOf(machine, sum.policy.rates);
+  }
+  if (!levels_.empty())
+    return withAssumedNodes(sum.policy.rates.onLevel(sum.policy.rates.levels.size()), levels_);
+  const Index perNode = sum.comm->ranksPerNode();
+  if (!sum.policy.rates.levels.empty() || perNode == 0 || perNode == ranks)
+    return sum.policy.rates;
+  return withAssumedNodes(sum.policy.rates, {ranks / perNode, perNode});
 }
 
-// With auto all programs of a few steps are priced, and the cheapest is taken if it is worthwhile.
+// Takes the cheapest program if it costs less than the route on the same levels.
+void SumByProgram::chooseByPrice(Choice& choice, const SumTask& sum, const LinkRates& rates) const {
+  const Index elementBytes = dataTypeSize(sum.type);
+  auto best = cheapestPlan(std::move(choice.plan),
+                           static_cast<double>(mostElements(sum.from) * elementBytes));
+  if (!best)
+    return;
+  const double route = priceOfRoute(sum.route, elementBytes, rates);
+  choice.taken = best->seconds < route;
+  choice.seconds = best->seconds;
+  choice.plan = std::move(best->plan);
+  choice.why = fmt::format("-tenon_reduction auto: {}; the best program is predicted at {:.3g} us, "
+                           "the route at {:.3g} us",
+                           choice.taken ? "by a program" : "by the route", 1e6 * choice.seconds,
+                           1e6 * route);
+}
+
 Choice SumByProgram::choose(const SumTask& sum) const {
   Choice choice;
-  choice.plan.rates = sum.rates;
-  std::optional<Machine> machine;
-  if (!machineFile_.empty())
-    machine = machineForRanks(machineFile_, sum.comm->size());
-  // The default rates stand for no machine in particular, so that prices made of them must not
-  // decide.
-  if (automatic_ && !machine && sum.rates == LinkRates{}) {
-    choice.why = "-tenon_reduction auto: as mpi, since the machine is not described (pass "
-                 "-tenon_machine_file or -tenon_machine_latency, -tenon_machine_bandwidth, ...)";
-    return choice;
-  }
-  const Grid& grid = sum.from.grid();
-  const Hierarchy levels = levelsOf(machine, sum.comm->size());
+  const LinkRates rates = ratesFor(sum);
+  // The levels of the option are those of a user's program also where the rates have none between.
+  const Hierarchy levels = levels_.empty() ? levelsOf(rates, sum.comm->size()) : levels_;
   try {
-    choice.plan.hierarchy = reductionHierarchy(grid, sum.axes, levels);
-    choice.plan.order = memberOrder(grid, sum.axes, levels);
+    choice.plan = levelsOfSum(sum.from.grid(), sum.axes, levels, rates);
   } catch (const Error& error) {
     // Ranks that do not stand on the levels are an error for a program that the user asked for;
     // auto has another way, and says why it takes it.
     if (!automatic_)
       throw;
-    choice.why = "-tenon_reduction auto: as mpi, since " + error.text();
+    choice.why = "-tenon_reduction auto: by the route, since " + error.text();
     return choice;
   }
   // Each group is one rank, so that there is nothing to sum.
   if (choice.plan.hierarchy.empty())
     return choice;
-  if (machine) {
-    chooseBySimulation(choice, *machine, sum);
-  } else if (automatic_) {
-    chooseByRates(choice, sum);
+  if (automatic_) {
+    chooseByPrice(choice, sum, rates);
   } else {
     choice.plan.program = fittingProgram(programs_, choice.plan.hierarchy);
     choice.taken = true;

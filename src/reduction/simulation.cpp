@@ -4,6 +4,8 @@
 // uses.
 #include "reduction/simulation.hpp"
 
+#include "machine/link.hpp"
+#include "reduction/program_price.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -70,6 +72,8 @@ Simulation::Simulation(Machine machine, Hierarchy hierarchy, DeviceGroups groups
     throw Error(TENON_ERR_ARG, fmt::format("bytes is {}; it must be >= 0", bytes));
   for (const Link& link : machine_.links())
     loads_.emplace_back(machine_.instances(link), 0.0);
+  if (algorithm_ == ReductionAlgorithm::Direct && !reductionGroups_.empty())
+    memberRates_ = ratesOfMembers(ratesOf(machine_, LinkRates{}), reductionGroups_.front());
 }
 
 const std::vector<Simulation::Traffic>& Simulation::trafficOf(const Instruction& instruction) {
@@ -117,6 +121,8 @@ double Simulation::stepTime(CollectiveKind kind, const std::vector<Traffic>& ste
 }
 
 std::vector<double> Simulation::stepSeconds(const Program& program) {
+  if (algorithm_ == ReductionAlgorithm::Direct)
+    return pricesOfSteps(program, hierarchy_, bytes_, memberRates_);
   std::vector<double> seconds;
   Holdings before = initialHoldings(deviceCount(hierarchy_));
   for (const Instruction& instruction : program) {

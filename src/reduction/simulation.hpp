@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How long a program takes on a machine. A step is as long as its busiest link: the loads of all
+// How long a program takes on a machine: as Tenon runs it, which is its price (program_price.hpp) by
+// the machine's rates, or with the algorithms of other libraries. In these a step is as long as its
+// busiest link: the loads of all
 // groups that use an instance are added and divided by its bandwidth. With S the bytes that a
 // device of a group of n holds before the step (after it, for AllGather and Broadcast), S = bytes x
 // rows held / k, the group brings to each link that it loads (machine/group_load.hpp)
@@ -27,7 +29,11 @@
 
 namespace tenon {
 
-enum class ReductionAlgorithm { Ring, Tree }; // of AllReduce
+enum class ReductionAlgorithm {
+  Ring,
+  Tree,  // of AllReduce; all else is as with a ring
+  Direct // by messages from each member to each other, as Tenon's steps are
+};
 
 class Simulation {
 public:
@@ -64,6 +70,7 @@ private:
   DeviceGroups reductionGroups_;
   std::map<Key, std::vector<Traffic>> traffic_;
   std::vector<std::vector<double>> loads_; // [links][instances], zero between steps
+  LinkRates memberRates_;                  // of Direct
 };
 
 // One program on one placement.

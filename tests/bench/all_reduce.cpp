@@ -137,7 +137,7 @@ void measurePrograms(MPI_Comm comm, const Size& size) {
     names.push_back(fmt::format("program {}", names.size()));
     race.add(names.back(), [&sum = sums.back()] { sum.apply(); });
   }
-  require(TenonOptionsSet("-tenon_reduction", "mpi"));
+  require(TenonOptionsSet("-tenon_reduction", "auto"));
   race.time();
   const std::string best = race.best(names);
   race.print(best, "library", "plain");

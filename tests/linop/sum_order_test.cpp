@@ -4,7 +4,7 @@
 // other one.
 #include "operators.hpp"
 
-#include "programs/reduction_groups.hpp"
+#include "reduction/reduction_groups.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options/options.hpp"
 #include "sys/random.hpp"
@@ -112,7 +112,7 @@ TEST(SumOrder, IsThatOfCoordinatesInTheAdjointOfAHalo) {
 class ByProgram : public testing::TestWithParam<const char*> {
 protected:
   ~ByProgram() override {
-    options().set("-tenon_reduction", "mpi");
+    options().set("-tenon_reduction", "auto");
     options().set("-tenon_machine_levels", "");
   }
 };

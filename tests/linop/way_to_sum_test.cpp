@@ -16,7 +16,8 @@ class Named final : public WayToSum {
 public:
   Named(std::string name, double seconds, bool takes = true)
       : name_(std::move(name)), seconds_(seconds), takes_(takes) {}
-  std::string agreedText() const override { return "; sums by " + name_; }
+  bool looksAt(const SumTask& sum) const override { return sum.policy.mode != RouteMode::Chain; }
+  std::string agreedText(const SumTask&) const override { return "; sums by " + name_; }
   SumOffer offer(const SumTask& sum) const override {
     asked = sum.axes;
     SumOffer offer{.make = {}, .seconds = seconds_, .why = name_ + " has its reasons"};
@@ -80,10 +81,19 @@ TEST(WayToSum, OnlyPureSumsAreOffered) {
   EXPECT_TRUE(Named::asked.empty());
 }
 
+// Ranks need not agree on a way that does not look at the sum.
+TEST(WayToSum, AWayThatDoesNotLookIsNotAsked) {
+  const LinearOpRef op =
+      convert(onLine({6}, "P"), onLine({6}, "B"), {way("any", 0)}, RouteMode::Chain);
+  EXPECT_TRUE(Named::asked.empty());
+  EXPECT_EQ(op->agreedText().find("sums by"), std::string::npos);
+}
+
 // A way may fail on one rank alone; all of them must be told, and none may wait for the others.
 class FailsOnTheLast final : public WayToSum {
 public:
-  std::string agreedText() const override { return ""; }
+  bool looksAt(const SumTask&) const override { return true; }
+  std::string agreedText(const SumTask&) const override { return ""; }
   SumOffer offer(const SumTask& sum) const override {
     if (sum.comm->rank() == sum.comm->size() - 1)
       throw Error(TENON_ERR_FILE, "no such machine");

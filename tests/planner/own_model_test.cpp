@@ -212,6 +212,19 @@ TEST(OwnModel, WeightsThatAllHaveAreSummed) {
   EXPECT_EQ(model.layerBytes(2, wordNamed(model, 2, "o2")), 4 * (3 * 1080 + 4 * 180 + 4 * 6));
 }
 
+// On two nodes of four the gradients of weights that all have are summed by the program that would run.
+TEST(OwnModel, SumsBetweenNodesCostWhatTheirProgramsCost) {
+  const std::vector<LevelRates> nodes = {{4, 2e-6, 1e8}};
+  const OwnModel model(declareNetwork(smallNetwork(), 8), FineGrid({8}), rates(nodes));
+  const double kernels = 3 * 2.0 * 4320 / kFlops; // of a sample
+  const double sum = cheapestSum({2, 4}, 4 * 4320, rates(nodes).links).seconds;
+  const double route =
+      priceOfCollective(CollectiveKind::AllReduce, 8, 4 * 4320, rates(nodes).links.onLevel(0));
+  EXPECT_LT(sum, route);
+  EXPECT_LE(model.layerSeconds(2, wordNamed(model, 2, "n3")), kernels + sum + 1e-15);
+  EXPECT_GT(model.layerSeconds(2, wordNamed(model, 2, "n3")), sum);
+}
+
 // AlexNet's second convolution has two groups.
 TEST(OwnModel, GroupsOfChannelsHaveALabelOfTheirOwn) {
   const OwnModel model = shippedModel("alexnet", 16, {8});

@@ -2,12 +2,16 @@
 // Conversions that sum by a program.
 #include "programs/sum_by_program.hpp"
 
+#include "geometry/axis_change.hpp"
 #include "linop/operators.hpp"
+#include "programs/reduction_op.hpp"
+#include "reduction/sum_plan.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options/options.hpp"
 
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -45,7 +49,8 @@ std::string writeMachine(int perNode) {
 class ByOption : public testing::Test {
 protected:
   ~ByOption() override {
-    set("mpi", "");
+    set("auto", "");
+    options().set("-tenon_reduction_order", "levels");
     if (!machineFile_.empty() && world()->rank() == 0)
       std::filesystem::remove(machineFile_);
   }
@@ -121,55 +126,148 @@ TEST_F(ByOption, TrafficIsThatOfTheProgram) {
   }
 }
 
-TEST_F(ByOption, AutoNeedsRates) {
-  set("auto", "");
-  expectTheSameSums(onLine({13}, "P"), onLine({13}, "B"),
-                    world()->size() == 1 ? "one exchange"
-                                         : "as mpi, since the machine is not described");
+LinearOpRef madeBy(const LinkRates& rates, const Layout& from, const Layout& to) {
+  return makeConversion(world(), from, to, TENON_FLOAT64,
+                        test::by(RoutePolicy{.mode = RouteMode::Auto, .rates = rates}));
 }
 
-// With rounds for nothing and bytes dear, two steps of shares beat one exchange of the whole.
+// Two nodes of n ranks with rounds for nothing and bytes dear. Each rank scatters and gathers in its
+// node, and has the n-th of a NIC for the n-th of the data.
+constexpr LinkRates kBytes{
+    .latency = 1e-9, .overhead = 1e-9, .bandwidth = 1e6, .copyBandwidth = 1e12};
+
+// Without any option: the nodes are those of the communicator.
+TEST_F(ByOption, AutoSumsByLevelsBetweenNodesAlone) {
+  const Layout p = onLine({100003}, "P"), b = onLine({100003}, "B");
+  const LinearOpRef op = madeBy(kBytes, p, b);
+  const int perNode = world()->ranksPerNode();
+  ASSERT_GT(perNode, 0);
+  if (perNode == world()->size()) {
+    EXPECT_EQ(op->describe().find("reduction"), std::string::npos) << op->describe();
+    return;
+  }
+  const std::string last = fmt::format(",{}]: rank", perNode);
+  EXPECT_NE(op->describe().find(last), std::string::npos) << op->describe();
+  expectTheSameSums(p, b, "-tenon_reduction auto: by a program");
+}
+
 TEST_F(ByOption, AutoTakesTheCheapest) {
-  const int ranks = world()->size();
-  if (ranks < 4)
-    GTEST_SKIP() << "few ranks gain little";
+  const int ranks = world()->size(), n = ranks / 2;
+  if (ranks % 2 != 0 || ranks == 2)
+    GTEST_SKIP() << "two nodes of several ranks";
   const Layout p = onLine({1000}, "P"), b = onLine({1000}, "B");
-  set("auto", "");
-  const LinkRates bytes{.latency = 1e-9, .overhead = 1e-9, .bandwidth = 1e6, .copyBandwidth = 1e12};
-  const LinearOpRef cheap = makeConversion(
-      world(), p, b, TENON_FLOAT64, test::by(RoutePolicy{.mode = RouteMode::Auto, .rates = bytes}));
-  EXPECT_NE(cheap->describe().find("-tenon_reduction auto: "), std::string::npos)
+  set("auto", twoLevels().c_str());
+  const LinearOpRef cheap = madeBy(kBytes, p, b);
+  EXPECT_NE(cheap->describe().find("-tenon_reduction auto: by a program"), std::string::npos)
       << cheap->describe();
-  // 2 (n-1)/n of 8000 bytes at 1e6 a second; the rest is below a percent.
-  const double expected = 2.0 * (ranks - 1) / ranks * 8000;
+  const double expected = (2.0 * (n - 1) / n + 1) * 8000;
   EXPECT_NEAR(predictedMicroseconds(cheap->describe()), expected, 0.01 * expected);
+  options().set("-tenon_reduction_order", "flat");
+  const LinearOpRef flat = madeBy(kBytes, p, b);
+  options().set("-tenon_reduction_order", "levels");
+  EXPECT_EQ(flat->describe().find("reduction"), std::string::npos) << flat->describe();
+  set("route", twoLevels().c_str());
+  const LinearOpRef route = madeBy(kBytes, p, b);
+  EXPECT_EQ(route->describe().find("reduction"), std::string::npos) << route->describe();
 }
 
-// S bytes of P ranks in two nodes of n: a ring of all loads a network port with 2 (P-1)/P S; scattered
-// within the nodes first, all n pairs together load it with 2 (2-1)/2 S, and each core twice with
-// (n-1)/n S at a tenth of the price.
-TEST_F(ByOption, AutoSimulatesTheMachine) {
+// A route that is asked for is taken, though programs cost less.
+TEST_F(ByOption, AutoLeavesOtherRoutesAlone) {
+  if (world()->size() % 2 != 0)
+    GTEST_SKIP() << "two nodes";
+  set("auto", twoLevels().c_str());
+  const LinearOpRef op =
+      makeConversion(world(), onLine({1000}, "P"), onLine({1000}, "B"), TENON_FLOAT64,
+                     test::by(RoutePolicy{.mode = RouteMode::Collective, .rates = kBytes}));
+  EXPECT_EQ(op->describe().find("program"), std::string::npos) << op->describe();
+}
+
+// S bytes on two nodes of n, by the links of a file: memory at 1e9, a network of 1e8 for each node,
+// and copies and overheads at the default rates.
+TEST_F(ByOption, AutoPricesTheMachine) {
   const int ranks = world()->size(), n = ranks / 2;
   if (ranks % 2 != 0 || ranks == 2)
     GTEST_SKIP() << "two nodes of several ranks";
   const Index elements = 100000;
-  const double bytes = 8.0 * elements;
+  const double bytes = 8.0 * elements, share = 1.0 / n;
   set("auto", "");
   useMachine(n);
   const std::string view =
       makeConversion(world(), onLine({elements}, "P"), onLine({elements}, "B"), TENON_FLOAT64)
           ->describe();
-  const double best = (2.0 * (n - 1) / n * bytes / 1e9 + bytes / 1e8) * 1e6;
-  const double ring = 2.0 * (ranks - 1) / ranks * bytes / 1e8 * 1e6;
+  const double inside = 2 * (1 - share) * bytes / 1e9, between = bytes / 1e8;
+  const double copies = (2 * (1 - share) + 2 + 3 * share) * bytes / 1e10;
+  const double best = (inside + between + copies + (2 * (n - 1) + 1) * 3e-7) * 1e6;
   EXPECT_NEAR(predictedMicroseconds(view), best, 0.01 * best) << view;
-  EXPECT_NE(view.find(fmt::format("one AllReduce on machine 'two nodes' at {:.3g} us", ring)),
-            std::string::npos)
-      << view;
-  const bool taken = best < 0.8 * ring;
-  EXPECT_NE(view.find(taken ? "auto: by a program" : "auto: as mpi"), std::string::npos) << view;
-  if (taken)
-    expectTheSameSums(onLine({elements}, "P"), onLine({elements}, "B"),
-                      "\n    (1, Parallel(0), AllReduce): ");
+  EXPECT_NE(view.find("auto: by a program"), std::string::npos) << view;
+  expectTheSameSums(onLine({elements}, "P"), onLine({elements}, "B"),
+                    "\n    (1, Parallel(0), AllReduce): ");
+}
+
+// Reals, so that the order of addends shows; other addends in each line along the summed axes.
+void expectEqualCopies(LinearOp& op) {
+  const test::Ends ends(op, Sense::Forward, 1);
+  fillRaw(*ends.x, 11, false);
+  test::act(op, Sense::Forward, 1, *ends.x, 0, *ends.y);
+  const Grid& grid = op.range().grid();
+  int copies = ends.y->position() < 0 ? MPI_UNDEFINED : 0;
+  for (int axis = 0; ends.y->position() >= 0 && axis < grid.axes(); ++axis)
+    if (op.domain().property(axis) == op.range().property(axis))
+      copies = copies * 16 + grid.coordinate(ends.y->position(), axis) + 1;
+  MPI_Comm same = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, copies, 0, &same);
+  if (same == MPI_COMM_NULL)
+    return;
+  const std::vector<double> mine = test::elementsOf(*ends.y);
+  std::vector<double> first = mine;
+  MPI_Bcast(first.data(), static_cast<int>(first.size()), MPI_DOUBLE, 0, same);
+  EXPECT_TRUE(mine.empty() || std::memcmp(first.data(), mine.data(), 8 * mine.size()) == 0)
+      << op.describe();
+  MPI_Comm_free(&same);
+}
+
+// The same sums as the definition's, and copies of the same bits: uneven chunks, fewer elements than
+// ranks, ranks outside the grid or without data, and several axes.
+TEST_F(ByOption, SumsByLevelsAreThoseOfTheDefinition) {
+  const int ranks = world()->size(), n = ranks / 2;
+  if (ranks % 2 != 0 || ranks == 2)
+    GTEST_SKIP() << "two nodes of several ranks";
+  std::vector<int> some; // all but the last of each node
+  for (int rank = 0; rank < ranks; ++rank)
+    if (rank % n != n - 1)
+      some.push_back(rank);
+  const GridPtr line = Grid::make({ranks}), part = Grid::make({ranks - 2}, some),
+                nodes = Grid::make({2, n});
+  struct Case {
+    GridPtr grid;
+    const char *from, *to;
+  };
+  for (const Case& one : {Case{line, "P", "B"},
+                          {part, "P", "B"},
+                          {nodes, "P,P", "B,B"},
+                          {nodes, "P,S0", "B,S0"},
+                          {nodes, "P,B", "B,B"},
+                          {nodes, "P,R", "B,R"},
+                          {nodes, "P,P", "B,P"}})
+    for (const Index length : {0, 1, 3, 13, 1001})
+      for (const LinkRates& links : {LinkRates{}, kBytes}) {
+        const Layout from = test::layoutOn(one.grid, {length}, one.from);
+        const Layout to = test::layoutOn(one.grid, {length}, one.to);
+        const LinkRates rates = withAssumedNodes(links, {2, n});
+        const auto sum = cheapestPlan(levelsOfSum(*one.grid, summedAxes(from, to), {2, n}, rates),
+                                      8.0 * static_cast<double>(mostElements(from)));
+        ASSERT_TRUE(sum);
+        Conversion expected(world(), from, to, TENON_FLOAT64, CarrierPolicy::fromOptions());
+        ReductionOp op(world(), from, to, TENON_FLOAT64, sum->plan);
+        for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
+          const test::Ends there(expected, sense, 1), here(op, sense, 1);
+          test::act(expected, sense, 2, *there.x, 3, *there.y);
+          test::act(op, sense, 2, *here.x, 3, *here.y);
+          ASSERT_EQ(test::elementsOf(*here.y), test::elementsOf(*there.y)) << op.describe();
+        }
+        if (std::string(one.to) != "B,P")
+          expectEqualCopies(op);
+      }
 }
 
 TEST_F(ByOption, EachSumTakesTheProgramOfItsLevels) {
@@ -209,6 +307,10 @@ TEST_F(ByOption, BadProgramsAndLevelsAreRefused) {
     useMachine(world()->size() / 2);
     expectRefused(TENON_ERR_ARG, {"-tenon_machine_levels is 77", "two nodes", "set only one"});
   }
+  set(kScatterAndGather, "");
+  options().set("-tenon_reduction_order", "flat");
+  expectRefused(TENON_ERR_ARG, {"-tenon_reduction_order is flat", "ReduceScatter", "leave one"});
+  options().set("-tenon_reduction_order", "levels");
   set(kScatterAndGather, "2,x");
   expectRefused(TENON_ERR_ARG, {"-tenon_machine_levels is '2,x'", "byte 2"});
   set(kScatterAndGather, "2,");

@@ -44,10 +44,12 @@ typedef enum TenonCollective TENON_ENUM_INT {
   TENON_COLLECTIVE_MAX_ = 0x7fff
 } TenonCollective;
 
-/** @brief Algorithm of an AllReduce. */
+/** @brief How the groups of a step communicate: by the AllReduce of other libraries, or as Tenon
+ *         runs programs. */
 typedef enum TenonReductionAlgorithm TENON_ENUM_INT {
-  TENON_REDUCTION_RING = 0, /**< ring of the devices */
-  TENON_REDUCTION_TREE = 1, /**< double binary tree, up and down */
+  TENON_REDUCTION_RING = 0,   /**< ring of the devices */
+  TENON_REDUCTION_TREE = 1,   /**< double binary tree, up and down */
+  TENON_REDUCTION_DIRECT = 2, /**< each device sends to each other one, as in conversions */
   TENON_REDUCTION_ALGORITHM_MAX_ = 0x7fff
 } TenonReductionAlgorithm;
 
@@ -179,11 +181,13 @@ TENON_EXTERN TenonErrorCode TenonReductionProgramsGetGroups(TenonReductionProgra
 
 /** @brief Predicts the time of each program on a machine. Not collective.
  *
- *  In the link model a step takes as long as its most loaded link, plus the latency of its rounds.
+ *  With a ring or a tree a step takes as long as its most loaded link, plus the latency of its
+ *  rounds. TENON_REDUCTION_DIRECT is the price by which a conversion chooses its program, and
+ *  TenonPlan its placements.
  *
  *  @param[in]  programs   list of programs
  *  @param[in]  machine    machine with the levels of the system of the placement
- *  @param[in]  algorithm  algorithm of every AllReduce
+ *  @param[in]  algorithm  how the groups of a step communicate
  *  @param[in]  bytes      size in bytes of the data summed on each device; must be >= 0
  *  @param[out] seconds    [number of programs] time of each program in seconds
  *  @return TENON_ERR_SHAPE  the machine has other levels

@@ -75,6 +75,7 @@ module tenon_types
   integer(c_int), parameter :: TENON_COLLECTIVE_REDUCE = 4
   integer(c_int), parameter :: TENON_REDUCTION_RING = 0
   integer(c_int), parameter :: TENON_REDUCTION_TREE = 1
+  integer(c_int), parameter :: TENON_REDUCTION_DIRECT = 2
   integer(c_int), parameter :: TENON_BOUNDARY_NONE = 0
   integer(c_int), parameter :: TENON_BOUNDARY_ZERO = 1
   integer(c_int), parameter :: TENON_BOUNDARY_PERIODIC = 2

@@ -5,6 +5,7 @@
 #include "linop/exchange/make_conversion.hpp"
 
 #include "comm/agreement/agreement.hpp"
+#include "geometry/axis_change.hpp"
 #include "linop/algebra/composition.hpp"
 #include "linop/exchange/collective_step.hpp"
 #include "sys/text/view.hpp"
@@ -90,16 +91,17 @@ LinearOpRef Maker::makeSum() {
   const std::vector<int> axes = summedAxes(from, to);
   if (axes.empty() || policy.sums.empty())
     return {};
-  for (const WayToSumRef& way : policy.sums)
-    notes.agreed += way->agreedText();
-  double seconds = 0;
-  for (const RouteStep& step : route)
-    seconds += step.seconds;
+  const SumTask sum{comm, from, to, axes, type, policy.carrier, route, policy.route};
+  std::vector<WayToSumRef> ways = policy.sums;
+  std::erase_if(ways, [&](const WayToSumRef& way) { return !way->looksAt(sum); });
+  if (ways.empty())
+    return {};
+  for (const WayToSumRef& way : ways)
+    notes.agreed += way->agreedText(sum);
   // Each rank finds the offers by itself, which can fail on one of them, as where a way reads a
   // file; then it fails on all.
-  const SumTask sum{comm, from, to, axes, type, policy.carrier, policy.route.rates, seconds};
   const SumOffer best = collectively(
-      *comm, "the reduction of a conversion", [&] { return bestOffer(policy.sums, sum); },
+      *comm, "the reduction of a conversion", [&] { return bestOffer(ways, sum); },
       [&](const SumOffer&) { return agreedText(); });
   notes.lines += best.why;
   if (!best.make)

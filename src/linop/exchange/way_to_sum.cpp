@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which conversions only sum, and the table of ways to do it. The table is set while the library is
+// The table of ways to sum, and the cheapest of them. The table is set while the library is
 // initialised and only read afterwards, so that it needs no lock.
 #include "linop/exchange/way_to_sum.hpp"
 
@@ -12,23 +12,6 @@ namespace {
 std::span<const WayToSumRow> waysToSum;
 
 } // namespace
-
-std::vector<int> summedAxes(const Layout& from, const Layout& to) {
-  std::vector<int> axes;
-  if (from.hasHalos() || from.grid().axes() != to.grid().axes())
-    return axes;
-  LayoutSpec spec = from.spec();
-  for (int axis = 0; axis < from.grid().axes(); ++axis)
-    if (from.property(axis).isPartial() && to.property(axis).isBroadcast()) {
-      axes.push_back(axis);
-      spec.properties[axis] = Property::broadcast();
-    }
-  // With B in place of P on these axes the layouts must be equal, cuts and order of axes too:
-  // nothing but sums may be left to do.
-  if (!axes.empty() && !(Layout(std::move(spec)) == to))
-    axes.clear();
-  return axes;
-}
 
 void setWaysToSum(std::span<const WayToSumRow> table) noexcept {
   waysToSum = table;

@@ -6,7 +6,7 @@
 
 #include "linop/exchange/carrier.hpp"
 #include "linop/linear_op.hpp"
-#include "machine/link.hpp"
+#include "machine/route.hpp"
 
 #include <functional>
 #include <memory>
@@ -16,10 +16,6 @@
 
 namespace tenon {
 
-// The axes that are P in one layout and B in the other, if all else is alike and there are no
-// halos; otherwise none.
-std::vector<int> summedAxes(const Layout& from, const Layout& to);
-
 // A conversion that sums over these axes and does nothing else.
 struct SumTask {
   CommPtr comm;
@@ -27,8 +23,8 @@ struct SumTask {
   std::vector<int> axes;
   TenonDataType type;
   CarrierPolicy carrier;
-  LinkRates rates;
-  double routeSeconds; // the price of its route by these rates
+  Route route; // by which it goes unless a way takes it
+  RoutePolicy policy;
 };
 
 struct SumOffer {
@@ -41,8 +37,11 @@ struct SumOffer {
 class WayToSum {
 public:
   virtual ~WayToSum() = default;
+  // Whether this sum is looked at. The same on all ranks, and it never fails on one of them: only
+  // then they agree on an offer.
+  virtual bool looksAt(const SumTask& sum) const = 0;
   // The part of a text that ranks agree on.
-  virtual std::string agreedText() const = 0;
+  virtual std::string agreedText(const SumTask& sum) const = 0;
   // The same on all ranks, without communication. It may fail on some of them alone.
   virtual SumOffer offer(const SumTask& sum) const = 0;
 };
@@ -52,7 +51,7 @@ public:
 using WayToSumRef = std::shared_ptr<const WayToSum>;
 using WayToSumRow = WayToSumRef (*)();
 void setWaysToSum(std::span<const WayToSumRow> table) noexcept;
-// The ways that options want now.
+// The ways that options want now, of those that the rows make.
 std::vector<WayToSumRef> wantedWaysToSum();
 
 // The cheapest offer; `why` of it are the reasons of all, as lines of a view.

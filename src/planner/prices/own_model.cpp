@@ -66,7 +66,8 @@ OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool 
                    OwnTask task)
     : CostModel(std::move(grid), inputChannels), network_(std::move(network)),
       rates_(std::move(rates)), bestLinks_(bestLinks(rates_.links)), task_(std::move(task)),
-      grid_(this->grid().grid()), flows_(makeFlowTable(grid_, rates_.links)) {
+      grid_(this->grid().grid()), flows_(makeFlowTable(grid_, rates_.links)),
+      sums_(rates_.links, grid_->size()) {
   // The fields come first, because they decide how many words there are. Layers follow in the order
   // of the network: each learns its cuts on a field's grid from the layers before it.
   addFields(inputChannels);
@@ -367,8 +368,9 @@ double OwnModel::there(const Layout& from, const Layout& to, Looks looks) const 
   // Between two grids a move takes several conversions, one after the other.
   const Layouts stops = stopsBetween(from, to);
   for (const Layout& stop : stops) {
-    seconds +=
+    const double move =
         priceOfMove(*at, stop, network_.elementBytes, rates_.links, looks, flows_.get()).seconds;
+    seconds += std::min(move, sums_.seconds(*at, stop, network_.elementBytes).value_or(move));
     at = &stop;
   }
   return seconds;
@@ -525,8 +527,9 @@ double OwnModel::leastMoveSeconds(int move, int from, int to) const {
   const Ends& ends = ends_[move];
   const int source = ends.sources[from], target = ends.targets[to];
   const Index each = network_.elementBytes;
-  const auto there = parts_[source].receivedFor(parts_[target]),
-             back = dualParts_[target].receivedFor(dualParts_[source]);
+  const bool byPrograms = !rates_.links.levels.empty();
+  const auto there = parts_[source].receivedFor(parts_[target], byPrograms),
+             back = dualParts_[target].receivedFor(dualParts_[source], byPrograms);
   double seconds = leastSecondsOfMove(there, back, each, bestLinks_);
   if (ends.back)
     seconds += leastSecondsOfMove(back, there, each, bestLinks_);

@@ -10,10 +10,11 @@
 //            outputs
 //
 // Elements have the size of the network's data type. Inference has neither adjoints nor gradients
-// nor a state of the optimizer. The prices are those of machine/price.hpp. Those of what flows
-// look at position 0, whose parts are the largest of balanced ones: a lower bound. The closer prices
-// look at a few more, which is nearly always exact, and the exact ones at all. Those of kernels are
-// always exact.
+// nor a state of the optimizer. The prices are those of machine/price.hpp, or for sums over several
+// levels those of the programs that are run (reduction/sum_plan.hpp). Those of what flows look at
+// position 0, whose parts are the largest of balanced ones: a lower bound. The closer prices look at
+// a few more, which is nearly always exact, and the exact ones at all. Those of kernels are always
+// exact.
 //
 // Nothing here knows a type of layers: what a word means for one is found in its table
 // (word_rows.hpp).
@@ -31,6 +32,7 @@
 #include "planner/prices/kernel_cost.hpp"
 #include "planner/prices/volume_bound.hpp"
 #include "planner/prices/word_rows.hpp"
+#include "reduction/sum_plan.hpp"
 
 #include <map>
 #include <optional>
@@ -163,6 +165,7 @@ private:
   std::map<std::tuple<int, bool, int, Shape>, std::vector<int>> layoutsOf_;
   std::vector<Ends> ends_;           // by move
   std::unique_ptr<FlowTable> flows_; // none: each is counted for itself
+  mutable SumPrices sums_;
   mutable Prices prices_, closerPrices_, exactPrices_;
 };
 

@@ -84,7 +84,7 @@ double FirstPart::extentsOf(AxisMask axes) const {
   return extents;
 }
 
-FirstPart::Received FirstPart::receivedFor(const FirstPart& to) const {
+FirstPart::Received FirstPart::receivedFor(const FirstPart& to, bool sumsByPrograms) const {
   const bool isOneGrid = grid_ == to.grid_;
   // A rank that has addends afterwards may get by with zeros, and between grids that begin with
   // different ranks nothing is said.
@@ -99,7 +99,11 @@ FirstPart::Received FirstPart::receivedFor(const FirstPart& to) const {
     received.messages = received.elements > 0 ? std::max(1.0, ownersOf(to) - 1) : 0;
   } else if (isOneGrid) {
     const double addends = extentsOf(summed);
-    received = {(addends - 1) * needed, addends * ownersOf(to) - 1};
+    // The first member of a program, which scatters and gathers or adds in a tree, gets at least this.
+    if (sumsByPrograms && (summed & ~to.broadcast_) == 0)
+      received = {2 * (addends - 1) / addends * needed, 1};
+    else
+      received = {(addends - 1) * needed, addends * ownersOf(to) - 1};
   } else {
     received = {needed, 1};
   }

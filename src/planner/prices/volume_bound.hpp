@@ -26,8 +26,9 @@ public:
     int ranks = 1;
     Index whole = 0; // elements of the collective, as its price counts them
   };
-  // In a conversion to another layout of the same shape.
-  Received receivedFor(const FirstPart& to) const;
+  // In a conversion to another layout of the same shape; where a machine has levels, sums may go by
+  // programs (reduction/sum_plan.hpp).
+  Received receivedFor(const FirstPart& to, bool sumsByPrograms) const;
 
 private:
   Index sharedWith(const FirstPart& to) const;
@@ -47,7 +48,7 @@ private:
 
 // The best of all levels.
 LinkRates bestLinks(const LinkRates& rates);
-// At most the seconds of priceOfMove(), whatever the looks. What is sent is what the adjoint
+// At most the seconds of priceOfMove(), whatever the looks, and of a program. What is sent is what the adjoint
 // receives.
 double leastSecondsOfMove(const FirstPart::Received& received, const FirstPart::Received& sent,
                           Index elementBytes, const LinkRates& best);

@@ -12,8 +12,10 @@ namespace tenon::tools {
 constinit const ProgramOption kMachineOption{
     "machine", TENON_OPTION_STRING, "",
     "machine whose links give times: a100x16, ..., or a JSON file"};
-constinit const ProgramOption kAlgorithmOption{"algorithm", TENON_OPTION_STRING, "ring",
-                                               "AllReduce algorithm: ring or tree"};
+constinit const ProgramOption kAlgorithmOption{
+    "algorithm", TENON_OPTION_STRING, "direct",
+    "how steps communicate: direct (as conversions run them), ring or tree (AllReduce of other "
+    "libraries)"};
 constinit const ProgramOption kBytesOption{"bytes", TENON_OPTION_INT, "0",
                                            "bytes to reduce per device"};
 
@@ -40,15 +42,23 @@ Sizes levelsOf(const Machine& machine, int* nodeLevel) {
   return sizes;
 }
 
+TenonReductionAlgorithm algorithmOf(const std::string& name) {
+  if (name == "direct")
+    return TENON_REDUCTION_DIRECT;
+  if (name == "ring")
+    return TENON_REDUCTION_RING;
+  if (name == "tree")
+    return TENON_REDUCTION_TREE;
+  throw std::runtime_error(fmt::format("-algorithm is {}; it must be direct, ring or tree", name));
+}
+
 PlannedMachine planned(const std::string& name, TenonInt nodes) {
   PlannedMachine made;
   made.name = name;
   made.machine = machineOf(name, nodes);
   made.system = levelsOf(made.machine, nullptr);
   made.algorithm = textOption("algorithm");
-  if (made.algorithm != "ring" && made.algorithm != "tree")
-    throw std::runtime_error(
-        fmt::format("-algorithm is {}; it must be ring or tree", made.algorithm));
+  algorithmOf(made.algorithm);
   made.bytes = intOption("bytes");
   if (made.bytes < 1)
     throw std::runtime_error(
@@ -85,9 +95,8 @@ std::vector<double> PlannedMachine::predict(const ReductionPrograms& programs) c
   // Where nothing has to be reduced there is no program.
   std::vector<double> seconds(count);
   if (count > 0)
-    require(TenonReductionProgramsPredict(
-        programs, machine, algorithm == "ring" ? TENON_REDUCTION_RING : TENON_REDUCTION_TREE,
-        static_cast<double>(bytes), seconds.data()));
+    require(TenonReductionProgramsPredict(programs, machine, algorithmOf(algorithm),
+                                          static_cast<double>(bytes), seconds.data()));
   return seconds;
 }
 

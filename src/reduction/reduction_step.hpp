@@ -29,7 +29,7 @@ Index elementsIn(const ElementRuns& runs);
 struct ReductionPlan {
   Hierarchy hierarchy; // sizes above 1; their product is the size of a reduction group
   Program program;
-  LinkRates rates = {};
+  LinkRates rates = {}; // between members (program_price.hpp)
   // Which of a group's ranks, counted by rising coordinates, each member is; empty if member i is
   // the i-th.
   std::vector<int> order = {};
@@ -48,13 +48,6 @@ struct ReductionStep {
 // program must reduce.
 std::vector<ReductionStep> reductionSteps(const Program& program, const Hierarchy& hierarchy,
                                           Index elements, Index mostBytes, const LinkRates& rates);
-
-// The price in seconds. A step costs the first member of its first group, where a root sends or
-// receives most,
-//     latency + messages overhead + bytes / bandwidth + (packed + added) / copyBandwidth,
-// messages and bytes being the larger of what it sends and what it receives.
-double priceOfSteps(const std::vector<ReductionStep>& steps, Index elementBytes,
-                    const LinkRates& rates);
 
 // At least the elements of the largest local array; the same on all ranks.
 Index mostElements(const Layout& layout);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Finds the groups of a sum on the levels of a machine. Everything follows from the grid and the
 // levels, which ranks share, so that they number the members alike.
-#include "programs/reduction_groups.hpp"
+#include "reduction/reduction_groups.hpp"
 
-#include "comm/partition.hpp"
+#include "machine/line.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -89,8 +89,11 @@ void checkRanks(const Grid& grid, const Hierarchy& machine) {
 
 std::vector<int> reductionGroupOf(const Grid& grid, const std::vector<int>& axes, int rank,
                                   const std::vector<int>& order) {
-  const std::vector<int> line = ranksOfLine(grid, axes, rank);
-  if (order.empty() || line.empty())
+  const int position = grid.position(rank);
+  if (position < 0)
+    return {};
+  std::vector<int> line = lineOf(grid, axes, position);
+  if (order.empty())
     return line;
   std::vector<int> members;
   for (int place : order)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where reduction groups stand in a machine of levels.
-#include "programs/reduction_groups.hpp"
+#include "reduction/reduction_groups.hpp"
 
 #include "sys/expect_error.hpp"
 

@@ -2,12 +2,12 @@
 // Follows what each member holds through the steps of a program, and makes each step a schedule. A
 // member holds its elements without gaps, so that an element has two numbers, one in the whole and
 // one in a member's array: schedules are made by counting both.
-#include "programs/reduction_step.hpp"
+#include "reduction/reduction_step.hpp"
 
 #include "geometry/cuts.hpp"
+#include "reduction/program_price.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace tenon {
 
@@ -52,18 +52,6 @@ std::vector<ElementRuns> shared(const DeviceGroups& groups, std::vector<ElementR
       held[group[i]] = shareOf(whole, {cuts[i], cuts[i + 1]});
   }
   return held;
-}
-
-// Whether n members sum t bytes faster when each first sums its share: a member then sends and
-// receives 2 (n-1)/n t in two rounds, and adds t, instead of (n-1) t in one and n t. Two members
-// send t either way, so that they gain nothing by a second round.
-bool isCheaperInTwo(int members, double bytes, const LinkRates& rates) {
-  const double n = members;
-  const double round = rates.latency + (n - 1) * rates.overhead;
-  const double one = round + (n - 1) * bytes / rates.bandwidth + n * bytes / rates.copyBandwidth;
-  const double two =
-      2 * round + 2 * (n - 1) / n * bytes / rates.bandwidth + 2 * bytes / rates.copyBandwidth;
-  return members > 2 && two < one;
 }
 
 // Blocks that continue each other on both sides become one, so that kernels and messages see long
@@ -150,7 +138,7 @@ std::vector<ReductionStep> reductionSteps(const Program& program, const Hierarch
                        elementsOf(next, cuts)};
     held = std::move(next);
     if (kind != CollectiveKind::AllReduce ||
-        !isCheaperInTwo(static_cast<int>(first.size()), bytes, rates)) {
+        !isCheaperInTwo(MemberGroup::of(hierarchy, program[i]), bytes, rates)) {
       steps.push_back(std::move(step));
       continue;
     }
@@ -162,24 +150,6 @@ std::vector<ReductionStep> reductionSteps(const Program& program, const Hierarch
     steps.push_back(std::move(step));
   }
   return steps;
-}
-
-double priceOfSteps(const std::vector<ReductionStep>& steps, Index elementBytes,
-                    const LinkRates& rates) {
-  double seconds = 0;
-  for (const ReductionStep& step : steps) {
-    const int member = step.groups.front().front();
-    std::vector<int> ranks(step.before.size());
-    std::iota(ranks.begin(), ranks.end(), 0);
-    const Schedule schedule = reductionSchedule(step, member, ranks);
-    const Traffic out = sentTraffic(schedule, member), in = receivedTraffic(schedule, member);
-    const Index added = in.elements + schedule.targetExtent[0];
-    seconds +=
-        rates.latency + static_cast<double>(std::max(out.messages, in.messages)) * rates.overhead +
-        static_cast<double>(std::max(out.elements, in.elements) * elementBytes) / rates.bandwidth +
-        static_cast<double>((out.elements + added) * elementBytes) / rates.copyBandwidth;
-  }
-  return seconds;
 }
 
 Index mostElements(const Layout& layout) {

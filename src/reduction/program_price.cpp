@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Prices programs in closed form, so that no price grows with the number of members. The members of
+// a group are equally far apart, which makes the number of peers on each level a quotient.
+#include "reduction/program_price.hpp"
+
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+Index productOf(const Hierarchy& hierarchy, int first, int last) {
+  return std::accumulate(hierarchy.begin() + first, hierarchy.begin() + last, Index(1),
+                         std::multiplies<>());
+}
+
+bool isShared(CollectiveKind kind) {
+  return kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllGather;
+}
+
+} // namespace
+
+MemberGroup MemberGroup::of(const Hierarchy& hierarchy, const Instruction& instruction) {
+  const int levels = static_cast<int>(hierarchy.size());
+  const bool inside = instruction.form == GroupForm::InsideGroup;
+  const int first = inside ? instruction.slice : instruction.ancestor;
+  const int last = inside ? levels : instruction.slice;
+  if (first < 0 || first > last || last > levels)
+    throw Error(TENON_ERR_ARG, fmt::format("{} names a level that the hierarchy [{}] has not",
+                                           instruction.describe(), fmt::join(hierarchy, ",")));
+  return {productOf(hierarchy, first, last), productOf(hierarchy, last, levels)};
+}
+
+LinkRates ratesOfMembers(const LinkRates& rates, const std::vector<int>& ranks) {
+  LinkRates own = rates;
+  own.levels.clear();
+  for (LevelRates level : rates.levels) {
+    const Index unit = level.ranks;
+    level.ranks =
+        std::ranges::count_if(ranks, [&](int rank) { return rank / unit == ranks.front() / unit; });
+    // The outermost level that two members cross decides, so that one whose units are those of the
+    // level around it is never reached.
+    const Index around =
+        own.levels.empty() ? static_cast<Index>(ranks.size()) : own.levels.back().ranks;
+    if (level.ranks < around)
+      own.levels.push_back(level);
+  }
+  return own;
+}
+
+double priceOfStep(CollectiveKind kind, MemberGroup group, double bytes, const LinkRates& rates) {
+  const double each = isShared(kind) ? bytes / static_cast<double>(group.members) : bytes;
+  double latency = 0, transfer = 0;
+  Index within = group.members;
+  const auto cross = [&](Index peers, double levelLatency, double bandwidth) {
+    if (peers == 0)
+      return;
+    latency = std::max(latency, levelLatency);
+    transfer += static_cast<double>(peers) * each / bandwidth;
+  };
+  for (const LevelRates& level : rates.levels) {
+    const Index inUnit =
+        std::clamp((level.ranks + group.stride - 1) / group.stride, Index(1), within);
+    cross(within - inUnit, level.latency, level.bandwidth);
+    within = inUnit;
+  }
+  cross(within - 1, rates.latency, rates.bandwidth);
+  const double moved = static_cast<double>(group.members - 1) * each;
+  const double packed = kind == CollectiveKind::Reduce ? 0 : moved;
+  const double written = (kind == CollectiveKind::Broadcast ? 0 : moved) + each;
+  return latency + static_cast<double>(group.members - 1) * rates.overhead + transfer +
+         (packed + written) / rates.copyBandwidth;
+}
+
+namespace {
+
+double priceInTwo(MemberGroup group, double bytes, const LinkRates& rates) {
+  return priceOfStep(CollectiveKind::ReduceScatter, group, bytes, rates) +
+         priceOfStep(CollectiveKind::AllGather, group, bytes, rates);
+}
+
+} // namespace
+
+bool isCheaperInTwo(MemberGroup group, double bytes, const LinkRates& rates) {
+  return group.members > 2 && priceInTwo(group, bytes, rates) <
+                                  priceOfStep(CollectiveKind::AllReduce, group, bytes, rates);
+}
+
+std::vector<double> pricesOfSteps(const Program& program, const Hierarchy& hierarchy, double bytes,
+                                  const LinkRates& rates) {
+  std::vector<double> seconds;
+  for (const Instruction& instruction : program) {
+    const MemberGroup group = MemberGroup::of(hierarchy, instruction);
+    const double members = static_cast<double>(group.members);
+    const CollectiveKind kind = instruction.collective;
+    if (kind == CollectiveKind::AllGather)
+      bytes *= members;
+    const bool inTwo = kind == CollectiveKind::AllReduce && isCheaperInTwo(group, bytes, rates);
+    seconds.push_back(inTwo ? priceInTwo(group, bytes, rates)
+                            : priceOfStep(kind, group, bytes, rates));
+    if (kind == CollectiveKind::ReduceScatter)
+      bytes /= members;
+  }
+  return seconds;
+}
+
+double priceOfProgram(const Program& program, const Hierarchy& hierarchy, double bytes,
+                      const LinkRates& rates) {
+  const std::vector<double> steps = pricesOfSteps(program, hierarchy, bytes, rates);
+  return std::accumulate(steps.begin(), steps.end(), 0.0);
+}
+
+} // namespace tenon

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Joins the levels of a sum with the search for its program. A planner asks for many sums of few
+// kinds, so levels are found once for each grid and axes, and prices once for each size.
+#include "reduction/sum_plan.hpp"
+
+#include "geometry/axis_change.hpp"
+#include "reduction/reduction_groups.hpp"
+#include "sys/errors/error.hpp"
+
+namespace tenon {
+
+LinkRates withAssumedNodes(LinkRates rates, const Hierarchy& levels) {
+  Index ranks = deviceCount(levels);
+  bool isNode = true;
+  for (std::size_t level = 0; level + 1 < levels.size(); ++level) {
+    ranks /= levels[level];
+    const double each = isNode ? rates.bandwidth / static_cast<double>(ranks) : rates.bandwidth;
+    if (levels[level] > 1)
+      rates.levels.push_back({ranks, rates.latency, each});
+    isNode = isNode && levels[level] == 1;
+  }
+  return rates;
+}
+
+ReductionPlan levelsOfSum(const Grid& grid, const std::vector<int>& axes, const Hierarchy& machine,
+                          const LinkRates& rates) {
+  ReductionPlan plan;
+  plan.hierarchy = reductionHierarchy(grid, axes, machine);
+  plan.order = memberOrder(grid, axes, machine);
+  plan.rates = ratesOfMembers(rates, reductionGroupOf(grid, axes, grid.rank(0), plan.order));
+  return plan;
+}
+
+std::optional<SumPlan> cheapestPlan(ReductionPlan levels, double bytes) {
+  if (levels.rates.levels.empty())
+    return std::nullopt;
+  CheapestSum best = cheapestSum(levels.hierarchy, bytes, levels.rates);
+  levels.hierarchy = std::move(best.hierarchy);
+  levels.program = std::move(best.program);
+  return SumPlan{std::move(levels), best.seconds};
+}
+
+SumPrices::SumPrices(LinkRates rates, int ranks)
+    : rates_(std::move(rates)), machine_(levelsOf(rates_, ranks)) {}
+
+std::optional<double> SumPrices::seconds(const Layout& from, const Layout& to, Index elementBytes) {
+  if (rates_.levels.empty())
+    return std::nullopt;
+  const std::vector<int> axes = summedAxes(from, to);
+  if (axes.empty())
+    return std::nullopt;
+  const std::optional<ReductionPlan>& levels = levelsFor(from.gridPtr(), axes);
+  if (!levels)
+    return std::nullopt;
+  const Index bytes = mostElements(from) * elementBytes;
+  const auto [at, isNew] = seconds_.try_emplace({&*levels, bytes});
+  if (isNew)
+    if (const auto plan = cheapestPlan(*levels, static_cast<double>(bytes)))
+      at->second = plan->seconds;
+  return at->second;
+}
+
+const std::optional<ReductionPlan>& SumPrices::levelsFor(const GridPtr& grid,
+                                                         const std::vector<int>& axes) {
+  const auto [at, isNew] = levels_.try_emplace({grid.get(), axes});
+  if (!isNew)
+    return at->second;
+  grids_.push_back(grid);
+  try {
+    at->second = levelsOfSum(*grid, axes, machine_, rates_);
+  } catch (const Error&) {
+    // Such a sum goes by its route, as it does where it is run.
+  }
+  return at->second;
+}
+
+} // namespace tenon

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What leaves the nodes of a machine in sums, halos and repartitions, counted without MPI and
+// without a cluster: the machine is a description of nodes of ranks, rank r being its device r. Each
+// conversion is counted as its route runs it and, if it sums over nodes, as the program that is
+// chosen for it. The bytes are multiples of S, the size of the whole tensor.
+//
+//   tests/bench/between_nodes
+#include "geometry/axis_change.hpp"
+#include "geometry/layout_draft.hpp"
+#include "geometry/traffic.hpp"
+#include "machine/line.hpp"
+#include "machine/route.hpp"
+#include "reduction/reduction_groups.hpp"
+#include "reduction/sum_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+namespace tenon::bench {
+namespace {
+
+constexpr Index kElementBytes = 4;
+
+struct Nodes {
+  int count, ranks;           // ranks of each
+  std::optional<double> most; // of a large sum, out of a node
+  int size() const { return count * ranks; }
+  LinkRates rates() const { return withAssumedNodes({}, {count, ranks}); }
+};
+
+// What all ranks send to each other, in messages and elements.
+class Counted {
+public:
+  explicit Counted(const Nodes& nodes)
+      : nodes_(nodes), elements_(nodes.count), messages_(nodes.size()) {}
+
+  void send(int from, int to, Index elements) {
+    if (from == to || elements == 0)
+      return;
+    ++messages_[from];
+    if (from / nodes_.ranks != to / nodes_.ranks)
+      elements_[from / nodes_.ranks] += elements;
+  }
+  void add(int rank, const LevelFlow& flow) {
+    for (const Traffic& traffic : flow.others)
+      messages_[rank] += traffic.messages;
+    elements_[rank / nodes_.ranks] += flow.others.front().elements;
+  }
+
+  Index mostElements() const { return std::ranges::max(elements_); }
+  Index mostMessages() const { return std::ranges::max(messages_); }
+
+private:
+  const Nodes& nodes_;
+  std::vector<Index> elements_; // out of each node
+  std::vector<Index> messages_; // of each rank
+};
+
+// A collective step gives MPI the pieces of all ranks of a line. What MPI makes of them is its own
+// matter, so they are counted as sent from rank to rank; along a tree, and in a broadcast, from
+// parent to child of the binomial tree.
+void countCollective(Counted& counted, const RouteStep& step) {
+  const Grid& grid = step.from.grid();
+  for (int rank : grid.ranks()) {
+    const CollectivePieces pieces = collectivePieces(step, rank);
+    if (!pieces.takesPart)
+      continue;
+    const std::vector<int> line = lineOf(grid, step.axes, grid.position(rank));
+    const int me = pieces.coordinate, ranks = static_cast<int>(line.size());
+    const CollectiveKind kind = *step.collective;
+    const bool gathers =
+        kind == CollectiveKind::AllGather || (kind == CollectiveKind::AllReduce && !step.tree);
+    const bool scatters = kind == CollectiveKind::ReduceScatter ||
+                          (kind == CollectiveKind::AllReduce && !step.tree) ||
+                          (kind == CollectiveKind::Reduce && !step.tree);
+    for (int other = 0; other < ranks; ++other) {
+      if (scatters && other != me)
+        counted.send(rank, line[other], pieces.piece(other));
+      if (gathers && other != me)
+        counted.send(rank, line[other], pieces.piece(me));
+    }
+    if (kind == CollectiveKind::Reduce && !step.tree && me != 0)
+      counted.send(rank, line[0], pieces.piece(me));
+    const bool down =
+        kind == CollectiveKind::Broadcast || (kind == CollectiveKind::AllReduce && step.tree);
+    const int lowest = me == 0 ? static_cast<int>(std::bit_ceil(unsigned(ranks))) : me & -me;
+    if (step.tree && me != 0)
+      counted.send(rank, line[me - lowest], pieces.elements);
+    for (int bit = 1; down && bit < lowest; bit *= 2)
+      if (me + bit < ranks)
+        counted.send(rank, line[me + bit], pieces.elements);
+  }
+}
+
+Counted countRoute(const Nodes& nodes, const Route& route) {
+  Counted counted(nodes);
+  for (const RouteStep& step : route)
+    if (step.collective)
+      countCollective(counted, step);
+    else
+      for (int rank : step.from.grid().ranks())
+        counted.add(rank, countFlow(step.from, step.to, rank, Role::Source, {nodes.ranks}));
+  return counted;
+}
+
+Counted countProgram(const Nodes& nodes, const Layout& from, const std::vector<int>& axes,
+                     const ReductionPlan& plan) {
+  Counted counted(nodes);
+  const Index most = mostElements(from) * kElementBytes;
+  for (const std::vector<int>& group : reductionGroupsOf(from.grid(), axes, plan.order)) {
+    const Index own = elements(from.boxOfRank(group.front()));
+    for (const ReductionStep& step :
+         reductionSteps(plan.program, plan.hierarchy, own, most, plan.rates))
+      for (std::size_t member = 0; member < group.size(); ++member)
+        for (const Transfer& t : reductionSchedule(step, static_cast<int>(member), group).sends)
+          counted.send(group[member], t.peer, t.elements);
+  }
+  return counted;
+}
+
+std::optional<SumPlan> programOf(const Nodes& nodes, const Layout& from, const Layout& to) {
+  const std::vector<int> axes = summedAxes(from, to);
+  if (axes.empty())
+    return std::nullopt;
+  const LinkRates rates = nodes.rates();
+  return cheapestPlan(levelsOfSum(from.grid(), axes, levelsOf(rates, nodes.size()), rates),
+                      static_cast<double>(mostElements(from) * kElementBytes));
+}
+
+void print(const std::string& move, const std::string& way, const Counted& counted, Index whole,
+           std::optional<double> target) {
+  const double share = static_cast<double>(counted.mostElements()) / static_cast<double>(whole);
+  fmt::print("  {:<24} {:>9.3f} S {:>6} messages  {}{}\n", move, share, counted.mostMessages(), way,
+             target ? fmt::format("  <= {} S {}", *target, share <= *target ? "met" : "not met")
+                    : "");
+}
+
+void measure(const Nodes& nodes, const std::string& name, const Layout& from, const Layout& to) {
+  const Index whole = elements(from.shape());
+  const Route route = findRoute(from, to, kElementBytes, {});
+  std::string steps;
+  for (const RouteStep& step : route)
+    steps += (steps.empty() ? "route: " : ", ") + std::string(step.name());
+  print(name, steps, countRoute(nodes, route), whole, {});
+  if (const auto sum = programOf(nodes, from, to))
+    print(name, describe(sum->plan.program),
+          countProgram(nodes, from, summedAxes(from, to), sum->plan), whole,
+          whole > 1 << 16 ? nodes.most : std::nullopt);
+}
+
+Layout on(const GridPtr& grid, const Shape& shape, const std::string& properties) {
+  return Layout({.shape = shape, .grid = grid, .properties = parseProperties(properties)});
+}
+
+void measure(const Nodes& nodes) {
+  fmt::print("{} ranks on {} nodes of {}: most out of a node, most messages of a rank\n",
+             nodes.size(), nodes.count, nodes.ranks);
+  const GridPtr line = Grid::make({nodes.size()});
+  for (const Index length : {Index(1) << 24, Index(1) << 10}) {
+    const auto sum = [&](const char* from, const char* to) {
+      measure(nodes, fmt::format("{} -> {}, {} cells", from, to, length), on(line, {length}, from),
+              on(line, {length}, to));
+    };
+    sum("P", "B");
+    sum("P", "S0");
+    sum("S0", "B");
+    sum("R", "B");
+    sum("P", "R");
+  }
+  const GridPtr two = Grid::make({2, nodes.size() / 2});
+  measure(nodes, "P,S0 -> B,S0", on(two, {1 << 20}, "P,S0"), on(two, {1 << 20}, "B,S0"));
+  measure(nodes, "S0,P -> S0,B", on(two, {1 << 20}, "S0,P"), on(two, {1 << 20}, "S0,B"));
+  const Layout slabs = on(line, {1024, 1024}, "S0");
+  LayoutDraft halo(slabs);
+  halo.setHaloWidths(0, 1, 1, Boundary::Zero, Boundary::Zero);
+  measure(nodes, "halo of slabs", slabs, halo.build());
+  measure(nodes, "S0 -> S1", slabs, on(line, {1024, 1024}, "S1"));
+}
+
+} // namespace
+} // namespace tenon::bench
+
+int main() {
+  using tenon::bench::Nodes;
+  for (const Nodes& nodes : {Nodes{4, 8, 1.55}, Nodes{8, 8, 1.8}, Nodes{2, 8, 1.05},
+                             Nodes{64, 1, {}}, Nodes{128, 8, {}}})
+    tenon::bench::measure(nodes);
+}

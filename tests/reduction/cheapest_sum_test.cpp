@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The cheapest sums and their prices, beside what all schedules of all members move.
+#include "reduction/cheapest_sum.hpp"
+
+#include "reduction/execution.hpp"
+#include "reduction/reduction_groups.hpp"
+#include "reduction/reduction_step.hpp"
+#include "reduction/synthesis.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+namespace tenon {
+namespace {
+
+// The price of what the dearest member of each step does, counted from the schedules of all.
+double countedPrice(const ReductionPlan& plan, Index elements, Index elementBytes) {
+  std::vector<int> ranks(deviceCount(plan.hierarchy));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  const LinkRates& rates = plan.rates;
+  const std::size_t levels = rates.levels.size();
+  double seconds = 0;
+  for (const ReductionStep& step : reductionSteps(plan.program, plan.hierarchy, elements,
+                                                  elements * elementBytes, plan.rates)) {
+    double dearest = 0;
+    for (int member : ranks) {
+      const Schedule schedule = reductionSchedule(step, member, ranks);
+      std::vector<double> out(levels + 1), in(levels + 1);
+      double sends = 0, receives = 0, packed = 0, written = 0, latency = 0, transfer = 0;
+      for (const Transfer& t : schedule.sends)
+        if (t.peer != member) {
+          ++sends;
+          packed += double(t.elements);
+          out[rates.levelBetween(member, t.peer)] += double(t.elements);
+        }
+      for (const Transfer& t : schedule.receives) {
+        written += double(t.elements);
+        if (t.peer != member) {
+          ++receives;
+          in[rates.levelBetween(member, t.peer)] += double(t.elements);
+        }
+      }
+      for (std::size_t level = 0; level <= levels; ++level)
+        if (const double most = std::max(out[level], in[level]); most > 0) {
+          const LinkRates links = rates.onLevel(level);
+          latency = std::max(latency, links.latency);
+          transfer += most * double(elementBytes) / links.bandwidth;
+        }
+      dearest =
+          std::max(dearest, latency + std::max(sends, receives) * rates.overhead + transfer +
+                                (packed + written) * double(elementBytes) / rates.copyBandwidth);
+    }
+    seconds += dearest;
+  }
+  return seconds;
+}
+
+struct DrawnSum {
+  Hierarchy hierarchy;
+  LinkRates rates;
+  Index elements;
+};
+
+// A machine of one to three levels, each slower than those inside it.
+DrawnSum drawnSum(std::mt19937& random) {
+  const auto draw = [&](int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(random);
+  };
+  const auto power = [&](double low, double high) {
+    return std::pow(10, std::uniform_real_distribution<double>(low, high)(random));
+  };
+  DrawnSum sum;
+  const int levels = draw(1, 3);
+  for (int level = 0; level < levels; ++level)
+    sum.hierarchy.push_back(draw(2, levels == 3 ? 4 : 6));
+  sum.rates = {power(-7, -5), power(-7, -6), power(9, 10.5), power(9.5, 10.5)};
+  Index unit = 1;
+  double latency = sum.rates.latency, bandwidth = sum.rates.bandwidth;
+  for (int level = levels - 1; level > 0; --level) {
+    unit *= sum.hierarchy[level];
+    latency *= power(0, 1);
+    bandwidth *= power(-1.5, 0);
+    sum.rates.levels.insert(sum.rates.levels.begin(), {unit, latency, bandwidth});
+  }
+  // Each member has the same share, so that the price is exact.
+  sum.elements = deviceCount(sum.hierarchy) * Index(std::lround(power(0, 5)));
+  return sum;
+}
+
+TEST(CheapestSum, IsPricedAsWhatItsSchedulesMove) {
+  std::mt19937 random(38);
+  for (int i = 0; i < 2000; ++i) {
+    const DrawnSum sum = drawnSum(random);
+    const CheapestSum best = cheapestSum(sum.hierarchy, 8.0 * double(sum.elements), sum.rates);
+    checkReduces(best.program, int(best.hierarchy.size()));
+    ASSERT_EQ(deviceCount(best.hierarchy), deviceCount(sum.hierarchy));
+    ASSERT_NEAR(best.seconds,
+                priceOfProgram(best.program, best.hierarchy, 8.0 * double(sum.elements), sum.rates),
+                1e-9 * best.seconds);
+    const double counted = countedPrice({best.hierarchy, best.program, sum.rates}, sum.elements, 8);
+    ASSERT_NEAR(best.seconds, counted, 1e-9 * counted) << i << ": " << describe(best.program);
+  }
+}
+
+// Programs by all of the language, roots included.
+TEST(ProgramPrice, IsWhatSchedulesMove) {
+  std::mt19937 random(4);
+  for (int i = 0; i < 300; ++i) {
+    const DrawnSum sum = drawnSum(random);
+    const auto set = reductionPrograms(int(sum.hierarchy.size()), 4);
+    const Program program =
+        set->program(std::uniform_int_distribution<Index>(0, set->count() - 1)(random));
+    const double counted = countedPrice({sum.hierarchy, program, sum.rates}, sum.elements, 8);
+    ASSERT_NEAR(priceOfProgram(program, sum.hierarchy, 8.0 * double(sum.elements), sum.rates),
+                counted, 1e-9 * counted)
+        << describe(program);
+  }
+}
+
+// No program of the language without roots is cheaper, though it may go outwards and inwards.
+TEST(CheapestSum, IsTheLeastOfAllPrograms) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 300; ++i) {
+    const DrawnSum sum = drawnSum(random);
+    const double bytes = 8.0 * double(sum.elements);
+    const double best = cheapestSum(sum.hierarchy, bytes, sum.rates).seconds;
+    const auto set = reductionPrograms(int(sum.hierarchy.size()), 5);
+    for (Index p = 0; p < set->count(); ++p) {
+      const Program program = set->program(p);
+      const bool hasRoots = std::ranges::any_of(program, [](const Instruction& step) {
+        return step.form == GroupForm::Master || step.collective == CollectiveKind::Reduce;
+      });
+      if (hasRoots)
+        continue;
+      ASSERT_LE(best, (1 + 1e-9) * priceOfProgram(program, sum.hierarchy, bytes, sum.rates))
+          << describe(program);
+    }
+  }
+}
+
+constexpr LinkRates kNode{.latency = 1e-6, .overhead = 3e-7, .bandwidth = 5e9};
+
+LinkRates nodesOf(Index ranks) {
+  LinkRates rates = kNode;
+  rates.levels = {{ranks, 2e-6, 5e9 / double(ranks)}};
+  return rates;
+}
+
+// What leaves each node with a large sum, by the schedules, in multiples of the array.
+TEST(CheapestSum, LeavesANodeAboutOnceEachWay) {
+  for (const auto& [nodes, most] : {std::pair(2, 1.05), {4, 1.55}, {8, 1.8}}) {
+    const int ranks = 8 * nodes;
+    const Index elements = 1 << 20;
+    const LinkRates rates = nodesOf(8);
+    const CheapestSum best = cheapestSum({nodes, 8}, 8.0 * elements, rates);
+    std::vector<int> members(ranks);
+    std::iota(members.begin(), members.end(), 0);
+    std::vector<Index> left(nodes);
+    for (const ReductionStep& step :
+         reductionSteps(best.program, best.hierarchy, elements, 8 * elements, rates))
+      for (const int member : members)
+        for (const Transfer& t : reductionSchedule(step, member, members).sends)
+          left[member / 8] += t.peer / 8 != member / 8 ? t.elements : 0;
+    for (const Index one : left)
+      EXPECT_LE(double(one), most * double(elements)) << describe(best.program);
+  }
+}
+
+// Of the order of the ranks of a node and the logarithm of the nodes; and no more than 8 blocks.
+TEST(CheapestSum, OfShortArraysHasFewMessages) {
+  const CheapestSum nodes = cheapestSum({64, 8}, 8, nodesOf(8));
+  Index messages = 0;
+  for (const Index size : nodes.hierarchy)
+    messages += size - 1;
+  EXPECT_LE(messages, 8 + 3 * 6) << describe(nodes.program);
+  const CheapestSum many = cheapestSum({1024}, 8, nodesOf(1));
+  EXPECT_LE(many.hierarchy.size(), 8u);
+  EXPECT_EQ(deviceCount(many.hierarchy), 1024);
+}
+
+TEST(CheapestSum, OfOneMemberIsNothing) {
+  EXPECT_TRUE(cheapestSum({}, 8, kNode).program.empty());
+  EXPECT_EQ(cheapestSum({}, 8, kNode).seconds, 0);
+}
+
+TEST(RatesOfMembers, CountMembersInUnits) {
+  LinkRates rates = kNode;
+  rates.levels = {{16, 3e-6, 1e8}, {4, 2e-6, 1e9}};
+  EXPECT_EQ(levelsOf(rates, 32), (Hierarchy{2, 4, 4}));
+  // Two of each group of four, in both units of 16.
+  const LinkRates some = ratesOfMembers(rates, {0, 1, 4, 5, 16, 17, 20, 21});
+  EXPECT_EQ(some.levels, (std::vector<LevelRates>{{4, 3e-6, 1e8}, {2, 2e-6, 1e9}}));
+  EXPECT_TRUE(ratesOfMembers(rates, {4, 5, 6, 7}).levels.empty());
+  const LinkRates far = ratesOfMembers(rates, {0, 16});
+  EXPECT_EQ(far.levels, (std::vector<LevelRates>{{1, 3e-6, 1e8}}));
+}
+
+} // namespace
+} // namespace tenon
