@@ -10,6 +10,24 @@
 
 namespace tenon {
 
+namespace {
+
+// Whether some element of a dimension is in the box of no part.
+bool leavesGaps(const Layout& layout, int dim) {
+  std::vector<Interval> boxes;
+  for (int part = 0; part < layout.parts(dim); ++part)
+    if (const Interval box = layout.box(dim, part); !box.empty())
+      boxes.push_back(box);
+  std::ranges::sort(boxes, {}, &Interval::begin);
+  Index covered = 0;
+  for (const Interval& box : boxes)
+    if (box.begin <= covered)
+      covered = std::max(covered, box.end);
+  return covered < layout.shape()[dim];
+}
+
+} // namespace
+
 FirstPart::FirstPart(const Layout& layout)
     : grid_(&layout.grid()), rank_(layout.grid().rank(0)), dims_(layout.rank()),
       most_(layout.mostOwnedElements()), hasHalos_(layout.hasHalos()) {
@@ -18,9 +36,10 @@ FirstPart::FirstPart(const Layout& layout)
     held_ *= boxes_[d].size();
     Index largest = 1;
     for (int part = 0; part < layout.parts(d); ++part)
-      largest = std::max(largest, layout.owned(d, part).size());
+      largest = std::max({largest, layout.owned(d, part).size(), layout.box(d, part).size()});
     perRow_[d] = 1 / static_cast<double>(largest);
     hasAddendHalos_ |= layout.halo(d) && layout.halo(d)->addends;
+    hasGaps_ |= layout.halo(d) && leavesGaps(layout, d);
   }
   for (int axis = 0; axis < std::min(layout.grid().axes(), kMostMaskedAxes); ++axis)
     if (!layout.grid().isTrivial(axis)) {
@@ -86,9 +105,9 @@ double FirstPart::extentsOf(AxisMask axes) const {
 
 FirstPart::Received FirstPart::receivedFor(const FirstPart& to, bool sumsByPrograms) const {
   const bool isOneGrid = grid_ == to.grid_;
-  // A rank that has addends afterwards may get by with zeros, and between grids that begin with
-  // different ranks nothing is said.
-  if (rank_ != to.rank_ || to.hasAddendHalos_ ||
+  // A rank that has addends afterwards may get by with zeros, as where nobody has any; and between
+  // grids that begin with different ranks nothing is said.
+  if (rank_ != to.rank_ || to.hasAddendHalos_ || (hasAddendHalos_ && hasGaps_) ||
       (isOneGrid ? (to.partial_ & ~partial_) != 0 : to.partial_ != 0))
     return {};
   const auto needed = static_cast<double>(to.held_);

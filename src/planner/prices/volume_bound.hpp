@@ -44,6 +44,7 @@ private:
   AxisMask broadcast_ = 0, partial_ = 0;
   Index held_ = 1, most_ = 0; // by this rank; owned by any
   bool hasHalos_ = false, hasAddendHalos_ = false;
+  bool hasGaps_ = false; // elements that no part has a box of, as where windows stride over them
 };
 
 // The best of all levels.
