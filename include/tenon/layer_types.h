@@ -36,6 +36,12 @@
  *  TenonLayerApplyAdjoint(). "on" is TENON_ERR_SUPPORT in TenonLayerSetUp() if the input needs more
  *  than a halo exchange, or if a side has the boundary mode values.
  *
+ *  output_cuts (text, "follow", of pooling, pad and both convolutions) says how the output is cut
+ *  in a dimension of space that is split: "follow" gives each process the outputs whose windows
+ *  have their centres in its part of the input, so that little travels; "balanced" gives all
+ *  processes the same number of outputs, up to one, where windows without padding or with a stride
+ *  would leave some fewer. Plans choose between them where it is not set (tenon/plan.h).
+ *
  *  Functions of each element are types too:
  *
  *  | function  | value                                                                       |

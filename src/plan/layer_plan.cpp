@@ -215,12 +215,19 @@ const PlannedLayer* LayerPlan::plannedAt(const std::string& path) const {
   return nullptr;
 }
 
-// What a plan is made for. Signatures are no part of the network here, since a plan sets them.
+// What a plan is made for. Signatures are no part of the network here, since a plan sets them, nor
+// are the cuts of outputs that it has set.
 PlanSubject LayerPlan::subject() const {
   LayerDescription network = describeUnfolded(unfolded(*network_));
   for (LayerDescription::Node& node : network.nodes)
     std::erase_if(node.layer.settings,
                   [](const auto& entry) { return entry.first == "signature"; });
+  for (const PlannedLayer& planned : wasSearched() ? found().layers : std::vector<PlannedLayer>())
+    if (planned.isBalanced)
+      for (LayerDescription::Node& node : network.nodes)
+        if (node.layer.name == planned.name)
+          std::erase_if(node.layer.settings,
+                        [](const auto& entry) { return entry.first == "output_cuts"; });
   const DeclaredNetwork declared = hasPinnedEnds() ? layers() : DeclaredNetwork();
   PlanSubject subject{.network = networkText(network),
                       .dataType = network_->declaration().value<std::string>("data_type"),
@@ -267,6 +274,8 @@ void LayerPlan::giveWords() {
   for (const UnfoldedNode& node : unfolded(*network_))
     if (const PlannedLayer* planned = plannedAt(node.path)) {
       node.layer->set("signature", planned->signature);
+      if (planned->isBalanced)
+        node.layer->set("output_cuts", std::string("balanced"));
       // The signature says how the input is split, and the uses also where: a field's cuts are not
       // balanced.
       node.layer->setUses(planned->uses);

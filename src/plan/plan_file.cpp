@@ -85,17 +85,22 @@ GridPtr gridOfWord(const JsonView& word, const FineGrid& grid, const PlanFrame& 
 void checkForm(const JsonView& view, const PlannedLayer& planned, const DeclaredLayer& layer,
                const FineGrid& grid, const GridPtr& itsGrid) {
   try {
-    const std::string field = fieldIn(planned.letters);
-    const bool isMeant = field.empty()
-                             ? signatureOf(planned.letters, layer, grid) == planned.signature
-                             : fieldWordText(field, planned.signature, *itsGrid) == planned.letters;
+    const std::string field = fieldIn(planned.letters), word = withoutBalanced(planned.letters);
+    const bool isMeant = field.empty() ? signatureOf(word, layer, grid) == planned.signature
+                                       : fieldWordText(field, planned.signature, *itsGrid) == word;
     if (!isMeant)
       view.at("signature")
           .fail(fmt::format(
               "layer {} has the signature \"{}\", which its word '{}' does not mean; {}",
               layer.name, planned.signature, planned.letters, kWriteAnew));
-    const Form form =
-        layer.declaration->form(planned.uses, {.grid = itsGrid, .letters = planned.signature});
+    if (planned.isBalanced && !layer.declaration->settings().has("output_cuts"))
+      view.at("word").fail(fmt::format("layer {} has no output of sliding windows that could be "
+                                       "balanced, as its word '{}' says; {}",
+                                       layer.name, planned.letters, kWriteAnew));
+    Choice choice{.grid = itsGrid, .letters = planned.signature};
+    if (planned.isBalanced)
+      choice.cuts = OutputCuts::Balanced;
+    const Form form = layer.declaration->form(planned.uses, choice);
     for (std::size_t i = 0; i < form.uses.size(); ++i)
       if (const Layout use = form.uses[i].withoutHalos(); !(use == planned.uses[i]))
         view.at("uses").fail(
@@ -116,6 +121,7 @@ PlannedLayer layerFrom(const JsonView& view, const DeclaredLayer& declared, cons
   PlannedLayer layer{.name = view.at("name").name(),
                      .letters = view.at("word").text(),
                      .signature = view.at("signature").text(),
+                     .isBalanced = view.at("word").text().ends_with(kBalancedEnd),
                      .parts = {.batch = view.at("batch").integer(1),
                                .channels = view.at("channels").integer(1),
                                .space = view.at("space").integer(1),

@@ -311,6 +311,23 @@ inline std::vector<LayerCase> layerCases() {
       {"skip", {3, 2, 8, 8}, skipNet},
       {"shell", {4, 6}, shell},
   };
+  // Windows that would leave parts unequal, or empty ones.
+  const auto addBalanced = [&](LayerCase one) {
+    one.name += "_balanced";
+    one.make = [make = one.make](CommPtr comm) {
+      const auto layer = make(comm);
+      layer->setText("output_cuts", "balanced");
+      return layer;
+    };
+    cases.push_back(std::move(one));
+  };
+  for (const char* name :
+       {"conv_stride_dilation", "conv_wide", "conv_1d", "conv_periodic", "avgpool", "maxpool_ceil"})
+    addBalanced(*std::ranges::find(cases, name, &LayerCase::name));
+  for (LayerCase& one : exampleCases("transposedconv", 3)) {
+    one.name = "transposedconv_" + std::to_string(cases.size());
+    addBalanced(std::move(one));
+  }
   for (const std::string& type : typesWithExamples()) {
     const std::vector<LayerCase> examples = exampleCases(type, 10);
     if (!examples.empty() && !makeDeclaration(type)->isRandom())

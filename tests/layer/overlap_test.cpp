@@ -86,7 +86,8 @@ TEST(Overlap, PiecesPartitionTheOutputs) {
     const Layout plain = drawn.withoutHalos();
     const Shape outShape = windowOutputShape(windows, plain.shape(), 2, "a convolution");
     const Layout output =
-        windowOutputLayout(windows, plain, outShape, plain.properties(), plain.cuts(1));
+        windowOutputLayout(windows, plain, outShape, plain.properties(), plain.cuts(1),
+                           trial % 2 == 0 ? OutputCuts::Follow : OutputCuts::Balanced);
     const std::vector<FormPiece> pieces = windowPieces(windows, plain, output);
     for (int position = 0; position < plain.grid().size(); ++position)
       ASSERT_NO_FATAL_FAILURE(expectPartition(windows, plain, output, pieces, position));

@@ -43,6 +43,25 @@ protected:
   std::string path_;
 };
 
+// A network that has its plan's cuts is the one that the plan was made for.
+TEST_F(PlanFiles, KeepBalancedOutputs) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "needs two ranks";
+  const Ref<LayerPlan> plan = planAhead(), loaded = planOf(aheadCase(), world());
+  plan->setUp();
+  plan->save(path_);
+  loaded->load(path_);
+  loaded->setUp();
+  EXPECT_TRUE(loaded->layerNamed("first").isBalanced);
+  EXPECT_EQ(loaded->layerNamed("first").letters, plan->layerNamed("first").letters);
+  EXPECT_EQ(loaded->layer().outputLayout(), plan->layer().outputLayout());
+  loaded->save(path_ + "2");
+  EXPECT_EQ(readWholeFile(path_ + "2", "plan"), readWholeFile(path_, "plan"));
+  MPI_Barrier(world()->mpi());
+  if (world()->rank() == 0)
+    std::filesystem::remove(path_ + "2");
+}
+
 TEST_F(PlanFiles, GiveTheSamePlan) {
   for (const NetworkCase& c : networkCases()) {
     const Ref<LayerPlan> plan = planOf(c, world()), loaded = planOf(c, world());

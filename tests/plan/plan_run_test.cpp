@@ -66,6 +66,23 @@ TEST_P(PlannedNetwork, TrainsWithForcedWords) {
   }
 }
 
+// The sets of outputs are 6 and 10 of two processes, and 8 and 8 in balance.
+TEST(LayerPlan, TrainsWithBalancedOutputs) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "needs two ranks";
+  const Ref<LayerPlan> plan = planAhead();
+  ASSERT_NO_FATAL_FAILURE(expectSameLosses(*plan, aheadCase()));
+  EXPECT_TRUE(plan->layerNamed("first").isBalanced);
+  const Layer& network = plan->layer();
+  const bool isWrapped = network.nodes().back().layer->name() == "plan_output";
+  const Layer& first =
+      *(isWrapped ? *network.nodes().front().layer : network).nodes().front().layer;
+  EXPECT_EQ(first.declaration().value<std::string>("output_cuts"), "balanced");
+  const Layout output = first.form({plan->inputLayout()}).output;
+  for (int part = 0; part < output.parts(2); ++part)
+    EXPECT_EQ(output.owned(2, part).size(), 16 / output.parts(2)) << output.describe();
+}
+
 INSTANTIATE_TEST_SUITE_P(Networks, PlannedNetwork, testing::ValuesIn(networkCases()),
                          [](const auto& info) { return info.param.name; });
 

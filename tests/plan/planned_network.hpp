@@ -33,6 +33,20 @@ inline std::vector<NetworkCase> networkCases() {
           {"unet3d", {2, 1, 16, 16, 16}, unet3d}};
 }
 
+// Windows that reach to one side, which take outputs from the first process of a line.
+inline NetworkCase aheadCase() {
+  return {"ahead", {4, 1, 16}, [](const CommPtr& comm) {
+            const Ref<Layer> network = newNetwork(comm, "sequential");
+            add(*network, newConv(comm, 1, 8, std::vector<Window>{{.kernel = 5, .padHigh = 4}}),
+                "first");
+            add(*network, newPointwise(comm, "tanh"), "tanh");
+            add(*network, newConv(comm, 8, 4, std::vector<Window>{{.kernel = 3}}), "second");
+            add(*network, newLayer(comm, "flatten"), "flatten");
+            add(*network, newAffine(comm, 4 * 14, 10), "last");
+            return network;
+          }};
+}
+
 // A solver's blocks of the last two dimensions, wider and wider, on a grid that lists the ranks from the last one
 // on. With an output that is a field too, that may lie alike.
 inline Layout unevenField(const Shape& shape) {
@@ -146,6 +160,13 @@ inline std::vector<double> trainedAlone(const NetworkCase& c, int steps = kTrain
 inline Ref<LayerPlan> planOf(const NetworkCase& c, const CommPtr& comm) {
   const auto plan = makeRef<LayerPlan>(c.make(comm), c.input[0]);
   plan->set("input_shape", Shape(c.input.begin() + 1, c.input.end()));
+  return plan;
+}
+
+// The plan of that network with outputs that are cut in balance; at least two ranks.
+inline Ref<LayerPlan> planAhead() {
+  const Ref<LayerPlan> plan = planOf(aheadCase(), world());
+  plan->fix("first", forcedWord("w") + (world()->size() == 2 ? "" : "-") + ",balanced");
   return plan;
 }
 

@@ -102,6 +102,41 @@ TEST(NetworkOfLayers, ALayerTakesTheTimeOfItsLargestPart) {
   EXPECT_LT(model.layerSeconds(0, word), model.exactLayerSeconds(0, word));
 }
 
+// One sample of one channel, and columns that cannot be split: rows alone can, of which windows leave the
+// three processes 2 4 1.
+TEST(NetworkOfLayers, OutputsAreBalancedWhereThatIsFaster) {
+  const auto modelOf = [](const char* more, const Shape& input) {
+    const std::string text = fmt::format(
+        R"({{"format": "tenon-network-1", "type": "sequential", "layers": [
+ {{"type": "conv", "name": "a", "in_channels": 1, "out_channels": 1, "kernel": [5, 5]{}}}]}})",
+        more);
+    // So slow that nothing but operations counts.
+    const OwnRates slow{.links = {.latency = 2e-6, .bandwidth = 6e9}, .kernels = {.flops = 1e3}};
+    return OwnModel(declareNetwork(fileOf(text), input), FineGrid({3}), slow);
+  };
+  const OwnModel model = modelOf("", {1, 1, 11, 5});
+  const FoundPlan found = findPlan(model, {}, 0), follows = findPlan(model, {{"a", "h"}}, 0);
+  EXPECT_EQ(found.layers[0].letters, "h,balanced");
+  EXPECT_TRUE(found.layers[0].isBalanced);
+  EXPECT_EQ(found.layers[0].signature, "h");
+  EXPECT_EQ(found.layers[0].runnerUp, "h");
+  EXPECT_FALSE(follows.layers[0].isBalanced);
+  EXPECT_NEAR(follows.seconds / found.seconds, 4.0 / 3, 1e-3);
+  EXPECT_EQ(findPlan(model, {{"a", "h,balanced"}}, 0).seconds, found.seconds);
+  // What is set stays, and outputs that are balanced have no second word.
+  EXPECT_EQ(findPlan(modelOf(R"(, "output_cuts": "follow")", {1, 1, 11, 5}), {}, 0).seconds,
+            follows.seconds);
+  const OwnModel set = modelOf(R"(, "output_cuts": "balanced")", {1, 1, 11, 5});
+  EXPECT_EQ(findPlan(set, {}, 0).seconds, found.seconds);
+  EXPECT_EQ(findPlan(set, {}, 0).layers[0].letters, "h");
+  expectError(TENON_ERR_OPTION, {"layer a", "'h,balanced'", "output_cuts is set"},
+              [&] { set.parse(0, "h,balanced"); });
+  const OwnModel same = modelOf(R"(, "padding": [2, 2])", {1, 1, 11, 1});
+  EXPECT_EQ(findPlan(same, {}, 0).layers[0].letters, "h");
+  expectError(TENON_ERR_OPTION, {"'h,balanced'", "in balance without it"},
+              [&] { same.parse(0, "h,balanced"); });
+}
+
 // By batch alone nothing moves between layers.
 TEST(NetworkOfLayers, ByBatchOnlyGradientsMove) {
   const OwnModel model(leNet(8), FineGrid({4}), fast());

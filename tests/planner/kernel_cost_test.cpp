@@ -89,6 +89,31 @@ TEST(KernelCost, IsThatOfThePositionWithTheMostRows) {
   EXPECT_EQ(kernelCost(*layer, form, true, kBytes, {}).apply.flops, 4 * each);
 }
 
+// Figure B3 of the linear-algebraic model of distributed deep learning: 11 rows in 3 parts of 4 4 3 become
+// 2 4 1 outputs of windows of 5, where 3 2 2 is balanced.
+TEST(KernelCost, OfBalancedOutputsIsLess) {
+  const auto layer = convolution(5, 1, 1);
+  const Layout rows(
+      {.shape = {1, 4, 11, 16}, .grid = Grid::make({3}), .properties = {Property::shard(2)}});
+  const auto flops = [&] {
+    return kernelCost(*layer, layer->form({rows}, {}), true, kBytes, {}).apply.flops;
+  };
+  const double each = 2.0 * 6 * 12 * 4 * 25; // operations of a row
+  EXPECT_EQ(layer->form({rows}, {}).output.cuts(2), std::vector<Index>({0, 2, 6, 7}));
+  EXPECT_EQ(flops(), 4 * each);
+  layer->setText("output_cuts", "balanced");
+  const Form form = layer->form({rows}, {});
+  EXPECT_EQ(form.output.cuts(2), std::vector<Index>({0, 3, 5, 7}));
+  // Of their inputs, 3 + 4 2 + 4 2 + 4 rows, the parts own 4 4 3.
+  EXPECT_EQ(form.uses[0].box(2, 0), Interval({0, 7}));
+  EXPECT_EQ(form.uses[0].box(2, 1), Interval({3, 9}));
+  EXPECT_EQ(form.uses[0].box(2, 2), Interval({5, 11}));
+  EXPECT_EQ(flops(), 3 * each);
+  // A choice goes before the setting.
+  EXPECT_EQ(layer->form({rows}, {.cuts = OutputCuts::Follow}).output.cuts(2),
+            std::vector<Index>({0, 2, 6, 7}));
+}
+
 // All grids of 2 and 3 axes, of extents that do not divide, on which axes share dimensions in both
 // orders; windows of all kinds.
 TEST(KernelCost, IsTheLargestOfAllPositions) {

@@ -19,7 +19,7 @@ void expectSignatures(const DeclaredNetwork& network, const FineGrid& grid, OwnT
       if (!model.fault(layer, word).empty())
         continue;
       ++words;
-      const std::string text = model.text(layer, word);
+      const std::string text = withoutBalanced(model.text(layer, word));
       if (const std::string field = fieldIn(text); !field.empty())
         ASSERT_EQ(fieldWordText(field, model.signature(layer, word), Grid({2, 2}, {0, 1, 2, 3})),
                   text);

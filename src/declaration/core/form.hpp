@@ -13,12 +13,17 @@ namespace tenon {
 
 using Layouts = std::vector<Layout>;
 
+// How the output of sliding windows is cut in space: where the centres of the windows are cut in the
+// input, or into parts of equal size.
+enum class OutputCuts { Follow, Balanced };
+
 // What is asked of a layer for given inputs: the process grid and the index labels on it.
 struct Choice {
   GridPtr grid = nullptr;   // null: the first input's
   std::string letters = {}; // "n,h"; "": those under which the first input stays where it is
   bool overlap = false;     // compute in pieces while halos travel, where the type can
   bool arrives = false;     // inputs come to the grid from elsewhere
+  std::optional<OutputCuts> cuts = {}; // none: as the setting output_cuts says, where there is one
 };
 
 struct ParameterForm {

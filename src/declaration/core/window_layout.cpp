@@ -224,13 +224,13 @@ Shape windowOutputShape(const std::vector<Window>& windows, const Shape& input, 
 
 Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse,
                           const Shape& shape, const TensorSignature& asked,
-                          const std::vector<Index>& channelCuts) {
+                          const std::vector<Index>& channelCuts, OutputCuts cuts) {
   LayoutSpec spec{.shape = shape, .grid = plainUse.gridPtr(), .properties = asked.properties};
   spec.splitAxes.resize(shape.size());
   spec.cuts.resize(shape.size());
-  auto follow = [&](int d, std::vector<Index> cuts) {
+  auto follow = [&](int d, std::vector<Index> where) {
     spec.splitAxes[d] = plainUse.splitAxes(d);
-    spec.cuts[d] = std::move(cuts);
+    spec.cuts[d] = std::move(where);
   };
   // Batch and space follow the input, so that an output lies where its window is read. Channels are
   // another dimension than the input's, and follow only where the type says how.
@@ -239,7 +239,10 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
   if (!channelCuts.empty())
     follow(1, channelCuts);
   for (int d = kFirstSpatial; d < plainUse.rank(); ++d)
-    follow(d, windowCuts(windows[d - kFirstSpatial], plainUse.cuts(d), shape[d]));
+    // Without cuts of its own a dimension is cut in balance.
+    follow(d, cuts == OutputCuts::Balanced
+                  ? std::vector<Index>()
+                  : windowCuts(windows[d - kFirstSpatial], plainUse.cuts(d), shape[d]));
   return Layout(std::move(spec));
 }
 

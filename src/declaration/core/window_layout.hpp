@@ -52,12 +52,13 @@ Index numberPerDimension(const std::vector<Index>& numbers, int spatialDim, int 
 Shape windowOutputShape(const std::vector<Window>& windows, const Shape& input, Index outChannels,
                         const std::string& who);
 
-// The output's layout. Spatial cuts follow the input's, and the batch has the input's cuts. The
-// channels have `channelCuts` and the axes that split the input's channels; without `channelCuts`
+// The output's layout. The batch has the input's cuts, and spatial cuts follow the input's or are
+// balanced. The channels have `channelCuts` and the axes that split the input's channels; without `channelCuts`
 // they are balanced.
 Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse,
                           const Shape& shape, const TensorSignature& asked,
-                          const std::vector<Index>& channelCuts);
+                          const std::vector<Index>& channelCuts,
+                          OutputCuts cuts = OutputCuts::Follow);
 
 // The input's layout with the halo that the output's parts read, where any part reads more than it
 // owns. Elements outside the domain are in it where a boundary mode extends the domain; without one

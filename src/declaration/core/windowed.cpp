@@ -233,6 +233,11 @@ std::vector<Index> Windowed::channelCuts(const Layout& plain) const {
   return plain.cuts(1);
 }
 
+OutputCuts Windowed::outputCuts(const Choice& choice) const {
+  return choice.cuts.value_or(text("output_cuts") == "balanced" ? OutputCuts::Balanced
+                                                                : OutputCuts::Follow);
+}
+
 Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
   const std::vector<Window> windows = this->windows();
   const Layout& input = inputs.front();
@@ -243,8 +248,8 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
   const Signature chosen =
       Signature::choose(rows({input.shape()}), input, grid, choice.letters, title());
   const Layout plain = plainLayout(input, grid, chosen.input());
-  const Layout output =
-      windowOutputLayout(windows, plain, shape, chosen.output(), channelCuts(plain));
+  const Layout output = windowOutputLayout(windows, plain, shape, chosen.output(),
+                                           channelCuts(plain), outputCuts(choice));
   Form form{.signature = chosen,
             .inputs = inputs,
             .uses = {windowUseLayout(windows, plain, output)},
@@ -294,7 +299,8 @@ Example Windowed::windowExample(ExampleDraw& draw, Index channels, int mostPaddi
                    {"dilation", dilation},
                    {"padding", low},
                    {"padding_high", high},
-                   {"boundary", joined(boundary, ",")}},
+                   {"boundary", joined(boundary, ",")},
+                   {"output_cuts", draw.of({"follow", "follow", "balanced"})}},
                   {input}};
   if (std::ranges::none_of(boundary, [](const auto& mode) { return mode.starts_with("values"); }))
     return example;

@@ -48,6 +48,8 @@ protected:
   int spatialRank() const { return static_cast<int>(windowSizes().size()); }
   // One number for each spatial dimension; `unset` where the setting has none.
   std::vector<Index> perDimension(std::string_view name, Index unset) const;
+  // How the spatial dimensions of the output are cut.
+  OutputCuts outputCuts(const Choice& choice) const;
   std::string windowText() const;
   // An example of windows with an input that they fit, padded by at most `mostPadding` percent of a
   // window's reach.
@@ -84,6 +86,12 @@ inline constexpr OptionSpec kBoundarySetting = {
     "boundary", OptionSpec::String, "none",
     "boundary mode of the padding: none, zero, periodic, reflect, replicate or values, or "
     "low/high of these; one for all spatial dimensions, or one each, separated by commas"};
+inline constexpr OptionSpec kOutputCutsSetting = {
+    "output_cuts", OptionSpec::Choice, "follow",
+    "how the spatial dimensions of the output are cut: follow, where the centres of the windows "
+    "are "
+    "cut in the input, or balanced, into parts of equal size",
+    "follow|balanced"};
 inline constexpr OptionSpec kBoundaryConstantSetting = {
     "boundary_constant", OptionSpec::Real, nullptr,
     "value used for boundary mode values instead of a second input"};

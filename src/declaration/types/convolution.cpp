@@ -31,6 +31,7 @@ constexpr OptionSpec kConvolutionSettings[] = {
     kPaddingSetting,
     kPaddingHighSetting,
     kBoundarySetting,
+    kOutputCutsSetting,
     kBoundaryConstantSetting,
     kGroupsSetting,
     kBiasSetting,

@@ -19,7 +19,8 @@ constexpr OptionSpec kPadSettings[] = {
      "elements of the domain that are left out"},
     kPaddingHighSetting,
     kBoundarySetting,
-    kBoundaryConstantSetting};
+    kBoundaryConstantSetting,
+    kOutputCutsSetting};
 
 class Pad final : public Windowed {
 public:

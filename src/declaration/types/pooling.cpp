@@ -27,8 +27,9 @@ constexpr OptionSpec kCeilSetting = {"ceil", OptionSpec::Flag, "false",
                                      "round the number of outputs up: a last window may reach "
                                      "beyond the padding"};
 constexpr OptionSpec kMaximumSettings[] = {
-    kKernelSetting,      kStrideSetting,   kDilationSetting,         kPaddingSetting,
-    kPaddingHighSetting, kBoundarySetting, kBoundaryConstantSetting, kCeilSetting};
+    kKernelSetting,           kStrideSetting,      kDilationSetting,
+    kPaddingSetting,          kPaddingHighSetting, kBoundarySetting,
+    kBoundaryConstantSetting, kOutputCutsSetting,  kCeilSetting};
 constexpr OptionSpec kAverageSettings[] = {
     kKernelSetting,
     kStrideSetting,
@@ -37,6 +38,7 @@ constexpr OptionSpec kAverageSettings[] = {
     kPaddingHighSetting,
     kBoundarySetting,
     kBoundaryConstantSetting,
+    kOutputCutsSetting,
     kCeilSetting,
     {"include_padding", OptionSpec::Flag, "true",
      "divide by the size of the window, padding included, and not by what lies in the domain"}};

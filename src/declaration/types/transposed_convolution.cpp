@@ -34,6 +34,7 @@ constexpr OptionSpec kTransposedConvolutionSettings[] = {
      "below the stride or the dilation",
      nullptr, atLeast(0)},
     kBoundarySetting,
+    kOutputCutsSetting,
     kGroupsSetting,
     kBiasSetting,
 };
@@ -135,7 +136,8 @@ Form TransposedConvolution::form(const Layouts& inputs, const Choice& choice) co
     // The first and the last part take what no window's middle covers, such as output padding.
     cuts.front() = 0;
     cuts.back() = shape[d];
-    follow(d, std::move(cuts));
+    // Without cuts of its own a dimension is cut in balance.
+    follow(d, outputCuts(choice) == OutputCuts::Balanced ? std::vector<Index>() : std::move(cuts));
   }
   Form form{
       .signature = chosen, .inputs = inputs, .uses = {plain}, .output = Layout(std::move(spec))};
@@ -251,6 +253,7 @@ Example TransposedConvolution::example(ExampleDraw& draw) const {
            {"padding_high", high},
            {"output_padding", more},
            {"boundary", joined(boundary, ",")},
+           {"output_cuts", draw.of({"follow", "follow", "balanced"})},
            {"in_channels", inputs},
            {"out_channels", outputs},
            {"groups", groups},

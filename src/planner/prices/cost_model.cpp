@@ -53,9 +53,10 @@ WordLists legalWords(const CostModel& model) {
   WordLists lists(model.layers());
   for (int layer = 0; layer < model.layers(); ++layer) {
     // From the first word behind those of the fine grid, round to the last of these.
-    const int fine = static_cast<int>(model.words().size()), states = model.states();
-    for (int turn = 0; turn < states; ++turn)
-      if (const int word = (fine + turn) % states; model.fault(layer, word).empty())
+    const int fine = static_cast<int>(model.words().size()), extra = model.firstExtra();
+    for (int turn = 0; turn < model.states(); ++turn)
+      if (const int word = turn < extra ? (fine + turn) % extra : turn;
+          model.fault(layer, word).empty())
         lists[layer].push_back(word);
     if (lists[layer].empty())
       refuseLayer(model, layer);

@@ -42,6 +42,9 @@ public:
   // first. Between plans that take equally long, the words behind those are preferred, so that a
   // layer stays where a pinned field lies.
   virtual int states() const { return static_cast<int>(words_.size()); }
+  // Words from this number on are taken only where they are faster: a plan that costs the same
+  // without them has none.
+  virtual int firstExtra() const { return states(); }
   // Whether this is an end of the network instead of a layer; its only word is 0.
   virtual bool isPinned(int /*layer*/) const { return false; }
   // The label by which the layer's output channels are split.
@@ -50,6 +53,8 @@ public:
   // The signature under which the layer lies as was priced. It is empty where a layer is a row of a
   // table.
   virtual std::string signature(int /*layer*/, int /*word*/) const { return {}; }
+  // Whether its output is cut in balance, where windows would cut it otherwise.
+  virtual bool isBalanced(int /*layer*/, int /*word*/) const { return false; }
   // The layouts in which the layer then uses its inputs, without halos.
   virtual std::vector<Layout> uses(int /*layer*/, int /*word*/) const { return {}; }
   // Whether a layer is laid out the same under two words, such as on a fine grid and on that of a

@@ -178,16 +178,18 @@ void OwnModel::addPinnedEnds() {
   }
 }
 
-int OwnModel::states() const {
+int OwnModel::firstExtra() const {
   return static_cast<int>(words().size() + fieldWords_.size());
 }
 
 const FieldWord* OwnModel::fieldWord(int word) const {
-  const int fine = static_cast<int>(words().size());
-  return word < fine ? nullptr : &fieldWords_[word - fine];
+  const int fine = static_cast<int>(words().size()), plain = plainWord(word);
+  return plain < fine ? nullptr : &fieldWords_[plain - fine];
 }
 
 std::string OwnModel::text(int layer, int word) const {
+  if (word != plainWord(word))
+    return text(layer, plainWord(word)) + std::string(kBalancedEnd);
   const FieldWord* own = fieldWord(word);
   if (!own)
     return CostModel::text(layer, word);
@@ -202,10 +204,16 @@ std::string OwnModel::text(int layer, int word) const {
 
 int OwnModel::parse(int layer, const std::string& text) const {
   // Words on the grid of a field begin with its name, so that they cannot be taken for others.
-  for (int word = static_cast<int>(words().size()); word < states(); ++word)
+  for (int word = static_cast<int>(words().size()); word < firstExtra(); ++word)
     if (fault(layer, word).empty() && this->text(layer, word) == text)
       return word;
-  return CostModel::parse(layer, text);
+  if (!text.ends_with(kBalancedEnd))
+    return CostModel::parse(layer, text);
+  const int word = parse(layer, withoutBalanced(text)) + firstExtra();
+  if (const std::string& why = placed(layer, word).fault; !why.empty())
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("layer {} cannot have the word '{}': {}", names_[layer], text, why));
+  return word;
 }
 
 namespace {
@@ -250,8 +258,8 @@ char OwnModel::channelLabel(int layer) const {
 
 Parts OwnModel::parts(int layer, int word) const {
   const DeclaredLayer& asked = network_.layers[layer];
-  if (word < static_cast<int>(words().size()))
-    return grid().parts(words()[word], asked.splitDims);
+  if (!fieldWord(word))
+    return grid().parts(words()[plainWord(word)], asked.splitDims);
   // On the grid of a field an axis counts for what it does to the layer, not for what it did to the
   // field.
   const Placed& here = placed(layer, word);
@@ -278,7 +286,7 @@ Parts OwnModel::parts(int layer, int word) const {
 std::string OwnModel::rowsOf(const Kind& kind, int word, WordRows& rows) const {
   const FieldWord* own = fieldWord(word);
   return own ? findRows(*kind.layer, kind.table, fields_[own->field], own->letters, rows)
-             : findRows(*kind.layer, kind.table, grid().axes(), words()[word], rows);
+             : findRows(*kind.layer, kind.table, grid().axes(), words()[plainWord(word)], rows);
 }
 
 // The layout in which an input is used, without halos. On a field's grid the cuts are the field's
@@ -299,7 +307,7 @@ Layout OwnModel::inputLayout(const Kind& kind, int word, const WordRows& rows,
     if (!property.isShard())
       continue;
     std::vector<int>& axes = spec.splitAxes[property.dim];
-    const bool isFromLast = axis >= grid().axes() - words()[word].space;
+    const bool isFromLast = axis >= grid().axes() - words()[plainWord(word)].space;
     axes.insert(isFromLast ? axes.begin() : axes.end(), axis);
   }
   return Layout(std::move(spec));
@@ -317,11 +325,35 @@ OwnModel::Placed OwnModel::place(const Kind& kind, int word) {
   return placed;
 }
 
+// Why a layer has no second word with an output that is cut in balance. What the user has set is not
+// changed by a plan.
+std::string OwnModel::whyNotBalanced(const Kind& kind, int word) const {
+  const Declaration& declaration = *kind.layer->declaration;
+  if (!declaration.settings().has("output_cuts"))
+    return "its output is not that of sliding windows";
+  if (declaration.isSet("output_cuts"))
+    return "its setting output_cuts is set";
+  const Placed& plain = kind.words[word];
+  if (!plain.fault.empty())
+    return plain.fault;
+  LayoutSpec spec = plain.outputs.front().spec();
+  for (std::size_t d = 0; d < spec.cuts.size(); ++d)
+    if (splitsSpace(Property::shard(static_cast<int>(d))))
+      spec.cuts[d].clear();
+  return Layout(std::move(spec)) == plain.outputs.front()
+             ? "its output is cut in balance without it"
+             : "";
+}
+
 // Makes the form of a layer under a word and adds what it costs, or returns the reason why there is
 // none. What needs no form is checked before one is made, since most words of a large grid fail
 // there.
 std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   const DeclaredLayer& layer = *kind.layer;
+  placed.isBalanced = word != plainWord(word);
+  if (placed.isBalanced)
+    if (std::string fault = whyNotBalanced(kind, plainWord(word)); !fault.empty())
+      return fault;
   WordRows rows;
   if (std::string fault = rowsOf(kind, word, rows); !fault.empty())
     return fault;
@@ -330,7 +362,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   const bool mayBeEmpty = own && fields_[own->field].hasEmptyParts();
   if (!own)
     // The output is not laid out yet, but its channels are known.
-    if (const Parts all = grid().parts(words()[word], layer.splitDims);
+    if (const Parts all = grid().parts(words()[plainWord(word)], layer.splitDims);
         all.channels > layer.mostChannels * all.inputs)
       return fmt::format("{} output channels have no {} parts", layer.mostChannels,
                          all.channels / all.inputs);
@@ -340,9 +372,11 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
     if (std::string fault = emptyPart(inputs.back(), "input"); !fault.empty() && !mayBeEmpty)
       return fault;
   }
-  placed.signature = signatureOf(rows, own ? 0 : words()[word].space);
-  const Form form = layer.declaration->form(
-      inputs, {.grid = own ? fields_[own->field].grid() : grid_, .letters = placed.signature});
+  placed.signature = signatureOf(rows, own ? 0 : words()[plainWord(word)].space);
+  Choice choice{.grid = own ? fields_[own->field].grid() : grid_, .letters = placed.signature};
+  if (placed.isBalanced)
+    choice.cuts = OutputCuts::Balanced;
+  const Form form = layer.declaration->form(inputs, choice);
   for (const ParameterForm& parameter : form.parameters)
     if (std::string fault = emptyPart(parameter.use, "weights"); !fault.empty())
       return fault;
@@ -356,7 +390,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   follow(layer, wantsCotangent(layer) || !form.parameters.empty(), placed);
   // Outputs that lie with the field carry its cuts on to other extents, such as that behind a
   // stride. Words that keep the most are placed first, so that the others find these cuts.
-  if (own && own->letters.find_first_not_of('k') == std::string::npos)
+  if (own && !placed.isBalanced && own->letters.find_first_not_of('k') == std::string::npos)
     for (const Layout& output : placed.outputs)
       fields_[own->field].learn(output);
   return {};

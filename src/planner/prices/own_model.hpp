@@ -17,7 +17,8 @@
 // exact.
 //
 // Nothing here knows a type of layers: what a word means for one is found in its table
-// (word_rows.hpp).
+// (word_rows.hpp). Where windows cut an output in unequal parts, there is a second word of the same
+// meaning whose output is cut in balance.
 //
 // Pinned ends. Where the network's input or output has a layout of its own, it becomes another
 // layer, with one word, so that moves from and to it are priced and certified like others. Its
@@ -65,7 +66,8 @@ public:
   OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool inputChannels = true,
            OwnTask task = {});
 
-  int states() const override;
+  int states() const override { return 2 * firstExtra(); }
+  int firstExtra() const override;
   bool isPinned(int layer) const override { return layer >= plannedLayers(); }
   char channelLabel(int layer) const override;
   std::string text(int layer, int word) const override;
@@ -73,6 +75,7 @@ public:
   std::string signature(int layer, int word) const override {
     return placed(layer, word).signature;
   }
+  bool isBalanced(int layer, int word) const override { return placed(layer, word).isBalanced; }
   std::vector<Layout> uses(int layer, int word) const override;
   bool areAlike(int layer, int word, int other) const override;
   std::string spatial(int layer) const override;
@@ -103,6 +106,7 @@ private:
     LayerParts kernels = {};
     std::vector<InnerMove> moves = {};
     double bytes = 0;
+    bool isBalanced = false;
     std::map<Looks, LayerParts> seconds = {}; // those that were asked for
   };
   // Layers that differ in nothing but their names.
@@ -125,6 +129,8 @@ private:
   bool trains() const { return task_.objective == Objective::Training; }
   const Placed& placed(int layer, int word) const { return kinds_[kindOf_[layer]].words[word]; }
 
+  // The second half of the words are those of the first with outputs that are cut in balance.
+  int plainWord(int word) const { return word % firstExtra(); }
   const FieldWord* fieldWord(int word) const; // null: one of the fine grid
   void addFields(bool inputChannels);
   void addKinds();
@@ -132,6 +138,7 @@ private:
   void addPinnedEnds();
   Placed place(const Kind& kind, int word);
   std::string addForm(const Kind& kind, int word, Placed& placed);
+  std::string whyNotBalanced(const Kind& kind, int word) const;
   std::string rowsOf(const Kind& kind, int word, WordRows& rows) const;
   Layout inputLayout(const Kind& kind, int word, const WordRows& rows, std::size_t input) const;
   void addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const;

@@ -110,6 +110,10 @@ std::string fieldWordText(const std::string& field, const std::string& signature
   return field + kAfterField + (shown.empty() ? "all" : joined(shown, ","));
 }
 
+std::string withoutBalanced(const std::string& word) {
+  return word.ends_with(kBalancedEnd) ? word.substr(0, word.size() - kBalancedEnd.size()) : word;
+}
+
 std::string fieldIn(const std::string& word) {
   const std::size_t end = word.find(kAfterField);
   return end == std::string::npos ? "" : word.substr(0, end);

@@ -30,6 +30,10 @@ std::string signatureOf(const WordRows& rows, int space = 0);
 // word on the fine grid.
 std::string fieldWordText(const std::string& field, const std::string& signature, const Grid& grid);
 std::string fieldIn(const std::string& word);
+// A word under which the output is cut in balance ends with this.
+inline constexpr std::string_view kBalancedEnd = ",balanced";
+// The text without it.
+std::string withoutBalanced(const std::string& word);
 // The signature that the text of a word on the fine grid means for a layer, where input channels may
 // be split.
 // Throws TENON_ERR_OPTION for a text that is not written like the layer's words on this grid, or

@@ -392,6 +392,7 @@ PlannedLayer plannedLayer(const CostModel& model, int layer, const std::vector<i
                     .letters = model.text(layer, words[state]),
                     .meaning = meaningOf(parts, model.spatial(layer), model.channelLabel(layer)),
                     .signature = model.signature(layer, words[state]),
+                    .isBalanced = model.isBalanced(layer, words[state]),
                     .uses = model.uses(layer, words[state]),
                     .parts = parts,
                     .bytes = model.layerBytes(layer, words[state]),

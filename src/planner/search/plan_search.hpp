@@ -43,6 +43,7 @@ struct PlannedLayer {
   // The word as the layer takes it, and the layouts in which it uses its inputs, without halos. A
   // row of a table has neither.
   std::string signature = {};
+  bool isBalanced = false; // its output is cut in balance, and not as its windows are
   std::vector<Layout> uses = {};
   Parts parts;
   double bytes = 0;
