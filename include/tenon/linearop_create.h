@@ -40,9 +40,10 @@
  *  always that of the path in use.
  *
  *  Options: -tenon_conversion_route (auto, exchange, chain or collective); -tenon_machine_latency
- *  and the other -tenon_machine_ rates for the prediction. Where all that changes is P to B on some
- *  axes whose ranks are on several nodes, a reduction program sums level by level (see
- *  tenon/ext/reduction.h): -tenon_reduction, -tenon_reduction_order and -tenon_machine_levels.
+ *  and the other -tenon_machine_ rates for the prediction. Where all that changes is P to B, S or R
+ *  on some axes whose ranks are on several nodes, or S or R to B, a reduction program sums or
+ *  gathers level by level (see tenon/ext/reduction.h): -tenon_reduction, -tenon_reduction_order
+ *  and -tenon_machine_levels.
  *  Different routes or rates on different ranks are TENON_ERR_COLLECTIVE.
  *
  *  @param[in]  from  layout of the domain

@@ -139,21 +139,66 @@ std::vector<int> changedAxes(const Layout& from, const Layout& to) {
   return after.isShard() ? minorAxes(to, after.dim, axes.size()) : axes;
 }
 
-std::vector<int> summedAxes(const Layout& from, const Layout& to) {
+std::vector<Index> pieceCuts(const Layout& split, int position, int dim, int pieces) {
+  const int first = split.part(position, dim) / pieces * pieces;
+  std::vector<Index> cuts;
+  for (int piece = 0; piece <= pieces; ++piece)
+    cuts.push_back(split.cuts(dim)[first + piece] - split.cuts(dim)[first]);
+  return cuts;
+}
+
+namespace {
+
+// The axes that are P in one layout and have the other property in the other, if all else is alike.
+std::vector<int> summedInto(const Layout& from, const Layout& to, Property after) {
   std::vector<int> axes;
   if (from.hasHalos() || from.grid().axes() != to.grid().axes())
     return axes;
   LayoutSpec spec = from.spec();
   for (int axis = 0; axis < from.grid().axes(); ++axis)
-    if (from.property(axis).isPartial() && to.property(axis).isBroadcast()) {
+    if (from.property(axis).isPartial() && to.property(axis) == after) {
       axes.push_back(axis);
-      spec.properties[axis] = Property::broadcast();
+      spec.properties[axis] = after;
     }
-  // With B in place of P on these axes the layouts must be equal, cuts and order of axes too:
-  // nothing but sums may be left to do.
+  // With these axes changed the layouts must be equal, cuts and order of axes too: nothing but sums
+  // may be left to do.
   if (!axes.empty() && !(Layout(std::move(spec)) == to))
     axes.clear();
   return axes;
+}
+
+std::optional<SumChange> plainSum(const Layout& from, const Layout& to) {
+  if (auto axes = summedInto(from, to, Property::broadcast()); !axes.empty())
+    return SumChange{.axes = std::move(axes), .goal = SumGoal::All};
+  if (auto axes = summedInto(from, to, Property::root()); !axes.empty())
+    return SumChange{.axes = std::move(axes), .goal = SumGoal::First};
+  auto axes = changedAxes(from, to);
+  if (axes.empty() || !from.property(axes.front()).isPartial() ||
+      !to.property(axes.front()).isShard())
+    return std::nullopt;
+  const int dim = to.property(axes.front()).dim;
+  return SumChange{.axes = std::move(axes), .goal = SumGoal::Share, .dim = dim};
+}
+
+} // namespace
+
+std::optional<SumChange> sumBetween(const Layout& from, const Layout& to) {
+  if (from.grid().axes() != to.grid().axes())
+    return std::nullopt;
+  // Most conversions are neither, which the properties tell without a layout being made.
+  bool sums = false, gathers = false;
+  for (int axis = 0; axis < from.grid().axes(); ++axis) {
+    const Property before = from.property(axis), after = to.property(axis);
+    const bool changes = !(before == after);
+    sums = sums || (changes && before.isPartial());
+    gathers = gathers || (changes && after.isBroadcast());
+  }
+  std::optional<SumChange> sum;
+  if (sums)
+    sum = plainSum(from, to);
+  if (!sum && gathers && (sum = plainSum(to.dual(), from.dual())))
+    sum->isTransposed = true;
+  return sum;
 }
 
 namespace {

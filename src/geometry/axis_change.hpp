@@ -30,9 +30,24 @@ std::optional<Layout> withProperty(const Layout& layout, int axis, Property prop
 // with halos.
 std::vector<int> changedAxes(const Layout& from, const Layout& to);
 
-// The axes that are P in one layout and B in the other, if all else is alike and there are no
-// halos; otherwise none.
-std::vector<int> summedAxes(const Layout& from, const Layout& to);
+// The cuts of what a position and its neighbours along a dimension's minor axes, of so many ranks,
+// hold together, counted from its first element.
+std::vector<Index> pieceCuts(const Layout& split, int position, int dim, int pieces);
+
+// What a sum over grid axes leaves on their ranks: all of it on each (P -> B), a share each (P -> S),
+// or all on the first (P -> R).
+enum class SumGoal { All, Share, First };
+
+struct SumChange {
+  std::vector<int> axes; // that are taken as one, the slowest first
+  SumGoal goal = SumGoal::All;
+  int dim = -1;              // of which ranks get shares
+  bool isTransposed = false; // the conversion is the adjoint of such a sum: S -> B, R -> B
+};
+
+// The sum that is all of a conversion, or of its adjoint; none if more changes than these axes, or
+// with halos.
+std::optional<SumChange> sumBetween(const Layout& from, const Layout& to);
 
 // Two layouts on a grid of fewer axes and the same ranks. Two axes are one to a conversion if both
 // of its layouts have equal properties on them and, where they split a dimension, one follows the

@@ -37,15 +37,6 @@ bool isActive(const Layout& layout, int position, const std::vector<int>& axes) 
   return true;
 }
 
-// The cuts of the pieces of a position's part, counted from the part's first element.
-std::vector<Index> pieceCuts(const Layout& split, int position, int dim, int pieces) {
-  const int first = split.part(position, dim) / pieces * pieces;
-  std::vector<Index> cuts;
-  for (int piece = 0; piece <= pieces; ++piece)
-    cuts.push_back(split.cuts(dim)[first + piece] - split.cuts(dim)[first]);
-  return cuts;
-}
-
 Traffic oneCall(Index elements) {
   return {.messages = elements > 0, .elements = elements};
 }

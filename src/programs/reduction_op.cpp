@@ -23,10 +23,10 @@ namespace tenon {
 
 namespace {
 
-// A row of elements that belongs to this rank alone.
-Ref<DTensor> rowOf(const CommPtr& comm, Index elements, TenonDataType type, Space space) {
+// An array that belongs to this rank alone.
+Ref<DTensor> rowOf(const CommPtr& comm, const Shape& shape, TenonDataType type, Space space) {
   return makeRef<DTensor>(comm,
-                          Layout({.shape = {elements},
+                          Layout({.shape = shape,
                                   .grid = Grid::make({1}, {comm->rank()}),
                                   .properties = {Property::broadcast()}}),
                           type, space);
@@ -37,7 +37,7 @@ Ref<DTensor> rowOf(const CommPtr& comm, Index elements, TenonDataType type, Spac
 ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& to,
                          TenonDataType type, ReductionPlan plan, const CarrierPolicy& policy)
     : LinearOp(comm, from, to, type), plan_(std::move(plan)), policy_(policy),
-      axes_(summedAxes(from, to)) {
+      change_(sumBetween(from, to).value_or(SumChange{})) {
   // The executors need all ranks, so that a program that is wrong or differs is found before them.
   collectively(
       *comm, "the program of a reduction",
@@ -47,20 +47,24 @@ ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& 
       },
       [this](int) { return agreedText(); });
   // A row has the elements of the local array in row-major order.
-  const Shape strides = rowMajorStrides(extents(from.boxOfRank(comm->rank())));
-  std::copy(strides.begin(), strides.end(), packed_.begin());
+  const auto packed = [&](const Layout& layout, Strides& strides) {
+    std::ranges::copy(rowMajorStrides(extents(layout.boxOfRank(comm->rank()))), strides.begin());
+  };
+  packed(addends(), packedAddends_);
+  packed(sums(), packedSums_);
   makeStages();
 }
 
 void ReductionOp::checkPlan() const {
-  if (axes_.empty())
+  if (change_.axes.empty() || change_.goal != plan_.goal) {
+    constexpr const char* kChanges[] = {"P -> B", "P -> S or S -> B", "P -> R or R -> B"};
     throw Error(TENON_ERR_LAYOUT,
-                fmt::format("a reduction program needs layouts without halos that differ only by P "
-                            "-> B on some grid axes, but got {} -> {}",
-                            domain().describe(), range().describe()));
-  Index members = 1;
-  for (int axis : axes_)
-    members *= domain().grid().extent(axis);
+                fmt::format("this reduction program needs layouts without halos that differ only "
+                            "by {} on some grid axes, but got {} -> {}",
+                            kChanges[static_cast<int>(plan_.goal)], domain().describe(),
+                            range().describe()));
+  }
+  const Index members = domain().grid().extentOf(change_.axes);
   // Levels of one would be levels without a sum, which programs do not know.
   if (std::find(plan_.hierarchy.begin(), plan_.hierarchy.end(), 1) != plan_.hierarchy.end() ||
       deviceCount(plan_.hierarchy) != members)
@@ -71,35 +75,41 @@ void ReductionOp::checkPlan() const {
   if (!plan_.order.empty() && static_cast<Index>(plan_.order.size()) != members)
     throw Error(TENON_ERR_INTERNAL, fmt::format("{} of {} members of a reduction have a number",
                                                 plan_.order.size(), members));
-  checkReduces(plan_.program, static_cast<int>(plan_.hierarchy.size()));
+  checkReduces(plan_.program, static_cast<int>(plan_.hierarchy.size()),
+               plan_.goal == SumGoal::Share);
 }
 
 std::vector<ReductionOp::RankStep> ReductionOp::stepsOf(int rank) const {
-  const std::vector<int> group = reductionGroupOf(domain().grid(), axes_, rank, plan_.order);
+  const std::vector<int> group = reductionGroupOf(domain().grid(), change_.axes, rank, plan_.order);
   const int member = static_cast<int>(std::find(group.begin(), group.end(), rank) - group.begin());
-  const Index own = group.empty() ? 0 : elements(domain().boxOfRank(rank));
+  const SummedArray array = summedArray(addends(), sums(), change_, rank);
   // Whether a large AllReduce becomes two steps must be the same on all ranks, whatever the size of
   // their own arrays: hence the largest.
-  const Index mostBytes = mostElements(domain()) * dataTypeSize(domainType());
+  const Index mostBytes = mostElements(addends()) * dataTypeSize(domainType());
   std::vector<RankStep> steps;
+  // A rank outside the grid takes part in making the executors, with empty schedules.
   for (const ReductionStep& step :
-       reductionSteps(plan_.program, plan_.hierarchy, own, mostBytes, plan_.rates)) {
+       reductionSteps(plan_, group.empty() ? 0 : member, array.cuts, mostBytes)) {
     RankStep& mine = steps.emplace_back(RankStep{step.instruction, step.kind, {}});
-    // A rank outside the grid takes part in making the executors, with empty schedules.
     mine.schedule.sourceExtent = mine.schedule.targetExtent = {0};
     if (!group.empty())
-      mine.schedule = reductionSchedule(step, member, group);
+      mine.schedule = reductionSchedule(step, member, group, array.lines);
   }
   return steps;
+}
+
+Traffic ReductionOp::sentIn(const RankStep& step, int rank) const {
+  return change_.isTransposed ? receivedTraffic(step.schedule, rank)
+                              : sentTraffic(step.schedule, rank);
 }
 
 void ReductionOp::makeStages() {
   const int me = comm()->rank();
   for (const RankStep& step : stepsOf(me)) {
-    if (heldElements_.empty())
-      heldElements_.push_back(step.schedule.sourceExtent[0]);
-    heldElements_.push_back(step.schedule.targetExtent[0]);
-    stages_.push_back({step.instruction, wordOf(step.kind), sentTraffic(step.schedule, me),
+    if (held_.empty())
+      held_.push_back(step.schedule.sourceExtent);
+    held_.push_back(step.schedule.targetExtent);
+    stages_.push_back({step.instruction, wordOf(step.kind), sentIn(step, me),
                        std::make_unique<ScheduleExecutor>(comm(), step.schedule, domainType(),
                                                           title(), policy_)});
   }
@@ -116,20 +126,22 @@ std::unique_ptr<ReductionOp::Rows> ReductionOp::makeRows(Space space) {
   // Rows 0, 2, 4, ... lie in one buffer, and the others in the other: a step reads one and writes
   // the other.
   Index most[2] = {0, 0};
-  for (std::size_t i = 0; i < heldElements_.size(); ++i)
-    most[i % 2] = std::max(most[i % 2], heldElements_[i]);
+  for (std::size_t i = 0; i < held_.size(); ++i)
+    most[i % 2] = std::max(most[i % 2], elements(held_[i]));
   const Index size = dataTypeSize(domainType());
   const KernelContextPtr context = contextOf(comm(), space);
   made->even = readableBuffer(*comm(), *context, most[0] * size, title() + " even steps");
   made->odd = readableBuffer(*comm(), *context, most[1] * size, title() + " odd steps");
-  const auto row = [&](Index elements) { return rowOf(comm(), elements, domainType(), space); };
-  for (std::size_t i = 0; i < heldElements_.size(); ++i) {
+  const auto row = [&](const Shape& shape) { return rowOf(comm(), shape, domainType(), space); };
+  for (std::size_t i = 0; i < held_.size(); ++i) {
     Buffer& buffer = i % 2 == 0 ? made->even : made->odd;
-    made->held.push_back(row(heldElements_[i]));
-    made->held.back()->placeArray(buffer.data<void>(), {1}, {0}, {0}, false);
+    made->held.push_back(row(held_[i]));
+    const std::vector<Index> none(held_[i].size(), 0);
+    made->held.back()->placeArray(buffer.data<void>(), rowMajorStrides(held_[i]), none, none,
+                                  false);
   }
-  made->callersX = row(heldElements_.front());
-  made->callersY = row(heldElements_.back());
+  made->callersFirst = row(held_.front());
+  made->callersLast = row(held_.back());
   // The buffers stay, so the executors are bound to them for good. A step at an end that works on
   // the caller's array runs unbound.
   for (std::size_t i = 0; i < stages_.size(); ++i) {
@@ -141,15 +153,17 @@ std::unique_ptr<ReductionOp::Rows> ReductionOp::makeRows(Space space) {
 
 void ReductionOp::takeSource(const Action& action) {
   const DTensor& x = *action.x;
+  const bool isFirst = isForward(action.sense);
   if (x.isContiguous()) {
-    rows_->callersX->placeBox(const_cast<void*>(arrayOf(x)), true);
-    x_ = rows_->callersX;
+    x_ = isFirst ? rows_->callersFirst : rows_->callersLast;
+    x_->placeBox(const_cast<void*>(arrayOf(x)), true);
     return;
   }
-  x_ = action.sense == Sense::Forward ? rows_->held.front() : rows_->held.back();
+  x_ = isFirst ? rows_->held.front() : rows_->held.back();
   visitDataType(domainType(), [&]<class T>(T) {
     blockAxpby<T, T>(x.context(), x.rank(), x.extent().data(), T(1), x.data<T>(),
-                     x.strides().data(), T(0), x_->mutableData<T>(), packed_.data());
+                     x.strides().data(), T(0), x_->mutableData<T>(),
+                     (isFirst ? packedAddends_ : packedSums_).data());
   });
 }
 
@@ -158,21 +172,21 @@ void ReductionOp::takeSource(const Action& action) {
 // is checked here.
 void ReductionOp::takeTarget(const Action& action) {
   DTensor& y = *action.y;
-  y_ = action.sense == Sense::Forward ? rows_->held.back() : rows_->held.front();
-  if (!action.isPlain() || !y.isContiguous())
+  const bool isLast = isForward(action.sense);
+  isInPlace_ = action.isPlain() && y.isContiguous();
+  y_ = isLast ? rows_->held.back() : rows_->held.front();
+  if (!isInPlace_)
     return;
   y.checkWritable();
-  rows_->callersY->placeBox(const_cast<void*>(arrayOf(y)), false);
-  y_ = rows_->callersY;
+  y_ = isLast ? rows_->callersLast : rows_->callersFirst;
+  y_->placeBox(const_cast<void*>(arrayOf(y)), false);
 }
 
-// Steps are counted in the order of execution; the adjoint begins at the last row.
+// Steps are counted in the order of execution; what runs backwards begins at the last row.
 Action ReductionOp::actionOf(Sense sense, std::size_t step) const {
   const std::size_t last = stages_.size();
-  const auto row = [&](std::size_t i) {
-    return rows_->held[sense == Sense::Forward ? i : last - i];
-  };
-  return {.sense = sense,
+  const auto row = [&](std::size_t i) { return rows_->held[isForward(sense) ? i : last - i]; };
+  return {.sense = isForward(sense) ? Sense::Forward : Sense::Adjoint,
           .x = (step == 0 ? x_ : row(step)).get(),
           .y = (step + 1 == last ? y_ : row(step + 1)).get()};
 }
@@ -200,19 +214,19 @@ void ReductionOp::doEnd(const Action& action) {
   }
   DTensor& y = *action.y;
   // The result is in y already, which has not been told so.
-  if (y_.get() == rows_->callersY.get())
+  if (isInPlace_)
     return y.changed();
   visitDataType(domainType(), [&]<class T>(T) {
     blockAxpby<T, T>(y.context(), y.rank(), y.extent().data(), static_cast<T>(action.alpha),
-                     y_->data<T>(), packed_.data(), static_cast<T>(action.beta), y.mutableData<T>(),
-                     y.strides().data());
+                     y_->data<T>(), (isForward(action.sense) ? packedSums_ : packedAddends_).data(),
+                     static_cast<T>(action.beta), y.mutableData<T>(), y.strides().data());
   });
 }
 
 std::optional<Traffic> ReductionOp::trafficOf(int rank) const {
   Traffic sum;
   for (const RankStep& step : stepsOf(rank)) {
-    const Traffic sent = sentTraffic(step.schedule, rank);
+    const Traffic sent = sentIn(step, rank);
     sum.messages += sent.messages;
     sum.elements += sent.elements;
   }
@@ -232,14 +246,16 @@ std::string ReductionOp::agreedText() const {
 std::string ReductionOp::describeMore() const {
   const int rank = comm()->rank();
   const Traffic all = *trafficOf(rank);
-  std::string text = fmt::format("  reduction program on the hierarchy [{}]: rank {} sends {} "
+  std::string text = fmt::format("  reduction program on the hierarchy [{}]{}: rank {} sends {} "
                                  "messages, {} B",
-                                 fmt::join(plan_.hierarchy, ","), rank, all.messages,
-                                 all.elements * dataTypeSize(domainType()));
+                                 fmt::join(plan_.hierarchy, ","),
+                                 change_.isTransposed ? ", transposed and backwards" : "", rank,
+                                 all.messages, all.elements * dataTypeSize(domainType()));
   if (!stages_.empty())
     text += "; transport " + stages_.front().executor->describeTransport();
   text += '\n';
-  for (const Stage& stage : stages_) {
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    const Stage& stage = stages_[change_.isTransposed ? stages_.size() - 1 - i : i];
     const Instruction& instruction = plan_.program[stage.instruction];
     // The instruction names an AllReduce also where it runs as two steps.
     const std::string as = stage.collective == wordOf(instruction.collective)

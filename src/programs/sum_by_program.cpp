@@ -153,11 +153,12 @@ SumByProgram::SumByProgram() : levels_(parseLevels(options().getString("", "mach
   }
 }
 
-// A route that was asked for by its mode is not replaced by what is cheaper. Where all ranks are on
+// Programs of a user leave all of the sum on each rank. A route that was asked for by its mode is not
+// replaced by what is cheaper. Where all ranks are on
 // one node, auto leaves sums to their routes, and ranks need not agree on anything.
 bool SumByProgram::looksAt(const SumTask& sum) const {
   if (!automatic_)
-    return true;
+    return sum.change.goal == SumGoal::All;
   const Index perNode = sum.comm->ranksPerNode();
   const bool hasNodes = perNode > 0 && perNode < sum.comm->size();
   return sum.policy.mode == RouteMode::Auto && (!machineFile_.empty() || !levels_.empty() ||
@@ -202,8 +203,9 @@ LinkRates SumByProgram::ratesFor(const SumTask& sum) const {
 // Takes the cheapest program if it costs less than the route on the same levels.
 void SumByProgram::chooseByPrice(Choice& choice, const SumTask& sum, const LinkRates& rates) const {
   const Index elementBytes = dataTypeSize(sum.type);
-  auto best = cheapestPlan(std::move(choice.plan),
-                           static_cast<double>(mostElements(sum.from) * elementBytes));
+  const Layout& whole = sum.change.isTransposed ? sum.to : sum.from;
+  auto best =
+      cheapestPlan(std::move(choice.plan), static_cast<double>(mostElements(whole) * elementBytes));
   if (!best)
     return;
   const double route = priceOfRoute(sum.route, elementBytes, rates);
@@ -222,7 +224,7 @@ Choice SumByProgram::choose(const SumTask& sum) const {
   // The levels of the option are those of a user's program also where the rates have none between.
   const Hierarchy levels = levels_.empty() ? levelsOf(rates, sum.comm->size()) : levels_;
   try {
-    choice.plan = levelsOfSum(sum.from.grid(), sum.axes, levels, rates);
+    choice.plan = levelsOfSum(sum.from.grid(), sum.change, levels, rates);
   } catch (const Error& error) {
     // Ranks that do not stand on the levels are an error for a program that the user asked for;
     // auto has another way, and says why it takes it.

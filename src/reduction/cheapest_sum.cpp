@@ -30,8 +30,8 @@ Hierarchy factored(const Hierarchy& hierarchy) {
 
 class BlockSearch {
 public:
-  BlockSearch(const Hierarchy& hierarchy, double bytes, const LinkRates& rates)
-      : factors_(factored(hierarchy)), bytes_(bytes), rates_(rates) {
+  BlockSearch(const Hierarchy& hierarchy, double bytes, const LinkRates& rates, SumGoal goal)
+      : factors_(factored(hierarchy)), bytes_(bytes), rates_(rates), goal_(goal) {
     below_.assign(factors_.size() + 1, 1);
     for (std::size_t i = factors_.size(); i-- > 0;)
       below_[i] = below_[i + 1] * factors_[i];
@@ -68,9 +68,11 @@ private:
     const MemberGroup group{membersOf(outer, inner), below_[inner]};
     const double held = bytes_ / static_cast<double>(parts);
     if (!isShared)
-      return priceOfStep(CollectiveKind::AllReduce, group, held, rates_);
-    return priceOfStep(CollectiveKind::ReduceScatter, group, held, rates_) +
-           priceOfStep(CollectiveKind::AllGather, group, held, rates_);
+      return priceOfStep(CollectiveKind::AllReduce, group, held, rates_, goal_);
+    const double scatter = priceOfStep(CollectiveKind::ReduceScatter, group, held, rates_, goal_);
+    if (goal_ == SumGoal::Share)
+      return scatter;
+    return scatter + priceOfStep(CollectiveKind::AllGather, group, held, rates_, goal_);
   }
 
   // The cheapest way to sum over the first `left` factors, where each member holds one of so many
@@ -84,6 +86,8 @@ private:
     Block best{.seconds = std::numeric_limits<double>::infinity()};
     for (int outer = 0; outer < (most == 1 ? 1 : left); ++outer)
       for (const bool isShared : {false, true}) {
+        if (!isShared && goal_ == SumGoal::Share)
+          continue;
         const Index rest = isShared ? parts * membersOf(outer, left) : parts;
         const double seconds =
             priceOf(outer, left, isShared, parts) + cheapest(outer, rest, most - 1).seconds;
@@ -94,7 +98,7 @@ private:
   }
 
   // Block i from the innermost of B is level B - i of the program, counted from 1.
-  static Program programOf(const std::vector<Block>& blocks) {
+  Program programOf(const std::vector<Block>& blocks) const {
     const int levels = static_cast<int>(blocks.size());
     Program program;
     const auto add = [&](int block, CollectiveKind kind) {
@@ -109,7 +113,7 @@ private:
       add(block,
           blocks[block].isShared ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce);
     for (int block = levels - 1; block >= 0; --block)
-      if (blocks[block].isShared)
+      if (blocks[block].isShared && goal_ != SumGoal::Share)
         add(block, CollectiveKind::AllGather);
     return program;
   }
@@ -117,14 +121,16 @@ private:
   const Hierarchy factors_;
   const double bytes_;
   const LinkRates& rates_;
+  const SumGoal goal_;
   std::vector<Index> below_; // members inside a unit of each factor's level
   std::map<std::tuple<int, Index, int>, Block> known_;
 };
 
 } // namespace
 
-CheapestSum cheapestSum(const Hierarchy& hierarchy, double bytes, const LinkRates& rates) {
-  return BlockSearch(hierarchy, bytes, rates).run();
+CheapestSum cheapestSum(const Hierarchy& hierarchy, double bytes, const LinkRates& rates,
+                        SumGoal goal) {
+  return BlockSearch(hierarchy, bytes, rates, goal).run();
 }
 
 Hierarchy levelsOf(const LinkRates& rates, int ranks) {

@@ -10,6 +10,10 @@
 // left at each level, and what lies between has fewer and larger steps. Reduce and Broadcast are
 // left out, since their roots do the work of all.
 //
+// Where each member is to keep a share, all blocks are shared and nothing is gathered. A sum for the
+// first member alone has the program of a sum for all, of which only the first of each group keeps
+// what is summed without shares, and what is gathered (reduction_step.hpp).
+//
 // The search is exact among these programs; its work grows with the number of prime factors, not
 // with that of ranks.
 #pragma once
@@ -24,10 +28,11 @@ struct CheapestSum {
   double seconds = 0;
 };
 
-// Of the programs that give the sum of `bytes` bytes to each member of the hierarchy, by the rates
-// between members. No more than 8 blocks are made, as many as checkReduces() looks through. Nothing
+// Of the programs of a sum of `bytes` bytes on each member of the hierarchy, by the rates between
+// members. No more than 8 blocks are made, as many as checkReduces() looks through. Nothing
 // is to be done for one member.
-CheapestSum cheapestSum(const Hierarchy& hierarchy, double bytes, const LinkRates& rates);
+CheapestSum cheapestSum(const Hierarchy& hierarchy, double bytes, const LinkRates& rates,
+                        SumGoal goal = SumGoal::All);
 
 // The levels of a machine that has these rates, as sizes from the outermost, for so many ranks.
 Hierarchy levelsOf(const LinkRates& rates, int ranks);

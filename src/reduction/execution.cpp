@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace tenon {
@@ -37,6 +38,20 @@ std::string shortOf(const DeviceStates& goal, const DeviceStates& states) {
                                 left.columns(), row);
   }
   return text;
+}
+
+// Whether each device is left with one chunk, and with all contributions in it. The rules let no two
+// members of a group be left with the same one.
+bool areShares(const DeviceStates& states) {
+  return std::ranges::all_of(states, [](const DeviceState& state) {
+    if (state.heldRows() != 1)
+      return false;
+    for (int row = 0; row < state.rows(); ++row)
+      for (int column = 0; state.holds(row) && column < state.columns(); ++column)
+        if (!state.has(row, column))
+          return false;
+    return true;
+  });
 }
 
 } // namespace
@@ -84,7 +99,7 @@ Refusal applyToGroups(CollectiveKind kind, const DeviceGroups& groups, DeviceSta
   return Refusal::None;
 }
 
-void checkReduces(const Program& program, int levels) {
+void checkReduces(const Program& program, int levels, bool scatters) {
   const Hierarchy twos = levelsOfTwo(levels);
   const int devices = deviceCount(twos);
   DeviceStates states = initialStates(devices);
@@ -100,6 +115,14 @@ void checkReduces(const Program& program, int levels) {
     if (refusal != Refusal::None)
       throw Error(TENON_ERR_ARG, fmt::format("step {}, {}, is not possible: {}", i + 1,
                                              program[i].describe(), sentenceOf(refusal)));
+  }
+  if (scatters) {
+    if (!areShares(states))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("the program '{}' does not leave one chunk of the sum on each device "
+                              "of a hierarchy of {} levels",
+                              describe(program), levels));
+    return;
   }
   const DeviceStates goal = goalStates(devices, {upTo(devices)});
   if (states != goal)

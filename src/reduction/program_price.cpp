@@ -55,7 +55,8 @@ LinkRates ratesOfMembers(const LinkRates& rates, const std::vector<int>& ranks) 
   return own;
 }
 
-double priceOfStep(CollectiveKind kind, MemberGroup group, double bytes, const LinkRates& rates) {
+double priceOfStep(CollectiveKind kind, MemberGroup group, double bytes, const LinkRates& rates,
+                   SumGoal goal) {
   const double each = isShared(kind) ? bytes / static_cast<double>(group.members) : bytes;
   double latency = 0, transfer = 0;
   Index within = group.members;
@@ -73,7 +74,9 @@ double priceOfStep(CollectiveKind kind, MemberGroup group, double bytes, const L
   }
   cross(within - 1, rates.latency, rates.bandwidth);
   const double moved = static_cast<double>(group.members - 1) * each;
-  const double packed = kind == CollectiveKind::Reduce ? 0 : moved;
+  const bool toFirst = kind == CollectiveKind::Reduce ||
+                       (goal == SumGoal::First && kind != CollectiveKind::ReduceScatter);
+  const double packed = toFirst ? 0 : moved;
   const double written = (kind == CollectiveKind::Broadcast ? 0 : moved) + each;
   return latency + static_cast<double>(group.members - 1) * rates.overhead + transfer +
          (packed + written) / rates.copyBandwidth;
@@ -94,7 +97,7 @@ bool isCheaperInTwo(MemberGroup group, double bytes, const LinkRates& rates) {
 }
 
 std::vector<double> pricesOfSteps(const Program& program, const Hierarchy& hierarchy, double bytes,
-                                  const LinkRates& rates) {
+                                  const LinkRates& rates, SumGoal goal) {
   std::vector<double> seconds;
   for (const Instruction& instruction : program) {
     const MemberGroup group = MemberGroup::of(hierarchy, instruction);
@@ -102,9 +105,10 @@ std::vector<double> pricesOfSteps(const Program& program, const Hierarchy& hiera
     const CollectiveKind kind = instruction.collective;
     if (kind == CollectiveKind::AllGather)
       bytes *= members;
-    const bool inTwo = kind == CollectiveKind::AllReduce && isCheaperInTwo(group, bytes, rates);
+    const bool inTwo = goal == SumGoal::All && kind == CollectiveKind::AllReduce &&
+                       isCheaperInTwo(group, bytes, rates);
     seconds.push_back(inTwo ? priceInTwo(group, bytes, rates)
-                            : priceOfStep(kind, group, bytes, rates));
+                            : priceOfStep(kind, group, bytes, rates, goal));
     if (kind == CollectiveKind::ReduceScatter)
       bytes /= members;
   }
@@ -112,8 +116,8 @@ std::vector<double> pricesOfSteps(const Program& program, const Hierarchy& hiera
 }
 
 double priceOfProgram(const Program& program, const Hierarchy& hierarchy, double bytes,
-                      const LinkRates& rates) {
-  const std::vector<double> steps = pricesOfSteps(program, hierarchy, bytes, rates);
+                      const LinkRates& rates, SumGoal goal) {
+  const std::vector<double> steps = pricesOfSteps(program, hierarchy, bytes, rates, goal);
   return std::accumulate(steps.begin(), steps.end(), 0.0);
 }
 

@@ -10,9 +10,12 @@
 //
 //     AllReduce, Reduce, Broadcast   t          ReduceScatter, AllGather   t / n
 //
-// and what crosses a level goes by that level's latency and bandwidth.
+// and what crosses a level goes by that level's latency and bandwidth. Where the sum is for the
+// first member alone, an AllReduce is a Reduce, and the first member gathers for itself. A transposed
+// sum costs what the sum does.
 #pragma once
 
+#include "geometry/axis_change.hpp"
 #include "reduction/grouping.hpp"
 
 namespace tenon {
@@ -31,15 +34,16 @@ struct MemberGroup {
 LinkRates ratesOfMembers(const LinkRates& rates, const std::vector<int>& ranks);
 
 // Seconds of one step, by the rates between members.
-double priceOfStep(CollectiveKind kind, MemberGroup group, double bytes, const LinkRates& rates);
+double priceOfStep(CollectiveKind kind, MemberGroup group, double bytes, const LinkRates& rates,
+                   SumGoal goal = SumGoal::All);
 // Whether an AllReduce costs less as a ReduceScatter and an AllGather. Two members send as much
 // either way, so that they gain nothing by a second round.
 bool isCheaperInTwo(MemberGroup group, double bytes, const LinkRates& rates);
 
 // Seconds of a program, of `bytes` bytes on each member.
 double priceOfProgram(const Program& program, const Hierarchy& hierarchy, double bytes,
-                      const LinkRates& rates);
+                      const LinkRates& rates, SumGoal goal = SumGoal::All);
 std::vector<double> pricesOfSteps(const Program& program, const Hierarchy& hierarchy, double bytes,
-                                  const LinkRates& rates);
+                                  const LinkRates& rates, SumGoal goal = SumGoal::All);
 
 } // namespace tenon

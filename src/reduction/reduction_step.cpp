@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Follows what each member holds through the steps of a program, and makes each step a schedule. A
-// member holds its elements without gaps, so that an element has two numbers, one in the whole and
-// one in a member's array: schedules are made by counting both.
+// member holds its columns without gaps, so that a column has two numbers, one in the whole and one
+// in a member's array: schedules are made by counting both.
 #include "reduction/reduction_step.hpp"
 
 #include "geometry/cuts.hpp"
@@ -13,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-void append(ElementRuns& runs, Interval run) {
+void append(ColumnRuns& runs, Interval run) {
   if (run.empty())
     return;
   if (!runs.empty() && runs.back().end == run.begin)
@@ -22,17 +22,28 @@ void append(ElementRuns& runs, Interval run) {
     runs.push_back(run);
 }
 
-std::vector<ElementRuns> elementsOf(const Holdings& held, const std::vector<Index>& cuts) {
-  std::vector<ElementRuns> elements(held.size());
-  for (std::size_t member = 0; member < held.size(); ++member)
-    for (const RowRange& rows : held[member])
-      append(elements[member], {cuts[rows.begin], cuts[rows.end]});
-  return elements;
+// The columns of some of the rows that programs count, each of which is a chunk: row i is the i-th
+// chunk, or that which `chunks` names.
+ColumnRuns columnsOf(const RowSet& held, const std::vector<Index>& cuts,
+                     const std::vector<int>& chunks) {
+  ColumnRuns columns;
+  if (chunks.empty()) {
+    for (const RowRange& rows : held)
+      append(columns, {cuts[rows.begin], cuts[rows.end]});
+    return columns;
+  }
+  std::vector<int> named;
+  for (const RowRange& rows : held)
+    named.insert(named.end(), chunks.begin() + rows.begin, chunks.begin() + rows.end);
+  std::ranges::sort(named);
+  for (int chunk : named)
+    append(columns, {cuts[chunk], cuts[chunk + 1]});
+  return columns;
 }
 
-// The elements that stand at the places begin ... end-1 when the runs are counted through.
-ElementRuns shareOf(const ElementRuns& runs, Interval places) {
-  ElementRuns share;
+// The columns that stand at the places begin ... end-1 when the runs are counted through.
+ColumnRuns shareOf(const ColumnRuns& runs, Interval places) {
+  ColumnRuns share;
   Index place = 0;
   for (const Interval& run : runs) {
     const Interval taken = intersect(places, {place, place + run.size()});
@@ -42,16 +53,15 @@ ElementRuns shareOf(const ElementRuns& runs, Interval places) {
   return share;
 }
 
-// What members hold between the two steps of an AllReduce: all of a group had the same, and each
-// keeps a balanced share of it.
-std::vector<ElementRuns> shared(const DeviceGroups& groups, std::vector<ElementRuns> held) {
-  for (const std::vector<int>& group : groups) {
-    const ElementRuns whole = held[group.front()];
-    const std::vector<Index> cuts = balancedCuts(elementsIn(whole), static_cast<int>(group.size()));
-    for (std::size_t i = 0; i < group.size(); ++i)
-      held[group[i]] = shareOf(whole, {cuts[i], cuts[i + 1]});
-  }
-  return held;
+// What a group holds between the two steps of an AllReduce: all had the same, and each keeps a
+// balanced share of it.
+std::vector<ColumnRuns> shared(const std::vector<ColumnRuns>& held) {
+  const std::vector<Index> cuts =
+      balancedCuts(columnsIn(held.front()), static_cast<int>(held.size()));
+  std::vector<ColumnRuns> shares;
+  for (std::size_t i = 0; i < held.size(); ++i)
+    shares.push_back(shareOf(held.front(), {cuts[i], cuts[i + 1]}));
+  return shares;
 }
 
 // Blocks that continue each other on both sides become one, so that kernels and messages see long
@@ -72,9 +82,9 @@ void addBlock(std::vector<ElementBlock>& blocks, Index source, Index target, Ind
                     .targetStep = {1}});
 }
 
-// The elements that one member holds before the step and another after it, with their places in
+// The columns that one member holds before the step and another after it, with their places in
 // both arrays. Both lists of runs rise, so that one walk along the two finds all.
-Transfer transferOf(int peer, const ElementRuns& source, const ElementRuns& target) {
+Transfer transferOf(int peer, const ColumnRuns& source, const ColumnRuns& target) {
   Transfer transfer{.peer = peer, .elements = 0, .blocks = {}};
   Index sourcePlace = 0, targetPlace = 0;
   for (std::size_t i = 0, j = 0; i < source.size() && j < target.size();) {
@@ -113,39 +123,93 @@ std::vector<int> groupOf(const DeviceGroups& groups, int member) {
 
 } // namespace
 
-Index elementsIn(const ElementRuns& runs) {
+Index columnsIn(const ColumnRuns& runs) {
   Index sum = 0;
   for (const Interval& run : runs)
     sum += run.size();
   return sum;
 }
 
-std::vector<ReductionStep> reductionSteps(const Program& program, const Hierarchy& hierarchy,
-                                          Index elements, Index mostBytes, const LinkRates& rates) {
-  const int members = deviceCount(hierarchy);
-  const std::vector<Index> cuts = balancedCuts(elements, members);
+namespace {
+
+// Where the sum is for the first member alone, only the first of each group keeps what it gets, but
+// for shares.
+Holdings holdingsAfter(const ReductionPlan& plan, CollectiveKind kind, const DeviceGroups& groups,
+                       const Holdings& before) {
+  Holdings after = tenon::holdingsAfter(kind, groups, before);
+  if (plan.goal == SumGoal::First && kind != CollectiveKind::ReduceScatter)
+    for (const std::vector<int>& group : groups)
+      for (std::size_t i = 1; i < group.size(); ++i)
+        after[group[i]].clear();
+  return after;
+}
+
+// Which chunk each row is: that of the member which is left with it.
+std::vector<int> chunksOfShares(const ReductionPlan& plan, int members) {
+  Holdings held = initialHoldings(members);
+  for (const Instruction& instruction : plan.program)
+    held = holdingsAfter(instruction.collective, groupsOf(plan.hierarchy, instruction), held);
+  std::vector<int> chunks(members);
+  for (int member = 0; member < members; ++member)
+    chunks[held[member].front().begin] = plan.order.empty() ? member : plan.order[member];
+  return chunks;
+}
+
+} // namespace
+
+SummedArray summedArray(const Layout& addends, const Layout& sums, const SumChange& change,
+                        int rank) {
+  const int members = addends.grid().extentOf(change.axes);
+  const Shape extent = extents(addends.boxOfRank(rank));
+  const Index all = elements(extent);
+  if (change.goal != SumGoal::Share || all == 0)
+    return {.lines = 1, .cuts = balancedCuts(all, members)};
+  const auto at = extent.begin() + change.dim;
+  SummedArray array{.lines = elements(Shape(extent.begin(), at)),
+                    .cuts = pieceCuts(sums, sums.grid().position(rank), change.dim, members)};
+  const Index inner = elements(Shape(at + 1, extent.end()));
+  for (Index& cut : array.cuts)
+    cut *= inner;
+  return array;
+}
+
+std::vector<ReductionStep> reductionSteps(const ReductionPlan& plan, int member,
+                                          const std::vector<Index>& cuts, Index mostBytes) {
+  const int members = deviceCount(plan.hierarchy);
+  const std::vector<int> chunks =
+      plan.goal == SumGoal::Share ? chunksOfShares(plan, members) : std::vector<int>{};
   Holdings held = initialHoldings(members);
   std::vector<ReductionStep> steps;
-  for (std::size_t i = 0; i < program.size(); ++i) {
-    const CollectiveKind kind = program[i].collective;
-    DeviceGroups groups = groupsOf(hierarchy, program[i]);
+  for (std::size_t i = 0; i < plan.program.size(); ++i) {
+    const Instruction& instruction = plan.program[i];
+    const CollectiveKind kind = instruction.collective;
+    const DeviceGroups groups = groupsOf(plan.hierarchy, instruction);
     // All ranks must divide the same steps in two, so that the price is that of one group for all
     // of them.
-    const std::vector<int>& first = groups.front();
-    const double bytes = static_cast<double>(mostBytes) * rowsIn(held[first.front()]) / members;
-    Holdings next = holdingsAfter(kind, groups, held);
-    ReductionStep step{static_cast<int>(i), kind, std::move(groups), elementsOf(held, cuts),
-                       elementsOf(next, cuts)};
+    const int first = groups.front().front();
+    const double bytes = static_cast<double>(mostBytes) * rowsIn(held[first]) / members;
+    Holdings next = holdingsAfter(plan, kind, groups, held);
+    const bool reduces = plan.goal == SumGoal::First && kind == CollectiveKind::AllReduce;
+    ReductionStep step{.instruction = static_cast<int>(i),
+                       .kind = reduces ? CollectiveKind::Reduce : kind,
+                       .group = groupOf(groups, member),
+                       .before = {},
+                       .after = {}};
+    for (int other : step.group) {
+      step.before.push_back(columnsOf(held[other], cuts, chunks));
+      step.after.push_back(columnsOf(next[other], cuts, chunks));
+    }
     held = std::move(next);
-    if (kind != CollectiveKind::AllReduce ||
-        !isCheaperInTwo(MemberGroup::of(hierarchy, program[i]), bytes, rates)) {
+    if (plan.goal != SumGoal::All || kind != CollectiveKind::AllReduce ||
+        !isCheaperInTwo(MemberGroup::of(plan.hierarchy, instruction), bytes, plan.rates)) {
       steps.push_back(std::move(step));
       continue;
     }
     ReductionStep scatter = step;
     scatter.kind = CollectiveKind::ReduceScatter;
     step.kind = CollectiveKind::AllGather;
-    scatter.after = step.before = shared(step.groups, step.before);
+    if (step.group.size() > 1)
+      scatter.after = step.before = shared(step.before);
     steps.push_back(std::move(scatter));
     steps.push_back(std::move(step));
   }
@@ -164,31 +228,63 @@ Index mostElements(const Layout& layout) {
   return most;
 }
 
-Schedule reductionSchedule(const ReductionStep& step, int member, const std::vector<int>& ranks) {
-  const std::vector<int> group = groupOf(step.groups, member);
+namespace {
+
+// The schedule with as many lines as given in front of its columns.
+void widen(Schedule& schedule, Index lines) {
+  for (auto* transfers : {&schedule.sends, &schedule.receives})
+    for (Transfer& transfer : *transfers) {
+      transfer.elements *= lines;
+      for (ElementBlock& block : transfer.blocks) {
+        block.extent.insert(block.extent.begin(), lines);
+        block.sourceBegin.insert(block.sourceBegin.begin(), 0);
+        block.targetBegin.insert(block.targetBegin.begin(), 0);
+        block.sourceStep.insert(block.sourceStep.begin(), 1);
+        block.targetStep.insert(block.targetStep.begin(), 1);
+      }
+    }
+  for (Gaps* gaps : {&schedule.sourceGaps, &schedule.targetGaps})
+    for (ElementBox& box : gaps->zeros) {
+      box.begin.insert(box.begin.begin(), 0);
+      box.extent.insert(box.extent.begin(), lines);
+    }
+  schedule.sourceExtent.insert(schedule.sourceExtent.begin(), lines);
+  schedule.targetExtent.insert(schedule.targetExtent.begin(), lines);
+}
+
+} // namespace
+
+Schedule reductionSchedule(const ReductionStep& step, int member, const std::vector<int>& ranks,
+                           Index lines) {
+  const std::size_t me = std::ranges::find(step.group, member) - step.group.begin();
   // After a Broadcast all members hold what the root held; what others held before it does not
   // count.
   const bool rootGives = step.kind == CollectiveKind::Broadcast;
-  const ElementRuns &before = step.before[member], &after = step.after[member];
+  const ColumnRuns &before = step.before[me], &after = step.after[me];
   Schedule schedule;
-  for (int other : group) {
-    if (!rootGives || member == group.front())
-      if (Transfer t = transferOf(ranks[other], before, step.after[other]); t.elements > 0)
+  for (std::size_t i = 0; i < step.group.size(); ++i) {
+    const int peer = ranks[step.group[i]];
+    if (!rootGives || me == 0)
+      if (Transfer t = transferOf(peer, before, step.after[i]); t.elements > 0)
         schedule.sends.push_back(std::move(t));
-    if (!rootGives || other == group.front())
-      if (Transfer t = transferOf(ranks[other], step.before[other], after); t.elements > 0)
+    if (!rootGives || i == 0)
+      if (Transfer t = transferOf(peer, step.before[i], after); t.elements > 0)
         schedule.receives.push_back(std::move(t));
   }
-  schedule.sourceExtent = {elementsIn(before)};
-  schedule.targetExtent = {elementsIn(after)};
-  schedule.sourceGaps.zeros = untouched(schedule.sends, true, elementsIn(before));
-  schedule.targetGaps.zeros = untouched(schedule.receives, false, elementsIn(after));
+  schedule.sourceExtent = {columnsIn(before)};
+  schedule.targetExtent = {columnsIn(after)};
+  schedule.sourceGaps.zeros = untouched(schedule.sends, true, columnsIn(before));
+  schedule.targetGaps.zeros = untouched(schedule.receives, false, columnsIn(after));
   schedule.sumsOnReceipt = step.kind == CollectiveKind::AllReduce ||
                            step.kind == CollectiveKind::ReduceScatter ||
                            step.kind == CollectiveKind::Reduce;
-  schedule.sumsOnTranspose = step.kind == CollectiveKind::AllReduce ||
-                             step.kind == CollectiveKind::AllGather ||
-                             step.kind == CollectiveKind::Broadcast;
+  // Of what the first alone keeps, each member's part of the transpose has one value.
+  const auto keeps = [](const ColumnRuns& runs) { return !runs.empty(); };
+  schedule.sumsOnTranspose = std::ranges::count_if(step.after, keeps) > 1 &&
+                             (step.kind == CollectiveKind::AllReduce ||
+                              step.kind == CollectiveKind::AllGather || rootGives);
+  if (lines != 1)
+    widen(schedule, lines);
   return schedule;
 }
 

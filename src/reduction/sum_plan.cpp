@@ -22,19 +22,20 @@ LinkRates withAssumedNodes(LinkRates rates, const Hierarchy& levels) {
   return rates;
 }
 
-ReductionPlan levelsOfSum(const Grid& grid, const std::vector<int>& axes, const Hierarchy& machine,
+ReductionPlan levelsOfSum(const Grid& grid, const SumChange& sum, const Hierarchy& machine,
                           const LinkRates& rates) {
   ReductionPlan plan;
-  plan.hierarchy = reductionHierarchy(grid, axes, machine);
-  plan.order = memberOrder(grid, axes, machine);
-  plan.rates = ratesOfMembers(rates, reductionGroupOf(grid, axes, grid.rank(0), plan.order));
+  plan.goal = sum.goal;
+  plan.hierarchy = reductionHierarchy(grid, sum.axes, machine);
+  plan.order = memberOrder(grid, sum.axes, machine);
+  plan.rates = ratesOfMembers(rates, reductionGroupOf(grid, sum.axes, grid.rank(0), plan.order));
   return plan;
 }
 
 std::optional<SumPlan> cheapestPlan(ReductionPlan levels, double bytes) {
   if (levels.rates.levels.empty())
     return std::nullopt;
-  CheapestSum best = cheapestSum(levels.hierarchy, bytes, levels.rates);
+  CheapestSum best = cheapestSum(levels.hierarchy, bytes, levels.rates, levels.goal);
   levels.hierarchy = std::move(best.hierarchy);
   levels.program = std::move(best.program);
   return SumPlan{std::move(levels), best.seconds};
@@ -46,13 +47,13 @@ SumPrices::SumPrices(LinkRates rates, int ranks)
 std::optional<double> SumPrices::seconds(const Layout& from, const Layout& to, Index elementBytes) {
   if (rates_.levels.empty())
     return std::nullopt;
-  const std::vector<int> axes = summedAxes(from, to);
-  if (axes.empty())
+  const std::optional<SumChange> sum = sumBetween(from, to);
+  if (!sum)
     return std::nullopt;
-  const std::optional<ReductionPlan>& levels = levelsFor(from.gridPtr(), axes);
+  const std::optional<ReductionPlan>& levels = levelsFor(from.gridPtr(), *sum);
   if (!levels)
     return std::nullopt;
-  const Index bytes = mostElements(from) * elementBytes;
+  const Index bytes = mostElements(sum->isTransposed ? to : from) * elementBytes;
   const auto [at, isNew] = seconds_.try_emplace({&*levels, bytes});
   if (isNew)
     if (const auto plan = cheapestPlan(*levels, static_cast<double>(bytes)))
@@ -61,13 +62,13 @@ std::optional<double> SumPrices::seconds(const Layout& from, const Layout& to, I
 }
 
 const std::optional<ReductionPlan>& SumPrices::levelsFor(const GridPtr& grid,
-                                                         const std::vector<int>& axes) {
-  const auto [at, isNew] = levels_.try_emplace({grid.get(), axes});
+                                                         const SumChange& sum) {
+  const auto [at, isNew] = levels_.try_emplace({grid.get(), sum.axes, sum.goal});
   if (!isNew)
     return at->second;
   grids_.push_back(grid);
   try {
-    at->second = levelsOfSum(*grid, axes, machine_, rates_);
+    at->second = levelsOfSum(*grid, sum, machine_, rates_);
   } catch (const Error&) {
     // Such a sum goes by its route, as it does where it is run.
   }

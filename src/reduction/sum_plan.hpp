@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The program that a conversion P -> B runs where its ranks lie on several levels of a machine: one
-// choice for those who run it, plan with it and count it. It follows from the layouts and the
-// rates, without communication.
+// The program that a conversion which sums, or whose adjoint does, runs where its ranks lie on several
+// levels of a machine: one choice for those who run it, plan with it and count it. It follows from
+// the layouts and the rates, without communication.
 #pragma once
 
 #include "reduction/cheapest_sum.hpp"
@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace tenon {
@@ -23,10 +24,10 @@ struct SumPlan {
 // fast as a rank's own link, which all their ranks share.
 LinkRates withAssumedNodes(LinkRates rates, const Hierarchy& levels);
 
-// The hierarchy of a sum over these axes on the levels of a machine, the order of its members and
-// the rates between them; no program. Throws TENON_ERR_ARG, naming ranks, if they do not stand so
+// The hierarchy of a sum on the levels of a machine, the order of its members and the rates between
+// them; no program. Throws TENON_ERR_ARG, naming ranks, if they do not stand so
 // (reduction_groups.hpp).
-ReductionPlan levelsOfSum(const Grid& grid, const std::vector<int>& axes, const Hierarchy& machine,
+ReductionPlan levelsOfSum(const Grid& grid, const SumChange& sum, const Hierarchy& machine,
                           const LinkRates& rates);
 
 // The cheapest program of a sum on such levels, where no member has more than so many bytes; none
@@ -39,13 +40,13 @@ class SumPrices {
 public:
   SumPrices(LinkRates rates, int ranks);
 
-  // Seconds; none for a conversion that does more than sum, or whose ranks share a unit or do not
-  // stand on the levels.
+  // Seconds; none for a conversion that does more than sum, forwards or by its adjoint, or whose ranks
+  // share a unit or do not stand on the levels.
   std::optional<double> seconds(const Layout& from, const Layout& to, Index elementBytes);
 
 private:
-  using Sum = std::pair<const Grid*, std::vector<int>>;
-  const std::optional<ReductionPlan>& levelsFor(const GridPtr& grid, const std::vector<int>& axes);
+  using Sum = std::tuple<const Grid*, std::vector<int>, SumGoal>;
+  const std::optional<ReductionPlan>& levelsFor(const GridPtr& grid, const SumChange& sum);
 
   const LinkRates rates_;
   const Hierarchy machine_;

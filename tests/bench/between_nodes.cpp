@@ -106,28 +106,32 @@ Counted countRoute(const Nodes& nodes, const Route& route) {
   return counted;
 }
 
-Counted countProgram(const Nodes& nodes, const Layout& from, const std::vector<int>& axes,
-                     const ReductionPlan& plan) {
+// The members of a group must have arrays alike; the transpose sends what the sum receives.
+Counted countProgram(const Nodes& nodes, const Layout& from, const Layout& to,
+                     const SumChange& change, const ReductionPlan& plan) {
   Counted counted(nodes);
-  const Index most = mostElements(from) * kElementBytes;
-  for (const std::vector<int>& group : reductionGroupsOf(from.grid(), axes, plan.order)) {
-    const Index own = elements(from.boxOfRank(group.front()));
-    for (const ReductionStep& step :
-         reductionSteps(plan.program, plan.hierarchy, own, most, plan.rates))
-      for (std::size_t member = 0; member < group.size(); ++member)
-        for (const Transfer& t : reductionSchedule(step, static_cast<int>(member), group).sends)
+  const Layout &addends = change.isTransposed ? to : from, &sums = change.isTransposed ? from : to;
+  const Index most = mostElements(addends) * kElementBytes;
+  for (const std::vector<int>& group : reductionGroupsOf(from.grid(), change.axes, plan.order)) {
+    const SummedArray array = summedArray(addends, sums, change, group.front());
+    for (int member = 0; member < static_cast<int>(group.size()); ++member)
+      for (const ReductionStep& step : reductionSteps(plan, member, array.cuts, most)) {
+        const Schedule schedule = reductionSchedule(step, member, group, array.lines);
+        for (const Transfer& t : change.isTransposed ? schedule.receives : schedule.sends)
           counted.send(group[member], t.peer, t.elements);
+      }
   }
   return counted;
 }
 
 std::optional<SumPlan> programOf(const Nodes& nodes, const Layout& from, const Layout& to) {
-  const std::vector<int> axes = summedAxes(from, to);
-  if (axes.empty())
+  const std::optional<SumChange> sum = sumBetween(from, to);
+  if (!sum)
     return std::nullopt;
   const LinkRates rates = nodes.rates();
-  return cheapestPlan(levelsOfSum(from.grid(), axes, levelsOf(rates, nodes.size()), rates),
-                      static_cast<double>(mostElements(from) * kElementBytes));
+  return cheapestPlan(
+      levelsOfSum(from.grid(), *sum, levelsOf(rates, nodes.size()), rates),
+      static_cast<double>(mostElements(sum->isTransposed ? to : from) * kElementBytes));
 }
 
 void print(const std::string& move, const std::string& way, const Counted& counted, Index whole,
@@ -145,10 +149,15 @@ void measure(const Nodes& nodes, const std::string& name, const Layout& from, co
   for (const RouteStep& step : route)
     steps += (steps.empty() ? "route: " : ", ") + std::string(step.name());
   print(name, steps, countRoute(nodes, route), whole, {});
-  if (const auto sum = programOf(nodes, from, to))
-    print(name, describe(sum->plan.program),
-          countProgram(nodes, from, summedAxes(from, to), sum->plan), whole,
-          whole > 1 << 16 ? nodes.most : std::nullopt);
+  const auto sum = programOf(nodes, from, to);
+  if (!sum)
+    return;
+  // Shares move once, and what all are to have, or one, moves twice.
+  std::optional<double> most = whole > 1 << 16 ? nodes.most : std::nullopt;
+  if (most && sum->plan.goal == SumGoal::Share)
+    *most /= 2;
+  print(name, describe(sum->plan.program),
+        countProgram(nodes, from, to, *sumBetween(from, to), sum->plan), whole, most);
 }
 
 Layout on(const GridPtr& grid, const Shape& shape, const std::string& properties) {

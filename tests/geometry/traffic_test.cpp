@@ -346,5 +346,41 @@ TEST(AxisChange, SeveralAxesAreInTheOrderOfTheirDimension) {
   EXPECT_EQ(changedAxes(cut, layoutOn(grid, {24}, "S0,B,S0")), kNone);
 }
 
+TEST(SumBetween, IsAllThatAConversionOrItsAdjointDoes) {
+  const GridPtr grid = Grid::make({2, 3});
+  struct Case {
+    const char *from, *to;
+    std::vector<int> axes; // none: no sum
+    SumGoal goal = SumGoal::All;
+    int dim = -1;
+    bool isTransposed = false;
+  };
+  for (const Case& one : {Case{"P,P", "B,B", {0, 1}},
+                          {"S0,P", "S0,B", {1}},
+                          {"P,S0", "S1,S0", {0}, SumGoal::Share, 1},
+                          {"P,P", "S1,S1", {0, 1}, SumGoal::Share, 1},
+                          {"P,B", "R,B", {0}, SumGoal::First},
+                          {"S0,S1", "S0,B", {1}, SumGoal::Share, 1, true},
+                          {"B,R", "B,B", {1}, SumGoal::First, -1, true},
+                          {"P,S0", "S0,S0", {}},
+                          {"P,P", "B,R", {}},
+                          {"P,S0", "B,S1", {}},
+                          {"B,B", "P,B", {}},
+                          {"S0,B", "S1,B", {}},
+                          {"P,B", "P,B", {}}}) {
+    const auto sum = sumBetween(layoutOn(grid, {8, 8}, one.from), layoutOn(grid, {8, 8}, one.to));
+    SCOPED_TRACE(std::string(one.from) + " -> " + one.to);
+    ASSERT_EQ(sum.has_value(), !one.axes.empty());
+    if (!sum)
+      continue;
+    EXPECT_EQ(sum->axes, one.axes);
+    EXPECT_EQ(sum->goal, one.goal);
+    EXPECT_EQ(sum->dim, one.dim);
+    EXPECT_EQ(sum->isTransposed, one.isTransposed);
+  }
+  const Layout addends = layoutOn(Grid::make({4}), {8}, "P");
+  EXPECT_FALSE(sumBetween(addends, layoutOn(grid, {8}, "B,B")));
+}
+
 } // namespace
 } // namespace tenon

@@ -184,17 +184,24 @@ inline std::vector<NamedOp> boundaryOps() {
 // Over all ranks, as a level.
 inline LinearOpRef reduction(const Layout& from, const Layout& to, TenonDataType type) {
   ReductionPlan plan;
-  if (world()->size() > 1)
-    plan = {{world()->size()},
-            parseProgram("(0, InsideGroup, ReduceScatter), (0, InsideGroup, AllGather)")};
+  plan.goal = sumBetween(from, to).value_or(SumChange{}).goal;
+  if (world()->size() > 1) {
+    plan.hierarchy = {world()->size()};
+    plan.program = parseProgram("(0, InsideGroup, ReduceScatter)");
+    if (plan.goal != SumGoal::Share)
+      plan.program.push_back(parseProgram("(0, InsideGroup, AllGather)").front());
+  }
   return makeRef<ReductionOp>(world(), from, to, type, plan);
 }
 
 inline std::vector<NamedOp> otherOps() {
-  const Layout s = onLine({7, 5}, "S0"), b = onLine({7, 5}, "B"), p = onLine({7, 5}, "P");
+  const Layout s = onLine({7, 5}, "S0"), b = onLine({7, 5}, "B"), p = onLine({7, 5}, "P"),
+               r = onLine({7, 5}, "R");
   return {
       {"send receive", sendReceive},
       {"reduction", [=](TenonDataType t) { return reduction(p, b, t); }},
+      {"reduction to root", [=](TenonDataType t) { return reduction(p, r, t); }},
+      {"broadcast by program", [=](TenonDataType t) { return reduction(r, b, t); }},
       {"identity", [=](TenonDataType t) { return makeRef<Cast>(world(), s, t, t); }},
       {"cast to single",
        [=](TenonDataType t) { return makeRef<Cast>(world(), p, t, TENON_FLOAT32); }},

@@ -19,7 +19,7 @@ public:
   bool looksAt(const SumTask& sum) const override { return sum.policy.mode != RouteMode::Chain; }
   std::string agreedText(const SumTask&) const override { return "; sums by " + name_; }
   SumOffer offer(const SumTask& sum) const override {
-    asked = sum.axes;
+    asked = sum.change.axes;
     SumOffer offer{.make = {}, .seconds = seconds_, .why = name_ + " has its reasons"};
     if (takes_)
       offer.make = [sum, this] {
@@ -71,12 +71,18 @@ TEST(WayToSum, TheRouteIsTakenWhereNoWayTakesTheSum) {
   EXPECT_EQ(test::elementsOf(*ends.y), std::vector<double>(6, world()->size()));
 }
 
-TEST(WayToSum, OnlyPureSumsAreOffered) {
-  const Layout p = onLine({6}, "P"), b = onLine({6}, "B"), s = onLine({6}, "S0");
-  for (const auto& [from, to] : {std::pair(p, s), std::pair(s, b), std::pair(b, p)}) {
-    convert(from, to, {way("any", 0)});
-    EXPECT_TRUE(Named::asked.empty()) << from.describe() << " -> " << to.describe();
+TEST(WayToSum, OnlyPureSumsAndTheirAdjointsAreOffered) {
+  const auto on = [](const char* property) { return onLine({6, 6}, property); };
+  for (const auto& [from, to] : {std::pair("B", "P"), {"S0", "S1"}, {"S0", "P"}, {"R", "P"}}) {
+    convert(on(from), on(to), {way("any", 0)});
+    EXPECT_TRUE(Named::asked.empty()) << from << " -> " << to;
   }
+  for (const auto& [from, to] :
+       {std::pair("P", "B"), {"P", "S0"}, {"P", "S1"}, {"P", "R"}, {"S1", "B"}, {"R", "B"}}) {
+    convert(on(from), on(to), {way("any", 0)});
+    EXPECT_TRUE(!Named::asked.empty() || world()->size() == 1) << from << " -> " << to;
+  }
+  const Layout p = on("P"), b = on("B");
   convert(p, b, {way("any", 0)}, RouteMode::Exchange);
   EXPECT_TRUE(Named::asked.empty());
 }

@@ -307,6 +307,10 @@ TEST(ReductionOp, RefusesWhatDoesNotReduce) {
   expectRefused(TENON_ERR_ARG, {"does not match", "level sizes >= 2"},
                 planOf({ranks, 1}, "(0, InsideGroup, AllReduce)"));
   expectRefused(TENON_ERR_LAYOUT, {"P -> B"}, scatterAndGather(ranks), "P", "S0");
+  ReductionPlan shares = scatterAndGather(ranks);
+  shares.goal = SumGoal::Share;
+  expectRefused(TENON_ERR_ARG, {"does not leave one chunk"}, shares, "P", "S0");
+  expectRefused(TENON_ERR_LAYOUT, {"P -> S or S -> B"}, shares, "P", "R");
   expectRefused(TENON_ERR_LAYOUT, {"P -> B"}, scatterAndGather(ranks), "B", "B");
 }
 

@@ -3,6 +3,7 @@
 #include "programs/sum_by_program.hpp"
 
 #include "geometry/axis_change.hpp"
+#include "linop/algebra/adjoint_test.hpp"
 #include "linop/operators.hpp"
 #include "programs/reduction_op.hpp"
 #include "reduction/sum_plan.hpp"
@@ -149,6 +150,10 @@ TEST_F(ByOption, AutoSumsByLevelsBetweenNodesAlone) {
   const std::string last = fmt::format(",{}]: rank", perNode);
   EXPECT_NE(op->describe().find(last), std::string::npos) << op->describe();
   expectTheSameSums(p, b, "-tenon_reduction auto: by a program");
+  const Layout s = onLine({100003}, "S0"), r = onLine({100003}, "R");
+  for (const auto& [from, to] : {std::pair(p, s), {p, r}, {s, b}, {r, b}})
+    EXPECT_NE(madeBy(kBytes, from, to)->describe().find("auto: by a program"), std::string::npos)
+        << madeBy(kBytes, from, to)->describe();
 }
 
 TEST_F(ByOption, AutoTakesTheCheapest) {
@@ -212,7 +217,8 @@ void expectEqualCopies(LinearOp& op) {
   const Grid& grid = op.range().grid();
   int copies = ends.y->position() < 0 ? MPI_UNDEFINED : 0;
   for (int axis = 0; ends.y->position() >= 0 && axis < grid.axes(); ++axis)
-    if (op.domain().property(axis) == op.range().property(axis))
+    if (op.domain().property(axis) == op.range().property(axis) ||
+        !op.range().property(axis).isBroadcast())
       copies = copies * 16 + grid.coordinate(ends.y->position(), axis) + 1;
   MPI_Comm same = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, copies, 0, &same);
@@ -226,8 +232,8 @@ void expectEqualCopies(LinearOp& op) {
   MPI_Comm_free(&same);
 }
 
-// The same sums as the definition's, and copies of the same bits: uneven chunks, fewer elements than
-// ranks, ranks outside the grid or without data, and several axes.
+// The same sums as the definition's, exact adjoints, and copies of the same bits: uneven chunks,
+// fewer elements than ranks, ranks outside the grid or without data, and several axes.
 TEST_F(ByOption, SumsByLevelsAreThoseOfTheDefinition) {
   const int ranks = world()->size(), n = ranks / 2;
   if (ranks % 2 != 0 || ranks == 2)
@@ -236,26 +242,33 @@ TEST_F(ByOption, SumsByLevelsAreThoseOfTheDefinition) {
   for (int rank = 0; rank < ranks; ++rank)
     if (rank % n != n - 1)
       some.push_back(rank);
+  std::vector<int> turned(ranks); // coordinates rise across the nodes first
+  for (int rank = 0; rank < ranks; ++rank)
+    turned[rank] = rank % 2 * n + rank / 2;
   const GridPtr line = Grid::make({ranks}), part = Grid::make({ranks - 2}, some),
-                nodes = Grid::make({2, n});
+                nodes = Grid::make({2, n}), crossed = Grid::make({n, 2}, turned);
   struct Case {
     GridPtr grid;
     const char *from, *to;
   };
-  for (const Case& one : {Case{line, "P", "B"},
-                          {part, "P", "B"},
-                          {nodes, "P,P", "B,B"},
-                          {nodes, "P,S0", "B,S0"},
-                          {nodes, "P,B", "B,B"},
-                          {nodes, "P,R", "B,R"},
-                          {nodes, "P,P", "B,P"}})
-    for (const Index length : {0, 1, 3, 13, 1001})
+  for (const Case& one :
+       {Case{line, "P", "B"},      {part, "P", "B"},          {nodes, "P,P", "B,B"},
+        {nodes, "P,S0", "B,S0"},   {nodes, "P,B", "B,B"},     {nodes, "P,R", "B,R"},
+        {nodes, "P,P", "B,P"},     {line, "P", "S0"},         {line, "P", "S1"},
+        {part, "P", "S1"},         {nodes, "P,P", "S0,S0"},   {nodes, "P,S0", "S1,S0"},
+        {nodes, "P,R", "S1,R"},    {line, "S0", "B"},         {line, "S1", "B"},
+        {nodes, "S1,S1", "B,B"},   {nodes, "S1,B", "B,B"},    {line, "P", "R"},
+        {part, "P", "R"},          {nodes, "P,S1", "R,S1"},   {line, "R", "B"},
+        {nodes, "R,R", "B,B"},     {nodes, "R,P", "B,P"},     {crossed, "P,P", "B,B"},
+        {crossed, "P,P", "S0,S0"}, {crossed, "P,P", "S1,S1"}, {crossed, "S1,S1", "B,B"},
+        {crossed, "P,P", "R,R"},   {crossed, "R,R", "B,B"}})
+    for (const Index length : {0, 1, 3, 13, 334})
       for (const LinkRates& links : {LinkRates{}, kBytes}) {
-        const Layout from = test::layoutOn(one.grid, {length}, one.from);
-        const Layout to = test::layoutOn(one.grid, {length}, one.to);
+        const Layout from = test::layoutOn(one.grid, {length, 3}, one.from);
+        const Layout to = test::layoutOn(one.grid, {length, 3}, one.to);
         const LinkRates rates = withAssumedNodes(links, {2, n});
-        const auto sum = cheapestPlan(levelsOfSum(*one.grid, summedAxes(from, to), {2, n}, rates),
-                                      8.0 * static_cast<double>(mostElements(from)));
+        const auto sum = cheapestPlan(levelsOfSum(*one.grid, *sumBetween(from, to), {2, n}, rates),
+                                      24.0 * static_cast<double>(length));
         ASSERT_TRUE(sum);
         Conversion expected(world(), from, to, TENON_FLOAT64, CarrierPolicy::fromOptions());
         ReductionOp op(world(), from, to, TENON_FLOAT64, sum->plan);
@@ -265,6 +278,8 @@ TEST_F(ByOption, SumsByLevelsAreThoseOfTheDefinition) {
           test::act(op, sense, 2, *here.x, 3, *here.y);
           ASSERT_EQ(test::elementsOf(*here.y), test::elementsOf(*there.y)) << op.describe();
         }
+        const AdjointTestResult pairings = testAdjoint(op, 3, true);
+        ASSERT_EQ(pairings.forwardPairing, pairings.adjointPairing) << op.describe();
         if (std::string(one.to) != "B,P")
           expectEqualCopies(op);
       }

@@ -2,6 +2,7 @@
 // The cheapest sums and their prices, beside what all schedules of all members move.
 #include "reduction/cheapest_sum.hpp"
 
+#include "geometry/cuts.hpp"
 #include "reduction/execution.hpp"
 #include "reduction/reduction_groups.hpp"
 #include "reduction/reduction_step.hpp"
@@ -10,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -21,14 +23,17 @@ namespace {
 double countedPrice(const ReductionPlan& plan, Index elements, Index elementBytes) {
   std::vector<int> ranks(deviceCount(plan.hierarchy));
   std::iota(ranks.begin(), ranks.end(), 0);
+  const std::vector<Index> cuts = balancedCuts(elements, static_cast<int>(ranks.size()));
+  std::vector<std::vector<ReductionStep>> steps;
+  for (int member : ranks)
+    steps.push_back(reductionSteps(plan, member, cuts, elements * elementBytes));
   const LinkRates& rates = plan.rates;
   const std::size_t levels = rates.levels.size();
   double seconds = 0;
-  for (const ReductionStep& step : reductionSteps(plan.program, plan.hierarchy, elements,
-                                                  elements * elementBytes, plan.rates)) {
+  for (std::size_t i = 0; i < steps.front().size(); ++i) {
     double dearest = 0;
     for (int member : ranks) {
-      const Schedule schedule = reductionSchedule(step, member, ranks);
+      const Schedule schedule = reductionSchedule(steps[member][i], member, ranks);
       std::vector<double> out(levels + 1), in(levels + 1);
       double sends = 0, receives = 0, packed = 0, written = 0, latency = 0, transfer = 0;
       for (const Transfer& t : schedule.sends)
@@ -95,13 +100,16 @@ TEST(CheapestSum, IsPricedAsWhatItsSchedulesMove) {
   std::mt19937 random(38);
   for (int i = 0; i < 2000; ++i) {
     const DrawnSum sum = drawnSum(random);
-    const CheapestSum best = cheapestSum(sum.hierarchy, 8.0 * double(sum.elements), sum.rates);
-    checkReduces(best.program, int(best.hierarchy.size()));
+    const SumGoal goal = std::array{SumGoal::All, SumGoal::Share, SumGoal::First}[i % 3];
+    const double bytes = 8.0 * double(sum.elements);
+    const CheapestSum best = cheapestSum(sum.hierarchy, bytes, sum.rates, goal);
+    checkReduces(best.program, int(best.hierarchy.size()), goal == SumGoal::Share);
     ASSERT_EQ(deviceCount(best.hierarchy), deviceCount(sum.hierarchy));
-    ASSERT_NEAR(best.seconds,
-                priceOfProgram(best.program, best.hierarchy, 8.0 * double(sum.elements), sum.rates),
+    ASSERT_NEAR(best.seconds, priceOfProgram(best.program, best.hierarchy, bytes, sum.rates, goal),
                 1e-9 * best.seconds);
-    const double counted = countedPrice({best.hierarchy, best.program, sum.rates}, sum.elements, 8);
+    const double counted = countedPrice(
+        {.hierarchy = best.hierarchy, .program = best.program, .rates = sum.rates, .goal = goal},
+        sum.elements, 8);
     ASSERT_NEAR(best.seconds, counted, 1e-9 * counted) << i << ": " << describe(best.program);
   }
 }
@@ -150,24 +158,34 @@ LinkRates nodesOf(Index ranks) {
   return rates;
 }
 
-// What leaves each node with a large sum, by the schedules, in multiples of the array.
+// What leaves each node with a large sum, by the schedules, in multiples of the array: at least
+// (n-1)/n for each of the n nodes to have its share, and as much again to give it to all.
 TEST(CheapestSum, LeavesANodeAboutOnceEachWay) {
-  for (const auto& [nodes, most] : {std::pair(2, 1.05), {4, 1.55}, {8, 1.8}}) {
-    const int ranks = 8 * nodes;
-    const Index elements = 1 << 20;
-    const LinkRates rates = nodesOf(8);
-    const CheapestSum best = cheapestSum({nodes, 8}, 8.0 * elements, rates);
-    std::vector<int> members(ranks);
-    std::iota(members.begin(), members.end(), 0);
-    std::vector<Index> left(nodes);
-    for (const ReductionStep& step :
-         reductionSteps(best.program, best.hierarchy, elements, 8 * elements, rates))
+  for (const auto& [nodes, most] : {std::pair(2, 1.05), {4, 1.55}, {8, 1.8}})
+    for (const SumGoal goal : {SumGoal::All, SumGoal::Share, SumGoal::First}) {
+      const int ranks = 8 * nodes;
+      const Index elements = 1 << 20;
+      const LinkRates rates = nodesOf(8);
+      const CheapestSum best = cheapestSum({nodes, 8}, 8.0 * elements, rates, goal);
+      const ReductionPlan plan{
+          .hierarchy = best.hierarchy, .program = best.program, .rates = rates, .goal = goal};
+      std::vector<int> members(ranks);
+      std::iota(members.begin(), members.end(), 0);
+      const std::vector<Index> cuts = balancedCuts(elements, ranks);
+      std::vector<Index> out(nodes), in(nodes); // the transpose sends what the sum receives
       for (const int member : members)
-        for (const Transfer& t : reductionSchedule(step, member, members).sends)
-          left[member / 8] += t.peer / 8 != member / 8 ? t.elements : 0;
-    for (const Index one : left)
-      EXPECT_LE(double(one), most * double(elements)) << describe(best.program);
-  }
+        for (const ReductionStep& step : reductionSteps(plan, member, cuts, 8 * elements)) {
+          const Schedule schedule = reductionSchedule(step, member, members);
+          for (const Transfer& t : schedule.sends)
+            out[member / 8] += t.peer / 8 != member / 8 ? t.elements : 0;
+          for (const Transfer& t : schedule.receives)
+            in[member / 8] += t.peer / 8 != member / 8 ? t.elements : 0;
+        }
+      const double share = goal == SumGoal::Share ? 0.5 : 1;
+      for (const auto* counts : {&out, &in})
+        for (const Index one : *counts)
+          EXPECT_LE(double(one), share * most * double(elements)) << describe(best.program);
+    }
 }
 
 // Of the order of the ranks of a node and the logarithm of the nodes; and no more than 8 blocks.

@@ -86,12 +86,12 @@ LinearOpRef Maker::make() {
   return makeRef<Conversion>(comm, from, to, type, policy.carrier, notes);
 }
 
-// Returns NULL unless the conversion only sums, and a way to sum takes it.
+// Returns NULL unless the conversion only sums, or its adjoint does, and a way to sum takes it.
 LinearOpRef Maker::makeSum() {
-  const std::vector<int> axes = summedAxes(from, to);
-  if (axes.empty() || policy.sums.empty())
+  const std::optional<SumChange> change = policy.sums.empty() ? std::nullopt : sumBetween(from, to);
+  if (!change)
     return {};
-  const SumTask sum{comm, from, to, axes, type, policy.carrier, route, policy.route};
+  const SumTask sum{comm, from, to, *change, type, policy.carrier, route, policy.route};
   std::vector<WayToSumRef> ways = policy.sums;
   std::erase_if(ways, [&](const WayToSumRef& way) { return !way->looksAt(sum); });
   if (ways.empty())

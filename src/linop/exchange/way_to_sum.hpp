@@ -4,6 +4,7 @@
 // are made in rooms above, of which this one knows only the table that it is given.
 #pragma once
 
+#include "geometry/axis_change.hpp"
 #include "linop/exchange/carrier.hpp"
 #include "linop/linear_op.hpp"
 #include "machine/route.hpp"
@@ -16,11 +17,11 @@
 
 namespace tenon {
 
-// A conversion that sums over these axes and does nothing else.
+// A conversion that does nothing but a sum, or the adjoint of one.
 struct SumTask {
   CommPtr comm;
   Layout from, to;
-  std::vector<int> axes;
+  SumChange change;
   TenonDataType type;
   CarrierPolicy carrier;
   Route route; // by which it goes unless a way takes it
