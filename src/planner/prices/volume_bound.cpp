@@ -117,17 +117,25 @@ FirstPart::Received FirstPart::receivedFor(const FirstPart& to, bool sumsByProgr
     received.elements = needed - static_cast<double>(sharedWith(to));
     received.messages = received.elements > 0 ? std::max(1.0, ownersOf(to) - 1) : 0;
   } else if (isOneGrid) {
-    const double addends = extentsOf(summed);
-    // The first member of a program, which scatters and gathers or adds in a tree, gets at least this.
-    if (sumsByPrograms && (summed & ~to.broadcast_) == 0)
-      received = {2 * (addends - 1) / addends * needed, 1};
-    else
-      received = {(addends - 1) * needed, addends * ownersOf(to) - 1};
+    const double addends = extentsOf(summed), others = (addends - 1) / addends;
+    received = {(addends - 1) * needed, addends * ownersOf(to) - 1};
+    if (sumsByPrograms) {
+      // The first member of a program scatters and gathers, or adds in a tree, which takes no less.
+      const bool isScattered =
+          std::ranges::any_of(to.splitBy_, [&](AxisMask split) { return (summed & split) != 0; });
+      received.elements = std::min(
+          received.elements, others * (isScattered ? static_cast<double>(held_) : 2 * needed));
+    }
   } else {
     received = {needed, 1};
   }
   if (received.messages > 0)
     addCollective(to, received);
+  // A program gathers as well, where a collective may. Groups of 2, 3 and 4 take 1, 2 and 3 messages, so that
+  // no program takes less than the logarithm.
+  if (sumsByPrograms && (summed != 0 || received.collective))
+    received.messages =
+        std::min(received.messages, std::log2(summed != 0 ? extentsOf(summed) : received.ranks));
   return received;
 }
 
