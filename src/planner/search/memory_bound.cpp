@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <span>
 
 namespace tenon {
 
@@ -118,9 +119,8 @@ private:
     const auto bytesOf = [&](int layer) { return tables_.bytes[layer][least.choice[layer]]; };
     std::stable_sort(order.begin(), order.end(),
                      [&](int a, int b) { return bytesOf(a) > bytesOf(b); });
-    order.resize(std::min(order.size(), kMostNamed));
     std::vector<std::string> named;
-    for (int layer : order)
+    for (int layer : std::span(order).first(std::min(order.size(), kMostNamed)))
       named.push_back(fmt::format("{} {:.0f}", tables_.names[layer], bytesOf(layer)));
     throw Error(
         TENON_ERR_SHAPE,
