@@ -43,7 +43,8 @@ template <bool kBegins, class Count, class T, int... kTaps>
 void combineRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __restrict x,
                 Tap firstTap, T* __restrict y, Tap* __restrict taps) {
   constexpr Index kWidth = sizeof...(kTaps);
-  for (Index o = 0; o < outputs; ++o) {
+  const Index end = outputs;
+  for (Index o = 0; o < end; ++o) {
     T best = kBegins ? x[o * kWidth] : y[o];
     Tap winner = kBegins ? firstTap : taps[o];
     (take(x[o * kWidth + kTaps], firstTap + kTaps, best, winner), ...);
@@ -57,7 +58,8 @@ template <class Count, class T, int... kTaps>
 void spreadRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __restrict dy,
                const Tap* __restrict taps, Tap firstTap, T* __restrict dx) {
   constexpr Index kWidth = sizeof...(kTaps);
-  for (Index o = 0; o < outputs; ++o) {
+  const Index end = outputs;
+  for (Index o = 0; o < end; ++o) {
     const T cotangent = dy[o];
     const Tap winner = taps[o];
     ((dx[o * kWidth + kTaps] = choose(winner == firstTap + kTaps, T(0), cotangent)), ...);
@@ -89,11 +91,17 @@ struct Tiles {
 // A row in whole vectors: what the last vector has beyond the row's end belongs to the next row, which
 // comes later and overwrites it. So rows that are not a multiple of a vector need no remainder loop.
 constexpr Index kLanes = 8;
-using Vector = std::integral_constant<Index, kLanes>;
 
 Index wholeVectors(Index outputs) {
   return (outputs + kLanes - 1) / kLanes * kLanes;
 }
+
+// A number of outputs of which the compiler knows that it is a multiple, but not which: of a loop with a constant
+// number of turns GCC 14 makes single operations before it would make vectors.
+struct WholeVectors {
+  Index outputs;
+  operator Index() const { return outputs / kLanes * kLanes; }
+};
 
 // visit(first element of the windows, first output) for these rows of outputs, counted over all planes.
 template <class Visit>
@@ -120,15 +128,15 @@ void forEachRow(const Tiles& tiles, Range rows, Visit visit) {
   }
 }
 
-// visit(count, first output) for the pieces of the row that begins at `output`. The last of the thread's rows
-// may not overrun, since what follows it belongs to another thread.
+// visit(count) for the outputs of a row. The last of the thread's rows may not overrun, since what follows it
+// belongs to another thread.
 template <class Visit>
-void forEachVector(const Tiles& tiles, Range rows, Index output, Visit visit) {
-  const Index outputs = tiles.window.out[2];
-  if (!tiles.overrun || output + wholeVectors(outputs) > rows.end * outputs)
-    return visit(outputs, Index(0));
-  for (Index o = 0; o < outputs; o += kLanes)
-    visit(Vector(), o);
+void withCount(const Tiles& tiles, Range rows, Index output, Visit visit) {
+  const Index outputs = tiles.window.out[2], whole = wholeVectors(outputs);
+  if (tiles.overrun && output + whole <= rows.end * outputs)
+    visit(WholeVectors{whole});
+  else
+    visit(outputs);
 }
 
 // visit(offset of the input row, its first tap) for the rows of a window in order.
@@ -140,9 +148,8 @@ void forEachInputRow(const WindowShape& w, Visit visit) {
       visit((t0 * w.in[1] + t1) * w.in[2], first);
 }
 
-// Pools some outputs of a row: the whole row, or a Vector of it.
 template <class Sequence, class Count, class T>
-void poolSome(Sequence sequence, Count outputs, const WindowShape& w, const T* x, T* y, Tap* taps) {
+void poolRow(Sequence sequence, Count outputs, const WindowShape& w, const T* x, T* y, Tap* taps) {
   // The first row is outside the loop, where the compiler would compute both kinds of row and blend them.
   combineRow<true>(sequence, outputs, x, 0, y, taps);
   forEachInputRow(w, [&](Index row, Tap first) {
@@ -156,9 +163,8 @@ void poolRows(const Tiles& tiles, Range rows, const T* x, T* y, Tap* kept, Tap* 
   const WindowShape& w = tiles.window;
   withTaps(w.kernel[2], [&](auto sequence) {
     forEachRow(tiles, rows, [&](Index input, Index output) {
-      forEachVector(tiles, rows, output, [&](auto count, Index o) {
-        poolSome(sequence, count, w, x + input + o * w.kernel[2], y + output + o,
-                 kept ? kept + output + o : rowTaps);
+      withCount(tiles, rows, output, [&](auto count) {
+        poolRow(sequence, count, w, x + input, y + output, kept ? kept + output : rowTaps);
       });
     });
   });
@@ -170,9 +176,8 @@ void spreadRows(const Tiles& tiles, Range rows, const T* dy, const Tap* taps, T*
   withTaps(w.kernel[2], [&](auto sequence) {
     forEachRow(tiles, rows, [&](Index input, Index output) {
       forEachInputRow(w, [&](Index row, Tap first) {
-        forEachVector(tiles, rows, output, [&](auto count, Index o) {
-          spreadRow(sequence, count, dy + output + o, taps + output + o, first,
-                    dx + input + row + o * w.kernel[2]);
+        withCount(tiles, rows, output, [&](auto count) {
+          spreadRow(sequence, count, dy + output, taps + output, first, dx + input + row);
         });
       });
     });
