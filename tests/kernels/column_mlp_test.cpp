@@ -7,6 +7,7 @@
 #include "kernels/thread_count.hpp"
 
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 namespace tenon::test {
@@ -196,6 +197,68 @@ TYPED_TEST(ColumnMlpKernel, GivesTheSameBitsOnAnyNumberOfThreads) {
       append(all, numbers);
     return all;
   });
+}
+
+// What a list of rows gives is no matter of its length, nor of where in it a row is.
+TYPED_TEST(ColumnMlpKernel, GivesTheSameBitsForAnyNumberOfRows) {
+  using T = TypeParam;
+  constexpr Index kRows = 200;
+  const ThreadCount one(1); // many small lists, which threads would only wait for
+  for (InstructionSet set : instructionSets()) {
+    SCOPED_TRACE(instructionSetName(set));
+    limitInstructionSet(set);
+    Draw draw(73);
+    for (const PointwiseFunction function :
+         {Pointwise::Tanh, Pointwise::Gelu, Pointwise::Silu, Pointwise::Sine})
+      for (bool biases : {true, false}) {
+        const Case c{{draw.integer(1, 21), draw.integer(1, 40), draw.integer(1, 21)},
+                     kRows,
+                     1,
+                     biases,
+                     true,
+                     function};
+        Numbers<T> n(draw, c, 0.6), dn(draw, c, 1), unused(draw, c, 1);
+        Field<T> x = fieldOf<T>(draw, c, c.widths.front()), dx = x,
+                 y = fieldOf<T>(draw, c, c.widths.back()), dy = y;
+        x.at(77, 0, 0) = T(1e8); // for which the sine is another function
+        ColumnMlp<T> mlp(c.widths, c.function, std::make_shared<KernelContext>());
+        const auto layers = n.template layers<const T>();
+        for (size_t l = 0; l < layers.size(); ++l)
+          mlp.setLayer(int(l), layers[l]);
+        // y, dy = dF x and dx = F* y of the rows from `first` on.
+        const auto resultsOf = [&](Index first, Index count) {
+          Field<T> rowsOf[] = {x, y, dy, dx};
+          for (Field<T>& field : rowsOf)
+            field.first += first * field.strides[0];
+          auto& [from, to, tangent, back] = rowsOf;
+          const PointBox box{2, {count, 1}};
+          mlp.forward(box, from.constant(), to.array());
+          mlp.tangent(box, from.constant(), from.constant(), dn.template layers<const T>(),
+                      tangent.array());
+          mlp.adjoint(box, from.constant(), to.constant(), back.array(),
+                      unused.template layers<T>());
+          std::vector<T> results;
+          for (Index i = 0; i < count; ++i) {
+            for (Index k = 0; k < c.widths.back(); ++k)
+              results.insert(results.end(), {to.at(i, 0, k), tangent.at(i, 0, k)});
+            for (Index k = 0; k < c.widths.front(); ++k)
+              results.push_back(back.at(i, 0, k));
+          }
+          return results;
+        };
+        const std::vector<T> all = resultsOf(0, kRows);
+        const size_t ofRow = all.size() / size_t(kRows);
+        for (Index count = 1; count <= kRows; ++count) {
+          const Index first = draw.integer(0, kRows - count);
+          const std::vector<T> some = resultsOf(first, count);
+          ASSERT_EQ(
+              std::memcmp(some.data(), all.data() + ofRow * size_t(first), some.size() * sizeof(T)),
+              0)
+              << count << " rows from " << first << " on";
+        }
+      }
+  }
+  limitInstructionSet(instructionSets().back());
 }
 
 } // namespace tenon::test

@@ -34,9 +34,9 @@ constexpr Index costOf(Pointwise function) {
 // Elements that are searched together for an argument that the loop without branches cannot handle.
 constexpr Index kTogether = 256;
 
-// Walks of(f), or of(F::Anywhere{}) over a stretch in which an argument is too large for f. Only few functions have
-// such arguments (the sine of more than kMost); the others are walked at once. On the device every thread decides
-// for its own element.
+// Walks of(f), or, over a stretch in which an argument is too large for f, decides element by element: so the value
+// of one does not depend on its neighbours. Only few functions have such arguments (the sine of more than kMost); the
+// others are walked at once. On the device every thread decides for its own element.
 template <class F, class T, class Of>
 void eachWithin(KernelContext& context, Index n, const F& f, Index cost, const T* arguments,
                 Of of) {
@@ -56,7 +56,7 @@ void eachWithin(KernelContext& context, Index n, const F& f, Index cost, const T
         if (most <= T(F::kMost))
           walkElements(i, last, of(f));
         else
-          walkElements(i, last, of(typename F::Anywhere{}));
+          walkElements(i, last, of(pointwise::Everywhere<F>{}));
       }
     });
   } else {

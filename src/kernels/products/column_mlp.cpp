@@ -17,7 +17,8 @@ namespace tenon {
 namespace {
 
 // Points of a block: whole vectors, few enough for the hidden layers to stay in the first-level cache and
-// enough to fill the tiles of the sums; for BLAS a number that makes a product worth its call.
+// enough to fill the tiles of the sums; for BLAS a number that makes a product worth its call. BLAS always gets
+// that many, since it may sum in another order where there are fewer.
 constexpr Index kVectorsOfBlock = 6;
 constexpr Index kPointsOfBlas = 64;
 // Parts of the points whose gradients are summed separately. The number does not depend on the threads.
@@ -91,9 +92,8 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
     : widths_(std::move(widths)), activation_(activation), context_(std::move(context)),
       kernels_(instructionSet() == InstructionSet::Baseline ? nullptr
                                                             : &directKernels<T>(instructionSet())),
-      lanes_(kernels_ ? kernels_->lanes : 1),
-      points_(kernels_ ? kVectorsOfBlock * lanes_ : kPointsOfBlas), packed_(layers()),
-      dPacked_(layers()) {
+      lanes_(kernels_ ? kernels_->lanes : kPointsOfBlas),
+      points_(kernels_ ? kVectorsOfBlock * lanes_ : lanes_), packed_(layers()), dPacked_(layers()) {
   if (isOnDevice(*context_)) {
     device_ = std::make_unique<DeviceColumnMlp<T>>(widths_, activation_, *context_);
     return;
@@ -153,12 +153,15 @@ void ColumnMlp<T>::pack(int layer, const LayerNumbers<const T>& numbers, Packed&
   const Index inputs = in(layer), outputs = out(layer), row = padded(outputs);
   packBlocks(numbers.weights, outputs, inputs, inputs, 1, packed.blocks);
   packBlocks(numbers.weights, inputs, outputs, 1, inputs, packed.transposed);
-  packed.rows.assign(inputs * row, T(0));
+  // The biases are the weights of an input that is 1, which comes first as a block's sums begin with them.
+  packed.rows.assign((1 + inputs) * row, T(0));
   packed.rowOffsets.clear();
-  for (Index i = 0; i < inputs; ++i) {
+  for (Index i = 0; i <= inputs; ++i)
     packed.rowOffsets.push_back(i * row);
-    for (Index k = 0; k < outputs; ++k)
-      packed.rows[i * row + k] = numbers.weights[k * inputs + i];
+  for (Index k = 0; k < outputs; ++k) {
+    packed.rows[k] = numbers.biases ? numbers.biases[k] : T(0);
+    for (Index i = 0; i < inputs; ++i)
+      packed.rows[(1 + i) * row + k] = numbers.weights[k * inputs + i];
   }
 }
 
@@ -261,40 +264,28 @@ void ColumnMlp<T>::compute(const Space& space, Index points) {
 }
 
 // For fewer points than a vector has lanes: the lanes are channels of a layer's output, and the points take
-// the place of channels in the sums.
+// the place of channels in the sums. Each output is still the sum of the same products in the same order as in
+// a block, so that it is the same bit by bit.
 template <class T>
 void ColumnMlp<T>::forwardFew(const PointBox& box, const Space& space, const PointArray<const T>& x,
                               const PointArray<T>& y, const Block& all) {
   for (Index p = 0; p < all.count;) {
     const int points = channelsOfBlock(all.count - p, kernels_->mostChannels);
-    load(box, x, all.first + p, in(0), points, points, space.offsets, value(space, 0));
+    load(box, x, all.first + p, in(0), points, points, space.offsets, value(space, 0) + points);
     for (int l = 0; l < layers(); ++l) {
       const Packed& packed = packed_[l];
-      T* z = value(space, l + 1);
-      for (Index k = 0; k < out(l); ++k)
-        std::fill_n(z + k * points, points,
-                    packed.numbers.biases ? packed.numbers.biases[k] : T(0));
-      const Index whole = out(l) / lanes_, rest = out(l) % lanes_;
-      const OutputVector last{whole * lanes_, whole * lanes_ * points, rest};
-      OutputSums<T> sums{packed.rows.data(),
-                         packed.rowOffsets.data(),
-                         in(l),
-                         value(space, l),
-                         nullptr,
-                         z,
-                         1,
-                         points,
-                         true};
-      for (Index v = 0; v < whole; ++v) {
-        const OutputVector vector{v * lanes_, v * lanes_ * points, lanes_};
+      T *h = value(space, l), *z = value(space, l + 1) + points;
+      std::fill_n(h, points, T(1)); // the input of the biases
+      const OutputSums<T> sums{
+          packed.rows.data(), packed.rowOffsets.data(), 1 + in(l), h, nullptr, z, 1, points, false};
+      for (Index k = 0; k < out(l); k += lanes_) {
+        const OutputVector vector{k, k * points, std::min(lanes_, out(l) - k)};
         kernels_->outputs(points, sums, &vector, 1);
       }
-      if (rest > 0)
-        kernels_->outputs(points, sums, &last, 1);
       if (isHidden(l))
         pointwiseForward<T>(*context_, activation_, out(l) * points, z, z);
     }
-    store(value(space, layers()), box, y, all.first + p, out(layers() - 1), points, points,
+    store(value(space, layers()) + points, box, y, all.first + p, out(layers() - 1), points, points,
           space.offsets);
     p += points;
   }

@@ -7,6 +7,9 @@
 // fewer points than a vector has lanes the lanes are channels of the output instead. Without vector
 // instructions BLAS multiplies. On the device the layers are matrix products of many points
 // (column_mlp_device.hpp).
+//
+// On the host the results at a point (y, its tangent, dx) are the same bit by bit whichever points are beside
+// it and however many: so those of a list do not depend on how it is divided among ranks.
 #pragma once
 
 #include "kernels/convolution/direct_kernels.hpp"
@@ -65,7 +68,8 @@ public:
 
 private:
   // The weights of a layer as the sums read them: in blocks of output channels; in blocks of input channels,
-  // for the adjoint; and as padded rows of output channels, for few points.
+  // for the adjoint; and for few points the biases, then for each input channel its weights, as padded rows of
+  // output channels.
   struct Packed {
     LayerNumbers<const T> numbers;
     std::vector<T> blocks, transposed, rows;
@@ -119,7 +123,7 @@ private:
   PointwiseFunction activation_;
   KernelContextPtr context_;
   const DirectKernels<T>* kernels_; // null: BLAS
-  Index lanes_, points_;            // of a block, at most
+  Index lanes_, points_; // a block has points_ at most, and is padded to a multiple of lanes_
   std::vector<Packed> packed_;
   std::vector<Packed> dPacked_;                    // of the tangents
   std::vector<OutputVector> vectors_;              // whole ones
