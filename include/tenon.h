@@ -35,6 +35,7 @@
 #include <tenon/dtensor.h>
 #include <tenon/error.h>
 #include <tenon/field_series.h>
+#include <tenon/index_map.h>
 #include <tenon/init.h>
 #include <tenon/layer.h>
 #include <tenon/layer_network.h>

@@ -49,6 +49,8 @@ typedef enum TenonBoundary TENON_ENUM_INT {
   TENON_BOUNDARY_REFLECT = 3,   /**< ... 2 1     | 0 1 ... n-1 | n-2 n-3 ... */
   TENON_BOUNDARY_REPLICATE = 4, /**< ... 0 0     | 0 1 ... n-1 | n-1 n-1 ... */
   TENON_BOUNDARY_VALUES = 5,    /**< user-supplied; a conversion writes zero there */
+  TENON_BOUNDARY_LINKED = 6,    /**< beyond a local block are copies that an index map fills, see
+                                     tenon/index_map.h; the mode of both sides or of none */
   TENON_BOUNDARY_MAX_ = 0x7fff
 } TenonBoundary;
 

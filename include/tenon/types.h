@@ -35,6 +35,7 @@ typedef enum TenonMemorySpace TENON_ENUM_INT {
 /**@{*/
 typedef struct TenonPartition_s* TenonPartition;   /**< Cartesian process grid */
 typedef struct TenonLayout_s* TenonLayout;         /**< distribution of a tensor */
+typedef struct TenonIndexMap_s* TenonIndexMap;     /**< ids of nodes, and whose copies ghosts are */
 typedef struct TenonDTensor_s* TenonDTensor;       /**< distributed tensor */
 typedef struct TenonLinearOp_s* TenonLinearOp;     /**< linear map between distributed tensors */
 typedef struct TenonLayer_s* TenonLayer;           /**< differentiable map with parameters */

@@ -37,6 +37,8 @@ struct ClassOf<TenonPartition> : std::type_identity<class Partition> {};
 template <>
 struct ClassOf<TenonLayout> : std::type_identity<class LayoutObject> {};
 template <>
+struct ClassOf<TenonIndexMap> : std::type_identity<class IndexMapObject> {};
+template <>
 struct ClassOf<TenonDTensor> : std::type_identity<class DTensor> {};
 template <>
 struct ClassOf<TenonLinearOp> : std::type_identity<class LinearOp> {};
@@ -194,10 +196,11 @@ static_assert(static_cast<int>(Boundary::None) == TENON_BOUNDARY_NONE &&
               static_cast<int>(Boundary::Periodic) == TENON_BOUNDARY_PERIODIC &&
               static_cast<int>(Boundary::Reflect) == TENON_BOUNDARY_REFLECT &&
               static_cast<int>(Boundary::Replicate) == TENON_BOUNDARY_REPLICATE &&
-              static_cast<int>(Boundary::Values) == TENON_BOUNDARY_VALUES);
+              static_cast<int>(Boundary::Values) == TENON_BOUNDARY_VALUES &&
+              static_cast<int>(Boundary::Linked) == TENON_BOUNDARY_LINKED);
 
 inline Boundary boundaryOf(TenonBoundary mode, const std::string& name) {
-  if (mode < TENON_BOUNDARY_NONE || mode > TENON_BOUNDARY_VALUES)
+  if (mode < TENON_BOUNDARY_NONE || mode > TENON_BOUNDARY_LINKED)
     throw Error(TENON_ERR_ARG, fmt::format("{} is {}; use a TENON_BOUNDARY_... constant", name,
                                            static_cast<int>(mode)));
   return static_cast<Boundary>(mode);

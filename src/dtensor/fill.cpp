@@ -16,7 +16,7 @@ namespace tenon {
 namespace {
 
 // For one dimension of this rank's box: the global index whose value each element holds, or -1 for an element that
-// holds none (beyond a boundary that copies nothing, or in a halo of partial sums).
+// holds none (beyond a boundary that copies nothing, or in a halo of partial sums or one that an index map fills).
 std::vector<Index> globalIndices(const DTensor& x, int dim) {
   const Layout& layout = x.layout();
   const auto& halo = layout.halo(dim);
@@ -24,7 +24,7 @@ std::vector<Index> globalIndices(const DTensor& x, int dim) {
   const Interval owned = layout.owned(dim, layout.part(x.position(), dim));
   std::vector<Index> result;
   for (Index i = box.begin; i < box.end; ++i) {
-    if (halo && !halo->addends)
+    if (halo && !halo->addends && !halo->isLinked())
       result.push_back(extensionSource(i, layout.shape()[dim], halo->low, halo->high).value_or(-1));
     else
       result.push_back(i >= owned.begin && i < owned.end ? i : -1);

@@ -52,6 +52,8 @@ const char* boundaryName(Boundary mode) {
     return "replicate";
   case Boundary::Values:
     return "values";
+  case Boundary::Linked:
+    return "linked";
   }
   return "?";
 }
@@ -60,11 +62,9 @@ Boundary parseBoundary(std::string_view word) {
   for (int i = 0; i < kBoundaries; ++i)
     if (word == boundaryName(Boundary(i)))
       return Boundary(i);
-  throw Error(
-      TENON_ERR_ARG,
-      fmt::format(
-          "unknown boundary mode '{}'; use none, zero, periodic, reflect, replicate or values",
-          word));
+  throw Error(TENON_ERR_ARG, fmt::format("unknown boundary mode '{}'; use none, zero, periodic, "
+                                         "reflect, replicate, values or linked",
+                                         word));
 }
 
 std::optional<Index> extensionSource(Index index, Index extent, Boundary low, Boundary high) {
@@ -83,6 +83,7 @@ std::optional<Index> extensionSource(Index index, Index extent, Boundary low, Bo
   case Boundary::None:
   case Boundary::Zero:
   case Boundary::Values:
+  case Boundary::Linked:
     break;
   }
   return std::nullopt;

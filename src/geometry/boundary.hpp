@@ -23,9 +23,12 @@ enum class Boundary {
   Reflect,   // ... 2 1     | 0 1 ... n-1 | n-2 n-3 ...
   Replicate, // ... 0 0     | 0 1 ... n-1 | n-1 n-1 ...
   Values,    // supplied by the user; zero as far as E is concerned
+  Linked,    // copies that an index map fills, beyond a part's own elements; not a matter of E
 };
 
-inline constexpr int kBoundaries = 6;
+inline constexpr int kBoundaries = 7;
+// The modes before Linked: those of which a conversion knows what it fills halos with.
+inline constexpr int kExtensions = 6;
 
 const char* boundaryName(Boundary mode);
 // Throws TENON_ERR_ARG, naming the word, if it is not a mode.

@@ -111,6 +111,11 @@ void completeHalo(LayoutSpec& spec, int dim) {
     throw Error(TENON_ERR_LAYOUT, fmt::format("dimension {} is split into {} parts, but {} halo "
                                               "boxes were given; pass one box per part",
                                               dim, spec.cuts[dim].size() - 1, halo.boxes.size()));
+  if ((halo.low == Boundary::Linked) != (halo.high == Boundary::Linked))
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("the halo of dimension {} has boundary modes {} and {}; the mode "
+                            "\"linked\" is that of both sides or of none",
+                            dim, boundaryName(halo.low), boundaryName(halo.high)));
   const Index extent = spec.shape[dim];
   for (Interval& box : halo.boxes) {
     // A side without values has nothing beyond the domain. All empty boxes become one, so that
@@ -233,6 +238,11 @@ Layout::Spread Layout::spreadOf(const LayoutSpec& spec) {
 bool Layout::hasHalos() const noexcept {
   return std::any_of(data_->halos.begin(), data_->halos.end(),
                      [](const auto& m) { return m.has_value(); });
+}
+
+bool Layout::hasLinkedHalos() const noexcept {
+  return std::any_of(data_->halos.begin(), data_->halos.end(),
+                     [](const auto& m) { return m && m->isLinked(); });
 }
 
 bool Layout::holdsAddends() const noexcept {

@@ -55,6 +55,10 @@ struct Halo {
   Boundary high = Boundary::None;
   bool addends = false; // G* instead of G
 
+  // Whether an index map fills it: what a box has beyond the part's own elements are then copies of
+  // elements anywhere, of which only that map knows. Both sides are linked or none is.
+  bool isLinked() const { return low == Boundary::Linked; }
+
   bool operator==(const Halo&) const = default;
 };
 
@@ -84,6 +88,7 @@ public:
   const std::vector<Index>& cuts(int dim) const { return data_->cuts[dim]; }
   const std::optional<Halo>& halo(int dim) const { return data_->halos[dim]; }
   bool hasHalos() const noexcept;
+  bool hasLinkedHalos() const noexcept;
   // Whether what the ranks hold must be added up: a P axis or a G* dimension.
   bool holdsAddends() const noexcept;
 

@@ -275,6 +275,22 @@ Traffic traffic(const std::vector<Transfer>& transfers, int rank) {
 
 } // namespace
 
+void checkLinkedHalos(const Layout& from, const Layout& to) {
+  const auto meets = [](const Layout& layout, bool addends) {
+    for (int d = 0; d < layout.rank(); ++d)
+      if (layout.halo(d) && layout.halo(d)->isLinked() && layout.halo(d)->addends == addends)
+        return true;
+    return false;
+  };
+  if (meets(from, true) || meets(to, false))
+    throw Error(
+        TENON_ERR_LAYOUT,
+        fmt::format(
+            "a conversion does not know whose copies linked halos hold: from {} to {}; apply "
+            "the index map that they were made with, or its adjoint",
+            from.describe(), to.describe()));
+}
+
 Schedule makeSchedule(const Layout& from, const Layout& to, int rank) {
   if (from.shape() != to.shape())
     throw Error(
@@ -282,6 +298,7 @@ Schedule makeSchedule(const Layout& from, const Layout& to, int rank) {
         fmt::format(
             "a conversion keeps the global shape, but the source is [{}] and the target [{}]",
             fmt::join(from.shape(), ","), fmt::join(to.shape(), ",")));
+  checkLinkedHalos(from, to);
   Schedule schedule;
   PeerSearch targets(from, to, rank, Role::Source), sources(from, to, rank, Role::Target);
   targets.run();

@@ -21,7 +21,9 @@
 #include "geometry/coverage.hpp"
 #include "geometry/layout.hpp"
 
+#include <memory>
 #include <optional>
+#include <vector>
 
 namespace tenon {
 
@@ -44,13 +46,26 @@ std::optional<std::vector<int>> peerCoordinates(const Layout& mine, int position
 // Whether a part has these coordinates on the axes that split its dimension.
 bool liesOn(const Layout& layout, int dim, int part, const std::vector<int>& coordinates);
 
+// Elements by their positions in some dimensions of a local array: an index map (index_map.hpp) has such
+// lists where a conversion has boxes. No two entries have the same position.
+struct ElementList {
+  std::vector<int> dims;
+  std::vector<Index> positions; // [entries, dims]
+  std::vector<double> weights;  // [entries], or none, which stands for ones
+
+  Index count() const { return static_cast<Index>(positions.size() / dims.size()); }
+};
+using ElementListPtr = std::shared_ptr<const ElementList>;
+
 // A box of elements that is sent. Its elements are counted in rising global order in every
 // dimension; begin and step say where they are in the local arrays of source and target. A
-// reflection runs backwards (step -1).
+// reflection runs backwards (step -1). With lists, entries are counted along the first dimension of the
+// lists, and their positions stand for begin and step in all dimensions of the lists.
 struct ElementBlock {
   Shape extent;
   std::vector<Index> sourceBegin, targetBegin;
   std::vector<Index> sourceStep, targetStep;
+  ElementListPtr sourceList = {}, targetList = {}; // both or none, with the same weights
 };
 
 struct Transfer {
@@ -77,7 +92,12 @@ struct Schedule {
   bool sumsOnTranspose = false; // likewise for the source elements of the transpose
 };
 
+// Throws TENON_ERR_SHAPE if the shapes differ, and TENON_ERR_LAYOUT as checkLinkedHalos() does.
 Schedule makeSchedule(const Layout& from, const Layout& to, int rank);
+
+// Throws TENON_ERR_LAYOUT if the conversion would have to fill a linked halo, or to fold one: it would
+// write zeros, or lose contributions. (Dropping such ghosts, and its transpose, are conversions.)
+void checkLinkedHalos(const Layout& from, const Layout& to);
 
 // Messages and elements that a rank sends to others, or receives from them.
 struct Traffic {

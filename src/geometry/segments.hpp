@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-// Whether the extension E fills the halo, or the adjoint folds it: G as a target, G* as a source.
+// Whether the extension E fills the halo, or the adjoint folds it: G as a target, G* as a source. A
+// linked halo is no matter of E: there the owned elements alone count.
 bool isExtended(const Halo& halo, Role role);
 
 // The runs of global indices that a part contributes in its role. G as a source and G* as a target

@@ -10,6 +10,7 @@ namespace every {
 Trainer shareTrainer(const Trainer& x) { return x.share(); }
 Partition sharePartition(const Partition& x) { return x.share(); }
 Layout shareLayout(const Layout& x) { return x.share(); }
+IndexMap shareIndexMap(const IndexMap& x) { return x.share(); }
 DTensor shareDTensor(const DTensor& x) { return x.share(); }
 LinearOp shareLinearOp(const LinearOp& x) { return x.share(); }
 Layer shareLayer(const Layer& x) { return x.share(); }
@@ -213,420 +214,430 @@ FieldSeries& (FieldSeries::* m83)(const DTensor&, Text, Text,
     const Where&) = &FieldSeries::addTensor;
 // TenonFieldSeriesWrite
 void (FieldSeries::* m84)(TenonInt, double, const Where&) = &FieldSeries::write;
+// TenonIndexMapCreateFromIds
+IndexMap (* m85)(MPI_Comm, TenonInt, Ints, const Where&) = &IndexMap::fromIds;
+// TenonIndexMapCreateCells
+IndexMap (* m86)(const Layout&, const Layout&, List<int>, Ints, Ints, List<double>,
+    const Where&) = &IndexMap::cells;
+// TenonIndexMapGetLayouts
+IndexMap::Layouts (IndexMap::* m87)(Ints, const Where&) const = &IndexMap::layouts;
+// TenonLinearOpCreateIndexMap
+LinearOp (* m88)(const IndexMap&, const Layout&, TenonDataType, const Where&) = &LinearOp::indexMap;
 // TenonInitialized
-bool (* m85)(const Where&) = &tenon::initialized;
+bool (* m89)(const Where&) = &tenon::initialized;
 // TenonCommFromFortran
-MPI_Comm (* m86)(int, const Where&) = &tenon::commFromFortran;
+MPI_Comm (* m90)(int, const Where&) = &tenon::commFromFortran;
 // TenonGetVersion
-Version (* m87)(const Where&) = &tenon::version;
+Version (* m91)(const Where&) = &tenon::version;
 // TenonGetInfo
-std::string (* m88)(Text, const Where&) = &tenon::info;
+std::string (* m92)(Text, const Where&) = &tenon::info;
 // TenonLayerSetDataType
-Layer& (Layer::* m89)(TenonDataType, const Where&) = &Layer::setDataType;
+Layer& (Layer::* m93)(TenonDataType, const Where&) = &Layer::setDataType;
 // TenonLayerSetSpace
-Layer& (Layer::* m90)(TenonMemorySpace, const Where&) = &Layer::setSpace;
+Layer& (Layer::* m94)(TenonMemorySpace, const Where&) = &Layer::setSpace;
 // TenonLayerSetStackDepth
-Layer& (Layer::* m91)(int, const Where&) = &Layer::setStackDepth;
+Layer& (Layer::* m95)(int, const Where&) = &Layer::setStackDepth;
 // TenonLayerSetSignature
-Layer& (Layer::* m92)(Text, const Where&) = &Layer::setSignature;
+Layer& (Layer::* m96)(Text, const Where&) = &Layer::setSignature;
 // TenonLayerSetStorage
-Layer& (Layer::* m93)(Text, const Where&) = &Layer::setStorage;
+Layer& (Layer::* m97)(Text, const Where&) = &Layer::setStorage;
 // TenonLayerSetUp
-void (Layer::* m94)(const Layout&, const Where&) = &Layer::setUp;
+void (Layer::* m98)(const Layout&, const Where&) = &Layer::setUp;
 // TenonLayerGetOutputLayout
-Layout (Layer::* m95)(const Where&) const = &Layer::outputLayout;
+Layout (Layer::* m99)(const Where&) const = &Layer::outputLayout;
 // TenonLayerCreateOutput
-DTensor (Layer::* m96)(const Where&) const = &Layer::createOutput;
+DTensor (Layer::* m100)(const Where&) const = &Layer::createOutput;
 // TenonLayerCreateOutputCotangent
-DTensor (Layer::* m97)(const Where&) const = &Layer::createOutputCotangent;
+DTensor (Layer::* m101)(const Where&) const = &Layer::createOutputCotangent;
 // TenonLayerCreateInputCotangent
-DTensor (Layer::* m98)(const Where&) const = &Layer::createInputCotangent;
+DTensor (Layer::* m102)(const Where&) const = &Layer::createInputCotangent;
 // TenonLayerInitialize
-void (Layer::* m99)(TenonInt, const Where&) = &Layer::initialize;
+void (Layer::* m103)(TenonInt, const Where&) = &Layer::initialize;
 // TenonLayerGetParameterCount
-int (Layer::* m100)(const Where&) const = &Layer::parameterCount;
+int (Layer::* m104)(const Where&) const = &Layer::parameterCount;
 // TenonLayerGetParameter
-DTensor (Layer::* m101)(int, const Where&) const = &Layer::parameter;
+DTensor (Layer::* m105)(int, const Where&) const = &Layer::parameter;
 // TenonLayerGetParameterGradient
-DTensor (Layer::* m102)(int, const Where&) const = &Layer::parameterGradient;
+DTensor (Layer::* m106)(int, const Where&) const = &Layer::parameterGradient;
 // TenonLayerGetReducedGradient
-DTensor (Layer::* m103)(int, const Where&) const = &Layer::reducedGradient;
+DTensor (Layer::* m107)(int, const Where&) const = &Layer::reducedGradient;
 // TenonLayerGetParameterTangent
-DTensor (Layer::* m104)(int, const Where&) const = &Layer::parameterTangent;
+DTensor (Layer::* m108)(int, const Where&) const = &Layer::parameterTangent;
 // TenonLayerSetTraining
-Layer& (Layer::* m105)(bool, const Where&) = &Layer::setTraining;
+Layer& (Layer::* m109)(bool, const Where&) = &Layer::setTraining;
 // TenonLayerSetFrozen
-Layer& (Layer::* m106)(bool, const Where&) = &Layer::setFrozen;
+Layer& (Layer::* m110)(bool, const Where&) = &Layer::setFrozen;
 // TenonLayerSetTarget
-Layer& (Layer::* m107)(const DTensor&, const Where&) = &Layer::setTarget;
+Layer& (Layer::* m111)(const DTensor&, const Where&) = &Layer::setTarget;
 // TenonLayerSetTargetWeights
-Layer& (Layer::* m108)(const DTensor&, const Where&) = &Layer::setTargetWeights;
+Layer& (Layer::* m112)(const DTensor&, const Where&) = &Layer::setTargetWeights;
 // TenonLayerApply
-void (Layer::* m109)(const DTensor&, DTensor&, const Where&) = &Layer::apply;
+void (Layer::* m113)(const DTensor&, DTensor&, const Where&) = &Layer::apply;
 // TenonLayerApplyTangent
-void (Layer::* m110)(const DTensor&, DTensor&, const Where&) = &Layer::applyTangent;
+void (Layer::* m114)(const DTensor&, DTensor&, const Where&) = &Layer::applyTangent;
 // TenonLayerApplyAdjoint
-void (Layer::* m111)(const DTensor&, DTensor&, const Where&) = &Layer::applyAdjoint;
-void (Layer::* m111Short)(const DTensor&, const Where&) = &Layer::applyAdjoint;
+void (Layer::* m115)(const DTensor&, DTensor&, const Where&) = &Layer::applyAdjoint;
+void (Layer::* m115Short)(const DTensor&, const Where&) = &Layer::applyAdjoint;
 // TenonLayerClearStack
-void (Layer::* m112)(const Where&) = &Layer::clearStack;
+void (Layer::* m116)(const Where&) = &Layer::clearStack;
 // TenonLayerZeroGradients
-void (Layer::* m113)(const Where&) = &Layer::zeroGradients;
+void (Layer::* m117)(const Where&) = &Layer::zeroGradients;
 // TenonLayerTestAdjoint
-double (Layer::* m114)(const DTensor&, TenonInt, double*, double*,
+double (Layer::* m118)(const DTensor&, TenonInt, double*, double*,
     const Where&) = &Layer::testAdjoint;
 // TenonLayerTestTaylor
-double (Layer::* m115)(const DTensor&, TenonInt, double*, const Where&) = &Layer::testTaylor;
+double (Layer::* m119)(const DTensor&, TenonInt, double*, const Where&) = &Layer::testTaylor;
 // TenonLayerCreateSequential
-Layer (* m116)(MPI_Comm, const Where&) = &Layer::sequential;
+Layer (* m120)(MPI_Comm, const Where&) = &Layer::sequential;
 // TenonLayerSequentialAdd
-Layer& (Layer::* m117)(const Layer&, const Where&) = &Layer::add;
+Layer& (Layer::* m121)(const Layer&, const Where&) = &Layer::add;
 // TenonLayerCreateGraph
-Layer (* m118)(MPI_Comm, const Where&) = &Layer::graph;
+Layer (* m122)(MPI_Comm, const Where&) = &Layer::graph;
 // TenonLayerGraphAddNode
-int (Layer::* m119)(const Layer&, List<int>, const Where&) = &Layer::addNode;
+int (Layer::* m123)(const Layer&, List<int>, const Where&) = &Layer::addNode;
 // TenonLayerGetBoundaryLayout
-Layout (Layer::* m120)(const Layout&, const Where&) const = &Layer::boundaryLayout;
+Layout (Layer::* m124)(const Layout&, const Where&) const = &Layer::boundaryLayout;
 // TenonLayerSetUpMany
-void (Layer::* m121)(Handles<TenonLayout>, const Where&) = &Layer::setUpMany;
+void (Layer::* m125)(Handles<TenonLayout>, const Where&) = &Layer::setUpMany;
 // TenonLayerCreateInputCotangentAt
-DTensor (Layer::* m122)(int, const Where&) const = &Layer::createInputCotangentAt;
+DTensor (Layer::* m126)(int, const Where&) const = &Layer::createInputCotangentAt;
 // TenonLayerApplyMany
-void (Layer::* m123)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyMany;
+void (Layer::* m127)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyMany;
 // TenonLayerApplyTangentMany
-void (Layer::* m124)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyTangentMany;
+void (Layer::* m128)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyTangentMany;
 // TenonLayerApplyAdjointMany
-void (Layer::* m125)(const DTensor&, Handles<TenonDTensor>,
+void (Layer::* m129)(const DTensor&, Handles<TenonDTensor>,
     const Where&) = &Layer::applyAdjointMany;
 // TenonLayerCreateFromFile
-Layer (* m126)(MPI_Comm, Text, const Where&) = &Layer::fromFile;
+Layer (* m130)(MPI_Comm, Text, const Where&) = &Layer::fromFile;
 // TenonLayerSaveNetwork
-void (Layer::* m127)(Text, const Where&) const = &Layer::saveNetwork;
+void (Layer::* m131)(Text, const Where&) const = &Layer::saveNetwork;
 // TenonLayerLoadWeights
-void (Layer::* m128)(Text, Text, const Where&) = &Layer::loadWeights;
+void (Layer::* m132)(Text, Text, const Where&) = &Layer::loadWeights;
 // TenonLayerSaveWeights
-void (Layer::* m129)(Text, const Where&) const = &Layer::saveWeights;
+void (Layer::* m133)(Text, const Where&) const = &Layer::saveWeights;
 // TenonLayerGetChild
-Layer (Layer::* m130)(Text, const Where&) const = &Layer::child;
+Layer (Layer::* m134)(Text, const Where&) const = &Layer::child;
 // TenonLayerGetParameterAt
-DTensor (Layer::* m131)(Text, const Where&) const = &Layer::parameter;
+DTensor (Layer::* m135)(Text, const Where&) const = &Layer::parameter;
 // TenonLayerCreateConv
-Layer (* m132)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
+Layer (* m136)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
 // TenonLayerCreateAffine
-Layer (* m133)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
+Layer (* m137)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
 // TenonLayerSetStride
-Layer& (Layer::* m134)(Ints, const Where&) = &Layer::setStride;
+Layer& (Layer::* m138)(Ints, const Where&) = &Layer::setStride;
 // TenonLayerSetPadding
-Layer& (Layer::* m135)(Ints, Ints, const Where&) = &Layer::setPadding;
+Layer& (Layer::* m139)(Ints, Ints, const Where&) = &Layer::setPadding;
 // TenonLayerSetBoundary
-Layer& (Layer::* m136)(List<TenonBoundary>, List<TenonBoundary>,
+Layer& (Layer::* m140)(List<TenonBoundary>, List<TenonBoundary>,
     const Where&) = &Layer::setBoundary;
 // TenonLayerSetOutputLayout
-Layer& (Layer::* m137)(const Layout&, const Where&) = &Layer::setOutputLayout;
+Layer& (Layer::* m141)(const Layout&, const Where&) = &Layer::setOutputLayout;
 // TenonLayerGetTypes
-std::string (* m138)(const Where&) = &Layer::types;
+std::string (* m142)(const Where&) = &Layer::types;
 // TenonLayerGetLabels
-std::string (Layer::* m139)(Ints, const Where&) const = &Layer::labels;
+std::string (Layer::* m143)(Ints, const Where&) const = &Layer::labels;
 // TenonLayerGetTypeSignatures
-std::string (* m140)(Text, int, const Where&) = &Layer::typeSignatures;
+std::string (* m144)(Text, int, const Where&) = &Layer::typeSignatures;
 // TenonLayoutCreateSharded
-Layout m141(const Partition& partition, Ints shape, Text properties, const Where& where) {
+Layout m145(const Partition& partition, Ints shape, Text properties, const Where& where) {
   return Layout(partition, shape, properties, where);
 }
 // TenonLayoutCreateFromBoxes
-Layout m142(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
+Layout m146(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
   return Layout(comm, shape, low, high, where);
 }
 // TenonLayoutCreate
-Layout m143(const Partition& partition, const Where& where) {
+Layout m147(const Partition& partition, const Where& where) {
   return Layout(partition, where);
 }
 // TenonLayoutCreateLike
-Layout (Layout::* m144)(const Where&) const = &Layout::like;
+Layout (Layout::* m148)(const Where&) const = &Layout::like;
 // TenonLayoutSetShape
-Layout& (Layout::* m145)(Ints, const Where&) = &Layout::setShape;
+Layout& (Layout::* m149)(Ints, const Where&) = &Layout::setShape;
 // TenonLayoutSetProperties
-Layout& (Layout::* m146)(Text, const Where&) = &Layout::setProperties;
+Layout& (Layout::* m150)(Text, const Where&) = &Layout::setProperties;
 // TenonLayoutSetSplitOrder
-Layout& (Layout::* m147)(int, List<int>, const Where&) = &Layout::setSplitOrder;
+Layout& (Layout::* m151)(int, List<int>, const Where&) = &Layout::setSplitOrder;
 // TenonLayoutSetCuts
-Layout& (Layout::* m148)(int, Ints, const Where&) = &Layout::setCuts;
+Layout& (Layout::* m152)(int, Ints, const Where&) = &Layout::setCuts;
 // TenonLayoutSetHalo
-Layout& (Layout::* m149)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m153)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHalo;
 // TenonLayoutSetHaloBoxes
-Layout& (Layout::* m150)(int, Ints, Ints, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m154)(int, Ints, Ints, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHaloBoxes;
 // TenonLayoutSetHaloPartial
-Layout& (Layout::* m151)(int, bool, const Where&) = &Layout::setHaloPartial;
+Layout& (Layout::* m155)(int, bool, const Where&) = &Layout::setHaloPartial;
 // TenonLayoutSetUp
-void (Layout::* m152)(const Where&) = &Layout::setUp;
+void (Layout::* m156)(const Where&) = &Layout::setUp;
 // TenonLayoutGetDual
-Layout (Layout::* m153)(const Where&) const = &Layout::dual;
+Layout (Layout::* m157)(const Where&) const = &Layout::dual;
 // TenonLayoutGetPartition
-Partition (Layout::* m154)(const Where&) const = &Layout::partition;
+Partition (Layout::* m158)(const Where&) const = &Layout::partition;
 // TenonLayoutGetDim
-int (Layout::* m155)(const Where&) const = &Layout::dimensions;
+int (Layout::* m159)(const Where&) const = &Layout::dimensions;
 // TenonLayoutGetShape
-std::vector<TenonInt> (Layout::* m156)(const Where&) const = &Layout::shape;
+std::vector<TenonInt> (Layout::* m160)(const Where&) const = &Layout::shape;
 // TenonLayoutGetProperties
-std::string (Layout::* m157)(const Where&) const = &Layout::properties;
+std::string (Layout::* m161)(const Where&) const = &Layout::properties;
 // TenonLayoutGetBox
-Box (Layout::* m158)(const Where&) const = &Layout::box;
+Box (Layout::* m162)(const Where&) const = &Layout::box;
 // TenonLayoutGetOwnedBox
-Box (Layout::* m159)(const Where&) const = &Layout::ownedBox;
+Box (Layout::* m163)(const Where&) const = &Layout::ownedBox;
 // TenonLayoutIsActive
-bool (Layout::* m160)(const Where&) const = &Layout::isActive;
+bool (Layout::* m164)(const Where&) const = &Layout::isActive;
 // TenonLayoutIsEqual
-bool (Layout::* m161)(const Layout&, const Where&) const = &Layout::isEqual;
+bool (Layout::* m165)(const Layout&, const Where&) const = &Layout::isEqual;
 // TenonLinearOpApply
-void (LinearOp::* m162)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
+void (LinearOp::* m166)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
 // TenonLinearOpApplyAdjoint
-void (LinearOp::* m163)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
+void (LinearOp::* m167)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
 // TenonLinearOpApplyAdd
-void (LinearOp::* m164)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m168)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyAdd;
 // TenonLinearOpApplyBegin
-void (LinearOp::* m165)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m169)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyBegin;
 // TenonLinearOpApplyEnd
-void (LinearOp::* m166)(const Where&) = &LinearOp::applyEnd;
+void (LinearOp::* m170)(const Where&) = &LinearOp::applyEnd;
 // TenonLinearOpBind
-void (LinearOp::* m167)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
+void (LinearOp::* m171)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
 // TenonLinearOpUnbind
-void (LinearOp::* m168)(const Where&) = &LinearOp::unbind;
+void (LinearOp::* m172)(const Where&) = &LinearOp::unbind;
 // TenonLinearOpGetDomain
-Layout (LinearOp::* m169)(const Where&) const = &LinearOp::domain;
+Layout (LinearOp::* m173)(const Where&) const = &LinearOp::domain;
 // TenonLinearOpGetRange
-Layout (LinearOp::* m170)(const Where&) const = &LinearOp::range;
+Layout (LinearOp::* m174)(const Where&) const = &LinearOp::range;
 // TenonLinearOpGetDataTypes
-LinearOp::DataTypes (LinearOp::* m171)(const Where&) const = &LinearOp::dataTypes;
+LinearOp::DataTypes (LinearOp::* m175)(const Where&) const = &LinearOp::dataTypes;
 // TenonLinearOpGetTraffic
-LinearOp::Traffic (LinearOp::* m172)(const Where&) const = &LinearOp::traffic;
+LinearOp::Traffic (LinearOp::* m176)(const Where&) const = &LinearOp::traffic;
 // TenonLinearOpTestAdjoint
-double (LinearOp::* m173)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
+double (LinearOp::* m177)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
 // TenonLinearOpCreateConversion
-LinearOp (* m174)(const Layout&, const Layout&, TenonDataType,
+LinearOp (* m178)(const Layout&, const Layout&, TenonDataType,
     const Where&) = &LinearOp::conversion;
 // TenonLinearOpCreateHalo
-LinearOp (* m175)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
+LinearOp (* m179)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
 // TenonLinearOpCreateBoundaryValues
-LinearOp (* m176)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
+LinearOp (* m180)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
 // TenonLinearOpCreateBoundaryConstant
-LinearOp (* m177)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
+LinearOp (* m181)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
 // TenonLinearOpCreatePrimitive
-LinearOp (* m178)(const Layout&, Text, int, int, TenonDataType,
+LinearOp (* m182)(const Layout&, Text, int, int, TenonDataType,
     const Where&) = &LinearOp::primitive;
 // TenonLinearOpCreateSendReceive
-LinearOp (* m179)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
+LinearOp (* m183)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
 // TenonLinearOpCreateCast
-LinearOp (* m180)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
+LinearOp (* m184)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
 // TenonLinearOpCreateComposition
-LinearOp (* m181)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
+LinearOp (* m185)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
 // TenonLinearOpCreateAdjoint
-LinearOp (LinearOp::* m182)(const Where&) const = &LinearOp::adjoint;
+LinearOp (LinearOp::* m186)(const Where&) const = &LinearOp::adjoint;
 // TenonLinearOpCreateSum
-LinearOp (* m183)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
+LinearOp (* m187)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
 // TenonLinearOpCreateScale
-LinearOp (* m184)(double, const LinearOp&, const Where&) = &LinearOp::scale;
+LinearOp (* m188)(double, const LinearOp&, const Where&) = &LinearOp::scale;
 // TenonLinearOpCreateShell
-LinearOp (* m185)(const Layout&, const Layout&, TenonDataType, TenonDataType,
+LinearOp (* m189)(const Layout&, const Layout&, TenonDataType, TenonDataType,
     Function<TenonErrorCode(const DTensor&, DTensor&)>,
     Function<TenonErrorCode(const DTensor&, DTensor&)>, const Where&) = &LinearOp::shell;
 // TenonLinearOpCreateType
-LinearOp (* m186)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
+LinearOp (* m190)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
     const Where&) = &LinearOp::ofType;
 // TenonLinearOpCreateJacobian
-LinearOp (Layer::* m187)(const DTensor&, const Where&) const = &Layer::jacobian;
+LinearOp (Layer::* m191)(const DTensor&, const Where&) const = &Layer::jacobian;
 // TenonLinearOpJacobianSetPoint
-LinearOp& (LinearOp::* m188)(const DTensor&, const Where&) = &LinearOp::setPoint;
+LinearOp& (LinearOp::* m192)(const DTensor&, const Where&) = &LinearOp::setPoint;
 // TenonLogEnable
-void (* m189)(bool, const Where&) = &tenon::logEnable;
+void (* m193)(bool, const Where&) = &tenon::logEnable;
 // TenonLogEventRegister
-int (* m190)(Text, const Where&) = &tenon::logEventRegister;
+int (* m194)(Text, const Where&) = &tenon::logEventRegister;
 // TenonLogEventBegin
-void (* m191)(int, const Where&) = &tenon::logEventBegin;
+void (* m195)(int, const Where&) = &tenon::logEventBegin;
 // TenonLogEventEnd
-void (* m192)(int, const Where&) = &tenon::logEventEnd;
+void (* m196)(int, const Where&) = &tenon::logEventEnd;
 // TenonLogFlops
-void (* m193)(double, const Where&) = &tenon::logFlops;
+void (* m197)(double, const Where&) = &tenon::logFlops;
 // TenonLogStagePush
-void (* m194)(Text, const Where&) = &tenon::logStagePush;
+void (* m198)(Text, const Where&) = &tenon::logStagePush;
 // TenonLogStagePop
-void (* m195)(const Where&) = &tenon::logStagePop;
+void (* m199)(const Where&) = &tenon::logStagePop;
 // TenonProgressShow
-void (* m196)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
+void (* m200)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
 // TenonMachineCreate
-Machine m197(Text name, List<const char*> names, Ints sizes, const Where& where) {
+Machine m201(Text name, List<const char*> names, Ints sizes, const Where& where) {
   return Machine(name, names, sizes, where);
 }
 // TenonMachineCreateFromFile
-Machine (* m198)(Text, TenonInt, const Where&) = &Machine::fromFile;
+Machine (* m202)(Text, TenonInt, const Where&) = &Machine::fromFile;
 // TenonMachineCreateLocal
-Machine (* m199)(const Where&) = &Machine::local;
+Machine (* m203)(const Where&) = &Machine::local;
 // TenonMachineCreateFromComm
-Machine (* m200)(MPI_Comm, const Where&) = &Machine::fromComm;
+Machine (* m204)(MPI_Comm, const Where&) = &Machine::fromComm;
 // TenonMachineMeasure
-Machine (* m201)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
+Machine (* m205)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
 // TenonMachineSave
-void (Machine::* m202)(Text, const Where&) const = &Machine::save;
+void (Machine::* m206)(Text, const Where&) const = &Machine::save;
 // TenonMachineAddLink
-Machine& (Machine::* m203)(Text, int, TenonInt, double, double, TenonLinkRule,
+Machine& (Machine::* m207)(Text, int, TenonInt, double, double, TenonLinkRule,
     const Where&) = &Machine::addLink;
 // TenonMachineGetCounts
-Machine::Counts (Machine::* m204)(const Where&) const = &Machine::counts;
+Machine::Counts (Machine::* m208)(const Where&) const = &Machine::counts;
 // TenonMachineGetLevel
-Machine::Level (Machine::* m205)(int, const Where&) const = &Machine::level;
+Machine::Level (Machine::* m209)(int, const Where&) const = &Machine::level;
 // TenonMachineGetLink
-Machine::Link (Machine::* m206)(int, const Where&) const = &Machine::link;
+Machine::Link (Machine::* m210)(int, const Where&) const = &Machine::link;
 // TenonMachineGetRanks
-std::vector<TenonInt> (Machine::* m207)(const Where&) const = &Machine::ranks;
+std::vector<TenonInt> (Machine::* m211)(const Where&) const = &Machine::ranks;
 // TenonOptimizerCreate
-Optimizer m227(const Layer& layer, Text type, const Where& where) {
+Optimizer m231(const Layer& layer, Text type, const Where& where) {
   return Optimizer(layer, type, where);
 }
 // TenonOptimizerSetLearningRate
-Optimizer& (Optimizer::* m228)(double, const Where&) = &Optimizer::setLearningRate;
+Optimizer& (Optimizer::* m232)(double, const Where&) = &Optimizer::setLearningRate;
 // TenonOptimizerReport
-bool (Optimizer::* m229)(double, const Where&) = &Optimizer::report;
+bool (Optimizer::* m233)(double, const Where&) = &Optimizer::report;
 // TenonOptimizerGetLearningRate
-double (Optimizer::* m230)(const Where&) const = &Optimizer::learningRate;
+double (Optimizer::* m234)(const Where&) const = &Optimizer::learningRate;
 // TenonOptimizerClipGradientNorm
-double (Optimizer::* m231)(double, const Where&) = &Optimizer::clipGradientNorm;
+double (Optimizer::* m235)(double, const Where&) = &Optimizer::clipGradientNorm;
 // TenonOptimizerStep
-void (Optimizer::* m232)(const Where&) = &Optimizer::step;
+void (Optimizer::* m236)(const Where&) = &Optimizer::step;
 // TenonOptimizerStepClosure
-double (Optimizer::* m233)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
+double (Optimizer::* m237)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
 // TenonOptimizerGetSteps
-TenonInt (Optimizer::* m234)(const Where&) const = &Optimizer::steps;
+TenonInt (Optimizer::* m238)(const Where&) const = &Optimizer::steps;
 // TenonOptionsDeclare
-void (* m235)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
+void (* m239)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
 // TenonOptionsOwnCommandLine
-void (* m236)(const Where&) = &tenon::optionsOwnCommandLine;
+void (* m240)(const Where&) = &tenon::optionsOwnCommandLine;
 // TenonOptionsSet
-void (* m237)(Text, Text, const Where&) = &tenon::optionsSet;
+void (* m241)(Text, Text, const Where&) = &tenon::optionsSet;
 // TenonOptionsInsertFile
-void (* m238)(Text, const Where&) = &tenon::optionsInsertFile;
+void (* m242)(Text, const Where&) = &tenon::optionsInsertFile;
 // TenonOptionsGetFlag
-bool (* m239)(Text, Text, const Where&) = &tenon::optionsGetFlag;
+bool (* m243)(Text, Text, const Where&) = &tenon::optionsGetFlag;
 // TenonOptionsGetInt
-TenonInt (* m240)(Text, Text, const Where&) = &tenon::optionsGetInt;
+TenonInt (* m244)(Text, Text, const Where&) = &tenon::optionsGetInt;
 // TenonOptionsGetIntegers
-std::vector<TenonInt> (* m241)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
+std::vector<TenonInt> (* m245)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
 // TenonOptionsGetReal
-double (* m242)(Text, Text, const Where&) = &tenon::optionsGetReal;
+double (* m246)(Text, Text, const Where&) = &tenon::optionsGetReal;
 // TenonOptionsGetString
-std::string (* m243)(Text, Text, const Where&) = &tenon::optionsGetString;
+std::string (* m247)(Text, Text, const Where&) = &tenon::optionsGetString;
 // TenonOptionsHas
-bool (* m244)(Text, Text, const Where&) = &tenon::optionsHas;
+bool (* m248)(Text, Text, const Where&) = &tenon::optionsHas;
 // TenonOptionsGetDeclaredCount
-int (* m245)(const Where&) = &tenon::optionsDeclaredCount;
+int (* m249)(const Where&) = &tenon::optionsDeclaredCount;
 // TenonOptionsGetDeclaredText
-std::string (* m246)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
+std::string (* m250)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
 // TenonOptionsHelp
-void (* m247)(Text, const Where&) = &tenon::optionsHelp;
+void (* m251)(Text, const Where&) = &tenon::optionsHelp;
 // TenonSetOutputHandler
-void (* m248)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
+void (* m252)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
 // TenonSetErrorOutputHandler
-void (* m249)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
+void (* m253)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
 // TenonWriteFile
-void (* m250)(Text, std::string_view, const Where&) = &tenon::writeFile;
+void (* m254)(Text, std::string_view, const Where&) = &tenon::writeFile;
 // TenonPartitionCreate
-Partition m251(MPI_Comm comm, List<int> extents, const Where& where) {
+Partition m255(MPI_Comm comm, List<int> extents, const Where& where) {
   return Partition(comm, extents, where);
 }
 // TenonPartitionCreateFromRanks
-Partition (* m252)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
+Partition (* m256)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
 // TenonPartitionCreatePlaced
-Partition (* m253)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
+Partition (* m257)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
 // TenonPartitionGetAxes
-int (Partition::* m254)(const Where&) const = &Partition::axes;
+int (Partition::* m258)(const Where&) const = &Partition::axes;
 // TenonPartitionGetExtents
-std::vector<int> (Partition::* m255)(const Where&) const = &Partition::extents;
+std::vector<int> (Partition::* m259)(const Where&) const = &Partition::extents;
 // TenonPartitionGetCoordinates
-std::vector<int> (Partition::* m256)(const Where&) const = &Partition::coordinates;
+std::vector<int> (Partition::* m260)(const Where&) const = &Partition::coordinates;
 // TenonPartitionGetAxisComm
-MPI_Comm (Partition::* m257)(int, const Where&) const = &Partition::axisComm;
+MPI_Comm (Partition::* m261)(int, const Where&) const = &Partition::axisComm;
 // TenonPartitionShareMemory
-void (Partition::* m258)(void*, std::size_t, const Where&) = &Partition::shareMemory;
+void (Partition::* m262)(void*, std::size_t, const Where&) = &Partition::shareMemory;
 // TenonPartitionUnshareMemory
-void (Partition::* m259)(void*, const Where&) = &Partition::unshareMemory;
+void (Partition::* m263)(void*, const Where&) = &Partition::unshareMemory;
 // TenonPartitionSetStream
-Partition& (Partition::* m260)(void*, const Where&) = &Partition::setStream;
+Partition& (Partition::* m264)(void*, const Where&) = &Partition::setStream;
 // TenonPlanCreate
-Plan m261(const Layer& network, TenonInt batch, const Where& where) {
+Plan m265(const Layer& network, TenonInt batch, const Where& where) {
   return Plan(network, batch, where);
 }
 // TenonPlanSetInput
-Plan& (Plan::* m262)(const Layout&, const Where&) = &Plan::setInput;
+Plan& (Plan::* m266)(const Layout&, const Where&) = &Plan::setInput;
 // TenonPlanSetOutput
-Plan& (Plan::* m263)(const Layout&, const Where&) = &Plan::setOutput;
+Plan& (Plan::* m267)(const Layout&, const Where&) = &Plan::setOutput;
 // TenonPlanSetMachine
-Plan& (Plan::* m264)(const Machine&, const Where&) = &Plan::setMachine;
+Plan& (Plan::* m268)(const Machine&, const Where&) = &Plan::setMachine;
 // TenonPlanFix
-void (Plan::* m265)(Text, Text, const Where&) = &Plan::fix;
+void (Plan::* m269)(Text, Text, const Where&) = &Plan::fix;
 // TenonPlanSearch
-void (Plan::* m266)(const Where&) = &Plan::search;
+void (Plan::* m270)(const Where&) = &Plan::search;
 // TenonPlanSetUp
-void (Plan::* m267)(const Where&) = &Plan::setUp;
+void (Plan::* m271)(const Where&) = &Plan::setUp;
 // TenonPlanSave
-void (Plan::* m268)(Text, const Where&) const = &Plan::save;
+void (Plan::* m272)(Text, const Where&) const = &Plan::save;
 // TenonPlanLoad
-void (Plan::* m269)(Text, const Where&) = &Plan::load;
+void (Plan::* m273)(Text, const Where&) = &Plan::load;
 // TenonPlanGetNumber
-double (Plan::* m270)(Text, Text, const Where&) const = &Plan::number;
+double (Plan::* m274)(Text, Text, const Where&) const = &Plan::number;
 // TenonPlanGetLayerName
-std::string (Plan::* m271)(TenonInt, const Where&) const = &Plan::layerName;
+std::string (Plan::* m275)(TenonInt, const Where&) const = &Plan::layerName;
 // TenonPlanGetText
-std::string (Plan::* m272)(Text, Text, const Where&) const = &Plan::text;
+std::string (Plan::* m276)(Text, Text, const Where&) const = &Plan::text;
 // TenonPlanReport
-void (Plan::* m273)(const Where&) = &Plan::report;
+void (Plan::* m277)(const Where&) = &Plan::report;
 // TenonPlanCalibrate
-Plan::CalibrateResult (Plan::* m274)(const Where&) = &Plan::calibrate;
+Plan::CalibrateResult (Plan::* m278)(const Where&) = &Plan::calibrate;
 // TenonPlanSetRatesFrom
-Plan& (Plan::* m275)(const Plan&, const Where&) = &Plan::setRatesFrom;
+Plan& (Plan::* m279)(const Plan&, const Where&) = &Plan::setRatesFrom;
 // TenonPlanGetLayer
-Layer (Plan::* m276)(const Where&) const = &Plan::layer;
+Layer (Plan::* m280)(const Where&) const = &Plan::layer;
 // TenonPlanGetInputLayout
-Layout (Plan::* m277)(const Where&) const = &Plan::inputLayout;
+Layout (Plan::* m281)(const Where&) const = &Plan::inputLayout;
 // TenonPlanApply
-void (Plan::* m278)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
+void (Plan::* m282)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
 // TenonPlanApplyTangent
-void (Plan::* m279)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
+void (Plan::* m283)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
 // TenonPlanApplyAdjoint
-void (Plan::* m280)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
-void (Plan::* m280Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m284)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m284Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
 // TenonTrainerCreate
-Trainer m281(const Layer& network, const Layer& loss, const Optimizer& optimizer,
+Trainer m285(const Layer& network, const Layer& loss, const Optimizer& optimizer,
     const Where& where) {
   return Trainer(network, loss, optimizer, where);
 }
 // TenonTrainerSetDataset
-Trainer& (Trainer::* m282)(const Dataset&, const Where&) = &Trainer::setDataset;
+Trainer& (Trainer::* m286)(const Dataset&, const Where&) = &Trainer::setDataset;
 // TenonTrainerSetBatches
-Trainer& (Trainer::* m283)(TenonInt, const DTensor&, const DTensor&,
+Trainer& (Trainer::* m287)(TenonInt, const DTensor&, const DTensor&,
     Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
 // TenonTrainerSetValidation
-Trainer& (Trainer::* m284)(const Dataset&, const Where&) = &Trainer::setValidation;
+Trainer& (Trainer::* m288)(const Dataset&, const Where&) = &Trainer::setValidation;
 // TenonTrainerSetCallback
-Trainer& (Trainer::* m285)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
+Trainer& (Trainer::* m289)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
     const Where&) = &Trainer::setCallback;
 // TenonTrainerSetCheckpoint
-Trainer& (Trainer::* m286)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
+Trainer& (Trainer::* m290)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
 // TenonTrainerRun
-void (Trainer::* m287)(TenonInt, const Where&) = &Trainer::run;
+void (Trainer::* m291)(TenonInt, const Where&) = &Trainer::run;
 // TenonTrainerStop
-void (Trainer::* m288)(const Where&) = &Trainer::stop;
+void (Trainer::* m292)(const Where&) = &Trainer::stop;
 // TenonTrainerGetProgress
-Trainer::Progress (Trainer::* m289)(const Where&) const = &Trainer::progress;
+Trainer::Progress (Trainer::* m293)(const Where&) const = &Trainer::progress;
 // TenonTrainerGetLosses
-Trainer::Losses (Trainer::* m290)(const Where&) const = &Trainer::losses;
+Trainer::Losses (Trainer::* m294)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 
 template class Object<Trainer, TenonTrainer>;
 template class Object<Partition, TenonPartition>;
 template class Object<Layout, TenonLayout>;
+template class Object<IndexMap, TenonIndexMap>;
 template class Object<DTensor, TenonDTensor>;
 template class Object<LinearOp, TenonLinearOp>;
 template class Object<Layer, TenonLayer>;

@@ -91,7 +91,7 @@ TEST(CountFlow, EveryRankMovesWhatOneOfTheUnlikeOnesMoves) {
 }
 
 TEST(CountFlow, DrawnPairsHaveAllKindsOfHalos) {
-  int modes[2][kBoundaries] = {}, folded = 0, filled = 0, twoGrids = 0, inactive = 0;
+  int modes[2][kExtensions] = {}, folded = 0, filled = 0, twoGrids = 0, inactive = 0;
   for (unsigned seed = 0; seed < 6000; ++seed) {
     const Pair pair = drawnPair(seed);
     twoGrids += !(pair.from.grid() == pair.to.grid()) && pair.to.hasHalos();

@@ -65,8 +65,8 @@ Window drawWindow(LayoutDraw& draw, Index extent) {
   const int most = draw.chance(70) ? 2 : static_cast<int>(extent) + 4;
   w.padLow = draw.between(-1, most);
   w.padHigh = draw.between(-1, most);
-  w.lowMode = static_cast<Boundary>(draw.upTo(kBoundaries - 1));
-  w.highMode = draw.chance(50) ? w.lowMode : static_cast<Boundary>(draw.upTo(kBoundaries - 1));
+  w.lowMode = static_cast<Boundary>(draw.upTo(kExtensions - 1));
+  w.highMode = draw.chance(50) ? w.lowMode : static_cast<Boundary>(draw.upTo(kExtensions - 1));
   return w;
 }
 

@@ -9,7 +9,9 @@
 #include "linop/algebra/memory_op.hpp"
 #include "linop/algebra/primitive.hpp"
 #include "linop/algebra/shell.hpp"
+#include "linop/exchange/index_map_op.hpp"
 #include "linop/exchange/make_conversion.hpp"
+#include "linop/exchange/make_index_map.hpp"
 #include "programs/reduction_op.hpp"
 #include "support/world.hpp"
 
@@ -128,7 +130,7 @@ inline std::vector<NamedOp> conversions() {
       ops.push_back({std::string(from) + " to " + to, [=](TenonDataType type) {
                        return conversion(onLine({7, 5}, from), onLine({7, 5}, to), type);
                      }});
-  for (int mode = 0; mode < kBoundaries; ++mode)
+  for (int mode = 0; mode < kExtensions; ++mode)
     ops.push_back({std::string("halo ") + boundaryName(Boundary(mode)), [=](TenonDataType type) {
                      const Layout plain = onLine({11, 2}, "S0");
                      return conversion(plain, withHalo(plain, 2, Boundary(mode)), type);
@@ -223,9 +225,37 @@ inline std::vector<NamedOp> otherOps() {
   };
 }
 
+// Of five nodes a rank, with one of each other rank behind them; and with weights and repeated entries.
+inline std::vector<NamedOp> indexMaps() {
+  const auto make = [](const IndexMapPtr& map, const Layout& domain, TenonDataType type) {
+    return makeRef<IndexMapOp>(world(), map, domain, type, CarrierPolicy::fromOptions());
+  };
+  const auto mesh = [=](TenonDataType type) {
+    std::vector<Index> ids;
+    for (Index i = 0; i < 5; ++i)
+      ids.push_back((5 * world()->rank() + i) * 1000003);
+    for (int rank = 0; rank < world()->size(); ++rank)
+      ids.push_back((5 * rank + rank % 5) * 1000003);
+    return make(makeIndexMapFromIds(*world(), 5, ids), onLine({5 * world()->size(), 3}, "S0"),
+                type);
+  };
+  const auto sparse = [=](TenonDataType type) {
+    const Layout from = onLine({4 * world()->size(), 3}, "S0");
+    WantedEntries wanted;
+    for (Index i = 0; i < 12; ++i) {
+      wanted.target.push_back(i % 5);
+      wanted.source.push_back(i * i % from.shape()[0]);
+      wanted.weights.push_back(double(i % 4) - 1);
+    }
+    return make(makeIndexMap(*world(), from, onLine({6 * world()->size(), 3}, "S0"), {0}, wanted),
+                from, type);
+  };
+  return {{"index map of a mesh", mesh}, {"index map with weights", sparse}};
+}
+
 inline std::vector<NamedOp> allOperators() {
   std::vector<NamedOp> ops = conversions();
-  for (const auto& more : {memoryOps(), boundaryOps(), otherOps()})
+  for (const auto& more : {memoryOps(), boundaryOps(), otherOps(), indexMaps()})
     ops.insert(ops.end(), more.begin(), more.end());
   return ops;
 }

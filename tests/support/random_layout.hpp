@@ -98,7 +98,7 @@ private:
     return result;
   }
 
-  Boundary boundary() { return static_cast<Boundary>(upTo(kBoundaries - 1)); }
+  Boundary boundary() { return static_cast<Boundary>(upTo(kExtensions - 1)); }
 
   Halo halo(const Layout& plain, int dim, bool addends, bool covering) {
     Halo result{.boxes = {}, .low = boundary(), .high = boundary(), .addends = addends};

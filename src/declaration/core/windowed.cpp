@@ -161,6 +161,12 @@ void Windowed::readBoundary(std::vector<Window>& windows) const {
                                              given, title(), sides.size()));
     windows[d].lowMode = parseBoundary(sides.front());
     windows[d].highMode = parseBoundary(sides.back());
+    if (windows[d].lowMode == Boundary::Linked || windows[d].highMode == Boundary::Linked)
+      throw Error(
+          TENON_ERR_SUPPORT,
+          fmt::format("boundary \"{}\" of {} has the mode linked, which no layer fills; apply the "
+                      "operator of an index map before the layer, or use another mode",
+                      given, title()));
   }
 }
 

@@ -30,6 +30,12 @@ TenonErrorCode TenonFFieldSeriesCreate(int comm, const char* path, int spatial, 
   return code == TENON_SUCCESS ? TenonFieldSeriesCreate(handle, path, spatial, series) : code;
 }
 
+TenonErrorCode TenonFIndexMapCreateFromIds(int comm, TenonInt owned, TenonInt count, const TenonInt ids[], TenonIndexMap* map) {
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonIndexMapCreateFromIds(handle, owned, count, ids, map) : code;
+}
+
 TenonErrorCode TenonFInitializeWithComm(int comm, int* argc, char*** argv, const char* help) {
   MPI_Comm handle = MPI_COMM_NULL;
   const TenonErrorCode code = TenonCommFromFortran(comm, &handle);

@@ -108,6 +108,11 @@ program every_name
   use tenon, only: tenon_field_series_add_tensor ! TenonFieldSeriesAddTensor
   use tenon, only: tenon_field_series_write ! TenonFieldSeriesWrite
   use tenon, only: tenon_field_series_destroy ! TenonFieldSeriesDestroy
+  use tenon, only: tenon_index_map_create_from_ids ! TenonIndexMapCreateFromIds
+  use tenon, only: tenon_index_map_create_cells ! TenonIndexMapCreateCells
+  use tenon, only: tenon_index_map_get_layouts ! TenonIndexMapGetLayouts
+  use tenon, only: tenon_linearop_create_index_map ! TenonLinearOpCreateIndexMap
+  use tenon, only: tenon_index_map_destroy ! TenonIndexMapDestroy
   use tenon, only: tenon_initialize ! TenonInitialize
   use tenon, only: tenon_initialize_with_comm ! TenonInitializeWithComm
   use tenon, only: tenon_finalize ! TenonFinalize

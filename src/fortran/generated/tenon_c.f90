@@ -827,6 +827,53 @@ module tenon_c
       type(c_ptr), intent(inout) :: series
       integer(c_int) :: answer
     end function TenonFieldSeriesDestroy
+    function TenonIndexMapCreateFromIds(comm, owned, count, ids, &
+      map) bind(C, name="TenonFIndexMapCreateFromIds") result(answer)
+      import
+      integer(c_int), value :: comm
+      integer(c_int64_t), value :: owned
+      integer(c_int64_t), value :: count
+      integer(c_int64_t), intent(in) :: ids(*)
+      type(c_ptr), intent(inout) :: map
+      integer(c_int) :: answer
+    end function TenonIndexMapCreateFromIds
+    function TenonIndexMapCreateCells(from, to, joint, count, target, source, weights, &
+      map) bind(C, name="TenonIndexMapCreateCells") result(answer)
+      import
+      type(c_ptr), value :: from
+      type(c_ptr), value :: to
+      integer(c_int), intent(in) :: joint(*)
+      integer(c_int64_t), value :: count
+      integer(c_int64_t), intent(in) :: target(*)
+      integer(c_int64_t), intent(in) :: source(*)
+      real(c_double), intent(in), optional :: weights(*)
+      type(c_ptr), intent(inout) :: map
+      integer(c_int) :: answer
+    end function TenonIndexMapCreateCells
+    function TenonIndexMapGetLayouts(map, ndim, shape, domain, &
+      range) bind(C, name="TenonIndexMapGetLayouts") result(answer)
+      import
+      type(c_ptr), value :: map
+      integer(c_int), value :: ndim
+      integer(c_int64_t), intent(in) :: shape(*)
+      type(c_ptr), intent(inout) :: domain
+      type(c_ptr), intent(inout) :: range
+      integer(c_int) :: answer
+    end function TenonIndexMapGetLayouts
+    function TenonLinearOpCreateIndexMap(map, domain, type, &
+      op) bind(C, name="TenonLinearOpCreateIndexMap") result(answer)
+      import
+      type(c_ptr), value :: map
+      type(c_ptr), value :: domain
+      integer(c_int), value :: type
+      type(c_ptr), intent(inout) :: op
+      integer(c_int) :: answer
+    end function TenonLinearOpCreateIndexMap
+    function TenonIndexMapDestroy(map) bind(C, name="TenonIndexMapDestroy") result(answer)
+      import
+      type(c_ptr), intent(inout) :: map
+      integer(c_int) :: answer
+    end function TenonIndexMapDestroy
     function TenonInitialize(argc, argv, help) bind(C, name="TenonInitialize") result(answer)
       import
       integer(c_int), intent(inout), optional :: argc

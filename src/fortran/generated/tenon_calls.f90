@@ -107,6 +107,11 @@ module tenon_calls
   public :: tenon_field_series_add_tensor
   public :: tenon_field_series_write
   public :: tenon_field_series_destroy
+  public :: tenon_index_map_create_from_ids
+  public :: tenon_index_map_create_cells
+  public :: tenon_index_map_get_layouts
+  public :: tenon_linearop_create_index_map
+  public :: tenon_index_map_destroy
   public :: tenon_finalize
   public :: tenon_initialized
   public :: tenon_get_version
@@ -333,8 +338,9 @@ module tenon_calls
   interface tenon_destroy
     procedure tenon_checkpoint_destroy, tenon_dataset_destroy, tenon_dtensor_destroy, &
       tenon_placement_list_destroy, tenon_reduction_programs_destroy, tenon_field_series_destroy, &
-      tenon_layer_destroy, tenon_layout_destroy, tenon_linearop_destroy, tenon_machine_destroy, &
-      tenon_optimizer_destroy, tenon_partition_destroy, tenon_plan_destroy, tenon_trainer_destroy
+      tenon_index_map_destroy, tenon_layer_destroy, tenon_layout_destroy, tenon_linearop_destroy, &
+      tenon_machine_destroy, tenon_optimizer_destroy, tenon_partition_destroy, tenon_plan_destroy, &
+      tenon_trainer_destroy
   end interface
   interface tenon_dataset_create_idx
     procedure tenon_dataset_create_idx_f08, tenon_dataset_create_idx_mpi
@@ -435,6 +441,16 @@ module tenon_calls
   interface tenon_field_series_write
     procedure tenon_field_series_write_int64, tenon_field_series_write_int32
   end interface
+  interface tenon_index_map_create_from_ids
+    procedure tenon_index_map_create_from_ids_int64_f08, tenon_index_map_create_from_ids_int64_mpi, &
+      tenon_index_map_create_from_ids_int32_f08, tenon_index_map_create_from_ids_int32_mpi
+  end interface
+  interface tenon_index_map_create_cells
+    procedure tenon_index_map_create_cells_int64, tenon_index_map_create_cells_int32
+  end interface
+  interface tenon_index_map_get_layouts
+    procedure tenon_index_map_get_layouts_int64, tenon_index_map_get_layouts_int32
+  end interface
   interface tenon_layer_initialize
     procedure tenon_layer_initialize_int64, tenon_layer_initialize_int32
   end interface
@@ -530,77 +546,80 @@ module tenon_calls
   end interface
   interface tenon_set_name
     procedure tenon_set_name_trainer, tenon_set_name_partition, tenon_set_name_layout, &
-      tenon_set_name_dtensor, tenon_set_name_linearop, tenon_set_name_layer, tenon_set_name_machine, &
-      tenon_set_name_optimizer, tenon_set_name_dataset, tenon_set_name_checkpoint, &
+      tenon_set_name_index_map, tenon_set_name_dtensor, tenon_set_name_linearop, tenon_set_name_layer, &
+      tenon_set_name_machine, tenon_set_name_optimizer, tenon_set_name_dataset, tenon_set_name_checkpoint, &
       tenon_set_name_field_series, tenon_set_name_placement_list, tenon_set_name_reduction_programs, &
       tenon_set_name_plan
   end interface
   interface tenon_get_name
     procedure tenon_get_name_trainer, tenon_get_name_partition, tenon_get_name_layout, &
-      tenon_get_name_dtensor, tenon_get_name_linearop, tenon_get_name_layer, tenon_get_name_machine, &
-      tenon_get_name_optimizer, tenon_get_name_dataset, tenon_get_name_checkpoint, &
+      tenon_get_name_index_map, tenon_get_name_dtensor, tenon_get_name_linearop, tenon_get_name_layer, &
+      tenon_get_name_machine, tenon_get_name_optimizer, tenon_get_name_dataset, tenon_get_name_checkpoint, &
       tenon_get_name_field_series, tenon_get_name_placement_list, tenon_get_name_reduction_programs, &
       tenon_get_name_plan
   end interface
   interface tenon_set_options_prefix
     procedure tenon_set_options_prefix_trainer, tenon_set_options_prefix_partition, &
-      tenon_set_options_prefix_layout, tenon_set_options_prefix_dtensor, tenon_set_options_prefix_linearop, &
-      tenon_set_options_prefix_layer, tenon_set_options_prefix_machine, tenon_set_options_prefix_optimizer, &
-      tenon_set_options_prefix_dataset, tenon_set_options_prefix_checkpoint, &
-      tenon_set_options_prefix_field_series, tenon_set_options_prefix_placement_list, &
-      tenon_set_options_prefix_reduction_programs, tenon_set_options_prefix_plan
+      tenon_set_options_prefix_layout, tenon_set_options_prefix_index_map, tenon_set_options_prefix_dtensor, &
+      tenon_set_options_prefix_linearop, tenon_set_options_prefix_layer, tenon_set_options_prefix_machine, &
+      tenon_set_options_prefix_optimizer, tenon_set_options_prefix_dataset, &
+      tenon_set_options_prefix_checkpoint, tenon_set_options_prefix_field_series, &
+      tenon_set_options_prefix_placement_list, tenon_set_options_prefix_reduction_programs, &
+      tenon_set_options_prefix_plan
   end interface
   interface tenon_get_options_prefix
     procedure tenon_get_options_prefix_trainer, tenon_get_options_prefix_partition, &
-      tenon_get_options_prefix_layout, tenon_get_options_prefix_dtensor, tenon_get_options_prefix_linearop, &
-      tenon_get_options_prefix_layer, tenon_get_options_prefix_machine, tenon_get_options_prefix_optimizer, &
-      tenon_get_options_prefix_dataset, tenon_get_options_prefix_checkpoint, &
-      tenon_get_options_prefix_field_series, tenon_get_options_prefix_placement_list, &
-      tenon_get_options_prefix_reduction_programs, tenon_get_options_prefix_plan
+      tenon_get_options_prefix_layout, tenon_get_options_prefix_index_map, tenon_get_options_prefix_dtensor, &
+      tenon_get_options_prefix_linearop, tenon_get_options_prefix_layer, tenon_get_options_prefix_machine, &
+      tenon_get_options_prefix_optimizer, tenon_get_options_prefix_dataset, &
+      tenon_get_options_prefix_checkpoint, tenon_get_options_prefix_field_series, &
+      tenon_get_options_prefix_placement_list, tenon_get_options_prefix_reduction_programs, &
+      tenon_get_options_prefix_plan
   end interface
   interface tenon_get_class
     procedure tenon_get_class_trainer, tenon_get_class_partition, tenon_get_class_layout, &
-      tenon_get_class_dtensor, tenon_get_class_linearop, tenon_get_class_layer, tenon_get_class_machine, &
-      tenon_get_class_optimizer, tenon_get_class_dataset, tenon_get_class_checkpoint, &
-      tenon_get_class_field_series, tenon_get_class_placement_list, tenon_get_class_reduction_programs, &
-      tenon_get_class_plan
+      tenon_get_class_index_map, tenon_get_class_dtensor, tenon_get_class_linearop, tenon_get_class_layer, &
+      tenon_get_class_machine, tenon_get_class_optimizer, tenon_get_class_dataset, &
+      tenon_get_class_checkpoint, tenon_get_class_field_series, tenon_get_class_placement_list, &
+      tenon_get_class_reduction_programs, tenon_get_class_plan
   end interface
   interface tenon_get_type
     procedure tenon_get_type_trainer, tenon_get_type_partition, tenon_get_type_layout, &
-      tenon_get_type_dtensor, tenon_get_type_linearop, tenon_get_type_layer, tenon_get_type_machine, &
-      tenon_get_type_optimizer, tenon_get_type_dataset, tenon_get_type_checkpoint, &
+      tenon_get_type_index_map, tenon_get_type_dtensor, tenon_get_type_linearop, tenon_get_type_layer, &
+      tenon_get_type_machine, tenon_get_type_optimizer, tenon_get_type_dataset, tenon_get_type_checkpoint, &
       tenon_get_type_field_series, tenon_get_type_placement_list, tenon_get_type_reduction_programs, &
       tenon_get_type_plan
   end interface
   interface tenon_get_comm
     procedure tenon_get_comm_trainer_f08, tenon_get_comm_trainer_mpi, tenon_get_comm_partition_f08, &
       tenon_get_comm_partition_mpi, tenon_get_comm_layout_f08, tenon_get_comm_layout_mpi, &
-      tenon_get_comm_dtensor_f08, tenon_get_comm_dtensor_mpi, tenon_get_comm_linearop_f08, &
-      tenon_get_comm_linearop_mpi, tenon_get_comm_layer_f08, tenon_get_comm_layer_mpi, &
-      tenon_get_comm_machine_f08, tenon_get_comm_machine_mpi, tenon_get_comm_optimizer_f08, &
-      tenon_get_comm_optimizer_mpi, tenon_get_comm_dataset_f08, tenon_get_comm_dataset_mpi, &
-      tenon_get_comm_checkpoint_f08, tenon_get_comm_checkpoint_mpi, tenon_get_comm_field_series_f08, &
-      tenon_get_comm_field_series_mpi, tenon_get_comm_placement_list_f08, tenon_get_comm_placement_list_mpi, &
+      tenon_get_comm_index_map_f08, tenon_get_comm_index_map_mpi, tenon_get_comm_dtensor_f08, &
+      tenon_get_comm_dtensor_mpi, tenon_get_comm_linearop_f08, tenon_get_comm_linearop_mpi, &
+      tenon_get_comm_layer_f08, tenon_get_comm_layer_mpi, tenon_get_comm_machine_f08, &
+      tenon_get_comm_machine_mpi, tenon_get_comm_optimizer_f08, tenon_get_comm_optimizer_mpi, &
+      tenon_get_comm_dataset_f08, tenon_get_comm_dataset_mpi, tenon_get_comm_checkpoint_f08, &
+      tenon_get_comm_checkpoint_mpi, tenon_get_comm_field_series_f08, tenon_get_comm_field_series_mpi, &
+      tenon_get_comm_placement_list_f08, tenon_get_comm_placement_list_mpi, &
       tenon_get_comm_reduction_programs_f08, tenon_get_comm_reduction_programs_mpi, tenon_get_comm_plan_f08, &
       tenon_get_comm_plan_mpi
   end interface
   interface tenon_retain
-    procedure tenon_retain_trainer, tenon_retain_partition, tenon_retain_layout, tenon_retain_dtensor, &
-      tenon_retain_linearop, tenon_retain_layer, tenon_retain_machine, tenon_retain_optimizer, &
-      tenon_retain_dataset, tenon_retain_checkpoint, tenon_retain_field_series, tenon_retain_placement_list, &
-      tenon_retain_reduction_programs, tenon_retain_plan
+    procedure tenon_retain_trainer, tenon_retain_partition, tenon_retain_layout, tenon_retain_index_map, &
+      tenon_retain_dtensor, tenon_retain_linearop, tenon_retain_layer, tenon_retain_machine, &
+      tenon_retain_optimizer, tenon_retain_dataset, tenon_retain_checkpoint, tenon_retain_field_series, &
+      tenon_retain_placement_list, tenon_retain_reduction_programs, tenon_retain_plan
   end interface
   interface tenon_get_references
     procedure tenon_get_references_trainer, tenon_get_references_partition, tenon_get_references_layout, &
-      tenon_get_references_dtensor, tenon_get_references_linearop, tenon_get_references_layer, &
-      tenon_get_references_machine, tenon_get_references_optimizer, tenon_get_references_dataset, &
-      tenon_get_references_checkpoint, tenon_get_references_field_series, &
+      tenon_get_references_index_map, tenon_get_references_dtensor, tenon_get_references_linearop, &
+      tenon_get_references_layer, tenon_get_references_machine, tenon_get_references_optimizer, &
+      tenon_get_references_dataset, tenon_get_references_checkpoint, tenon_get_references_field_series, &
       tenon_get_references_placement_list, tenon_get_references_reduction_programs, tenon_get_references_plan
   end interface
   interface tenon_view
-    procedure tenon_view_trainer, tenon_view_partition, tenon_view_layout, tenon_view_dtensor, &
-      tenon_view_linearop, tenon_view_layer, tenon_view_machine, tenon_view_optimizer, tenon_view_dataset, &
-      tenon_view_checkpoint, tenon_view_field_series, tenon_view_placement_list, &
+    procedure tenon_view_trainer, tenon_view_partition, tenon_view_layout, tenon_view_index_map, &
+      tenon_view_dtensor, tenon_view_linearop, tenon_view_layer, tenon_view_machine, tenon_view_optimizer, &
+      tenon_view_dataset, tenon_view_checkpoint, tenon_view_field_series, tenon_view_placement_list, &
       tenon_view_reduction_programs, tenon_view_plan
   end interface
   interface tenon_set_integers
@@ -2593,6 +2612,151 @@ contains
     tenon_code = TenonFieldSeriesDestroy(series%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_field_series_destroy
+  subroutine tenon_index_map_create_from_ids_int64_f08(comm, owned, ids, map, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: owned
+    integer(c_int64_t), intent(in) :: ids(:)
+    type(tenon_index_map), intent(out) :: map
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_index_map_create_from_ids_int64_mpi(comm%MPI_VAL, owned, ids, map, ierr)
+  end subroutine tenon_index_map_create_from_ids_int64_f08
+  ! Creates the map of a mesh's nodes from the ids that each rank lists. Collective on comm.
+  subroutine tenon_index_map_create_from_ids_int64_mpi(comm, owned, ids, map, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: owned
+    integer(c_int64_t), intent(in) :: ids(:)
+    type(tenon_index_map), intent(out) :: map
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    c_count = size(ids)
+    tenon_code = TenonIndexMapCreateFromIds(comm, int(owned, c_int64_t), int(c_count, c_int64_t), &
+      int(ids, c_int64_t), map%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_index_map_create_from_ids_int64_mpi
+  subroutine tenon_index_map_create_from_ids_int32_f08(comm, owned, ids, map, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: owned
+    integer(c_int32_t), intent(in) :: ids(:)
+    type(tenon_index_map), intent(out) :: map
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_index_map_create_from_ids_int32_mpi(comm%MPI_VAL, owned, ids, map, ierr)
+  end subroutine tenon_index_map_create_from_ids_int32_f08
+  ! Creates the map of a mesh's nodes from the ids that each rank lists. Collective on comm.
+  subroutine tenon_index_map_create_from_ids_int32_mpi(comm, owned, ids, map, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: owned
+    integer(c_int32_t), intent(in) :: ids(:)
+    type(tenon_index_map), intent(out) :: map
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    c_count = size(ids)
+    tenon_code = TenonIndexMapCreateFromIds(comm, int(owned, c_int64_t), int(c_count, c_int64_t), &
+      int(ids, c_int64_t), map%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_index_map_create_from_ids_int32_mpi
+  ! Creates a map between the elements of two layouts. Collective on the layouts.
+  subroutine tenon_index_map_create_cells_int64(from, to, joint, target, source, map, weights, ierr)
+    type(tenon_layout), intent(in) :: from
+    type(tenon_layout), intent(in) :: to
+    integer(c_int), intent(in) :: joint(:)
+    integer(c_int64_t), intent(in) :: target(:)
+    integer(c_int64_t), intent(in) :: source(:)
+    type(tenon_index_map), intent(out) :: map
+    real(c_double), intent(in), optional :: weights(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int) :: c_count
+    real(c_double), allocatable :: c_weights(:)
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(from%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_index_map_create_cells', 'joint', size(joint), c_extent)
+    c_count = size(target)
+    call check_length(tenon_code, 'tenon_index_map_create_cells', 'source', size(source), c_count)
+    if (present(weights)) call check_length(tenon_code, 'tenon_index_map_create_cells', 'weights', &
+      size(weights), c_count)
+    if (present(weights)) c_weights = weights
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonIndexMapCreateCells(from%handle, to%handle, &
+      reverse(joint), int(c_count, c_int64_t), int(target, c_int64_t) - 1, int(source, c_int64_t) - 1, &
+      c_weights, map%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_index_map_create_cells_int64
+  ! Creates a map between the elements of two layouts. Collective on the layouts.
+  subroutine tenon_index_map_create_cells_int32(from, to, joint, target, source, map, weights, ierr)
+    type(tenon_layout), intent(in) :: from
+    type(tenon_layout), intent(in) :: to
+    integer(c_int), intent(in) :: joint(:)
+    integer(c_int32_t), intent(in) :: target(:)
+    integer(c_int32_t), intent(in) :: source(:)
+    type(tenon_index_map), intent(out) :: map
+    real(c_double), intent(in), optional :: weights(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int) :: c_count
+    real(c_double), allocatable :: c_weights(:)
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(from%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_index_map_create_cells', 'joint', size(joint), c_extent)
+    c_count = size(target)
+    call check_length(tenon_code, 'tenon_index_map_create_cells', 'source', size(source), c_count)
+    if (present(weights)) call check_length(tenon_code, 'tenon_index_map_create_cells', 'weights', &
+      size(weights), c_count)
+    if (present(weights)) c_weights = weights
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonIndexMapCreateCells(from%handle, to%handle, &
+      reverse(joint), int(c_count, c_int64_t), int(target, c_int64_t) - 1, int(source, c_int64_t) - 1, &
+      c_weights, map%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_index_map_create_cells_int32
+  ! Returns the layouts of tensors that the map takes and gives. Collective on the map.
+  subroutine tenon_index_map_get_layouts_int64(map, shape, domain, range, ierr)
+    type(tenon_index_map), intent(in) :: map
+    integer(c_int64_t), intent(in) :: shape(:)
+    type(tenon_layout), intent(out) :: domain
+    type(tenon_layout), intent(out) :: range
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    c_ndim = size(shape)
+    tenon_code = TenonIndexMapGetLayouts(map%handle, c_ndim, int(reverse(shape), c_int64_t), domain%handle, &
+      range%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_index_map_get_layouts_int64
+  ! Returns the layouts of tensors that the map takes and gives. Collective on the map.
+  subroutine tenon_index_map_get_layouts_int32(map, shape, domain, range, ierr)
+    type(tenon_index_map), intent(in) :: map
+    integer(c_int32_t), intent(in) :: shape(:)
+    type(tenon_layout), intent(out) :: domain
+    type(tenon_layout), intent(out) :: range
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    c_ndim = size(shape)
+    tenon_code = TenonIndexMapGetLayouts(map%handle, c_ndim, int(reverse(shape), c_int64_t), domain%handle, &
+      range%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_index_map_get_layouts_int32
+  ! Creates the operator of a map. Collective on the map.
+  subroutine tenon_linearop_create_index_map(map, domain, type, op, ierr)
+    type(tenon_index_map), intent(in) :: map
+    type(tenon_layout), intent(in) :: domain
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpCreateIndexMap(map%handle, domain%handle, type, op%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_linearop_create_index_map
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_index_map_destroy(map, ierr)
+    type(tenon_index_map), intent(inout) :: map
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonIndexMapDestroy(map%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_index_map_destroy
   ! Finalises Tenon. Collective on the communicator of the initialisation.
   subroutine tenon_finalize(ierr)
     integer(c_int), intent(out), optional :: ierr
@@ -4696,6 +4860,17 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_set_name_layout
   ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_index_map(object, name, ierr)
+    type(tenon_index_map), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_name_index_map
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_dtensor(object, name, ierr)
     type(tenon_dtensor), intent(in) :: object
     character(len=*), intent(in), optional :: name
@@ -4864,6 +5039,22 @@ contains
     call give_text(c_name, tenon_code, name)
     call finish(tenon_code, ierr)
   end subroutine tenon_get_name_layout
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_index_map(object, name, ierr)
+    type(tenon_index_map), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_name_index_map
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_dtensor(object, name, ierr)
     type(tenon_dtensor), intent(in) :: object
@@ -5074,6 +5265,17 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_layout
   ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_index_map(object, prefix, ierr)
+    type(tenon_index_map), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_options_prefix_index_map
+  ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_dtensor(object, prefix, ierr)
     type(tenon_dtensor), intent(in) :: object
     character(len=*), intent(in), optional :: prefix
@@ -5242,6 +5444,22 @@ contains
     call give_text(c_prefix, tenon_code, prefix)
     call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_layout
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_index_map(object, prefix, ierr)
+    type(tenon_index_map), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_options_prefix_index_map
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_dtensor(object, prefix, ierr)
     type(tenon_dtensor), intent(in) :: object
@@ -5467,6 +5685,22 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_get_class_layout
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_index_map(object, name, ierr)
+    type(tenon_index_map), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_class_index_map
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_dtensor(object, name, ierr)
     type(tenon_dtensor), intent(in) :: object
     character(len=:), allocatable, intent(out) :: name
@@ -5691,6 +5925,22 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_get_type_layout
   ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_index_map(object, type, ierr)
+    type(tenon_index_map), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_index_map
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
   subroutine tenon_get_type_dtensor(object, type, ierr)
     type(tenon_dtensor), intent(in) :: object
     character(len=:), allocatable, intent(out) :: type
@@ -5911,6 +6161,21 @@ contains
     tenon_code = TenonObjectGetComm(object%handle, comm)
     call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_layout_mpi
+  subroutine tenon_get_comm_index_map_f08(object, comm, ierr)
+    type(tenon_index_map), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_index_map_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_index_map_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_index_map_mpi(object, comm, ierr)
+    type(tenon_index_map), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_comm_index_map_mpi
   subroutine tenon_get_comm_dtensor_f08(object, comm, ierr)
     type(tenon_dtensor), intent(in) :: object
     type(MPI_Comm), intent(out) :: comm
@@ -6101,6 +6366,14 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_retain_layout
   ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_index_map(object, ierr)
+    type(tenon_index_map), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_retain_index_map
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_dtensor(object, ierr)
     type(tenon_dtensor), intent(in) :: object
     integer(c_int), intent(out), optional :: ierr
@@ -6227,6 +6500,19 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_get_references_layout
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_index_map(object, references, ierr)
+    type(tenon_index_map), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_references_index_map
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_dtensor(object, references, ierr)
     type(tenon_dtensor), intent(in) :: object
@@ -6394,6 +6680,14 @@ contains
     tenon_code = TenonObjectView(object%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_view_layout
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_index_map(object, ierr)
+    type(tenon_index_map), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_index_map
   ! Prints an object, on rank 0 of its communicator. Not collective.
   subroutine tenon_view_dtensor(object, ierr)
     type(tenon_dtensor), intent(in) :: object

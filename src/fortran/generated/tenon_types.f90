@@ -14,6 +14,9 @@ module tenon_types
   type, bind(C) :: tenon_layout
     type(c_ptr) :: handle = c_null_ptr
   end type tenon_layout
+  type, bind(C) :: tenon_index_map
+    type(c_ptr) :: handle = c_null_ptr
+  end type tenon_index_map
   type, bind(C) :: tenon_dtensor
     type(c_ptr) :: handle = c_null_ptr
   end type tenon_dtensor
@@ -81,6 +84,7 @@ module tenon_types
   integer(c_int), parameter :: TENON_BOUNDARY_REFLECT = 3
   integer(c_int), parameter :: TENON_BOUNDARY_REPLICATE = 4
   integer(c_int), parameter :: TENON_BOUNDARY_VALUES = 5
+  integer(c_int), parameter :: TENON_BOUNDARY_LINKED = 6
   integer(c_int), parameter :: TENON_LINK_TOUCHING = 0
   integer(c_int), parameter :: TENON_LINK_FILLING = 1
   integer(c_int), parameter :: TENON_LINK_LEAVING = 2

@@ -27,6 +27,12 @@ def wrapped(start, items, end, indent=''):
     return lines + [line.rstrip() if items else indent + start + end]
 
 
+def is_owner(type):
+    """Whether a result has what only a move can pass on: memory, or the reference of a handle."""
+    return type.startswith('std::vector') or (
+        type[0].isupper() and not type.startswith(('Borrowed', 'MPI_', 'Tenon')))
+
+
 class Call:
     def __init__(self, function, headers):
         self.function, self.headers = function, headers
@@ -298,8 +304,7 @@ class Call:
             return []
         if len(values) == 1:
             return [f'  return {values[0]};']
-        moved = [f'std::move({value})' if type.startswith('std::vector') else value
-                 for type, _, value in self.results]
+        moved = [f'std::move({value})' if is_owner(type) else value for type, _, value in self.results]
         return wrapped('return {', moved, '};', '  ')
 
     # Use, for the test that takes the address of each.

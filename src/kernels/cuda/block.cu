@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walks of movement/: blocks that are combined, scaled, filled or rounded. The lists must name every
+// The walks of movement/: blocks that are combined, scaled, filled, rounded or listed. The lists must name every
 // functor and type that the host's code instantiates; a missing one is an error of the linker.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/bfloat16.hpp"
 #include "kernels/functors/block.hpp"
+#include "kernels/functors/listed.hpp"
 
 namespace tenon::device {
 
@@ -18,7 +19,8 @@ using namespace functors;
   TENON_OF_BLOCK(ScaleElements<T, T>)                                                              \
   TENON_OF_BLOCK(AxpbyElements<T, T>)                                                              \
   TENON_OF_BLOCK(MultiplyElements<T>)                                                              \
-  TENON_OF_BLOCK(FillElements<T>)
+  TENON_OF_BLOCK(FillElements<T>)                                                                  \
+  template void eachElement(const Stream&, Index, const AxpbyListed<T>&);
 TENON_ALL(float)
 TENON_ALL(double)
 TENON_ALL(std::int64_t)

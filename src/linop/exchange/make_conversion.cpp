@@ -155,6 +155,7 @@ MovementPolicy MovementPolicy::fromOptions(Space space) {
 
 LinearOpRef makeConversion(const CommPtr& comm, const Layout& from, const Layout& to,
                            TenonDataType type, const MovementPolicy& policy) {
+  checkLinkedHalos(from, to); // before a route is looked for, whose steps have other layouts
   Route route = findRoute(from, to, dataTypeSize(type), policy.route);
   return Maker{comm, from, to, type, policy, std::move(route)}.make();
 }

@@ -17,7 +17,7 @@ namespace {
 // Lets the message lie in the array, if it is one region whose elements lie there one after the
 // other; a dimension of one index does not matter for that.
 bool redirect(Message& message, const std::vector<Region>& regions, const DTensor& tensor) {
-  if (regions.size() != 1)
+  if (regions.size() != 1 || regions[0].list)
     return false;
   const RegionView view = viewOf(tensor, regions[0]);
   Index stride = 1;

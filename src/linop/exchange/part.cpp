@@ -39,6 +39,8 @@ std::vector<Part> partsOf(const std::vector<Transfer>& transfers, bool transpose
         target.step[d] = block.targetStep[d];
       }
       source.elements = target.elements = elements(block.extent);
+      source.list = block.sourceList;
+      target.list = block.targetList;
       sources.push_back(source);
       targets.push_back(target);
     }
@@ -123,7 +125,10 @@ Index Chunks::pieces(const Region& region, const Cut& cut) {
 Region Chunks::pieceOf(const Region& region, const Cut& cut, Index piece) {
   Region result = region;
   const auto narrow = [&](int d, Index at, Index extent) {
-    result.begin[d] = region.begin[d] + at * region.step[d];
+    if (region.list && d == region.list->dims.front())
+      result.first = region.first + at;
+    else
+      result.begin[d] = region.begin[d] + at * region.step[d];
     result.elements = result.elements / region.extent[d] * extent;
     result.extent[d] = extent;
   };

@@ -11,10 +11,16 @@
 
 namespace tenon {
 
-// One box of elements in a local array.
+// One box of elements in a local array. With a list, its entries from `first` on are counted along the first
+// dimension of the list, and begin is 0 in all of its dimensions.
 struct Region {
   std::array<Index, kMaxRank> extent{}, begin{}, step{};
   Index elements = 0;
+  ElementListPtr list = {};
+  Index first = 0;
+  // The list's numbers on the device, once there are arrays on it.
+  const Index* devicePositions = nullptr;
+  const double* deviceWeights = nullptr;
 
   bool operator==(const Region&) const = default;
 };

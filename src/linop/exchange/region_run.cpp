@@ -68,7 +68,7 @@ constexpr T lowestOf() {
 // Views do not tell who may write. Taking this one marks y as changed, or throws.
 template <class T>
 RegionView targetOf(DTensor& y, const Region& region) {
-  return viewOf(y.mutableData<T>(), y.strides(), region, y.rank(), sizeof(T));
+  return viewOf(y.mutableData<T>(), y.strides(), region, y.rank(), sizeof(T), y.space());
 }
 
 template <class T>
@@ -79,7 +79,7 @@ T* elementsOf(const RegionView& view) {
 } // namespace
 
 RegionView viewOf(const void* array, const Strides& strides, const Region& region, int rank,
-                  Index elementBytes) {
+                  Index elementBytes, Space space) {
   // Offsets are counted in elements until the end, since strides are; a step of -1 runs backwards.
   Index offset = 0;
   RegionView view{.first = nullptr, .steps = {}};
@@ -88,11 +88,21 @@ RegionView viewOf(const void* array, const Strides& strides, const Region& regio
     view.steps[d] = region.step[d] * strides[d];
   }
   view.first = static_cast<const std::byte*>(array) + offset * elementBytes;
+  if (region.list) {
+    const std::vector<int>& dims = region.list->dims;
+    view.listDim = dims.front();
+    view.places.dims = static_cast<int>(dims.size());
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      view.places.steps[d] = strides[dims[d]];
+    view.places.positions =
+        (space == Space::Host ? region.list->positions.data() : region.devicePositions) +
+        region.first * view.places.dims;
+  }
   return view;
 }
 
 RegionView viewOf(const DTensor& x, const Region& region) {
-  return viewOf(arrayOf(x), x.strides(), region, x.rank(), dataTypeSize(x.dataType()));
+  return viewOf(arrayOf(x), x.strides(), region, x.rank(), dataTypeSize(x.dataType()), x.space());
 }
 
 RegionView packedView(const std::byte* elements, const Region& region, int rank) {
@@ -105,12 +115,42 @@ RegionView packedView(const std::byte* elements, const Region& region, int rank)
   return view;
 }
 
+namespace {
+
+// The weights of a region's list, for kernels of the space; null for ones.
+const double* weightsOf(const Region& region, Space space) {
+  if (!region.list || region.list->weights.empty())
+    return nullptr;
+  return (space == Space::Host ? region.list->weights.data() : region.deviceWeights) + region.first;
+}
+
+// One of the two sees its elements at listed places.
+template <class T>
+void moveListed(KernelContext& context, const Region& region, int rank, T alpha,
+                const double* weights, const RegionView& from, T beta, const RegionView& to) {
+  const int dim = from.listDim >= 0 ? from.listDim : to.listDim;
+  const auto placesOf = [&](const RegionView& view) {
+    ListedPlaces places = view.places;
+    if (view.listDim < 0)
+      places.steps[0] = view.steps[dim];
+    return places;
+  };
+  listedAxpby<T>(context, rank, region.extent.data(), dim, alpha, weights,
+                 elementsOf<const T>(from), from.steps.data(), placesOf(from), beta,
+                 elementsOf<T>(to), to.steps.data(), placesOf(to));
+}
+
+} // namespace
+
 void combineRegion(const Action& action, const Region& to, const RegionView& from,
                    const Meeting& meeting) {
   DTensor& y = *action.y;
   visitDataType(y.dataType(), [&]<class T>(T) {
     const RegionView target = targetOf<T>(y, to);
-    if (meeting.combine == Combine::Max)
+    if (from.listDim >= 0 || target.listDim >= 0)
+      moveListed(y.context(), to, y.rank(), static_cast<T>(action.alpha), weightsOf(to, y.space()),
+                 from, static_cast<T>(meeting.beta), target);
+    else if (meeting.combine == Combine::Max)
       blockCombine(y.context(), Combine::Max, y.rank(), to.extent.data(), elementsOf<const T>(from),
                    from.steps.data(), elementsOf<T>(target), target.steps.data());
     else
@@ -133,7 +173,9 @@ const std::byte* combineChunks(const Action& action, const Part& part, Interval 
 std::byte* packRegion(const DTensor& x, const Region& region, std::byte* elements, StoreWay way) {
   const RegionView source = viewOf(x, region), target = packedView(elements, region, x.rank());
   visitDataType(x.dataType(), [&]<class T>(T) {
-    if (way == StoreWay::Streaming)
+    if (source.listDim >= 0)
+      moveListed(x.context(), region, x.rank(), T(1), nullptr, source, T(0), target);
+    else if (way == StoreWay::Streaming)
       blockStream(x.context(), x.rank(), region.extent.data(), elementsOf<const T>(source),
                   source.steps.data(), elementsOf<T>(target));
     else

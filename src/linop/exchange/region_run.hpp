@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/movement/block_copy.hpp"
+#include "kernels/movement/listed_block.hpp"
 #include "linop/exchange/part.hpp"
 #include "linop/linear_op.hpp"
 #include "sys/log/stopwatch.hpp"
@@ -85,15 +86,19 @@ private:
 struct RegionView {
   const std::byte* first;
   std::array<Index, kMaxRank> steps;
+  int listDim = -1; // along which the elements lie at the listed places
+  ListedPlaces places = {};
 };
+// Kernels of the space will use the view.
 RegionView viewOf(const void* array, const Strides& strides, const Region& region, int rank,
-                  Index elementBytes);
+                  Index elementBytes, Space space = Space::Host);
 // The view of a region in the array of x.
 RegionView viewOf(const DTensor& x, const Region& region);
 // The view of a region whose elements lie one after the other.
 RegionView packedView(const std::byte* elements, const Region& region, int rank);
 
-// How contributions meet the target: the first to an element brings beta, the others are combined.
+// How contributions meet the target: the first to an element brings beta, the others are combined. The
+// weights of a target's list multiply what comes; lists are not combined by maximum.
 struct Meeting {
   Combine combine = Combine::Add;
   double beta = 0;

@@ -16,6 +16,8 @@ namespace {
 
 // Whether the two regions, each seen in its array, are the same memory.
 bool sameElements(const Region& from, const DTensor& x, const Region& to, const DTensor& y) {
+  if (from.list || to.list)
+    return false;
   const RegionView source = viewOf(x, from), target = viewOf(y, to);
   for (int d = 0; d < x.rank(); ++d)
     if (from.extent[d] > 1 && source.steps[d] != target.steps[d])
@@ -112,7 +114,29 @@ Wire::Reach ScheduleExecutor::reachIn(Space space) const {
 }
 
 ScheduleExecutor::Carriage& ScheduleExecutor::carriage(Space space) {
-  return carriages_.of(space, [&] { return std::make_unique<Carriage>(*this, space); });
+  return carriages_.of(space, [&] {
+    if (space == Space::Device)
+      showListsToDevice();
+    return std::make_unique<Carriage>(*this, space);
+  });
+}
+
+void ScheduleExecutor::showListsToDevice() {
+  KernelContext& context = *contextOf(comm_, Space::Device);
+  const auto show = [&](Region& region) {
+    if (!region.list)
+      return;
+    const auto [at, isNew] = deviceLists_.try_emplace(region.list.get());
+    if (isNew)
+      at->second = {{context, region.list->positions}, {context, region.list->weights}};
+    region.devicePositions = at->second.positions.data();
+    region.deviceWeights = at->second.weights.data();
+  };
+  for (Direction& direction : directions_)
+    for (std::vector<Part>* parts : {&direction.packs, &direction.unpacks})
+      for (Part& part : *parts)
+        for (std::vector<Region>* regions : {&part.from, &part.to})
+          std::ranges::for_each(*regions, show);
 }
 
 void ScheduleExecutor::unbind() {

@@ -13,6 +13,8 @@
 #include "linop/exchange/carrier.hpp"
 #include "linop/exchange/wire.hpp"
 
+#include <map>
+
 namespace tenon {
 
 class ScheduleExecutor {
@@ -58,6 +60,13 @@ private:
     Carriage(const ScheduleExecutor& executor, Space space);
   };
 
+  // The numbers of a list where kernels of the device read them.
+  struct DeviceList {
+    ReadList<Index> positions;
+    ReadList<double> weights;
+  };
+  void showListsToDevice();
+
   const Direction& directionOf(Sense sense) const { return directions_[static_cast<int>(sense)]; }
   std::unique_ptr<Carrier> makeCarrierFor(Sense sense, Space space) const;
   // Where MPI reads and writes the messages of arrays in this space. Collective.
@@ -74,6 +83,7 @@ private:
   std::string owner_;
   CarrierPolicy policy_;
   std::array<Direction, 2> directions_; // by sense
+  std::map<const ElementList*, DeviceList> deviceLists_;
   PerSpace<Carriage> carriages_;
 };
 

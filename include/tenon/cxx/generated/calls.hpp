@@ -423,6 +423,37 @@ inline FieldSeries& FieldSeries::addTensor(const DTensor& tensor, Text name, Tex
 inline void FieldSeries::write(TenonInt step, double time, const Where& where) {
   detail::Call(where).check(TenonFieldSeriesWrite(get(), step, time));
 }
+inline IndexMap IndexMap::fromIds(MPI_Comm comm, TenonInt owned, Ints ids, const Where& where) {
+  IndexMap map;
+  detail::Call(where).check(TenonIndexMapCreateFromIds(comm, owned,
+      static_cast<TenonInt>(ids.size()), ids.data(), map.out()));
+  return map;
+}
+inline IndexMap IndexMap::cells(const Layout& from, const Layout& to, List<int> joint, Ints target,
+    Ints source, List<double> weights, const Where& where) {
+  detail::checkLength("tenon::IndexMap::cells: joint", joint.size(),
+      detail::size(from.dimensions(where)));
+  detail::checkLength("tenon::IndexMap::cells: source", source.size(), target.size());
+  detail::checkAnyLength("tenon::IndexMap::cells: weights", weights.size(), target.size());
+  IndexMap map;
+  detail::Call(where).check(TenonIndexMapCreateCells(from.get(), to.get(), joint.data(),
+      static_cast<TenonInt>(target.size()), target.data(), source.data(), detail::orNull(weights),
+      map.out()));
+  return map;
+}
+inline IndexMap::Layouts IndexMap::layouts(Ints shape, const Where& where) const {
+  Layout domain;
+  Layout range;
+  detail::Call(where).check(TenonIndexMapGetLayouts(get(), static_cast<int>(shape.size()),
+      shape.data(), domain.out(), range.out()));
+  return {std::move(domain), std::move(range)};
+}
+inline LinearOp LinearOp::indexMap(const IndexMap& map, const Layout& domain, TenonDataType type,
+    const Where& where) {
+  LinearOp op;
+  detail::Call(where).check(TenonLinearOpCreateIndexMap(map.get(), domain.get(), type, op.out()));
+  return op;
+}
 inline bool initialized(const Where& where) {
   TenonBool initialized{};
   detail::Call(where).check(TenonInitialized(&initialized));

@@ -23,6 +23,7 @@ namespace tenon {
 class Trainer;
 class Partition;
 class Layout;
+class IndexMap;
 class DTensor;
 class LinearOp;
 class Layer;
@@ -170,6 +171,30 @@ public:
   bool isEqual(const Layout& other, const Where& where = Where::current()) const;
 };
 
+/** @brief TenonIndexMap: ids of nodes, and whose copies ghosts are. */
+class IndexMap : public Settings<IndexMap, Object<IndexMap, TenonIndexMap>> {
+public:
+  using Settings::Settings;
+  /** A second reference to the same object. */
+  IndexMap share(const Where& where = Where::current()) const {
+    return IndexMap(this->retained(where));
+  }
+  /** Creates the map of a mesh's nodes from the ids that each rank lists.
+   *  TenonIndexMapCreateFromIds() */
+  static IndexMap fromIds(MPI_Comm comm, TenonInt owned, Ints ids,
+      const Where& where = Where::current());
+  /** Creates a map between the elements of two layouts. TenonIndexMapCreateCells() */
+  static IndexMap cells(const Layout& from, const Layout& to, List<int> joint, Ints target,
+      Ints source, List<double> weights = {}, const Where& where = Where::current());
+  /** What layouts() returns. */
+  struct Layouts {
+    Layout domain;
+    Layout range;
+  };
+  /** Returns the layouts of tensors that the map takes and gives. TenonIndexMapGetLayouts() */
+  Layouts layouts(Ints shape, const Where& where = Where::current()) const;
+};
+
 /** @brief TenonDTensor: distributed tensor. */
 class DTensor : public detail::Arrays<Settings<DTensor, Object<DTensor, TenonDTensor>>> {
 public:
@@ -238,6 +263,9 @@ public:
       TenonDataType type, const Where& where = Where::current());
   /** Registers an operator type. TenonLinearOpRegister() */
   static void registerType(Text name, const TenonLinearOpFunctions& functions,
+      const Where& where = Where::current());
+  /** Creates the operator of a map. TenonLinearOpCreateIndexMap() */
+  static LinearOp indexMap(const IndexMap& map, const Layout& domain, TenonDataType type,
       const Where& where = Where::current());
   /** Creates the conversion between two layouts. TenonLinearOpCreateConversion() */
   static LinearOp conversion(const Layout& from, const Layout& to, TenonDataType type,

@@ -33,6 +33,12 @@ struct Destroy<TenonLayout> {
   }
 };
 template <>
+struct Destroy<TenonIndexMap> {
+  static void call(TenonIndexMap* handle) noexcept {
+    TenonIndexMapDestroy(handle);
+  }
+};
+template <>
 struct Destroy<TenonDTensor> {
   static void call(TenonDTensor* handle) noexcept {
     TenonDTensorDestroy(handle);

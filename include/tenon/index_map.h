@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file
+ *  @brief Index maps: fields on unstructured meshes, and other maps between elements by lists.
+ *
+ *  A field on the nodes of a mesh is a tensor [nodes, levels, ...] with the property S0: each rank
+ *  has the nodes that it owns. An index map knows the ids of the nodes that a rank owns and of the
+ *  ghosts that it has beside them. It gives two layouts, one of the owned nodes and one with the
+ *  ghosts behind them, which has a halo of boundary mode TENON_BOUNDARY_LINKED; and an operator
+ *  from the one to the other, which fills the ghosts. The adjoint of the operator adds the ghosts'
+ *  contributions to the nodes at their owners. Both tensors can lie in the solver's array, owned
+ *  nodes first, and nothing is copied but ghosts.
+ *
+ *      TenonIndexMapCreateFromIds(comm, owned, count, ids, &nodes);
+ *      TenonIndexMapGetLayouts(nodes, 2, (TenonInt[]){0, levels}, &plain, &ghosted);
+ *      TenonDTensorCreate(plain, TENON_FLOAT64, &x);
+ *      TenonDTensorCreate(ghosted, TENON_FLOAT64, &u);
+ *      TenonDTensorPlaceArray(x, array, NULL, NULL, NULL, count * levels);
+ *      const TenonInt behind[] = {count - owned, 0};
+ *      TenonDTensorPlaceArray(u, array, NULL, NULL, behind, count * levels);
+ *      TenonLinearOpCreateIndexMap(nodes, plain, TENON_FLOAT64, &fill);
+ *      TenonLinearOpApply(fill, x, u);
+ *
+ *  A conversion can drop such ghosts, but not fill them, since it does not know whose copies they
+ *  are (TENON_ERR_LAYOUT). Norms and losses count each node once.
+ *
+ *  An index map is immutable, and an operator keeps what it needs of it. It holds this rank's lists
+ *  alone; no rank has a list of all ids, and set-up sends messages to the ranks that share nodes
+ *  and to those that the ids are looked up at.
+ *
+ *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
+ *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Errors of collective calls are
+ *  the same on all ranks.
+ */
+#ifndef TENON_INDEX_MAP_H
+#define TENON_INDEX_MAP_H
+
+#include <tenon/error.h>
+#include <tenon/mpi.h>
+#include <tenon/types.h>
+
+/** @brief Creates the map of a mesh's nodes from the ids that each rank lists. Collective on comm.
+ *
+ *  The map is from the owned nodes to the same with ghosts. Nodes stand in arrays in the order of
+ *  the list. A ghost can be listed several times, and can be a node that the rank itself owns, as
+ *  at a periodic boundary: each is a copy. A rank can own no node, and can list none.
+ *
+ *  Ids are looked up in a directory in which they are distributed by a hash, so that they can be
+ *  any numbers in any order.
+ *
+ *  @param[in]  comm   communicator of the ranks that have nodes
+ *  @param[in]  owned  number of nodes that this rank owns, the first of the list
+ *  @param[in]  count  number of nodes of this rank, ghosts included
+ *  @param[in]  ids    [count] ids of this rank's nodes, any integers
+ *  @param[out] map    new map; destroy it with TenonIndexMapDestroy()
+ *  @return TENON_ERR_ARG     owned is negative, or more than count
+ *  @return TENON_ERR_LAYOUT  two ranks own one id, a rank owns it twice, or no rank owns the id of
+ *                            a ghost; the message names the id and the ranks
+ */
+TENON_EXTERN TenonErrorCode TenonIndexMapCreateFromIds(MPI_Comm comm, TenonInt owned,
+                                                       TenonInt count, const TenonInt ids[],
+                                                       TenonIndexMap* map) TENON_NOEXCEPT;
+
+/** @brief Creates a map between the elements of two layouts. Collective on the layouts.
+ *
+ *  Each rank lists entries for its own array of `to`: y[target[n]] is the sum over the entries n of
+ *  weights[n] times x[source[n]], and zero without an entry. So a map is any sparse matrix, acting
+ *  on the indices of some dimensions together, the joint ones; along the others both layouts are
+ *  divided alike and have the same extent, and the map acts at each index. A joint index counts the
+ *  joint dimensions row by row.
+ *
+ *  If `to` is `from` with a halo of TENON_BOUNDARY_LINKED, owned elements stay as they are, and the
+ *  entries are for ghosts only.
+ *
+ *  @param[in]  from     layout of the domain, without halos
+ *  @param[in]  to       layout of the range, with as many dimensions on the same process grid
+ *  @param[in]  joint    [ndim] 1 for each joint dimension, 0 for the others
+ *  @param[in]  count    number of this rank's entries
+ *  @param[in]  target   [count] joint indices in this rank's array, halo included, counted from 0
+ *  @param[in]  source   [count] joint indices in the whole tensor, counted from 0
+ *  @param[in]  weights  [count] factors. May be NULL, in which case all are 1.
+ *  @param[out] map      new map; destroy it with TenonIndexMapDestroy()
+ *  @return TENON_ERR_LAYOUT  the layouts have different numbers of dimensions or process grids, are
+ *                            divided unlike along a dimension that is not joint, or `from` has
+ *                            halos
+ *  @return TENON_ERR_ARG     no dimension is joint, or an index is out of range; the message names
+ *                            the entry
+ */
+TENON_EXTERN TenonErrorCode TenonIndexMapCreateCells(
+    TenonLayout from, TenonLayout to, const int joint[], TenonInt count, const TenonInt target[],
+    const TenonInt source[], const double weights[], TenonIndexMap* map) TENON_NOEXCEPT;
+
+/** @brief Returns the layouts of tensors that the map takes and gives. Collective on the map.
+ *
+ *  Of a map from ids, dimension 0 is that of the nodes, and any number of dimensions can follow it.
+ *
+ *  @param[in]  map     index map
+ *  @param[in]  ndim    number of dimensions of the tensors
+ *  @param[in]  shape   [ndim] global extents, the same on all ranks; 0 in the joint dimensions,
+ *                      whose extents are those of the map
+ *  @param[out] domain  new layout, of the owned elements; destroy it with TenonLayoutDestroy()
+ *  @param[out] range   new layout, with ghosts if the map has some; destroy it with
+ *                      TenonLayoutDestroy()
+ *  @return TENON_ERR_SHAPE       an extent is not 0 in a joint dimension, or there are fewer
+ *                                dimensions than the map has
+ *  @return TENON_ERR_LAYOUT      an extent is negative
+ *  @return TENON_ERR_COLLECTIVE  ranks pass different shapes
+ */
+TENON_EXTERN TenonErrorCode TenonIndexMapGetLayouts(TenonIndexMap map, int ndim,
+                                                    const TenonInt shape[], TenonLayout* domain,
+                                                    TenonLayout* range) TENON_NOEXCEPT;
+
+/** @brief Creates the operator of a map. Collective on the map.
+ *
+ *  It works in place where the two tensors lie in one array, as above: TenonLinearOpApply() then
+ *  writes ghosts only, and TenonLinearOpApplyAdjoint() adds them to the owned elements. Copies of a
+ *  node are bitwise identical, and sums are made in the order of the ranks' places in the process
+ *  grid, by any transport.
+ *
+ *  @param[in]  map     index map
+ *  @param[in]  domain  layout of the domain: the first of TenonIndexMapGetLayouts(), of any shape
+ *  @param[in]  type    element type; not TENON_INT64 for a map with weights
+ *  @param[out] op      new operator; destroy it with TenonLinearOpDestroy()
+ *  @return TENON_ERR_LAYOUT    the domain is not divided as the map's is
+ *  @return TENON_ERR_DATATYPE  the map has weights, and the type is TENON_INT64
+ *  @return TENON_ERR_ARG       map and domain have different communicators
+ */
+TENON_EXTERN TenonErrorCode TenonLinearOpCreateIndexMap(TenonIndexMap map, TenonLayout domain,
+                                                        TenonDataType type,
+                                                        TenonLinearOp* op) TENON_NOEXCEPT;
+
+/** @brief Releases a reference and sets the handle to NULL. Not collective.
+ *  @param[in,out] map  address of the handle, which may hold NULL */
+TENON_EXTERN TenonErrorCode TenonIndexMapDestroy(TenonIndexMap* map) TENON_NOEXCEPT;
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Index maps, and the operators made of them. The lists of a rank are its own matter and are not compared: so
+// they are copied and checked in bodies whose failure on one rank is one of all.
+#include "capi/linearop/create.hpp"
+
+#include "linop/exchange/index_map_op.hpp"
+#include "linop/exchange/make_index_map.hpp"
+
+#include <tenon/index_map.h>
+
+#include <fmt/ranges.h>
+
+#include <numeric>
+
+using namespace tenon;
+
+namespace {
+
+// A copy of a list that can be longer than an int counts.
+template <class T>
+std::vector<T> longListOf(const T* values, TenonInt count, const char* name) {
+  if (count < 0)
+    throw Error(TENON_ERR_ARG, fmt::format("the length of {} is {}; it must be >= 0", name, count));
+  if (!values && count > 0)
+    throw Error(TENON_ERR_NULL, fmt::format("{} is NULL; pass an array of length {}", name, count));
+  return std::vector<T>(values, values + count);
+}
+
+void createMap(const CommPtr& comm, TenonIndexMap* map, const IndexMapPtr& made) {
+  auto object = collectively(*comm, [&] { return makeRef<IndexMapObject>(comm, made); });
+  give(map, std::move(object));
+}
+
+std::vector<int> jointDims(const int* joint, int rank) {
+  std::vector<int> dims;
+  const std::vector<int> flags = listOf(joint, rank, "joint");
+  for (int d = 0; d < rank; ++d)
+    if (flags[d])
+      dims.push_back(d);
+  if (dims.empty())
+    throw Error(TENON_ERR_ARG, "no dimension is joint; set joint to 1 for those whose indices the "
+                               "entries are of");
+  return dims;
+}
+
+} // namespace
+
+TenonErrorCode TenonIndexMapCreateFromIds(MPI_Comm comm, TenonInt owned, TenonInt count,
+                                          const TenonInt ids[], TenonIndexMap* map) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr own = Communicator::of(comm);
+    const std::vector<Index> list = collectively(*own, [&] {
+      required(map, "map");
+      if (owned < 0 || owned > count)
+        throw Error(TENON_ERR_ARG,
+                    fmt::format("owned is {} and count {}; of the ids of a rank the first "
+                                "`owned` are its own, so pass 0 to count",
+                                owned, count));
+      return longListOf(ids, count, "ids");
+    });
+    createMap(own, map, makeIndexMapFromIds(*own, owned, list));
+  });
+}
+
+TenonErrorCode TenonIndexMapCreateCells(TenonLayout from, TenonLayout to, const int joint[],
+                                        TenonInt count, const TenonInt target[],
+                                        const TenonInt source[], const double weights[],
+                                        TenonIndexMap* map) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr comm = commOf("from", from, to);
+    struct Given {
+      Layout from, to;
+      std::vector<int> dims;
+      WantedEntries entries;
+    };
+    const Given given = collectively(*comm, [&] {
+      required(map, "map");
+      const LayoutObject &first = deref(from, "from"), &second = deref(to, "to");
+      if (first.comm() != second.comm())
+        throw Error(TENON_ERR_ARG, "from and to are on different communicators; create both on one "
+                                   "that holds the ranks of both");
+      return Given{first.layout(),
+                   second.layout(),
+                   jointDims(joint, first.rank()),
+                   {longListOf(target, count, "target"), longListOf(source, count, "source"),
+                    weights ? longListOf(weights, count, "weights") : std::vector<double>()}};
+    });
+    createMap(comm, map, makeIndexMap(*comm, given.from, given.to, given.dims, given.entries));
+  });
+}
+
+TenonErrorCode TenonIndexMapGetLayouts(TenonIndexMap map, int ndim, const TenonInt shape[],
+                                       TenonLayout* domain, TenonLayout* range) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr comm = commOf("map", map);
+    auto made = collectively(
+        *comm, "the shape",
+        [&] {
+          required(domain, "domain");
+          required(range, "range");
+          const auto [from, to] = deref(map, "map").map()->layoutsOf(listOf(shape, ndim, "shape"));
+          return std::pair(makeRef<LayoutObject>(comm, from), makeRef<LayoutObject>(comm, to));
+        },
+        [](const auto& both) {
+          return both.first->layout().describe() + both.second->layout().describe();
+        });
+    give(domain, std::move(made.first));
+    give(range, std::move(made.second));
+  });
+}
+
+TenonErrorCode TenonLinearOpCreateIndexMap(TenonIndexMap map, TenonLayout domain,
+                                           TenonDataType type, TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr comm = commOf("map", map, domain);
+    createOp(*comm, op, "op", [&] {
+      const IndexMapObject& lists = deref(map, "map");
+      const LayoutObject& layout = deref(domain, "domain");
+      if (lists.comm() != layout.comm())
+        throw Error(TENON_ERR_ARG,
+                    "map and domain are on different communicators; create both on one");
+      return LinearOpRef(makeRef<IndexMapOp>(comm, lists.map(), layout.layout(), type,
+                                             CarrierPolicy::fromOptions()));
+    });
+  });
+}
+
+TenonErrorCode TenonIndexMapDestroy(TenonIndexMap* map) noexcept {
+  return guard(__func__, [&] { destroy(map, "map"); });
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Rows for nodes that a program names by numbers of its own: those that a rank owns become consecutive rows,
+// in the order in which it lists them, rank by rank.
+#pragma once
+
+#include "comm/communicator.hpp"
+#include "sys/types.hpp"
+
+#include <vector>
+
+namespace tenon {
+
+struct Numbering {
+  std::vector<Index> cuts;   // the first row of each rank, and the number of rows
+  std::vector<Index> wanted; // the rows of the wanted ids, in their order
+};
+
+// Numbers the owned ids of all ranks. Collective. No rank holds more than its own lists and its share of a
+// directory, in which ids are found by a hash. Throws TENON_ERR_LAYOUT on all ranks alike if an id is owned
+// twice, or a wanted one by nobody, with the id and the ranks.
+Numbering numberRows(Communicator& comm, const std::vector<Index>& owned,
+                     const std::vector<Index>& wanted);
+
+} // namespace tenon

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Entry by entry of the list on the host: a row, which is what lies behind the listed dimension, is moved at
+// once. Rows of a mesh are often short, so those of usual lengths have loops of constant length, which
+// compilers unroll; the call of a general copy would take longer than the row.
+#include "kernels/movement/listed_block.hpp"
+
+#include "kernels/movement/block_copy.hpp"
+#include "kernels/walks/each.hpp"
+
+namespace tenon {
+
+namespace {
+
+template <class T>
+struct Rows {
+  functors::AxpbyListed<T> f; // its offsets are not used here
+  Index length;
+
+  template <int N>
+  void move(Index begin, Index end, const T* x, T* y) const {
+    const Index n = N > 0 ? N : length;
+    for (Index i = begin; i < end; ++i) {
+      const T factor = f.weights ? f.alpha * static_cast<T>(f.weights[i]) : f.alpha;
+      const T* __restrict p = x + f.from.offset(i);
+      T* __restrict q = y + f.to.offset(i);
+      if (factor == T(1) && f.beta == T(0))
+        for (Index c = 0; c < n; ++c)
+          q[c] = p[c];
+      else if (factor == T(1) && f.beta == T(1))
+        for (Index c = 0; c < n; ++c)
+          q[c] += p[c];
+      else
+        for (Index c = 0; c < n; ++c)
+          f.one(factor, p[c], q[c]);
+    }
+  }
+  void operator()(Index begin, Index end, const T* x, T* y) const {
+    switch (length) {
+    case 1:
+      return move<1>(begin, end, x, y);
+    case 2:
+      return move<2>(begin, end, x, y);
+    case 3:
+      return move<3>(begin, end, x, y);
+    case 4:
+      return move<4>(begin, end, x, y);
+    case 8:
+      return move<8>(begin, end, x, y);
+    case 16:
+      return move<16>(begin, end, x, y);
+    default:
+      return move<0>(begin, end, x, y);
+    }
+  }
+};
+
+// Whether the dimensions from `first` on are contiguous in both arrays; their elements are counted.
+bool areRows(int rank, int first, const Index* extent, const Index* xs, const Index* ys,
+             Index& length) {
+  length = 1;
+  for (int d = rank - 1; d >= first; --d) {
+    if (extent[d] != 1 && (xs[d] != length || ys[d] != length))
+      return false;
+    length *= extent[d];
+  }
+  return true;
+}
+
+// visit(offset in x, offset in y) for each index of the dimensions before `dim`.
+template <class Visit>
+void forEachOuter(int dim, const Index* extent, const Index* xs, const Index* ys, Visit visit,
+                  int d = 0, Index atX = 0, Index atY = 0) {
+  if (d == dim)
+    return visit(atX, atY);
+  for (Index i = 0; i < extent[d]; ++i)
+    forEachOuter(dim, extent, xs, ys, visit, d + 1, atX + i * xs[d], atY + i * ys[d]);
+}
+
+} // namespace
+
+template <class T>
+void listedAxpby(KernelContext& context, int rank, const Index* extent, int dim, T alpha,
+                 const double* weights, const T* x, const Index* xs, const ListedPlaces& from,
+                 T beta, T* y, const Index* ys, const ListedPlaces& to) {
+  Index stepsX[kMaxBlockRank], stepsY[kMaxBlockRank], numbers[kMaxBlockRank] = {}, count = 1;
+  for (int d = 0; d < rank; ++d) {
+    stepsX[d] = d == dim ? 0 : xs[d];
+    stepsY[d] = d == dim ? 0 : ys[d];
+    count *= extent[d];
+  }
+  numbers[dim] = 1;
+  if (count == 0)
+    return;
+  if constexpr (kHasDevice)
+    if (isOnDevice(context)) {
+      checkElementCount(count, "a list of elements");
+      const ElementOffsets<3> offsets{rank, extent, {stepsX, stepsY, numbers}};
+      return device::eachElement(
+          context.stream(), count,
+          functors::AxpbyListed<T>{offsets, from, to, weights, alpha, x, beta, y});
+    }
+  const Index none[kMaxBlockRank] = {};
+  const functors::AxpbyListed<T> f{
+      ElementOffsets<3>{0, extent, {none, none, none}}, from, to, weights, alpha, x, beta, y};
+  Index length;
+  const bool rows = areRows(rank, dim + 1, extent, xs, ys, length);
+  forEachOuter(dim, extent, xs, ys, [&](Index atX, Index atY) {
+    if (rows)
+      return parallelRanges(context.threads(), extent[dim], length,
+                            [&, move = Rows<T>{f, length}](Index begin, Index end) {
+                              move(begin, end, x + atX, y + atY);
+                            });
+    for (Index i = 0; i < extent[dim]; ++i)
+      blockAxpby(context, rank - dim - 1, extent + dim + 1,
+                 weights ? alpha * static_cast<T>(weights[i]) : alpha, x + atX + from.offset(i),
+                 xs + dim + 1, beta, y + atY + to.offset(i), ys + dim + 1);
+  });
+}
+
+#define TENON_INSTANTIATE(T)                                                                       \
+  template void listedAxpby<T>(KernelContext&, int, const Index*, int, T, const double*, const T*, \
+                               const Index*, const ListedPlaces&, T, T*, const Index*,             \
+                               const ListedPlaces&);
+TENON_INSTANTIATE(float)
+TENON_INSTANTIATE(double)
+TENON_INSTANTIATE(std::int64_t)
+#undef TENON_INSTANTIATE
+
+} // namespace tenon

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// An index map as an operator: its schedule, run by the executor that runs those of conversions. So every
+// transport, binding, halves and places in an array are the same.
+#include "linop/exchange/index_map_op.hpp"
+
+#include "linop/exchange/conversion.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+TenonDataType checkedType(const IndexMap& map, TenonDataType type) {
+  if (map.isWeighted())
+    checkFloating(type, "an index map with weights");
+  return type;
+}
+
+} // namespace
+
+IndexMapOp::IndexMapOp(const CommPtr& comm, IndexMapPtr map, const Layout& domain,
+                       TenonDataType type, const CarrierPolicy& policy)
+    : LinearOp(comm, domain, map->rangeFor(domain), checkedType(*map, type)), map_(std::move(map)),
+      policyText_(policy.agreedText()),
+      sent_(sentTraffic(map_->schedule(this->domain(), range(), comm->rank()), comm->rank())),
+      executor_(comm, map_->schedule(this->domain(), range(), comm->rank()), type, title(),
+                policy) {}
+
+std::string IndexMapOp::agreedText() const {
+  return fmt::format("{}; {}{}", LinearOp::agreedText(), map_->describe(), policyText_);
+}
+
+std::optional<Traffic> IndexMapOp::trafficOf(int rank) const {
+  return rank == comm()->rank() ? std::optional(sent_) : std::nullopt;
+}
+
+std::string IndexMapOp::describeMore() const {
+  return fmt::format("  {}\n  {}; transport {}\n", map_->describe(),
+                     sentText(comm()->rank(), sent_, domainType(), 0),
+                     executor_.describeTransport());
+}
+
+} // namespace tenon

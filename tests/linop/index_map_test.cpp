@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Index maps against their definition, written out as a sparse matrix between all ranks' memory: every
+// transport, weights, factors, halves; and meshes by ids through the C interface, whose numbers do not depend
+// on who owns which node.
+#include "capi/expect_code.hpp"
+#include "linop/exchange/index_map_op.hpp"
+#include "linop/exchange/make_index_map.hpp"
+#include "operators.hpp"
+#include "support/random_layout.hpp"
+#include "sys/expect_error.hpp"
+
+#include <tenon/index_map.h>
+
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+
+namespace tenon {
+namespace {
+
+using test::act;
+using test::elementsOf;
+using test::Ends;
+using test::LayoutDraw;
+using test::world;
+
+template <class T>
+MPI_Datatype mpiType() {
+  return std::is_same_v<T, double> ? MPI_DOUBLE : MPI_INT64_T;
+}
+
+// What each rank has, on all ranks.
+template <class T>
+std::vector<std::vector<T>> ofAllRanks(const std::vector<T>& mine) {
+  const int size = world()->size();
+  std::vector<int> counts(size), begins(size + 1, 0);
+  const int count = static_cast<int>(mine.size());
+  MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, MPI_COMM_WORLD);
+  std::partial_sum(counts.begin(), counts.end(), begins.begin() + 1);
+  std::vector<T> joined(static_cast<std::size_t>(begins.back()));
+  MPI_Allgatherv(mine.data(), count, mpiType<T>(), joined.data(), counts.data(), begins.data(),
+                 mpiType<T>(), MPI_COMM_WORLD);
+  std::vector<std::vector<T>> all;
+  for (int rank = 0; rank < size; ++rank)
+    all.emplace_back(joined.begin() + begins[rank], joined.begin() + begins[rank + 1]);
+  return all;
+}
+
+struct MapCase {
+  Layout from, to;
+  std::vector<int> dims;
+  WantedEntries wanted;
+  Shape trailing; // dimensions of tensors behind those of the map
+};
+
+// Patterns of up to three dimensions on up to two axes, some of them joint, with a linked halo or without, and
+// as many entries as there are elements or fewer or more.
+MapCase drawCase(unsigned seed) {
+  LayoutDraw draw(seed);
+  std::mt19937 own(1000 * seed + static_cast<unsigned>(world()->rank()));
+  const auto upTo = [&](Index n) { return std::uniform_int_distribution<Index>(0, n)(own); };
+  const int rank = draw.between(1, 3), size = world()->size();
+  const std::vector<int> extents = size % 2 == 0 && rank > 1 && draw.chance(60)
+                                       ? std::vector<int>{size / 2, 2}
+                                       : std::vector<int>{size};
+  const GridPtr grid = Grid::make(extents);
+  std::vector<int> dims{0};
+  for (int d = 1; d < rank; ++d)
+    if (draw.chance(40) && !(extents.size() == 2 && d == rank - 1))
+      dims.push_back(d);
+  Shape shape;
+  for (int d = 0; d < rank; ++d)
+    shape.push_back(draw.between(1, 4));
+  // The second axis splits a free dimension, or has copies or partial sums.
+  Properties properties{Property::shard(0)};
+  if (extents.size() == 2)
+    properties.push_back(draw.chance(50)   ? Property::shard(rank - 1)
+                         : draw.chance(50) ? Property::broadcast()
+                                           : Property::partial());
+  const auto cutsOf = [&](Index extent, int parts) {
+    std::vector<Index> cuts{0, extent};
+    for (int i = 1; i < parts; ++i)
+      cuts.push_back(draw.between(0, static_cast<int>(extent)));
+    std::ranges::sort(cuts);
+    return cuts;
+  };
+  const auto layoutOf = [&](Index first) {
+    LayoutSpec spec{.shape = shape, .grid = grid, .properties = properties};
+    spec.shape[0] = first;
+    spec.cuts.resize(rank);
+    spec.cuts[0] = cutsOf(first, extents[0]);
+    return Layout(spec);
+  };
+  const Layout from = layoutOf(draw.between(1, 9));
+  Layout to = from;
+  const bool isSame = draw.chance(50);
+  LayoutSpec spec = isSame ? from.spec() : layoutOf(draw.between(1, 9)).spec();
+  if (isSame || draw.chance(30)) {
+    Halo halo{.boxes = {}, .low = Boundary::Linked, .high = Boundary::Linked};
+    for (std::size_t part = 0; part + 1 < spec.cuts[0].size(); ++part)
+      halo.boxes.push_back(
+          {spec.cuts[0][part] - draw.between(0, 1), spec.cuts[0][part + 1] + draw.between(0, 4)});
+    spec.halos.resize(rank);
+    spec.halos[0] = halo;
+  }
+  to = Layout(spec);
+  const bool isHalo = to.hasLinkedHalos() && to.withoutHalos() == from;
+  MapCase result{from, to, dims, {}, {}};
+  const int position = grid->position(world()->rank());
+  const Index targets = elements(jointExtent(to, dims, position)),
+              sources = elements(jointShape(from, dims));
+  const bool weighted = draw.chance(50), onceEach = draw.chance(50);
+  const Shape extent = jointExtent(to, dims, position);
+  const Interval box = to.box(position)[0], owned = to.ownedBox(position)[0];
+  for (Index n = 0; n < (onceEach ? targets : 2 * targets); ++n) {
+    const Index target = onceEach ? n : upTo(targets - 1);
+    const Index at = unflattened(target, extent)[0] + box.begin;
+    if (isHalo && at >= owned.begin && at < owned.end)
+      continue;
+    result.wanted.target.push_back(target);
+    result.wanted.source.push_back(upTo(sources - 1));
+    if (weighted)
+      result.wanted.weights.push_back(double(upTo(6) - 3));
+  }
+  for (int d = draw.upTo(2); d > 0; --d)
+    result.trailing.push_back(draw.between(1, 2));
+  return result;
+}
+
+// The pattern with the trailing dimensions.
+Layout withTrailing(const Layout& pattern, const Shape& trailing) {
+  LayoutSpec spec = pattern.spec();
+  spec.shape.insert(spec.shape.end(), trailing.begin(), trailing.end());
+  spec.splitAxes.resize(spec.shape.size());
+  spec.cuts.resize(spec.shape.size());
+  spec.halos.resize(spec.shape.size());
+  return Layout(spec);
+}
+
+// An entry between the memories of two ranks, in elements of their arrays.
+struct Entry {
+  int fromRank, toRank;
+  Index source, target;
+  double weight;
+};
+
+Index offsetIn(const Box& box, const std::vector<Index>& global) {
+  Index offset = 0;
+  for (std::size_t d = 0; d < box.size(); ++d)
+    offset = offset * box[d].size() + global[d] - box[d].begin;
+  return offset;
+}
+
+// All entries of the map, from its definition.
+std::vector<Entry> matrixOf(const MapCase& c, const Layout& from, const Layout& to) {
+  const auto targets = ofAllRanks(c.wanted.target), sources = ofAllRanks(c.wanted.source);
+  const auto weights = ofAllRanks(c.wanted.weights);
+  const Grid& grid = from.grid();
+  std::vector<Entry> entries;
+  for (int r = 0; r < world()->size(); ++r) {
+    const Box box = to.boxOfRank(r), owned = to.ownedBox(grid.position(r));
+    // visit(index in the target, index in the source) for each index of the free dimensions.
+    const auto add = [&](const std::vector<Index>& t, const std::vector<Index>& s, double weight) {
+      for (int owner = 0; owner < world()->size(); ++owner) {
+        bool has = true;
+        const Box held = from.boxOfRank(owner);
+        for (std::size_t d = 0; d < held.size(); ++d)
+          has = has && s[d] >= held[d].begin && s[d] < held[d].end;
+        for (int axis = 1; axis < grid.axes(); ++axis)
+          has = has && grid.coordinate(grid.position(owner), axis) ==
+                           grid.coordinate(grid.position(r), axis);
+        if (has)
+          entries.push_back({owner, r, offsetIn(held, s), offsetIn(box, t), weight});
+      }
+    };
+    const bool isHalo = to.hasLinkedHalos() && to.withoutHalos() == from;
+    const Shape all = extents(box);
+    for (Index flat = 0; flat < elements(all); ++flat) {
+      std::vector<Index> t = unflattened(flat, all);
+      Shape jointBox;
+      std::vector<Index> joint;
+      bool isOwned = true;
+      for (int d : c.dims) {
+        jointBox.push_back(all[d]);
+        joint.push_back(t[d]);
+      }
+      for (std::size_t d = 0; d < t.size(); ++d) {
+        t[d] += box[d].begin;
+        isOwned = isOwned && t[d] >= owned[d].begin && t[d] < owned[d].end;
+      }
+      if (isHalo && isOwned)
+        add(t, t, 1);
+      const Index number = flattened(joint.data(), jointBox);
+      for (std::size_t n = 0; n < targets[r].size(); ++n) {
+        if (targets[r][n] != number)
+          continue;
+        std::vector<Index> s = t;
+        const std::vector<Index> index = unflattened(sources[r][n], jointShape(from, c.dims));
+        for (std::size_t i = 0; i < c.dims.size(); ++i)
+          s[c.dims[i]] = index[i];
+        add(t, s, weights[r].empty() ? 1 : weights[r][n]);
+      }
+    }
+  }
+  return entries;
+}
+
+// y <- alpha M x + beta y of this rank; transposed with the entries turned.
+std::vector<double> expectedOf(const std::vector<Entry>& entries, bool forward, double alpha,
+                               const std::vector<double>& mineX, double beta,
+                               std::vector<double> y) {
+  const auto x = ofAllRanks(mineX);
+  for (double& value : y)
+    value = beta == 0 ? 0 : beta * value;
+  for (const Entry& e : entries)
+    if ((forward ? e.toRank : e.fromRank) == world()->rank())
+      y[forward ? e.target : e.source] +=
+          alpha * e.weight * x[forward ? e.fromRank : e.toRank][forward ? e.source : e.target];
+  return y;
+}
+
+std::vector<CarrierPolicy> policies() {
+  std::vector<CarrierPolicy> all{test::by(Transport::Messages)};
+  if (world()->arena()) {
+    all.push_back(test::by(Transport::Shared));
+    all.push_back(test::by(Transport::Shared));
+    all.back().packLimit = 0; // read in place
+  }
+  return all;
+}
+
+TEST(IndexMap, IsItsMatrixByEveryTransport) {
+  int halos = 0, weighted = 0, several = 0;
+  const unsigned seeds = 24 / static_cast<unsigned>(world()->size()) + 6;
+  for (unsigned seed = 0; seed < seeds; ++seed) {
+    SCOPED_TRACE(seed);
+    const MapCase c = drawCase(seed);
+    const IndexMapPtr map = makeIndexMap(*world(), c.from, c.to, c.dims, c.wanted);
+    const Layout from = withTrailing(c.from, c.trailing), to = withTrailing(c.to, c.trailing);
+    halos += map->isHalo();
+    weighted += map->isWeighted();
+    several += c.dims.size() > 1;
+    const std::vector<Entry> entries = matrixOf(c, from, to);
+    for (const CarrierPolicy& policy : policies())
+      for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
+        IndexMapOp op(world(), map, from, type, policy);
+        ASSERT_EQ(op.range(), to) << op.range().describe();
+        for (Sense sense : {Sense::Forward, Sense::Adjoint})
+          for (const auto& [alpha, beta] : {std::pair(1.0, 0.0), {-2.0, 3.0}, {1.0, 1.0}}) {
+            const Ends ends(op, sense, seed);
+            const std::vector<double> x = elementsOf(*ends.x), y = elementsOf(*ends.y);
+            act(op, sense, alpha, *ends.x, beta, *ends.y);
+            ASSERT_EQ(elementsOf(*ends.y),
+                      expectedOf(entries, sense == Sense::Forward, alpha, x, beta, y))
+                << op.describe();
+          }
+      }
+  }
+  EXPECT_GT(halos, 0);
+  EXPECT_GT(several, 0);
+  if (world()->size() > 1) {
+    EXPECT_GT(weighted, 0);
+  }
+}
+
+TEST(IndexMap, NamesEntriesThatItRefuses) {
+  const int size = world()->size(), last = size - 1, here = world()->rank();
+  const Layout line = test::onLine({3 * size}, "S0");
+  const auto make = [&](Index target, Index source) {
+    WantedEntries wanted{{0, 1}, {0, 1}, {}};
+    if (here == last)
+      wanted = {{0, target}, {0, source}, {}};
+    makeIndexMap(*world(), line, line, {0}, wanted);
+  };
+  expectError(TENON_ERR_ARG, {"target[1] is 3", "there are 3 elements of this rank's array"},
+              [&] { make(3, 0); });
+  expectError(TENON_ERR_ARG, {"source[1] is -1"}, [&] { make(1, -1); });
+  expectError(TENON_ERR_LAYOUT, {"divided unlike"}, [&] {
+    makeIndexMap(*world(), test::onLine({4, 4}, "S0"), test::onLine({4, 5}, "S0"), {0}, {});
+  });
+  expectError(TENON_ERR_ARG, {"joint dimensions 0,0"}, [&] {
+    makeIndexMap(*world(), line, line, {0, 0}, {});
+  });
+}
+
+TEST(IndexMap, RefusesWeightsOfIntegers) {
+  const Layout line = test::onLine({world()->size()}, "S0");
+  const IndexMapPtr map = makeIndexMap(*world(), line, line, {0}, {{0}, {0}, {2.0}});
+  expectError(TENON_ERR_DATATYPE, {"an index map with weights"},
+              [&] { IndexMapOp(world(), map, line, TENON_INT64, CarrierPolicy::fromOptions()); });
+}
+
+// A mesh whose nodes have scattered ids, in this rank's share, with ghosts of every kind. The same mesh on any
+// number of ranks.
+struct Mesh {
+  static constexpr int kNodes = 60;
+  std::vector<TenonInt> ids; // the owned ones first
+  TenonInt owned = 0;
+  int count() const { return static_cast<int>(ids.size()); }
+
+  static TenonInt idOf(int node) {
+    std::mt19937_64 engine(static_cast<std::uint64_t>(node) + 1);
+    return static_cast<TenonInt>(engine() >> 1) - (node % 2 ? 0 : TenonInt(1) << 62);
+  }
+  // Rank 1, if there are more than two, owns nothing; the owner has no order.
+  static int ownerOf(int node) {
+    const int size = world()->size();
+    const int rank =
+        static_cast<int>(static_cast<std::uint64_t>(idOf(node)) % static_cast<std::uint64_t>(size));
+    return size > 2 && rank == 1 ? 0 : rank;
+  }
+  explicit Mesh(bool repeats) {
+    const int here = world()->rank();
+    std::vector<int> nodes;
+    for (int node = kNodes - 1; node >= 0; --node)
+      if (ownerOf(node) == here)
+        nodes.push_back(node);
+    owned = static_cast<TenonInt>(nodes.size());
+    for (int node = 0; node < kNodes;
+         ++node) // every third is a ghost of two ranks, others of one or none
+      if (ownerOf(node) != here && (node + here) % 3 == 0 && node % 7 != 0)
+        nodes.push_back(node);
+    if (repeats && here != 1)
+      nodes.insert(nodes.end(), {nodes[0], nodes[0], 5, 5});
+    for (int node : nodes)
+      ids.push_back(idOf(node));
+  }
+};
+
+double valueOf(TenonInt id, TenonInt column) {
+  std::mt19937_64 engine(static_cast<std::uint64_t>(id) * 31 + static_cast<std::uint64_t>(column));
+  return std::ldexp(static_cast<double>(engine() >> 12), -50) - 1;
+}
+
+class Meshes : public test::CApi {
+protected:
+  // Layouts of tensors [nodes, columns].
+  void make(const Mesh& mesh, TenonInt columns) {
+    test::expectSuccess(TenonIndexMapCreateFromIds(MPI_COMM_WORLD, mesh.owned, mesh.count(),
+                                                   mesh.ids.data(), &nodes_));
+    const TenonInt shape[] = {0, columns};
+    test::expectSuccess(TenonIndexMapGetLayouts(nodes_, 2, shape, &plain_, &ghosted_));
+    test::expectSuccess(TenonLinearOpCreateIndexMap(nodes_, plain_, TENON_FLOAT64, &fill_));
+  }
+  // The field and the field with ghosts, in one array as solvers have it.
+  void place(const Mesh& mesh, TenonInt columns) {
+    array_.assign(static_cast<std::size_t>(mesh.count() * columns), -1e300);
+    x_ = tensor(plain_, TENON_FLOAT64);
+    u_ = tensor(ghosted_, TENON_FLOAT64);
+    const TenonInt behind[] = {mesh.count() - mesh.owned, 0}, length = mesh.count() * columns;
+    test::expectSuccess(
+        TenonDTensorPlaceArray(x_, array_.data(), nullptr, nullptr, nullptr, length));
+    test::expectSuccess(
+        TenonDTensorPlaceArray(u_, array_.data(), nullptr, nullptr, behind, length));
+    TenonLayout dual = nullptr;
+    test::expectSuccess(TenonLayoutGetDual(ghosted_, &dual));
+    du_ = tensor(dual, TENON_FLOAT64);
+    test::expectSuccess(TenonLayoutDestroy(&dual));
+    test::expectSuccess(
+        TenonDTensorPlaceArray(du_, array_.data(), nullptr, nullptr, behind, length));
+  }
+  void TearDown() override {
+    for (TenonDTensor* t : {&x_, &u_, &du_})
+      test::expectSuccess(TenonDTensorDestroy(t));
+    test::expectSuccess(TenonLinearOpDestroy(&fill_));
+    test::expectSuccess(TenonLayoutDestroy(&plain_));
+    test::expectSuccess(TenonLayoutDestroy(&ghosted_));
+    test::expectSuccess(TenonIndexMapDestroy(&nodes_));
+    CApi::TearDown();
+  }
+
+  TenonIndexMap nodes_ = nullptr;
+  TenonLayout plain_ = nullptr, ghosted_ = nullptr;
+  TenonLinearOp fill_ = nullptr;
+  std::vector<double> array_;
+  TenonDTensor x_ = nullptr, u_ = nullptr, du_ = nullptr;
+};
+
+TEST_F(Meshes, FillGhostsInTheArrayOfTheSolver) {
+  const Mesh mesh(true);
+  const TenonInt columns = 3;
+  make(mesh, columns);
+  place(mesh, columns);
+  for (TenonInt k = 0; k < mesh.owned; ++k)
+    for (TenonInt c = 0; c < columns; ++c)
+      array_[k * columns + c] = valueOf(mesh.ids[k], c);
+  test::expectSuccess(TenonLinearOpApply(fill_, x_, u_));
+  for (TenonInt k = 0; k < mesh.count(); ++k)
+    for (TenonInt c = 0; c < columns; ++c)
+      ASSERT_EQ(array_[k * columns + c], valueOf(mesh.ids[k], c)) << "node " << k;
+}
+
+TEST_F(Meshes, AddWhatAllRanksHoldAtTheOwners) {
+  const Mesh mesh(true);
+  const TenonInt columns = 2;
+  make(mesh, columns);
+  place(mesh, columns);
+  const auto contribution = [&](int rank, TenonInt k, TenonInt c) {
+    return double((7 * rank + 3 * k + c) % 11 - 5);
+  };
+  for (TenonInt k = 0; k < mesh.count(); ++k)
+    for (TenonInt c = 0; c < columns; ++c)
+      array_[k * columns + c] = contribution(test::worldRank(), k, c);
+  std::map<std::pair<TenonInt, TenonInt>, double> sums;
+  const auto all = ofAllRanks(mesh.ids);
+  for (int rank = 0; rank < test::worldSize(); ++rank)
+    for (TenonInt k = 0; k < static_cast<TenonInt>(all[rank].size()); ++k)
+      for (TenonInt c = 0; c < columns; ++c)
+        sums[{all[rank][k], c}] += contribution(rank, k, c);
+  test::expectSuccess(TenonLinearOpApplyAdjoint(fill_, du_, x_));
+  for (TenonInt k = 0; k < mesh.owned; ++k)
+    for (TenonInt c = 0; c < columns; ++c)
+      ASSERT_EQ(array_[k * columns + c], (sums[{mesh.ids[k], c}])) << "node " << k;
+}
+
+// Copies drift where one rank adds in another order than the next.
+TEST_F(Meshes, KeepCopiesEqualBitByBit) {
+  const Mesh mesh(true);
+  make(mesh, 1);
+  place(mesh, 1);
+  for (TenonInt k = 0; k < mesh.owned; ++k)
+    array_[k] = valueOf(mesh.ids[k], 0);
+  for (int turn = 0; turn < 100; ++turn) {
+    test::expectSuccess(TenonLinearOpApply(fill_, x_, u_));
+    for (double& value : array_)
+      value *= 0.3;
+    test::expectSuccess(TenonLinearOpApplyAdjoint(fill_, du_, x_));
+  }
+  test::expectSuccess(TenonLinearOpApply(fill_, x_, u_));
+  std::map<TenonInt, double> copies;
+  const auto ids = ofAllRanks(mesh.ids);
+  const auto values = ofAllRanks(array_);
+  for (std::size_t rank = 0; rank < ids.size(); ++rank)
+    for (std::size_t k = 0; k < ids[rank].size(); ++k) {
+      const auto [at, isNew] = copies.emplace(ids[rank][k], values[rank][k]);
+      ASSERT_TRUE(isNew || std::memcmp(&at->second, &values[rank][k], sizeof(double)) == 0);
+      ASSERT_TRUE(std::isfinite(values[rank][k]));
+    }
+}
+
+TEST_F(Meshes, SendEachNodeOnceToEachRankThatHasIt) {
+  const Mesh mesh(false);
+  const TenonInt columns = 4;
+  make(mesh, columns);
+  const auto ids = ofAllRanks(mesh.ids);
+  const std::set<TenonInt> mine(mesh.ids.begin(), mesh.ids.begin() + mesh.owned);
+  TenonInt neighbours = 0, copies = 0;
+  for (int rank = 0; rank < test::worldSize(); ++rank) {
+    const TenonInt there =
+        rank == test::worldRank()
+            ? 0
+            : std::ranges::count_if(ids[rank], [&](TenonInt id) { return mine.contains(id); });
+    neighbours += there > 0;
+    copies += there;
+  }
+  TenonInt messages = -1, bytes = -1;
+  test::expectSuccess(TenonLinearOpGetTraffic(fill_, &messages, &bytes));
+  EXPECT_EQ(messages, neighbours);
+  EXPECT_EQ(bytes, copies * columns * 8);
+}
+
+TEST_F(Meshes, CountEachNodeOnceInNorms) {
+  const Mesh mesh(true);
+  make(mesh, 2);
+  place(mesh, 2);
+  for (TenonInt k = 0; k < mesh.owned; ++k)
+    for (TenonInt c = 0; c < 2; ++c)
+      array_[2 * k + c] = valueOf(mesh.ids[k], c);
+  test::expectSuccess(TenonLinearOpApply(fill_, x_, u_));
+  double expected = 0, norm = 0;
+  for (int node = 0; node < Mesh::kNodes; ++node)
+    for (TenonInt c = 0; c < 2; ++c)
+      expected += std::pow(valueOf(Mesh::idOf(node), c), 2);
+  test::expectSuccess(TenonDTensorNorm(u_, &norm));
+  EXPECT_NEAR(norm, std::sqrt(expected), 1e-12 * norm);
+  test::expectCode(TENON_ERR_SUPPORT, TenonDTensorNorm(du_, &norm), {"holds partial sums"});
+}
+
+TEST_F(Meshes, DoNotLetConversionsFillGhosts) {
+  const Mesh mesh(false);
+  make(mesh, 2);
+  TenonLinearOp op = nullptr;
+  const auto refused = {"a conversion does not know whose copies linked halos hold: from [60,2] S0",
+                        "apply the index map that they were made with, or its adjoint"};
+  test::expectCommonCode(TENON_ERR_LAYOUT,
+                         TenonLinearOpCreateConversion(plain_, ghosted_, TENON_FLOAT64, &op),
+                         refused);
+  test::expectCommonCode(TENON_ERR_LAYOUT,
+                         TenonLinearOpCreateHalo(plain_, ghosted_, TENON_FLOAT64, &op), refused);
+  TenonLayout dual = nullptr;
+  test::expectSuccess(TenonLayoutGetDual(ghosted_, &dual));
+  test::expectCommonCode(TENON_ERR_LAYOUT,
+                         TenonLinearOpCreateConversion(dual, plain_, TENON_FLOAT64, &op), refused);
+  // To drop them is a conversion, whose adjoint puts zeros there.
+  test::expectSuccess(TenonLinearOpCreateConversion(ghosted_, plain_, TENON_FLOAT64, &op));
+  double relative = 1;
+  test::expectSuccess(TenonLinearOpTestAdjoint(op, 3, TENON_TRUE, nullptr, nullptr, &relative));
+  EXPECT_EQ(relative, 0);
+  test::expectSuccess(TenonLinearOpDestroy(&op));
+  test::expectSuccess(TenonLayoutDestroy(&dual));
+}
+
+TEST_F(Meshes, NameWrongIdsOnAllRanks) {
+  const int here = test::worldRank(), size = test::worldSize();
+  TenonIndexMap map = nullptr;
+  std::vector<TenonInt> ids{10 + here, 7};
+  const auto make = [&](TenonInt owned) {
+    return TenonIndexMapCreateFromIds(MPI_COMM_WORLD, owned, static_cast<TenonInt>(ids.size()),
+                                      ids.data(), &map);
+  };
+  test::expectCommonCode(
+      TENON_ERR_LAYOUT, make(1),
+      {"lists id 7 as a ghost, but no rank owns it; the ids that ranks own are the "
+       "first `owned` of each list"});
+  if (size > 1) {
+    ids = {here < 2 ? 7 : 10 + here};
+    test::expectCommonCode(
+        TENON_ERR_LAYOUT, make(1),
+        {"id 7 is owned by rank 0 and by rank 1; list it among the first `owned` ids "
+         "of one rank alone"});
+  }
+  ids = {10 + here, here == size - 1 ? 10 + here : 20 + here};
+  test::expectCommonCode(TENON_ERR_LAYOUT, make(2), {"is twice among the ids that rank"});
+  test::expectCommonCode(TENON_ERR_ARG, make(here == size - 1 ? 3 : 1), {"owned is 3 and count 2"});
+  test::expectCommonCode(
+      TENON_ERR_NULL,
+      TenonIndexMapCreateFromIds(MPI_COMM_WORLD, 0, here == 0 ? 1 : 0, nullptr, &map),
+      {"ids is NULL"});
+  EXPECT_EQ(map, nullptr);
+  // A domain that is not divided as the nodes are.
+  ids = {10 + here, 20 + here};
+  test::expectSuccess(make(2));
+  TenonLayout other = layout({2 * size + 1, 3}, "S0");
+  TenonLinearOp op = nullptr;
+  test::expectCommonCode(
+      TENON_ERR_LAYOUT, TenonLinearOpCreateIndexMap(map, other, TENON_FLOAT64, &op),
+      {"but the index map was made for", "(dimensions 0 alike, the others of any extent)"});
+  const TenonInt shape[] = {5};
+  TenonLayout plain = nullptr;
+  test::expectCommonCode(TENON_ERR_SHAPE, TenonIndexMapGetLayouts(map, 1, shape, &plain, &other),
+                         {"pass 0 in its joint dimensions 0"});
+  test::expectSuccess(TenonLayoutDestroy(&other));
+  test::expectSuccess(TenonIndexMapDestroy(&map));
+}
+
+TEST_F(Meshes, CanBeEmpty) {
+  const Mesh none{true};
+  TenonIndexMap map = nullptr;
+  test::expectSuccess(TenonIndexMapCreateFromIds(MPI_COMM_WORLD, 0, 0, nullptr, &map));
+  const TenonInt shape[] = {0, 3};
+  test::expectSuccess(TenonIndexMapGetLayouts(map, 2, shape, &plain_, &ghosted_));
+  test::expectSuccess(TenonLinearOpCreateIndexMap(map, plain_, TENON_FLOAT64, &fill_));
+  double relative = 1;
+  test::expectSuccess(TenonLinearOpTestAdjoint(fill_, 3, TENON_TRUE, nullptr, nullptr, &relative));
+  EXPECT_EQ(relative, 0);
+  test::expectSuccess(TenonIndexMapDestroy(&map));
+}
+
+} // namespace
+} // namespace tenon
