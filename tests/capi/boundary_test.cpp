@@ -108,10 +108,10 @@ TEST_F(BoundaryCApi, OptionsSetModesAndConstant) {
 
 TEST_F(BoundaryCApi, BadOptionsAreNamed) {
   expectSuccess(TenonObjectSetOptionsPrefix(objectOf(sum_), "odd_"));
-  for (auto [text, part] : {std::pair("periodic,zero", "2 modes"),
-                            std::pair("mirror", "unknown boundary mode 'mirror'"),
-                            std::pair("linked", "which no layer fills"),
-                            std::pair("zero/zero/zero", "low/high")}) {
+  for (auto [text, part] :
+       {std::pair("periodic,zero", "2 modes"),
+        std::pair("mirror", "unknown boundary mode 'mirror'"),
+        std::pair("linked", "which no layer fills"), std::pair("zero/zero/zero", "low/high")}) {
     expectSuccess(TenonOptionsSet("-tenon_odd_boundary", text));
     expectCode(TENON_ERR_OPTION, TenonObjectSetFromOptions(objectOf(sum_)), {text, part});
   }
