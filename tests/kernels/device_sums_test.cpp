@@ -9,6 +9,7 @@
 #include "kernels/rows/cross_entropy.hpp"
 #include "kernels/rows/losses.hpp"
 #include "kernels/rows/normalisation.hpp"
+#include "kernels/rows/row_segments.hpp"
 #include "kernels/rows/softmax.hpp"
 
 #include <algorithm>
@@ -108,6 +109,38 @@ TYPED_TEST(DeviceSums, OfASoftmax) {
       on.give(y, elements);
       axisQuotientsAdjoint(on.at(), shape, e, s, dOut, m);
       on.give(m, sums);
+    });
+  }
+}
+
+// Some targets have no entries, and some many.
+TYPED_TEST(DeviceSums, OfSegments) {
+  using T = TypeParam;
+  for (const Index entries : {Index(0), Index(1), Index(900)}) {
+    Draw draw(15);
+    const Index targets = 37, inner = 5;
+    std::vector<Index> target;
+    for (Index e = 0; e < entries; ++e)
+      target.push_back(draw.integer(0, draw.integer(0, targets - 1)));
+    const RowSegments segments = rowSegments(targets, target, nullptr);
+    const auto weights = draw.reals<double>(entries, -1, 1);
+    const auto x = draw.reals<T>(targets * inner, -1, 1), m = draw.reals<T>(entries * inner, -1, 1);
+    expectSame<T>([&](Arrays<T>& on) {
+      const SegmentLists lists{targets, entries, on.put(segments.first), on.put(segments.order)};
+      const Index* index = on.put(target);
+      const T *nodes = on.put(x), *edges = on.put(m);
+      const double* w = on.put(weights);
+      T *y = on.room(entries * inner), *a = on.room(targets * inner);
+      Index* winner = on.put(std::vector<Index>(std::size_t(targets * inner)));
+      gatherRows<T>(on.at(), entries, inner, index, w, nodes, y);
+      on.give(y, entries * inner);
+      sumSegments<T>(on.at(), lists, inner, w, edges, false, a);
+      sumSegments<T>(on.at(), lists, inner, nullptr, edges, true, a);
+      on.give(a, targets * inner);
+      maxSegments<T>(on.at(), lists, inner, edges, a, winner);
+      on.give(a, targets * inner);
+      maxSegmentsAdjoint<T>(on.at(), entries, inner, index, winner, nodes, y);
+      on.give(y, entries * inner);
     });
   }
 }
