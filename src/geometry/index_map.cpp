@@ -133,7 +133,7 @@ IndexPlace placeOf(const Layout& layout, const std::vector<int>& dims, int posit
 IndexMap::IndexMap(IndexMapSpec spec)
     : from_(std::move(spec.from)), to_(std::move(spec.to)), dims_(std::move(spec.dims)),
       isHalo_(to_.hasLinkedHalos() && to_.withoutHalos() == from_), isUneven_(spec.isUneven),
-      most_(spec.most) {
+      most_(spec.most), sent_(spec.sent) {
   for (const std::vector<IndexEntries>* entries : {&spec.sends, &spec.receives})
     for (const IndexEntries& of : *entries)
       isWeighted_ = isWeighted_ || !of.weights.empty();

@@ -32,7 +32,8 @@ struct IndexMapSpec {
   std::vector<IndexEntries> sends = {}, receives = {};
   // Whether some element of this rank's target gets several entries, or none.
   bool isUneven = false;
-  Traffic most = {}; // of all ranks, the elements for one index of the free dimensions
+  // What this rank sends to others, and at most any: elements for one index of the free dimensions.
+  Traffic sent = {}, most = {};
 };
 
 class IndexMap {

@@ -459,6 +459,9 @@ TEST_F(Meshes, SendEachNodeOnceToEachRankThatHasIt) {
   TenonInt messages = -1, bytes = -1;
   test::expectSuccess(TenonLinearOpGetTraffic(fill_, &messages, &bytes));
   EXPECT_EQ(messages, neighbours);
+  const Traffic sent = makeIndexMapFromIds(*world(), mesh.owned, mesh.ids)->sent();
+  EXPECT_EQ(sent.messages, neighbours);
+  EXPECT_EQ(sent.elements, copies);
   EXPECT_EQ(bytes, copies * columns * 8);
 }
 

@@ -42,8 +42,10 @@ public:
     SparseMessages requests = collectively(comm_, [&] { return requestsFor(); });
     const SparseMessages asked = sparseExchange(comm_, std::move(requests));
     auto map = collectively(comm_, [&] { return build(asked); });
-    std::vector<std::uint64_t> most{static_cast<std::uint64_t>(sent_.messages),
-                                    static_cast<std::uint64_t>(sent_.elements)};
+    std::vector<std::uint64_t> most = collectively(comm_, [&] {
+      return std::vector<std::uint64_t>{static_cast<std::uint64_t>(map.sent.messages),
+                                        static_cast<std::uint64_t>(map.sent.elements)};
+    });
     reduceNumbers(comm_, most, MPI_MAX);
     return collectively(comm_, [&] {
       map.most = {static_cast<Index>(most[0]), static_cast<Index>(most[1])};
@@ -191,8 +193,8 @@ private:
     byPosition(spec.receives);
     for (const IndexEntries& of : spec.sends)
       if (of.peer != rank) {
-        ++sent_.messages;
-        sent_.elements += static_cast<Index>(of.source.size() / dims_.size());
+        ++spec.sent.messages;
+        spec.sent.elements += static_cast<Index>(of.source.size() / dims_.size());
       }
     spec.isUneven = isUneven();
     return spec;
@@ -223,7 +225,6 @@ private:
   int position_;
   bool isWeighted_;
   std::vector<IndexEntries> received_;
-  Traffic sent_;
 };
 
 } // namespace
