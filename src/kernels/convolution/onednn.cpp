@@ -92,7 +92,13 @@ struct Problem {
           plain ? w : anyLayout(w), plain ? y : anyLayout(y), strides, dilates, padLow, padHigh);
     };
     const AdjointData::primitive_desc best = chosen(fewChannels);
+    if (fewChannels && isReference(best))
+      return chosen(false);
     return isWrong(best) ? chosen(true) : best;
+  }
+  // oneDNN 3.7 has nothing for plain arrays but its reference, a hundred times slower than its own layouts.
+  static bool isReference(const AdjointData::primitive_desc& chosen) {
+    return std::string_view(chosen.impl_info_str()).find("ref") != std::string_view::npos;
   }
   // On Arm with vectors of 512 bits, 2.6.3 adds to elements that the taps of a dilated kernel do not touch, where each
   // channel is by itself.
