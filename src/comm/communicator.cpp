@@ -41,6 +41,14 @@ struct Registry {
     std::erase_if(all, [](const auto& one) { return one.expired(); });
     all.push_back(made);
   }
+  // The copy with this handle, if it is one: TenonObjectGetComm() gives it to the program.
+  CommPtr copy(MPI_Comm handle) {
+    const std::lock_guard lock(mutex);
+    for (const auto& one : all)
+      if (CommPtr comm = one.lock(); comm && comm->mpi() == handle)
+        return comm;
+    return nullptr;
+  }
   std::vector<CommPtr> takeAll() {
     const std::lock_guard lock(mutex);
     std::vector<CommPtr> alive;
@@ -101,6 +109,8 @@ CommPtr Communicator::copyOf(MPI_Comm parent) {
   if (parent == MPI_COMM_NULL)
     throw Error(TENON_ERR_NULL, "the communicator is MPI_COMM_NULL");
   checkThread();
+  if (CommPtr own = registry().copy(parent))
+    return own;
   const int key = keyval();
   void* cached = nullptr;
   int found = 0;

@@ -116,6 +116,11 @@ TEST(Communicator, ADuplicateOfTheParentIsAnotherParent) {
   MPI_Comm_free(&twin);
 }
 
+TEST(Communicator, TheCopyItselfIsNoOtherParent) {
+  const CommPtr comm = Communicator::of(MPI_COMM_WORLD);
+  EXPECT_EQ(Communicator::of(comm->mpi()), comm);
+}
+
 TEST(Communicator, RefusesNull) {
   expectError(TENON_ERR_NULL, {"MPI_COMM_NULL"}, [] { Communicator::of(MPI_COMM_NULL); });
 }
