@@ -51,12 +51,14 @@ class Argument:
 
 
 class Function:
-    """One function, or one type of user function: `brief` is the first paragraph of its comment."""
+    """One function, or one type of user function: `brief` is the first paragraph of its comment, `comment` all of
+    it, line by line."""
 
     def __init__(self, comment, result, name, arguments):
         self.name, self.result = name, ' '.join(result.split())
         first = re.split(r'\n\s*\*\s*\n|\s@(?!brief)', comment)[0]
         self.brief = ' '.join(re.sub(r'\n\s*\*|@brief', ' ', first).split())
+        self.comment = [re.sub(r'^ {0,2}', '', re.sub(r'^\s*\*', '', line)) for line in comment.split('\n')]
         comment = ' '.join(re.sub(r'\n\s*\*', ' ', comment).split())
         listed = [] if arguments.strip() == 'void' else arguments.split(',')
         self.arguments = [Argument(name, text) for text in listed]
@@ -94,7 +96,7 @@ class Headers:
 
     def __init__(self, folder):
         self.functions, self.handles, self.constants = [], [], []
-        self.enums, self.structs, self.callbacks, self.briefs = set(), set(), {}, {}
+        self.enums, self.structs, self.callbacks, self.briefs = {}, set(), {}, {}
         for path in sorted(folder.rglob('*.h')):
             self.read(path.read_text(), str(path.relative_to(folder)))
         self.handles.remove('TenonObject')
@@ -116,12 +118,14 @@ class Headers:
             raise SystemExit(f'{name}: {missing.pop()} has no comment, or another form')
         self.structs.update(re.findall(r'typedef struct (Tenon\w+) \{', plain))
         for body, enum in re.findall(r'typedef enum \w+[^{]*\{(.*?)\}\s*(\w+);', plain, re.S):
-            self.enums.add(enum)
-            self.constants += self.items(enum, body)
+            self.enums[enum] = self.items(enum, body)
+            self.constants += self.enums[enum]
         for body in re.findall(r'\benum \{(.*?)\}\s*;', plain, re.S):
             self.constants += self.items('enum', body)
-        self.constants += [('TENON_' + code, number)
-                           for code, number in re.findall(r'X\((\w+), (\d+), "', plain)]
+        codes = [('TENON_' + code, number) for code, number in re.findall(r'X\((\w+), (\d+), "', plain)]
+        if codes:
+            self.enums['TenonErrorCode'] = codes
+        self.constants += codes
 
     @staticmethod
     def items(enum, body):

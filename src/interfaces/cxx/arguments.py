@@ -2,15 +2,11 @@
 """One argument of a C function in C++. Each kind says up to five things: the parameter, what is checked
 before the call, what the call is given, the result that it becomes, and how that is declared. A form of
 argument without a kind ends the generator with a message."""
-from tables import DEFAULTS, LENGTHS, RETURNED
+from member import RETURNED, class_of
+from tables import DEFAULTS, LENGTHS
 
 SCALARS = {'int': 'int', 'TenonInt': 'TenonInt', 'double': 'double', 'size_t': 'std::size_t',
            'TenonBool': 'bool', 'TenonErrorCode': 'TenonErrorCode'}
-
-
-def class_of(handle):
-    """TenonLayer is tenon::Layer."""
-    return handle.replace('Tenon', '', 1)
 
 
 class Kind:

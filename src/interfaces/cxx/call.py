@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One public function in C++: whose member it is, its name, its parameters, its results and its body.
-
-The name is that of the function without its class: a leading Get is dropped (norm() of TenonDTensorNorm, layout()
-of TenonDTensorGetLayout), and a Create makes a constructor, a static member (TenonLinearOpCreateHalo is
-LinearOp::halo()) or, if its first argument is of the class itself, a member (op.adjoint()). A function is a member
-of the object that it changes, or else of the first of its class."""
+"""One public function in C++: its parameters, its results and its body. Whose member it is and its name are those of
+member.py."""
 import textwrap
 
-from arguments import Callable, Left, class_of, kind_of
-from headers import words
-from tables import (CONST_VERBS, CONSTRUCTORS, ENDS_WITHIN, KEYWORDS, MEMBERS_OF, NAMES, TAKEN,
-                    TYPE_WORDS)
+from arguments import Callable, Left, kind_of
+from member import MEMBERS_OF, Member, class_of
+from tables import CONST_VERBS, KEYWORDS, TAKEN
 
 WIDTH = 100
 
@@ -33,66 +28,15 @@ def is_owner(type):
         type[0].isupper() and not type.startswith(('Borrowed', 'MPI_', 'Tenon')))
 
 
-class Call:
+class Call(Member):
     def __init__(self, function, headers):
-        self.function, self.headers = function, headers
+        super().__init__(function, headers)
+        if self.name in KEYWORDS | TAKEN:
+            raise SystemExit(f'{function.name}: {self.name} is taken or a keyword; add a row to NAMES')
         self.asks = self.fills = None
         self.between = []
-        self.find_owner()
-        self.find_name()
-        self.find_callables()
         self.kinds = [self.kind(argument) for argument in function.arguments]
         self.check_result()
-
-    # Whose it is.
-
-    def find_owner(self):
-        """The class, the object and what a constructor makes."""
-        name = self.function.name
-        owners = [h for h in ['TenonObject', *self.headers.handles]
-                  if name.startswith(h) and name[len(h):len(h) + 1].isupper()]
-        self.owner = max(owners, key=len, default=None)
-        self.rest = name[len(self.owner or 'Tenon'):]
-        if name in MEMBERS_OF:
-            self.owner = MEMBERS_OF[name][0]
-        ours = [a for a in self.function.arguments
-                if a.base == self.owner and not a.stars and not a.is_list]
-        self.words = words(self.rest)
-        self.verb = self.words[0]
-        if self.verb != 'Apply' and self.words[1:] and self.words[1] in ('Get', 'Set', 'Add'):
-            self.verb = self.words[1]  # of a type of object or of the process: ShellGetValue, OptionsGetFlag
-        is_first = ours and self.function.arguments[0] is ours[0]
-        if self.words[0] == 'Create' and not is_first:
-            ours = []
-        changed = [a for a in ours if a.direction != 'in']
-        self.this = (changed or ours or [None])[0]
-        self.is_constructor = self.rest == 'Create' or name in CONSTRUCTORS
-        self.made = None
-        if self.is_constructor:
-            self.made = self.function.arguments[-1]
-            if self.this or (self.made.base, self.made.stars) != (self.owner, 1):
-                raise SystemExit(f'{name}: a constructor makes a handle of its class, its last argument')
-
-    def find_name(self):
-        name = self.function.name
-        plain = list(self.words)
-        if name in MEMBERS_OF:
-            self.name = MEMBERS_OF[name][1]
-        elif name in NAMES or self.rest in NAMES:
-            self.name = NAMES.get(name) or NAMES[self.rest]
-        else:
-            after = plain.index(self.verb) + 1
-            if self.verb == 'Get' and plain[after:] and (plain[after] not in TYPE_WORDS or plain[after + 1:]):
-                del plain[after - 1]
-            elif plain[0] == 'Create' and plain[1:] and (not self.this or self.this.base == self.made_class()):
-                plain = plain[1:]
-            self.name = plain[0].lower() + ''.join(plain[1:])
-        if self.name in KEYWORDS | TAKEN:
-            raise SystemExit(f'{name}: {self.name} is taken or a keyword; add a row to NAMES')
-
-    def made_class(self):
-        last = self.function.arguments[-1]
-        return last.base if last.stars == 1 else None
 
     def shown(self):
         """What messages call it."""
@@ -101,27 +45,6 @@ class Call:
         return 'tenon::' + (f'{class_of(self.owner)}::' if self.owner else '') + self.name
 
     # Arguments.
-
-    def find_callables(self):
-        """User functions that share a context which they own, or that the call needs no longer."""
-        arguments = self.function.arguments
-        functions = [a for a in arguments if a.base in self.headers.callbacks]
-        self.destroyer = next((a for a in functions if self.is_destroyer(a)), None)
-        self.context = next((a for a in arguments if a.name == 'context' and a.base == 'void'), None)
-        self.callables = []
-        if self.context and (self.destroyer or self.function.name in ENDS_WITHIN):
-            self.callables = [a for a in functions if a is not self.destroyer]
-
-    def is_destroyer(self, argument):
-        of_user = self.headers.callbacks[argument.base]
-        return of_user.result == 'void' and [a.name for a in of_user.arguments] == ['context']
-
-    def counted(self, owner):
-        """The list whose length is passed as `owner`: one that is always there."""
-        lists = sorted(owner.lists, key=lambda a: a.is_nullable)
-        if lists[0].is_nullable and len(lists) > 1:
-            raise SystemExit(f'{self.function.name}: no list tells {owner.name}, since all may be NULL')
-        return lists[0]
 
     def kind(self, argument):
         arguments = self.function.arguments
@@ -152,19 +75,9 @@ class Call:
     # Text.
 
     @property
-    def is_static(self):
-        return bool(self.owner) and not self.this and not self.is_constructor
-
-    @property
     def is_const(self):
         return bool(self.this) and self.this.direction == 'in' and self.verb in CONST_VERBS or (
             self.function.name in MEMBERS_OF)
-
-    @property
-    def returns_itself(self):
-        """Setters give their object, for chains of calls."""
-        sets = self.verb in ('Set', 'Add') and 'Up' not in self.words
-        return bool(self.this) and not self.results and sets
 
     def struct(self):
         """The name and the fields of several results, and whether all classes have that struct."""

@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from arguments import class_of
 from call import Call
 from headers import Headers
-from tables import BASES, BY_HAND, CONSTRUCTORS, DEFAULTS, ENDS_WITHIN, MEMBERS_OF, NAMES, RETURNED, SETTERS
+from member import CONSTRUCTORS, ENDS_WITHIN, MEMBERS_OF, NAMES, RETURNED, class_of
+from tables import BASES, BY_HAND, DEFAULTS, SETTERS
 
 NOTE = 'Made by src/interfaces/cxx/generate.py from the public headers. Do not edit.'
 

@@ -28,47 +28,6 @@ BY_HAND = {
     'TenonReturnErrorHandler': 'passed as it is to pushErrorHandler()',
 }
 
-# Names that do not follow from the rule of call.py. A key is a call, or what follows the class in its name.
-NAMES = {
-    'GetClass': 'className',  # class is a keyword
-    'GetDim': 'dimensions',  # what is counted
-    'Register': 'registerType',  # register is a keyword
-    'CreateType': 'ofType',  # type() returns the type
-    'TenonCheckpointGetInt': 'intEntry',  # getReal() and setReal() of an object are for its settings
-    'TenonCheckpointGetReal': 'realEntry',
-    'TenonCheckpointGetString': 'stringEntry',
-    'TenonCheckpointSetInt': 'setIntEntry',
-    'TenonCheckpointSetReal': 'setRealEntry',
-    'TenonCheckpointSetString': 'setStringEntry',
-    'TenonDTensorFillConstant': 'fill',  # with one value, as std::fill
-    'TenonDatasetGetBatchCount': 'batches',  # beside batch()
-    'TenonLayerGetParameterAt': 'parameter',  # the type of the argument tells path from index
-    'TenonLayerGraphAddNode': 'addNode',  # nothing else has nodes
-    'TenonLayerSequentialAdd': 'add',  # as the containers of C++ have it
-    'TenonPlanGetText': 'text',  # getText() returns a setting
-    'TenonLinearOpJacobianSetPoint': 'setPoint',  # beside Layer::jacobian()
-    'TenonReductionProgramsGetText': 'text',  # of a program, and no setting
-}
-
-# Calls of another class than their name begins with: the class and the name there.
-MEMBERS_OF = {
-    'TenonLinearOpCreateJacobian': ('TenonLayer', 'jacobian'),  # the derivative of the layer
-}
-
-# Constructors beside TenonXCreate: their arguments tell them from each other.
-CONSTRUCTORS = {
-    'TenonLayoutCreateSharded',  # the usual way to make a layout
-    'TenonLayoutCreateFromBoxes',  # the usual way in a solver
-    'TenonDatasetCreateIDX',  # the first kind of file that there was
-}
-
-# The result that a call is made for, where there are several. The others are optional pointers.
-RETURNED = {
-    'TenonLayerTestAdjoint': 'relative',  # the two pairings only explain it
-    'TenonLayerTestTaylor': 'order',  # the remainder only explains it
-    'TenonLinearOpTestAdjoint': 'relative',  # as for layers
-}
-
 DEFAULTS = {
     ('TenonLinearOpTestAdjoint', 'integers'): 'false',  # for real operators, which most are
 }
@@ -88,10 +47,6 @@ LENGTHS = {
     ('TenonPlacementList', 'levels of the system'): None,
 }
 
-# Calls that return only when they need the function that they are given no more. Elsewhere a function without
-# a destroyer may be called later, and is passed as in C: as a pointer, with its context.
-ENDS_WITHIN = {'TenonOptimizerStepClosure'}
-
 # Classes with members that are written by hand, in a base on top of the others.
 BASES = {
     'TenonDTensor': 'detail::Arrays',  # lends and places arrays of a type
@@ -103,9 +58,6 @@ SETTERS = {'SetBool', 'SetIntegers', 'SetReal', 'SetText'}
 
 # Verbs that leave their object as it is; other members are not const.
 CONST_VERBS = {'Get', 'Is', 'View', 'Create', 'Save', 'Norm', 'Max', 'Pairing', 'Predict'}
-
-# Values that are read by key or option name: getInt("epoch") keeps its Get, since what follows is a type.
-TYPE_WORDS = {'Int', 'Integers', 'Real', 'Bool', 'Flag', 'Text', 'String'}
 
 # Names that members of all classes have, or that stand beside the free functions.
 TAKEN = {'get', 'release', 'reset', 'out', 'share', 'object', 'retained', 'self', 'set', 'check', 'detail', 'raiseError'}
