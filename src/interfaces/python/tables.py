@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the declarations of the C interface do not say about Python, in one place, with a reason for each row."""
+import keyword
+
+# Calls that are not generated, and where the package has them. The destroy call of each class is another:
+# objects release themselves.
+BY_HAND = {
+    'TenonAddFrame': 'the traceback of Python has the callers',
+    'TenonCommFromFortran': 'mpi4py converts communicators',
+    'TenonDTensorGetArray': 'DTensor.array(), whose loan ends with its block',
+    'TenonDTensorGetArrayRead': 'DTensor.read()',
+    'TenonDTensorGetDeviceArray': 'DTensor.array() of a tensor on the device',
+    'TenonDTensorGetDeviceArrayRead': 'DTensor.read() of a tensor on the device',
+    'TenonDTensorPlaceArray': 'DTensor.place(), which reads addresses, strides and types from the array',
+    'TenonDTensorPlaceArrayRead': 'DTensor.place() of an array that cannot be written',
+    'TenonDTensorPlaceArrays': 'DTensor.place_arrays()',
+    'TenonDTensorPlaceArraysRead': 'DTensor.place_arrays() of arrays that cannot be written',
+    'TenonDTensorResetArray': 'DTensor.reset_array(), which lets go of the array',
+    'TenonDTensorRestoreArray': 'the end of the block of DTensor.array()',
+    'TenonDTensorRestoreArrayRead': 'the end of the block of DTensor.read()',
+    'TenonFinalize': 'the end of a Session',
+    'TenonInitialize': 'Session',
+    'TenonInitializeWithComm': 'Session of a communicator',
+    'TenonLayerCreateType': 'the constructor of Layer, which also takes settings',
+    'TenonLayerRegister': 'register_layer(), a function that makes a layer of the type',
+    'TenonLayerShellGetContext': 'a function of Python has its own variables',
+    'TenonLayerShellSetContext': 'Layer.shell_set_functions(): functions of Python have their own variables',
+    'TenonLayerShellSetFunctions': 'Layer.shell_set_functions(), which takes functions of Python',
+    'TenonLinearOpCreateType': 'LinearOp.shell(): its functions have their own variables',
+    'TenonLinearOpRegister': 'LinearOp.shell()',
+    'TenonNoteCaller': 'the traceback of Python has the callers',
+    'TenonObjectRetain': 'objects of Python hold a reference each',
+    'TenonPopErrorHandler': 'errors are exceptions',
+    'TenonPrintErrorHandler': 'errors are exceptions',
+    'TenonPushErrorHandler': 'errors are exceptions',
+    'TenonRaiseError': 'functions of Python raise exceptions',
+    'TenonReturnErrorHandler': 'Session, which makes errors exceptions',
+    'TenonSetFatalErrorHandler': 'its function would have to end the program',
+}
+
+# Names beside those of member.py, where C++ tells two members from each other by their arguments.
+NAMES = {
+    'TenonLayerGetParameterAt': 'parameter_at',
+    'TenonLayerGetGradientAt': 'gradient_at',
+}
+
+# Arguments that can be left out, beside those that may be NULL.
+DEFAULTS = {
+    ('TenonLinearOpTestAdjoint', 'integers'): 'False',  # for real operators, which most are
+}
+
+# Lengths that are no arguments: how an object, {0}, tells them. None: it does not, so that the caller does.
+LENGTHS = {
+    ('TenonLayout', 'ndim'): '{0}.dimensions()',
+    ('TenonDTensor', 'ndim'): '{0}.layout().dimensions()',
+    ('TenonLayer', 'spatial'): 'len({0}.get_integers("kernel"))',  # as many as the kernel has
+    ('TenonPartition', 'axes'): '{0}.axes()',
+    ('TenonMachine', 'devices'): '{0}.counts().devices',
+    ('TenonReductionPrograms', 'number of programs'): '{0}.count()',
+    ('TenonReductionPrograms', 'groups * members'): '_product({0}.step(index, step)[:2])',
+    ('TenonPlacementList', 'axes'): None,  # there is no call that returns the axes or the system
+    ('TenonPlacementList', 'axes * levels'): None,
+    ('TenonPlacementList', 'levels of the system'): None,
+}
+
+# Classes with members that are written by hand, in a base.
+BASES = {
+    'TenonDTensor': '_Arrays',  # lends and places arrays
+    'TenonLayer': '_Typed',  # is made by the name of its type, and takes functions of Python
+}
+
+# Words that cannot be arguments: Python's own, and what the bodies use.
+RESERVED = {*keyword.kwlist, 'self', 'len', 'list', 'range'}

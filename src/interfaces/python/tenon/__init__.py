@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tenon: distributed neural-network layers on the decomposition that a solver already has.
+
+Every call of the C API is a member of its class here. Arrays of numpy, torch and others are placed without a copy;
+communicators are those of mpi4py.
+
+    import numpy, tenon
+    from mpi4py import MPI
+
+    with tenon.Session():
+        grid = tenon.Partition(MPI.COMM_WORLD, [MPI.COMM_WORLD.size])
+        layout = tenon.Layout.sharded(grid, [1, 8, 64, 64], "S2")
+        x = tenon.DTensor(layout, "float64").place(field)
+        conv = tenon.Layer(MPI.COMM_WORLD, "conv", kernel=[3, 3], in_channels=8, out_channels=8, data_type="float64")
+        conv.set_up(layout)
+        y = conv.output()
+        conv.apply(x, y)
+"""
+from .errors import Error
+from .session import Session, finalize, initialize
+from .calls import *  # noqa: F403
+from . import calls as _calls
+
+__version__ = '.'.join(str(part) for part in _calls.version())

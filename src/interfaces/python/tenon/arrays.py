@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Arrays of the program as tensors, and tensors as arrays of numpy.
+
+An array that is placed is kept as long as Tenon can use it: with the tensor of C, not with the object of Python, since
+layers and checkpoints hold tensors too. `placed` has it under the address of the tensor. When the last object of Python
+goes and others still hold the tensor, its reference goes to `waiting`, which is looked through whenever an array is placed
+or let go."""
+import ctypes
+from contextlib import contextmanager
+
+import numpy
+
+from .objects import Object
+from .runtime import (address, check, double, function, int as c_int, list as c_list, long, names, pointer, ref)
+
+TYPES = {'float32': 0, 'float64': 1, 'int64': 2}
+C_TYPES = (ctypes.c_float, double, long)
+
+placed = {}  # what a tensor's memory belongs to, by the address of the tensor
+waiting = []  # tensors without an object of Python, whose arrays others use
+
+place_array = function('TenonDTensorPlaceArray', c_int, *[address] * 5, long)
+place_array_read = function('TenonDTensorPlaceArrayRead', c_int, *[address] * 5, long)
+place_arrays = function('TenonDTensorPlaceArrays', c_int, address, c_int, c_int, *[address] * 4, long)
+place_arrays_read = function('TenonDTensorPlaceArraysRead', c_int, address, c_int, c_int, *[address] * 4, long)
+reset_array = function('TenonDTensorResetArray', c_int, address)
+references = function('TenonObjectGetReferences', c_int, address, address)
+ACCESS = {(is_device, is_read): function(f'TenonDTensorGet{"Device" * is_device}Array{"Read" * is_read}', c_int, address,
+                                         c_int, address) for is_device in (False, True) for is_read in (False, True)}
+RESTORE = {is_read: function(f'TenonDTensorRestoreArray{"Read" * is_read}', c_int, address, address)
+           for is_read in (False, True)}
+
+
+class Memory:
+    """Where an array is: the address of its first element, its shape, strides in elements, the name of its type of
+    elements, whether it can be written, and what it belongs to."""
+    __slots__ = ('address', 'shape', 'strides', 'type', 'is_constant', 'owner', 'is_device')
+
+    def __init__(self, address, shape, strides, type, is_constant, owner, is_device):
+        self.address, self.shape, self.strides, self.type = address, shape, strides, type
+        self.is_constant, self.owner, self.is_device = is_constant, owner, is_device
+
+
+def row_major(shape):
+    strides, stride = [], 1
+    for extent in reversed(shape):
+        strides.insert(0, stride)
+        stride *= extent
+    return tuple(strides)
+
+
+def memory_of(array):
+    """An array of numpy, a tensor of torch, or any object with __cuda_array_interface__, __dlpack__ or a buffer."""
+    if isinstance(array, numpy.ndarray):
+        size = array.itemsize
+        if any(stride % size for stride in array.strides):
+            raise ValueError(f'the strides {array.strides} of the array are not multiples of its elements\' {size} bytes')
+        return Memory(array.__array_interface__['data'][0], array.shape, tuple(s // size for s in array.strides),
+                      array.dtype.name if array.dtype.isnative else str(array.dtype), not array.flags.writeable, array, False)
+    if hasattr(array, 'data_ptr') and hasattr(array, 'stride'):  # torch
+        if str(array.layout) != 'torch.strided':
+            raise ValueError(f'a tensor of torch with the layout {array.layout} has no array')
+        # One that repeats elements, such as the gradient of a sum, can only be read.
+        repeats = any(stride == 0 and extent > 1 for stride, extent in zip(array.stride(), array.shape))
+        return Memory(array.data_ptr(), tuple(array.shape), array.stride(), str(array.dtype).rpartition('.')[2], repeats,
+                      array, array.is_cuda)
+    if hasattr(array, '__cuda_array_interface__'):
+        said = array.__cuda_array_interface__
+        dtype = numpy.dtype(said['typestr'])
+        strides = said.get('strides')
+        strides = row_major(said['shape']) if strides is None else tuple(s // dtype.itemsize for s in strides)
+        return Memory(said['data'][0], tuple(said['shape']), strides, dtype.name, said['data'][1], array, True)
+    if hasattr(array, '__dlpack__'):
+        from .dlpack import memory_of_dlpack
+        return memory_of_dlpack(array)
+    return memory_of(numpy.asarray(memoryview(array)))
+
+
+class Arrays(Object):
+    """What tensors have beside the calls of C: arrays."""
+    __slots__ = ('_fixed',)  # number of dimensions, owned extents, type: they do not change
+
+    def _describe(self):
+        try:
+            return self._fixed
+        except AttributeError:
+            low, high = self.layout().owned_box()
+            self._fixed = tuple(h - l for l, h in zip(low, high)), self.data_type()
+            return self._fixed
+
+    def place(self, array, ghosts=None, ghosts_low=None, ghosts_high=None):
+        """Makes the tensor use an array in place, without a copy; it is kept as long as the tensor uses it. Not collective.
+
+        :param array: array of numpy, tensor of torch, or an object with __dlpack__, __cuda_array_interface__ or a buffer,
+            of any strides, with the extents of this rank's block and its ghost cells. One that cannot be written makes
+            the tensor constant.
+        :param ghosts: number of ghost cells in each dimension, on both sides; none by default
+        :param ghosts_low, ghosts_high: the same before and after the block, where they differ
+        :raises ValueError: the array has another number of dimensions, another extent or another type of elements; the
+            message names the dimension and what was found
+
+        TenonDTensorPlaceArray()
+        """
+        memory = memory_of(array)
+        low, high = self._ghosts(ghosts, ghosts_low), self._ghosts(ghosts, ghosts_high)
+        self._check(memory, low, high, 'the array')
+        place = place_array_read if memory.is_constant else place_array
+        check(place(self._handle, *self._arranged(memory, low, high), span(memory)))
+        self._keep(memory.owner)
+        return self
+
+    def place_arrays(self, dim, arrays, ghosts=None, ghosts_low=None, ghosts_high=None):
+        """Associates one array with each index of dimension `dim`, all of one form. Their values are copied by
+        gather_arrays() and scatter_arrays(). Not collective.
+
+        TenonDTensorPlaceArrays()
+        """
+        memories = [memory_of(array) for array in arrays]
+        low, high = self._ghosts(ghosts, ghosts_low), self._ghosts(ghosts, ghosts_high)
+        without = [d for d in range(len(self._describe()[0])) if d != dim]
+        for number, memory in enumerate(memories):
+            self._check(memory, [low[d] for d in without], [high[d] for d in without], f'array {number}', without)
+            if (memory.strides, memory.is_constant) != (memories[0].strides, memories[0].is_constant):
+                raise ValueError(f'array {number} has other strides than array 0, {memory.strides}, or only one of them can '
+                                 'be written')
+        strides = list(memories[0].strides) if memories else [0] * len(without)
+        offset = sum(low[d] * stride for d, stride in zip(without, strides))
+        size = ctypes.sizeof(C_TYPES[self._describe()[1]])
+        first = (pointer * len(memories))(*[memory.address + offset * size for memory in memories])
+        place = place_arrays_read if memories and memories[0].is_constant else place_arrays
+        strides.insert(dim, 0)
+        check(place(self._handle, dim, len(memories), first, c_list(long, strides), c_list(long, low), c_list(long, high),
+                    max([span(memory) for memory in memories], default=0)))
+        self._keep([memory.owner for memory in memories])
+        return self
+
+    def reset_array(self):
+        """Ends the use of the arrays of the program. Not collective.
+
+        TenonDTensorResetArray()
+        """
+        check(reset_array(self._handle))
+        placed.pop(self._handle, None)
+        sweep()
+        return self
+
+    @contextmanager
+    def array(self):
+        """Lends the local array, ghost cells of the layout included, for a block: `with x.array() as a: a[:] = 1`. It is
+        an array of numpy, or, of a tensor on the device, an object with __cuda_array_interface__. The tensor cannot be
+        used otherwise within the block, and the array not behind it.
+
+        TenonDTensorGetArray(), TenonDTensorRestoreArray()
+        """
+        with self._lent(False) as lent:
+            yield lent
+
+    @contextmanager
+    def read(self):
+        """The same for reading only.
+
+        TenonDTensorGetArrayRead(), TenonDTensorRestoreArrayRead()
+        """
+        with self._lent(True) as lent:
+            yield lent
+
+    def numpy(self):
+        """A copy of the local array, ghost cells of the layout included, in host memory. Not collective."""
+        with self._lent(True, is_host=True) as lent:
+            return lent.copy()
+
+    def assign(self, values):
+        """Copies values, of the form of numpy(), to the local array. Not collective."""
+        with self._lent(False, is_host=True) as lent:
+            lent[...] = values
+        return self
+
+    @contextmanager
+    def _lent(self, is_read, is_host=False):
+        is_device = not is_host and self.space() != names['MemorySpace'].HOST
+        type = self.data_type()
+        first = pointer()
+        check(ACCESS[is_device, is_read](self._handle, type, ref(first)))
+        lent = None
+        try:
+            low, high = self.box()
+            shape = tuple(h - l for l, h in zip(low, high))
+            lent = self._view(first.value, shape, self.strides(), type, is_read, is_device)
+            yield lent
+        finally:
+            if isinstance(lent, numpy.ndarray):
+                lent.flags.writeable = False
+            check(RESTORE[is_read](self._handle, ref(first)))
+
+    def _view(self, first, shape, strides, type, is_read, is_device):
+        dtype = numpy.dtype(C_TYPES[type])
+        strides = tuple(stride * dtype.itemsize for stride in strides)
+        if not first:
+            return numpy.empty(shape, dtype)
+        # The view holds a reference to the tensor, and with it to the memory.
+        interface = {'data': (first, is_read), 'shape': shape, 'strides': strides, 'typestr': dtype.str, 'version': 3}
+        lender = Lender(self.share(), interface, is_device)
+        return lender if is_device else numpy.asarray(lender)
+
+    def _ghosts(self, both, one):
+        dimensions = len(self._describe()[0])
+        widths = one if one is not None else both
+        if widths is None:
+            return [0] * dimensions
+        if len(widths) != dimensions:
+            raise ValueError(f'{len(widths)} ghost widths are given for {dimensions} dimensions')
+        return list(widths)
+
+    def _check(self, memory, low, high, what, dimensions=None):
+        owned, type = self._describe()
+        dimensions = range(len(owned)) if dimensions is None else dimensions
+        if TYPES.get(memory.type) != type:
+            raise ValueError(f'the elements of {what} are {memory.type}, and those of the tensor {type.name.lower()}')
+        if len(memory.shape) != len(dimensions):
+            raise ValueError(f'{what} has {len(memory.shape)} dimensions, and the tensor {len(dimensions)}')
+        for d, found, before, after in zip(dimensions, memory.shape, low, high):
+            if found != owned[d] + before + after:
+                raise ValueError(f'{what} has {found} elements in dimension {d}, where this rank has {owned[d]}, with {before} '
+                                 f'ghost cells before and {after} after them')
+        if memory.is_device != (self.space() != names['MemorySpace'].HOST):
+            raise ValueError(f'{what} is in the memory of {"a device" if memory.is_device else "the host"}, and the tensor is '
+                             'not; see DTensor.set_space()')
+
+    def _arranged(self, memory, low, high):
+        """Address of the first owned element, strides, ghost widths."""
+        offset = sum(width * stride for width, stride in zip(low, memory.strides))
+        first = memory.address + offset * ctypes.sizeof(C_TYPES[self._describe()[1]]) if memory.address else None
+        count = len(memory.shape)
+        return first, (long * count)(*memory.strides), (long * count)(*low), (long * count)(*high)
+
+    def _keep(self, owner):
+        placed[self._handle] = owner
+        if waiting:
+            sweep()
+
+    def _let_go(self, handle):
+        if handle not in placed:
+            return
+        count = c_int()
+        check(references(handle, ref(count)))
+        if count.value == 1:
+            del placed[handle]
+        elif not any(other is not self and other._handle == handle for other in waiting):
+            waiting.append(type(self)._share(handle))
+        sweep(but=handle)
+
+
+class Lender:
+    """What arrays of numpy and of other packages take the memory of a tensor from."""
+
+    def __init__(self, tensor, interface, is_device):
+        self.tensor = tensor
+        setattr(self, '__cuda_array_interface__' if is_device else '__array_interface__', interface)
+
+
+def span(memory):
+    """The elements from the first to the last one of the array, which Tenon checks."""
+    if 0 in memory.shape:
+        return 0
+    return 1 + sum(abs(stride) * (extent - 1) for stride, extent in zip(memory.strides, memory.shape))
+
+
+def sweep(but=None):
+    """Lets go of arrays whose tensors nothing but `waiting` holds."""
+    count = c_int()
+    for tensor in waiting[:]:
+        if tensor._handle != but and references(tensor._handle, ref(count)) == 0 and count.value == 1:
+            waiting.remove(tensor)
+            placed.pop(tensor._handle, None)
+            handle, tensor._handle = tensor._handle, None
+            type(tensor)._destroy(ref(pointer(handle)))

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Errors of Tenon as exceptions."""
+
+
+class Error(Exception):
+    """An error of Tenon: `code` is an ErrorCode, `message` what was passed, what was expected and what to change, and
+    `report` the record with its call stack. An exception that a function of the program has thrown inside a call of
+    Tenon is its cause.
+
+    As in C, an error that other ranks do not know, as in Layer.apply() on several ranks, ends the program."""
+
+    def __init__(self, code, message, report=''):
+        super().__init__(message)
+        self.code, self.message, self.report = code, message, report
+
+    def __str__(self):
+        return f'[{self.code.name}] {self.message}'

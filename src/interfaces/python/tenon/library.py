@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Finds and loads libtenon.
+
+The library is the one inside the package (in a wheel), that of the installation or build to which the package
+belongs, or that of the environment variable TENON_DIR, the prefix of an installation, which comes first. MPI is
+loaded by mpi4py before: both must be of the same MPI."""
+import ctypes
+import os
+from pathlib import Path
+
+from mpi4py import MPI
+
+try:
+    from .built import LIBRARY, VERSION  # written by the build
+except ImportError as missing:
+    raise ImportError('the package tenon is used from its sources: build it first, and take the folder python of the '
+                      'build') from missing
+
+
+def candidates():
+    """Where the library may be, the first choice first."""
+    prefix = os.environ.get('TENON_DIR')
+    if prefix:
+        found = sorted(Path(prefix).glob('lib*/libtenon.so')) + sorted(Path(prefix).glob('lib*/*/libtenon.so'))
+        if not found:
+            raise ImportError(f'TENON_DIR is {prefix}, and there is no libtenon.so in its lib')
+        return [str(path) for path in found]
+    here = Path(__file__).resolve().parent
+    inside = [str(path) for path in sorted((here / 'lib').glob('libtenon.so*'))]
+    return inside + [str((here / LIBRARY).resolve()), 'libtenon.so.' + VERSION.split('.')[0]]
+
+
+def load():
+    failures = []
+    for path in candidates():
+        try:
+            return ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL), path
+        except OSError as failure:
+            failures.append(f'  {failure}')
+    raise ImportError('libtenon cannot be loaded; set TENON_DIR to the prefix of its installation\n' + '\n'.join(failures))
+
+
+def check_mpi(loaded, path):
+    """Two MPIs in one process end in a crash, so that a mismatch is an error here."""
+    text = ctypes.create_string_buffer(4096)
+    loaded.TenonGetInfo(b'build', text, ctypes.c_int64(len(text)), None)
+    built = next((line.partition(':')[2] for line in text.value.decode().split('\n') if line.startswith('MPI')), '')
+    name, _ = MPI.get_vendor()
+    if built and name.lower() not in built.lower():
+        raise ImportError(f'{path} was built with{built}, and mpi4py has loaded {name}: both must be of one MPI')
+
+
+library, where = load()
+check_mpi(library, where)

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Objects: one reference to an object of C each, released with the object of Python."""
+import ctypes
+import weakref
+
+from .runtime import (address, callback, check, check_held, communicator, encode, function, hold, int as c_int, names,
+                      pointer, ref, release, text, to_communicator)
+
+retain = function('TenonObjectRetain', c_int, address)
+create_type = function('TenonLayerCreateType', c_int, communicator, text, address)
+set_functions = function('TenonLayerShellSetFunctions', c_int, address, address)
+set_context = function('TenonLayerShellSetContext', c_int, address, address, address)
+
+
+class Object:
+    """What all classes have. An object holds one reference, which ends with it, with destroy(), or with the end of a
+    block: `with tenon.Layer(comm, "conv") as layer:`."""
+    __slots__ = ('_handle', '__weakref__')
+    live = weakref.WeakSet()  # what the end of a session releases
+    is_open = True  # until the interpreter ends
+
+    def __new__(cls, *arguments, **settings):
+        made = super().__new__(cls)
+        made._handle = None
+        Object.live.add(made)
+        return made
+
+    @classmethod
+    def _own(cls, handle):
+        """Takes over a reference; None for NULL."""
+        if not handle:
+            return None
+        made = cls.__new__(cls)
+        made._handle = handle
+        return made
+
+    @classmethod
+    def _share(cls, handle):
+        """Another reference to an object that somebody else holds."""
+        if handle:
+            check(retain(handle))
+        return cls._own(handle)
+
+    def _give(self):
+        """The reference, for C to take over."""
+        handle, self._handle = self._handle, None
+        return handle
+
+    def share(self):
+        """A second reference to the same object."""
+        return type(self)._share(self._handle)
+
+    def destroy(self):
+        """Releases the reference. Not collective."""
+        handle, self._handle = self._handle, None
+        if handle:
+            self._let_go(handle)
+            type(self)._destroy(ref(pointer(handle)))
+
+    def _let_go(self, handle):
+        """Before the reference is released."""
+
+    def __del__(self):
+        if Object.is_open:
+            self.destroy()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        self.destroy()
+
+    def is_same(self, other):
+        """Whether both are references to one object of C."""
+        return self._handle == other._handle
+
+    def __repr__(self):
+        if not self._handle:
+            return f'<tenon.{type(self).__name__}, destroyed>'
+        words = [word for word in (self.type(), self.name()) if word]
+        return f'<tenon.{" ".join([type(self).__name__, *words])}>'
+
+    def set(self, *pair, **settings):
+        """Settings by name: set(kernel=[3, 3], in_channels=1, data_type="float64"), or set("kernel", [3, 3]). The type
+        of the value tells that of the setting. Local; call on all ranks."""
+        for name, value in [pair] * bool(pair) + [*settings.items()]:
+            if isinstance(value, bool):
+                self.set_bool(name, value)
+            elif isinstance(value, float):
+                self.set_real(name, value)
+            elif hasattr(value, '__index__'):
+                self.set_integers(name, [value])
+            elif isinstance(value, (list, tuple)) or hasattr(value, '__array__'):
+                self.set_integers(name, value)
+            else:
+                self.set_text(name, value)
+        return self
+
+    @staticmethod
+    def _complete(defined):
+        """Gives the classes of calls.py their destroy calls, and the members that all have."""
+        names.update(defined)
+        for name, value in vars(defined['_Members']).items():
+            if not name.startswith('__'):
+                setattr(Object, name, value)
+        for value in defined.values():
+            if isinstance(value, type) and issubclass(value, Object) and '_class' in vars(value):
+                value._destroy = function(value._class + 'Destroy', c_int, address)
+
+
+class ShellFunctions(ctypes.Structure):
+    """TenonLayerShellFunctions."""
+    _fields_ = [(name, pointer) for name in ('setUp', 'apply', 'applyTangent', 'applyAdjoint')]
+
+
+class Typed(Object):
+    """Layers by the name of their type, and layers whose functions are written in Python."""
+    __slots__ = ()
+
+    def __init__(self, comm, type, **settings):
+        """A layer of a type: "conv", "affine", "tanh", "sequential", ..., with settings by name. Collective on comm.
+
+        TenonLayerCreateType()
+        """
+        handle = pointer()
+        check(create_type(to_communicator(comm), encode(type), ref(handle)))
+        self._handle = handle.value
+        self.set(**settings)
+
+    def shell_set_functions(self, apply, apply_adjoint=None, apply_tangent=None, set_up=None):
+        """Gives a layer of type "shell" its functions, whose arguments are those of C without the context: apply(layer,
+        x, y), apply_adjoint(layer, x, y, dy, dx), apply_tangent(layer, x, y, dx, dy), and set_up(layer, input), which
+        returns the layout of the output. What may be NULL there is None. Local; call on all ranks.
+
+        TenonLayerShellSetFunctions()
+        """
+        given = (('LayerShellSetUp', set_up), ('LayerShellApply', apply), ('LayerShellTangent', apply_tangent),
+                 ('LayerShellAdjoint', apply_adjoint))
+        callbacks = [callback(name, called) for name, called in given]
+        table = ShellFunctions(*[ctypes.cast(made, pointer) if made else None for made in callbacks])
+        check(set_functions(self._handle, ref(table)))
+        context = hold(*callbacks)
+        check_held(set_context(self._handle, context, release), context)
+        return self

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the generated calls are made of: types of ctypes, and how values of Python become arguments of C."""
+import ctypes
+import itertools
+import os
+import threading
+
+from mpi4py import MPI
+
+from .errors import Error
+from .library import library
+
+ref = ctypes.byref
+int, long, double, size = ctypes.c_int, ctypes.c_int64, ctypes.c_double, ctypes.c_size_t
+address = pointer = ctypes.c_void_p
+text = ctypes.c_char_p
+# An MPI_Comm is an address in Open MPI and a number in MPICH.
+communicator = ctypes.c_int if MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_int) else ctypes.c_void_p
+
+names = {}  # what calls.py defines: classes and enumerations by name
+state = threading.local()  # `thrown`: an exception on its way through C
+
+
+def function(name, result, *arguments):
+    """A function of the library, with its types."""
+    found = getattr(library, name, None)
+    if found is None:
+        raise ImportError(f'{library._name} has no {name}: it is of another version than this package')
+    found.restype, found.argtypes = result, arguments
+    return found
+
+
+# Errors.
+
+def raise_error(code):
+    thrown, state.thrown = getattr(state, 'thrown', None), None
+    raise Error(names['ErrorCode'](code), last_text('TenonGetLastError', None),
+                last_text('TenonGetLastErrorReport')) from thrown
+
+
+def last_text(name, *before):
+    needed = long()
+    ask = getattr(library, name)
+    ask(*before, None, long(0), ref(needed))
+    into = ctypes.create_string_buffer(max(needed.value, 1))
+    ask(*before, into, long(len(into)), None)
+    return into.value.decode(errors='replace')
+
+
+def check(code):
+    if code:
+        raise_error(code)
+
+
+# Communicators.
+
+def to_communicator(comm):
+    """The handle of C of a communicator of mpi4py; None is MPI.COMM_WORLD."""
+    comm = MPI.COMM_WORLD if comm is None else comm
+    if not isinstance(comm, MPI.Comm):
+        raise TypeError(f'a communicator of mpi4py is expected, not {type(comm).__name__}')
+    return communicator.from_address(MPI._addressof(comm)).value
+
+
+def from_communicator(handle):
+    comm = MPI.Intracomm()
+    communicator.from_address(MPI._addressof(comm)).value = handle.value
+    return comm
+
+
+# Objects.
+
+def handle(value, of):
+    """None is NULL."""
+    if value is None:
+        return None
+    if not isinstance(value, of):
+        raise TypeError(f'an object of tenon.{of.__name__} is expected, not {type(value).__name__}')
+    if not value._handle:
+        raise ValueError(f'this {of.__name__} has been destroyed')
+    return value._handle
+
+
+def handles(values, of):
+    return None if values is None else [handle(value, of) for value in values]
+
+
+# Numbers, texts and lists.
+
+def data_type(value):
+    """A DataType, or the name or type of elements of numpy or torch: "float64", numpy.float64, torch.float64."""
+    of = names['DataType']
+    if isinstance(value, of):
+        return value
+    name = getattr(value, 'name', None) or getattr(value, '__name__', None) or str(value)
+    return member(of, str(name).rpartition('.')[2])
+
+
+def member(of, value):
+    """An item of an enumeration, also by its name."""
+    if isinstance(value, str):
+        try:
+            return of[value.upper()]
+        except KeyError:
+            known = ', '.join(item.name.lower() for item in of)
+            raise ValueError(f'"{value}" is none of {of.__name__}: {known}') from None
+    return of(value)
+
+
+def encode(value):
+    if value is None or isinstance(value, bytes):
+        return value
+    if isinstance(value, (str, os.PathLike)):
+        return os.fsencode(value) if isinstance(value, os.PathLike) else value.encode()
+    raise TypeError(f'a text is expected, not {type(value).__name__}')
+
+
+def encoded(values):
+    return None if values is None else [encode(value) for value in values]
+
+
+def buffer(length):
+    return ctypes.create_string_buffer(length)
+
+
+def list(of, values, name=None, wanted=None):
+    """An array of C, or None. Where `wanted` is given, its length is checked."""
+    if values is None:
+        return None
+    values = tuple(values)
+    if wanted is not None and len(values) != wanted:
+        raise ValueError(f'{name} has {len(values)} entries, and {wanted} are expected')
+    return (of * len(values))(*values)
+
+
+def length(values):
+    return 0 if values is None else len(values)
+
+
+def product(values):
+    result = 1
+    for value in values or ():
+        result *= value
+    return result
+
+
+# Functions of the program. Tenon knows them by an address, and their lifetime by a number, the context.
+
+held, numbers = {}, itertools.count(1)
+kept = []  # those that stay with the process
+
+
+def callback(name, called):
+    """A function of C that calls one of Python: its arguments and its result are those of the signature."""
+    if called is None:
+        return None
+    has_result, parts = names['SIGNATURES'][name]
+    types = [int if kind == 'enum' else NUMBERS.get(what, pointer) for kind, what in parts]
+
+    def call(*given):
+        try:
+            passed, places = [], []
+            for (kind, what), value in zip(parts, given):
+                if kind in ('result', 'new'):
+                    places.append((kind, what, value))
+                elif kind != 'context':
+                    passed.append(to_python(kind, what, value, given))
+            returned = called(*passed)
+            for kind, what, place in places:
+                value = returned._give() if kind == 'new' else returned
+                (pointer if kind == 'new' else NUMBERS[what[1:]]).from_address(place).value = value
+            return 0
+        except BaseException as thrown:  # C cannot pass it on: check() raises it again
+            state.thrown = thrown
+            return None if not has_result else getattr(thrown, 'code', names['ErrorCode'].ERR_USER)
+
+    return ctypes.CFUNCTYPE(int if has_result else None, *types)(call)
+
+
+NUMBERS = {'int': int, 'long': long, 'double': double, 'size': size}
+
+
+def to_python(kind, what, value, given):
+    if kind == 'handle':
+        return names[what]._share(value) if value else None
+    if kind == 'enum':
+        return names[what](value)
+    if kind == 'text':  # its length is the next argument
+        return ctypes.string_at(value, given[given.index(value) + 1]).decode(errors='replace')
+    return value
+
+
+def hold(*callbacks):
+    """Keeps functions until Tenon releases the returned number."""
+    if not any(callbacks):
+        return None
+    number = next(numbers)
+    held[number] = callbacks
+    return number
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def release(number):
+    held.pop(number, None)
+
+
+def check_held(code, number):
+    """If the call failed, Tenon does not have the functions."""
+    if code:
+        held.pop(number, None)
+        raise_error(code)
+
+
+def keep(*callbacks):
+    """Keeps functions as long as the process."""
+    kept.extend(callbacks)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tenon as long as it is used."""
+import atexit
+
+from . import arrays
+from .objects import Object
+from .runtime import address, check, communicator, encode, function, int as c_int, library, text, to_communicator
+
+initialize_with = function('TenonInitializeWithComm', c_int, communicator, address, address, text)
+finalize_c = function('TenonFinalize', c_int)
+push_handler = function('TenonPushErrorHandler', c_int, address, address)
+pop_handler = function('TenonPopErrorHandler', c_int)
+
+depth = 0
+
+
+def initialize(comm=None):
+    """Initialises Tenon on the ranks of a communicator of mpi4py, by default MPI.COMM_WORLD, until finalize() or the end
+    of the program. Errors are exceptions from then on. Options are those of the environment variable TENON_OPTIONS, which can
+    name an options file. Collective on comm.
+
+    TenonInitializeWithComm()
+    """
+    global depth
+    check(initialize_with(to_communicator(comm), None, None, None))
+    check(push_handler(library.TenonReturnErrorHandler, None))
+    depth += 1
+
+
+def finalize():
+    """Finalises Tenon: prints the log (-tenon_log_view) and unused options. Objects that still exist are destroyed before.
+    Collective on the communicator of initialize().
+
+    TenonFinalize()
+    """
+    global depth
+    depth -= 1
+    if depth == 0:
+        for left in list(Object.live):
+            left.destroy()
+        arrays.sweep()
+    pop_handler()
+    check(finalize_c())
+
+
+class Session:
+    """Tenon for a block: `with tenon.Session(comm):`. A block that an exception leaves is not finalised, since other ranks may
+    not take part."""
+
+    def __init__(self, comm=None):
+        initialize(comm)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, failure, *rest):
+        if failure is None and depth > 0:
+            finalize()
+
+
+@atexit.register
+def _end():
+    """At the end of the program, before mpi4py finalises MPI."""
+    try:
+        while depth > 0 and not _failed():
+            finalize()
+    finally:
+        Object.is_open = False
+
+
+def _failed():
+    """Whether an exception ends the program: then other ranks may not take part."""
+    import sys
+    return getattr(sys, 'last_value', None) is not None

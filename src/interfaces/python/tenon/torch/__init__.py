@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tenon's operators and layers in PyTorch: halo exchange, repartition, broadcast, sum-reduction and whole layers as
+functions of torch.autograd, on tensors of torch without a copy (Hewett and Grady 2020).
+
+A tensor of torch holds this rank's block of a distributed tensor, in the extents of its layout's box, halo included. The
+gradient that arrives at an output is the cotangent in the dual layout: the gradient of a copy (B) is one summand (P) of the
+gradient of what was copied. A loss is therefore computed on one rank (R), or of blocks (S) and added by the program; computed
+on every copy it counts as often as there are copies.
+
+Every call is collective: all ranks run the same forward and backward passes in the same order."""
+from . import nn
+from .functions import (Module, Operator, allgather, allreduce, broadcast, gather, halo_exchange, reducescatter, repartition,
+                        scatter, sum_reduce)
+
+__all__ = ['Module', 'Operator', 'allgather', 'allreduce', 'broadcast', 'gather', 'halo_exchange', 'nn', 'reducescatter',
+           'repartition', 'scatter', 'sum_reduce']

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Calls, errors, functions of Python that Tenon calls, and sessions."""
+import inspect
+import os
+import tempfile
+import unittest
+
+import numpy
+from mpi4py import MPI
+
+import tenon
+
+COMM = MPI.COMM_WORLD
+
+
+def field(where):
+    """The value of each element is a function of its global indices."""
+    low, high = where.owned_box()
+    indices = numpy.meshgrid(*[numpy.arange(l, h) for l, h in zip(low, high)], indexing='ij')
+    return numpy.ascontiguousarray(numpy.sin(sum((d + 1.3) * index for d, index in enumerate(indices))))
+
+
+class Calls(unittest.TestCase):
+    def setUp(self):
+        self.grid = tenon.Partition(COMM, [COMM.size])
+        self.layout = tenon.Layout.sharded(self.grid, [1, 2, 4 * COMM.size + 3, 5], 'S2')
+
+    def test_lists_are_in_the_order_of_shapes(self):
+        self.assertEqual(self.layout.shape(), [1, 2, 4 * COMM.size + 3, 5])
+        self.assertEqual(self.layout.dimensions(), 4)
+        low, high = self.layout.box()
+        rows = COMM.allreduce(high[2] - low[2])
+        self.assertEqual((low[3], high[3], rows), (0, 5, 4 * COMM.size + 3))
+        self.assertEqual(self.layout.properties(), 'S2')
+
+    def test_none_is_null(self):
+        conv = self.conv()
+        y = conv.create_output()
+        dy = conv.create_output_cotangent()
+        conv.apply(tenon.DTensor(self.layout, 'float64').place(field(self.layout)), y)
+        dy.fill(1)
+        conv.apply_adjoint(dy)  # no gradient of the input
+        with self.assertRaises(tenon.Error) as raised:
+            tenon.DTensor(None, 'float64')
+        self.assertEqual(raised.exception.code, tenon.ErrorCode.ERR_NULL)
+
+    def conv(self):
+        conv = tenon.Layer(COMM, 'conv', in_channels=2, out_channels=3, kernel=[3, 3], padding=[1, 1], data_type='float64')
+        conv.set_up(self.layout)
+        return conv
+
+    def test_a_convolution_is_that_of_numpy(self):
+        conv, x = self.conv(), field(self.layout)
+        y = conv.create_output()
+        conv.apply(tenon.DTensor(self.layout, 'float64').place(x), y)
+        weight, bias = (conv.parameter(i).numpy() for i in range(2))
+        whole = numpy.concatenate(COMM.allgather(x), axis=2)
+        padded = numpy.pad(whole, [(0, 0), (0, 0), (1, 1), (1, 1)])
+        wanted = numpy.zeros([1, 3, *whole.shape[2:]])
+        for i in range(3):
+            for j in range(3):
+                window = padded[:, :, i:i + whole.shape[2], j:j + whole.shape[3]]
+                wanted += numpy.einsum('oc,ncyx->noyx', weight[:, :, i, j], window)
+        wanted += bias[None, :, None, None]
+        low, high = y.box()
+        self.assertLess(abs(y.numpy() - wanted[:, :, low[2]:high[2]]).max(), 1e-13)
+
+    def test_errors_have_code_message_and_report(self):
+        with self.assertRaises(tenon.Error) as raised:
+            tenon.Layer(COMM, 'convolve')
+        error = raised.exception
+        self.assertEqual(error.code, tenon.ErrorCode.ERR_TYPE)
+        self.assertIn('convolve', error.message)
+        self.assertIn('TenonLayerCreateType', error.report)
+        with self.assertRaisesRegex(TypeError, 'tenon.Layout is expected, not int'):
+            tenon.DTensor(3, 'float64')
+        with self.assertRaisesRegex(ValueError, '"float16" is none of DataType'):
+            tenon.DTensor(self.layout, 'float16')
+        with self.assertRaisesRegex(ValueError, 'high has 3 entries, and 4 are expected'):
+            tenon.Layout.from_boxes(COMM, None, [0] * 4, [1] * 3)
+        x = tenon.DTensor(self.layout, 'float64')
+        x.destroy()
+        with self.assertRaisesRegex(ValueError, 'has been destroyed'):
+            tenon.DTensor(self.layout, 'float64').copy(x)
+
+    def test_several_results_are_named(self):
+        counts = tenon.Machine.detect(COMM).counts() if hasattr(tenon.Machine, 'detect') else None
+        if counts:
+            self.assertGreaterEqual(counts.devices, 1)
+        box = self.layout.box()
+        self.assertEqual(box, (box.low, box.high))
+
+    def test_communicators_come_back(self):
+        comm = self.grid.comm()
+        self.assertEqual((comm.size, comm.rank), (COMM.size, COMM.rank))
+        with self.assertRaisesRegex(TypeError, 'communicator of mpi4py'):
+            tenon.Partition(3, [1])
+
+    def test_types_by_the_names_of_numpy(self):
+        for dtype in (numpy.float64, numpy.dtype('float64'), 'float64', tenon.DataType.FLOAT64):
+            self.assertEqual(tenon.DTensor(self.layout, dtype).data_type(), tenon.DataType.FLOAT64)
+        self.layout.like().set_halo(2, 1, 1, 'zero', tenon.Boundary.PERIODIC)
+
+    def test_every_member_has_the_text_of_its_header(self):
+        for name, of in vars(tenon).items():
+            if inspect.isclass(of) and '_class' in vars(of):
+                for member, value in vars(of).items():
+                    if inspect.isfunction(value) and not member.startswith('_'):
+                        self.assertIn('Tenon', value.__doc__ or '', f'{name}.{member}')
+
+    def test_network_files_and_settings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = COMM.bcast(os.path.join(folder, 'net.json'))
+            net = tenon.Layer.sequential(COMM).add(tenon.Layer(COMM, 'tanh')).add(tenon.Layer(COMM, 'relu'))
+            net.set_data_type('float64').set_up(self.layout)
+            net.save_network(path)
+            again = tenon.Layer.from_file(COMM, path)
+            self.assertEqual(again.type(), 'sequential')
+            COMM.barrier()
+
+
+class Functions(unittest.TestCase):
+    def setUp(self):
+        self.grid = tenon.Partition(COMM, [COMM.size])
+        self.layout = tenon.Layout.sharded(self.grid, [4 * COMM.size, 3], 'S0')
+
+    def test_operators_in_python(self):
+        calls = []
+
+        def double(x, y):
+            calls.append(1)
+            y.assign(2 * x.numpy())
+
+        op = tenon.LinearOp.shell(self.layout, self.layout, 'float64', 'float64', double, double)
+        self.assertLess(op.test_adjoint(3), 1e-14)
+        self.assertGreater(len(calls), 1)
+
+    def test_layers_in_python(self):
+        def apply(layer, x, y):
+            y.assign(x.numpy() ** 3)
+
+        def adjoint(layer, x, y, dy, dx):
+            if dx is not None:
+                dx.assign(3 * x.numpy() ** 2 * dy.numpy())
+
+        def tangent(layer, x, y, dx, dy):
+            dy.assign(3 * x.numpy() ** 2 * dx.numpy() if dx is not None else 0)
+
+        cube = tenon.Layer(COMM, 'shell', data_type='float64').shell_set_functions(apply, adjoint, tangent)
+        cube.set_up(self.layout)
+        x = tenon.DTensor(self.layout, 'float64').place(field(self.layout))
+        self.assertLess(cube.test_adjoint(x, 1), 1e-12)
+        self.assertGreater(cube.test_taylor(x, 1), 1.9)
+
+    def test_exceptions_pass_through(self):
+        if COMM.size > 1:
+            return  # an error in a call that the other ranks do not know ends the program
+
+        def fails(x, y):
+            raise KeyError('nothing')
+
+        op = tenon.LinearOp.shell(self.layout, self.layout, 'float64', 'float64', fails)
+        x, y = (tenon.DTensor(self.layout, 'float64') for _ in range(2))
+        with self.assertRaises(tenon.Error) as raised:
+            op.apply(x, y)
+        self.assertEqual(raised.exception.code, tenon.ErrorCode.ERR_USER)
+        self.assertIsInstance(raised.exception.__cause__, KeyError)
+
+    def test_functions_end_with_their_object(self):
+        from tenon.runtime import held
+        before = len(held)
+        op = tenon.LinearOp.shell(self.layout, self.layout, 'float64', 'float64', lambda x, y: y.copy(x))
+        self.assertEqual(len(held), before + 1)
+        op.destroy()
+        self.assertEqual(len(held), before)
+        with self.assertRaises(tenon.Error):
+            tenon.LinearOp.shell(self.layout, self.layout, 'float64', 'float64', None)
+        self.assertEqual(len(held), before)
+
+    def test_training(self):
+        where = tenon.Layout.sharded(self.grid, [8, 3], 'S0')
+        net, loss = (tenon.Layer(COMM, type, data_type='float64') for type in ('affine', 'meansquarederror'))
+        net.set(inputs=3, outputs=1).set_up(where)
+        y = net.create_output()
+        loss.set_up(y.layout())
+        optimizer = tenon.Optimizer(net, 'sgd').set_learning_rate(0.1)
+        x, target = tenon.DTensor(where, 'float64'), tenon.DTensor(y.layout(), 'float64')
+        trainer = tenon.Trainer(net, loss, optimizer)
+
+        def batch(trainer, epoch, number):
+            x.fill_uniform(1, number, -1, 1)
+            target.assign(x.numpy() @ [[1.0], [-2.0], [0.5]])
+
+        events = []
+        trainer.set_batches(16, x, target, batch)
+        trainer.set_callback(lambda own, event: events.append((event, own.losses().step)))
+        trainer.run(6)
+        self.assertEqual(len([e for e, _ in events if e == tenon.TrainerEvent.STEP]), 96)
+        self.assertLess(events[-1][1], 1e-3 * events[0][1])
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: check_generator.sh PYTHON SOURCE SCRATCH
+# Every call of the headers is in the Python package, by the generator or by a row that says where; a declaration of
+# which the generator does not know what it becomes ends it with a message that names the function.
+set -euo pipefail
+python=$1 source=$2 scratch=$3
+rm -rf "$scratch"
+mkdir -p "$scratch/include"
+export PYTHONDONTWRITEBYTECODE=1
+generate=$source/src/interfaces/python/generate.py
+"$python" "$generate" "$source/include" "$scratch/calls.py"
+"$python" -c "import ast, sys; ast.parse(open(sys.argv[1]).read())" "$scratch/calls.py"
+"$python" - "$source" "$scratch/calls.py" <<'CHECK'
+import re
+import sys
+from pathlib import Path
+source, made = Path(sys.argv[1]), Path(sys.argv[2]).read_text()
+sys.path[:0] = [str(source / 'src/interfaces/python'), str(source / 'src/interfaces')]
+from tables import BY_HAND
+declared = set()
+for header in (source / 'include/tenon').rglob('*.h'):
+    declared |= set(re.findall(r'TENON_EXTERN[^;]*?\b(Tenon\w+)\(', header.read_text()))
+missing = {name for name in declared if f"_function('{name}'" not in made} - set(BY_HAND)
+missing = {name for name in missing if not name.endswith('Destroy')}
+stale = set(BY_HAND) - declared
+if missing or stale:
+    raise SystemExit(f'fault: not in Python: {sorted(missing)}; rows of calls that are not declared: {sorted(stale)}')
+CHECK
+
+# refused WORDS < DECLARATION
+refused() {
+  {
+    echo 'typedef struct TenonObject_s* TenonObject;'
+    echo 'typedef struct TenonLayer_s* TenonLayer;'
+    cat
+  } >"$scratch/include/odd.h"
+  local said
+  if said=$("$python" "$generate" "$scratch/include" "$scratch/odd.py" 2>&1) || [[ $said != *TenonLayer*$1* ]]; then
+    printf 'fault: not refused with "%s":\n%s\nThe script says:\n%s\n' "$1" "$(cat "$scratch/include/odd.h")" "$said"
+    exit 1
+  fi
+}
+refused 'no kind for the argument value' <<'HEADER'
+/** @brief Does something.
+ *  @param[in] layer  layer
+ *  @param[in] value  an argument of a type that no rule knows */
+TENON_EXTERN TenonErrorCode TenonLayerOdd(TenonLayer layer, float value) TENON_NOEXCEPT;
+HEADER
+refused 'no argument tells the length "some"' <<'HEADER'
+/** @brief Does something.
+ *  @param[in] layer   layer
+ *  @param[in] values  [some] numbers */
+TENON_EXTERN TenonErrorCode TenonLayerOdd(TenonLayer layer, const int values[]) TENON_NOEXCEPT;
+HEADER
+refused 'changed in place' <<'HEADER'
+/** @brief Does something.
+ *  @param[in]     layer  layer
+ *  @param[in,out] value  number */
+TENON_EXTERN TenonErrorCode TenonLayerOdd(TenonLayer layer, int* value) TENON_NOEXCEPT;
+HEADER
+refused 'is TenonLayerGetSize already' <<'HEADER'
+/** @brief Returns something.
+ *  @param[in]  layer  layer
+ *  @param[out] value  number */
+TENON_EXTERN TenonErrorCode TenonLayerGetSize(TenonLayer layer, int* value) TENON_NOEXCEPT;
+/** @brief Returns something.
+ *  @param[in]  layer  layer
+ *  @param[out] value  number */
+TENON_EXTERN TenonErrorCode TenonLayerSize(TenonLayer layer, int* value) TENON_NOEXCEPT;
+HEADER

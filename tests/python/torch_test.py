@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Operators and layers in PyTorch: values and gradients against PyTorch on one process."""
+import unittest
+
+from mpi4py import MPI
+
+import tenon
+
+try:
+    import torch
+except ImportError:
+    raise unittest.SkipTest('PyTorch is not installed')
+import tenon.torch as tt
+
+COMM = MPI.COMM_WORLD
+torch.set_default_dtype(torch.float64)
+torch.manual_seed(3)  # all ranks draw the same parameters
+
+
+def grid():
+    return tenon.Partition(COMM, [COMM.size])
+
+
+def block(layout, whole):
+    low, high = layout.box()
+    return whole[tuple(slice(l, h) for l, h in zip(low, high))].contiguous().clone()
+
+
+def joined(layout, local, shape):
+    """The whole of a tensor whose blocks do not overlap."""
+    whole = torch.zeros(shape)
+    low, high = layout.box()
+    whole[tuple(slice(l, h) for l, h in zip(low, high))] = local.detach()
+    return torch.from_numpy(COMM.allreduce(whole.numpy()))
+
+
+def drawn(*shape, seed=1):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+class Operators(unittest.TestCase):
+    def setUp(self):
+        self.plain = tenon.Layout.sharded(grid(), [2, 5 * COMM.size, 3], 'S1')
+        self.wide = self.plain.like().set_halo(1, 1, 2, 'periodic', 'periodic')
+        self.wide.set_up()
+
+    def test_halo_exchange_is_a_window_of_the_periodic_field(self):
+        whole = drawn(2, 5 * COMM.size, 3)
+        x = block(self.plain, whole).requires_grad_()
+        halo = tt.halo_exchange(self.plain, self.wide)
+        y = halo(x)
+        low, high = self.plain.owned_box()
+        rows = [i % whole.shape[1] for i in range(low[1] - 1, high[1] + 2)]
+        self.assertTrue(torch.equal(y, whole[:, rows]))
+        # The gradient of a copy goes to the element of which it is a copy.
+        weights = drawn(2, 5 * COMM.size + 0, 3, seed=2)
+        (y * weights[:, rows]).sum().backward()
+        count = torch.zeros(whole.shape[1])
+        for rank in COMM.allgather(rows):
+            for row in rank:
+                count[row] += 1
+        wanted = weights * count[:, None]
+        self.assertLess(abs(x.grad - block(self.plain, wanted)).max(), 1e-14)
+
+    def check_grad(self, function, x):
+        """Of a linear function and its adjoint on all ranks: <F x, y> = <x, F* y>, and the second derivative."""
+        y = function(x)
+        w = torch.randn(y.shape, generator=torch.Generator().manual_seed(COMM.rank + 5))
+        (dx,) = torch.autograd.grad(y, x, w, create_graph=False)
+        left, right = COMM.allreduce(float((y.detach() * w).sum())), COMM.allreduce(float((x.detach() * dx).sum()))
+        self.assertAlmostEqual(left, right, delta=1e-12 * max(1, abs(left)))
+
+    def test_adjoints(self):
+        # Copies and partial sums are summed over the ranks where they count so.
+        rows = tenon.Layout.sharded(grid(), [2, 5 * COMM.size, 3], 'S0' if COMM.size <= 2 else 'S2')
+        x = block(self.plain, drawn(2, 5 * COMM.size, 3)).requires_grad_()
+        self.check_grad(tt.halo_exchange(self.plain, self.wide), x)
+        self.check_grad(tt.repartition(self.plain, rows), x)
+        self.check_grad(tt.allgather(self.plain), x)
+        root = tenon.Layout.sharded(grid(), [4, 3], 'R')
+        low, high = root.box()
+        r = block(root, drawn(4, 3)).requires_grad_()
+        broadcast = tt.broadcast(root)
+        self.assertTrue(torch.equal(broadcast(r), drawn(4, 3)))
+        self.check_grad(broadcast, r)
+        partial = tenon.Layout.sharded(grid(), [4, 3], 'P')
+        p = (drawn(4, 3) * (COMM.rank + 1)).requires_grad_()
+        total = tt.sum_reduce(partial)(p)
+        if COMM.rank == 0:
+            self.assertLess(abs(total - drawn(4, 3) * (COMM.size * (COMM.size + 1) // 2)).max(), 1e-13)
+        self.check_grad(tt.sum_reduce(partial), p)
+
+    def test_gradcheck_and_second_derivatives(self):
+        if COMM.size > 1:
+            return  # numerical differentiation moves one element at a time, on one process
+        halo = tt.halo_exchange(self.plain, self.wide)
+        x = block(self.plain, drawn(2, 5, 3)).requires_grad_()
+        self.assertTrue(torch.autograd.gradcheck(halo, x))
+        self.assertTrue(torch.autograd.gradgradcheck(lambda a: halo(a) ** 2, x))
+        self.assertTrue(torch.autograd.gradcheck(halo, x, check_forward_ad=True))
+
+    def test_wrong_tensors(self):
+        halo = tt.halo_exchange(self.plain, self.wide)
+        with self.assertRaisesRegex(ValueError, 'the input has 4 elements in dimension 2, and the layout S1 of .* has 3'):
+            halo(torch.zeros(2, 5, 4))
+        with self.assertRaisesRegex(ValueError, 'torch.float32'):
+            halo(torch.zeros(2, 5, 3, dtype=torch.float32))
+
+    def test_memory_is_shared(self):
+        x = block(self.plain, drawn(2, 5 * COMM.size, 3)).transpose(0, 2).contiguous().transpose(0, 2)  # not row-major
+        halo = tt.halo_exchange(self.plain, self.wide)
+        halo(x)
+        with halo.x.tensor.read() as lent:
+            self.assertEqual(lent.__array_interface__['data'][0], x.data_ptr())
+
+
+class Layers(unittest.TestCase):
+    """Each layer equals that of PyTorch on one process, with the same parameters, on a division of each dimension."""
+
+    def check(self, make, reference, shape, dim, tolerance=1e-12):
+        layout = tenon.Layout.sharded(grid(), shape, f'S{dim}')
+        module, whole = make(layout), drawn(*shape, seed=3).requires_grad_()
+        if reference.state_dict():
+            module.scatter(reference.state_dict())
+        x = block(layout, whole.detach()).requires_grad_()
+        y, wanted = module(x), reference(whole)
+        self.assertLess(abs(y - block(module.output_layout, wanted.detach())).max(), tolerance)
+        cotangent = drawn(*wanted.shape, seed=4)
+        (wanted * cotangent).sum().backward()
+        (y * block(module.output_layout, cotangent)).sum().backward()
+        self.assertLess(abs(x.grad - block(layout, whole.grad)).max(), tolerance)
+        for name, parameter in reference.named_parameters():
+            own, slot = module._parameters[name], dict(zip(module._parameters, module.slots))[name]
+            if own.numel():
+                self.assertLess((own.grad - block(slot.layout(), parameter.grad)).abs().max(), tolerance)
+        return module
+
+    def test_convolutions(self):
+        rows = 6 * COMM.size
+        for settings in ({'padding': 1}, {'stride': 2, 'padding': 2}, {'dilation': 2}, {'padding': 1, 'padding_mode': 'circular'},
+                         {'groups': 2, 'bias': False}, {'padding': 'same'}):
+            self.check(lambda layout: tt.nn.Conv2d(4, 6, 3, layout=layout, **settings), torch.nn.Conv2d(4, 6, 3, **settings),
+                       [2, 4, rows, 7], 2)
+        self.check(lambda layout: tt.nn.Conv1d(2, 3, 5, padding=2, layout=layout), torch.nn.Conv1d(2, 3, 5, padding=2), [3, 2, rows], 2)
+        self.check(lambda layout: tt.nn.Conv3d(2, 3, 3, padding=1, layout=layout), torch.nn.Conv3d(2, 3, 3, padding=1),
+                   [1, 2, rows, 4, 5], 2)
+
+    def test_others(self):
+        rows = 6 * COMM.size
+        self.check(lambda layout: tt.nn.Linear(5, 4, layout=layout), torch.nn.Linear(5, 4), [rows, 5], 0)
+        for own, theirs in ((tt.nn.Tanh, torch.nn.Tanh), (tt.nn.ReLU, torch.nn.ReLU), (tt.nn.Sigmoid, torch.nn.Sigmoid),
+                            (tt.nn.SiLU, torch.nn.SiLU), (tt.nn.GELU, torch.nn.GELU), (tt.nn.Softplus, torch.nn.Softplus)):
+            self.check(lambda layout: own(layout=layout), theirs(), [rows, 3], 0)
+        self.check(lambda layout: tt.nn.MaxPool2d(2, layout=layout), torch.nn.MaxPool2d(2), [2, 3, rows, 6], 2)
+        self.check(lambda layout: tt.nn.AvgPool2d(3, 1, layout=layout), torch.nn.AvgPool2d(3, 1), [2, 3, rows, 6], 2)
+
+    def test_evaluations_that_are_no_longer_kept_are_made_again(self):
+        layout = tenon.Layout.sharded(grid(), [4 * COMM.size, 3], 'S0')
+        for depth in (1, 3):
+            tanh = tt.nn.Tanh(layout=layout, depth=depth)
+            x = block(layout, drawn(4 * COMM.size, 3)).requires_grad_()
+            y = tanh(tanh(tanh(x)))
+            (dx,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
+            (again,) = torch.autograd.grad(y.sum(), x)
+            z = x.detach().clone().requires_grad_()
+            (wanted,) = torch.autograd.grad(torch.tanh(torch.tanh(torch.tanh(z))).sum(), z)
+            self.assertLess(abs(dx - wanted).max(), 1e-14)
+            self.assertTrue(torch.equal(dx, again))
+            for _ in range(5):
+                tanh(x)  # graphs that are dropped
+            with torch.no_grad():
+                tanh(x)
+
+    def test_gradcheck(self):
+        if COMM.size > 1:
+            return
+        layout = tenon.Layout.sharded(grid(), [1, 2, 4, 3], 'S2')
+        conv = tt.nn.Conv2d(2, 2, 3, padding=1, layout=layout)
+        self.assertTrue(torch.autograd.gradcheck(conv, drawn(1, 2, 4, 3).requires_grad_()))
+
+    def test_optimizers_of_torch(self):
+        """Training is that of PyTorch on one process."""
+        shape = [2, 1, 6 * COMM.size, 6]
+        layout = tenon.Layout.sharded(grid(), shape, 'S2')
+        own = [tt.nn.Conv2d(1, 4, 3, padding=1, layout=layout)]
+        own += [tt.nn.Tanh(layout=own[0].output_layout)]
+        own += [tt.nn.Conv2d(4, 1, 3, padding=1, layout=own[1].output_layout)]
+        theirs = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3, padding=1), torch.nn.Tanh(), torch.nn.Conv2d(4, 1, 3, padding=1))
+        for module, other in zip(own, theirs):
+            weights = {name: torch.from_numpy(COMM.bcast(value.numpy())) for name, value in other.state_dict().items()}
+            other.load_state_dict(weights)
+            module.scatter(weights)
+        network = torch.nn.Sequential(*own)
+        x, target = drawn(*shape), drawn(*shape, seed=9)
+        optimizers = [torch.optim.Adam(n.parameters(), lr=0.02) for n in (network, theirs)]
+        for _ in range(10):
+            for net, optimizer, a, b in ((network, optimizers[0], block(layout, x), block(layout, target)),
+                                         (theirs, optimizers[1], x, target)):
+                optimizer.zero_grad()
+                loss = ((net(a) - b) ** 2).sum()  # each rank its block: the sums add up
+                loss.backward()
+                optimizer.step()
+        total = COMM.allreduce(float(((network(block(layout, x)) - block(layout, target)) ** 2).sum().detach()))
+        wanted = float(((theirs(x) - target) ** 2).sum().detach())
+        self.assertLess(abs(total - wanted), 1e-9 * wanted)
+
+
+if __name__ == '__main__':
+    unittest.main()
