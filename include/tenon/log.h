@@ -46,6 +46,21 @@ TENON_EXTERN TenonErrorCode TenonLogEventEnd(int event) TENON_NOEXCEPT;
  *  @param[in] flops  number of operations */
 TENON_EXTERN TenonErrorCode TenonLogFlops(double flops) TENON_NOEXCEPT;
 
+/** @brief Returns what this rank has done in the innermost open event so far. Not collective.
+ *
+ *  Of the event that the calling thread has begun last and not ended, events within it included:
+ *  for programs that keep a log of their own. All are 0 while the log is off, and outside events.
+ *
+ *  @param[out] seconds   time since the event began, in seconds. May be NULL, in which case it is
+ *                        not returned.
+ *  @param[out] flops     floating-point operations. May be NULL, in which case they are not
+ *                        returned.
+ *  @param[out] messages  messages sent. May be NULL, in which case they are not returned.
+ *  @param[out] bytes     bytes of these messages. May be NULL, in which case they are not returned.
+ */
+TENON_EXTERN TenonErrorCode TenonLogGetWork(double* seconds, double* flops, TenonInt* messages,
+                                            TenonInt* bytes) TENON_NOEXCEPT;
+
 /** @brief Begins a stage, to which events count until TenonLogStagePop(). Not collective.
  *  @param[in] name  name of the stage
  *  @return TENON_ERR_ARG  there are too many stages, or the name has a control character or is not

@@ -95,8 +95,8 @@ TENON_EXTERN TenonErrorCode TenonObjectGetType(TenonObject object, char type[], 
 /** @brief Returns the communicator of an object. Not collective.
  *
  *  It is Tenon's duplicate of the communicator with which the object was created: it has the same
- *  ranks in the same order, and all objects created with one communicator share it. It is valid
- *  while the object exists.
+ *  ranks in the same order, and all objects created with one communicator, or with the duplicate,
+ *  share it. It is valid while the object exists.
  *
  *  @note Do not free it, and do not send messages on it, which could match those of Tenon:
  *        duplicate it with MPI_Comm_dup() for that.

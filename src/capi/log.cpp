@@ -73,6 +73,21 @@ TenonErrorCode TenonLogFlops(double flops) noexcept {
   return tenon::guard(__func__, [&] { tenon::logFlops(flops); });
 }
 
+TenonErrorCode TenonLogGetWork(double* seconds, double* flops, TenonInt* messages,
+                               TenonInt* bytes) noexcept {
+  return tenon::guard(__func__, [&] {
+    const tenon::OpenScope work = tenon::logOpenScope();
+    if (seconds)
+      *seconds = work.seconds;
+    if (flops)
+      *flops = work.flops;
+    if (messages)
+      *messages = work.messages;
+    if (bytes)
+      *bytes = work.bytes;
+  });
+}
+
 TenonErrorCode TenonLogStagePush(const char* name) noexcept {
   return tenon::guard(__func__, [&] { tenon::logStagePush(tenon::textOf(name, "name").c_str()); });
 }

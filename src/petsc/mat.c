@@ -25,9 +25,9 @@ static PetscErrorCode Run(Mat A, Vec input, Vec output, PetscBool adjoint) {
   PetscCall(PlaceBlock(from, adjoint ? s->rows : s->columns, input, PETSC_TRUE));
   code = PlaceBlock(to, adjoint ? s->columns : s->rows, output, PETSC_FALSE);
   if (!code) {
-    PetscCall(PetscLogEventBegin(event, A, input, output, 0));
+    PetscCall(BeginWork(&s->events, event, (PetscObject)A, input, output));
     result = (adjoint ? TenonLinearOpApplyAdjoint : TenonLinearOpApply)(s->op, from, to);
-    PetscCall(PetscLogEventEnd(event, A, input, output, 0));
+    PetscCall(EndWork(&s->events, event, (PetscObject)A, input, output));
     PetscCall(ReleaseBlock(to, output, PETSC_FALSE));
   }
   PetscCall(ReleaseBlock(from, input, PETSC_TRUE));
@@ -224,6 +224,18 @@ static PetscErrorCode ShellOf(Mat A, Shell** s) {
   PetscCheck(multiply == (void (*)(void))Multiply, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
              "the matrix is not one of Tenon; pass one of TenonPetscMatFromLayer()");
   PetscCall(MatShellGetContext(A, s));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode BlockSizes(Mat J, PetscInt* rows, PetscInt* columns) {
+  Shell* s;
+
+  PetscFunctionBegin;
+  PetscCall(ShellOf(J, &s));
+  PetscCheck(s->rows && s->columns, PetscObjectComm((PetscObject)J), PETSC_ERR_ARG_WRONG,
+             "the matrix is not between vectors of grids; pass the grids where it is created");
+  PetscCall(DMDAGetDof(s->rows, rows));
+  PetscCall(DMDAGetDof(s->columns, columns));
   PetscFunctionReturn(0);
 }
 

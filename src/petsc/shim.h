@@ -11,12 +11,17 @@ PetscErrorCode CheckObject(PetscObject object, PetscClassId id, const char* name
 #define NEED_ADDRESS(address)                                                                      \
   PetscCheck(address, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "%s is NULL", #address)
 
-/* Events of -log_view. */
+/* Events of -log_view, and the event of Tenon's log in which their work is counted. */
 typedef struct Events {
   PetscLogEvent setUp, apply, adjoint;
+  int work;
 } Events;
 /* Registers them at the first call after PetscInitialize(). Collective. */
 PetscErrorCode GetEvents(Events* events);
+/* An event of -log_view, with the flops and messages of Tenon. */
+PetscErrorCode BeginWork(const Events* events, PetscLogEvent event, PetscObject object, Vec x,
+                         Vec y);
+PetscErrorCode EndWork(const Events* events, PetscLogEvent event, PetscObject object, Vec x, Vec y);
 
 enum { kMostDimensions = 8 };
 
@@ -35,6 +40,9 @@ PetscErrorCode ReleaseBlock(TenonDTensor x, Vec vec, PetscBool readOnly);
 /* On all ranks alike: whether a layout is that of the grid's global vectors (of any, if dm is NULL) and
  * holds each element once. */
 PetscErrorCode CheckBlocks(TenonLayout layout, DM dm, MPI_Comm comm, const char* what);
+
+/* The degrees of freedom of the grids of a matrix of Tenon; an error for any other matrix. */
+PetscErrorCode BlockSizes(Mat J, PetscInt* rows, PetscInt* columns);
 
 /* Whether a data type is that of vectors. */
 PetscErrorCode CheckScalar(TenonDataType type, const char* what);

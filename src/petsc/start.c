@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Initialisation, errors, checks of arguments, and the events of -log_view. */
+/* Initialisation with PETSc's options, errors, checks of arguments, and the events of -log_view.
+ *
+ * Errors of Tenon are PETSc's here, and PETSc prints them: Tenon's own handler would be a second time. */
 #include "shim.h"
 
 static Events known;
@@ -43,6 +45,7 @@ PetscErrorCode GetEvents(Events* events) {
     PetscCall(PetscLogEventRegister("TenonSetUp", id, &known.setUp));
     PetscCall(PetscLogEventRegister("TenonApply", id, &known.apply));
     PetscCall(PetscLogEventRegister("TenonAdjoint", id, &known.adjoint));
+    TenonPetscCall(TenonLogEventRegister("PETSc", &known.work));
     PetscCall(PetscRegisterFinalize(ForgetEvents));
     isRegistered = PETSC_TRUE;
   }
@@ -50,21 +53,147 @@ PetscErrorCode GetEvents(Events* events) {
   PetscFunctionReturn(0);
 }
 
+/* What Tenon has computed and sent in its event counts for PETSc's. */
+PetscErrorCode BeginWork(const Events* events, PetscLogEvent event, PetscObject object, Vec x,
+                         Vec y) {
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(event, object, x, y, 0));
+  TenonPetscCall(TenonLogEventBegin(events->work));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode EndWork(const Events* events, PetscLogEvent event, PetscObject object, Vec x,
+                       Vec y) {
+  double flops;
+  TenonInt messages, bytes;
+
+  PetscFunctionBegin;
+  TenonPetscCall(TenonLogGetWork(NULL, &flops, &messages, &bytes));
+  TenonPetscCall(TenonLogEventEnd(events->work));
+  PetscCall(PetscLogFlops(flops));
+  petsc_isend_ct += (PetscLogDouble)messages;
+  petsc_isend_len += (PetscLogDouble)bytes;
+  PetscCall(PetscLogEventEnd(event, object, x, y, 0));
+  PetscFunctionReturn(0);
+}
+
+/* The words of a command line, in memory of PETSc's. */
+typedef struct Words {
+  int count;
+  char** word;
+} Words;
+
+static PetscErrorCode AddWord(Words* words, const char* text) {
+  PetscFunctionBegin;
+  PetscCall(PetscStrallocpy(text, &words->word[words->count]));
+  ++words->count;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode FreeWords(Words* words) {
+  PetscFunctionBegin;
+  for (; words->count > 0; --words->count)
+    PetscCall(PetscFree(words->word[words->count - 1]));
+  PetscCall(PetscFree(words->word));
+  PetscFunctionReturn(0);
+}
+
+static PetscBool IsName(const char* word) {
+  return word[0] == '-' &&
+                 (word[1] == '-' || word[1] == '_' || (word[1] >= 'A' && word[1] <= 'Z') ||
+                  (word[1] >= 'a' && word[1] <= 'z'))
+             ? PETSC_TRUE
+             : PETSC_FALSE;
+}
+
+/* An option with its value. PETSc takes those of Tenon for used, as asking for a value tells it. */
+static PetscErrorCode AddOption(Words* words, const char* name) {
+  enum { kLongest = 8192 };
+  char* value;
+  PetscBool isSet, isTenons;
+  PetscErrorCode code = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncmp(name, "-tenon_", 7, &isTenons));
+  PetscCall(AddWord(words, name));
+  if (!isTenons)
+    PetscFunctionReturn(0);
+  PetscCall(PetscCalloc1(kLongest, &value));
+  code = PetscOptionsGetString(NULL, NULL, name, value, kLongest, &isSet);
+  if (!code && isSet && value[0])
+    code = AddWord(words, value);
+  PetscCall(PetscFree(value));
+  PetscCall(code);
+  PetscFunctionReturn(0);
+}
+
+/* The options in PETSc's database, from wherever they come, as a command line. The values of those that are not
+ * Tenon's are those of the program, which may have declared them to Tenon. */
+static PetscErrorCode ReadOptions(Words* words) {
+  char *all, **parts;
+  int count, i;
+  PetscBool isTenons = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetAll(NULL, &all));
+  PetscCall(PetscStrToArray(all, ' ', &count, &parts));
+  PetscCall(
+      PetscCalloc1(2 * count + 2, &words->word)); /* a name, a value each, and a NULL at the end */
+  PetscCall(AddWord(words, "petsc"));
+  for (i = 0; i < count; ++i) {
+    if (IsName(parts[i])) {
+      PetscCall(PetscStrncmp(parts[i], "-tenon_", 7, &isTenons));
+      PetscCall(AddOption(words, parts[i]));
+    } else if (!isTenons) {
+      PetscCall(AddWord(words, parts[i]));
+    }
+  }
+  PetscCall(PetscStrToArrayDestroy(count, parts));
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode FinalizeTenon(void) {
   PetscFunctionBegin;
+  TenonPopErrorHandler();
   TenonPetscCall(TenonFinalize());
   PetscFunctionReturn(0);
 }
 
-PetscErrorCode TenonPetscInitialize(const char* help) {
-  int argc;
-  char** argv;
-  Events events;
+/* Messages and flops are counted where somebody may look at them. */
+static PetscErrorCode EnableLog(void) {
+  PetscBool asked = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetArgs(&argc, &argv));
-  TenonPetscCall(TenonInitializeWithComm(PETSC_COMM_WORLD, &argc, &argv, help));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-log_view", &asked));
+  if (asked)
+    TenonPetscCall(TenonLogEnable(TENON_TRUE));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode TenonPetscInitialize(const char* help) {
+  Words words = {0, NULL};
+  char** argv;
+  int argc;
+  Events events;
+  TenonErrorCode result = TENON_SUCCESS;
+  PetscErrorCode code;
+
+  PetscFunctionBegin;
+  code = ReadOptions(&words);
+  if (!code) {
+    argc = words.count;
+    argv = words.word;
+    TenonPushErrorHandler(TenonReturnErrorHandler, NULL);
+    result = TenonInitializeWithComm(PETSC_COMM_WORLD, &argc, &argv, help);
+    if (result != TENON_SUCCESS)
+      TenonPopErrorHandler();
+  }
+  PetscCall(FreeWords(&words));
+  PetscCall(code);
+  TenonPetscCall(result);
   PetscCall(PetscRegisterFinalize(FinalizeTenon));
   PetscCall(GetEvents(&events));
+  PetscCall(EnableLog());
   PetscFunctionReturn(0);
 }

@@ -460,177 +460,179 @@ void (* m195)(int, const Where&) = &tenon::logEventBegin;
 void (* m196)(int, const Where&) = &tenon::logEventEnd;
 // TenonLogFlops
 void (* m197)(double, const Where&) = &tenon::logFlops;
+// TenonLogGetWork
+LogWork (* m198)(const Where&) = &tenon::logWork;
 // TenonLogStagePush
-void (* m198)(Text, const Where&) = &tenon::logStagePush;
+void (* m199)(Text, const Where&) = &tenon::logStagePush;
 // TenonLogStagePop
-void (* m199)(const Where&) = &tenon::logStagePop;
+void (* m200)(const Where&) = &tenon::logStagePop;
 // TenonProgressShow
-void (* m200)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
+void (* m201)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
 // TenonMachineCreate
-Machine m201(Text name, List<const char*> names, Ints sizes, const Where& where) {
+Machine m202(Text name, List<const char*> names, Ints sizes, const Where& where) {
   return Machine(name, names, sizes, where);
 }
 // TenonMachineCreateFromFile
-Machine (* m202)(Text, TenonInt, const Where&) = &Machine::fromFile;
+Machine (* m203)(Text, TenonInt, const Where&) = &Machine::fromFile;
 // TenonMachineCreateLocal
-Machine (* m203)(const Where&) = &Machine::local;
+Machine (* m204)(const Where&) = &Machine::local;
 // TenonMachineCreateFromComm
-Machine (* m204)(MPI_Comm, const Where&) = &Machine::fromComm;
+Machine (* m205)(MPI_Comm, const Where&) = &Machine::fromComm;
 // TenonMachineMeasure
-Machine (* m205)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
+Machine (* m206)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
 // TenonMachineSave
-void (Machine::* m206)(Text, const Where&) const = &Machine::save;
+void (Machine::* m207)(Text, const Where&) const = &Machine::save;
 // TenonMachineAddLink
-Machine& (Machine::* m207)(Text, int, TenonInt, double, double, TenonLinkRule,
+Machine& (Machine::* m208)(Text, int, TenonInt, double, double, TenonLinkRule,
     const Where&) = &Machine::addLink;
 // TenonMachineGetCounts
-Machine::Counts (Machine::* m208)(const Where&) const = &Machine::counts;
+Machine::Counts (Machine::* m209)(const Where&) const = &Machine::counts;
 // TenonMachineGetLevel
-Machine::Level (Machine::* m209)(int, const Where&) const = &Machine::level;
+Machine::Level (Machine::* m210)(int, const Where&) const = &Machine::level;
 // TenonMachineGetLink
-Machine::Link (Machine::* m210)(int, const Where&) const = &Machine::link;
+Machine::Link (Machine::* m211)(int, const Where&) const = &Machine::link;
 // TenonMachineGetRanks
-std::vector<TenonInt> (Machine::* m211)(const Where&) const = &Machine::ranks;
+std::vector<TenonInt> (Machine::* m212)(const Where&) const = &Machine::ranks;
 // TenonOptimizerCreate
-Optimizer m231(const Layer& layer, Text type, const Where& where) {
+Optimizer m232(const Layer& layer, Text type, const Where& where) {
   return Optimizer(layer, type, where);
 }
 // TenonOptimizerSetLearningRate
-Optimizer& (Optimizer::* m232)(double, const Where&) = &Optimizer::setLearningRate;
+Optimizer& (Optimizer::* m233)(double, const Where&) = &Optimizer::setLearningRate;
 // TenonOptimizerReport
-bool (Optimizer::* m233)(double, const Where&) = &Optimizer::report;
+bool (Optimizer::* m234)(double, const Where&) = &Optimizer::report;
 // TenonOptimizerGetLearningRate
-double (Optimizer::* m234)(const Where&) const = &Optimizer::learningRate;
+double (Optimizer::* m235)(const Where&) const = &Optimizer::learningRate;
 // TenonOptimizerClipGradientNorm
-double (Optimizer::* m235)(double, const Where&) = &Optimizer::clipGradientNorm;
+double (Optimizer::* m236)(double, const Where&) = &Optimizer::clipGradientNorm;
 // TenonOptimizerStep
-void (Optimizer::* m236)(const Where&) = &Optimizer::step;
+void (Optimizer::* m237)(const Where&) = &Optimizer::step;
 // TenonOptimizerStepClosure
-double (Optimizer::* m237)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
+double (Optimizer::* m238)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
 // TenonOptimizerGetSteps
-TenonInt (Optimizer::* m238)(const Where&) const = &Optimizer::steps;
+TenonInt (Optimizer::* m239)(const Where&) const = &Optimizer::steps;
 // TenonOptionsDeclare
-void (* m239)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
+void (* m240)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
 // TenonOptionsOwnCommandLine
-void (* m240)(const Where&) = &tenon::optionsOwnCommandLine;
+void (* m241)(const Where&) = &tenon::optionsOwnCommandLine;
 // TenonOptionsSet
-void (* m241)(Text, Text, const Where&) = &tenon::optionsSet;
+void (* m242)(Text, Text, const Where&) = &tenon::optionsSet;
 // TenonOptionsInsertFile
-void (* m242)(Text, const Where&) = &tenon::optionsInsertFile;
+void (* m243)(Text, const Where&) = &tenon::optionsInsertFile;
 // TenonOptionsGetFlag
-bool (* m243)(Text, Text, const Where&) = &tenon::optionsGetFlag;
+bool (* m244)(Text, Text, const Where&) = &tenon::optionsGetFlag;
 // TenonOptionsGetInt
-TenonInt (* m244)(Text, Text, const Where&) = &tenon::optionsGetInt;
+TenonInt (* m245)(Text, Text, const Where&) = &tenon::optionsGetInt;
 // TenonOptionsGetIntegers
-std::vector<TenonInt> (* m245)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
+std::vector<TenonInt> (* m246)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
 // TenonOptionsGetReal
-double (* m246)(Text, Text, const Where&) = &tenon::optionsGetReal;
+double (* m247)(Text, Text, const Where&) = &tenon::optionsGetReal;
 // TenonOptionsGetString
-std::string (* m247)(Text, Text, const Where&) = &tenon::optionsGetString;
+std::string (* m248)(Text, Text, const Where&) = &tenon::optionsGetString;
 // TenonOptionsHas
-bool (* m248)(Text, Text, const Where&) = &tenon::optionsHas;
+bool (* m249)(Text, Text, const Where&) = &tenon::optionsHas;
 // TenonOptionsGetDeclaredCount
-int (* m249)(const Where&) = &tenon::optionsDeclaredCount;
+int (* m250)(const Where&) = &tenon::optionsDeclaredCount;
 // TenonOptionsGetDeclaredText
-std::string (* m250)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
+std::string (* m251)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
 // TenonOptionsHelp
-void (* m251)(Text, const Where&) = &tenon::optionsHelp;
+void (* m252)(Text, const Where&) = &tenon::optionsHelp;
 // TenonSetOutputHandler
-void (* m252)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
+void (* m253)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
 // TenonSetErrorOutputHandler
-void (* m253)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
+void (* m254)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
 // TenonWriteFile
-void (* m254)(Text, std::string_view, const Where&) = &tenon::writeFile;
+void (* m255)(Text, std::string_view, const Where&) = &tenon::writeFile;
 // TenonPartitionCreate
-Partition m255(MPI_Comm comm, List<int> extents, const Where& where) {
+Partition m256(MPI_Comm comm, List<int> extents, const Where& where) {
   return Partition(comm, extents, where);
 }
 // TenonPartitionCreateFromRanks
-Partition (* m256)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
+Partition (* m257)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
 // TenonPartitionCreatePlaced
-Partition (* m257)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
+Partition (* m258)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
 // TenonPartitionGetAxes
-int (Partition::* m258)(const Where&) const = &Partition::axes;
+int (Partition::* m259)(const Where&) const = &Partition::axes;
 // TenonPartitionGetExtents
-std::vector<int> (Partition::* m259)(const Where&) const = &Partition::extents;
+std::vector<int> (Partition::* m260)(const Where&) const = &Partition::extents;
 // TenonPartitionGetCoordinates
-std::vector<int> (Partition::* m260)(const Where&) const = &Partition::coordinates;
+std::vector<int> (Partition::* m261)(const Where&) const = &Partition::coordinates;
 // TenonPartitionGetAxisComm
-MPI_Comm (Partition::* m261)(int, const Where&) const = &Partition::axisComm;
+MPI_Comm (Partition::* m262)(int, const Where&) const = &Partition::axisComm;
 // TenonPartitionShareMemory
-void (Partition::* m262)(void*, std::size_t, const Where&) = &Partition::shareMemory;
+void (Partition::* m263)(void*, std::size_t, const Where&) = &Partition::shareMemory;
 // TenonPartitionUnshareMemory
-void (Partition::* m263)(void*, const Where&) = &Partition::unshareMemory;
+void (Partition::* m264)(void*, const Where&) = &Partition::unshareMemory;
 // TenonPartitionSetStream
-Partition& (Partition::* m264)(void*, const Where&) = &Partition::setStream;
+Partition& (Partition::* m265)(void*, const Where&) = &Partition::setStream;
 // TenonPlanCreate
-Plan m265(const Layer& network, TenonInt batch, const Where& where) {
+Plan m266(const Layer& network, TenonInt batch, const Where& where) {
   return Plan(network, batch, where);
 }
 // TenonPlanSetInput
-Plan& (Plan::* m266)(const Layout&, const Where&) = &Plan::setInput;
+Plan& (Plan::* m267)(const Layout&, const Where&) = &Plan::setInput;
 // TenonPlanSetOutput
-Plan& (Plan::* m267)(const Layout&, const Where&) = &Plan::setOutput;
+Plan& (Plan::* m268)(const Layout&, const Where&) = &Plan::setOutput;
 // TenonPlanSetMachine
-Plan& (Plan::* m268)(const Machine&, const Where&) = &Plan::setMachine;
+Plan& (Plan::* m269)(const Machine&, const Where&) = &Plan::setMachine;
 // TenonPlanFix
-void (Plan::* m269)(Text, Text, const Where&) = &Plan::fix;
+void (Plan::* m270)(Text, Text, const Where&) = &Plan::fix;
 // TenonPlanSearch
-void (Plan::* m270)(const Where&) = &Plan::search;
+void (Plan::* m271)(const Where&) = &Plan::search;
 // TenonPlanSetUp
-void (Plan::* m271)(const Where&) = &Plan::setUp;
+void (Plan::* m272)(const Where&) = &Plan::setUp;
 // TenonPlanSave
-void (Plan::* m272)(Text, const Where&) const = &Plan::save;
+void (Plan::* m273)(Text, const Where&) const = &Plan::save;
 // TenonPlanLoad
-void (Plan::* m273)(Text, const Where&) = &Plan::load;
+void (Plan::* m274)(Text, const Where&) = &Plan::load;
 // TenonPlanGetNumber
-double (Plan::* m274)(Text, Text, const Where&) const = &Plan::number;
+double (Plan::* m275)(Text, Text, const Where&) const = &Plan::number;
 // TenonPlanGetLayerName
-std::string (Plan::* m275)(TenonInt, const Where&) const = &Plan::layerName;
+std::string (Plan::* m276)(TenonInt, const Where&) const = &Plan::layerName;
 // TenonPlanGetText
-std::string (Plan::* m276)(Text, Text, const Where&) const = &Plan::text;
+std::string (Plan::* m277)(Text, Text, const Where&) const = &Plan::text;
 // TenonPlanReport
-void (Plan::* m277)(const Where&) = &Plan::report;
+void (Plan::* m278)(const Where&) = &Plan::report;
 // TenonPlanCalibrate
-Plan::CalibrateResult (Plan::* m278)(const Where&) = &Plan::calibrate;
+Plan::CalibrateResult (Plan::* m279)(const Where&) = &Plan::calibrate;
 // TenonPlanSetRatesFrom
-Plan& (Plan::* m279)(const Plan&, const Where&) = &Plan::setRatesFrom;
+Plan& (Plan::* m280)(const Plan&, const Where&) = &Plan::setRatesFrom;
 // TenonPlanGetLayer
-Layer (Plan::* m280)(const Where&) const = &Plan::layer;
+Layer (Plan::* m281)(const Where&) const = &Plan::layer;
 // TenonPlanGetInputLayout
-Layout (Plan::* m281)(const Where&) const = &Plan::inputLayout;
+Layout (Plan::* m282)(const Where&) const = &Plan::inputLayout;
 // TenonPlanApply
-void (Plan::* m282)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
+void (Plan::* m283)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
 // TenonPlanApplyTangent
-void (Plan::* m283)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
+void (Plan::* m284)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
 // TenonPlanApplyAdjoint
-void (Plan::* m284)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
-void (Plan::* m284Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m285)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m285Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
 // TenonTrainerCreate
-Trainer m285(const Layer& network, const Layer& loss, const Optimizer& optimizer,
+Trainer m286(const Layer& network, const Layer& loss, const Optimizer& optimizer,
     const Where& where) {
   return Trainer(network, loss, optimizer, where);
 }
 // TenonTrainerSetDataset
-Trainer& (Trainer::* m286)(const Dataset&, const Where&) = &Trainer::setDataset;
+Trainer& (Trainer::* m287)(const Dataset&, const Where&) = &Trainer::setDataset;
 // TenonTrainerSetBatches
-Trainer& (Trainer::* m287)(TenonInt, const DTensor&, const DTensor&,
+Trainer& (Trainer::* m288)(TenonInt, const DTensor&, const DTensor&,
     Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
 // TenonTrainerSetValidation
-Trainer& (Trainer::* m288)(const Dataset&, const Where&) = &Trainer::setValidation;
+Trainer& (Trainer::* m289)(const Dataset&, const Where&) = &Trainer::setValidation;
 // TenonTrainerSetCallback
-Trainer& (Trainer::* m289)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
+Trainer& (Trainer::* m290)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
     const Where&) = &Trainer::setCallback;
 // TenonTrainerSetCheckpoint
-Trainer& (Trainer::* m290)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
+Trainer& (Trainer::* m291)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
 // TenonTrainerRun
-void (Trainer::* m291)(TenonInt, const Where&) = &Trainer::run;
+void (Trainer::* m292)(TenonInt, const Where&) = &Trainer::run;
 // TenonTrainerStop
-void (Trainer::* m292)(const Where&) = &Trainer::stop;
+void (Trainer::* m293)(const Where&) = &Trainer::stop;
 // TenonTrainerGetProgress
-Trainer::Progress (Trainer::* m293)(const Where&) const = &Trainer::progress;
+Trainer::Progress (Trainer::* m294)(const Where&) const = &Trainer::progress;
 // TenonTrainerGetLosses
-Trainer::Losses (Trainer::* m294)(const Where&) const = &Trainer::losses;
+Trainer::Losses (Trainer::* m295)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 

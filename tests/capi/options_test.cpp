@@ -184,7 +184,17 @@ TEST_F(CApi, TheLogTakesTheCallersEvents) {
   expectSuccess(TenonLogStagePush("testing"));
   expectSuccess(TenonLogEventBegin(event));
   expectSuccess(TenonLogFlops(10));
+  double seconds = -1, flops = -1;
+  TenonInt messages = -1, bytes = -1;
+  expectSuccess(TenonLogGetWork(&seconds, &flops, &messages, &bytes));
+  EXPECT_EQ(flops, 10);
+  EXPECT_EQ(messages, 0);
+  EXPECT_EQ(bytes, 0);
+  EXPECT_GE(seconds, 0);
+  expectSuccess(TenonLogGetWork(nullptr, nullptr, nullptr, nullptr));
   expectSuccess(TenonLogEventEnd(event));
+  expectSuccess(TenonLogGetWork(nullptr, &flops, nullptr, nullptr)); // outside events
+  EXPECT_EQ(flops, 0);
   expectCode(TENON_ERR_STATE, TenonLogEventEnd(event), {"capi test"});
   expectSuccess(TenonLogStagePop());
   expectCode(TENON_ERR_STATE, TenonLogStagePop(), {"stack of log stages is empty"});

@@ -229,6 +229,7 @@ program every_name
   use tenon, only: tenon_log_event_begin ! TenonLogEventBegin
   use tenon, only: tenon_log_event_end ! TenonLogEventEnd
   use tenon, only: tenon_log_flops ! TenonLogFlops
+  use tenon, only: tenon_log_get_work ! TenonLogGetWork
   use tenon, only: tenon_log_stage_push ! TenonLogStagePush
   use tenon, only: tenon_log_stage_pop ! TenonLogStagePop
   use tenon, only: tenon_progress_show ! TenonProgressShow

@@ -1727,6 +1727,14 @@ module tenon_c
       real(c_double), value :: flops
       integer(c_int) :: answer
     end function TenonLogFlops
+    function TenonLogGetWork(seconds, flops, messages, bytes) bind(C, name="TenonLogGetWork") result(answer)
+      import
+      real(c_double), intent(out), optional :: seconds
+      real(c_double), intent(out), optional :: flops
+      integer(c_int64_t), intent(out), optional :: messages
+      integer(c_int64_t), intent(out), optional :: bytes
+      integer(c_int) :: answer
+    end function TenonLogGetWork
     function TenonLogStagePush(name) bind(C, name="TenonLogStagePush") result(answer)
       import
       character(kind=c_char), intent(in) :: name(*)

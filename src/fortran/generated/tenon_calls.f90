@@ -224,6 +224,7 @@ module tenon_calls
   public :: tenon_log_event_begin
   public :: tenon_log_event_end
   public :: tenon_log_flops
+  public :: tenon_log_get_work
   public :: tenon_log_stage_push
   public :: tenon_log_stage_pop
   public :: tenon_progress_show
@@ -4522,6 +4523,27 @@ contains
     tenon_code = TenonLogFlops(flops)
     call finish(tenon_code, ierr)
   end subroutine tenon_log_flops
+  ! Returns what this rank has done in the innermost open event so far. Not collective.
+  subroutine tenon_log_get_work(seconds, flops, messages, bytes, ierr)
+    real(c_double), intent(out), optional :: seconds
+    real(c_double), intent(out), optional :: flops
+    integer(c_int64_t), intent(out), optional :: messages
+    integer(c_int64_t), intent(out), optional :: bytes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_seconds
+    real(c_double) :: c_flops
+    integer(c_int64_t) :: c_messages
+    integer(c_int64_t) :: c_bytes
+    tenon_code = TenonLogGetWork(c_seconds, c_flops, c_messages, c_bytes)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(seconds)) seconds = c_seconds
+      if (present(flops)) flops = c_flops
+      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
+      if (present(bytes)) call give(c_bytes, bytes, 'bytes', tenon_code)
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_log_get_work
   ! Begins a stage, to which events count until TenonLogStagePop(). Not collective.
   subroutine tenon_log_stage_push(name, ierr)
     character(len=*), intent(in) :: name

@@ -8,14 +8,15 @@
  *  data type of the tensors.
  *
  *  Functions return PETSc's error codes, for PetscCall(). An error of Tenon becomes PETSC_ERR_LIB
- *  with Tenon's message, after Tenon's error handler has been called. An argument that is NULL is
+ *  with Tenon's message, which PETSc's handler prints once; until PetscFinalize() Tenon's own only
+ *  returns the code. An argument that is NULL is
  *  PETSC_ERR_ARG_NULL, an object of another class PETSC_ERR_ARG_WRONG, in every build of PETSc; a
  *  handle of Tenon that is not valid is PETSC_ERR_LIB. After an error every array is restored that
  *  the call has taken. PetscErrorCode functions of a
  *  program call Tenon's functions by TenonPetscCall().
  *
  *  Set-up, applications and adjoints are the events TenonSetUp, TenonApply and TenonAdjoint of
- *  -log_view.
+ *  -log_view, with Tenon's flops and messages.
  */
 #ifndef TENON_PETSC_H
 #define TENON_PETSC_H
@@ -59,8 +60,9 @@ TENON_EXTERN PetscErrorCode TenonPetscError(TenonErrorCode code, const char* fun
 
 /** @brief Initialises Tenon on PETSC_COMM_WORLD. Collective on PETSC_COMM_WORLD.
  *
- *  Tenon reads the command line that PetscInitialize() was given, where its options begin with
- *  -tenon_. PetscFinalize() finalises Tenon.
+ *  Tenon's options, which begin with -tenon_, are those of PETSc's database: of the command line,
+ *  of PETSC_OPTIONS, -options_file and .petscrc. PETSc takes them for used. They precede those
+ *  of TENON_OPTIONS. PetscFinalize() finalises Tenon.
  *
  *  @param[in] help  text that -tenon_help prints above the options. May be NULL, in which case
  *                   there is none.
@@ -144,6 +146,47 @@ TENON_EXTERN PetscErrorCode TenonPetscRestoreVec(TenonDTensor x, Vec vec) TENON_
 TENON_EXTERN PetscErrorCode TenonPetscRestoreVecRead(TenonDTensor x, Vec vec) TENON_NOEXCEPT;
 /**@}*/
 
+/** @name Layers */
+/**@{*/
+
+/** @brief Evaluates a layer on vectors: y <- f(x). Collective on the layer.
+ *
+ *  TenonLayerApply() on the arrays of the vectors, which are restored after an error too. The
+ *  tensors around them are kept with the grids. An event TenonApply of -log_view, with flops and
+ *  messages.
+ *
+ *  @param[in]  layer    layer of data type TENON_PETSC_SCALAR, set up for
+ *                       TenonPetscLayoutFromDM(columns)
+ *  @param[in]  columns  grid of the input
+ *  @param[in]  x        global or local vector of columns
+ *  @param[in]  rows     grid of the output. May be NULL, in which case y has on each rank the
+ *                       elements of the rank's box in row-major order.
+ *  @param[out] y        global or local vector of rows; of a local one the ghost points are left as
+ *                       they are
+ *  @return PETSC_ERR_ARG_SIZ  a vector has neither the size of a global one of its grid nor that of
+ *                             a local one
+ *  @return PETSC_ERR_LIB      TenonLayerApply() fails, as where the output has another layout than
+ *                             rows
+ */
+TENON_EXTERN PetscErrorCode TenonPetscLayerApply(TenonLayer layer, DM columns, Vec x, DM rows,
+                                                 Vec y) TENON_NOEXCEPT;
+
+/** @brief Evaluates the adjoint on vectors: dx <- J* dy. Collective on the layer.
+ *
+ *  TenonLayerApplyAdjoint(), which adds the gradients of the parameters and takes the evaluation
+ *  from the pending ones. An event TenonAdjoint of -log_view.
+ *
+ *  @param[in]  layer    layer that TenonPetscLayerApply() has evaluated in training mode
+ *  @param[in]  rows     grid of the output. May be NULL, in which case dy is in row-major order.
+ *  @param[in]  dy       cotangent of the output, a vector of rows
+ *  @param[in]  columns  grid of the input
+ *  @param[out] dx       cotangent of the input, a vector of columns. May be NULL, in which case it
+ *                       is not computed.
+ */
+TENON_EXTERN PetscErrorCode TenonPetscLayerApplyAdjoint(TenonLayer layer, DM rows, Vec dy,
+                                                        DM columns, Vec dx) TENON_NOEXCEPT;
+/**@}*/
+
 /** @name Matrices */
 /**@{*/
 
@@ -186,6 +229,21 @@ TENON_EXTERN PetscErrorCode TenonPetscMatFromLayer(TenonLayer layer, DM rows, DM
  *  @param[in] x  new point, a vector of the columns
  *  @return PETSC_ERR_ARG_WRONG  J is not a matrix of Tenon */
 TENON_EXTERN PetscErrorCode TenonPetscMatSetPoint(Mat J, Vec x) TENON_NOEXCEPT;
+
+/** @brief Creates the blocks of a Jacobian with entries, for preconditioners. Collective on J.
+ *
+ *  For a network that acts at each point for itself, such as columnmlp or convolutions with kernels
+ *  of 1, whose Jacobian has one block of the channels for each point. It takes as many products
+ *  with J as there are channels, and one that tells whether the network is of this kind.
+ *
+ *  @param[in]  J  matrix of TenonPetscMatFromLayer() between grids of as many degrees of freedom
+ *  @param[out] B  new matrix (MATBAIJ), equal to J at its present point; destroy it with
+ *                 MatDestroy()
+ *  @return PETSC_ERR_ARG_INCOMP  the network is not of this kind, or the grids have different
+ *                                numbers of degrees of freedom
+ *  @return PETSC_ERR_ARG_WRONG   J is not a matrix of Tenon between vectors of grids
+ */
+TENON_EXTERN PetscErrorCode TenonPetscMatAssembleBlocks(Mat J, Mat* B) TENON_NOEXCEPT;
 /**@}*/
 
 /** @name Parameters and objectives */

@@ -274,7 +274,8 @@ void logMessage(Index bytes) noexcept {
 
 OpenScope logOpenScope() noexcept {
   const Frame* frame = logEnabled() ? innermost() : nullptr;
-  return frame ? OpenScope{nowThatAllIsDone() - frame->start, frame->messages, frame->bytes}
+  return frame ? OpenScope{nowThatAllIsDone() - frame->start, frame->messages, frame->bytes,
+                           frame->flops}
                : OpenScope{};
 }
 

@@ -52,6 +52,7 @@ void logMessage(Index bytes) noexcept;
 struct OpenScope {
   double seconds = 0;
   Index messages = 0, bytes = 0;
+  double flops = 0;
 };
 OpenScope logOpenScope() noexcept;
 

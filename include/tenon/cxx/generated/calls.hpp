@@ -1010,6 +1010,14 @@ inline void logEventEnd(int event, const Where& where) {
 inline void logFlops(double flops, const Where& where) {
   detail::Call(where).check(TenonLogFlops(flops));
 }
+inline LogWork logWork(const Where& where) {
+  double seconds{};
+  double flops{};
+  TenonInt messages{};
+  TenonInt bytes{};
+  detail::Call(where).check(TenonLogGetWork(&seconds, &flops, &messages, &bytes));
+  return {seconds, flops, messages, bytes};
+}
 inline void logStagePush(Text name, const Where& where) {
   detail::Call(where).check(TenonLogStagePush(name.get()));
 }

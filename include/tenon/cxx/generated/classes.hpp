@@ -858,6 +858,15 @@ void logEventBegin(int event, const Where& where = Where::current());
 void logEventEnd(int event, const Where& where = Where::current());
 /** Adds floating-point operations to the innermost event. TenonLogFlops() */
 void logFlops(double flops, const Where& where = Where::current());
+/** What logWork() returns. */
+struct LogWork {
+  double seconds;
+  double flops;
+  TenonInt messages;
+  TenonInt bytes;
+};
+/** Returns what this rank has done in the innermost open event so far. TenonLogGetWork() */
+LogWork logWork(const Where& where = Where::current());
 /** Begins a stage, to which events count until TenonLogStagePop(). TenonLogStagePush() */
 void logStagePush(Text name, const Where& where = Where::current());
 /** Returns to the previous stage. TenonLogStagePop() */

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Layers between vectors of grids. The tensors that wrap the vectors' arrays are kept with the grid: to make one is
+ * collective and takes memory, and a time step makes no new ones. */
+#include "shim.h"
+
+/* One for each part that a vector of the grid can have in an evaluation, so that input and output can be of one grid. */
+typedef enum Role { kInput, kOutput, kOutputCotangent, kInputCotangent, kRoles } Role;
+
+typedef struct Tensors {
+  TenonDTensor of[kRoles];
+} Tensors;
+
+static const char* const kKept = "TenonPetscTensors";
+
+static PetscErrorCode DestroyTensors(void* memory) {
+  Tensors* tensors = (Tensors*)memory;
+  int role;
+
+  PetscFunctionBegin;
+  for (role = 0; role < kRoles; ++role)
+    TenonPetscCall(TenonDTensorDestroy(&tensors->of[role]));
+  PetscCall(PetscFree(tensors));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TensorsOf(DM dm, Tensors** tensors) {
+  PetscContainer kept;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)dm, kKept, (PetscObject*)&kept));
+  if (kept) {
+    PetscCall(PetscContainerGetPointer(kept, (void**)tensors));
+    PetscFunctionReturn(0);
+  }
+  PetscCall(PetscNew(tensors));
+  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)dm), &kept));
+  PetscCall(PetscContainerSetPointer(kept, *tensors));
+  PetscCall(PetscContainerSetUserDestroy(kept, DestroyTensors));
+  PetscCall(PetscObjectCompose((PetscObject)dm, kKept, (PetscObject)kept));
+  PetscCall(PetscContainerDestroy(&kept));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateTensor(DM dm, Role role, TenonDTensor* x) {
+  TenonLayout layout = NULL, dual = NULL;
+  TenonErrorCode result;
+
+  PetscFunctionBegin;
+  PetscCall(TenonPetscLayoutFromDM(dm, &layout));
+  result = TenonLayoutGetDual(layout, &dual);
+  if (result == TENON_SUCCESS)
+    result = TenonDTensorCreate(role == kInput || role == kOutput ? layout : dual,
+                                TENON_PETSC_SCALAR, x);
+  TenonPetscCall(TenonLayoutDestroy(&dual));
+  TenonPetscCall(TenonLayoutDestroy(&layout));
+  TenonPetscCall(result);
+  PetscFunctionReturn(0);
+}
+
+/* The tensor of a grid for a part, or, without a grid, a new one of the layer. */
+static PetscErrorCode GetTensor(TenonLayer layer, DM dm, Role role, TenonDTensor* x) {
+  Tensors* tensors;
+
+  PetscFunctionBegin;
+  if (!dm) {
+    PetscCheck(role == kOutput || role == kOutputCotangent, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL,
+               "the grid of the input is NULL");
+    TenonPetscCall(
+        (role == kOutput ? TenonLayerCreateOutput : TenonLayerCreateOutputCotangent)(layer, x));
+    PetscFunctionReturn(0);
+  }
+  NEED_OBJECT(dm, DM_CLASSID);
+  PetscCall(TensorsOf(dm, &tensors));
+  if (!tensors->of[role])
+    PetscCall(CreateTensor(dm, role, &tensors->of[role]));
+  *x = tensors->of[role];
+  TenonPetscCall(TenonObjectRetain((TenonObject)*x));
+  PetscFunctionReturn(0);
+}
+
+/* One side of an evaluation: a vector in a tensor. */
+typedef struct Side {
+  TenonDTensor x;
+  Vec vec;
+  PetscBool readOnly, isPlaced;
+} Side;
+
+static PetscErrorCode OpenSide(TenonLayer layer, DM dm, Role role, Vec vec, Side* side) {
+  PetscFunctionBegin;
+  side->vec = vec;
+  side->readOnly = role == kInput || role == kOutputCotangent ? PETSC_TRUE : PETSC_FALSE;
+  NEED_OBJECT(vec, VEC_CLASSID);
+  PetscCall(GetTensor(layer, dm, role, &side->x));
+  PetscCall(PlaceBlock(side->x, dm, vec, side->readOnly));
+  side->isPlaced = PETSC_TRUE;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CloseSide(Side* side) {
+  PetscFunctionBegin;
+  if (side->isPlaced)
+    PetscCall(ReleaseBlock(side->x, side->vec, side->readOnly));
+  TenonPetscCall(TenonDTensorDestroy(&side->x));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Evaluate(TenonLayer layer, Side* from, Side* to, PetscBool adjoint) {
+  Events events;
+  PetscLogEvent event;
+  TenonErrorCode result;
+
+  PetscFunctionBegin;
+  PetscCall(GetEvents(&events));
+  event = adjoint ? events.adjoint : events.apply;
+  PetscCall(BeginWork(&events, event, NULL, from->vec, to->vec));
+  result = (adjoint ? TenonLayerApplyAdjoint : TenonLayerApply)(layer, from->x, to->x);
+  PetscCall(EndWork(&events, event, NULL, from->vec, to->vec));
+  TenonPetscCall(result);
+  PetscFunctionReturn(0);
+}
+
+/* What was taken is given back whatever fails. */
+static PetscErrorCode Run(TenonLayer layer, DM fromGrid, Vec from, DM toGrid, Vec to,
+                          PetscBool adjoint) {
+  Side input = {NULL, NULL, PETSC_FALSE, PETSC_FALSE}, output = input;
+  PetscErrorCode code;
+
+  PetscFunctionBegin;
+  code = OpenSide(layer, fromGrid, adjoint ? kOutputCotangent : kInput, from, &input);
+  if (!code && to)
+    code = OpenSide(layer, toGrid, adjoint ? kInputCotangent : kOutput, to, &output);
+  if (!code)
+    code = Evaluate(layer, &input, &output, adjoint);
+  PetscCall(CloseSide(&output));
+  PetscCall(CloseSide(&input));
+  PetscCall(code);
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode TenonPetscLayerApply(TenonLayer layer, DM columns, Vec x, DM rows, Vec y) {
+  PetscFunctionBegin;
+  NEED_OBJECT(columns, DM_CLASSID);
+  NEED_OBJECT(y, VEC_CLASSID);
+  PetscCall(Run(layer, columns, x, rows, y, PETSC_FALSE));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode TenonPetscLayerApplyAdjoint(TenonLayer layer, DM rows, Vec dy, DM columns, Vec dx) {
+  PetscFunctionBegin;
+  NEED_OBJECT(columns, DM_CLASSID);
+  PetscCall(Run(layer, rows, dy, columns, dx, PETSC_TRUE));
+  PetscFunctionReturn(0);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The Jacobian of a network that acts at each point for itself, as a matrix with entries: a block of the channels for each point.
+ * One product gives one column of all blocks at once; another, with drawn numbers, tells whether that is all there is. */
+#include "shim.h"
+
+/* Column c of all blocks: J times the vector that is 1 in channel c of every point. */
+static PetscErrorCode Column(Mat J, PetscInt block, PetscInt column, Vec x, Vec y) {
+  PetscScalar* values;
+  PetscInt size, i;
+
+  PetscFunctionBegin;
+  PetscCall(VecSet(x, 0));
+  PetscCall(VecGetLocalSize(x, &size));
+  PetscCall(VecGetArray(x, &values));
+  for (i = column; i < size; i += block)
+    values[i] = 1;
+  PetscCall(VecRestoreArray(x, &values));
+  PetscCall(MatMult(J, x, y));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SetColumn(Mat B, PetscInt block, PetscInt column, Vec y) {
+  const PetscScalar* values;
+  PetscInt first, last, i, k, row, at;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetOwnershipRange(y, &first, &last));
+  PetscCall(VecGetArrayRead(y, &values));
+  for (i = first; i < last; i += block)
+    for (k = 0; k < block; ++k) {
+      row = i + k;
+      at = i + column;
+      PetscCall(MatSetValues(B, 1, &row, 1, &at, &values[row - first], INSERT_VALUES));
+    }
+  PetscCall(VecRestoreArrayRead(y, &values));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CheckBlocksAreAll(Mat J, Mat B, Vec x, Vec y) {
+  Vec z;
+  PetscReal norm, difference;
+
+  PetscFunctionBegin;
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(MatMult(J, x, y));
+  PetscCall(MatMult(B, x, z));
+  PetscCall(VecNorm(y, NORM_2, &norm));
+  PetscCall(VecAXPY(z, -1, y));
+  PetscCall(VecNorm(z, NORM_2, &difference));
+  PetscCall(VecDestroy(&z));
+  PetscCheck(difference <= 1000 * PETSC_MACHINE_EPSILON * norm, PetscObjectComm((PetscObject)J),
+             PETSC_ERR_ARG_INCOMP,
+             "the network does not act at each point for itself: its Jacobian differs from its "
+             "blocks by %g of its norm; only networks of kernels of 1 have such a matrix",
+             (double)(difference / norm));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Fill(Mat J, Mat B, PetscInt block) {
+  Vec x, y;
+  PetscInt column;
+  PetscErrorCode code = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(J, &x, &y));
+  for (column = 0; column < block && !code; ++column) {
+    code = Column(J, block, column, x, y);
+    if (!code)
+      code = SetColumn(B, block, column, y);
+  }
+  if (!code)
+    code = MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY);
+  if (!code)
+    code = MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY);
+  if (!code)
+    code = CheckBlocksAreAll(J, B, x, y);
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(code);
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode TenonPetscMatAssembleBlocks(Mat J, Mat* B) {
+  PetscInt m, n, rows, columns;
+  PetscErrorCode code;
+
+  PetscFunctionBegin;
+  NEED_OBJECT(J, MAT_CLASSID);
+  NEED_ADDRESS(B);
+  PetscCall(BlockSizes(J, &rows, &columns));
+  PetscCheck(rows == columns, PetscObjectComm((PetscObject)J), PETSC_ERR_ARG_INCOMP,
+             "the grids of rows and columns have %lld and %lld degrees of freedom; blocks on the "
+             "diagonal need as many",
+             (long long)rows, (long long)columns);
+  PetscCall(MatGetLocalSize(J, &m, &n));
+  PetscCall(MatCreateBAIJ(PetscObjectComm((PetscObject)J), rows, m, n, PETSC_DETERMINE,
+                          PETSC_DETERMINE, 1, NULL, 0, NULL, B));
+  code = Fill(J, *B, rows);
+  if (code)
+    PetscCall(MatDestroy(B));
+  PetscCall(code);
+  PetscFunctionReturn(0);
+}
