@@ -9,6 +9,7 @@
 #include "kernels/rows/cross_entropy.hpp"
 #include "kernels/rows/losses.hpp"
 #include "kernels/rows/normalisation.hpp"
+#include "kernels/rows/row_lists.hpp"
 #include "kernels/rows/softmax.hpp"
 
 #include <algorithm>
@@ -108,6 +109,44 @@ TYPED_TEST(DeviceSums, OfASoftmax) {
       on.give(y, elements);
       axisQuotientsAdjoint(on.at(), shape, e, s, dOut, m);
       on.give(m, sums);
+    });
+  }
+}
+
+// Some rows have no entries, and some many.
+TYPED_TEST(DeviceSums, OfListedRows) {
+  using T = TypeParam;
+  for (const Index entries : {Index(0), Index(1), Index(900)}) {
+    Draw draw(15);
+    const Index rows = 37, inner = 5;
+    std::vector<Index> row;
+    for (Index e = 0; e < entries; ++e)
+      row.push_back(draw.integer(0, draw.integer(0, rows - 1)));
+    const auto weights = draw.reals<double>(entries, -1, 1);
+    const auto x = draw.reals<T>(rows * inner, -1, 1), m = draw.reals<T>(entries * inner, -1, 1);
+    expectSame<T>([&](Arrays<T>& on) {
+      RowEntries listed{.count = entries,
+                        .row = row.data(),
+                        .from = nullptr,
+                        .weights = weights.data(),
+                        .key = nullptr};
+      RowLists sums = listRows(rows, listed), gather = listTransposed(entries, listed);
+      sums.finish(on.at());
+      gather.finish(on.at());
+      const T *nodes = on.put(x), *edges = on.put(m);
+      T *y = on.room(entries * inner), *a = on.room(rows * inner);
+      Index* winner = on.put(std::vector<Index>(std::size_t(rows * inner)));
+      combineRows<T>(on.at(), gather, inner, nodes, inner, false, y, inner);
+      on.give(y, entries * inner);
+      combineRows<T>(on.at(), sums, inner, edges, inner, false, a, inner);
+      combineRows<T>(on.at(), sums, inner, edges, inner, true, a, inner);
+      on.give(a, rows * inner);
+      maximaOfRows<T>(on.at(), sums, inner, edges, a, winner);
+      on.give(a, rows * inner);
+      maximaOfRowsTangent<T>(on.at(), gather, rows, inner, winner, edges, a);
+      on.give(a, rows * inner);
+      maximaOfRowsAdjoint<T>(on.at(), gather, inner, winner, nodes, y);
+      on.give(y, entries * inner);
     });
   }
 }

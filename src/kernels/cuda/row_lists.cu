@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The walks of rows that are made of listed rows. A thread has one element of a row and goes through its entries in
+// order, so that sums need no atomic additions.
+#include "kernels/cuda/launch.cuh"
+#include "kernels/functors/row_lists.hpp"
+
+namespace tenon::device {
+
+using namespace functors;
+
+#define TENON_ROWS(...)                                                                            \
+  template void eachElement(const Stream&, Index, const EachOfRows<__VA_ARGS__>&);
+#define TENON_ALL(T)                                                                               \
+  TENON_ROWS(CombineRows<T>)                                                                       \
+  TENON_ROWS(MaximaOfRows<T>)                                                                      \
+  TENON_ROWS(TakeWinners<T>)                                                                       \
+  TENON_ROWS(GiveWinners<T>)                                                                       \
+  TENON_ROWS(SoftmaxOfRows<T>)                                                                     \
+  TENON_ROWS(SoftmaxDerivative<T>)                                                                 \
+  TENON_ROWS(WeighHeads<T>)                                                                        \
+  TENON_ROWS(GiveHeads<T>)
+TENON_ALL(float)
+TENON_ALL(double)
+
+} // namespace tenon::device

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sorts entries into lists, and goes through rows. A row is written by one thread, so that nothing is added
+// atomically and the order of a sum is that of the list.
+#include "kernels/rows/row_lists.hpp"
+
+#include "kernels/functors/row_lists.hpp"
+#include "kernels/walks/each.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tenon {
+
+struct RowLists::OnDevice {
+  ReadList<Index> first, index;
+  ReadList<double> weights;
+};
+
+void RowLists::finish(KernelContext& context) {
+  if (isOnDevice(context))
+    onDevice = std::make_shared<const OnDevice>(
+        OnDevice{{context, first}, {context, index}, {context, weights}});
+}
+
+RowLists listRows(Index rows, const RowEntries& entries) {
+  const auto at = [](const Index* list, Index e) { return list ? list[e] : e; };
+  std::vector<Index> first(static_cast<std::size_t>(rows) + 1, 0);
+  for (Index e = 0; e < entries.count; ++e)
+    ++first[at(entries.row, e) + 1];
+  const bool isOneEach = entries.count == rows && std::ranges::count(first, 1) == rows;
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<Index> order(static_cast<std::size_t>(entries.count)), next = first;
+  for (Index e = 0; e < entries.count; ++e)
+    order[next[at(entries.row, e)]++] = e;
+  for (Index i = 0; entries.key && i < rows; ++i)
+    std::stable_sort(order.begin() + first[i], order.begin() + first[i + 1],
+                     [key = entries.key](Index a, Index b) { return key[a] < key[b]; });
+  RowLists lists{.rows = rows, .first = {}, .index = {}, .weights = {}, .onDevice = {}};
+  if (!isOneEach)
+    lists.first = std::move(first);
+  lists.index.reserve(order.size());
+  for (const Index e : order) {
+    lists.index.push_back(at(entries.from, e));
+    if (entries.weights)
+      lists.weights.push_back(entries.weights[e]);
+  }
+  return lists;
+}
+
+RowLists listTransposed(Index rows, const RowEntries& entries) {
+  RowEntries swapped = entries;
+  std::swap(swapped.row, swapped.from);
+  return listRows(rows, swapped);
+}
+
+namespace {
+
+template <class T>
+const T* ifAny(const std::vector<T>& list) {
+  return list.empty() ? nullptr : list.data();
+}
+
+functors::ListedRows listedOf(const RowLists& lists) {
+  if (const auto& there = lists.onDevice)
+    return {there->first.data(), there->index.data(), there->weights.data()};
+  return {ifAny(lists.first), lists.index.data(), ifAny(lists.weights)};
+}
+
+// All blocks of rows begin to end that are N wide, from a column on; returns the next column.
+template <int N, class F>
+Index blocksOf(const F& f, Index begin, Index end, Index column, Index inner) {
+  for (; column + N <= inner; column += N)
+    for (Index i = begin; i < end; ++i)
+      f.template block<N>(i, column);
+  return column;
+}
+
+// f for all columns of each of so many rows; `cost` is the work of a row, in elements moved. Few rows at a time, so
+// that those that are wider than a block stay in the cache between its blocks.
+template <class F>
+void eachRow(KernelContext& context, Index rows, Index inner, Index cost, const F& f) {
+  if (rows * inner == 0)
+    return;
+  if constexpr (kHasDevice)
+    if (isOnDevice(context)) {
+      checkElementCount(rows * inner, "an operation on listed rows");
+      return device::eachElement(context.stream(), rows * inner,
+                                 functors::EachOfRows<F>{divisorOf(inner), f});
+    }
+  constexpr Index kTogether = 16;
+  parallelRanges(context.threads(), rows, cost, [=](Index begin, Index end) {
+    vectorised([=] {
+      for (Index from = begin; from < end; from += kTogether) {
+        const Index to = std::min(end, from + kTogether);
+        Index column = blocksOf<32>(f, from, to, 0, inner);
+        column = blocksOf<16>(f, from, to, column, inner);
+        column = blocksOf<8>(f, from, to, column, inner);
+        column = blocksOf<4>(f, from, to, column, inner);
+        blocksOf<1>(f, from, to, column, inner);
+      }
+    });
+  });
+}
+
+Index rowCost(const RowLists& lists, Index inner) {
+  return inner * (1 + lists.entries() / std::max<Index>(lists.rows, 1));
+}
+
+} // namespace
+
+template <class T>
+void combineRows(KernelContext& context, const RowLists& lists, Index inner, const T* x,
+                 Index stepX, bool adds, T* y, Index stepY) {
+  eachRow(context, lists.rows, inner, rowCost(lists, inner),
+          functors::CombineRows<T>{listedOf(lists), x, stepX, adds, y, stepY});
+}
+
+template <class T>
+void maximaOfRows(KernelContext& context, const RowLists& lists, Index inner, const T* x, T* y,
+                  Index* winner) {
+  eachRow(context, lists.rows, inner, rowCost(lists, inner),
+          functors::MaximaOfRows<T>{listedOf(lists), x, inner, y, winner});
+}
+
+template <class T>
+void maximaOfRowsTangent(KernelContext& context, const RowLists& transposed, Index rows,
+                         Index inner, const Index* winner, const T* dx, T* dy) {
+  eachRow(context, rows, inner, 2 * inner,
+          functors::TakeWinners<T>{listedOf(transposed), winner, dx, inner, dy});
+}
+
+template <class T>
+void maximaOfRowsAdjoint(KernelContext& context, const RowLists& transposed, Index inner,
+                         const Index* winner, const T* dy, T* dx) {
+  eachRow(context, transposed.rows, inner, 2 * inner,
+          functors::GiveWinners<T>{listedOf(transposed), winner, dy, inner, dx});
+}
+
+template <class T>
+void softmaxOfRows(KernelContext& context, const RowLists& lists, Index inner, const T* x, T* y) {
+  constexpr Index kExponentialCost = 8;
+  eachRow(context, lists.rows, inner, kExponentialCost * rowCost(lists, inner),
+          functors::SoftmaxOfRows<T>{listedOf(lists), x, inner, y});
+}
+
+template <class T>
+void softmaxOfRowsDerivative(KernelContext& context, const RowLists& lists, Index inner, const T* y,
+                             const T* d, T* r) {
+  eachRow(context, lists.rows, inner, 2 * rowCost(lists, inner),
+          functors::SoftmaxDerivative<T>{listedOf(lists), y, d, inner, r});
+}
+
+template <class T>
+void weighHeads(KernelContext& context, const RowLists& lists, Index heads, Index each, const T* a,
+                const T* x, bool adds, T* y) {
+  eachRow(context, lists.rows, heads * each, rowCost(lists, heads * each),
+          functors::WeighHeads<T>{listedOf(lists), a, heads, each, x, adds, y});
+}
+
+template <class T>
+void weighHeadsAdjoint(KernelContext& context, const RowLists& transposed, Index heads, Index each,
+                       const T* a, const T* x, const T* dy, T* dx, T* da) {
+  eachRow(context, transposed.rows, heads, 4 * heads * each,
+          functors::GiveHeads<T>{listedOf(transposed), a, heads, each, x, dy, dx, da});
+}
+
+#define TENON_INSTANTIATE(T)                                                                       \
+  template void combineRows<T>(KernelContext&, const RowLists&, Index, const T*, Index, bool, T*,  \
+                               Index);                                                             \
+  template void maximaOfRows<T>(KernelContext&, const RowLists&, Index, const T*, T*, Index*);     \
+  template void maximaOfRowsTangent<T>(KernelContext&, const RowLists&, Index, Index,              \
+                                       const Index*, const T*, T*);                                \
+  template void maximaOfRowsAdjoint<T>(KernelContext&, const RowLists&, Index, const Index*,       \
+                                       const T*, T*);
+#define TENON_INSTANTIATE_SOFTMAX(T)                                                               \
+  template void softmaxOfRows<T>(KernelContext&, const RowLists&, Index, const T*, T*);            \
+  template void softmaxOfRowsDerivative<T>(KernelContext&, const RowLists&, Index, const T*,       \
+                                           const T*, T*);                                          \
+  template void weighHeads<T>(KernelContext&, const RowLists&, Index, Index, const T*, const T*,   \
+                              bool, T*);                                                           \
+  template void weighHeadsAdjoint<T>(KernelContext&, const RowLists&, Index, Index, const T*,      \
+                                     const T*, const T*, T*, T*);
+TENON_INSTANTIATE_SOFTMAX(float)
+TENON_INSTANTIATE_SOFTMAX(double)
+#undef TENON_INSTANTIATE_SOFTMAX
+TENON_INSTANTIATE(float)
+TENON_INSTANTIATE(double)
+#undef TENON_INSTANTIATE
+
+} // namespace tenon
