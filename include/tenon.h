@@ -33,6 +33,7 @@
 #include <tenon/checkpoint.h>
 #include <tenon/dataset.h>
 #include <tenon/dtensor.h>
+#include <tenon/edges.h>
 #include <tenon/error.h>
 #include <tenon/field_series.h>
 #include <tenon/index_map.h>

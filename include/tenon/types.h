@@ -33,16 +33,17 @@ typedef enum TenonMemorySpace TENON_ENUM_INT {
 
 /** @name Handles: opaque and reference-counted */
 /**@{*/
-typedef struct TenonPartition_s* TenonPartition;   /**< Cartesian process grid */
-typedef struct TenonLayout_s* TenonLayout;         /**< distribution of a tensor */
-typedef struct TenonIndexMap_s* TenonIndexMap;     /**< ids of nodes, and whose copies ghosts are */
-typedef struct TenonDTensor_s* TenonDTensor;       /**< distributed tensor */
-typedef struct TenonLinearOp_s* TenonLinearOp;     /**< linear map between distributed tensors */
-typedef struct TenonLayer_s* TenonLayer;           /**< differentiable map with parameters */
-typedef struct TenonMachine_s* TenonMachine;       /**< levels of devices, and links between them */
-typedef struct TenonOptimizer_s* TenonOptimizer;   /**< updates the parameters of a layer */
-typedef struct TenonDataset_s* TenonDataset;       /**< labelled samples in batches */
-typedef struct TenonCheckpoint_s* TenonCheckpoint; /**< state of a run in a file */
+typedef struct TenonPartition_s* TenonPartition; /**< Cartesian process grid */
+typedef struct TenonLayout_s* TenonLayout;       /**< distribution of a tensor */
+typedef struct TenonIndexMap_s* TenonIndexMap;   /**< ids of nodes, and whose copies ghosts are */
+typedef struct TenonEdges_s* TenonEdges;         /**< edges of a mesh, between two sets of nodes */
+typedef struct TenonDTensor_s* TenonDTensor;     /**< distributed tensor */
+typedef struct TenonLinearOp_s* TenonLinearOp;   /**< linear map between distributed tensors */
+typedef struct TenonLayer_s* TenonLayer;         /**< differentiable map with parameters */
+typedef struct TenonMachine_s* TenonMachine;     /**< levels of devices, and links between them */
+typedef struct TenonOptimizer_s* TenonOptimizer; /**< updates the parameters of a layer */
+typedef struct TenonDataset_s* TenonDataset;     /**< labelled samples in batches */
+typedef struct TenonCheckpoint_s* TenonCheckpoint;       /**< state of a run in a file */
 typedef struct TenonFieldSeries_s* TenonFieldSeries;     /**< fields over time, for ParaView */
 typedef struct TenonPlacementList_s* TenonPlacementList; /**< placements of a job on a system */
 typedef struct TenonReductionPrograms_s* TenonReductionPrograms; /**< multi-step reductions */

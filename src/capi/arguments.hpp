@@ -39,6 +39,8 @@ struct ClassOf<TenonLayout> : std::type_identity<class LayoutObject> {};
 template <>
 struct ClassOf<TenonIndexMap> : std::type_identity<class IndexMapObject> {};
 template <>
+struct ClassOf<TenonEdges> : std::type_identity<class EdgesObject> {};
+template <>
 struct ClassOf<TenonDTensor> : std::type_identity<class DTensor> {};
 template <>
 struct ClassOf<TenonLinearOp> : std::type_identity<class LinearOp> {};
@@ -141,7 +143,7 @@ CommPtr commOf(const char* name, Handle handle, Handles... others) {
 
 // A copy of `count` values at `values`, which may be NULL only if there are none.
 template <class T>
-std::vector<T> listOf(const T* values, int count, const char* name) {
+std::vector<T> listOf(const T* values, TenonInt count, const char* name) {
   if (count < 0)
     throw Error(TENON_ERR_ARG, fmt::format("the length of {} is {}; it must be >= 0", name, count));
   if (!values && count > 0)

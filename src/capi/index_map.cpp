@@ -16,16 +16,6 @@ using namespace tenon;
 
 namespace {
 
-// A copy of a list that can be longer than an int counts.
-template <class T>
-std::vector<T> longListOf(const T* values, TenonInt count, const char* name) {
-  if (count < 0)
-    throw Error(TENON_ERR_ARG, fmt::format("the length of {} is {}; it must be >= 0", name, count));
-  if (!values && count > 0)
-    throw Error(TENON_ERR_NULL, fmt::format("{} is NULL; pass an array of length {}", name, count));
-  return std::vector<T>(values, values + count);
-}
-
 void createMap(const CommPtr& comm, TenonIndexMap* map, const IndexMapPtr& made) {
   auto object = collectively(*comm, [&] { return makeRef<IndexMapObject>(comm, made); });
   give(map, std::move(object));
@@ -57,7 +47,7 @@ TenonErrorCode TenonIndexMapCreateFromIds(MPI_Comm comm, TenonInt owned, TenonIn
                     fmt::format("owned is {} and count {}; of the ids of a rank the first "
                                 "`owned` are its own, so pass 0 to count",
                                 owned, count));
-      return longListOf(ids, count, "ids");
+      return listOf(ids, count, "ids");
     });
     createMap(own, map, makeIndexMapFromIds(*own, owned, list));
   });
@@ -84,8 +74,8 @@ TenonErrorCode TenonIndexMapCreateCells(TenonLayout from, TenonLayout to, const 
       return Given{first.layout(),
                    second.layout(),
                    jointDims(joint, first.rank()),
-                   {longListOf(target, count, "target"), longListOf(source, count, "source"),
-                    weights ? longListOf(weights, count, "weights") : std::vector<double>()}};
+                   {listOf(target, count, "target"), listOf(source, count, "source"),
+                    weights ? listOf(weights, count, "weights") : std::vector<double>()}};
     });
     createMap(comm, map, makeIndexMap(*comm, given.from, given.to, given.dims, given.entries));
   });

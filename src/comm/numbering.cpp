@@ -44,9 +44,7 @@ public:
   }
 
 private:
-  int placeOf(Index id) const {
-    return static_cast<int>(hashOf(id) % static_cast<std::uint64_t>(comm_.size()));
-  }
+  int placeOf(Index id) const { return directoryRankOf(id, comm_.size()); }
 
   std::vector<Index> findCuts() {
     std::vector<Index> cuts = collectively(
@@ -150,6 +148,10 @@ private:
 };
 
 } // namespace
+
+int directoryRankOf(Index id, int ranks) {
+  return static_cast<int>(hashOf(id) % static_cast<std::uint64_t>(ranks));
+}
 
 Numbering numberRows(Communicator& comm, const std::vector<Index>& owned,
                      const std::vector<Index>& wanted) {

@@ -15,6 +15,9 @@ struct Numbering {
   std::vector<Index> wanted; // the rows of the wanted ids, in their order
 };
 
+// The rank among so many at which a directory looks an id up: a hash, so that ids of any kind spread evenly.
+int directoryRankOf(Index id, int ranks);
+
 // Numbers the owned ids of all ranks. Collective. No rank holds more than its own lists and its share of a
 // directory, in which ids are found by a hash. Throws TENON_ERR_LAYOUT on all ranks alike if an id is owned
 // twice, or a wanted one by nobody, with the id and the ranks.

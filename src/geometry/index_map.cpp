@@ -196,15 +196,25 @@ Layout IndexMap::withFree(const Layout& pattern, const Layout& like) const {
   return Layout(std::move(spec));
 }
 
-Layout IndexMap::rangeFor(const Layout& x) const {
-  if (x.rank() >= from_.rank() && x.grid() == from_.grid() &&
-      x.properties() == from_.properties() && x == withFree(from_, x))
-    return withFree(to_, x);
+// The layout on the other side of one that lies as its pattern does.
+Layout IndexMap::acrossFrom(const Layout& side, const Layout& pattern, const Layout& other,
+                            const char* name) const {
+  if (side.rank() >= pattern.rank() && side.grid() == pattern.grid() &&
+      side.properties() == pattern.properties() && side == withFree(pattern, side))
+    return withFree(other, side);
   throw Error(
       TENON_ERR_LAYOUT,
-      fmt::format("the domain is {}, but the index map was made for {} (dimensions {} alike, the "
+      fmt::format("the {} is {}, but the index map was made for {} (dimensions {} alike, the "
                   "others of any extent)",
-                  x.describe(), from_.describe(), fmt::join(dims_, ",")));
+                  name, side.describe(), pattern.describe(), fmt::join(dims_, ",")));
+}
+
+Layout IndexMap::rangeFor(const Layout& x) const {
+  return acrossFrom(x, from_, to_, "domain");
+}
+
+Layout IndexMap::domainFor(const Layout& y) const {
+  return acrossFrom(y, to_, from_, "range");
 }
 
 std::pair<Layout, Layout> IndexMap::layoutsOf(const Shape& shape) const {

@@ -48,6 +48,9 @@ public:
   // The range of a map from this domain. Throws TENON_ERR_LAYOUT, naming both, unless `x` lies along the
   // joint dimensions as the pattern does.
   Layout rangeFor(const Layout& x) const;
+  // The domain of the map to this range, likewise.
+  Layout domainFor(const Layout& y) const;
+  const std::vector<int>& jointDims() const noexcept { return dims_; }
   // The layouts of tensors of these extents, whose joint dimensions are those of the patterns whatever the
   // shape says.
   std::pair<Layout, Layout> layoutsOf(const Shape& shape) const;
@@ -74,6 +77,8 @@ private:
   std::vector<Transfer> transfers(const std::vector<Lists>& all, const Layout& from,
                                   const Layout& to, int rank, Shape free) const;
   Layout withFree(const Layout& pattern, const Layout& like) const;
+  Layout acrossFrom(const Layout& side, const Layout& pattern, const Layout& other,
+                    const char* name) const;
 
   Layout from_, to_;
   std::vector<int> dims_;

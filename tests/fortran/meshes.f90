@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-2-Clause
 ! A field T(levels, nodes) on a ring of nodes with scattered ids: ghosts behind the owned nodes in the array, filled and
-! added in place.
+! added in place; and second differences along the ring as a sparse matrix, and as a gather and sums of edges.
 program meshes
   use mpi_f08
   use tenon
@@ -45,6 +45,8 @@ program meshes
   call tenon_linearop_apply_adjoint(fill, du, x)
   if (any(abs(t(:, [1, owned]) - 2) > 0) .or. any(abs(t(:, 2:owned - 1) - 1) > 0)) error stop 'another sum'
 
+  call second_differences()
+
   call tenon_linearop_destroy(fill)
   call tenon_dtensor_destroy(x)
   call tenon_dtensor_destroy(u)
@@ -56,6 +58,73 @@ program meshes
   call tenon_finalize()
   call MPI_Finalize()
 contains
+  ! Node p of the list is the next but one on the ring of node p - 2; the ends are ghosts.
+  subroutine second_differences()
+    integer :: target(3*owned), source(3*owned), keys(3*owned), p
+    real(real64) :: weights(3*owned), expected(levels)
+    real(real64), target :: at_edges(levels, 3*owned), found(levels, owned)
+    type(tenon_edges) :: edges
+    type(tenon_layout) :: on_edges
+    type(tenon_layer) :: matrix, sums
+    type(tenon_dtensor) :: y, m
+
+    do p = 1, owned
+      target(3*p - 2:3*p) = p
+      source(3*p - 2:3*p) = [p, merge(owned + 2, p - 1, p == 1), merge(owned + 1, p + 1, p == owned)]
+      weights(3*p - 2:3*p) = [-2, 1, 1]
+      keys(3*p - 2:3*p) = 3*modulo(owned*rank + owned - p, owned*ranks) + [1, 2, 3]
+    end do
+    call tenon_edges_create(nodes, nodes, target, source, edges, keys, weights)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'sparsematrix', matrix)
+    call tenon_layer_set_edges(matrix, '', edges)
+    call tenon_layer_set_data_type(matrix, TENON_FLOAT64)
+    call tenon_layer_set_up(matrix, plain)
+    call tenon_layer_create_output(matrix, y)
+    call tenon_place(y, found)
+    do p = 1, owned
+      t(:, p) = squared(owned*rank + owned - p)
+    end do
+    call tenon_layer_apply(matrix, x, y)
+    do p = 1, owned
+      expected = squared(owned*rank + owned - p + 1) + squared(owned*rank + owned - p - 1) &
+                 - 2*squared(owned*rank + owned - p)
+      if (any(abs(found(:, p) - expected) > 0)) error stop 'another second difference'
+    end do
+
+    ! The same from rows that lie on the edges.
+    call tenon_edges_get_layout(edges, [levels, 0], on_edges)
+    call tenon_dtensor_create(on_edges, TENON_FLOAT64, m)
+    do p = 1, owned
+      at_edges(:, 3*p - 2) = squared(owned*rank + owned - p)
+      at_edges(:, 3*p - 1) = squared(owned*rank + owned - p + 1)
+      at_edges(:, 3*p) = squared(owned*rank + owned - p - 1)
+    end do
+    call tenon_place(m, at_edges)
+    call tenon_layer_create_type(MPI_COMM_WORLD, 'segmentsum', sums)
+    call tenon_layer_set_edges(sums, '', edges)
+    call tenon_layer_set_data_type(sums, TENON_FLOAT64)
+    call tenon_layer_set_up(sums, on_edges)
+    found = -99
+    call tenon_layer_apply(sums, m, y)
+    do p = 1, owned
+      expected = squared(owned*rank + owned - p + 1) + squared(owned*rank + owned - p - 1) &
+                 - 2*squared(owned*rank + owned - p)
+      if (any(abs(found(:, p) - expected) > 0)) error stop 'another sum of edges'
+    end do
+
+    call tenon_destroy(m)
+    call tenon_destroy(y)
+    call tenon_destroy(matrix)
+    call tenon_destroy(sums)
+    call tenon_destroy(on_edges)
+    call tenon_destroy(edges)
+  end subroutine second_differences
+  function squared(node)
+    integer, intent(in) :: node
+    real(real64) :: squared(levels)
+    integer :: level
+    squared = [(real(modulo(node, owned*ranks)**2*level, real64), level=1, levels)]
+  end function squared
   ! Nodes are numbered around the ring.
   integer(int64) function idOf(node)
     integer, intent(in) :: node

@@ -186,11 +186,12 @@ inline std::vector<LayerCase> exampleCases(const std::string& type, int seeds) {
   return cases;
 }
 
-// But for those that need more than settings.
+// But for those that need more than settings: a layout, layers, or lists of a mesh; and for rows, which have the
+// numbers of their blocks.
 inline std::vector<std::string> typesWithExamples() {
   std::vector<std::string> types = declarationNames();
   std::erase_if(types, [](const std::string& type) {
-    return type == "repartition" || makeDeclaration(type)->contains();
+    return type == "repartition" || type == "rows" || makeDeclaration(type)->takesLists();
   });
   return types;
 }

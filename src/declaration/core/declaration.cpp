@@ -172,7 +172,7 @@ std::string Declaration::agreedText() const {
   std::string text = fmt::format("{}: {}", type(), settings_.describe());
   if (outputLayout_)
     text += ", output like " + outputLayout_->describe();
-  return text + furtherText();
+  return text + lists_.describe() + furtherText();
 }
 
 } // namespace tenon

@@ -6,6 +6,7 @@
 
 #include "declaration/core/form.hpp"
 #include "declaration/core/map_list.hpp"
+#include "declaration/mesh/mesh_lists.hpp"
 #include "geometry/box.hpp"
 #include "sys/options/settings.hpp"
 #include "sys/random.hpp"
@@ -113,6 +114,10 @@ public:
   virtual bool takesOutputLayout() const { return false; }
   virtual void setOutputLayout(const Layout& layout);
   const std::optional<Layout>& outputLayout() const noexcept { return outputLayout_; }
+  // Whether the type works with lists of a mesh, or may contain layers that do; and the lists.
+  virtual bool takesLists() const { return contains(); }
+  const MeshLists& lists() const noexcept { return lists_; }
+  MeshLists& lists() noexcept { return lists_; }
   // Whether an evaluation in training draws random numbers.
   virtual bool isRandom() const { return false; }
   // Whether the type compares its input with a target, and whether the terms have weights.
@@ -144,6 +149,7 @@ protected:
   virtual std::string furtherText() const { return {}; }
 
   std::optional<Layout> outputLayout_;
+  MeshLists lists_;
 
 private:
   template <class Change>

@@ -90,6 +90,12 @@ int MapList::apply(OperatorKind kind, ValueId x, ValueId y) {
   return index;
 }
 
+int MapList::applyMap(IndexMapPtr map, bool transposed, ValueId x, ValueId y) {
+  const int index = apply(transposed ? OperatorKind::IndexSum : OperatorKind::IndexMap, x, y);
+  operators_[index].map = std::move(map);
+  return index;
+}
+
 ValueId MapList::convert(std::string name, ValueId x, const Layout& to, OperatorKind kind) {
   const ValueId y = value(std::move(name), to);
   // A conversion gives the same numbers elsewhere, and a derivative that needs their digits needs

@@ -12,6 +12,7 @@
 // here; whoever plans counts.
 #pragma once
 
+#include "geometry/index_map.hpp"
 #include "geometry/layout.hpp"
 
 #include <optional>
@@ -44,14 +45,24 @@ struct Value {
 
 // The kinds of operators. A Conversion sums where addends meet, and an Exchange is a conversion in
 // one exchange. Maximum takes the largest instead of the sum, in one exchange too; it is not
-// linear. The others send no messages: Crop goes to fewer of the elements that each rank holds, and
-// the two of the boundary take the elements that the caller supplies from a tensor in the use
-// layout or from one number.
-enum class OperatorKind { Conversion, Exchange, Maximum, Crop, BoundaryValues, BoundaryNumber };
+// linear. IndexMap goes by the lists of an index map, and IndexSum is its transpose. The others send
+// no messages: Crop goes to fewer of the elements that each rank holds, and the two of the boundary
+// take the elements that the caller supplies from a tensor in the use layout or from one number.
+enum class OperatorKind {
+  Conversion,
+  Exchange,
+  Maximum,
+  IndexMap,
+  IndexSum,
+  Crop,
+  BoundaryValues,
+  BoundaryNumber
+};
 
 struct OperatorEntry {
   OperatorKind kind;
   Layout from, to;
+  IndexMapPtr map = nullptr;
 
   bool isLocal() const {
     return kind == OperatorKind::Crop || kind == OperatorKind::BoundaryValues ||
@@ -152,6 +163,8 @@ public:
   // Maps, in the order in which they run. All return the index of their object.
   int source(SourceEntry source);
   int apply(OperatorKind kind, ValueId x, ValueId y);
+  // y <- E x, or E^T x if `transposed`, between layouts that the map has for each other.
+  int applyMap(IndexMapPtr map, bool transposed, ValueId x, ValueId y);
   // Adds a value of that name and layout, and the operator that makes it from x.
   ValueId convert(std::string name, ValueId x, const Layout& to,
                   OperatorKind kind = OperatorKind::Conversion);

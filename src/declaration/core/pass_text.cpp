@@ -17,6 +17,10 @@ const char* nameOf(OperatorKind kind) {
     return "conversion";
   case OperatorKind::Maximum:
     return "maximum";
+  case OperatorKind::IndexMap:
+    return "index map";
+  case OperatorKind::IndexSum:
+    return "index map*";
   case OperatorKind::Crop:
     return "crop";
   case OperatorKind::BoundaryValues:

@@ -58,6 +58,13 @@ program every_name
   use tenon, only: tenon_dtensor_pairing ! TenonDTensorPairing
   use tenon, only: tenon_dtensor_max_abs ! TenonDTensorMaxAbs
   use tenon, only: tenon_dtensor_destroy ! TenonDTensorDestroy
+  use tenon, only: tenon_edges_create ! TenonEdgesCreate
+  use tenon, only: tenon_edges_create_shared ! TenonEdgesCreateShared
+  use tenon, only: tenon_edges_get_layout ! TenonEdgesGetLayout
+  use tenon, only: tenon_layer_set_edges ! TenonLayerSetEdges
+  use tenon, only: tenon_layer_set_index_map ! TenonLayerSetIndexMap
+  use tenon, only: tenon_layer_create_message_passing ! TenonLayerCreateMessagePassing
+  use tenon, only: tenon_edges_destroy ! TenonEdgesDestroy
   use tenon, only: tenon_error_string ! TenonErrorString
   use tenon, only: tenon_error_name ! TenonErrorName
   use tenon, only: tenon_get_last_error ! TenonGetLastError

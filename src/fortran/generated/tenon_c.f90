@@ -426,6 +426,71 @@ module tenon_c
       type(c_ptr), intent(inout) :: x
       integer(c_int) :: answer
     end function TenonDTensorDestroy
+    function TenonEdgesCreate(targets, sources, count, target, source, keys, weights, &
+      edges) bind(C, name="TenonEdgesCreate") result(answer)
+      import
+      type(c_ptr), value :: targets
+      type(c_ptr), value :: sources
+      integer(c_int64_t), value :: count
+      integer(c_int64_t), intent(in) :: target(*)
+      integer(c_int64_t), intent(in) :: source(*)
+      integer(c_int64_t), intent(in), optional :: keys(*)
+      real(c_double), intent(in), optional :: weights(*)
+      type(c_ptr), intent(inout) :: edges
+      integer(c_int) :: answer
+    end function TenonEdgesCreate
+    function TenonEdgesCreateShared(targets, sources, count, target, source, keys, shares, weights, &
+      edges) bind(C, name="TenonEdgesCreateShared") result(answer)
+      import
+      type(c_ptr), value :: targets
+      type(c_ptr), value :: sources
+      integer(c_int64_t), value :: count
+      integer(c_int64_t), intent(in) :: target(*)
+      integer(c_int64_t), intent(in) :: source(*)
+      integer(c_int64_t), intent(in) :: keys(*)
+      real(c_double), intent(in), optional :: shares(*)
+      real(c_double), intent(in), optional :: weights(*)
+      type(c_ptr), intent(inout) :: edges
+      integer(c_int) :: answer
+    end function TenonEdgesCreateShared
+    function TenonEdgesGetLayout(edges, ndim, shape, &
+      layout) bind(C, name="TenonEdgesGetLayout") result(answer)
+      import
+      type(c_ptr), value :: edges
+      integer(c_int), value :: ndim
+      integer(c_int64_t), intent(in) :: shape(*)
+      type(c_ptr), intent(inout) :: layout
+      integer(c_int) :: answer
+    end function TenonEdgesGetLayout
+    function TenonLayerSetEdges(layer, name, edges) bind(C, name="TenonLayerSetEdges") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: edges
+      integer(c_int) :: answer
+    end function TenonLayerSetEdges
+    function TenonLayerSetIndexMap(layer, name, map) bind(C, name="TenonLayerSetIndexMap") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: map
+      integer(c_int) :: answer
+    end function TenonLayerSetIndexMap
+    function TenonLayerCreateMessagePassing(edge_network, node_network, inputs, aggregation, &
+      layer) bind(C, name="TenonLayerCreateMessagePassing") result(answer)
+      import
+      type(c_ptr), value :: edge_network
+      type(c_ptr), value :: node_network
+      integer(c_int), value :: inputs
+      character(kind=c_char), intent(in) :: aggregation(*)
+      type(c_ptr), intent(inout) :: layer
+      integer(c_int) :: answer
+    end function TenonLayerCreateMessagePassing
+    function TenonEdgesDestroy(edges) bind(C, name="TenonEdgesDestroy") result(answer)
+      import
+      type(c_ptr), intent(inout) :: edges
+      integer(c_int) :: answer
+    end function TenonEdgesDestroy
     function TenonErrorString(code) bind(C, name="TenonErrorString") result(answer)
       import
       integer(c_int), value :: code

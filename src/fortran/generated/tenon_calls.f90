@@ -66,6 +66,13 @@ module tenon_calls
   public :: tenon_dtensor_pairing
   public :: tenon_dtensor_max_abs
   public :: tenon_dtensor_destroy
+  public :: tenon_edges_create
+  public :: tenon_edges_create_shared
+  public :: tenon_edges_get_layout
+  public :: tenon_layer_set_edges
+  public :: tenon_layer_set_index_map
+  public :: tenon_layer_create_message_passing
+  public :: tenon_edges_destroy
   public :: tenon_error_string
   public :: tenon_error_name
   public :: tenon_get_last_error
@@ -337,7 +344,7 @@ module tenon_calls
     procedure tenon_checkpoint_read_latest_int64, tenon_checkpoint_read_latest_int32
   end interface
   interface tenon_destroy
-    procedure tenon_checkpoint_destroy, tenon_dataset_destroy, tenon_dtensor_destroy, &
+    procedure tenon_checkpoint_destroy, tenon_dataset_destroy, tenon_dtensor_destroy, tenon_edges_destroy, &
       tenon_placement_list_destroy, tenon_reduction_programs_destroy, tenon_field_series_destroy, &
       tenon_index_map_destroy, tenon_layer_destroy, tenon_layout_destroy, tenon_linearop_destroy, &
       tenon_machine_destroy, tenon_optimizer_destroy, tenon_partition_destroy, tenon_plan_destroy, &
@@ -384,6 +391,15 @@ module tenon_calls
   end interface
   interface tenon_dtensor_fill_normal
     procedure tenon_dtensor_fill_normal_int64, tenon_dtensor_fill_normal_int32
+  end interface
+  interface tenon_edges_create
+    procedure tenon_edges_create_int64, tenon_edges_create_int32
+  end interface
+  interface tenon_edges_create_shared
+    procedure tenon_edges_create_shared_int64, tenon_edges_create_shared_int32
+  end interface
+  interface tenon_edges_get_layout
+    procedure tenon_edges_get_layout_int64, tenon_edges_get_layout_int32
   end interface
   interface tenon_layer_shell_add_parameter
     procedure tenon_layer_shell_add_parameter_int64, tenon_layer_shell_add_parameter_int32
@@ -547,81 +563,83 @@ module tenon_calls
   end interface
   interface tenon_set_name
     procedure tenon_set_name_trainer, tenon_set_name_partition, tenon_set_name_layout, &
-      tenon_set_name_index_map, tenon_set_name_dtensor, tenon_set_name_linearop, tenon_set_name_layer, &
-      tenon_set_name_machine, tenon_set_name_optimizer, tenon_set_name_dataset, tenon_set_name_checkpoint, &
-      tenon_set_name_field_series, tenon_set_name_placement_list, tenon_set_name_reduction_programs, &
-      tenon_set_name_plan
+      tenon_set_name_index_map, tenon_set_name_edges, tenon_set_name_dtensor, tenon_set_name_linearop, &
+      tenon_set_name_layer, tenon_set_name_machine, tenon_set_name_optimizer, tenon_set_name_dataset, &
+      tenon_set_name_checkpoint, tenon_set_name_field_series, tenon_set_name_placement_list, &
+      tenon_set_name_reduction_programs, tenon_set_name_plan
   end interface
   interface tenon_get_name
     procedure tenon_get_name_trainer, tenon_get_name_partition, tenon_get_name_layout, &
-      tenon_get_name_index_map, tenon_get_name_dtensor, tenon_get_name_linearop, tenon_get_name_layer, &
-      tenon_get_name_machine, tenon_get_name_optimizer, tenon_get_name_dataset, tenon_get_name_checkpoint, &
-      tenon_get_name_field_series, tenon_get_name_placement_list, tenon_get_name_reduction_programs, &
-      tenon_get_name_plan
+      tenon_get_name_index_map, tenon_get_name_edges, tenon_get_name_dtensor, tenon_get_name_linearop, &
+      tenon_get_name_layer, tenon_get_name_machine, tenon_get_name_optimizer, tenon_get_name_dataset, &
+      tenon_get_name_checkpoint, tenon_get_name_field_series, tenon_get_name_placement_list, &
+      tenon_get_name_reduction_programs, tenon_get_name_plan
   end interface
   interface tenon_set_options_prefix
     procedure tenon_set_options_prefix_trainer, tenon_set_options_prefix_partition, &
-      tenon_set_options_prefix_layout, tenon_set_options_prefix_index_map, tenon_set_options_prefix_dtensor, &
-      tenon_set_options_prefix_linearop, tenon_set_options_prefix_layer, tenon_set_options_prefix_machine, &
-      tenon_set_options_prefix_optimizer, tenon_set_options_prefix_dataset, &
+      tenon_set_options_prefix_layout, tenon_set_options_prefix_index_map, tenon_set_options_prefix_edges, &
+      tenon_set_options_prefix_dtensor, tenon_set_options_prefix_linearop, tenon_set_options_prefix_layer, &
+      tenon_set_options_prefix_machine, tenon_set_options_prefix_optimizer, tenon_set_options_prefix_dataset, &
       tenon_set_options_prefix_checkpoint, tenon_set_options_prefix_field_series, &
       tenon_set_options_prefix_placement_list, tenon_set_options_prefix_reduction_programs, &
       tenon_set_options_prefix_plan
   end interface
   interface tenon_get_options_prefix
     procedure tenon_get_options_prefix_trainer, tenon_get_options_prefix_partition, &
-      tenon_get_options_prefix_layout, tenon_get_options_prefix_index_map, tenon_get_options_prefix_dtensor, &
-      tenon_get_options_prefix_linearop, tenon_get_options_prefix_layer, tenon_get_options_prefix_machine, &
-      tenon_get_options_prefix_optimizer, tenon_get_options_prefix_dataset, &
+      tenon_get_options_prefix_layout, tenon_get_options_prefix_index_map, tenon_get_options_prefix_edges, &
+      tenon_get_options_prefix_dtensor, tenon_get_options_prefix_linearop, tenon_get_options_prefix_layer, &
+      tenon_get_options_prefix_machine, tenon_get_options_prefix_optimizer, tenon_get_options_prefix_dataset, &
       tenon_get_options_prefix_checkpoint, tenon_get_options_prefix_field_series, &
       tenon_get_options_prefix_placement_list, tenon_get_options_prefix_reduction_programs, &
       tenon_get_options_prefix_plan
   end interface
   interface tenon_get_class
     procedure tenon_get_class_trainer, tenon_get_class_partition, tenon_get_class_layout, &
-      tenon_get_class_index_map, tenon_get_class_dtensor, tenon_get_class_linearop, tenon_get_class_layer, &
-      tenon_get_class_machine, tenon_get_class_optimizer, tenon_get_class_dataset, &
+      tenon_get_class_index_map, tenon_get_class_edges, tenon_get_class_dtensor, tenon_get_class_linearop, &
+      tenon_get_class_layer, tenon_get_class_machine, tenon_get_class_optimizer, tenon_get_class_dataset, &
       tenon_get_class_checkpoint, tenon_get_class_field_series, tenon_get_class_placement_list, &
       tenon_get_class_reduction_programs, tenon_get_class_plan
   end interface
   interface tenon_get_type
     procedure tenon_get_type_trainer, tenon_get_type_partition, tenon_get_type_layout, &
-      tenon_get_type_index_map, tenon_get_type_dtensor, tenon_get_type_linearop, tenon_get_type_layer, &
-      tenon_get_type_machine, tenon_get_type_optimizer, tenon_get_type_dataset, tenon_get_type_checkpoint, &
-      tenon_get_type_field_series, tenon_get_type_placement_list, tenon_get_type_reduction_programs, &
-      tenon_get_type_plan
+      tenon_get_type_index_map, tenon_get_type_edges, tenon_get_type_dtensor, tenon_get_type_linearop, &
+      tenon_get_type_layer, tenon_get_type_machine, tenon_get_type_optimizer, tenon_get_type_dataset, &
+      tenon_get_type_checkpoint, tenon_get_type_field_series, tenon_get_type_placement_list, &
+      tenon_get_type_reduction_programs, tenon_get_type_plan
   end interface
   interface tenon_get_comm
     procedure tenon_get_comm_trainer_f08, tenon_get_comm_trainer_mpi, tenon_get_comm_partition_f08, &
       tenon_get_comm_partition_mpi, tenon_get_comm_layout_f08, tenon_get_comm_layout_mpi, &
-      tenon_get_comm_index_map_f08, tenon_get_comm_index_map_mpi, tenon_get_comm_dtensor_f08, &
-      tenon_get_comm_dtensor_mpi, tenon_get_comm_linearop_f08, tenon_get_comm_linearop_mpi, &
-      tenon_get_comm_layer_f08, tenon_get_comm_layer_mpi, tenon_get_comm_machine_f08, &
-      tenon_get_comm_machine_mpi, tenon_get_comm_optimizer_f08, tenon_get_comm_optimizer_mpi, &
-      tenon_get_comm_dataset_f08, tenon_get_comm_dataset_mpi, tenon_get_comm_checkpoint_f08, &
-      tenon_get_comm_checkpoint_mpi, tenon_get_comm_field_series_f08, tenon_get_comm_field_series_mpi, &
-      tenon_get_comm_placement_list_f08, tenon_get_comm_placement_list_mpi, &
-      tenon_get_comm_reduction_programs_f08, tenon_get_comm_reduction_programs_mpi, tenon_get_comm_plan_f08, &
-      tenon_get_comm_plan_mpi
+      tenon_get_comm_index_map_f08, tenon_get_comm_index_map_mpi, tenon_get_comm_edges_f08, &
+      tenon_get_comm_edges_mpi, tenon_get_comm_dtensor_f08, tenon_get_comm_dtensor_mpi, &
+      tenon_get_comm_linearop_f08, tenon_get_comm_linearop_mpi, tenon_get_comm_layer_f08, &
+      tenon_get_comm_layer_mpi, tenon_get_comm_machine_f08, tenon_get_comm_machine_mpi, &
+      tenon_get_comm_optimizer_f08, tenon_get_comm_optimizer_mpi, tenon_get_comm_dataset_f08, &
+      tenon_get_comm_dataset_mpi, tenon_get_comm_checkpoint_f08, tenon_get_comm_checkpoint_mpi, &
+      tenon_get_comm_field_series_f08, tenon_get_comm_field_series_mpi, tenon_get_comm_placement_list_f08, &
+      tenon_get_comm_placement_list_mpi, tenon_get_comm_reduction_programs_f08, &
+      tenon_get_comm_reduction_programs_mpi, tenon_get_comm_plan_f08, tenon_get_comm_plan_mpi
   end interface
   interface tenon_retain
     procedure tenon_retain_trainer, tenon_retain_partition, tenon_retain_layout, tenon_retain_index_map, &
-      tenon_retain_dtensor, tenon_retain_linearop, tenon_retain_layer, tenon_retain_machine, &
-      tenon_retain_optimizer, tenon_retain_dataset, tenon_retain_checkpoint, tenon_retain_field_series, &
-      tenon_retain_placement_list, tenon_retain_reduction_programs, tenon_retain_plan
+      tenon_retain_edges, tenon_retain_dtensor, tenon_retain_linearop, tenon_retain_layer, &
+      tenon_retain_machine, tenon_retain_optimizer, tenon_retain_dataset, tenon_retain_checkpoint, &
+      tenon_retain_field_series, tenon_retain_placement_list, tenon_retain_reduction_programs, &
+      tenon_retain_plan
   end interface
   interface tenon_get_references
     procedure tenon_get_references_trainer, tenon_get_references_partition, tenon_get_references_layout, &
-      tenon_get_references_index_map, tenon_get_references_dtensor, tenon_get_references_linearop, &
-      tenon_get_references_layer, tenon_get_references_machine, tenon_get_references_optimizer, &
-      tenon_get_references_dataset, tenon_get_references_checkpoint, tenon_get_references_field_series, &
-      tenon_get_references_placement_list, tenon_get_references_reduction_programs, tenon_get_references_plan
+      tenon_get_references_index_map, tenon_get_references_edges, tenon_get_references_dtensor, &
+      tenon_get_references_linearop, tenon_get_references_layer, tenon_get_references_machine, &
+      tenon_get_references_optimizer, tenon_get_references_dataset, tenon_get_references_checkpoint, &
+      tenon_get_references_field_series, tenon_get_references_placement_list, &
+      tenon_get_references_reduction_programs, tenon_get_references_plan
   end interface
   interface tenon_view
     procedure tenon_view_trainer, tenon_view_partition, tenon_view_layout, tenon_view_index_map, &
-      tenon_view_dtensor, tenon_view_linearop, tenon_view_layer, tenon_view_machine, tenon_view_optimizer, &
-      tenon_view_dataset, tenon_view_checkpoint, tenon_view_field_series, tenon_view_placement_list, &
-      tenon_view_reduction_programs, tenon_view_plan
+      tenon_view_edges, tenon_view_dtensor, tenon_view_linearop, tenon_view_layer, tenon_view_machine, &
+      tenon_view_optimizer, tenon_view_dataset, tenon_view_checkpoint, tenon_view_field_series, &
+      tenon_view_placement_list, tenon_view_reduction_programs, tenon_view_plan
   end interface
   interface tenon_set_integers
     procedure tenon_set_integers_trainer_int64, tenon_set_integers_trainer_int32, &
@@ -1774,6 +1792,187 @@ contains
     tenon_code = TenonDTensorDestroy(x%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_destroy
+  ! Creates the edges that each rank lists. Collective on targets.
+  subroutine tenon_edges_create_int64(targets, sources, target, source, edges, keys, weights, ierr)
+    type(tenon_index_map), intent(in) :: targets
+    type(tenon_index_map), intent(in) :: sources
+    integer(c_int64_t), intent(in) :: target(:)
+    integer(c_int64_t), intent(in) :: source(:)
+    type(tenon_edges), intent(out) :: edges
+    integer(c_int64_t), intent(in), optional :: keys(:)
+    real(c_double), intent(in), optional :: weights(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    integer(c_int64_t), allocatable :: c_keys(:)
+    real(c_double), allocatable :: c_weights(:)
+    tenon_code = TENON_SUCCESS
+    c_count = size(target)
+    call check_length(tenon_code, 'tenon_edges_create', 'source', size(source), c_count)
+    if (present(keys)) call check_length(tenon_code, 'tenon_edges_create', 'keys', size(keys), c_count)
+    if (present(weights)) call check_length(tenon_code, 'tenon_edges_create', 'weights', size(weights), &
+      c_count)
+    if (present(keys)) c_keys = int(keys, c_int64_t)
+    if (present(weights)) c_weights = weights
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonEdgesCreate(targets%handle, sources%handle, &
+      int(c_count, c_int64_t), int(target, c_int64_t) - 1, int(source, c_int64_t) - 1, c_keys, c_weights, &
+      edges%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_edges_create_int64
+  ! Creates the edges that each rank lists. Collective on targets.
+  subroutine tenon_edges_create_int32(targets, sources, target, source, edges, keys, weights, ierr)
+    type(tenon_index_map), intent(in) :: targets
+    type(tenon_index_map), intent(in) :: sources
+    integer(c_int32_t), intent(in) :: target(:)
+    integer(c_int32_t), intent(in) :: source(:)
+    type(tenon_edges), intent(out) :: edges
+    integer(c_int32_t), intent(in), optional :: keys(:)
+    real(c_double), intent(in), optional :: weights(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    integer(c_int64_t), allocatable :: c_keys(:)
+    real(c_double), allocatable :: c_weights(:)
+    tenon_code = TENON_SUCCESS
+    c_count = size(target)
+    call check_length(tenon_code, 'tenon_edges_create', 'source', size(source), c_count)
+    if (present(keys)) call check_length(tenon_code, 'tenon_edges_create', 'keys', size(keys), c_count)
+    if (present(weights)) call check_length(tenon_code, 'tenon_edges_create', 'weights', size(weights), &
+      c_count)
+    if (present(keys)) c_keys = int(keys, c_int64_t)
+    if (present(weights)) c_weights = weights
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonEdgesCreate(targets%handle, sources%handle, &
+      int(c_count, c_int64_t), int(target, c_int64_t) - 1, int(source, c_int64_t) - 1, c_keys, c_weights, &
+      edges%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_edges_create_int32
+  ! Creates edges that lie anywhere, of which several ranks can have one. Collective on targets.
+  subroutine tenon_edges_create_shared_int64(targets, sources, target, source, keys, edges, shares, weights, &
+    ierr)
+    type(tenon_index_map), intent(in) :: targets
+    type(tenon_index_map), intent(in) :: sources
+    integer(c_int64_t), intent(in) :: target(:)
+    integer(c_int64_t), intent(in) :: source(:)
+    integer(c_int64_t), intent(in) :: keys(:)
+    type(tenon_edges), intent(out) :: edges
+    real(c_double), intent(in), optional :: shares(:)
+    real(c_double), intent(in), optional :: weights(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    real(c_double), allocatable :: c_shares(:)
+    real(c_double), allocatable :: c_weights(:)
+    tenon_code = TENON_SUCCESS
+    c_count = size(target)
+    call check_length(tenon_code, 'tenon_edges_create_shared', 'source', size(source), c_count)
+    call check_length(tenon_code, 'tenon_edges_create_shared', 'keys', size(keys), c_count)
+    if (present(shares)) call check_length(tenon_code, 'tenon_edges_create_shared', 'shares', size(shares), &
+      c_count)
+    if (present(weights)) call check_length(tenon_code, 'tenon_edges_create_shared', 'weights', &
+      size(weights), c_count)
+    if (present(shares)) c_shares = shares
+    if (present(weights)) c_weights = weights
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonEdgesCreateShared(targets%handle, sources%handle, &
+      int(c_count, c_int64_t), int(target, c_int64_t) - 1, int(source, c_int64_t) - 1, int(keys, c_int64_t), &
+      c_shares, c_weights, edges%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_edges_create_shared_int64
+  ! Creates edges that lie anywhere, of which several ranks can have one. Collective on targets.
+  subroutine tenon_edges_create_shared_int32(targets, sources, target, source, keys, edges, shares, weights, &
+    ierr)
+    type(tenon_index_map), intent(in) :: targets
+    type(tenon_index_map), intent(in) :: sources
+    integer(c_int32_t), intent(in) :: target(:)
+    integer(c_int32_t), intent(in) :: source(:)
+    integer(c_int32_t), intent(in) :: keys(:)
+    type(tenon_edges), intent(out) :: edges
+    real(c_double), intent(in), optional :: shares(:)
+    real(c_double), intent(in), optional :: weights(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    real(c_double), allocatable :: c_shares(:)
+    real(c_double), allocatable :: c_weights(:)
+    tenon_code = TENON_SUCCESS
+    c_count = size(target)
+    call check_length(tenon_code, 'tenon_edges_create_shared', 'source', size(source), c_count)
+    call check_length(tenon_code, 'tenon_edges_create_shared', 'keys', size(keys), c_count)
+    if (present(shares)) call check_length(tenon_code, 'tenon_edges_create_shared', 'shares', size(shares), &
+      c_count)
+    if (present(weights)) call check_length(tenon_code, 'tenon_edges_create_shared', 'weights', &
+      size(weights), c_count)
+    if (present(shares)) c_shares = shares
+    if (present(weights)) c_weights = weights
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonEdgesCreateShared(targets%handle, sources%handle, &
+      int(c_count, c_int64_t), int(target, c_int64_t) - 1, int(source, c_int64_t) - 1, int(keys, c_int64_t), &
+      c_shares, c_weights, edges%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_edges_create_shared_int32
+  ! Returns the layout of a field on the edges. Collective on the edges.
+  subroutine tenon_edges_get_layout_int64(edges, shape, layout, ierr)
+    type(tenon_edges), intent(in) :: edges
+    integer(c_int64_t), intent(in) :: shape(:)
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    c_ndim = size(shape)
+    tenon_code = TenonEdgesGetLayout(edges%handle, c_ndim, int(reverse(shape), c_int64_t), layout%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_edges_get_layout_int64
+  ! Returns the layout of a field on the edges. Collective on the edges.
+  subroutine tenon_edges_get_layout_int32(edges, shape, layout, ierr)
+    type(tenon_edges), intent(in) :: edges
+    integer(c_int32_t), intent(in) :: shape(:)
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    c_ndim = size(shape)
+    tenon_code = TenonEdgesGetLayout(edges%handle, c_ndim, int(reverse(shape), c_int64_t), layout%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_edges_get_layout_int32
+  ! Hands edges to a layer. Local; call on all ranks.
+  subroutine tenon_layer_set_edges(layer, name, edges, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    type(tenon_edges), intent(in) :: edges
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetEdges(layer%handle, trim(name)//c_null_char, edges%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_edges
+  ! Hands an index map to a layer. Local; call on all ranks.
+  subroutine tenon_layer_set_index_map(layer, name, map, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    type(tenon_index_map), intent(in) :: map
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetIndexMap(layer%handle, trim(name)//c_null_char, map%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_index_map
+  ! Creates a step of message passing, a graph of layers. Collective on edgeNetwork.
+  subroutine tenon_layer_create_message_passing(edge_network, node_network, inputs, aggregation, layer, ierr)
+    type(tenon_layer), intent(in) :: edge_network
+    type(tenon_layer), intent(in) :: node_network
+    integer(c_int), intent(in) :: inputs
+    character(len=*), intent(in) :: aggregation
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateMessagePassing(edge_network%handle, node_network%handle, inputs, &
+      trim(aggregation)//c_null_char, layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_message_passing
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_edges_destroy(edges, ierr)
+    type(tenon_edges), intent(inout) :: edges
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonEdgesDestroy(edges%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_edges_destroy
   ! Returns the sentence of an error code ("incompatible shapes"). Not collective.
   function tenon_error_string(code) result(answer)
     integer(c_int), intent(in) :: code
@@ -4893,6 +5092,17 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_set_name_index_map
   ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_edges(object, name, ierr)
+    type(tenon_edges), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_name_edges
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_dtensor(object, name, ierr)
     type(tenon_dtensor), intent(in) :: object
     character(len=*), intent(in), optional :: name
@@ -5077,6 +5287,22 @@ contains
     call give_text(c_name, tenon_code, name)
     call finish(tenon_code, ierr)
   end subroutine tenon_get_name_index_map
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_edges(object, name, ierr)
+    type(tenon_edges), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_name_edges
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_dtensor(object, name, ierr)
     type(tenon_dtensor), intent(in) :: object
@@ -5298,6 +5524,17 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_index_map
   ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_edges(object, prefix, ierr)
+    type(tenon_edges), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_options_prefix_edges
+  ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_dtensor(object, prefix, ierr)
     type(tenon_dtensor), intent(in) :: object
     character(len=*), intent(in), optional :: prefix
@@ -5482,6 +5719,22 @@ contains
     call give_text(c_prefix, tenon_code, prefix)
     call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_index_map
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_edges(object, prefix, ierr)
+    type(tenon_edges), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_options_prefix_edges
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_dtensor(object, prefix, ierr)
     type(tenon_dtensor), intent(in) :: object
@@ -5723,6 +5976,22 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_get_class_index_map
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_edges(object, name, ierr)
+    type(tenon_edges), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_class_edges
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_dtensor(object, name, ierr)
     type(tenon_dtensor), intent(in) :: object
     character(len=:), allocatable, intent(out) :: name
@@ -5963,6 +6232,22 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_get_type_index_map
   ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_edges(object, type, ierr)
+    type(tenon_edges), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_edges
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
   subroutine tenon_get_type_dtensor(object, type, ierr)
     type(tenon_dtensor), intent(in) :: object
     character(len=:), allocatable, intent(out) :: type
@@ -6198,6 +6483,21 @@ contains
     tenon_code = TenonObjectGetComm(object%handle, comm)
     call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_index_map_mpi
+  subroutine tenon_get_comm_edges_f08(object, comm, ierr)
+    type(tenon_edges), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_edges_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_edges_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_edges_mpi(object, comm, ierr)
+    type(tenon_edges), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_comm_edges_mpi
   subroutine tenon_get_comm_dtensor_f08(object, comm, ierr)
     type(tenon_dtensor), intent(in) :: object
     type(MPI_Comm), intent(out) :: comm
@@ -6396,6 +6696,14 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_retain_index_map
   ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_edges(object, ierr)
+    type(tenon_edges), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_retain_edges
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_dtensor(object, ierr)
     type(tenon_dtensor), intent(in) :: object
     integer(c_int), intent(out), optional :: ierr
@@ -6535,6 +6843,19 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_get_references_index_map
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_edges(object, references, ierr)
+    type(tenon_edges), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_references_edges
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_dtensor(object, references, ierr)
     type(tenon_dtensor), intent(in) :: object
@@ -6710,6 +7031,14 @@ contains
     tenon_code = TenonObjectView(object%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_view_index_map
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_edges(object, ierr)
+    type(tenon_edges), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_edges
   ! Prints an object, on rank 0 of its communicator. Not collective.
   subroutine tenon_view_dtensor(object, ierr)
     type(tenon_dtensor), intent(in) :: object

@@ -17,6 +17,9 @@ module tenon_types
   type, bind(C) :: tenon_index_map
     type(c_ptr) :: handle = c_null_ptr
   end type tenon_index_map
+  type, bind(C) :: tenon_edges
+    type(c_ptr) :: handle = c_null_ptr
+  end type tenon_edges
   type, bind(C) :: tenon_dtensor
     type(c_ptr) :: handle = c_null_ptr
   end type tenon_dtensor

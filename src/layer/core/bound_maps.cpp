@@ -11,6 +11,7 @@
 #include "layer/types/losses.hpp"
 #include "linop/algebra/composition.hpp"
 #include "linop/algebra/memory_op.hpp"
+#include "linop/exchange/index_map_op.hpp"
 #include "linop/exchange/make_conversion.hpp"
 #include "sys/log/log.hpp"
 
@@ -39,6 +40,12 @@ LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonD
   case OperatorKind::Exchange:
   case OperatorKind::Maximum:
     return makeRef<Conversion>(comm, entry.from, entry.to, type, CarrierPolicy::fromOptions(space));
+  case OperatorKind::IndexMap:
+    return makeRef<IndexMapOp>(comm, entry.map, entry.from, type,
+                               CarrierPolicy::fromOptions(space));
+  case OperatorKind::IndexSum:
+    return adjointView(makeRef<IndexMapOp>(comm, entry.map, entry.to.dual(), type,
+                                           CarrierPolicy::fromOptions(space)));
   case OperatorKind::Crop:
     return crop(comm, entry.from, entry.to, type);
   case OperatorKind::BoundaryValues:

@@ -264,6 +264,26 @@ void Layer::setOutputLayout(const Layout& layout) {
   declaration_->setOutputLayout(layout);
 }
 
+void Layer::checkTakesLists(const std::string& call) const {
+  checkBeforeSetUp(call);
+  if (!declaration_->takesLists())
+    throw Error(TENON_ERR_TYPE,
+                fmt::format("{} has type {}, which does not work with lists of a mesh; gather, "
+                            "segmentsum, sparsematrix and indexmap do, and containers hand lists "
+                            "on to their layers",
+                            title(), type()));
+}
+
+void Layer::setList(const std::string& call, const std::string& name, EdgesPtr edges) {
+  checkTakesLists(call);
+  declaration_->lists().set(name, std::move(edges));
+}
+
+void Layer::setList(const std::string& call, const std::string& name, IndexMapPtr map) {
+  checkTakesLists(call);
+  declaration_->lists().set(name, std::move(map));
+}
+
 void Layer::setUses(Layouts uses) {
   uses_ = std::move(uses);
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "declaration/core/declaration.hpp"
+#include "declaration/mesh/mesh_lists.hpp"
 #include "layer/core/crossing.hpp"
 #include "layer/core/parameter.hpp"
 #include "layer/core/setup.hpp"
@@ -54,6 +55,9 @@ public:
   void setSpace(Space space) { set("space", std::string(spaceName(space))); }
   void setStackDepth(int depth) { set("stack_depth", Index(depth)); }
   void setOutputLayout(const Layout& layout);
+  // Lists of a mesh (declaration/mesh/mesh_lists.hpp); `call` is the one that sets them.
+  void setList(const std::string& call, const std::string& name, EdgesPtr edges);
+  void setList(const std::string& call, const std::string& name, IndexMapPtr map);
   // Where the layer uses its inputs, but for halos, of any batch: the grid of its signature, and the cuts where
   // the input that it reads has none for the same axes of this grid. None: on the grid of its first input. Of the
   // set-ups that follow.
@@ -112,6 +116,7 @@ public:
     struct Before {
       Layer* layer;
       Settings settings;
+      MeshLists lists;
       TenonDataType type;
       Space space;
       int depth;
@@ -209,6 +214,7 @@ private:
   // itself is made when it is.
   enum class Role { Alone, Node };
   void setUpAs(const Layouts& inputs, Role role);
+  void checkTakesLists(const std::string& call) const;
   void checkChange(const std::string& call) const override { checkBeforeSetUp(call); }
   void takeOver(Settings after, const Settings::Names& names) override;
   void readSettings();

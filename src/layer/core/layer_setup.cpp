@@ -34,8 +34,8 @@ std::string described(const Layouts& inputs) {
 
 void Layer::NewSetUps::note(Layer& layer) {
   if (!layer.isSetUp())
-    before_.push_back({&layer, layer.declaration_->settings(), layer.type_, layer.space_,
-                       layer.depth_, layer.training_, layer.frozen_});
+    before_.push_back({&layer, layer.declaration_->settings(), layer.declaration_->lists(),
+                       layer.type_, layer.space_, layer.depth_, layer.training_, layer.frozen_});
   for (Layer* child : layer.children())
     note(*child);
 }
@@ -48,6 +48,7 @@ void Layer::NewSetUps::undo() noexcept {
     layer.states_.clear();
     layer.random_ = {};
     layer.declaration_->restore(std::move(before.settings));
+    layer.declaration_->lists() = std::move(before.lists);
     layer.type_ = before.type;
     layer.space_ = before.space;
     layer.depth_ = before.depth;

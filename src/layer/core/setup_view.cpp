@@ -53,6 +53,7 @@ public:
     addKernels();
     addInputs();
     addMoves();
+    addIndexMaps();
     addParameters();
     return text_ + viewLine("output", setup_.output(), grid_,
                             toOutput_ ? "   sum of addends: " + trafficText({toOutput_}) : "");
@@ -116,6 +117,14 @@ private:
       addLine(numbered(i, data.size()), data[i].first, data[i].second.toUse);
     for (const auto& [v, way] : boundary)
       addLine("boundary values", v, way.toUse);
+  }
+
+  void addIndexMaps() {
+    for (const OperatorEntry& entry : list_.operators())
+      if (entry.map)
+        text_ +=
+            fmt::format("  {}{}\n", entry.kind == OperatorKind::IndexSum ? "transpose of " : "",
+                        entry.map->describe());
   }
 
   // The rest of what travels: for strips of the output, between kernels, and to the output.

@@ -280,6 +280,8 @@ void Layer::moveBelow(const Layer& container, int level,
 void Layer::inheritSettings(const Layer& container, int uses) {
   for (const char* name : {"data_type", "space", "storage", "backend", "saved_type", "initializer"})
     declaration_->inherit(name, *container.declaration_);
+  if (declaration_->takesLists())
+    declaration_->lists().inherit(container.declaration_->lists());
   const int needed = container.depth_ * uses;
   declaration_->inherit("stack_depth", Index(needed));
   readSettings();

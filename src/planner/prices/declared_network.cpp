@@ -57,6 +57,11 @@ private:
           fmt::format("layer {} has type \"{}\"; a plan needs layers of the library that do "
                       "not contain others",
                       name, layer.type));
+    if (made->takesLists())
+      throw Error(TENON_ERR_SUPPORT,
+                  fmt::format("layer {} has type \"{}\", which works with lists of a mesh; a plan "
+                              "does not divide such layers in this version",
+                              name, layer.type));
     made->setTitle("layer " + name);
     for (const auto& [key, value] : layer.settings)
       made->set(key, value);

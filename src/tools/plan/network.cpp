@@ -26,7 +26,9 @@ const std::vector<ProgramOption> kNetworkOptions{
     {"network", TENON_OPTION_STRING, "",
      "network: alexnet, faces100k, resnet50, unet3d_256 or vgg16, whose sizes are known; "
      "column-mlp, "
-     "fno2d, heat_closure, lenet5 or unet3d, which need -input; or a JSON file"},
+     "fno2d, heat_closure, lenet5 or unet3d, which need -input; or a JSON file (not mesh-gnn, "
+     "which "
+     "has two inputs)"},
     {"input", TENON_OPTION_STRING, "", "shape of a sample, for a network of layers: 1,28,28"},
     {"batch", TENON_OPTION_INT, "0", "global batch size"},
     {"processes", TENON_OPTION_INT, "0", "number of processes"},

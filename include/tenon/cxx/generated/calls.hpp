@@ -199,6 +199,48 @@ inline double DTensor::maxAbs(const Where& where) const {
   detail::Call(where).check(TenonDTensorMaxAbs(get(), &value));
   return value;
 }
+inline Edges::Edges(const IndexMap& targets, const IndexMap& sources, Ints target, Ints source,
+    Ints keys, List<double> weights, const Where& where) {
+  detail::checkLength("tenon::Edges: source", source.size(), target.size());
+  detail::checkAnyLength("tenon::Edges: keys", keys.size(), target.size());
+  detail::checkAnyLength("tenon::Edges: weights", weights.size(), target.size());
+  detail::Call(where).check(TenonEdgesCreate(targets.get(), sources.get(),
+      static_cast<TenonInt>(target.size()), target.data(), source.data(), detail::orNull(keys),
+      detail::orNull(weights), out()));
+}
+inline Edges Edges::shared(const IndexMap& targets, const IndexMap& sources, Ints target,
+    Ints source, Ints keys, List<double> shares, List<double> weights, const Where& where) {
+  detail::checkLength("tenon::Edges::shared: source", source.size(), target.size());
+  detail::checkLength("tenon::Edges::shared: keys", keys.size(), target.size());
+  detail::checkAnyLength("tenon::Edges::shared: shares", shares.size(), target.size());
+  detail::checkAnyLength("tenon::Edges::shared: weights", weights.size(), target.size());
+  Edges edges;
+  detail::Call(where).check(TenonEdgesCreateShared(targets.get(), sources.get(),
+      static_cast<TenonInt>(target.size()), target.data(), source.data(), keys.data(),
+      detail::orNull(shares), detail::orNull(weights), edges.out()));
+  return edges;
+}
+inline Layout Edges::layout(Ints shape, const Where& where) const {
+  Layout layout;
+  detail::Call(where).check(TenonEdgesGetLayout(get(), static_cast<int>(shape.size()), shape.data(),
+      layout.out()));
+  return layout;
+}
+inline Layer& Layer::setEdges(Text name, const Edges& edges, const Where& where) {
+  detail::Call(where).check(TenonLayerSetEdges(get(), name.get(), edges.get()));
+  return *this;
+}
+inline Layer& Layer::setIndexMap(Text name, const IndexMap& map, const Where& where) {
+  detail::Call(where).check(TenonLayerSetIndexMap(get(), name.get(), map.get()));
+  return *this;
+}
+inline Layer Layer::messagePassing(const Layer& nodeNetwork, int inputs, Text aggregation,
+    const Where& where) const {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateMessagePassing(get(), nodeNetwork.get(), inputs,
+      aggregation.get(), layer.out()));
+  return layer;
+}
 inline std::string errorString(TenonErrorCode code) {
   return TenonErrorString(code);
 }

@@ -24,6 +24,7 @@ class Trainer;
 class Partition;
 class Layout;
 class IndexMap;
+class Edges;
 class DTensor;
 class LinearOp;
 class Layer;
@@ -193,6 +194,26 @@ public:
   };
   /** Returns the layouts of tensors that the map takes and gives. TenonIndexMapGetLayouts() */
   Layouts layouts(Ints shape, const Where& where = Where::current()) const;
+};
+
+/** @brief TenonEdges: edges of a mesh, between two sets of nodes. */
+class Edges : public Settings<Edges, Object<Edges, TenonEdges>> {
+public:
+  using Settings::Settings;
+  /** A second reference to the same object. */
+  Edges share(const Where& where = Where::current()) const {
+    return Edges(this->retained(where));
+  }
+  /** Creates the edges that each rank lists. TenonEdgesCreate() */
+  Edges(const IndexMap& targets, const IndexMap& sources, Ints target, Ints source, Ints keys = {},
+      List<double> weights = {}, const Where& where = Where::current());
+  /** Creates edges that lie anywhere, of which several ranks can have one.
+   *  TenonEdgesCreateShared() */
+  static Edges shared(const IndexMap& targets, const IndexMap& sources, Ints target, Ints source,
+      Ints keys, List<double> shares = {}, List<double> weights = {},
+      const Where& where = Where::current());
+  /** Returns the layout of a field on the edges. TenonEdgesGetLayout() */
+  Layout layout(Ints shape, const Where& where = Where::current()) const;
 };
 
 /** @brief TenonDTensor: distributed tensor. */
@@ -378,6 +399,13 @@ public:
    *  the output follow from which properties of the inputs along a grid axis.
    *  TenonLayerGetTypeSignatures() */
   static std::string typeSignatures(Text type, int ndim, const Where& where = Where::current());
+  /** Hands edges to a layer. TenonLayerSetEdges() */
+  Layer& setEdges(Text name, const Edges& edges, const Where& where = Where::current());
+  /** Hands an index map to a layer. TenonLayerSetIndexMap() */
+  Layer& setIndexMap(Text name, const IndexMap& map, const Where& where = Where::current());
+  /** Creates a step of message passing, a graph of layers. TenonLayerCreateMessagePassing() */
+  Layer messagePassing(const Layer& nodeNetwork, int inputs, Text aggregation,
+      const Where& where = Where::current()) const;
   /** Sets the user functions. TenonLayerShellSetFunctions() */
   Layer& shellSetFunctions(const TenonLayerShellFunctions& functions,
       const Where& where = Where::current());

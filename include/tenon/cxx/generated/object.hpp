@@ -39,6 +39,12 @@ struct Destroy<TenonIndexMap> {
   }
 };
 template <>
+struct Destroy<TenonEdges> {
+  static void call(TenonEdges* handle) noexcept {
+    TenonEdgesDestroy(handle);
+  }
+};
+template <>
 struct Destroy<TenonDTensor> {
   static void call(TenonDTensor* handle) noexcept {
     TenonDTensorDestroy(handle);

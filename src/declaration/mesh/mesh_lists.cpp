@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Lists by name. The text speaks of what is the same on all ranks, since it is compared between them.
+#include "declaration/mesh/mesh_lists.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+void MeshLists::inherit(const MeshLists& container) {
+  edges_.insert(container.edges_.begin(), container.edges_.end());
+  maps_.insert(container.maps_.begin(), container.maps_.end());
+}
+
+std::string MeshLists::describe() const {
+  std::string text;
+  const auto add = [&](const auto& lists) {
+    for (const auto& [name, list] : lists)
+      text += fmt::format(", \"{}\": {}", name, list->describe());
+  };
+  add(edges_);
+  add(maps_);
+  return text;
+}
+
+} // namespace tenon

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A field on a grid as rows, [batch, channel, y, x] -> [grid points, channel], so that grids and meshes can be joined;
+// or back, where an output layout is set. Each rank keeps its points, in the order in which its block has them, so
+// that nothing moves between ranks: rows are numbered block by block.
+//
+// Labels on a grid axis: S0 (batch) and S2, S3, ... (space) split the rows, S1 the channels; B, R, P.
+#include "declaration/core/result_layout.hpp"
+#include "declaration/core/types.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+constexpr int kChannelDim = 1;
+
+Shape shapeOfRows(const Shape& field) {
+  Index points = 1;
+  for (std::size_t d = 0; d < field.size(); ++d)
+    points *= static_cast<int>(d) == kChannelDim ? 1 : field[d];
+  return {points, field[kChannelDim]};
+}
+
+// The rows of a field without halos, whose cuts are those of the blocks.
+Layout rowLayoutOf(const Layout& field) {
+  LayoutSpec spec{.shape = shapeOfRows(field.shape()),
+                  .grid = field.gridPtr(),
+                  .properties = field.properties()};
+  for (Property& p : spec.properties)
+    if (p.isShard())
+      p = Property::shard(p.dim == kChannelDim ? 1 : 0);
+  std::vector<int> axes;
+  for (int d = 0; d < field.rank(); ++d)
+    if (d != kChannelDim)
+      axes.insert(axes.end(), field.splitAxes(d).begin(), field.splitAxes(d).end());
+  std::ranges::sort(axes);
+  std::vector<Index> cuts{0};
+  std::vector<int> coordinates(static_cast<std::size_t>(field.grid().axes()), 0);
+  const auto addBlocks = [&](const auto& self, std::size_t a) -> void {
+    if (a < axes.size()) {
+      for (int c = 0; c < field.grid().extents()[axes[a]]; ++c) {
+        coordinates[axes[a]] = c;
+        self(self, a + 1);
+      }
+      return;
+    }
+    const int position = field.grid().positionAt(coordinates);
+    Index points = 1;
+    for (int d = 0; d < field.rank(); ++d)
+      points *= d == kChannelDim ? 1 : field.owned(d, field.part(position, d)).size();
+    cuts.push_back(cuts.back() + points);
+  };
+  addBlocks(addBlocks, 0);
+  spec.splitAxes = {axes, field.splitAxes(kChannelDim)};
+  spec.cuts = {cuts, field.cuts(kChannelDim)};
+  return Layout(std::move(spec));
+}
+
+class RowsDeclaration final : public Declaration {
+public:
+  RowsDeclaration() : Declaration("rows", {}) {}
+  bool takesOutputLayout() const override { return true; }
+
+  void setOutputLayout(const Layout& field) override {
+    if (field.hasHalos() || field.rank() <= kChannelDim)
+      throw Error(TENON_ERR_LAYOUT,
+                  fmt::format("the output layout of {} must be of a field [batch, channel, ...] "
+                              "without halos, but is {}; add a repartition after it to add them",
+                              title(), field.describe()));
+    outputLayout_ = field;
+  }
+
+  Shape outputShape(const std::vector<Shape>& inputs) const override {
+    const Shape& x = inputs.front();
+    if (!outputLayout()) {
+      if (x.size() <= kChannelDim)
+        throw Error(TENON_ERR_SHAPE,
+                    fmt::format("{} makes rows of a field [batch, channel, ...], but its input has "
+                                "shape [{}]; to make a field of rows set its output layout",
+                                title(), fmt::join(x, ",")));
+      return shapeOfRows(x);
+    }
+    Shape field = outputLayout()->shape();
+    const Shape rows = shapeOfRows(field);
+    if (x.size() != 2 || x[0] != rows[0])
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format("{} makes a field [{}] of {} rows, but its input has shape [{}]; pass "
+                      "[{}, channels]",
+                      title(), fmt::join(field, ","), rows[0], fmt::join(x, ","), rows[0]));
+    field[kChannelDim] = x[1];
+    return field;
+  }
+
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    SignatureTable table = elementwiseTable(static_cast<int>(inputs.front().size()), true);
+    for (SignatureRow& row : table)
+      if (!outputLayout() && row.output.isShard())
+        row.output = Property::shard(row.output.dim == kChannelDim ? 1 : 0);
+    return table;
+  }
+
+  Form form(const Layouts& inputs, const Choice& choice) const override {
+    const Shape shape = outputShape({inputs.front().shape()});
+    if (!outputLayout()) {
+      Form form = formLikeInput(inputs, choice);
+      form.output = rowLayoutOf(form.uses.front());
+      return form;
+    }
+    if (!choice.letters.empty())
+      throw Error(TENON_ERR_OPTION, fmt::format("{} has both an output layout and the signature "
+                                                "\"{}\"; set only one of them",
+                                                title(), choice.letters));
+    const Layout output = layoutLike(*outputLayout(), shape, title());
+    const Layout use = rowLayoutOf(output);
+    if (!liesAs(inputs.front(), use))
+      throw Error(TENON_ERR_LAYOUT,
+                  fmt::format("the input of {} is {}, but the rows of its output layout are {}: "
+                              "each rank needs those of its own block",
+                              title(), inputs.front().describe(), use.describe()));
+    return {.signature = Signature::following(rows({use.shape()}), use),
+            .inputs = inputs,
+            .uses = {use},
+            .output = output};
+  }
+
+  KernelEntry kernel(const Form&) const override { return {.name = type(), .anyStrides = true}; }
+  std::string summary() const override {
+    return outputLayout() ? "to a field " + outputLayout()->describe() : "of a field";
+  }
+
+private:
+  // Rows have the numbers of their blocks, which another process grid may give to others.
+  static bool liesAs(const Layout& rows, const Layout& use) {
+    if (rows.hasHalos())
+      return false;
+    if (rows.grid() == use.grid())
+      return rows == use;
+    const auto isSame = [&](int rank) { return rows.boxOfRank(rank) == use.boxOfRank(rank); };
+    return !rows.holdsAddends() && !use.holdsAddends() &&
+           std::ranges::all_of(use.grid().ranks(), isSame);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareRows() {
+  return std::make_unique<RowsDeclaration>();
+}
+
+} // namespace tenon

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The kernels of gathers, segment sums and sparse matrices: rows combined by lists, which are made once, for the map and
+// for its adjoint. A maximum keeps which row won.
+#include "declaration/mesh/edge_types.hpp"
+#include "kernels/elementwise/reduce.hpp"
+#include "kernels/movement/block_copy.hpp"
+#include "kernels/rows/row_lists.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/core/local_kernel.hpp"
+
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+// The elements of a row on this rank.
+Index innerOf(const Layout& layout, int rank) {
+  const Box box = layout.boxOfRank(rank);
+  Index inner = 1;
+  for (std::size_t d = 1; d < box.size(); ++d)
+    inner *= box[d].size();
+  return inner;
+}
+
+Index rowCount(const Layout& layout, int rank) {
+  return layout.boxOfRank(rank)[0].size();
+}
+
+// Where the elements of a row lie in a wider row of the output.
+struct InRow {
+  Index inner, begin, step;
+};
+
+InRow wholeRow(Index inner) {
+  return {inner, 0, inner};
+}
+
+// That part of so many rows.
+void zero(Index rows, const InRow& in, DTensor& y) {
+  const Index extent[] = {rows, in.inner}, strides[] = {in.step, 1};
+  if (rows * in.inner > 0)
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      fillBlock(y.context(), 2, extent, T(0), y.mutableData<T>() + in.begin, strides);
+    });
+}
+
+// y[i, part of the row] = sum over the entries of i of w x[index,:]
+class CombinedRows final : public OneInputKernel {
+public:
+  CombinedRows(KernelContext& context, Index rowsOfX, Index rowsOfY, const RowEntries& entries,
+               const InRow& in, const char* what)
+      : forward_(listRows(rowsOfY, entries)), adjoint_(listTransposed(rowsOfX, entries)), in_(in),
+        what_(what) {
+    forward_.finish(context);
+    adjoint_.finish(context);
+  }
+
+  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      combineRows<T>(y.context(), forward_, in_.inner, x.data<T>(), in_.inner, false,
+                     y.mutableData<T>() + in_.begin, in_.step);
+    });
+  }
+  void tangent(const KernelPoint&, const DTensor* dx, ParameterUses& p, DTensor& dy) override {
+    if (dx)
+      return forward(*dx, p, dy, nullptr);
+    zero(forward_.rows, in_, dy);
+  }
+  void adjoint(const KernelPoint& at, const DTensor& dy, ParameterUses&, DTensor* dx) override {
+    if (dx)
+      visitFloating(dy.dataType(), [&]<class T>(T) {
+        combineRows<T>(dy.context(), adjoint_, in_.inner, dy.data<T>() + in_.begin, in_.step,
+                       at.adds, dx->mutableData<T>(), in_.inner);
+      });
+  }
+  std::string describe() const override { return what_; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  RowLists forward_, adjoint_;
+  InRow in_;
+  const char* what_;
+};
+
+// Rows copied to their part of wider rows.
+class PlacedRows final : public OneInputKernel {
+public:
+  PlacedRows(Index rows, const InRow& in) : rows_(rows), in_(in) {}
+
+  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      copy(y.context(), x.data<T>(), in_.inner, y.mutableData<T>() + in_.begin, in_.step);
+    });
+  }
+  void tangent(const KernelPoint&, const DTensor* dx, ParameterUses& p, DTensor& dy) override {
+    if (dx)
+      return forward(*dx, p, dy, nullptr);
+    zero(rows_, in_, dy);
+  }
+  void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses&, DTensor* dx) override {
+    if (dx)
+      visitFloating(dy.dataType(), [&]<class T>(T) {
+        copy(dy.context(), dy.data<T>() + in_.begin, in_.step, dx->mutableData<T>(), in_.inner);
+      });
+  }
+  std::string describe() const override { return "rows of edges"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  template <class T>
+  void copy(KernelContext& context, const T* x, Index stepX, T* y, Index stepY) const {
+    const Index extent[] = {rows_, in_.inner}, read[] = {stepX, 1}, write[] = {stepY, 1};
+    if (rows_ * in_.inner > 0)
+      blockCombine(context, Combine::Copy, 2, extent, x, read, y, write);
+  }
+
+  Index rows_;
+  InRow in_;
+};
+
+// The largest rows of a node's edges, the first of equal ones in the order of keys.
+class RowMaxima final : public OneInputKernel {
+public:
+  RowMaxima(KernelContext& context, Index rowsOfX, Index rowsOfY, const RowEntries& entries,
+            Index inner)
+      : forward_(listRows(rowsOfY, entries)), adjoint_(listTransposed(rowsOfX, entries)),
+        inner_(inner) {
+    forward_.finish(context);
+    adjoint_.finish(context);
+  }
+
+  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer* workspace) override {
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      maximaOfRows<T>(y.context(), forward_, inner_, x.data<T>(), y.mutableData<T>(),
+                      workspace ? workspace->data<Index>() : nullptr);
+    });
+  }
+  void tangent(const KernelPoint& at, const DTensor* dx, ParameterUses&, DTensor& dy) override {
+    if (!dx)
+      return scaleArray(0, dy);
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      maximaOfRowsTangent<T>(dy.context(), adjoint_, forward_.rows, inner_,
+                             at.workspace->data<Index>(), dx->data<T>(), dy.mutableData<T>());
+    });
+  }
+  void adjoint(const KernelPoint& at, const DTensor& dy, ParameterUses&, DTensor* dx) override {
+    if (dx)
+      visitFloating(dy.dataType(), [&]<class T>(T) {
+        maximaOfRowsAdjoint<T>(dy.context(), adjoint_, inner_, at.workspace->data<Index>(),
+                               dy.data<T>(), dx->mutableData<T>());
+      });
+  }
+  std::string describe() const override { return "maxima of rows"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  RowLists forward_, adjoint_;
+  Index inner_;
+};
+
+// The softmax of scores over the edges of each node.
+class RowSoftmax final : public OneInputKernel {
+public:
+  RowSoftmax(KernelContext& context, Index nodes, const RowEntries& entries, Index heads)
+      : lists_(listRows(nodes, entries)), heads_(heads) {
+    lists_.finish(context);
+  }
+
+  void forward(const DTensor& s, ParameterUses&, DTensor& a, Buffer*) override {
+    visitFloating(a.dataType(), [&]<class T>(T) {
+      softmaxOfRows<T>(a.context(), lists_, heads_, s.data<T>(), a.mutableData<T>());
+    });
+  }
+  void tangent(const KernelPoint& at, const DTensor* ds, ParameterUses&, DTensor& da) override {
+    if (ds)
+      differentiate(*at.y, *ds, da);
+    else
+      scaleArray(0, da);
+  }
+  void adjoint(const KernelPoint& at, const DTensor& da, ParameterUses&, DTensor* ds) override {
+    if (ds)
+      differentiate(*at.y, da, *ds);
+  }
+  std::string describe() const override { return "softmax of rows"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  void differentiate(const DTensor& a, const DTensor& d, DTensor& r) const {
+    visitFloating(r.dataType(), [&]<class T>(T) {
+      softmaxOfRowsDerivative<T>(r.context(), lists_, heads_, a.data<T>(), d.data<T>(),
+                                 r.mutableData<T>());
+    });
+  }
+
+  RowLists lists_;
+  Index heads_;
+};
+
+// y[i,h,:] = sum over the edges of a[e,h] v[e,h,:]
+class WeighedRows final : public LocalKernel {
+public:
+  WeighedRows(KernelContext& context, Index nodes, const RowEntries& entries, Index heads,
+              Index each)
+      : forward_(listRows(nodes, entries)), adjoint_(listTransposed(entries.count, entries)),
+        heads_(heads), each_(each) {
+    forward_.finish(context);
+    adjoint_.finish(context);
+  }
+
+  void forwardMany(Inputs x, ParameterUses&, DTensor& y, Buffer*) override {
+    add(*x[0], *x[1], false, y);
+  }
+  void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses&, DTensor& dy) override {
+    if (!dx[0] && !dx[1])
+      return scaleArray(0, dy);
+    if (dx[0])
+      add(*dx[0], *at.inputs[1], false, dy);
+    if (dx[1])
+      add(*at.inputs[0], *dx[1], dx[0] != nullptr, dy);
+  }
+  void adjointMany(const KernelPoint& at, const DTensor& dy, ParameterUses&,
+                   InputCotangents dx) override {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      weighHeadsAdjoint<T>(dy.context(), adjoint_, heads_, each_, at.inputs[0]->data<T>(),
+                           at.inputs[1]->data<T>(), dy.data<T>(),
+                           dx[1] ? dx[1]->mutableData<T>() : nullptr,
+                           dx[0] ? dx[0]->mutableData<T>() : nullptr);
+    });
+  }
+  std::string describe() const override { return "sums of rows by their weights"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  void add(const DTensor& a, const DTensor& v, bool adds, DTensor& y) const {
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      weighHeads<T>(y.context(), forward_, heads_, each_, a.data<T>(), v.data<T>(), adds,
+                    y.mutableData<T>());
+    });
+  }
+
+  RowLists forward_, adjoint_;
+  Index heads_, each_;
+};
+
+template <class T>
+const T* ifAny(const std::vector<T>& list) {
+  return list.empty() ? nullptr : list.data();
+}
+
+// The edges as entries whose row and source are the edges themselves; a type says what else they are.
+RowEntries entriesOf(const Edges& edges) {
+  return {.count = edges.count(),
+          .row = nullptr,
+          .from = nullptr,
+          .weights = ifAny(edges.weights()),
+          .key = ifAny(edges.key())};
+}
+
+// Of each edge w divided by the sum of the weights at its node, on all ranks.
+std::vector<double> meanWeights(const Edges& edges, const Edges::End& end, Index nodes) {
+  std::vector<double> totals = end.totals, weights = edges.weights();
+  weights.resize(end.at.size(), 1);
+  if (end.isOwned) {
+    totals.assign(static_cast<std::size_t>(nodes), 0);
+    for (std::size_t e = 0; e < weights.size(); ++e)
+      totals[end.at[e]] += weights[e];
+  }
+  for (std::size_t e = 0; e < weights.size(); ++e) {
+    if (totals[end.at[e]] == 0)
+      throw Error(TENON_ERR_ARG,
+                  "the weights of a node's edges add up to 0, so that they have no mean; use the "
+                  "aggregation \"sum\", or other weights");
+    weights[e] /= totals[end.at[e]];
+  }
+  return weights;
+}
+
+template <class Type>
+const Type& typeOf(const KernelSite& at) {
+  return dynamic_cast<const Type&>(at.layer.declaration());
+}
+
+} // namespace
+
+std::unique_ptr<LocalKernel> makeGatherKernel(const KernelSite& at) {
+  const auto& type = typeOf<GatherDeclaration>(at);
+  const Edges& edges = type.edges();
+  const int rank = at.rank();
+  InRow in{innerOf(at.reads(), rank), 0, innerOf(at.writes(), rank)};
+  const Edges::End* end = nullptr;
+  for (const GatherDeclaration::Part& part : type.parts(at.form.inputs.size())) {
+    end = part.end;
+    if (part.name == at.name())
+      break;
+    in.begin += innerOf(at.form.uses[part.input], rank);
+  }
+  if (!end)
+    return std::make_unique<PlacedRows>(edges.count(), in);
+  RowEntries entries = entriesOf(edges);
+  entries.weights = nullptr; // those of sums
+  entries.from = end->at.data();
+  return std::make_unique<CombinedRows>(*at.context(), rowCount(at.reads(), rank), edges.count(),
+                                        entries, in, "rows of nodes");
+}
+
+std::unique_ptr<LocalKernel> makeSegmentSumKernel(const KernelSite& at) {
+  const auto& type = typeOf<SegmentSumDeclaration>(at);
+  const Edges& edges = type.edges();
+  const int rank = at.rank();
+  const Index inner = innerOf(at.reads(), rank), nodes = rowCount(at.writes(), rank);
+  RowEntries entries = entriesOf(edges);
+  entries.row = type.end().at.data();
+  if (type.isMaximum())
+    return std::make_unique<RowMaxima>(*at.context(), edges.count(), nodes, entries, inner);
+  std::vector<double> weights;
+  if (type.isMean()) {
+    weights = meanWeights(edges, type.end(), nodes);
+    entries.weights = weights.data();
+  }
+  return std::make_unique<CombinedRows>(*at.context(), edges.count(), nodes, entries,
+                                        wholeRow(inner), "sums of rows");
+}
+
+// The softmax, and the sums by it.
+std::unique_ptr<LocalKernel> makeEdgeAttentionKernel(const KernelSite& at) {
+  const Edges& edges = typeOf<EdgeAttentionDeclaration>(at).edges();
+  const int rank = at.rank();
+  RowEntries entries = entriesOf(edges);
+  entries.weights = nullptr;
+  entries.row = edges.end(EdgeEnd::Target).at.data();
+  const Index nodes = rowCount(at.form.output, rank), heads = innerOf(at.form.uses[0], rank);
+  if (at.name() == "softmax")
+    return std::make_unique<RowSoftmax>(*at.context(), nodes, entries, heads);
+  return std::make_unique<WeighedRows>(*at.context(), nodes, entries, heads,
+                                       innerOf(at.form.uses[1], rank) / heads);
+}
+
+std::unique_ptr<LocalKernel> makeSparseMatrixKernel(const KernelSite& at) {
+  const Edges& edges = typeOf<SparseMatrixDeclaration>(at).edges();
+  const int rank = at.rank();
+  RowEntries entries = entriesOf(edges);
+  entries.row = edges.end(EdgeEnd::Target).at.data();
+  entries.from = edges.end(EdgeEnd::Source).at.data();
+  return std::make_unique<CombinedRows>(*at.context(), rowCount(at.reads(), rank),
+                                        rowCount(at.writes(), rank), entries,
+                                        wholeRow(innerOf(at.reads(), rank)), "sparse rows");
+}
+
+} // namespace tenon

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A field as rows, or rows as a field: one copy in which the channels come last, or before space again. Both arrays are
+// read and written as they lie.
+#include "kernels/movement/block_copy.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/core/local_kernel.hpp"
+
+namespace tenon {
+
+namespace {
+
+class LocalRows final : public LinearKernel {
+public:
+  explicit LocalRows(bool toRows) : toRows_(toRows) {}
+
+  void map(const DTensor& x, DTensor& y) override { copy(x, y, toRows_); }
+  void mapAdjoint(const DTensor& dy, DTensor& dx) override { copy(dy, dx, !toRows_); }
+  std::string describe() const override { return "local copy"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  static void copy(const DTensor& x, DTensor& y, bool toRows) {
+    if (y.localElements() == 0)
+      return;
+    const DTensor &field = toRows ? x : y, &rows = toRows ? y : x;
+    // [batch, space..., channel]
+    Shape extent;
+    Strides inField{}, inRows{};
+    for (int d = 0; d < field.rank(); ++d)
+      if (d != 1) {
+        inField[extent.size()] = field.strides()[d];
+        extent.push_back(field.extent()[d]);
+      }
+    Index step = rows.strides()[0];
+    for (std::size_t d = extent.size(); d-- > 0; step *= extent[d])
+      inRows[d] = step;
+    inField[extent.size()] = field.strides()[1];
+    inRows[extent.size()] = rows.strides()[1];
+    extent.push_back(field.extent()[1]);
+    const Strides &read = toRows ? inField : inRows, &write = toRows ? inRows : inField;
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      blockCombine(y.context(), Combine::Copy, static_cast<int>(extent.size()), extent.data(),
+                   x.data<T>(), read.data(), y.mutableData<T>(), write.data());
+    });
+  }
+
+  bool toRows_;
+};
+
+} // namespace
+
+std::unique_ptr<LocalKernel> makeRowsKernel(const KernelSite& at) {
+  return std::make_unique<LocalRows>(!at.layer.declaration().outputLayout());
+}
+
+} // namespace tenon

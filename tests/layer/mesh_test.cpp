@@ -1,0 +1,1033 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers on meshes: gathers, segment sums and sparse matrices against their definitions, written out entry by entry, on
+// graphs that are drawn; networks of them against one process bit by bit, and against message passing written as loops;
+// fields on grids as rows, and from a grid to a mesh and back.
+#include "capi/expect_code.hpp"
+#include "layer/derivatives/derivative_check.hpp"
+#include "layer/networks/network_file.hpp"
+#include "layer_run.hpp"
+#include "support/mesh_graph.hpp"
+
+#include <tenon/edges.h>
+#include <tenon/index_map.h>
+
+#include <cstring>
+#include <set>
+
+namespace tenon {
+namespace {
+
+using test::expectErrorOnAll;
+using test::LayoutDraw;
+using test::MeshGraph;
+using test::MeshNodes;
+using test::MeshPart;
+using test::world;
+
+enum class RowsOf { Targets, Sources, Edges };
+
+// The numbers of the rows that this rank owns, and their layout.
+std::vector<int> ownRows(const MeshPart& part, RowsOf of) {
+  if (of == RowsOf::Edges)
+    return part.edges;
+  const MeshNodes& nodes = of == RowsOf::Targets ? part.targets : part.sources;
+  return {nodes.listed.begin(), nodes.listed.begin() + nodes.owned};
+}
+Layout layoutOf(const MeshPart& part, RowsOf of, const Shape& trailing) {
+  return rowsLayout(of == RowsOf::Edges     ? part.list->pattern()
+                    : of == RowsOf::Targets ? part.targets.map->from()
+                                            : part.sources.map->from(),
+                    trailing);
+}
+std::size_t countOf(const MeshGraph& graph, RowsOf of) {
+  return of == RowsOf::Edges     ? graph.edges.size()
+         : of == RowsOf::Targets ? graph.targets.size()
+                                 : graph.sources.size();
+}
+
+// A small integer for each row and column.
+double valueOf(int kind, int row, Index column) {
+  std::mt19937 engine(static_cast<unsigned>(7919 * kind + 131 * row + column));
+  return double(engine() % 15) - 7;
+}
+
+// The values of all rows, which a rank takes its own of.
+struct WholeRows {
+  RowsOf of;
+  Index columns;
+  std::vector<double> values;
+
+  WholeRows(const MeshGraph& graph, RowsOf rows, Index count, int kind)
+      : of(rows), columns(count), values(countOf(graph, rows) * std::size_t(count), 0) {
+    for (std::size_t i = 0; kind >= 0 && i < values.size(); ++i)
+      values[i] = valueOf(kind, static_cast<int>(i / count), static_cast<Index>(i) % count);
+  }
+  double& at(int row, Index column) { return values[std::size_t(row * columns + column)]; }
+  double at(int row, Index column) const { return values[std::size_t(row * columns + column)]; }
+
+  void give(const MeshPart& part, DTensor& x) const {
+    const std::vector<int> rows = ownRows(part, of);
+    visitFloating(x.dataType(), [&]<class T>(T) {
+      T* to = x.mutableData<T>();
+      for (int row : rows)
+        for (Index c = 0; c < columns; ++c)
+          *to++ = static_cast<T>(at(row, c));
+    });
+  }
+  // With a tolerance relative to 1 + |value|; 0 is exact.
+  void expect(const MeshPart& part, const DTensor& x, double tolerance,
+              const std::string& what) const {
+    const std::vector<int> rows = ownRows(part, of);
+    const std::vector<double> got = test::localCells(x);
+    ASSERT_EQ(got.size(), rows.size() * std::size_t(columns)) << what;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const double want = at(rows[i / columns], static_cast<Index>(i) % columns);
+      ASSERT_LE(std::abs(got[i] - want), tolerance * (1 + std::abs(want)))
+          << what << ", row " << rows[i / columns];
+    }
+  }
+};
+
+// y[row, begin + c] += weight x_input[from, c]
+struct Term {
+  int row;
+  Index begin;
+  int input, from;
+  double weight;
+};
+
+struct LinearCase {
+  std::string type;
+  std::vector<std::pair<const char*, SettingValue>> settings;
+  std::vector<std::pair<RowsOf, Index>> inputs; // and their columns
+  RowsOf output;
+  Index columns;
+  std::vector<Term> terms;
+};
+
+std::vector<LinearCase> linearCases(const MeshGraph& graph, bool weighted) {
+  const bool two = graph.hasTwoSets();
+  const auto weight = [&](const test::MeshEdge& edge) { return weighted ? edge.weight : 1; };
+  std::vector<LinearCase> cases;
+  const auto add = [&](const char* type, std::vector<std::pair<const char*, SettingValue>> settings,
+                       std::vector<std::pair<RowsOf, Index>> inputs, RowsOf output, Index columns,
+                       auto&& visit) {
+    LinearCase c{type, std::move(settings), std::move(inputs), output, columns, {}};
+    for (int e = 0; e < static_cast<int>(graph.edges.size()); ++e)
+      visit(e, graph.edges[e], c.terms);
+    cases.push_back(std::move(c));
+  };
+  using Terms = std::vector<Term>;
+  using Edge = test::MeshEdge;
+  add("gather", {{"ends", std::string("source")}}, {{RowsOf::Sources, 3}}, RowsOf::Edges, 3,
+      [](int e, const Edge& edge, Terms& terms) {
+        terms.push_back({e, 0, 0, edge.source, 1});
+      });
+  add("gather", {{"ends", std::string("target")}}, {{RowsOf::Targets, 2}, {RowsOf::Edges, 5}},
+      RowsOf::Edges, 7, [](int e, const Edge& edge, Terms& terms) {
+        terms.push_back({e, 0, 0, edge.target, 1});
+        terms.push_back({e, 2, 1, e, 1});
+      });
+  std::vector<std::pair<RowsOf, Index>> nodes{{RowsOf::Targets, 3}};
+  const Index further = two ? 2 : 3;
+  if (two)
+    nodes.emplace_back(RowsOf::Sources, further);
+  const auto both = [=](int e, const Edge& edge, Terms& terms) {
+    terms.push_back({e, 0, 0, edge.target, 1});
+    terms.push_back({e, 3, two ? 1 : 0, edge.source, 1});
+  };
+  add("gather", {}, nodes, RowsOf::Edges, 3 + further, both);
+  nodes.emplace_back(RowsOf::Edges, 4);
+  add("gather", {}, nodes, RowsOf::Edges, 7 + further, [=](int e, const Edge& edge, Terms& terms) {
+    both(e, edge, terms);
+    terms.push_back({e, 3 + further, two ? 2 : 1, e, 1});
+  });
+  add("segmentsum", {}, {{RowsOf::Edges, 3}}, RowsOf::Targets, 3,
+      [=](int e, const Edge& edge, Terms& terms) {
+        terms.push_back({edge.target, 0, 0, e, weight(edge)});
+      });
+  add("segmentsum", {{"at", std::string("source")}}, {{RowsOf::Edges, 2}}, RowsOf::Sources, 2,
+      [=](int e, const Edge& edge, Terms& terms) {
+        terms.push_back({edge.source, 0, 0, e, weight(edge)});
+      });
+  add("sparsematrix", {}, {{RowsOf::Sources, 20}}, RowsOf::Targets, 20,
+      [=](int, const Edge& edge, Terms& terms) {
+        terms.push_back({edge.target, 0, 0, edge.source, weight(edge)});
+      });
+  return cases;
+}
+
+// A layer set up for inputs with these columns, and its tensors.
+struct MeshStep {
+  Ref<Layer> layer;
+  std::vector<Ref<DTensor>> x, dx;
+  Ref<DTensor> y, dy;
+
+  MeshStep(Ref<Layer> given, const MeshPart& part,
+           const std::vector<std::pair<RowsOf, Index>>& inputs, TenonDataType type)
+      : layer(std::move(given)) {
+    layer->setDataType(type);
+    layer->setList("", "", part.list);
+    Layouts layouts;
+    for (const auto& [of, columns] : inputs)
+      layouts.push_back(layoutOf(part, of, {columns}));
+    layer->setUp(layouts);
+    const auto tensor = [&](const Layout& layout) {
+      return makeRef<DTensor>(layer->comm(), layout, type);
+    };
+    for (const Layout& layout : layouts) {
+      x.push_back(tensor(layout));
+      dx.push_back(tensor(layout.dual()));
+    }
+    y = tensor(layer->outputLayout(layouts));
+    dy = tensor(y->layout().dual());
+  }
+  void apply() { layer->apply(reading(x), *y); }
+  void tangent() { layer->applyTangent(reading(x), *y); }
+  void adjoint() {
+    std::vector<DTensor*> to;
+    for (const auto& t : dx)
+      to.push_back(t.get());
+    layer->applyAdjoint(*dy, to);
+  }
+
+private:
+  std::vector<const DTensor*> reading_;
+  std::span<const DTensor* const> reading(const std::vector<Ref<DTensor>>& tensors) {
+    reading_.clear();
+    for (const auto& t : tensors)
+      reading_.push_back(t.get());
+    return reading_;
+  }
+};
+
+void expectLinear(const LinearCase& c, const MeshGraph& graph, const MeshPart& part,
+                  TenonDataType type, const std::string& what) {
+  const Ref<Layer> layer = test::newLayer(world(), c.type);
+  for (const auto& [name, value] : c.settings)
+    layer->set(name, value);
+  MeshStep step(layer, part, c.inputs, type);
+  std::vector<WholeRows> x, dx;
+  for (std::size_t i = 0; i < c.inputs.size(); ++i) {
+    x.emplace_back(graph, c.inputs[i].first, c.inputs[i].second, static_cast<int>(i));
+    dx.emplace_back(graph, c.inputs[i].first, c.inputs[i].second, -1);
+  }
+  WholeRows y(graph, c.output, c.columns, -1), dy(graph, c.output, c.columns, 9);
+  for (const Term& term : c.terms)
+    for (Index k = 0; k < c.inputs[term.input].second; ++k) {
+      y.at(term.row, term.begin + k) += term.weight * x[term.input].at(term.from, k);
+      dx[term.input].at(term.from, k) += term.weight * dy.at(term.row, term.begin + k);
+    }
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i].give(part, *step.x[i]);
+  dy.give(part, *step.dy);
+  step.apply();
+  ASSERT_NO_FATAL_FAILURE(y.expect(part, *step.y, 0, what + " forward"));
+  fillConstant(*step.y, 77);
+  step.tangent();
+  ASSERT_NO_FATAL_FAILURE(y.expect(part, *step.y, 0, what + " tangent"));
+  step.adjoint();
+  for (std::size_t i = 0; i < dx.size(); ++i)
+    ASSERT_NO_FATAL_FAILURE(dx[i].expect(part, *step.dx[i], 0, what + " adjoint"));
+}
+
+TEST(MeshLayers, AreTheirDefinitions) {
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    const MeshGraph graph(seed, seed % 2);
+    const bool weighted = seed % 3 == 1;
+    const MeshPart part(world(), graph, seed, {.weighted = weighted, .keyed = seed % 4 != 3});
+    for (const LinearCase& c : linearCases(graph, weighted))
+      ASSERT_NO_FATAL_FAILURE(expectLinear(c, graph, part,
+                                           seed % 5 == 4 ? TENON_FLOAT32 : TENON_FLOAT64,
+                                           c.type + ", graph " + std::to_string(seed)));
+  }
+}
+
+TEST(MeshLayers, TakeMeansByTheirWeights) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    MeshGraph graph(seed, seed % 2);
+    for (test::MeshEdge& edge : graph.edges)
+      edge.weight = std::abs(edge.weight);
+    const bool weighted = seed % 3 == 1;
+    const MeshPart part(world(), graph, seed, {.weighted = weighted});
+    const Ref<Layer> layer = test::newLayer(world(), "segmentsum");
+    layer->setText("aggregation", "mean");
+    MeshStep step(layer, part, {{RowsOf::Edges, 3}}, TENON_FLOAT64);
+    const WholeRows m(graph, RowsOf::Edges, 3, 0), da(graph, RowsOf::Targets, 3, 9);
+    WholeRows a(graph, RowsOf::Targets, 3, -1), dm(graph, RowsOf::Edges, 3, -1);
+    std::vector<double> totals(graph.targets.size(), 0);
+    const auto weight = [&](std::size_t e) { return weighted ? graph.edges[e].weight : 1; };
+    for (std::size_t e = 0; e < graph.edges.size(); ++e)
+      totals[graph.edges[e].target] += weight(e);
+    for (std::size_t e = 0; e < graph.edges.size(); ++e)
+      for (Index c = 0; c < 3; ++c) {
+        const int target = graph.edges[e].target, edge = static_cast<int>(e);
+        a.at(target, c) += weight(e) / totals[target] * m.at(edge, c);
+        dm.at(edge, c) = weight(e) / totals[target] * da.at(target, c);
+      }
+    m.give(part, *step.x[0]);
+    da.give(part, *step.dy);
+    step.apply();
+    ASSERT_NO_FATAL_FAILURE(a.expect(part, *step.y, 1e-14, "mean"));
+    step.adjoint();
+    ASSERT_NO_FATAL_FAILURE(dm.expect(part, *step.dx[0], 1e-14, "adjoint of a mean"));
+  }
+}
+
+// Equal rows are frequent, since values are small integers: the edge with the least key wins.
+TEST(MeshLayers, TakeMaximaAndGiveCotangentsToTheirWinners) {
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    const MeshGraph graph(seed, seed % 2);
+    const bool weighted = seed % 3 == 1;
+    const MeshPart part(world(), graph, seed, {.weighted = weighted});
+    const Ref<Layer> layer = test::newLayer(world(), "segmentsum");
+    layer->setText("aggregation", "max");
+    MeshStep step(layer, part, {{RowsOf::Edges, 5}}, TENON_FLOAT64);
+    const WholeRows m(graph, RowsOf::Edges, 5, 0), da(graph, RowsOf::Targets, 5, 9);
+    WholeRows a(graph, RowsOf::Targets, 5, -1), dm(graph, RowsOf::Edges, 5, -1);
+    for (int target = 0; target < static_cast<int>(graph.targets.size()); ++target)
+      for (Index c = 0; c < 5; ++c) {
+        int winner = -1;
+        const auto weight = [&](int e) { return weighted ? graph.edges[e].weight : 1; };
+        const auto rank = [&](int e) {
+          return std::pair(-weight(e) * m.at(e, c), graph.edges[e].key);
+        };
+        for (int e = 0; e < static_cast<int>(graph.edges.size()); ++e)
+          if (graph.edges[e].target == target && (winner < 0 || rank(e) < rank(winner)))
+            winner = e;
+        if (winner < 0)
+          continue;
+        a.at(target, c) = weight(winner) * m.at(winner, c);
+        dm.at(winner, c) = weight(winner) * da.at(target, c);
+      }
+    m.give(part, *step.x[0]);
+    da.give(part, *step.dy);
+    step.apply();
+    ASSERT_NO_FATAL_FAILURE(a.expect(part, *step.y, 0, "maximum"));
+    step.tangent(); // in the direction of m itself the maximum grows as it is
+    ASSERT_NO_FATAL_FAILURE(a.expect(part, *step.y, 0, "tangent of a maximum"));
+    step.adjoint();
+    ASSERT_NO_FATAL_FAILURE(dm.expect(part, *step.dx[0], 0, "adjoint of a maximum"));
+    // Without a stack of workspaces.
+    layer->setTraining(false);
+    step.apply();
+    ASSERT_NO_FATAL_FAILURE(a.expect(part, *step.y, 0, "maximum in inference"));
+  }
+}
+
+// Against the softmax of each node's edges, written out; the derivatives by the dot test and the Taylor test.
+TEST(MeshLayers, AttendToTheEdgesOfANode) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    const MeshGraph graph(seed, seed % 2);
+    const MeshPart part(world(), graph, seed);
+    const Index heads = 1 + seed % 3, each = 4, columns = heads * each;
+    const Ref<Layer> layer = test::newLayer(world(), "edgeattention");
+    MeshStep step(layer, part, {{RowsOf::Edges, heads}, {RowsOf::Edges, columns}}, TENON_FLOAT64);
+    const WholeRows s(graph, RowsOf::Edges, heads, 0), v(graph, RowsOf::Edges, columns, 1),
+        dy(graph, RowsOf::Targets, columns, 9);
+    WholeRows y(graph, RowsOf::Targets, columns, -1), ds(graph, RowsOf::Edges, heads, -1),
+        dv(graph, RowsOf::Edges, columns, -1);
+    const int edges = static_cast<int>(graph.edges.size());
+    for (int target = 0; target < static_cast<int>(graph.targets.size()); ++target)
+      for (Index h = 0; h < heads; ++h) {
+        double sum = 0, mean = 0;
+        std::map<int, double> a, g; // of each edge: its weight, and the weight's cotangent
+        for (int e = 0; e < edges; ++e)
+          if (graph.edges[e].target == target)
+            sum += a[e] = std::exp(s.at(e, h));
+        for (auto& [e, weight] : a) {
+          weight /= sum;
+          for (Index c = h * each; c < (h + 1) * each; ++c) {
+            y.at(target, c) += weight * v.at(e, c);
+            dv.at(e, c) = weight * dy.at(target, c);
+            g[e] += v.at(e, c) * dy.at(target, c);
+          }
+          mean += weight * g[e];
+        }
+        for (const auto& [e, weight] : a)
+          ds.at(e, h) = weight * (g[e] - mean);
+      }
+    s.give(part, *step.x[0]);
+    v.give(part, *step.x[1]);
+    dy.give(part, *step.dy);
+    step.apply();
+    ASSERT_NO_FATAL_FAILURE(y.expect(part, *step.y, 1e-13, "attention"));
+    step.adjoint();
+    ASSERT_NO_FATAL_FAILURE(ds.expect(part, *step.dx[0], 1e-13, "adjoint of scores"));
+    ASSERT_NO_FATAL_FAILURE(dv.expect(part, *step.dx[1], 1e-13, "adjoint of values"));
+  }
+}
+
+// Edges anywhere, of which some are on two ranks: sums of all are those of one process, and so are cotangents, of which
+// each rank that has an edge has a part.
+TEST(MeshLayers, TakeSharesOfEdgesThatSeveralRanksHave) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    MeshGraph graph(seed, seed % 2);
+    for (test::MeshEdge& edge : graph.edges)
+      edge.weight = std::abs(edge.weight);
+    const bool weighted = seed % 3 == 1, mean = seed % 2 == 0;
+    const MeshPart part(world(), graph, seed, {.weighted = weighted, .anywhere = true});
+    auto net = test::newLayer(world(), "sequential");
+    const auto gather = test::newLayer(world(), "gather"),
+               sum = test::newLayer(world(), "segmentsum");
+    gather->setText("ends", "source");
+    sum->setText("aggregation", mean ? "mean" : "sum");
+    appendLayer(*net, gather);
+    appendLayer(*net, sum);
+    MeshStep step(net, part, {{RowsOf::Sources, 3}}, TENON_FLOAT64);
+    const WholeRows x(graph, RowsOf::Sources, 3, 0), dy(graph, RowsOf::Targets, 3, 9);
+    WholeRows y(graph, RowsOf::Targets, 3, -1), dx(graph, RowsOf::Sources, 3, -1);
+    std::vector<double> totals(graph.targets.size(), 0);
+    const auto weight = [&](const test::MeshEdge& edge) { return weighted ? edge.weight : 1; };
+    for (const test::MeshEdge& edge : graph.edges)
+      totals[edge.target] += weight(edge);
+    for (const test::MeshEdge& edge : graph.edges)
+      for (Index c = 0; c < 3; ++c) {
+        const double w = mean ? weight(edge) / totals[edge.target] : weight(edge);
+        y.at(edge.target, c) += w * x.at(edge.source, c);
+        dx.at(edge.source, c) += w * dy.at(edge.target, c);
+      }
+    x.give(part, *step.x[0]);
+    dy.give(part, *step.dy);
+    step.apply();
+    ASSERT_NO_FATAL_FAILURE(y.expect(part, *step.y, 1e-14, "shared edges"));
+    step.adjoint();
+    ASSERT_NO_FATAL_FAILURE(dx.expect(part, *step.dx[0], 1e-14, "adjoint of shared edges"));
+  }
+}
+
+TEST(MeshLayers, NameSharesThatDoNotAddUp) {
+  const CommPtr comm = world();
+  const int rank = comm->rank(), size = comm->size();
+  const std::vector<Index> ids = rank == 0 ? std::vector<Index>{4, 9} : std::vector<Index>{9, 4};
+  const Index owned = rank == 0 ? 2 : 0;
+  const IndexMapPtr nodes = makeIndexMapFromIds(*comm, owned, ids);
+  const auto make = [&](std::vector<Index> key, std::vector<double> shares) {
+    const std::vector<Index> ends(key.size(), 0);
+    return makeSharedEdges(comm, nodes, nodes, {ends, ends, std::move(key), {}}, std::move(shares));
+  };
+  EXPECT_EQ(make({17}, {})->weights(), std::vector<double>{1.0 / size});
+  EXPECT_EQ(make({17}, {rank == 0 ? 1.0 : 0.0})->weights().size(), 1U);
+  expectErrorOnAll(TENON_ERR_ARG, {"the shares of the edge with key 17 add up to", "expected 1"},
+                   [&] { make({17}, {0.75}); });
+  expectErrorOnAll(TENON_ERR_ARG, {"rank 0 lists two edges with key 3"}, [&] {
+    make(rank == 0 ? std::vector<Index>{3, 3} : std::vector<Index>{}, {});
+  });
+  if (size > 1)
+    expectErrorOnAll(TENON_ERR_ARG, {"some of ranks", "pass shares on all ranks"}, [&] {
+      make({17}, rank == 0 ? std::vector<double>{1} : std::vector<double>{});
+    });
+}
+
+// --- Networks
+
+Ref<Layer> mlp(const CommPtr& comm, std::vector<Index> widths) {
+  const auto layer = test::newLayer(comm, "columnmlp");
+  layer->set("widths", std::move(widths));
+  return layer;
+}
+
+// y = psi(x, aggregate of phi(x at the target, x at the source, f)), so many times.
+Ref<Layer> processor(const CommPtr& comm, const std::string& aggregation, Index c, Index f,
+                     int steps) {
+  auto graph = test::newLayer(comm, "graph");
+  graph->set("input_count", Index(2));
+  int x = -1;
+  for (int step = 0; step < steps; ++step) {
+    const int ends = addGraphNode(*graph, test::newLayer(comm, "gather"), {x, -2});
+    const int message = addGraphNode(*graph, mlp(comm, {2 * c + f, 6, 5}), {ends});
+    const auto sum = test::newLayer(comm, "segmentsum");
+    sum->setText("aggregation", aggregation);
+    const int a = addGraphNode(*graph, sum, {message});
+    const int both = addGraphNode(*graph, test::newConcatenate(comm, 1), {x, a});
+    x = addGraphNode(*graph, mlp(comm, {c + 5, 7, c}), {both});
+  }
+  return graph;
+}
+
+// Values that have all digits, by row and column.
+void fillReals(const MeshPart& part, RowsOf of, std::uint64_t stream, DTensor& x) {
+  const Index columns = x.layout().shape()[1];
+  double* to = x.mutableData<double>();
+  for (int row : ownRows(part, of))
+    for (Index c = 0; c < columns; ++c)
+      *to++ = 2 * uniformAt(3, stream, static_cast<std::uint64_t>(row * columns + c)) - 1;
+}
+
+struct NetworkRun {
+  std::map<int, std::vector<double>> y, dx, df; // by node or edge
+  std::vector<double> gradients;
+
+  NetworkRun(const MeshPart& part, const Ref<Layer>& layer, Index nodes = 3, Index edges = 2) {
+    MeshStep step(layer, part, {{RowsOf::Targets, nodes}, {RowsOf::Edges, edges}}, TENON_FLOAT64);
+    test::fillParameters(*layer);
+    fillReals(part, RowsOf::Targets, 1, *step.x[0]);
+    fillReals(part, RowsOf::Edges, 2, *step.x[1]);
+    fillReals(part, RowsOf::Targets, 3, *step.dy);
+    layer->zeroGradients();
+    step.apply();
+    step.adjoint();
+    take(part, RowsOf::Targets, *step.y, y);
+    take(part, RowsOf::Targets, *step.dx[0], dx);
+    take(part, RowsOf::Edges, *step.dx[1], df);
+    for (const auto& p : layer->parameters()) {
+      const std::vector<double> direction = test::localCells(p->direction());
+      gradients.insert(gradients.end(), direction.begin(), direction.end());
+    }
+  }
+
+private:
+  static void take(const MeshPart& part, RowsOf of, const DTensor& x,
+                   std::map<int, std::vector<double>>& rows) {
+    const std::vector<double> all = test::localCells(x);
+    const auto columns = static_cast<std::ptrdiff_t>(x.layout().shape()[1]);
+    auto from = all.begin();
+    for (int row : ownRows(part, of)) {
+      rows[row] = {from, from + columns};
+      from += columns;
+    }
+  }
+};
+
+void expectRows(const std::map<int, std::vector<double>>& got,
+                const std::map<int, std::vector<double>>& want, double tolerance,
+                const std::string& what) {
+  for (const auto& [row, values] : got) {
+    const std::vector<double>& all = want.at(row);
+    if (tolerance == 0) {
+      ASSERT_EQ(std::memcmp(values.data(), all.data(), all.size() * sizeof(double)), 0)
+          << what << ", row " << row;
+    }
+    ASSERT_NO_FATAL_FAILURE(test::expectNear(values, all, tolerance, what));
+  }
+}
+
+TEST(MeshNetworks, GiveTheSameBitsOnAnyPartition) {
+  const CommPtr self = Communicator::of(MPI_COMM_SELF);
+  for (unsigned seed = 0; seed < 9; ++seed) {
+    const MeshGraph graph(seed, false);
+    const std::string aggregation = seed % 3 == 0 ? "sum" : seed % 3 == 1 ? "mean" : "max";
+    const MeshPart many(world(), graph, seed), alone(self, graph, 100 + seed);
+    const Ref<Layer> net = processor(world(), aggregation, 3, 2, 2);
+    net->set("recompute", seed % 2 == 1);
+    const NetworkRun got(many, net), want(alone, processor(self, aggregation, 3, 2, 2));
+    const std::string what = aggregation + ", graph " + std::to_string(seed);
+    ASSERT_NO_FATAL_FAILURE(expectRows(got.y, want.y, 0, what));
+    ASSERT_NO_FATAL_FAILURE(expectRows(got.dx, want.dx, 1e-13, what + ", dx"));
+    ASSERT_NO_FATAL_FAILURE(expectRows(got.df, want.df, 1e-13, what + ", df"));
+    ASSERT_NO_FATAL_FAILURE(
+        test::expectNear(got.gradients, want.gradients, 1e-12, what + ", gradients"));
+  }
+}
+
+// One step as loops over edges and index_add, with the adjoint written by hand.
+struct Perceptron {
+  Index in, hidden, out;
+  std::vector<double> w1, b1, w2, b2, dw1, db1, dw2, db2; // weights [out, in]
+
+  Perceptron(const Layer& layer, Index i, Index h, Index o) : in(i), hidden(h), out(o) {
+    const auto& p = layer.ownParameters();
+    w1 = test::localCells(p[0]->value());
+    b1 = test::localCells(p[1]->value());
+    w2 = test::localCells(p[2]->value());
+    b2 = test::localCells(p[3]->value());
+    dw1.assign(w1.size(), 0);
+    db1.assign(b1.size(), 0);
+    dw2.assign(w2.size(), 0);
+    db2.assign(b2.size(), 0);
+  }
+  std::vector<double> hiddenOf(const std::vector<double>& x) const {
+    std::vector<double> h = b1;
+    for (Index o = 0; o < hidden; ++o) {
+      for (Index i = 0; i < in; ++i)
+        h[o] += w1[o * in + i] * x[i];
+      h[o] = std::tanh(h[o]);
+    }
+    return h;
+  }
+  std::vector<double> forward(const std::vector<double>& x) const {
+    const std::vector<double> h = hiddenOf(x);
+    std::vector<double> y = b2;
+    for (Index o = 0; o < out; ++o)
+      for (Index i = 0; i < hidden; ++i)
+        y[o] += w2[o * hidden + i] * h[i];
+    return y;
+  }
+  std::vector<double> backward(const std::vector<double>& x, const std::vector<double>& dy) {
+    const std::vector<double> h = hiddenOf(x);
+    std::vector<double> dh(h.size(), 0), dx(x.size(), 0);
+    for (Index o = 0; o < out; ++o) {
+      db2[o] += dy[o];
+      for (Index i = 0; i < hidden; ++i) {
+        dw2[o * hidden + i] += dy[o] * h[i];
+        dh[i] += w2[o * hidden + i] * dy[o];
+      }
+    }
+    for (Index o = 0; o < hidden; ++o) {
+      const double d = dh[o] * (1 - h[o] * h[o]);
+      db1[o] += d;
+      for (Index i = 0; i < in; ++i) {
+        dw1[o * in + i] += d * x[i];
+        dx[i] += w1[o * in + i] * d;
+      }
+    }
+    return dx;
+  }
+  void addGradients(std::vector<double>& all) const {
+    for (const auto* part : {&dw1, &db1, &dw2, &db2})
+      all.insert(all.end(), part->begin(), part->end());
+  }
+};
+
+TEST(MeshNetworks, AreMessagePassingWrittenAsLoops) {
+  const Index c = 3, f = 2, m = 5;
+  const MeshGraph graph(41, false);
+  const MeshPart part(world(), graph, 41);
+  const Ref<Layer> layer = processor(world(), "sum", c, f, 1);
+  const NetworkRun got(part, layer);
+  Perceptron phi(*layer->nodes()[1].layer, 2 * c + f, 6, m),
+      psi(*layer->nodes()[4].layer, c + m, 7, c);
+  const auto draw = [](std::uint64_t stream, int row, Index columns) {
+    std::vector<double> values;
+    for (Index k = 0; k < columns; ++k)
+      values.push_back(2 * uniformAt(3, stream, static_cast<std::uint64_t>(row * columns + k)) - 1);
+    return values;
+  };
+  const auto append = [](std::vector<double> to, const std::vector<double>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+    return to;
+  };
+  const int nodes = static_cast<int>(graph.targets.size()),
+            edges = static_cast<int>(graph.edges.size());
+  const auto inputOf = [&](int e) {
+    return append(append(draw(1, graph.edges[e].target, c), draw(1, graph.edges[e].source, c)),
+                  draw(2, e, f));
+  };
+  std::vector<std::vector<double>> a(nodes, std::vector<double>(m, 0)), da(nodes);
+  for (int e = 0; e < edges; ++e) {
+    const std::vector<double> message = phi.forward(inputOf(e));
+    for (Index k = 0; k < m; ++k)
+      a[graph.edges[e].target][k] += message[k];
+  }
+  std::map<int, std::vector<double>> y, dx, df;
+  for (int n = 0; n < nodes; ++n) {
+    const std::vector<double> joined = append(draw(1, n, c), a[n]);
+    y[n] = psi.forward(joined);
+    const std::vector<double> back = psi.backward(joined, draw(3, n, c));
+    dx[n] = {back.begin(), back.begin() + c};
+    da[n] = {back.begin() + c, back.end()};
+  }
+  for (int e = 0; e < edges; ++e) {
+    const std::vector<double> back = phi.backward(inputOf(e), da[graph.edges[e].target]);
+    for (Index k = 0; k < c; ++k) {
+      dx[graph.edges[e].target][k] += back[k];
+      dx[graph.edges[e].source][k] += back[c + k];
+    }
+    df[e] = {back.begin() + 2 * c, back.end()};
+  }
+  std::vector<double> gradients;
+  phi.addGradients(gradients);
+  psi.addGradients(gradients);
+  expectRows(got.y, y, 1e-12, "y");
+  expectRows(got.dx, dx, 1e-12, "dx");
+  expectRows(got.df, df, 1e-12, "df");
+  test::expectNear(got.gradients, gradients, 1e-12, "gradients");
+}
+
+// The same with edges anywhere: another order of sums between ranks, and so other roundings. A cotangent of an edge that
+// two ranks have is the sum of theirs.
+TEST(MeshNetworks, AreTheSameWithEdgesAnywhere) {
+  const CommPtr self = Communicator::of(MPI_COMM_SELF);
+  for (unsigned seed = 0; seed < 4; ++seed) {
+    const MeshGraph graph(seed, false);
+    const MeshPart many(world(), graph, seed, {.anywhere = true}), alone(self, graph, 100 + seed);
+    const NetworkRun got(many, processor(world(), "sum", 3, 2, 2)),
+        want(alone, processor(self, "sum", 3, 2, 2));
+    ASSERT_NO_FATAL_FAILURE(expectRows(got.y, want.y, 1e-13, "y"));
+    ASSERT_NO_FATAL_FAILURE(expectRows(got.dx, want.dx, 1e-13, "dx"));
+    ASSERT_NO_FATAL_FAILURE(test::expectNear(got.gradients, want.gradients, 1e-12, "gradients"));
+    for (const auto& [edge, values] : want.df) {
+      std::vector<double> sum(values.size(), 0);
+      if (const auto mine = got.df.find(edge); mine != got.df.end())
+        sum = mine->second;
+      MPI_Allreduce(MPI_IN_PLACE, sum.data(), static_cast<int>(sum.size()), MPI_DOUBLE, MPI_SUM,
+                    MPI_COMM_WORLD);
+      ASSERT_NO_FATAL_FAILURE(test::expectNear(sum, values, 1e-13, "df"));
+    }
+  }
+}
+
+// The network file: the same bits on any partition, and as many parameters as it says.
+TEST(MeshNetworks, ComeFromAFile) {
+  const CommPtr self = Communicator::of(MPI_COMM_SELF);
+  const MeshGraph graph(11, false);
+  const MeshPart many(world(), graph, 11), alone(self, graph, 12);
+  const auto run = [&](const CommPtr& comm, const MeshPart& part) {
+    const Ref<Layer> net = readNetwork(comm, TENON_TEST_NETWORKS "/mesh-gnn.json");
+    net->setList("", "mesh", part.list);
+    return NetworkRun(part, net, 3, 4);
+  };
+  const NetworkRun got = run(world(), many), want = run(self, alone);
+  EXPECT_EQ(want.gradients.size(), 32'739U);
+  ASSERT_NO_FATAL_FAILURE(expectRows(got.y, want.y, 0, "y"));
+  ASSERT_NO_FATAL_FAILURE(expectRows(got.dx, want.dx, 1e-12, "dx"));
+  ASSERT_NO_FATAL_FAILURE(expectRows(got.df, want.df, 1e-12, "df"));
+  ASSERT_NO_FATAL_FAILURE(test::expectNear(got.gradients, want.gradients, 1e-12, "gradients"));
+}
+
+// Attention of two heads: scores and values of the edges by networks of their own.
+TEST(MeshNetworks, AttendAlikeOnAnyPartition) {
+  const CommPtr self = Communicator::of(MPI_COMM_SELF);
+  const auto attention = [](const CommPtr& comm) {
+    auto graph = test::newLayer(comm, "graph");
+    graph->set("input_count", Index(2));
+    const int ends = addGraphNode(*graph, test::newLayer(comm, "gather"), {-1, -2});
+    const int scores = addGraphNode(*graph, mlp(comm, {8, 5, 2}), {ends}),
+              values = addGraphNode(*graph, mlp(comm, {8, 6, 6}), {ends});
+    const int y = addGraphNode(*graph, test::newLayer(comm, "edgeattention"), {scores, values});
+    const int both = addGraphNode(*graph, test::newConcatenate(comm, 1), {-1, y});
+    addGraphNode(*graph, mlp(comm, {9, 3}), {both});
+    return graph;
+  };
+  for (unsigned seed = 0; seed < 4; ++seed) {
+    const MeshGraph graph(seed, false);
+    const MeshPart many(world(), graph, seed), alone(self, graph, 100 + seed);
+    const NetworkRun got(many, attention(world())), want(alone, attention(self));
+    ASSERT_NO_FATAL_FAILURE(expectRows(got.y, want.y, 0, "y"));
+    ASSERT_NO_FATAL_FAILURE(expectRows(got.dx, want.dx, 1e-13, "dx"));
+    ASSERT_NO_FATAL_FAILURE(expectRows(got.df, want.df, 1e-13, "df"));
+    ASSERT_NO_FATAL_FAILURE(test::expectNear(got.gradients, want.gradients, 1e-12, "gradients"));
+  }
+}
+
+TEST(MeshNetworks, HaveTheDerivativesOfTheirJacobian) {
+  const MeshGraph graph(5, false);
+  const MeshPart part(world(), graph, 5);
+  auto net = test::newLayer(world(), "graph");
+  const int ends = addGraphNode(*net, test::newLayer(world(), "gather"), {-1});
+  const int message = addGraphNode(*net, mlp(world(), {6, 5, 3}), {ends});
+  const int sum = addGraphNode(*net, test::newLayer(world(), "segmentsum"), {message});
+  addGraphNode(*net, test::newLayer(world(), "add"), {-1, sum});
+  MeshStep step(net, part, {{RowsOf::Targets, 3}}, TENON_FLOAT64);
+  test::fillParameters(*net);
+  const LayerAdjointResult pairing = checkLayerAdjoint(*net, nullptr, 3);
+  EXPECT_LE(pairing.relativeError, 1e-14);
+  const LayerTaylorResult taylor = checkLayerTaylor(*net, nullptr, 4);
+  EXPECT_GE(taylor.order, 1.9);
+}
+
+// A container hands its lists on to layers that have none of that name.
+TEST(MeshNetworks, FindTheirEdgesByName) {
+  const MeshGraph first(6, false), second(7, true);
+  const MeshPart own(world(), first, 6), other(world(), second, 7);
+  auto inner = test::newLayer(world(), "sequential");
+  const auto gather = test::newLayer(world(), "gather"),
+             sum = test::newLayer(world(), "segmentsum");
+  for (const auto& layer : {gather, sum})
+    layer->setText("edges", "mesh");
+  gather->setText("ends", "source");
+  appendLayer(*inner, gather);
+  appendLayer(*inner, sum);
+  auto outer = test::newLayer(world(), "sequential");
+  appendLayer(*outer, inner);
+  outer->setDataType(TENON_FLOAT64);
+  const Layout input = layoutOf(own, RowsOf::Targets, {2});
+  expectErrorOnAll(TENON_ERR_STATE,
+                   {"has no edges \"mesh\"", "TenonLayerSetEdges() of it or of a network"},
+                   [&] { outer->setUp(input); });
+  // What a set-up that failed has handed on is forgotten.
+  outer->setList("", "mesh", other.list);
+  expectErrorOnAll(TENON_ERR_LAYOUT, {"its nodes are"}, [&] { outer->setUp(input); });
+  outer->setList("", "mesh", own.list);
+  test::Step step(outer, input);
+  const auto direct = test::newLayer(world(), "sparsematrix");
+  direct->setList("", "", own.list);
+  test::Step matrix(direct, input);
+  const WholeRows x(first, RowsOf::Targets, 2, 0);
+  x.give(own, *step.x);
+  x.give(own, *matrix.x);
+  step.apply();
+  matrix.apply();
+  EXPECT_EQ(test::localCells(*step.y), test::localCells(*matrix.y));
+  const std::string text = outer->describe();
+  EXPECT_NE(text.find("sources of " + std::to_string(first.edges.size()) + " edges from"),
+            text.npos)
+      << text;
+}
+
+TEST(MeshLayers, RefuseWhatDoesNotFit) {
+  const MeshGraph graph(8, true);
+  const MeshPart part(world(), graph, 8);
+  const auto refuse = [&](const char* type, const char* setting, const char* value,
+                          const Layouts& inputs, TenonErrorCode code,
+                          std::initializer_list<const char*> words) {
+    const auto layer = test::newLayer(world(), type);
+    layer->setList("", "", part.list);
+    if (setting)
+      layer->setText(setting, value);
+    expectErrorOnAll(code, words, [&] { layer->setUp(inputs); });
+  };
+  const Layout targets = layoutOf(part, RowsOf::Targets, {3}),
+               sources = layoutOf(part, RowsOf::Sources, {3}),
+               edges = layoutOf(part, RowsOf::Edges, {3});
+  refuse("gather", nullptr, nullptr, {targets}, TENON_ERR_ARG,
+         {"reads 2 inputs of nodes and possibly one of edges, but has 1"});
+  refuse("gather", nullptr, nullptr, {targets, layoutOf(part, RowsOf::Sources, {3, 2})},
+         TENON_ERR_SHAPE, {"joins rows along dimension 1"});
+  refuse("segmentsum", nullptr, nullptr, {test::onWorld({edges.shape()[0] + 1, 3}, "S0")},
+         TENON_ERR_LAYOUT, {"its edges are"});
+  refuse("sparsematrix", "signature", "B", {sources}, TENON_ERR_OPTION, {"'B'", "S0"});
+  if (world()->size() > 1) {
+    refuse("sparsematrix", nullptr, nullptr, {test::onWorld(sources.shape(), "B")},
+           TENON_ERR_LAYOUT, {"its columns are", "or add a repartition"});
+    if (!part.list->end(EdgeEnd::Source).isOwned) {
+      const auto layer = test::newLayer(world(), "segmentsum");
+      layer->setList("", "", part.list);
+      layer->setText("at", "source");
+      layer->setText("aggregation", "mean");
+      expectErrorOnAll(TENON_ERR_SUPPORT, {"aggregation \"mean\"", "or use \"sum\""},
+                       [&] { layer->setUp(edges); });
+    }
+  }
+  expectErrorOnAll(TENON_ERR_STATE, {"has no index map", "TenonLayerSetIndexMap()"},
+                   [&] { test::newLayer(world(), "indexmap")->setUp(targets); });
+  try {
+    test::newLayer(world(), "tanh")->setList("TenonLayerSetEdges()", "", part.list);
+    ADD_FAILURE() << "a function of each element took edges";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), TENON_ERR_TYPE);
+  }
+}
+
+// --- The C interface
+
+class MeshCalls : public test::CApi {};
+
+TEST_F(MeshCalls, NameTheEdgeThatIsWrong) {
+  using test::expectCommonCode;
+  const TenonInt here = test::worldRank();
+  // Node 10 + r of each rank, with that of the next as a ghost.
+  const TenonInt ids[] = {10 + here, 10 + (here + 1) % test::worldSize()};
+  TenonIndexMap nodes = nullptr;
+  TenonEdges edges = nullptr;
+  test::expectSuccess(TenonIndexMapCreateFromIds(MPI_COMM_WORLD, 1, 2, ids, &nodes));
+  const auto create = [&](TenonInt target, TenonInt source) {
+    return TenonEdgesCreate(nodes, nodes, 1, &target, &source, nullptr, nullptr, &edges);
+  };
+  expectCommonCode(TENON_ERR_ARG, create(0, here == 0 ? 2 : 1),
+                   {"source[0] of rank 0 is 2, but its list of nodes has 2", "not ids"});
+  expectCommonCode(TENON_ERR_ARG, create(here == 0 ? 1 : 0, 0),
+                   {"target[0] of rank 0 is 1, a ghost, since the rank owns 1 node",
+                    "on the rank that owns its target"});
+  expectCommonCode(TENON_ERR_NULL,
+                   TenonEdgesCreate(nodes, nodes, 1, nullptr, nullptr, nullptr, nullptr, &edges),
+                   {"target is NULL"});
+  EXPECT_EQ(edges, nullptr);
+  test::expectSuccess(create(0, 1));
+  TenonLayout layout = nullptr;
+  const TenonInt shape[] = {3, 2}, fields[] = {0, 2};
+  expectCommonCode(TENON_ERR_SHAPE, TenonEdgesGetLayout(edges, 2, shape, &layout),
+                   {"pass 0 first, for the number of edges"});
+  test::expectSuccess(TenonEdgesGetLayout(edges, 2, fields, &layout));
+  TenonInt extents[2] = {};
+  test::expectSuccess(TenonLayoutGetShape(layout, extents));
+  EXPECT_EQ(extents[0], test::worldSize());
+  EXPECT_EQ(extents[1], 2);
+
+  TenonLayer tanh = nullptr, step = nullptr;
+  test::expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "tanh", &tanh));
+  test::expectCode(TENON_ERR_TYPE, TenonLayerSetEdges(tanh, "", edges),
+                   {"does not work with lists of a mesh", "gather"});
+  test::expectCode(TENON_ERR_NULL, TenonLayerSetIndexMap(tanh, nullptr, nodes), {"name is NULL"});
+  expectCommonCode(TENON_ERR_ARG, TenonLayerCreateMessagePassing(tanh, tanh, 4, "sum", &step),
+                   {"inputs is 4"});
+  expectCommonCode(TENON_ERR_TYPE, TenonLayerCreateMessagePassing(tanh, tanh, 1, "least", &step),
+                   {"least", "sum"});
+  test::expectSuccess(TenonLayoutDestroy(&layout));
+  test::expectSuccess(TenonLayerDestroy(&tanh));
+  test::expectSuccess(TenonEdgesDestroy(&edges));
+  test::expectSuccess(TenonIndexMapDestroy(&nodes));
+}
+
+// --- Index maps as layers, and rows of grids
+
+TEST(MeshLayers, AreIndexMapsAndTheirTransposes) {
+  const MeshGraph graph(9, false);
+  const MeshPart part(world(), graph, 9);
+  const auto fill = test::newLayer(world(), "indexmap"), add = test::newLayer(world(), "indexmap");
+  fill->setList("", "", part.targets.map);
+  add->setList("", "", part.targets.map);
+  add->set("transposed", true);
+  const Layout plain = layoutOf(part, RowsOf::Targets, {2});
+  test::Step forward(fill, plain);
+  const WholeRows x(graph, RowsOf::Targets, 2, 0);
+  x.give(part, *forward.x);
+  forward.apply();
+  const std::vector<double> u = test::localCells(*forward.y);
+  ASSERT_EQ(u.size(), 2 * part.targets.listed.size());
+  for (std::size_t i = 0; i < u.size(); ++i)
+    EXPECT_EQ(u[i], x.at(part.targets.listed[i / 2], static_cast<Index>(i) % 2));
+  // The transpose of the layer is the adjoint of the other, on raw memory.
+  test::Step transposed(add, forward.y->layout().dual());
+  for (DTensor* t : {forward.dy.get(), transposed.x.get()}) {
+    double* to = t->mutableData<double>();
+    for (std::size_t i = 0; i < u.size(); ++i)
+      to[i] = valueOf(20 + world()->rank(), static_cast<int>(i), 0);
+  }
+  forward.adjoint();
+  transposed.apply();
+  EXPECT_EQ(test::localCells(*forward.dx), test::localCells(*transposed.y));
+  x.give(part, *transposed.dy);
+  transposed.adjoint();
+  EXPECT_EQ(test::localCells(*transposed.dx), u);
+}
+
+TEST(Rows, AreThePointsOfEachBlock) {
+  LayoutDraw draw(12);
+  for (int i = 0; i < 30; ++i) {
+    const Shape shape = draw.chance(50) ? Shape{2, 3, 5, 4} : Shape{1, 4, 9};
+    const Layout field = test::drawInput(draw, shape);
+    test::Step step(test::newLayer(world(), "rows"), field);
+    const std::string what = field.describe();
+    test::fillValid(*step.x, 1);
+    step.apply();
+    // In the order of the block, channels last.
+    const Layout use = step.x->layout().withoutHalos();
+    const std::vector<double> y = test::localCells(*step.y);
+    const Box box = use.boxOfRank(world()->rank());
+    ASSERT_EQ(static_cast<Index>(y.size()), elements(box)) << what;
+    if (!field.hasHalos()) {
+      const std::vector<double> x = test::localCells(*step.x);
+      Index space = 1;
+      for (std::size_t d = 2; d < box.size(); ++d)
+        space *= box[d].size();
+      const Index channels = box[1].size();
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        const Index s = static_cast<Index>(k) % space, c = static_cast<Index>(k) / space % channels,
+                    n = static_cast<Index>(k) / space / channels;
+        ASSERT_EQ(y[(n * space + s) * channels + c], x[k]) << what;
+      }
+    }
+    // Back in the layout of the field, and the adjoints of both: each is the other's inverse.
+    const auto back = test::newLayer(world(), "rows");
+    back->setOutputLayout(use);
+    test::Step again(back, step.y->layout());
+    copyLocal(*step.y, *again.x);
+    again.apply();
+    test::expectNear(test::gathered(*again.y), test::gathered(*step.x), 1e-15, what);
+    step.layer->clearStack();
+    back->clearStack();
+    const LayerAdjointResult there = checkLayerAdjoint(*step.layer, nullptr, 5);
+    EXPECT_LE(there.relativeError, 1e-14) << what;
+    if (!use.holdsAddends()) {
+      const LayerAdjointResult here = checkLayerAdjoint(*back, nullptr, 6);
+      EXPECT_LE(here.relativeError, 1e-14) << what;
+    }
+  }
+}
+
+TEST(Rows, RefuseWhatDoesNotFit) {
+  const auto layer = test::newLayer(world(), "rows");
+  expectErrorOnAll(TENON_ERR_SHAPE, {"makes rows of a field", "[7]"},
+                   [&] { layer->setUp(test::onWorld({7}, "S0")); });
+  const auto back = test::newLayer(world(), "rows");
+  back->setOutputLayout(test::onWorld({1, 3, 6, 2}, "S2"));
+  expectErrorOnAll(TENON_ERR_SHAPE, {"of 12 rows", "[12, channels]"}, [&] {
+    back->setUp(test::onWorld({11, 3}, "S0"));
+  });
+  if (world()->size() > 1)
+    expectErrorOnAll(TENON_ERR_LAYOUT, {"each rank needs those of its own block"}, [&] {
+      back->setUp(test::onWorld({12, 3}, "B"));
+    });
+}
+
+// A field on a grid of processes, interpolated to the nodes of a mesh whose owners are others, and back by the transpose
+// of another matrix: against dense matrices, exactly.
+TEST(Rows, LeadFromAGridToAMeshAndBack) {
+  const int size = world()->size(), here = world()->rank();
+  const Index ny = 7, nx = 5, channels = 2;
+  const GridPtr grid = size % 2 == 0 ? Grid::make({size / 2, 2}) : Grid::make({size, 1});
+  const Layout field({.shape = {1, channels, ny, nx},
+                      .grid = grid,
+                      .properties = {Property::shard(2), Property::shard(3)}});
+  const Box box = field.boxOfRank(here);
+  std::vector<Index> points;
+  for (Index y = box[2].begin; y < box[2].end; ++y)
+    for (Index x = box[3].begin; x < box[3].end; ++x)
+      points.push_back(y * nx + x);
+  const Index ownPoints = static_cast<Index>(points.size());
+  // Node n of the mesh takes three points, and gives to three.
+  const int nodes = 11;
+  const auto pointOf = [&](int node, int k) { return Index(node * 13 + k * 8) % (ny * nx); };
+  const auto weightOf = [](int node, int k) { return double(node % 3 + k) - 1.5; };
+  std::vector<Index> ids;
+  ListedEdges there, back;
+  const auto place = [](std::vector<Index>& list, Index value) {
+    const auto found = std::ranges::find(list, value);
+    if (found == list.end())
+      list.push_back(value);
+    return static_cast<Index>(std::ranges::find(list, value) - list.begin());
+  };
+  for (int node = 0; node < nodes; ++node)
+    if ((node * 5 + 1) % size == here)
+      ids.push_back(Index(node) * 1000003);
+  const Index ownNodes = static_cast<Index>(ids.size());
+  for (Index i = 0; i < ownNodes; ++i)
+    for (int k = 0; k < 3; ++k) {
+      const int node = static_cast<int>(ids[i] / 1000003);
+      there.target.push_back(i);
+      there.source.push_back(place(points, pointOf(node, k)));
+      there.key.push_back(3 * node + k);
+      there.weights.push_back(weightOf(node, k));
+    }
+  for (Index i = 0; i < ownPoints; ++i)
+    for (int node = 0; node < nodes; ++node)
+      for (int k = 0; k < 3; ++k)
+        if (pointOf(node, k) == points[i]) {
+          back.target.push_back(i);
+          back.source.push_back(place(ids, Index(node) * 1000003));
+          back.key.push_back(3 * node + k);
+          back.weights.push_back(weightOf(node, k));
+        }
+  const IndexMapPtr pointMap = makeIndexMapFromIds(*world(), ownPoints, points),
+                    nodeMap = makeIndexMapFromIds(*world(), ownNodes, ids);
+  auto net = test::newLayer(world(), "sequential");
+  appendLayer(*net, test::newLayer(world(), "rows"));
+  for (const char* name : {"there", "back"}) {
+    const auto matrix = test::newLayer(world(), "sparsematrix");
+    matrix->setText("edges", name);
+    appendLayer(*net, matrix);
+  }
+  const auto toField = test::newLayer(world(), "rows");
+  toField->setOutputLayout(field);
+  appendLayer(*net, toField);
+  net->setList("", "there", makeEdges(world(), nodeMap, pointMap, there));
+  net->setList("", "back", makeEdges(world(), pointMap, nodeMap, back));
+  test::Step step(net, field);
+  const auto fill = [&](DTensor& t, int kind) {
+    fillByIndex(t, [=](Index i) { return valueOf(kind, static_cast<int>(i), 0); });
+  };
+  fill(*step.x, 1);
+  fill(*step.dy, 2);
+  step.apply();
+  step.adjoint();
+  // B = A^T A, which is its own transpose.
+  const auto product = [&](int kind) {
+    std::vector<double> result(std::size_t(channels * ny * nx), 0);
+    for (Index c = 0; c < channels; ++c)
+      for (int node = 0; node < nodes; ++node) {
+        double value = 0;
+        for (int k = 0; k < 3; ++k)
+          value += weightOf(node, k) *
+                   valueOf(kind, static_cast<int>(c * ny * nx + pointOf(node, k)), 0);
+        for (int k = 0; k < 3; ++k)
+          result[c * ny * nx + pointOf(node, k)] += weightOf(node, k) * value;
+      }
+    return result;
+  };
+  EXPECT_EQ(test::gathered(*step.y), product(1));
+  EXPECT_EQ(test::gathered(*step.dx), product(2));
+}
+
+} // namespace
+} // namespace tenon

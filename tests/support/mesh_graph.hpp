@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Graphs drawn for tests, the same on all ranks, and what each rank has of them.
+#pragma once
+
+#include "linop/exchange/make_edges.hpp"
+#include "linop/exchange/make_index_map.hpp"
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+namespace tenon::test {
+
+struct MeshEdge {
+  int source, target; // numbers of nodes
+  Index key;
+  double weight; // small integers, not 0
+};
+
+// Directed, with loops, parallel edges and nodes without edges. Ids are any of 62 bits and their negatives.
+struct MeshGraph {
+  std::vector<Index> targets, sources; // ids; one set of nodes if they are equal
+  std::vector<MeshEdge> edges;
+
+  MeshGraph(unsigned seed, bool twoSets, int mostNodes = 30, int mostEdges = 90) {
+    std::mt19937_64 engine(seed);
+    const auto upTo = [&](int n) { return static_cast<int>(engine() % (std::uint64_t(n) + 1)); };
+    std::map<Index, bool> used;
+    const auto ids = [&] {
+      std::vector<Index> list;
+      for (int n = 1 + upTo(mostNodes - 1); n > 0;) {
+        const Index id = static_cast<Index>(engine() >> 1) - (engine() % 2 ? 0 : Index(1) << 62);
+        if (used.emplace(id, true).second) {
+          list.push_back(id);
+          --n;
+        }
+      }
+      return list;
+    };
+    targets = ids();
+    sources = twoSets ? ids() : targets;
+    const int there = static_cast<int>(targets.size()), here = static_cast<int>(sources.size());
+    for (int e = upTo(mostEdges); e > 0; --e) {
+      MeshEdge edge{upTo(here - 1), upTo((there + 1) / 2 - 1), Index(1000 - 7 * e),
+                    double(1 + upTo(3)) * (upTo(1) ? 1 : -1)};
+      if (!twoSets && upTo(9) == 0)
+        edge.source = edge.target;
+      edges.push_back(edge);
+      if (upTo(9) == 0) {
+        edge.key += 5000;
+        edges.push_back(edge);
+      }
+    }
+  }
+  bool hasTwoSets() const { return targets != sources; }
+};
+
+// The nodes of one set that a rank lists, and their map.
+struct MeshNodes {
+  std::vector<int> listed; // by number, the owned ones first
+  Index owned = 0;
+  IndexMapPtr map;
+};
+
+struct MeshOptions {
+  bool weighted = false, keyed = true;
+  bool anywhere = false; // edges on any ranks, some on two
+};
+
+struct MeshPart {
+  MeshNodes targets, sources; // equal if there is one set
+  std::vector<int> edges;     // by number
+  EdgesPtr list;
+
+  // Who owns a node is a function of the seed; of three ranks and more one owns nothing.
+  MeshPart(const CommPtr& comm, const MeshGraph& graph, unsigned seed, MeshOptions options = {}) {
+    const int rank = comm->rank(), size = comm->size();
+    const int empty = size > 2 ? static_cast<int>(seed) % size : -1;
+    const auto ownerOf = [&](Index id) {
+      std::mt19937_64 engine(static_cast<std::uint64_t>(id) ^ seed);
+      const int owner = static_cast<int>(engine() % std::uint64_t(size));
+      return owner == empty ? (owner + 1) % size : owner;
+    };
+    const auto isMine = [&](const MeshEdge& edge) {
+      if (!options.anywhere)
+        return ownerOf(graph.targets[edge.target]) == rank;
+      const int one = ownerOf(edge.key);
+      return one == rank || (edge.key % 3 == 0 && (one + 1) % size == rank);
+    };
+    std::mt19937 order(seed + 31 * static_cast<unsigned>(rank));
+    const auto own = [&](const std::vector<Index>& ids, MeshNodes& nodes) {
+      for (int n = 0; n < static_cast<int>(ids.size()); ++n)
+        if (ownerOf(ids[n]) == rank)
+          nodes.listed.push_back(n);
+      std::ranges::shuffle(nodes.listed, order);
+      nodes.owned = static_cast<Index>(nodes.listed.size());
+    };
+    own(graph.targets, targets);
+    if (graph.hasTwoSets())
+      own(graph.sources, sources);
+    for (int e = 0; e < static_cast<int>(graph.edges.size()); ++e)
+      if (isMine(graph.edges[e]))
+        edges.push_back(e);
+    std::ranges::shuffle(edges, order);
+    MeshNodes& from = graph.hasTwoSets() ? sources : targets;
+    // Where a rank has a node, which becomes a ghost if it is not listed yet.
+    const auto placeIn = [](MeshNodes& nodes, int node) {
+      const auto found = std::ranges::find(nodes.listed, node) - nodes.listed.begin();
+      if (found == static_cast<std::ptrdiff_t>(nodes.listed.size()))
+        nodes.listed.push_back(node);
+      return static_cast<Index>(found);
+    };
+    ListedEdges listed;
+    for (int e : edges) {
+      const MeshEdge& edge = graph.edges[e];
+      listed.source.push_back(placeIn(from, edge.source));
+      listed.target.push_back(placeIn(targets, edge.target));
+      if (options.keyed || options.anywhere)
+        listed.key.push_back(edge.key);
+      if (options.weighted)
+        listed.weights.push_back(edge.weight);
+    }
+    const auto map = [&](const std::vector<Index>& ids, MeshNodes& nodes) {
+      std::vector<Index> list;
+      for (int n : nodes.listed)
+        list.push_back(ids[n]);
+      nodes.map = makeIndexMapFromIds(*comm, nodes.owned, list);
+    };
+    map(graph.targets, targets);
+    if (graph.hasTwoSets())
+      map(graph.sources, sources);
+    else
+      sources = targets;
+    list = options.anywhere ? makeSharedEdges(comm, targets.map, sources.map, std::move(listed), {})
+                            : makeEdges(comm, targets.map, sources.map, std::move(listed));
+  }
+};
+
+} // namespace tenon::test
