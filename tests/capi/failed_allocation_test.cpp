@@ -91,6 +91,62 @@ private:
   }
 };
 
+TEST_F(FailedAllocation, MeshesAndTheirLayers) {
+  // Copies of owned nodes are ghosts on one rank too.
+  constexpr TenonInt kIds[5] = {40, 10, 30, 10, 40}, kFields[2] = {0, 2};
+  constexpr TenonInt kTarget[4] = {0, 1, 2, 2}, kSource[4] = {3, 4, 0, 1}, kKeys[4] = {7, 5, 3, 1};
+  constexpr TenonInt kOfEdges[2] = {4, 3}, kOfNodes[2] = {5, 2};
+  constexpr int kJoint[2] = {1, 0};
+  constexpr double kWeights[4] = {1, 2, 3, 4};
+  TenonIndexMap nodes = nullptr, cells = nullptr;
+  TenonEdges edges = nullptr, shared = nullptr;
+  TenonLayout plain = nullptr, ghosted = nullptr, onEdges = nullptr;
+  TenonDTensor x = nullptr, u = nullptr, y = nullptr, dy = nullptr, dx = nullptr;
+  TenonLinearOp fill = nullptr, map = nullptr;
+  TenonLayer f = nullptr, g = nullptr, step = nullptr;
+  const Life begin{
+      TENON_STEP(TenonIndexMapCreateFromIds(MPI_COMM_WORLD, 3, 5, kIds, &nodes)),
+      TENON_STEP(TenonIndexMapGetLayouts(nodes, 2, kFields, &plain, &ghosted)),
+      TENON_STEP(TenonLinearOpCreateIndexMap(nodes, plain, TENON_FLOAT64, &fill)),
+      TENON_STEP(
+          TenonIndexMapCreateCells(plain, plain, kJoint, 4, kTarget, kTarget, kWeights, &cells)),
+      TENON_STEP(TenonLinearOpCreateIndexMap(cells, plain, TENON_FLOAT64, &map)),
+      TENON_STEP(TenonDTensorCreate(plain, TENON_FLOAT64, &x)),
+      TENON_STEP(TenonDTensorCreate(ghosted, TENON_FLOAT64, &u)),
+      TENON_STEP(TenonDTensorFillNormal(x, 1, 0, 0, 1)),
+      TENON_STEP(TenonLinearOpApply(fill, x, u)),
+      TENON_STEP(TenonEdgesCreate(nodes, nodes, 4, kTarget, kSource, kKeys, kWeights, &edges)),
+      TENON_STEP(TenonEdgesCreateShared(nodes, nodes, 4, kTarget, kSource, kKeys, nullptr, kWeights,
+                                        &shared)),
+      TENON_STEP(TenonEdgesGetLayout(edges, 2, kFields, &onEdges)),
+      TENON_STEP(TenonLayerCreateType(MPI_COMM_WORLD, "columnmlp", &f)),
+      TENON_STEP(TenonObjectSetIntegers(TenonObject(f), "widths", 2, kOfEdges)),
+      TENON_STEP(TenonLayerCreateType(MPI_COMM_WORLD, "columnmlp", &g)),
+      TENON_STEP(TenonObjectSetIntegers(TenonObject(g), "widths", 2, kOfNodes)),
+      TENON_STEP(TenonLayerCreateMessagePassing(f, g, 1, "max", &step)),
+      TENON_STEP(TenonLayerSetDataType(step, TENON_FLOAT64)),
+      TENON_STEP(TenonLayerSetEdges(step, "a name that is not short at all", shared)),
+      TENON_STEP(TenonLayerSetEdges(step, "", edges)),
+      TENON_STEP(TenonLayerSetIndexMap(step, "nodes", nodes)),
+      TENON_STEP(TenonLayerSetUp(step, plain)),
+      TENON_STEP(TenonLayerCreateOutput(step, &y)),
+      TENON_STEP(TenonLayerCreateOutputCotangent(step, &dy)),
+      TENON_STEP(TenonLayerCreateInputCotangent(step, &dx)),
+      TENON_STEP(TenonLayerApply(step, x, y)),
+      TENON_STEP(TenonDTensorFillConstant(dy, 1)),
+      TENON_STEP(TenonLayerApplyAdjoint(step, dy, dx))};
+  const Life end{TENON_STEP(TenonDTensorDestroy(&x)),      TENON_STEP(TenonDTensorDestroy(&u)),
+                 TENON_STEP(TenonDTensorDestroy(&y)),      TENON_STEP(TenonDTensorDestroy(&dy)),
+                 TENON_STEP(TenonDTensorDestroy(&dx)),     TENON_STEP(TenonLayerDestroy(&step)),
+                 TENON_STEP(TenonLayerDestroy(&f)),        TENON_STEP(TenonLayerDestroy(&g)),
+                 TENON_STEP(TenonLinearOpDestroy(&fill)),  TENON_STEP(TenonLinearOpDestroy(&map)),
+                 TENON_STEP(TenonEdgesDestroy(&edges)),    TENON_STEP(TenonEdgesDestroy(&shared)),
+                 TENON_STEP(TenonIndexMapDestroy(&nodes)), TENON_STEP(TenonIndexMapDestroy(&cells)),
+                 TENON_STEP(TenonLayoutDestroy(&plain)),   TENON_STEP(TenonLayoutDestroy(&ghosted)),
+                 TENON_STEP(TenonLayoutDestroy(&onEdges))};
+  tryAll(begin, end);
+}
+
 TEST_F(FailedAllocation, LayoutsTensorsAndOperators) {
   constexpr TenonInt kLow[4] = {0, 0, 0, 0}, kGhosts[4] = {0, 0, 1, 1};
   std::vector<double> field(2 * 2 * 8 * 8, 1.0);
