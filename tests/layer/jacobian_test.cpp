@@ -246,6 +246,29 @@ TEST(Jacobian, HoldsThePointAndTheLayer) {
   EXPECT_EQ(test::localCells(*again), test::localCells(*y));
 }
 
+// Fixed statistics are part of the map; those of a batch would be other ones at the next evaluation.
+TEST(Jacobian, OfATrainedBatchNormalisationIsItsScale) {
+  const auto moments = test::newLayer(world(), "sequential");
+  const auto normalisation = test::newLayer(world(), "batchnorm");
+  normalisation->set("channels", Index(6));
+  normalisation->set("statistics", std::string("running"));
+  appendLayer(*moments, normalisation);
+  moments->setDataType(TENON_FLOAT64);
+  const Layout layout = onWorld({4, 6}, "S0");
+  moments->setUp(layout);
+  const auto x = tensor(layout), dx = tensor(layout), dy = tensor(moments->outputLayout());
+  test::fillValid(*x, 1);
+  test::fillValid(*dx, 2);
+  const Ref<Jacobian> jacobian = jacobianAt(moments, *x);
+  jacobian->apply(*dx, *dy);
+  std::vector<double> wanted = test::localCells(*dx); // from mean 0 and variance 1
+  for (double& value : wanted)
+    value /= std::sqrt(1 + 1e-5);
+  test::expectNear(test::localCells(*dy), wanted, 1e-14, "tangent");
+  jacobian->applyAdjoint(*dx, *dy);
+  test::expectNear(test::localCells(*dy), wanted, 1e-14, "adjoint");
+}
+
 TEST(Jacobian, IsRefusedWhereThereIsNone) {
   const auto x = tensor(onWorld({4, 6}, "S0"));
   const auto affine = test::newAffine(world(), 6, 2);

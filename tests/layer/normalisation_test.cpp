@@ -236,6 +236,64 @@ TEST(BatchNorm, TakesRunningMomentsFromAVisitor) {
   }
 }
 
+// With fixed statistics the map is affine in x: y = s (x - mean) w + b with s = 1 / sqrt(variance + epsilon), so that
+// dx = s w dy, dw = sum of dy s (x - mean), db = sum of dy. Training leaves the statistics as they are, and what they
+// become after Apply is not what its adjoint reads.
+TEST(BatchNorm, WithFixedStatisticsIsAffine) {
+  struct Writer : StateVisitor {
+    std::vector<double> mean, variance;
+    void tensor(const std::string& path, DTensor& value) override {
+      test::fillFrom(value, path == "running_mean" ? mean : variance);
+    }
+    void number(const std::string&, std::uint64_t&) override {}
+  };
+  NormCase c = normCases().front();
+  c.settings.emplace_back("statistics", std::string("running"));
+  const Statistics fixed{{0.5, -1, 2}, {0.25, 3, 1.5}, {}};
+  Writer writer, later;
+  writer.mean = fixed.mean;
+  writer.variance = fixed.variance;
+  later.mean = later.variance = {7, 8, 9};
+  const std::vector<double> x = elementsOf(c.shape), v = elementsOf(c.shape, 4),
+                            dy = elementsOf(c.shape, 9), weight = elementsOf(c.weight, 1);
+  std::vector<double> dx, tangent, dWeight(3, 0), dBias(3, 0);
+  forEachIndex(c.shape, [&](const Shape& i) {
+    const Index g = i[1], at = placeOf(i, c.shape);
+    const double scale = 1 / std::sqrt(fixed.variance[g] + 1e-5);
+    dx.push_back(scale * weight[g] * dy[at]);
+    tangent.push_back(scale * weight[g] * v[at]);
+    dWeight[g] += dy[at] * scale * (x[at] - fixed.mean[g]);
+    dBias[g] += dy[at];
+  });
+  for (const std::string& split : test::splitsOf(c.shape))
+    for (const TenonDataType type : {TENON_FLOAT64, TENON_FLOAT32}) {
+      const double tolerance = type == TENON_FLOAT64 ? 1e-13 : 2e-6;
+      const Layout input = onWorld(c.shape, split);
+      test::Step step(setUpNorm(c, input, type), input, type);
+      visitState(*step.layer, "", writer);
+      test::fillFrom(*step.x, x);
+      test::fillFrom(*step.dy, dy);
+      step.apply();
+      test::expectNear(test::gathered(*step.y), normalised(c, x, fixed), tolerance, split);
+      EXPECT_EQ(runningOf(*step.layer)["norm/running_mean"], fixed.mean);
+      visitState(*step.layer, "", later);
+      const Ref<DTensor> dIn = test::tensor(input, type),
+                         dOut = test::tensor(step.y->layout(), type);
+      test::fillFrom(*dIn, v);
+      step.layer->applyTangent(dIn.get(), *dOut);
+      test::expectNear(test::gathered(*dOut), tangent, tolerance, "tangent of " + split);
+      step.adjoint();
+      test::expectNear(test::gathered(*step.dx), dx, tolerance, "dx of " + split);
+      for (const auto& p : step.layer->parameters())
+        test::expectNear(test::gathered(p->gradient()), p->name() == "bias" ? dBias : dWeight,
+                         10 * tolerance, p->name() + " of " + split);
+      visitState(*step.layer, "", writer);
+      step.layer->setTraining(false);
+      step.apply();
+      test::expectNear(test::gathered(*step.y), normalised(c, x, fixed), tolerance, "inference");
+    }
+}
+
 // The moments travel once, both numbers together, and only where a group is split.
 TEST(Normalisation, GathersMomentsOnceWhereGroupsAreSplit) {
   const auto operators = [](const std::string& type, const test::Settings& settings,

@@ -95,6 +95,11 @@ bool writeCase(const std::string& type, std::uint64_t seed, const std::string& p
     p->valueChanged();
     file.add("p." + p->name(), p->value());
   }
+  for (const auto& state : layer->ownStates()) {
+    fillByIndex(state->value(), [](Index i) { return 0.5 + 0.1 * double(i); });
+    state->valueChanged();
+    file.add("s." + state->name(), state->value());
+  }
   test::fillValid(*dy, seed + 77);
   std::vector<const DTensor*> in(x.size());
   std::vector<DTensor*> out(x.size());

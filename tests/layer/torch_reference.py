@@ -160,8 +160,10 @@ def spectral(x, p, s):
     return torch.fft.irfftn(Y, s=x.shape[2:], dim=dims)
 
 
-def normalised(type_, x, p, s):
+def normalised(type_, x, p, s, states):
     epsilon, weight, bias = float(s['epsilon']), p.get('weight'), p.get('bias')
+    if type_ == 'batchnorm' and s['statistics'] == 'running':
+        return F.batch_norm(x, states['running_mean'], states['running_var'], weight, bias, training=False, eps=epsilon)
     if type_ == 'batchnorm':
         return F.batch_norm(x, None, None, weight, bias, training=True, eps=epsilon)
     if type_ == 'instancenorm':
@@ -200,7 +202,7 @@ def loss(type_, x, t, s):
     return (terms.mean() if how == 'mean' else terms.sum()).reshape(1)
 
 
-def evaluate(type_, s, x, p, target):
+def evaluate(type_, s, x, p, target, states):
     if type_ in POINTWISE:
         return POINTWISE[type_](x[0], s)
     if type_ in ('conv', 'transposedconv', 'pad') and len(x) > 1 or 'values' in s.get('boundary', ''):
@@ -254,7 +256,7 @@ def evaluate(type_, s, x, p, target):
     if type_ == 'spectralconv':
         return spectral(x[0], p, s)
     if type_ in ('batchnorm', 'instancenorm', 'groupnorm', 'layernorm'):
-        return normalised(type_, x[0], p, s)
+        return normalised(type_, x[0], p, s, states)
     if target is not None or type_ == 'gradientpenalty':
         return loss(type_, x[0], target, s)
     raise NotComparable(type_)
@@ -274,7 +276,8 @@ def check(path, type_, real, settings):
     arrays = {name: torch.from_numpy(np.array(values)) for name, values in np.load(path).items()}
     x = [arrays[f'x{i}'].clone().requires_grad_() for i in range(sum(n.startswith('x') for n in arrays))]
     p = {n[2:]: arrays[n].clone().requires_grad_() for n in arrays if n.startswith('p.')}
-    y = evaluate(type_, settings, x, p, arrays.get('target'))
+    states = {n[2:]: values for n, values in arrays.items() if n.startswith('s.')}
+    y = evaluate(type_, settings, x, p, arrays.get('target'), states)
     faults = []
     compare('output', y.detach(), arrays['y'], TOLERANCE[real], faults)
     if faults:

@@ -120,6 +120,8 @@ public:
   MeshLists& lists() noexcept { return lists_; }
   // Whether an evaluation in training draws random numbers.
   virtual bool isRandom() const { return false; }
+  // Whether an evaluation in training may change what the layer carries from step to step.
+  virtual bool changesStates() const { return true; }
   // Whether the type compares its input with a target, and whether the terms have weights.
   virtual bool takesTarget() const { return false; }
   virtual bool takesTargetWeights() const { return false; }

@@ -42,7 +42,7 @@ Form Normalisation::form(const Layouts& inputs, const Choice& choice) const {
            .initial = index == 0 ? 1.0 : 0.0});
   }
   // Running moments lie as the combined ones do, without the dimension that holds the two of them.
-  if (follows()) {
+  if (follows() != Follows::Never) {
     const Layout all = momentLayouts(use).all;
     LayoutSpec spec = all.spec();
     spec.cuts.erase(spec.cuts.begin());
@@ -124,29 +124,29 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
   // From u come m, the moments of this rank's part, from these p, the moments of all parts, and
   // from these the combined M: one exchange of a few numbers for each group.
   const MomentLayouts layouts = momentLayouts(form.uses.front());
-  if (follows())
-    // In training the moments are those of the batch, with a derivative; in inference the running
-    // ones, without.
-    list.during(When::Training);
-  const ValueId m = list.exact(list.value("m", layouts.parts));
-  list.run({.name = "moments", .keepsInputs = true, .keepsOutput = true, .addsCotangent = true},
-           {u}, m);
-  const ValueId parts =
-      sameHolding(layouts.parts, layouts.gathered) ? m : list.convert("p", m, layouts.gathered);
   const ValueId all = list.exact(list.value("M", layouts.all));
-  KernelEntry combine{.name = "combine", .keepsInputs = true};
-  // The kernel that has the moments of the whole batch also moves the running ones on.
-  combine.sources = running;
-  list.run(std::move(combine), {parts}, all);
-  list.run(normalise, {u, all}, y);
-  if (follows()) {
-    list.during(When::Inference);
-    KernelEntry fixed{.name = type()};
-    fixed.sources = normalise.sources;
-    fixed.sources.insert(fixed.sources.end(), running.begin(), running.end());
-    list.runFixed(std::move(fixed), {u}, y);
+  if (follows() != Follows::Always) {
+    if (follows() == Follows::InInference)
+      list.during(When::Training);
+    const ValueId m = list.exact(list.value("m", layouts.parts));
+    list.run({.name = "moments", .keepsInputs = true, .keepsOutput = true, .addsCotangent = true},
+             {u}, m);
+    const ValueId parts =
+        sameHolding(layouts.parts, layouts.gathered) ? m : list.convert("p", m, layouts.gathered);
+    KernelEntry combine{.name = "combine", .keepsInputs = true};
+    // The kernel that has the moments of the whole batch also moves the running ones on.
+    combine.sources = running;
+    list.run(std::move(combine), {parts}, all);
+  }
+  if (follows() != Follows::Never) {
+    // The running moments are numbers that do not depend on x.
+    list.during(follows() == Follows::Always ? When::Always : When::Inference);
+    KernelEntry fixed{.name = "running"};
+    fixed.sources = running;
+    list.runFixed(std::move(fixed), {u}, all);
     list.during(When::Always);
   }
+  list.run(normalise, {u, all}, y);
   list.unstage(y);
   return list;
 }
@@ -168,7 +168,12 @@ constexpr OptionSpec kBatch[] = {kChannels,
                                   "0.1",
                                   "share of the last batch in running means and variances",
                                   nullptr,
-                                  {.least = 0, .most = 1}}};
+                                  {.least = 0, .most = 1}},
+                                 {"statistics", OptionSpec::Choice, "batch",
+                                  "in training: batch = mean and variance of the batch, which the "
+                                  "running ones follow; running = the running ones, which stay "
+                                  "as they are. Inference always takes the running ones",
+                                  "batch|running"}};
 constexpr OptionSpec kInstance[] = {
     kChannels,
     kEpsilon,
@@ -223,11 +228,21 @@ public:
   std::vector<Dimension> dimensions(const Shape& x) const override { return reducing(x, 0, 1); }
   Example example(ExampleDraw& draw) const override {
     const Shape shape = draw.shape(2, 5);
-    return {{{"channels", shape[1]}, {"affine", draw.chance(70)}, {"epsilon", 0.01}}, {shape}};
+    return {{{"channels", shape[1]},
+             {"affine", draw.chance(70)},
+             {"epsilon", 0.01},
+             {"statistics", std::string(draw.of({"batch", "running"}))}},
+            {shape}};
+  }
+  bool changesStates() const override { return follows() == Follows::InInference; }
+  std::string summary() const override {
+    return ChannelNorm::summary() + (follows() == Follows::Always ? ", running statistics" : "");
   }
 
 private:
-  bool follows() const override { return true; }
+  Follows follows() const override {
+    return text("statistics") == "running" ? Follows::Always : Follows::InInference;
+  }
 };
 
 class InstanceNorm final : public ChannelNorm {

@@ -2,7 +2,8 @@
 // Normalisation: y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with the mean and
 // variance of
 //
-//   batchnorm     a channel, over batch and space; in inference running ones
+//   batchnorm     a channel, over batch and space; in inference running ones, and in training
+//                 too with fixed statistics
 //   instancenorm  a channel of a sample, over space
 //   groupnorm     some channels of a sample, over these and space
 //   layernorm     the last dimensions of `shape`
@@ -48,8 +49,9 @@ public:
 
 protected:
   virtual void checkInput(const Shape& x) const = 0;
-  // Whether inference has statistics of its own.
-  virtual bool follows() const { return false; }
+  // When the statistics are running ones.
+  enum class Follows { Never, InInference, Always };
+  virtual Follows follows() const { return Follows::Never; }
 };
 
 } // namespace tenon

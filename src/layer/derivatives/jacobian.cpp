@@ -24,11 +24,11 @@ bool isRandom(const Layer& layer) {
   return false;
 }
 
-bool hasRunningState(const Layer& layer) {
-  if (!layer.ownStates().empty())
+bool changesStates(const Layer& layer) {
+  if (!layer.ownStates().empty() && layer.declaration().changesStates())
     return true;
   for (const Layer* child : layer.children())
-    if (hasRunningState(*child))
+    if (changesStates(*child))
       return true;
   return false;
 }
@@ -46,11 +46,12 @@ Setup& differentiable(const Layer& layer, const DTensor& x) {
                 fmt::format("{} draws random numbers at each evaluation (dropout), so that it has "
                             "no Jacobian; use a network without such layers",
                             layer.title()));
-  if (hasRunningState(layer))
+  if (changesStates(layer))
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("{} has states that evaluations change (running statistics), so that "
-                            "its Jacobian would be that of one evaluation alone; use a network "
-                            "without batch normalisation and other layers with states",
+                            "its Jacobian would be that of one evaluation alone; set the "
+                            "statistics of batch normalisation to running, and use no other layers "
+                            "with states",
                             layer.title()));
   if (layer.comm() != x.comm())
     throw Error(TENON_ERR_ARG, fmt::format("{} and {} are on different communicators; create them "

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Normalisation as three kernels: the moments of what a rank has of each group, their combination,
 // and the normalised rows. Only moments travel: every rank gets those of all parts of its groups
-// and combines them in the order of the parts, so that copies have the same bits. Inference by
-// running moments is one more kernel.
+// and combines them in the order of the parts, so that copies have the same bits. Running moments
+// take the place of the combined ones in inference, or always: then nothing travels.
 #include "declaration/types/normalisation.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/kernel_context.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "kernels/rows/normalisation.hpp"
 #include "layer/core/layer_types.hpp"
 #include "layer/core/local_kernel.hpp"
@@ -174,32 +175,31 @@ private:
   double epsilon_;
 };
 
-// The normalised rows in inference, by the running moments.
-class NormalisedByRunning final : public FixedKernel {
+// The running moments in place of those of a batch.
+class RunningMoments final : public FixedKernel {
 public:
-  NormalisedByRunning(std::shared_ptr<RowKernels> rows, double epsilon, const Sources& running)
-      : rows_(std::move(rows)), epsilon_(epsilon),
-        mean_(std::static_pointer_cast<StateUse>(running[0])),
-        variance_(std::static_pointer_cast<StateUse>(running[1])) {}
+  explicit RunningMoments(const Sources& running) {
+    for (const auto& source : running)
+      running_.push_back(std::static_pointer_cast<StateUse>(source));
+  }
 
-  void forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*) override {
-    visitFloating(y.dataType(), [&]<class T>(T) {
-      const auto in = [](const DTensor& tensor) { return tensor.template data<T>(); };
-      const Moments<const T> running{in(mean_->value()), in(variance_->value())};
-      rows_->normalise<T>(
-          {x[0]->data<T>(), running, epsilon_, p.empty() ? nullptr : in(p[0]->value())},
-          p.empty() ? nullptr : in(p[1]->value()), y.mutableData<T>());
+  void forwardMany(Inputs, ParameterUses&, DTensor& all, Buffer*) override {
+    visitFloating(all.dataType(), [&]<class T>(T) {
+      const Moments<T> to = momentsIn<T>(&all);
+      const auto put = [&](const DTensor& from, T* moments) {
+        arrayCombine(all.context(), Combine::Copy, from.localElements(), from.data<T>(), moments);
+      };
+      put(running_[0]->value(), to.mean);
+      put(running_[1]->value(), to.second);
     });
   }
-  std::string describe() const override { return "row by row"; }
+  std::string describe() const override { return "running moments"; }
   bool runsOnDevice() const override { return true; }
   // Users may place other arrays in the running moments between calls.
   bool isRepeatable() const override { return false; }
 
 private:
-  std::shared_ptr<RowKernels> rows_;
-  double epsilon_;
-  std::shared_ptr<StateUse> mean_, variance_;
+  std::vector<std::shared_ptr<StateUse>> running_;
 };
 
 // How the local array of x consists of rows, and to which group each of them belongs. It all
@@ -316,9 +316,7 @@ private:
   RowWeights weights_ = RowWeights::None;
 };
 
-// Makes the kernels in the order of the list: moments, their combination, the normalisation, and
-// that of inference where there are running moments. All but the second work on the rows of the
-// first.
+// Makes the kernels by their names in the list. Those of rows share them.
 std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
   const auto& declaration = static_cast<const Normalisation&>(at.layer.declaration());
   const RowGeometry geometry(declaration, at.form, at.form.uses.front().grid().position(at.rank()));
@@ -326,16 +324,19 @@ std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
   // The running moments are the last sources, behind parameters that need a conversion.
   const Sources running(at.sources.end() - static_cast<std::ptrdiff_t>(at.form.states.size()),
                         at.sources.end());
-  if (at.number == 0)
-    return std::make_unique<LocalMoments>(std::make_shared<RowKernels>(geometry.rows(), context));
-  if (at.number == 1)
+  if (at.name() == "running")
+    return std::make_unique<RunningMoments>(running);
+  if (at.name() == "combine")
     return std::make_unique<CombinedMoments>(
         std::make_shared<const PartMoments>(geometry.parts(*context)),
         running.empty() ? 0 : declaration.value<double>("momentum"), running);
-  const auto& rows = static_cast<const LocalMoments&>(*at.made.front().kernel).rows();
-  if (at.number == 2)
-    return std::make_unique<Normalised>(rows, declaration.epsilon());
-  return std::make_unique<NormalisedByRunning>(rows, declaration.epsilon(), running);
+  const auto* moments =
+      at.made.empty() ? nullptr : dynamic_cast<const LocalMoments*>(at.made.front().kernel.get());
+  std::shared_ptr<RowKernels> rows =
+      moments ? moments->rows() : std::make_shared<RowKernels>(geometry.rows(), context);
+  if (at.name() == "moments")
+    return std::make_unique<LocalMoments>(std::move(rows));
+  return std::make_unique<Normalised>(std::move(rows), declaration.epsilon());
 }
 
 } // namespace
