@@ -54,8 +54,9 @@ TENON_EXTERN TenonErrorCode TenonLayerSequentialAdd(TenonLayer container,
 
 /** @brief Creates a graph, to be filled by TenonLayerGraphAddNode(). Collective on comm.
  *
- *  A graph allows skip connections, several inputs and shared layers. The number of its inputs is
- *  the setting input_count (int, 1), to be set before the first node is added.
+ *  A graph allows skip connections, several inputs and outputs, and shared layers. The number of
+ *  its inputs is the setting input_count (int, 1), or that of the names in the setting input_names,
+ *  to be set before the first node is added.
  *
  *  @param[in]  comm   communicator of the inputs' layouts
  *  @param[out] layer  new layer; destroy it with TenonLayerDestroy()
@@ -65,10 +66,10 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateGraph(MPI_Comm comm, TenonLayer* lay
 /** @brief Adds a node that evaluates a layer. Local; call on all ranks.
  *
  *  The node reads outputs of earlier nodes or inputs of the graph. The output of the last node is
- *  that of the graph; all other nodes and all inputs must be read. TenonLayerSetUp() of the graph
- *  sets up each layer for its inputs, with the data type and stack depth of the graph. The graph
- *  holds a reference to the layer. A layer can be added several times: its nodes share the
- *  parameters, and their gradients accumulate.
+ *  that of the graph unless the setting output_names says others; all other nodes and all inputs
+ *  must be read. TenonLayerSetUp() of the graph sets up each layer for its inputs, with the data
+ *  type and stack depth of the graph. The graph holds a reference to the layer. A layer can be
+ *  added several times: its nodes share the parameters, and their gradients accumulate.
  *
  *  @param[in]  graph   graph, not set up
  *  @param[in]  layer   layer on the communicator of the graph
@@ -192,6 +193,137 @@ TENON_EXTERN TenonErrorCode TenonLayerApplyTangentMany(TenonLayer layer, int cou
  */
 TENON_EXTERN TenonErrorCode TenonLayerApplyAdjointMany(TenonLayer layer, TenonDTensor dy, int count,
                                                        const TenonDTensor dx[]) TENON_NOEXCEPT;
+
+/** @brief Returns the number of inputs of a layer. Not collective.
+ *  @param[in]  layer  layer
+ *  @param[out] count  number of inputs
+ *  @return TENON_ERR_STATE  the layer takes any number of inputs and is not set up */
+TENON_EXTERN TenonErrorCode TenonLayerGetInputCount(TenonLayer layer, int* count) TENON_NOEXCEPT;
+
+/** @brief Returns the name of an input. Not collective.
+ *
+ *  A graph can name its inputs by the setting input_names (text, separated by commas). Without
+ *  names they are x, or x0, x1, and so on.
+ *
+ *  @param[in]  layer   layer
+ *  @param[in]  input   index of the input, counted from 0
+ *  @param[out] name    [length] the name; may be NULL to ask for the size
+ *  @param[in]  length  size of name in bytes
+ *  @param[out] needed  number of bytes that the name needs, with its terminating zero; may be NULL
+ *  @return TENON_ERR_ARG    there is no such input, or length is too small
+ *  @return TENON_ERR_STATE  the layer takes any number of inputs and is not set up */
+TENON_EXTERN TenonErrorCode TenonLayerGetInputName(TenonLayer layer, int input, char name[],
+                                                   TenonInt length,
+                                                   TenonInt* needed) TENON_NOEXCEPT;
+/**@}*/
+
+/** @name Graphs with several outputs
+ *
+ *  The setting output_names of a graph (text) lists its outputs, separated by commas: each is the
+ *  name of a node, or a name and the number of a node, such as "h,c=5". An output may also be read
+ *  by other nodes. A graph with several outputs cannot be a node of another container.
+ */
+/**@{*/
+
+/** @brief Returns the number of outputs of a layer: 1, but for graphs that say others. Not
+ *  collective.
+ *  @param[in]  layer  layer
+ *  @param[out] count  number of outputs */
+TENON_EXTERN TenonErrorCode TenonLayerGetOutputCount(TenonLayer layer, int* count) TENON_NOEXCEPT;
+
+/** @brief Returns the name of an output. Not collective.
+ *
+ *  The names are those of the setting output_names of a graph. Without names the output is y.
+ *
+ *  @param[in]  layer   layer
+ *  @param[in]  output  index of the output, counted from 0
+ *  @param[out] name    [length] the name; may be NULL to ask for the size
+ *  @param[in]  length  size of name in bytes
+ *  @param[out] needed  number of bytes that the name needs, with its terminating zero; may be NULL
+ *  @return TENON_ERR_ARG  there is no such output, or length is too small */
+TENON_EXTERN TenonErrorCode TenonLayerGetOutputName(TenonLayer layer, int output, char name[],
+                                                    TenonInt length,
+                                                    TenonInt* needed) TENON_NOEXCEPT;
+
+/** @brief Returns the layout of one of several outputs. Not collective.
+ *  @param[in]  layer   layer that is set up
+ *  @param[in]  output  index of the output, counted from 0
+ *  @param[out] layout  new handle; destroy it with TenonLayoutDestroy()
+ *  @return TENON_ERR_ARG    there is no such output
+ *  @return TENON_ERR_STATE  the layer is not set up */
+TENON_EXTERN TenonErrorCode TenonLayerGetOutputLayoutAt(TenonLayer layer, int output,
+                                                        TenonLayout* layout) TENON_NOEXCEPT;
+
+/** @brief Creates a tensor for one of several outputs. Collective on the layer.
+ *  @param[in]  layer   layer that is set up
+ *  @param[in]  output  index of the output, counted from 0
+ *  @param[out] y       new tensor; destroy it with TenonDTensorDestroy()
+ *  @return TENON_ERR_ARG    there is no such output
+ *  @return TENON_ERR_STATE  the layer is not set up */
+TENON_EXTERN TenonErrorCode TenonLayerCreateOutputAt(TenonLayer layer, int output,
+                                                     TenonDTensor* y) TENON_NOEXCEPT;
+
+/** @brief Creates a tensor for the cotangent of one of several outputs. Collective on the layer.
+ *  @param[in]  layer   layer that is set up
+ *  @param[in]  output  index of the output, counted from 0
+ *  @param[out] dy      new tensor, in the dual of the output's layout; destroy it with
+ *                      TenonDTensorDestroy()
+ *  @return TENON_ERR_ARG    there is no such output
+ *  @return TENON_ERR_STATE  the layer is not set up */
+TENON_EXTERN TenonErrorCode TenonLayerCreateOutputCotangentAt(TenonLayer layer, int output,
+                                                              TenonDTensor* dy) TENON_NOEXCEPT;
+
+/** @brief Evaluates a layer with several inputs and outputs. Collective on the layer.
+ *
+ *  See TenonLayerApply().
+ *
+ *  @param[in] layer    layer that is set up for the layouts of the inputs
+ *  @param[in] inputs   number of inputs; must be <= 64
+ *  @param[in] x        [inputs] input tensors; a tensor can occur several times
+ *  @param[in] outputs  number of outputs; must be <= 64
+ *  @param[in] y        [outputs] tensors from TenonLayerCreateOutputAt(); overwritten
+ *  @return TENON_ERR_ARG  a count is out of range or not that of the layer, or two of y are the
+ *                         same tensor or their arrays overlap
+ */
+TENON_EXTERN TenonErrorCode TenonLayerApplyAll(TenonLayer layer, int inputs, const TenonDTensor x[],
+                                               int outputs, const TenonDTensor y[]) TENON_NOEXCEPT;
+
+/** @brief Evaluates the tangent of a layer with several inputs and outputs. Collective on the
+ *  layer.
+ *
+ *  See TenonLayerApplyTangent().
+ *
+ *  @param[in] layer    layer that has been applied in training mode
+ *  @param[in] inputs   number of inputs
+ *  @param[in] dx       [inputs] tangents of the inputs. Elements can be NULL, in which case they
+ *                      are zero.
+ *  @param[in] outputs  number of outputs
+ *  @param[in] dy       [outputs] tangents of the outputs; overwritten
+ *  @return TENON_ERR_ARG  a count is not that of the layer, or two of dy are the same tensor or
+ *                         their arrays overlap
+ */
+TENON_EXTERN TenonErrorCode TenonLayerApplyTangentAll(TenonLayer layer, int inputs,
+                                                      const TenonDTensor dx[], int outputs,
+                                                      const TenonDTensor dy[]) TENON_NOEXCEPT;
+
+/** @brief Evaluates the adjoint of a layer with several inputs and outputs. Collective on the
+ *  layer.
+ *
+ *  See TenonLayerApplyAdjoint().
+ *
+ *  @param[in] layer    layer that has been applied in training mode
+ *  @param[in] outputs  number of outputs
+ *  @param[in] dy       [outputs] cotangents of the outputs. Elements can be NULL, on all ranks
+ *                      alike, in which case they are zero.
+ *  @param[in] inputs   number of inputs
+ *  @param[in] dx       [inputs] tensors for the cotangents of the inputs; overwritten. Elements can
+ *                      be NULL, in which case they are not computed.
+ *  @return TENON_ERR_ARG  a count is not that of the layer, or two of dx are the same tensor or
+ *                         their arrays overlap
+ */
+TENON_EXTERN TenonErrorCode TenonLayerApplyAdjointAll(TenonLayer layer, int outputs,
+                                                      const TenonDTensor dy[], int inputs,
+                                                      const TenonDTensor dx[]) TENON_NOEXCEPT;
 /**@}*/
 
 /** @name Networks as files */
@@ -206,6 +338,8 @@ TENON_EXTERN TenonErrorCode TenonLayerApplyAdjointMany(TenonLayer layer, TenonDT
  *        {"type": "conv", "name": "c1", "in_channels": 1, "out_channels": 8, "kernel": [5]},
  *        {"type": "tanh"}]}
  *
+ *  Every layer may have the key "frozen" (true or false), see TenonLayerSetFrozen(). The keys
+ *  "inputs" and "outputs" of a graph are the lists of its settings input_names and output_names.
  *  A layer of a graph has a key "reads", the inputs of TenonLayerGraphAddNode(); the key "same_as"
  *  in place of a layer is the number of the node whose layer is used again. Options are not read:
  *  call TenonObjectSetFromOptions(). Each rank reads the file.

@@ -62,7 +62,7 @@ std::vector<UnfoldedNode> unfolded(Layer& network) {
 }
 
 LayerDescription describeUnfolded(const std::vector<UnfoldedNode>& nodes) {
-  LayerDescription graph{"graph", {}, {}, {}, {}, {}};
+  LayerDescription graph{"graph", {}, {}, false, {}, {}, {}};
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     LayerDescription::Node& made = graph.nodes.emplace_back();
     for (std::size_t before = 0; before < n && made.sameAs < 0; ++before)

@@ -179,477 +179,501 @@ void* (Layer::* m69)(const Where&) const = &Layer::shellWorkspace;
 void (* m70)(Text, TenonLayerCreator, const Where&) = &Layer::registerType;
 // TenonLayerSetExample
 Layer::SetExampleResult (Layer::* m71)(TenonInt, const Where&) = &Layer::setExample;
+// TenonLayerGetExampleRange
+Layer::ExampleRange (Layer::* m72)(TenonInt, const Where&) const = &Layer::exampleRange;
 // TenonLayerGetExampleShape
-std::vector<TenonInt> (Layer::* m72)(TenonInt, int, const Where&) const = &Layer::exampleShape;
+std::vector<TenonInt> (Layer::* m73)(TenonInt, int, const Where&) const = &Layer::exampleShape;
 // TenonLinearOpCreateAllocate
-LinearOp (* m73)(const Layout&, const Layout&, Ints, TenonDataType,
+LinearOp (* m74)(const Layout&, const Layout&, Ints, TenonDataType,
     const Where&) = &LinearOp::allocate;
 // TenonLinearOpCreateMemory
-LinearOp (* m74)(const Layout&, Text, Ints, Ints, Ints, TenonDataType,
+LinearOp (* m75)(const Layout&, Text, Ints, Ints, Ints, TenonDataType,
     const Where&) = &LinearOp::memory;
 // TenonLinearOpRegister
-void (* m75)(Text, const TenonLinearOpFunctions&, const Where&) = &LinearOp::registerType;
+void (* m76)(Text, const TenonLinearOpFunctions&, const Where&) = &LinearOp::registerType;
 // TenonPlacementListCreate
-PlacementList m76(Ints system, Ints sizes, const Where& where) {
+PlacementList m77(Ints system, Ints sizes, const Where& where) {
   return PlacementList(system, sizes, where);
 }
 // TenonPlacementListGetCount
-TenonInt (PlacementList::* m77)(const Where&) const = &PlacementList::count;
+TenonInt (PlacementList::* m78)(const Where&) const = &PlacementList::count;
 // TenonPlacementListGetMatrix
-void (PlacementList::* m78)(TenonInt, Array<TenonInt>, const Where&) const = &PlacementList::matrix;
+void (PlacementList::* m79)(TenonInt, Array<TenonInt>, const Where&) const = &PlacementList::matrix;
 // TenonPlacementListGetHierarchy
-int (PlacementList::* m79)(TenonInt, List<int>, Array<TenonInt>,
+int (PlacementList::* m80)(TenonInt, List<int>, Array<TenonInt>,
     const Where&) const = &PlacementList::hierarchy;
 // TenonReductionProgramsCreate
-ReductionPrograms m80(const PlacementList& list, TenonInt index, List<int> reduce, int sizeLimit,
+ReductionPrograms m81(const PlacementList& list, TenonInt index, List<int> reduce, int sizeLimit,
     const Where& where) {
   return ReductionPrograms(list, index, reduce, sizeLimit, where);
 }
 // TenonReductionProgramsGetCount
-TenonInt (ReductionPrograms::* m81)(const Where&) const = &ReductionPrograms::count;
+TenonInt (ReductionPrograms::* m82)(const Where&) const = &ReductionPrograms::count;
 // TenonReductionProgramsGetSize
-int (ReductionPrograms::* m82)(TenonInt, const Where&) const = &ReductionPrograms::size;
+int (ReductionPrograms::* m83)(TenonInt, const Where&) const = &ReductionPrograms::size;
 // TenonReductionProgramsGetText
-std::string (ReductionPrograms::* m83)(TenonInt, const Where&) const = &ReductionPrograms::text;
+std::string (ReductionPrograms::* m84)(TenonInt, const Where&) const = &ReductionPrograms::text;
 // TenonReductionProgramsGetStep
-ReductionPrograms::Step (ReductionPrograms::* m84)(TenonInt, int,
+ReductionPrograms::Step (ReductionPrograms::* m85)(TenonInt, int,
     const Where&) const = &ReductionPrograms::step;
 // TenonReductionProgramsGetGroups
-std::vector<int> (ReductionPrograms::* m85)(TenonInt, int,
+std::vector<int> (ReductionPrograms::* m86)(TenonInt, int,
     const Where&) const = &ReductionPrograms::groups;
 // TenonReductionProgramsPredict
-std::vector<double> (ReductionPrograms::* m86)(const Machine&, TenonReductionAlgorithm, double,
+std::vector<double> (ReductionPrograms::* m87)(const Machine&, TenonReductionAlgorithm, double,
     const Where&) const = &ReductionPrograms::predict;
 // TenonFieldSeriesCreate
-FieldSeries m87(MPI_Comm comm, Text path, int spatial, const Where& where) {
+FieldSeries m88(MPI_Comm comm, Text path, int spatial, const Where& where) {
   return FieldSeries(comm, path, spatial, where);
 }
 // TenonFieldSeriesSetGrid
-FieldSeries& (FieldSeries::* m88)(List<double>, List<double>, const Where&) = &FieldSeries::setGrid;
+FieldSeries& (FieldSeries::* m89)(List<double>, List<double>, const Where&) = &FieldSeries::setGrid;
 // TenonFieldSeriesAddTensor
-FieldSeries& (FieldSeries::* m89)(const DTensor&, Text, Text,
+FieldSeries& (FieldSeries::* m90)(const DTensor&, Text, Text,
     const Where&) = &FieldSeries::addTensor;
 // TenonFieldSeriesWrite
-void (FieldSeries::* m90)(TenonInt, double, const Where&) = &FieldSeries::write;
+void (FieldSeries::* m91)(TenonInt, double, const Where&) = &FieldSeries::write;
 // TenonIndexMapCreateFromIds
-IndexMap (* m91)(MPI_Comm, TenonInt, Ints, const Where&) = &IndexMap::fromIds;
+IndexMap (* m92)(MPI_Comm, TenonInt, Ints, const Where&) = &IndexMap::fromIds;
 // TenonIndexMapCreateCells
-IndexMap (* m92)(const Layout&, const Layout&, List<int>, Ints, Ints, List<double>,
+IndexMap (* m93)(const Layout&, const Layout&, List<int>, Ints, Ints, List<double>,
     const Where&) = &IndexMap::cells;
 // TenonIndexMapGetLayouts
-IndexMap::Layouts (IndexMap::* m93)(Ints, const Where&) const = &IndexMap::layouts;
+IndexMap::Layouts (IndexMap::* m94)(Ints, const Where&) const = &IndexMap::layouts;
 // TenonLinearOpCreateIndexMap
-LinearOp (* m94)(const IndexMap&, const Layout&, TenonDataType, const Where&) = &LinearOp::indexMap;
+LinearOp (* m95)(const IndexMap&, const Layout&, TenonDataType, const Where&) = &LinearOp::indexMap;
 // TenonInitialized
-bool (* m95)(const Where&) = &tenon::initialized;
+bool (* m96)(const Where&) = &tenon::initialized;
 // TenonCommFromFortran
-MPI_Comm (* m96)(int, const Where&) = &tenon::commFromFortran;
+MPI_Comm (* m97)(int, const Where&) = &tenon::commFromFortran;
 // TenonGetVersion
-Version (* m97)(const Where&) = &tenon::version;
+Version (* m98)(const Where&) = &tenon::version;
 // TenonGetInfo
-std::string (* m98)(Text, const Where&) = &tenon::info;
+std::string (* m99)(Text, const Where&) = &tenon::info;
 // TenonLayerSetDataType
-Layer& (Layer::* m99)(TenonDataType, const Where&) = &Layer::setDataType;
+Layer& (Layer::* m100)(TenonDataType, const Where&) = &Layer::setDataType;
 // TenonLayerSetSpace
-Layer& (Layer::* m100)(TenonMemorySpace, const Where&) = &Layer::setSpace;
+Layer& (Layer::* m101)(TenonMemorySpace, const Where&) = &Layer::setSpace;
 // TenonLayerSetStackDepth
-Layer& (Layer::* m101)(int, const Where&) = &Layer::setStackDepth;
+Layer& (Layer::* m102)(int, const Where&) = &Layer::setStackDepth;
 // TenonLayerSetSignature
-Layer& (Layer::* m102)(Text, const Where&) = &Layer::setSignature;
+Layer& (Layer::* m103)(Text, const Where&) = &Layer::setSignature;
 // TenonLayerSetStorage
-Layer& (Layer::* m103)(Text, const Where&) = &Layer::setStorage;
+Layer& (Layer::* m104)(Text, const Where&) = &Layer::setStorage;
 // TenonLayerSetUp
-void (Layer::* m104)(const Layout&, const Where&) = &Layer::setUp;
+void (Layer::* m105)(const Layout&, const Where&) = &Layer::setUp;
 // TenonLayerGetOutputLayout
-Layout (Layer::* m105)(const Where&) const = &Layer::outputLayout;
+Layout (Layer::* m106)(const Where&) const = &Layer::outputLayout;
 // TenonLayerCreateOutput
-DTensor (Layer::* m106)(const Where&) const = &Layer::createOutput;
+DTensor (Layer::* m107)(const Where&) const = &Layer::createOutput;
 // TenonLayerCreateOutputCotangent
-DTensor (Layer::* m107)(const Where&) const = &Layer::createOutputCotangent;
+DTensor (Layer::* m108)(const Where&) const = &Layer::createOutputCotangent;
 // TenonLayerCreateInputCotangent
-DTensor (Layer::* m108)(const Where&) const = &Layer::createInputCotangent;
+DTensor (Layer::* m109)(const Where&) const = &Layer::createInputCotangent;
 // TenonLayerInitialize
-void (Layer::* m109)(TenonInt, const Where&) = &Layer::initialize;
+void (Layer::* m110)(TenonInt, const Where&) = &Layer::initialize;
 // TenonLayerGetParameterCount
-int (Layer::* m110)(const Where&) const = &Layer::parameterCount;
+int (Layer::* m111)(const Where&) const = &Layer::parameterCount;
 // TenonLayerGetParameter
-DTensor (Layer::* m111)(int, const Where&) const = &Layer::parameter;
+DTensor (Layer::* m112)(int, const Where&) const = &Layer::parameter;
 // TenonLayerGetParameterGradient
-DTensor (Layer::* m112)(int, const Where&) const = &Layer::parameterGradient;
+DTensor (Layer::* m113)(int, const Where&) const = &Layer::parameterGradient;
 // TenonLayerGetReducedGradient
-DTensor (Layer::* m113)(int, const Where&) const = &Layer::reducedGradient;
+DTensor (Layer::* m114)(int, const Where&) const = &Layer::reducedGradient;
 // TenonLayerGetParameterTangent
-DTensor (Layer::* m114)(int, const Where&) const = &Layer::parameterTangent;
+DTensor (Layer::* m115)(int, const Where&) const = &Layer::parameterTangent;
 // TenonLayerSetTraining
-Layer& (Layer::* m115)(bool, const Where&) = &Layer::setTraining;
+Layer& (Layer::* m116)(bool, const Where&) = &Layer::setTraining;
 // TenonLayerSetFrozen
-Layer& (Layer::* m116)(bool, const Where&) = &Layer::setFrozen;
+Layer& (Layer::* m117)(bool, const Where&) = &Layer::setFrozen;
 // TenonLayerSetTarget
-Layer& (Layer::* m117)(const DTensor&, const Where&) = &Layer::setTarget;
+Layer& (Layer::* m118)(const DTensor&, const Where&) = &Layer::setTarget;
 // TenonLayerSetTargetWeights
-Layer& (Layer::* m118)(const DTensor&, const Where&) = &Layer::setTargetWeights;
+Layer& (Layer::* m119)(const DTensor&, const Where&) = &Layer::setTargetWeights;
 // TenonLayerApply
-void (Layer::* m119)(const DTensor&, DTensor&, const Where&) = &Layer::apply;
+void (Layer::* m120)(const DTensor&, DTensor&, const Where&) = &Layer::apply;
 // TenonLayerApplyTangent
-void (Layer::* m120)(const DTensor&, DTensor&, const Where&) = &Layer::applyTangent;
+void (Layer::* m121)(const DTensor&, DTensor&, const Where&) = &Layer::applyTangent;
 // TenonLayerApplyAdjoint
-void (Layer::* m121)(const DTensor&, DTensor&, const Where&) = &Layer::applyAdjoint;
-void (Layer::* m121Short)(const DTensor&, const Where&) = &Layer::applyAdjoint;
+void (Layer::* m122)(const DTensor&, DTensor&, const Where&) = &Layer::applyAdjoint;
+void (Layer::* m122Short)(const DTensor&, const Where&) = &Layer::applyAdjoint;
 // TenonLayerClearStack
-void (Layer::* m122)(const Where&) = &Layer::clearStack;
+void (Layer::* m123)(const Where&) = &Layer::clearStack;
 // TenonLayerZeroGradients
-void (Layer::* m123)(const Where&) = &Layer::zeroGradients;
+void (Layer::* m124)(const Where&) = &Layer::zeroGradients;
 // TenonLayerTestAdjoint
-double (Layer::* m124)(const DTensor&, TenonInt, double*, double*,
+double (Layer::* m125)(const DTensor&, TenonInt, double*, double*,
     const Where&) = &Layer::testAdjoint;
 // TenonLayerTestTaylor
-double (Layer::* m125)(const DTensor&, TenonInt, double*, const Where&) = &Layer::testTaylor;
+double (Layer::* m126)(const DTensor&, TenonInt, double*, const Where&) = &Layer::testTaylor;
 // TenonLayerCreateSequential
-Layer (* m126)(MPI_Comm, const Where&) = &Layer::sequential;
+Layer (* m127)(MPI_Comm, const Where&) = &Layer::sequential;
 // TenonLayerSequentialAdd
-Layer& (Layer::* m127)(const Layer&, const Where&) = &Layer::add;
+Layer& (Layer::* m128)(const Layer&, const Where&) = &Layer::add;
 // TenonLayerCreateGraph
-Layer (* m128)(MPI_Comm, const Where&) = &Layer::graph;
+Layer (* m129)(MPI_Comm, const Where&) = &Layer::graph;
 // TenonLayerGraphAddNode
-int (Layer::* m129)(const Layer&, List<int>, const Where&) = &Layer::addNode;
+int (Layer::* m130)(const Layer&, List<int>, const Where&) = &Layer::addNode;
 // TenonLayerGetBoundaryLayout
-Layout (Layer::* m130)(const Layout&, const Where&) const = &Layer::boundaryLayout;
+Layout (Layer::* m131)(const Layout&, const Where&) const = &Layer::boundaryLayout;
 // TenonLayerSetUpMany
-void (Layer::* m131)(Handles<TenonLayout>, const Where&) = &Layer::setUpMany;
+void (Layer::* m132)(Handles<TenonLayout>, const Where&) = &Layer::setUpMany;
 // TenonLayerCreateInputCotangentAt
-DTensor (Layer::* m132)(int, const Where&) const = &Layer::createInputCotangentAt;
+DTensor (Layer::* m133)(int, const Where&) const = &Layer::createInputCotangentAt;
 // TenonLayerApplyMany
-void (Layer::* m133)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyMany;
+void (Layer::* m134)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyMany;
 // TenonLayerApplyTangentMany
-void (Layer::* m134)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyTangentMany;
+void (Layer::* m135)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyTangentMany;
 // TenonLayerApplyAdjointMany
-void (Layer::* m135)(const DTensor&, Handles<TenonDTensor>,
+void (Layer::* m136)(const DTensor&, Handles<TenonDTensor>,
     const Where&) = &Layer::applyAdjointMany;
+// TenonLayerGetInputCount
+int (Layer::* m137)(const Where&) const = &Layer::inputCount;
+// TenonLayerGetInputName
+std::string (Layer::* m138)(int, const Where&) const = &Layer::inputName;
+// TenonLayerGetOutputCount
+int (Layer::* m139)(const Where&) const = &Layer::outputCount;
+// TenonLayerGetOutputName
+std::string (Layer::* m140)(int, const Where&) const = &Layer::outputName;
+// TenonLayerGetOutputLayoutAt
+Layout (Layer::* m141)(int, const Where&) const = &Layer::outputLayoutAt;
+// TenonLayerCreateOutputAt
+DTensor (Layer::* m142)(int, const Where&) const = &Layer::createOutputAt;
+// TenonLayerCreateOutputCotangentAt
+DTensor (Layer::* m143)(int, const Where&) const = &Layer::createOutputCotangentAt;
+// TenonLayerApplyAll
+void (Layer::* m144)(Handles<TenonDTensor>, Handles<TenonDTensor>, const Where&) = &Layer::applyAll;
+// TenonLayerApplyTangentAll
+void (Layer::* m145)(Handles<TenonDTensor>, Handles<TenonDTensor>,
+    const Where&) = &Layer::applyTangentAll;
+// TenonLayerApplyAdjointAll
+void (Layer::* m146)(Handles<TenonDTensor>, Handles<TenonDTensor>,
+    const Where&) = &Layer::applyAdjointAll;
 // TenonLayerCreateFromFile
-Layer (* m136)(MPI_Comm, Text, const Where&) = &Layer::fromFile;
+Layer (* m147)(MPI_Comm, Text, const Where&) = &Layer::fromFile;
 // TenonLayerSaveNetwork
-void (Layer::* m137)(Text, const Where&) const = &Layer::saveNetwork;
+void (Layer::* m148)(Text, const Where&) const = &Layer::saveNetwork;
 // TenonLayerLoadWeights
-void (Layer::* m138)(Text, Text, const Where&) = &Layer::loadWeights;
+void (Layer::* m149)(Text, Text, const Where&) = &Layer::loadWeights;
 // TenonLayerSaveWeights
-void (Layer::* m139)(Text, const Where&) const = &Layer::saveWeights;
+void (Layer::* m150)(Text, const Where&) const = &Layer::saveWeights;
 // TenonLayerGetChild
-Layer (Layer::* m140)(Text, const Where&) const = &Layer::child;
+Layer (Layer::* m151)(Text, const Where&) const = &Layer::child;
 // TenonLayerGetParameterAt
-DTensor (Layer::* m141)(Text, const Where&) const = &Layer::parameter;
+DTensor (Layer::* m152)(Text, const Where&) const = &Layer::parameter;
 // TenonLayerCreateConv
-Layer (* m142)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
+Layer (* m153)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
 // TenonLayerCreateAffine
-Layer (* m143)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
+Layer (* m154)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
 // TenonLayerSetStride
-Layer& (Layer::* m144)(Ints, const Where&) = &Layer::setStride;
+Layer& (Layer::* m155)(Ints, const Where&) = &Layer::setStride;
 // TenonLayerSetPadding
-Layer& (Layer::* m145)(Ints, Ints, const Where&) = &Layer::setPadding;
+Layer& (Layer::* m156)(Ints, Ints, const Where&) = &Layer::setPadding;
 // TenonLayerSetBoundary
-Layer& (Layer::* m146)(List<TenonBoundary>, List<TenonBoundary>,
+Layer& (Layer::* m157)(List<TenonBoundary>, List<TenonBoundary>,
     const Where&) = &Layer::setBoundary;
 // TenonLayerSetOutputLayout
-Layer& (Layer::* m147)(const Layout&, const Where&) = &Layer::setOutputLayout;
+Layer& (Layer::* m158)(const Layout&, const Where&) = &Layer::setOutputLayout;
 // TenonLayerGetTypes
-std::string (* m148)(const Where&) = &Layer::types;
+std::string (* m159)(const Where&) = &Layer::types;
 // TenonLayerGetLabels
-std::string (Layer::* m149)(Ints, const Where&) const = &Layer::labels;
+std::string (Layer::* m160)(Ints, const Where&) const = &Layer::labels;
 // TenonLayerGetTypeSignatures
-std::string (* m150)(Text, int, const Where&) = &Layer::typeSignatures;
+std::string (* m161)(Text, int, const Where&) = &Layer::typeSignatures;
 // TenonLayoutCreateSharded
-Layout m151(const Partition& partition, Ints shape, Text properties, const Where& where) {
+Layout m162(const Partition& partition, Ints shape, Text properties, const Where& where) {
   return Layout(partition, shape, properties, where);
 }
 // TenonLayoutCreateFromBoxes
-Layout m152(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
+Layout m163(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
   return Layout(comm, shape, low, high, where);
 }
 // TenonLayoutCreate
-Layout m153(const Partition& partition, const Where& where) {
+Layout m164(const Partition& partition, const Where& where) {
   return Layout(partition, where);
 }
 // TenonLayoutCreateLike
-Layout (Layout::* m154)(const Where&) const = &Layout::like;
+Layout (Layout::* m165)(const Where&) const = &Layout::like;
 // TenonLayoutSetShape
-Layout& (Layout::* m155)(Ints, const Where&) = &Layout::setShape;
+Layout& (Layout::* m166)(Ints, const Where&) = &Layout::setShape;
 // TenonLayoutSetProperties
-Layout& (Layout::* m156)(Text, const Where&) = &Layout::setProperties;
+Layout& (Layout::* m167)(Text, const Where&) = &Layout::setProperties;
 // TenonLayoutSetSplitOrder
-Layout& (Layout::* m157)(int, List<int>, const Where&) = &Layout::setSplitOrder;
+Layout& (Layout::* m168)(int, List<int>, const Where&) = &Layout::setSplitOrder;
 // TenonLayoutSetCuts
-Layout& (Layout::* m158)(int, Ints, const Where&) = &Layout::setCuts;
+Layout& (Layout::* m169)(int, Ints, const Where&) = &Layout::setCuts;
 // TenonLayoutSetHalo
-Layout& (Layout::* m159)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m170)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHalo;
 // TenonLayoutSetHaloBoxes
-Layout& (Layout::* m160)(int, Ints, Ints, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m171)(int, Ints, Ints, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHaloBoxes;
 // TenonLayoutSetHaloPartial
-Layout& (Layout::* m161)(int, bool, const Where&) = &Layout::setHaloPartial;
+Layout& (Layout::* m172)(int, bool, const Where&) = &Layout::setHaloPartial;
 // TenonLayoutSetUp
-void (Layout::* m162)(const Where&) = &Layout::setUp;
+void (Layout::* m173)(const Where&) = &Layout::setUp;
 // TenonLayoutGetDual
-Layout (Layout::* m163)(const Where&) const = &Layout::dual;
+Layout (Layout::* m174)(const Where&) const = &Layout::dual;
 // TenonLayoutGetPartition
-Partition (Layout::* m164)(const Where&) const = &Layout::partition;
+Partition (Layout::* m175)(const Where&) const = &Layout::partition;
 // TenonLayoutGetDim
-int (Layout::* m165)(const Where&) const = &Layout::dimensions;
+int (Layout::* m176)(const Where&) const = &Layout::dimensions;
 // TenonLayoutGetShape
-std::vector<TenonInt> (Layout::* m166)(const Where&) const = &Layout::shape;
+std::vector<TenonInt> (Layout::* m177)(const Where&) const = &Layout::shape;
 // TenonLayoutGetProperties
-std::string (Layout::* m167)(const Where&) const = &Layout::properties;
+std::string (Layout::* m178)(const Where&) const = &Layout::properties;
 // TenonLayoutGetBox
-Box (Layout::* m168)(const Where&) const = &Layout::box;
+Box (Layout::* m179)(const Where&) const = &Layout::box;
 // TenonLayoutGetOwnedBox
-Box (Layout::* m169)(const Where&) const = &Layout::ownedBox;
+Box (Layout::* m180)(const Where&) const = &Layout::ownedBox;
 // TenonLayoutIsActive
-bool (Layout::* m170)(const Where&) const = &Layout::isActive;
+bool (Layout::* m181)(const Where&) const = &Layout::isActive;
 // TenonLayoutIsEqual
-bool (Layout::* m171)(const Layout&, const Where&) const = &Layout::isEqual;
+bool (Layout::* m182)(const Layout&, const Where&) const = &Layout::isEqual;
 // TenonLinearOpApply
-void (LinearOp::* m172)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
+void (LinearOp::* m183)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
 // TenonLinearOpApplyAdjoint
-void (LinearOp::* m173)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
+void (LinearOp::* m184)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
 // TenonLinearOpApplyAdd
-void (LinearOp::* m174)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m185)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyAdd;
 // TenonLinearOpApplyBegin
-void (LinearOp::* m175)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m186)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyBegin;
 // TenonLinearOpApplyEnd
-void (LinearOp::* m176)(const Where&) = &LinearOp::applyEnd;
+void (LinearOp::* m187)(const Where&) = &LinearOp::applyEnd;
 // TenonLinearOpBind
-void (LinearOp::* m177)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
+void (LinearOp::* m188)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
 // TenonLinearOpUnbind
-void (LinearOp::* m178)(const Where&) = &LinearOp::unbind;
+void (LinearOp::* m189)(const Where&) = &LinearOp::unbind;
 // TenonLinearOpGetDomain
-Layout (LinearOp::* m179)(const Where&) const = &LinearOp::domain;
+Layout (LinearOp::* m190)(const Where&) const = &LinearOp::domain;
 // TenonLinearOpGetRange
-Layout (LinearOp::* m180)(const Where&) const = &LinearOp::range;
+Layout (LinearOp::* m191)(const Where&) const = &LinearOp::range;
 // TenonLinearOpGetDataTypes
-LinearOp::DataTypes (LinearOp::* m181)(const Where&) const = &LinearOp::dataTypes;
+LinearOp::DataTypes (LinearOp::* m192)(const Where&) const = &LinearOp::dataTypes;
 // TenonLinearOpGetTraffic
-LinearOp::Traffic (LinearOp::* m182)(const Where&) const = &LinearOp::traffic;
+LinearOp::Traffic (LinearOp::* m193)(const Where&) const = &LinearOp::traffic;
 // TenonLinearOpTestAdjoint
-double (LinearOp::* m183)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
+double (LinearOp::* m194)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
 // TenonLinearOpCreateConversion
-LinearOp (* m184)(const Layout&, const Layout&, TenonDataType,
+LinearOp (* m195)(const Layout&, const Layout&, TenonDataType,
     const Where&) = &LinearOp::conversion;
 // TenonLinearOpCreateHalo
-LinearOp (* m185)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
+LinearOp (* m196)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
 // TenonLinearOpCreateBoundaryValues
-LinearOp (* m186)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
+LinearOp (* m197)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
 // TenonLinearOpCreateBoundaryConstant
-LinearOp (* m187)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
+LinearOp (* m198)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
 // TenonLinearOpCreatePrimitive
-LinearOp (* m188)(const Layout&, Text, int, int, TenonDataType,
+LinearOp (* m199)(const Layout&, Text, int, int, TenonDataType,
     const Where&) = &LinearOp::primitive;
 // TenonLinearOpCreateSendReceive
-LinearOp (* m189)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
+LinearOp (* m200)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
 // TenonLinearOpCreateCast
-LinearOp (* m190)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
+LinearOp (* m201)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
 // TenonLinearOpCreateComposition
-LinearOp (* m191)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
+LinearOp (* m202)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
 // TenonLinearOpCreateAdjoint
-LinearOp (LinearOp::* m192)(const Where&) const = &LinearOp::adjoint;
+LinearOp (LinearOp::* m203)(const Where&) const = &LinearOp::adjoint;
 // TenonLinearOpCreateSum
-LinearOp (* m193)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
+LinearOp (* m204)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
 // TenonLinearOpCreateScale
-LinearOp (* m194)(double, const LinearOp&, const Where&) = &LinearOp::scale;
+LinearOp (* m205)(double, const LinearOp&, const Where&) = &LinearOp::scale;
 // TenonLinearOpCreateShell
-LinearOp (* m195)(const Layout&, const Layout&, TenonDataType, TenonDataType,
+LinearOp (* m206)(const Layout&, const Layout&, TenonDataType, TenonDataType,
     Function<TenonErrorCode(const DTensor&, DTensor&)>,
     Function<TenonErrorCode(const DTensor&, DTensor&)>, const Where&) = &LinearOp::shell;
 // TenonLinearOpCreateType
-LinearOp (* m196)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
+LinearOp (* m207)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
     const Where&) = &LinearOp::ofType;
 // TenonLinearOpCreateJacobian
-LinearOp (Layer::* m197)(const DTensor&, const Where&) const = &Layer::jacobian;
+LinearOp (Layer::* m208)(const DTensor&, const Where&) const = &Layer::jacobian;
 // TenonLinearOpJacobianSetPoint
-LinearOp& (LinearOp::* m198)(const DTensor&, const Where&) = &LinearOp::setPoint;
+LinearOp& (LinearOp::* m209)(const DTensor&, const Where&) = &LinearOp::setPoint;
 // TenonLogEnable
-void (* m199)(bool, const Where&) = &tenon::logEnable;
+void (* m210)(bool, const Where&) = &tenon::logEnable;
 // TenonLogEventRegister
-int (* m200)(Text, const Where&) = &tenon::logEventRegister;
+int (* m211)(Text, const Where&) = &tenon::logEventRegister;
 // TenonLogEventBegin
-void (* m201)(int, const Where&) = &tenon::logEventBegin;
+void (* m212)(int, const Where&) = &tenon::logEventBegin;
 // TenonLogEventEnd
-void (* m202)(int, const Where&) = &tenon::logEventEnd;
+void (* m213)(int, const Where&) = &tenon::logEventEnd;
 // TenonLogFlops
-void (* m203)(double, const Where&) = &tenon::logFlops;
+void (* m214)(double, const Where&) = &tenon::logFlops;
 // TenonLogGetWork
-LogWork (* m204)(const Where&) = &tenon::logWork;
+LogWork (* m215)(const Where&) = &tenon::logWork;
 // TenonLogStagePush
-void (* m205)(Text, const Where&) = &tenon::logStagePush;
+void (* m216)(Text, const Where&) = &tenon::logStagePush;
 // TenonLogStagePop
-void (* m206)(const Where&) = &tenon::logStagePop;
+void (* m217)(const Where&) = &tenon::logStagePop;
 // TenonProgressShow
-void (* m207)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
+void (* m218)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
 // TenonMachineCreate
-Machine m208(Text name, List<const char*> names, Ints sizes, const Where& where) {
+Machine m219(Text name, List<const char*> names, Ints sizes, const Where& where) {
   return Machine(name, names, sizes, where);
 }
 // TenonMachineCreateFromFile
-Machine (* m209)(Text, TenonInt, const Where&) = &Machine::fromFile;
+Machine (* m220)(Text, TenonInt, const Where&) = &Machine::fromFile;
 // TenonMachineCreateLocal
-Machine (* m210)(const Where&) = &Machine::local;
+Machine (* m221)(const Where&) = &Machine::local;
 // TenonMachineCreateFromComm
-Machine (* m211)(MPI_Comm, const Where&) = &Machine::fromComm;
+Machine (* m222)(MPI_Comm, const Where&) = &Machine::fromComm;
 // TenonMachineMeasure
-Machine (* m212)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
+Machine (* m223)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
 // TenonMachineSave
-void (Machine::* m213)(Text, const Where&) const = &Machine::save;
+void (Machine::* m224)(Text, const Where&) const = &Machine::save;
 // TenonMachineAddLink
-Machine& (Machine::* m214)(Text, int, TenonInt, double, double, TenonLinkRule,
+Machine& (Machine::* m225)(Text, int, TenonInt, double, double, TenonLinkRule,
     const Where&) = &Machine::addLink;
 // TenonMachineGetCounts
-Machine::Counts (Machine::* m215)(const Where&) const = &Machine::counts;
+Machine::Counts (Machine::* m226)(const Where&) const = &Machine::counts;
 // TenonMachineGetLevel
-Machine::Level (Machine::* m216)(int, const Where&) const = &Machine::level;
+Machine::Level (Machine::* m227)(int, const Where&) const = &Machine::level;
 // TenonMachineGetLink
-Machine::Link (Machine::* m217)(int, const Where&) const = &Machine::link;
+Machine::Link (Machine::* m228)(int, const Where&) const = &Machine::link;
 // TenonMachineGetRanks
-std::vector<TenonInt> (Machine::* m218)(const Where&) const = &Machine::ranks;
+std::vector<TenonInt> (Machine::* m229)(const Where&) const = &Machine::ranks;
 // TenonOptimizerCreate
-Optimizer m238(const Layer& layer, Text type, const Where& where) {
+Optimizer m249(const Layer& layer, Text type, const Where& where) {
   return Optimizer(layer, type, where);
 }
 // TenonOptimizerSetLearningRate
-Optimizer& (Optimizer::* m239)(double, const Where&) = &Optimizer::setLearningRate;
+Optimizer& (Optimizer::* m250)(double, const Where&) = &Optimizer::setLearningRate;
 // TenonOptimizerReport
-bool (Optimizer::* m240)(double, const Where&) = &Optimizer::report;
+bool (Optimizer::* m251)(double, const Where&) = &Optimizer::report;
 // TenonOptimizerGetLearningRate
-double (Optimizer::* m241)(const Where&) const = &Optimizer::learningRate;
+double (Optimizer::* m252)(const Where&) const = &Optimizer::learningRate;
 // TenonOptimizerClipGradientNorm
-double (Optimizer::* m242)(double, const Where&) = &Optimizer::clipGradientNorm;
+double (Optimizer::* m253)(double, const Where&) = &Optimizer::clipGradientNorm;
 // TenonOptimizerStep
-void (Optimizer::* m243)(const Where&) = &Optimizer::step;
+void (Optimizer::* m254)(const Where&) = &Optimizer::step;
 // TenonOptimizerStepClosure
-double (Optimizer::* m244)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
+double (Optimizer::* m255)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
 // TenonOptimizerGetSteps
-TenonInt (Optimizer::* m245)(const Where&) const = &Optimizer::steps;
+TenonInt (Optimizer::* m256)(const Where&) const = &Optimizer::steps;
 // TenonOptionsDeclare
-void (* m246)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
+void (* m257)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
 // TenonOptionsOwnCommandLine
-void (* m247)(const Where&) = &tenon::optionsOwnCommandLine;
+void (* m258)(const Where&) = &tenon::optionsOwnCommandLine;
 // TenonOptionsSet
-void (* m248)(Text, Text, const Where&) = &tenon::optionsSet;
+void (* m259)(Text, Text, const Where&) = &tenon::optionsSet;
 // TenonOptionsInsertFile
-void (* m249)(Text, const Where&) = &tenon::optionsInsertFile;
+void (* m260)(Text, const Where&) = &tenon::optionsInsertFile;
 // TenonOptionsGetFlag
-bool (* m250)(Text, Text, const Where&) = &tenon::optionsGetFlag;
+bool (* m261)(Text, Text, const Where&) = &tenon::optionsGetFlag;
 // TenonOptionsGetInt
-TenonInt (* m251)(Text, Text, const Where&) = &tenon::optionsGetInt;
+TenonInt (* m262)(Text, Text, const Where&) = &tenon::optionsGetInt;
 // TenonOptionsGetIntegers
-std::vector<TenonInt> (* m252)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
+std::vector<TenonInt> (* m263)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
 // TenonOptionsGetReal
-double (* m253)(Text, Text, const Where&) = &tenon::optionsGetReal;
+double (* m264)(Text, Text, const Where&) = &tenon::optionsGetReal;
 // TenonOptionsGetString
-std::string (* m254)(Text, Text, const Where&) = &tenon::optionsGetString;
+std::string (* m265)(Text, Text, const Where&) = &tenon::optionsGetString;
 // TenonOptionsHas
-bool (* m255)(Text, Text, const Where&) = &tenon::optionsHas;
+bool (* m266)(Text, Text, const Where&) = &tenon::optionsHas;
 // TenonOptionsGetDeclaredCount
-int (* m256)(const Where&) = &tenon::optionsDeclaredCount;
+int (* m267)(const Where&) = &tenon::optionsDeclaredCount;
 // TenonOptionsGetDeclaredText
-std::string (* m257)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
+std::string (* m268)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
 // TenonOptionsHelp
-void (* m258)(Text, const Where&) = &tenon::optionsHelp;
+void (* m269)(Text, const Where&) = &tenon::optionsHelp;
 // TenonSetOutputHandler
-void (* m259)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
+void (* m270)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
 // TenonSetErrorOutputHandler
-void (* m260)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
+void (* m271)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
 // TenonWriteFile
-void (* m261)(Text, std::string_view, const Where&) = &tenon::writeFile;
+void (* m272)(Text, std::string_view, const Where&) = &tenon::writeFile;
 // TenonPartitionCreate
-Partition m262(MPI_Comm comm, List<int> extents, const Where& where) {
+Partition m273(MPI_Comm comm, List<int> extents, const Where& where) {
   return Partition(comm, extents, where);
 }
 // TenonPartitionCreateFromRanks
-Partition (* m263)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
+Partition (* m274)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
 // TenonPartitionCreatePlaced
-Partition (* m264)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
+Partition (* m275)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
 // TenonPartitionGetAxes
-int (Partition::* m265)(const Where&) const = &Partition::axes;
+int (Partition::* m276)(const Where&) const = &Partition::axes;
 // TenonPartitionGetExtents
-std::vector<int> (Partition::* m266)(const Where&) const = &Partition::extents;
+std::vector<int> (Partition::* m277)(const Where&) const = &Partition::extents;
 // TenonPartitionGetCoordinates
-std::vector<int> (Partition::* m267)(const Where&) const = &Partition::coordinates;
+std::vector<int> (Partition::* m278)(const Where&) const = &Partition::coordinates;
 // TenonPartitionGetAxisComm
-MPI_Comm (Partition::* m268)(int, const Where&) const = &Partition::axisComm;
+MPI_Comm (Partition::* m279)(int, const Where&) const = &Partition::axisComm;
 // TenonPartitionShareMemory
-void (Partition::* m269)(void*, std::size_t, const Where&) = &Partition::shareMemory;
+void (Partition::* m280)(void*, std::size_t, const Where&) = &Partition::shareMemory;
 // TenonPartitionUnshareMemory
-void (Partition::* m270)(void*, const Where&) = &Partition::unshareMemory;
+void (Partition::* m281)(void*, const Where&) = &Partition::unshareMemory;
 // TenonPartitionSetStream
-Partition& (Partition::* m271)(void*, const Where&) = &Partition::setStream;
+Partition& (Partition::* m282)(void*, const Where&) = &Partition::setStream;
 // TenonPlanCreate
-Plan m272(const Layer& network, TenonInt batch, const Where& where) {
+Plan m283(const Layer& network, TenonInt batch, const Where& where) {
   return Plan(network, batch, where);
 }
 // TenonPlanSetInput
-Plan& (Plan::* m273)(const Layout&, const Where&) = &Plan::setInput;
+Plan& (Plan::* m284)(const Layout&, const Where&) = &Plan::setInput;
 // TenonPlanSetOutput
-Plan& (Plan::* m274)(const Layout&, const Where&) = &Plan::setOutput;
+Plan& (Plan::* m285)(const Layout&, const Where&) = &Plan::setOutput;
 // TenonPlanSetMachine
-Plan& (Plan::* m275)(const Machine&, const Where&) = &Plan::setMachine;
+Plan& (Plan::* m286)(const Machine&, const Where&) = &Plan::setMachine;
 // TenonPlanFix
-void (Plan::* m276)(Text, Text, const Where&) = &Plan::fix;
+void (Plan::* m287)(Text, Text, const Where&) = &Plan::fix;
 // TenonPlanSearch
-void (Plan::* m277)(const Where&) = &Plan::search;
+void (Plan::* m288)(const Where&) = &Plan::search;
 // TenonPlanSetUp
-void (Plan::* m278)(const Where&) = &Plan::setUp;
+void (Plan::* m289)(const Where&) = &Plan::setUp;
 // TenonPlanSave
-void (Plan::* m279)(Text, const Where&) const = &Plan::save;
+void (Plan::* m290)(Text, const Where&) const = &Plan::save;
 // TenonPlanLoad
-void (Plan::* m280)(Text, const Where&) = &Plan::load;
+void (Plan::* m291)(Text, const Where&) = &Plan::load;
 // TenonPlanGetNumber
-double (Plan::* m281)(Text, Text, const Where&) const = &Plan::number;
+double (Plan::* m292)(Text, Text, const Where&) const = &Plan::number;
 // TenonPlanGetLayerName
-std::string (Plan::* m282)(TenonInt, const Where&) const = &Plan::layerName;
+std::string (Plan::* m293)(TenonInt, const Where&) const = &Plan::layerName;
 // TenonPlanGetText
-std::string (Plan::* m283)(Text, Text, const Where&) const = &Plan::text;
+std::string (Plan::* m294)(Text, Text, const Where&) const = &Plan::text;
 // TenonPlanReport
-void (Plan::* m284)(const Where&) = &Plan::report;
+void (Plan::* m295)(const Where&) = &Plan::report;
 // TenonPlanCalibrate
-Plan::CalibrateResult (Plan::* m285)(const Where&) = &Plan::calibrate;
+Plan::CalibrateResult (Plan::* m296)(const Where&) = &Plan::calibrate;
 // TenonPlanSetRatesFrom
-Plan& (Plan::* m286)(const Plan&, const Where&) = &Plan::setRatesFrom;
+Plan& (Plan::* m297)(const Plan&, const Where&) = &Plan::setRatesFrom;
 // TenonPlanGetLayer
-Layer (Plan::* m287)(const Where&) const = &Plan::layer;
+Layer (Plan::* m298)(const Where&) const = &Plan::layer;
 // TenonPlanGetInputLayout
-Layout (Plan::* m288)(const Where&) const = &Plan::inputLayout;
+Layout (Plan::* m299)(const Where&) const = &Plan::inputLayout;
 // TenonPlanApply
-void (Plan::* m289)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
+void (Plan::* m300)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
 // TenonPlanApplyTangent
-void (Plan::* m290)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
+void (Plan::* m301)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
 // TenonPlanApplyAdjoint
-void (Plan::* m291)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
-void (Plan::* m291Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m302)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m302Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
 // TenonTrainerCreate
-Trainer m292(const Layer& network, const Layer& loss, const Optimizer& optimizer,
+Trainer m303(const Layer& network, const Layer& loss, const Optimizer& optimizer,
     const Where& where) {
   return Trainer(network, loss, optimizer, where);
 }
 // TenonTrainerSetDataset
-Trainer& (Trainer::* m293)(const Dataset&, const Where&) = &Trainer::setDataset;
+Trainer& (Trainer::* m304)(const Dataset&, const Where&) = &Trainer::setDataset;
 // TenonTrainerSetBatches
-Trainer& (Trainer::* m294)(TenonInt, const DTensor&, const DTensor&,
+Trainer& (Trainer::* m305)(TenonInt, const DTensor&, const DTensor&,
     Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
 // TenonTrainerSetValidation
-Trainer& (Trainer::* m295)(const Dataset&, const Where&) = &Trainer::setValidation;
+Trainer& (Trainer::* m306)(const Dataset&, const Where&) = &Trainer::setValidation;
 // TenonTrainerSetCallback
-Trainer& (Trainer::* m296)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
+Trainer& (Trainer::* m307)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
     const Where&) = &Trainer::setCallback;
 // TenonTrainerSetCheckpoint
-Trainer& (Trainer::* m297)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
+Trainer& (Trainer::* m308)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
 // TenonTrainerRun
-void (Trainer::* m298)(TenonInt, const Where&) = &Trainer::run;
+void (Trainer::* m309)(TenonInt, const Where&) = &Trainer::run;
 // TenonTrainerStop
-void (Trainer::* m299)(const Where&) = &Trainer::stop;
+void (Trainer::* m310)(const Where&) = &Trainer::stop;
 // TenonTrainerGetProgress
-Trainer::Progress (Trainer::* m300)(const Where&) const = &Trainer::progress;
+Trainer::Progress (Trainer::* m311)(const Where&) const = &Trainer::progress;
 // TenonTrainerGetLosses
-Trainer::Losses (Trainer::* m301)(const Where&) const = &Trainer::losses;
+Trainer::Losses (Trainer::* m312)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 

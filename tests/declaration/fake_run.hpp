@@ -37,7 +37,7 @@ public:
       point_.push_back(pass.values[v].kept || pass.values[v].place == Value::Place::Constant
                            ? memory(v)
                            : kNothing);
-    return memory(pass.output);
+    return memory(pass.outputs.front());
   }
   // Rounds what Apply has kept, as a list that keeps roundings lets it do by itself.
   void roundPoint(const MapList& rounding) {
@@ -52,13 +52,13 @@ public:
       if (pass.inputs[i] != kNoValue)
         memory(pass.inputs[i]) = dx[i];
     run(pass);
-    return memory(pass.output);
+    return memory(pass.outputs.front());
   }
   // NaN where an input's cotangent is not wanted. The gradients are those of this adjoint.
   std::vector<Cells> adjoint(const Pass& pass, const Cells& dy) {
     start(pass);
     gradients.assign(random_.weights.size(), Cells(kCells, 0));
-    memory(pass.output) = dy;
+    memory(pass.outputs.front()) = dy;
     run(pass);
     std::vector<Cells> dx;
     for (ValueId v : pass.inputs)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Graphs: several inputs, shared layers, what is refused; and a recurrent net, one layer applied k
 // times with its parameters shared, against loops over whole arrays.
+#include "layer/derivatives/derivative_check.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
 #include "sys/expect_error.hpp"
@@ -144,6 +145,169 @@ TEST(Recurrent, SetsUpOncePerShape) {
   cell->setUp({onWorld({2, kState}, "S0"), onWorld({2, kInput}, "S0")});
   EXPECT_NE(cell->describe(), once);
   EXPECT_EQ(cell->parameters().size(), 2u);
+}
+
+// h = tanh(W x + b) and z = W2 h, of which h is read by another node, and w = x * h by none.
+Ref<Layer> severalOutputs(const char* names) {
+  auto graph = test::newLayer(world(), "graph");
+  graph->set("input_names", std::string("x"));
+  graph->set("output_names", std::string(names));
+  const auto affine = test::newAffine(world(), 4, 4), second = test::newAffine(world(), 4, 3),
+             hidden = test::newPointwise(world(), "tanh"),
+             product = test::newLayer(world(), "multiply");
+  hidden->setName("h");
+  second->setName("z");
+  const int a = addGraphNode(*graph, affine, {-1});
+  const int h = addGraphNode(*graph, hidden, {a});
+  addGraphNode(*graph, product, {-1, h});
+  addGraphNode(*graph, second, {h});
+  return graph;
+}
+
+// Each output equals that of a graph with this one alone; the adjoint of all is the sum of theirs, and a cotangent that
+// is not given is zero.
+TEST(Graph, GivesSeveralOutputs) {
+  test::LayoutDraw draw(67);
+  const char* const names[] = {"h", "w=2", "z"};
+  for (int i = 0, end = test::draws(15); i < end; ++i) {
+    const Layout input = test::drawInput(draw, {5, 4});
+    const auto graph = severalOutputs("h,w=2,z");
+    graph->setDataType(TENON_FLOAT64);
+    graph->setUp(input);
+    test::fillParameters(*graph);
+    EXPECT_EQ(graph->outputNames(), (std::vector<std::string>{"h", "w", "z"}));
+    EXPECT_EQ(graph->inputNames(), std::vector<std::string>{"x"});
+    const auto x = tensor(input), dx = tensor(input.dual()), only = tensor(input.dual());
+    test::fillValid(*x, 1);
+    std::vector<Ref<DTensor>> y, dy;
+    std::vector<DTensor*> written;
+    std::vector<const DTensor*> given;
+    for (const Layout& output : graph->outputLayouts()) {
+      y.push_back(tensor(output));
+      dy.push_back(tensor(output.dual()));
+      test::fillValid(*dy.back(), 2 + dy.size());
+      written.push_back(y.back().get());
+      given.push_back(dy.back().get());
+    }
+    const DTensor* in[] = {x.get()};
+    DTensor* out[] = {dx.get()};
+    DTensor* alone[] = {only.get()};
+    graph->apply(Inputs(in), Outputs(written));
+    graph->applyAdjoint(OutputCotangents(given), InputCotangents(out));
+    Array sum(20, 0.0);
+    std::vector<Array> gradients;
+    for (const auto& p : graph->parameters())
+      gradients.push_back(gathered(p->gradient()));
+    for (std::size_t k = 0; k < 3; ++k) {
+      // By the same graph with the other cotangents left out.
+      graph->zeroGradients();
+      graph->apply(Inputs(in), Outputs(written));
+      std::vector<const DTensor*> one(3, nullptr);
+      one[k] = given[k];
+      graph->applyAdjoint(OutputCotangents(one), InputCotangents(alone));
+      const Array part = gathered(*only);
+      for (std::size_t e = 0; e < sum.size(); ++e)
+        sum[e] += part[e];
+      for (std::size_t p = 0; p < gradients.size(); ++p) {
+        const Array its = gathered(graph->parameters()[p]->gradient());
+        for (std::size_t e = 0; e < its.size(); ++e)
+          gradients[p][e] -= its[e];
+      }
+      // And by a graph with one output. Nothing reads some nodes, so that all are outputs of it but in another order.
+      std::string turned = names[k];
+      for (std::size_t other = 0; other < 3; ++other)
+        if (other != k)
+          turned += std::string(",") + names[other];
+      const auto another = severalOutputs(turned.c_str());
+      another->setDataType(TENON_FLOAT64);
+      another->setUp(input);
+      test::fillParameters(*another);
+      std::vector<Ref<DTensor>> theirs;
+      std::vector<DTensor*> pointers;
+      for (const Layout& output : another->outputLayouts()) {
+        theirs.push_back(tensor(output));
+        pointers.push_back(theirs.back().get());
+      }
+      another->apply(Inputs(in), Outputs(pointers));
+      EXPECT_EQ(test::localCells(*theirs[0]), test::localCells(*y[k])) << turned;
+    }
+    expectNear(gathered(*dx), sum, 1e-13, graph->describe());
+    for (const Array& rest : gradients)
+      expectNear(rest, Array(rest.size(), 0.0), 1e-13, "gradients of all outputs at once");
+    EXPECT_LE(checkLayerAdjoint(*graph, nullptr, 5).relativeError, 1e-12);
+    EXPECT_NEAR(checkLayerTaylor(*graph, nullptr, 5).order, 2, 0.1);
+  }
+}
+
+TEST(Graph, OutputsAreTheNodesThatTheyName) {
+  const Layout input = onWorld({5, 4}, "S0");
+  const auto graph = severalOutputs("z,h,w=2,again=1");
+  graph->setDataType(TENON_FLOAT64);
+  graph->setUp(input);
+  test::fillParameters(*graph);
+  const auto x = tensor(input);
+  test::fillValid(*x, 1);
+  std::vector<Ref<DTensor>> y;
+  std::vector<DTensor*> written;
+  for (const Layout& output : graph->outputLayouts()) {
+    y.push_back(tensor(output));
+    written.push_back(y.back().get());
+  }
+  const DTensor* in[] = {x.get()};
+  graph->apply(Inputs(in), Outputs(written));
+  const Array wholeX = gathered(*x), h = gathered(*y[1]);
+  const Array W = gathered(graph->parameters()[0]->value()),
+              b = gathered(graph->parameters()[1]->value()),
+              W2 = gathered(graph->parameters()[2]->value()),
+              b2 = gathered(graph->parameters()[3]->value());
+  Array wantH, wantW, wantZ;
+  for (Index n = 0; n < 5; ++n) {
+    for (Index o = 0; o < 4; ++o) {
+      double sum = b[o];
+      for (Index i = 0; i < 4; ++i)
+        sum += W[o * 4 + i] * wholeX[n * 4 + i];
+      wantH.push_back(std::tanh(sum));
+      wantW.push_back(wholeX[n * 4 + o] * wantH.back());
+    }
+    for (Index o = 0; o < 3; ++o) {
+      double sum = b2[o];
+      for (Index i = 0; i < 4; ++i)
+        sum += W2[o * 4 + i] * wantH[n * 4 + i];
+      wantZ.push_back(sum);
+    }
+  }
+  expectNear(gathered(*y[0]), wantZ, 1e-13, "z");
+  expectNear(h, wantH, 1e-13, "h");
+  expectNear(gathered(*y[2]), wantW, 1e-13, "w");
+  EXPECT_EQ(gathered(*y[3]), h);
+}
+
+TEST(Graph, RefusesOutputsThatAreNotThere) {
+  const Layout input = onWorld({5, 4}, "S0");
+  expectErrorOnAll(TENON_ERR_ARG, {"no node", "\"q\"", "q=3"},
+                   [&] { severalOutputs("h,q")->setUp(input); });
+  expectErrorOnAll(TENON_ERR_ARG, {"\"q\"", "node 7", "0 to 3"},
+                   [&] { severalOutputs("h,q=7")->setUp(input); });
+  expectErrorOnAll(TENON_ERR_STATE, {"node 2", "not used", "its outputs"},
+                   [&] { severalOutputs("h,z")->setUp(input); });
+  expectError(TENON_ERR_ARG, {"output_names", "h,h"}, [&] { severalOutputs("h,h"); });
+  expectError(TENON_ERR_ARG, {"h=x", "number of a node"}, [&] { severalOutputs("h=x"); });
+  const auto graph = severalOutputs("h,w=2,z");
+  expectError(TENON_ERR_STATE, {"already has nodes", "input_names"},
+              [&] { graph->set("input_names", std::string("x,mask")); });
+  graph->setDataType(TENON_FLOAT64);
+  graph->setUp(input);
+  const auto x = tensor(input), y = tensor(graph->outputLayouts()[0]);
+  expectError(TENON_ERR_ARG, {"1 tensor was passed", "3 outputs"}, [&] { graph->apply(*x, *y); });
+  expectError(TENON_ERR_STATE, {"3 outputs", "one is needed"}, [&] { graph->outputLayout(); });
+  const auto outer = test::newLayer(world(), "sequential");
+  appendLayer(*outer, severalOutputs("h,w=2,z"));
+  expectErrorOnAll(TENON_ERR_SUPPORT, {"several outputs", "is a node"},
+                   [&] { outer->setUp(input); });
+  const auto again = severalOutputs("h,w=2,z");
+  again->set("recompute", true);
+  expectErrorOnAll(TENON_ERR_SUPPORT, {"cannot recompute", "3 outputs"},
+                   [&] { again->setUp(input); });
 }
 
 TEST(Graph, SharesALayerOfSeveralNodes) {

@@ -296,6 +296,19 @@ TENON_EXTERN TenonErrorCode TenonLayerRegister(const char* name,
 TENON_EXTERN TenonErrorCode TenonLayerSetExample(TenonLayer layer, TenonInt seed, int* inputs,
                                                  TenonInt* classes) TENON_NOEXCEPT;
 
+/** @brief Returns where the numbers lie that the inputs of an example hold. Not collective.
+ *
+ *  Types that are defined everywhere have -1 and 1; others, such as log and divide, have positive
+ *  numbers.
+ *
+ *  @param[in]  layer  layer of the type of the example
+ *  @param[in]  seed   seed of TenonLayerSetExample()
+ *  @param[out] low    least number
+ *  @param[out] high   largest number
+ *  @return TENON_ERR_SUPPORT  the type has no examples, see TenonLayerSetExample() */
+TENON_EXTERN TenonErrorCode TenonLayerGetExampleRange(TenonLayer layer, TenonInt seed, double* low,
+                                                      double* high) TENON_NOEXCEPT;
+
 /** @brief Returns the shape of an input, or of the target, of an example. Not collective.
  *  @param[in]  layer   layer of the type of the example
  *  @param[in]  seed    seed of TenonLayerSetExample()

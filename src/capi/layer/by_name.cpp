@@ -110,6 +110,15 @@ TenonErrorCode TenonLayerSetExample(TenonLayer layer, TenonInt seed, int* inputs
   });
 }
 
+TenonErrorCode TenonLayerGetExampleRange(TenonLayer layer, TenonInt seed, double* low,
+                                         double* high) noexcept {
+  return guard(__func__, [&] {
+    const Example example = exampleOf(deref(layer, "layer"), seed);
+    required(low, "low") = example.low;
+    required(high, "high") = example.high;
+  });
+}
+
 TenonErrorCode TenonLayerGetExampleShape(TenonLayer layer, TenonInt seed, int tensor,
                                          TenonInt length, TenonInt shape[], int* ndim) noexcept {
   return guard(__func__, [&] {

@@ -6,6 +6,7 @@
 #include "layer/core/layer.hpp"
 #include "layer/core/layer_types.hpp"
 #include "sys/errors/guard.hpp"
+#include "sys/text/text.hpp"
 
 namespace tenon {
 
@@ -19,6 +20,17 @@ TenonErrorCode createLayer(const char* function, MPI_Comm comm, TenonLayer* laye
         *own, layer, "layer", "the layer", [&] { return make(own); },
         [](const auto& made) { return made->agreedText(); });
   });
+}
+
+// Input or output number `index` of all that the layer has.
+template <class T>
+const T& oneOf(const Layer& layer, const std::vector<T>& all, int index, const char* what) {
+  if (index < 0 || index >= static_cast<int>(all.size()))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{3} index {2} is out of range: {0} has {1}, numbered from 0",
+                            layer.title(), counted(static_cast<Index>(all.size()), what), index,
+                            what));
+  return all[index];
 }
 
 // The body of a setter: set(layer). A failure is remembered, and SetUp fails with it on all ranks.

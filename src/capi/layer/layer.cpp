@@ -4,7 +4,7 @@
 // so that an error in them is returned on one rank and fatal on several.
 #include "layer/core/layer.hpp"
 
-#include "capi/collective.hpp"
+#include "capi/layer/create.hpp"
 #include "comm/layout_object.hpp"
 #include "dtensor/dtensor.hpp"
 #include "layer/derivatives/derivative_check.hpp"
@@ -103,13 +103,30 @@ TenonErrorCode TenonLayerCreateInputCotangent(TenonLayer layer, TenonDTensor* dx
 TenonErrorCode TenonLayerCreateInputCotangentAt(TenonLayer layer, int input,
                                                 TenonDTensor* dx) noexcept {
   return createTensor(__func__, layer, dx, "dx", [&](const Layer& l) {
-    const Layouts& inputs = l.inputLayouts();
-    if (input < 0 || input >= static_cast<int>(inputs.size()))
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("input index {2} is out of range: {0} has {1}, numbered from 0",
-                              l.title(), counted(static_cast<Index>(inputs.size()), "input"),
-                              input));
-    return inputs[input].dual();
+    return oneOf(l, l.inputLayouts(), input, "input").dual();
+  });
+}
+
+TenonErrorCode TenonLayerGetOutputLayoutAt(TenonLayer layer, int output,
+                                           TenonLayout* layout) noexcept {
+  return guard(__func__, [&] {
+    const Layer& l = deref(layer, "layer");
+    const Layout& found = oneOf(l, l.outputLayouts(), output, "output");
+    required(layout, "layout");
+    give(layout, makeRef<LayoutObject>(l.comm(), found));
+  });
+}
+
+TenonErrorCode TenonLayerCreateOutputAt(TenonLayer layer, int output, TenonDTensor* y) noexcept {
+  return createTensor(__func__, layer, y, "y", [&](const Layer& l) {
+    return oneOf(l, l.outputLayouts(), output, "output");
+  });
+}
+
+TenonErrorCode TenonLayerCreateOutputCotangentAt(TenonLayer layer, int output,
+                                                 TenonDTensor* dy) noexcept {
+  return createTensor(__func__, layer, dy, "dy", [&](const Layer& l) {
+    return oneOf(l, l.outputLayouts(), output, "output").dual();
   });
 }
 

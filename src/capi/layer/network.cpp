@@ -154,3 +154,55 @@ TenonErrorCode TenonLayerApplyAdjointMany(TenonLayer layer, TenonDTensor dy, int
     l.applyAdjoint(deref(dy, "dy"), Tensors<DTensor>(dx, count, "dx", true).list());
   });
 }
+
+TenonErrorCode TenonLayerApplyAll(TenonLayer layer, int inputs, const TenonDTensor x[], int outputs,
+                                  const TenonDTensor y[]) noexcept {
+  return applyTogether(__func__, layer, [&](Layer& l) {
+    l.apply(Tensors<const DTensor>(x, inputs, "x", false).list(),
+            Tensors<DTensor>(y, outputs, "y", false).list());
+  });
+}
+
+TenonErrorCode TenonLayerApplyTangentAll(TenonLayer layer, int inputs, const TenonDTensor dx[],
+                                         int outputs, const TenonDTensor dy[]) noexcept {
+  return applyTogether(__func__, layer, [&](Layer& l) {
+    l.applyTangent(Tensors<const DTensor>(dx, inputs, "dx", true).list(),
+                   Tensors<DTensor>(dy, outputs, "dy", false).list());
+  });
+}
+
+TenonErrorCode TenonLayerApplyAdjointAll(TenonLayer layer, int outputs, const TenonDTensor dy[],
+                                         int inputs, const TenonDTensor dx[]) noexcept {
+  return applyTogether(__func__, layer, [&](Layer& l) {
+    l.applyAdjoint(Tensors<const DTensor>(dy, outputs, "dy", true).list(),
+                   Tensors<DTensor>(dx, inputs, "dx", true).list());
+  });
+}
+
+TenonErrorCode TenonLayerGetInputCount(TenonLayer layer, int* count) noexcept {
+  return guard(__func__, [&] {
+    required(count, "count") = static_cast<int>(deref(layer, "layer").inputNames().size());
+  });
+}
+
+TenonErrorCode TenonLayerGetOutputCount(TenonLayer layer, int* count) noexcept {
+  return guard(__func__, [&] {
+    required(count, "count") = static_cast<int>(deref(layer, "layer").outputNames().size());
+  });
+}
+
+TenonErrorCode TenonLayerGetInputName(TenonLayer layer, int input, char name[], TenonInt length,
+                                      TenonInt* needed) noexcept {
+  return guard(__func__, [&] {
+    const Layer& l = deref(layer, "layer");
+    copyText(oneOf(l, l.inputNames(), input, "input"), {name, length, needed}, "name");
+  });
+}
+
+TenonErrorCode TenonLayerGetOutputName(TenonLayer layer, int output, char name[], TenonInt length,
+                                       TenonInt* needed) noexcept {
+  return guard(__func__, [&] {
+    const Layer& l = deref(layer, "layer");
+    copyText(oneOf(l, l.outputNames(), output, "output"), {name, length, needed}, "name");
+  });
+}

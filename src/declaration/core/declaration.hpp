@@ -22,8 +22,15 @@ namespace tenon {
 struct Example {
   std::vector<std::pair<const char*, SettingValue>> settings;
   std::vector<Shape> inputs;
-  Shape target = {}; // of a loss
-  Index classes = 0; // the target holds labels below this; 0: numbers
+  Shape target = {};         // of a loss
+  Index classes = 0;         // the target holds labels below this; 0: numbers
+  double low = -1, high = 1; // where the numbers of the inputs lie
+
+  // Away from zero, where a logarithm or a quotient has no bounded derivative.
+  void makePositive() {
+    low = 0.5;
+    high = 2;
+  }
 };
 
 // Draws that are a function of the seed.
@@ -50,6 +57,12 @@ public:
 private:
   std::uint64_t next() { return bitsAt(seed_, streamOf("example"), count_++); }
   std::uint64_t seed_, count_ = 0;
+};
+
+// An output of a graph: that of a node, which has this name if it has no number here.
+struct NetworkOutput {
+  std::string name;
+  int node = -1;
 };
 
 class Declaration {
@@ -110,6 +123,9 @@ public:
 
   // Whether the type contains layers.
   virtual bool contains() const { return false; }
+  // Of a graph: the names of its inputs, and its outputs; empty where nobody has said them.
+  virtual std::vector<std::string> inputNames() const { return {}; }
+  virtual std::vector<NetworkOutput> networkOutputs() const { return {}; }
   // Whether the layout of the output can be set.
   virtual bool takesOutputLayout() const { return false; }
   virtual void setOutputLayout(const Layout& layout);

@@ -30,7 +30,12 @@ ValueId MapList::input(std::string name, const Layout& layout) {
 }
 
 ValueId MapList::output(std::string name, const Layout& layout) {
-  return output_ = addValue({std::move(name), layout, Value::Place::Argument});
+  outputs_.push_back(addValue({std::move(name), layout, Value::Place::Argument}));
+  return outputs_.back();
+}
+
+void MapList::copy(ValueId v, ValueId output) {
+  add({.kind = Map::Kind::Stage, .x = {v}, .y = output, .node = std::max(0, nodes_ - 1)});
 }
 
 ValueId MapList::value(std::string name, const Layout& layout) {
@@ -68,7 +73,7 @@ ValueId MapList::staged(ValueId input) {
 
 ValueId MapList::stagedOutput() {
   return addValue(
-      {values_[output_].name + "'", values_[output_].layout, Value::Place::Own, output_});
+      {values_[output()].name + "'", values_[output()].layout, Value::Place::Own, output()});
 }
 
 void MapList::unstage(ValueId stagedOutput) {
@@ -154,7 +159,7 @@ std::vector<ValueId> MapList::bind(const MapList& node, const std::vector<ValueI
   std::vector<ValueId> here(node.values_.size(), kNoValue);
   for (std::size_t i = 0; i < reads.size(); ++i)
     here[node.inputs_[i]] = reads[i];
-  here[node.output_] = write;
+  here[node.output()] = write;
   for (ValueId v = 0; v < static_cast<ValueId>(here.size()); ++v) {
     Value copy = node.values_[v];
     const bool kept = copy.kept, exact = copy.exact;

@@ -90,6 +90,7 @@ struct KernelEntry {
   bool keepsOutput = false;
   bool addsCotangent = false; // its adjoint can add to the cotangent of its one input
   bool anyStrides = false;    // reads and writes arrays as they lie; else they are contiguous
+  bool isSource = false;      // does not depend on what its inputs hold
   Gradients gradients = Gradients::None;
   Workspace workspace = {};
   std::vector<int> sources = {}; // that it reads
@@ -137,6 +138,8 @@ public:
   // Adds a value; its short name is for views.
   ValueId input(std::string name, const Layout& layout);
   ValueId output(std::string name, const Layout& layout);
+  // Makes an output a copy of a value that other maps read too; call it after all other maps.
+  void copy(ValueId v, ValueId output);
   ValueId value(std::string name, const Layout& layout);
   ValueId constant(std::string name, const Layout& layout, double value);
   // Says that a derivative reads the value with all its digits, and with it what is converted from
@@ -180,7 +183,7 @@ public:
     return addKernel(std::move(kernel), std::move(x), y, false, true);
   }
 
-  // Adds the maps of a node, with its inputs bound to values of this list and its output to
+  // Adds the maps of a node, with its inputs bound to values of this list and its one output to
   // `write`. Copies into contiguous memory fall away where the value is one of the library's here.
   // The node's objects are appended to the tables, or, for a layer that is two nodes, are those of
   // the earlier join.
@@ -196,7 +199,9 @@ public:
   // The number of nodes that were joined, with those of networks inside.
   int nodes() const noexcept { return nodes_; }
   const std::vector<ValueId>& inputs() const noexcept { return inputs_; }
-  ValueId output() const noexcept { return output_; }
+  const std::vector<ValueId>& outputs() const noexcept { return outputs_; }
+  // The one output of a layer; the first of a network's.
+  ValueId output() const noexcept { return outputs_.front(); }
   // The bytes that a rank keeps from Apply to its adjoint, with `elementBytes` for each element that
   // is not rounded. The library's own values are aligned.
   Index keptBytes(int rank, Index elementBytes) const;
@@ -216,10 +221,9 @@ private:
   std::vector<OperatorEntry> operators_;
   std::vector<KernelEntry> kernels_;
   std::vector<SourceEntry> sources_;
-  std::vector<ValueId> inputs_;
+  std::vector<ValueId> inputs_, outputs_;
   std::vector<double> constants_;
   std::vector<bool> read_; // by value: a map reads it
-  ValueId output_ = kNoValue;
   int nodes_ = 0;
   When when_ = When::Always;
   bool keepsRounded_ = false;

@@ -4,8 +4,13 @@
 // one reports a defect of the library.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
+#include "sys/options/option_text.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
 
 namespace tenon {
 
@@ -17,7 +22,26 @@ constexpr OptionSpec kRecompute = {
 constexpr OptionSpec kSequential[] = {kRecompute};
 constexpr OptionSpec kGraph[] = {
     {"input_count", OptionSpec::Int, "1", "number of inputs of the graph", nullptr, {1, 64}},
+    {"input_names", OptionSpec::String, "", "names of the inputs, separated by commas"},
+    {"output_names", OptionSpec::String, "",
+     "outputs of the graph, separated by commas: names of nodes, or a name and the number of a "
+     "node "
+     "(h=5); empty: that of the last node"},
     kRecompute};
+
+// Names separated by commas, each once.
+std::vector<std::string> namesIn(const std::string& text, const char* setting,
+                                 const std::string& title) {
+  if (text.empty())
+    return {};
+  std::vector<std::string> names = split(text, ',');
+  for (auto name = names.begin(); name != names.end(); ++name)
+    if (name->empty() || std::find(names.begin(), name, *name) != name)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("{} of {} is \"{}\", but names must differ and not be empty", setting,
+                              title, text));
+  return names;
+}
 
 class Network final : public Declaration {
 public:
@@ -25,13 +49,51 @@ public:
 
   bool contains() const override { return true; }
   int inputCount() const override {
-    return settings().has("input_count") ? static_cast<int>(integer("input_count")) : 1;
+    if (!settings().has("input_count"))
+      return 1;
+    const auto names = static_cast<int>(inputNames().size());
+    return names > 0 ? names : static_cast<int>(integer("input_count"));
+  }
+  std::vector<std::string> inputNames() const override {
+    return settings().has("input_names") ? namesIn(text("input_names"), "input_names", title())
+                                         : std::vector<std::string>();
+  }
+  std::vector<NetworkOutput> networkOutputs() const override {
+    std::vector<NetworkOutput> outputs;
+    if (!settings().has("output_names"))
+      return outputs;
+    std::vector<std::string> names;
+    for (const std::string& entry : namesIn(text("output_names"), "output_names", title())) {
+      const std::size_t sign = entry.find('=');
+      NetworkOutput& output = outputs.emplace_back(NetworkOutput{entry.substr(0, sign)});
+      if (sign != std::string::npos) {
+        const auto node = parseInt(entry.substr(sign + 1));
+        if (!node || *node < 0 || *node > std::numeric_limits<int>::max())
+          throw Error(TENON_ERR_ARG,
+                      fmt::format("output_names of {} has \"{}\"; write a name, or a name and the "
+                                  "number of a node, such as h=5",
+                                  title(), entry));
+        output.node = static_cast<int>(*node);
+      }
+      names.push_back(output.name);
+    }
+    namesIn(joined(names, ","), "output_names", title());
+    return outputs;
   }
   Shape outputShape(const std::vector<Shape>&) const override { throwContainer(); }
   SignatureTable rows(const std::vector<Shape>&) const override { throwContainer(); }
   Form form(const Layouts&, const Choice&) const override { throwContainer(); }
 
 private:
+  void check() const override {
+    networkOutputs();
+    const auto names = static_cast<Index>(inputNames().size());
+    if (names > 0 && isSet("input_count") && integer("input_count") != names)
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("{} has {}, but names {}; leave input_count to the names, or name all",
+                      title(), counted(integer("input_count"), "input"), names));
+  }
   [[noreturn]] void throwContainer() const {
     throw Error(TENON_ERR_INTERNAL,
                 fmt::format("{} is a container; ask its layers for their forms", title()));

@@ -34,6 +34,24 @@ std::vector<int> smallIntegers(const JsonView& view, int least) {
   return view.isList() ? view.smallIntegers(least) : std::vector<int>{view.smallInteger(least)};
 }
 
+// Lists of names have other keys than the settings that hold them as one text.
+std::string keyOf(const std::string& setting) {
+  return setting == "input_names" ? "inputs" : setting == "output_names" ? "outputs" : setting;
+}
+
+// Texts in a list stand for one, in which commas separate them.
+std::string commaText(const JsonView& view) {
+  if (!view.isList())
+    return view.text();
+  std::vector<std::string> texts;
+  for (const JsonView& item : view.list()) {
+    texts.push_back(item.text());
+    if (texts.back().find(',') != std::string::npos)
+      item.fail("has a comma, which separates texts");
+  }
+  return joined(texts, ",");
+}
+
 SettingValue valueOf(OptionSpec::Type type, const JsonView& view) {
   switch (type) {
   case OptionSpec::Flag:
@@ -44,6 +62,8 @@ SettingValue valueOf(OptionSpec::Type type, const JsonView& view) {
     return integers(view);
   case OptionSpec::Real:
     return view.real();
+  case OptionSpec::String:
+    return commaText(view);
   default:
     return view.text();
   }
@@ -60,7 +80,7 @@ public:
     const std::unique_ptr<Declaration> declaration = declare(view.at("type"), layer.type);
     // Only what this type reads is allowed: a misspelt setting would otherwise keep its default
     // without a word.
-    std::vector<std::string> keys = {"type", "name", "prefix"};
+    std::vector<std::string> keys = {"type", "name", "prefix", "frozen"};
     if (declaration->takesOutputLayout())
       keys.push_back("output");
     const bool contains = declaration->contains();
@@ -68,10 +88,11 @@ public:
       keys.push_back("layers");
     keys.insert(keys.end(), more.begin(), more.end());
     for (const Settings::Entry& entry : declaration->settings().entries())
-      keys.emplace_back(entry.spec->name);
+      keys.emplace_back(keyOf(entry.spec->name));
     view.allow(keys);
     layer.name = view.has("name") ? view.at("name").name() : "";
     layer.prefix = view.has("prefix") ? view.at("prefix").name() : "";
+    layer.frozen = view.has("frozen") && view.at("frozen").flag();
     readSettings(view, *declaration, layer);
     if (view.has("output"))
       layer.output = layout(view.at("output"));
@@ -96,9 +117,9 @@ private:
                            LayerDescription& layer) {
     for (const Settings::Entry& entry : declaration.settings().entries()) {
       const char* name = entry.spec->name;
-      if (!view.has(name))
+      if (!view.has(keyOf(name)))
         continue;
-      const JsonView at = view.at(name);
+      const JsonView at = view.at(keyOf(name));
       layer.settings.emplace_back(name, valueOf(entry.spec->type, at));
       try {
         declaration.set(name, layer.settings.back().second);
@@ -179,8 +200,13 @@ Json asJson(const LayerDescription& layer) {
     json["name"] = layer.name;
   if (!layer.prefix.empty())
     json["prefix"] = layer.prefix;
+  if (layer.frozen)
+    json["frozen"] = true;
   for (const auto& [name, value] : layer.settings)
-    std::visit([&, key = name](const auto& held) { json[key] = held; }, value);
+    if (const std::string key = keyOf(name); key != name)
+      json[key] = split(std::get<std::string>(value), ',');
+    else
+      std::visit([&, key = name](const auto& held) { json[key] = held; }, value);
   if (layer.output)
     json["output"] = asJson(*layer.output);
   return json;

@@ -7,7 +7,9 @@
 //               {"type": "tanh"}]}
 //
 // A layer of a graph names what it reads by number, as TenonLayerGraphAddNode() does ("reads": [-1,
-// 0]); "same_as": n is node n's layer once more, with its parameters. "output" is an output layout.
+// 0]); "same_as": n is node n's layer once more, with its parameters. "output" is an output layout,
+// and "frozen": true keeps the parameters as they are. A graph lists the names of its inputs, which
+// are as many, and its outputs: "inputs": ["x", "mask"], "outputs": ["h", "c=5"].
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -20,6 +22,7 @@ struct LayerDescription {
   struct Node;
 
   std::string type, name, prefix;
+  bool frozen = false;                                        // with the layers in it
   std::vector<std::pair<std::string, SettingValue>> settings; // those that were set
   std::optional<Layout> output;
   std::vector<Node> nodes;

@@ -173,14 +173,25 @@ bool gathers(const MapList& list, const Map& map) {
   return map.kind == Map::Kind::Kernel && list.kernels()[map.object].gradients != Gradients::None;
 }
 
+// Whether a map depends on one of its inputs that fulfils a condition.
+template <class Condition>
+bool dependsOnAny(const MapList& list, const Map& map, Condition condition) {
+  return !(map.kind == Map::Kind::Kernel && list.kernels()[map.object].isSource) &&
+         std::any_of(map.x.begin(), map.x.end(), condition);
+}
+
 class AdjointDerivation {
 public:
   AdjointDerivation(const MapList& list, const Chosen& wanted)
       : list_(list), wants_(list.values().size(), false), reached_(list.values().size(), false),
         duals_(list, pass_, true), points_(list, pass_) {
     findWants(wanted);
-    pass_.output = duals_.of(list.output());
-    reached_[list.output()] = true;
+    const std::size_t inputs = list.inputs().size();
+    for (std::size_t i = 0; i < list.outputs().size(); ++i) {
+      const ValueId y = list.outputs()[i];
+      reached_[y] = inputs + i >= wanted.size() || wanted[inputs + i];
+      pass_.outputs.push_back(reached_[y] ? duals_.of(y) : kNoValue);
+    }
     for (std::size_t i = 0; i < list.inputs().size(); ++i)
       pass_.inputs.push_back(wanted[i] ? duals_.of(list.inputs()[i]) : kNoValue);
   }
@@ -218,8 +229,7 @@ private:
       wants_[list_.inputs()[i]] = wanted[i];
     for (const Map& map : list_.maps())
       if (map.kind != Map::Kind::Source && map.isDifferentiated() &&
-          (gathers(list_, map) ||
-           std::any_of(map.x.begin(), map.x.end(), [&](ValueId v) { return wants_[v]; })))
+          (gathers(list_, map) || dependsOnAny(list_, map, [&](ValueId v) { return wants_[v]; })))
         wants_[map.y] = true;
   }
 
@@ -251,7 +261,7 @@ private:
     // the kernel reads twice, as in x times x: its second part meets the first.
     std::vector<Step> sums;
     for (ValueId x : map.x) {
-      if (!wants_[x]) {
+      if (!wants_[x] || entry.isSource) {
         step.writes.push_back(kNoValue);
         continue;
       }
@@ -301,7 +311,7 @@ bool addsToGradients(const MapList& list, const Step& step) {
 // The maps in their order. An operator adds to a value that has been written; every other map
 // overwrites what it writes.
 Pass applyPass(const MapList& list, Order order, When when) {
-  Pass pass{list.values(), {}, list.inputs(), list.output(), false, when};
+  Pass pass{list.values(), {}, list.inputs(), list.outputs(), false, when};
   std::vector<bool> written(list.values().size(), false);
   for (std::size_t m = 0; m < list.maps().size(); ++m) {
     const Map& map = list.maps()[m];
@@ -337,13 +347,14 @@ Pass tangentPass(const MapList& list, const Chosen& present, Order order) {
     // A map all of whose tangents are zero gives zero and falls away. A part must be written all
     // the same, since others write the rest of the value, and a kernel with parameters has their
     // tangents.
-    const bool any = std::any_of(map.x.begin(), map.x.end(), [&](ValueId v) { return written[v]; });
+    const bool any = dependsOnAny(list, map, [&](ValueId v) { return written[v]; });
     if (!map.isDifferentiated() ||
         !(any || map.part || map.kind == Map::Kind::Source || gathers(list, map)))
       continue;
     Step step{whatOf(list, map, Do::Tangent), static_cast<int>(m), false, false, {}, {}};
+    const bool isSource = map.kind == Map::Kind::Kernel && list.kernels()[map.object].isSource;
     for (ValueId x : map.x)
-      step.reads.push_back(written[x] ? duals.of(x) : kNoValue);
+      step.reads.push_back(written[x] && !isSource ? duals.of(x) : kNoValue);
     if (map.kind == Map::Kind::Kernel)
       step.point = points.of(map);
     if (map.kind != Map::Kind::Source) {
@@ -353,9 +364,11 @@ Pass tangentPass(const MapList& list, const Chosen& present, Order order) {
     }
     pass.steps.push_back(std::move(step));
   }
-  pass.output = duals.of(list.output());
-  if (!written[list.output()])
-    pass.steps.push_back({.what = Do::Zero, .writes = {pass.output}});
+  for (ValueId y : list.outputs()) {
+    pass.outputs.push_back(duals.of(y));
+    if (!written[y])
+      pass.steps.push_back({.what = Do::Zero, .writes = {pass.outputs.back()}});
+  }
   schedule(list, pass, order);
   addExpansions(pass);
   return pass;

@@ -68,16 +68,17 @@ struct Pass {
   // cotangents.
   std::vector<Value> values;
   std::vector<Step> steps;
-  // The caller's inputs in the order of the list; kNoValue for one that was not chosen.
-  std::vector<ValueId> inputs;
-  ValueId output = kNoValue;
+  // The caller's inputs and outputs in the order of the list; kNoValue for one that was not chosen.
+  std::vector<ValueId> inputs, outputs;
   bool ofTangents = false; // sources bring their tangents
   When when = When::Training;
 };
 
 // Moved: with overlap. Unmoved: every operator ends where it begins.
 enum class Order { Moved, Unmoved };
-using Chosen = std::vector<bool>; // inputs that have a tangent, or want a cotangent
+// Inputs that have a tangent, or want a cotangent. Of an adjoint's pass the outputs may follow: those
+// that have a cotangent, which are all where they do not.
+using Chosen = std::vector<bool>;
 
 // The passes; Apply differs between training and inference.
 Pass applyPass(const MapList& list, Order order = Order::Moved, When when = When::Training);

@@ -93,6 +93,7 @@ program every_name
   use tenon, only: tenon_layer_shell_get_workspace ! TenonLayerShellGetWorkspace
   use tenon, only: tenon_layer_register ! TenonLayerRegister
   use tenon, only: tenon_layer_set_example ! TenonLayerSetExample
+  use tenon, only: tenon_layer_get_example_range ! TenonLayerGetExampleRange
   use tenon, only: tenon_layer_get_example_shape ! TenonLayerGetExampleShape
   use tenon, only: tenon_linearop_create_allocate ! TenonLinearOpCreateAllocate
   use tenon, only: tenon_linearop_create_memory ! TenonLinearOpCreateMemory
@@ -165,6 +166,16 @@ program every_name
   use tenon, only: tenon_layer_apply_many ! TenonLayerApplyMany
   use tenon, only: tenon_layer_apply_tangent_many ! TenonLayerApplyTangentMany
   use tenon, only: tenon_layer_apply_adjoint_many ! TenonLayerApplyAdjointMany
+  use tenon, only: tenon_layer_get_input_count ! TenonLayerGetInputCount
+  use tenon, only: tenon_layer_get_input_name ! TenonLayerGetInputName
+  use tenon, only: tenon_layer_get_output_count ! TenonLayerGetOutputCount
+  use tenon, only: tenon_layer_get_output_name ! TenonLayerGetOutputName
+  use tenon, only: tenon_layer_get_output_layout_at ! TenonLayerGetOutputLayoutAt
+  use tenon, only: tenon_layer_create_output_at ! TenonLayerCreateOutputAt
+  use tenon, only: tenon_layer_create_output_cotangent_at ! TenonLayerCreateOutputCotangentAt
+  use tenon, only: tenon_layer_apply_all ! TenonLayerApplyAll
+  use tenon, only: tenon_layer_apply_tangent_all ! TenonLayerApplyTangentAll
+  use tenon, only: tenon_layer_apply_adjoint_all ! TenonLayerApplyAdjointAll
   use tenon, only: tenon_layer_create_from_file ! TenonLayerCreateFromFile
   use tenon, only: tenon_layer_save_network ! TenonLayerSaveNetwork
   use tenon, only: tenon_layer_load_weights ! TenonLayerLoadWeights

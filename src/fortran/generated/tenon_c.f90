@@ -702,6 +702,15 @@ module tenon_c
       integer(c_int64_t), intent(out) :: classes
       integer(c_int) :: answer
     end function TenonLayerSetExample
+    function TenonLayerGetExampleRange(layer, seed, low, &
+      high) bind(C, name="TenonLayerGetExampleRange") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int64_t), value :: seed
+      real(c_double), intent(out) :: low
+      real(c_double), intent(out) :: high
+      integer(c_int) :: answer
+    end function TenonLayerGetExampleRange
     function TenonLayerGetExampleShape(layer, seed, tensor, length, shape, &
       ndim) bind(C, name="TenonLayerGetExampleShape") result(answer)
       import
@@ -1252,6 +1261,92 @@ module tenon_c
       type(c_ptr), intent(in) :: dx(*)
       integer(c_int) :: answer
     end function TenonLayerApplyAdjointMany
+    function TenonLayerGetInputCount(layer, count) bind(C, name="TenonLayerGetInputCount") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), intent(out) :: count
+      integer(c_int) :: answer
+    end function TenonLayerGetInputCount
+    function TenonLayerGetInputName(layer, input, name, length, &
+      needed) bind(C, name="TenonLayerGetInputName") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: input
+      character(kind=c_char), intent(out), optional :: name(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out) :: needed
+      integer(c_int) :: answer
+    end function TenonLayerGetInputName
+    function TenonLayerGetOutputCount(layer, count) bind(C, name="TenonLayerGetOutputCount") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), intent(out) :: count
+      integer(c_int) :: answer
+    end function TenonLayerGetOutputCount
+    function TenonLayerGetOutputName(layer, output, name, length, &
+      needed) bind(C, name="TenonLayerGetOutputName") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: output
+      character(kind=c_char), intent(out), optional :: name(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out) :: needed
+      integer(c_int) :: answer
+    end function TenonLayerGetOutputName
+    function TenonLayerGetOutputLayoutAt(layer, output, &
+      layout) bind(C, name="TenonLayerGetOutputLayoutAt") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: output
+      type(c_ptr), intent(inout) :: layout
+      integer(c_int) :: answer
+    end function TenonLayerGetOutputLayoutAt
+    function TenonLayerCreateOutputAt(layer, output, &
+      y) bind(C, name="TenonLayerCreateOutputAt") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: output
+      type(c_ptr), intent(inout) :: y
+      integer(c_int) :: answer
+    end function TenonLayerCreateOutputAt
+    function TenonLayerCreateOutputCotangentAt(layer, output, &
+      dy) bind(C, name="TenonLayerCreateOutputCotangentAt") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: output
+      type(c_ptr), intent(inout) :: dy
+      integer(c_int) :: answer
+    end function TenonLayerCreateOutputCotangentAt
+    function TenonLayerApplyAll(layer, inputs, x, outputs, &
+      y) bind(C, name="TenonLayerApplyAll") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: inputs
+      type(c_ptr), intent(in) :: x(*)
+      integer(c_int), value :: outputs
+      type(c_ptr), intent(in) :: y(*)
+      integer(c_int) :: answer
+    end function TenonLayerApplyAll
+    function TenonLayerApplyTangentAll(layer, inputs, dx, outputs, &
+      dy) bind(C, name="TenonLayerApplyTangentAll") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: inputs
+      type(c_ptr), intent(in) :: dx(*)
+      integer(c_int), value :: outputs
+      type(c_ptr), intent(in) :: dy(*)
+      integer(c_int) :: answer
+    end function TenonLayerApplyTangentAll
+    function TenonLayerApplyAdjointAll(layer, outputs, dy, inputs, &
+      dx) bind(C, name="TenonLayerApplyAdjointAll") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: outputs
+      type(c_ptr), intent(in) :: dy(*)
+      integer(c_int), value :: inputs
+      type(c_ptr), intent(in) :: dx(*)
+      integer(c_int) :: answer
+    end function TenonLayerApplyAdjointAll
     function TenonLayerCreateFromFile(comm, name_or_path, &
       layer) bind(C, name="TenonFLayerCreateFromFile") result(answer)
       import

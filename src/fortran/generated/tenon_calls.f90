@@ -92,6 +92,7 @@ module tenon_calls
   public :: tenon_layer_shell_get_workspace
   public :: tenon_layer_register
   public :: tenon_layer_set_example
+  public :: tenon_layer_get_example_range
   public :: tenon_layer_get_example_shape
   public :: tenon_linearop_create_allocate
   public :: tenon_linearop_create_memory
@@ -161,6 +162,16 @@ module tenon_calls
   public :: tenon_layer_apply_many
   public :: tenon_layer_apply_tangent_many
   public :: tenon_layer_apply_adjoint_many
+  public :: tenon_layer_get_input_count
+  public :: tenon_layer_get_input_name
+  public :: tenon_layer_get_output_count
+  public :: tenon_layer_get_output_name
+  public :: tenon_layer_get_output_layout_at
+  public :: tenon_layer_create_output_at
+  public :: tenon_layer_create_output_cotangent_at
+  public :: tenon_layer_apply_all
+  public :: tenon_layer_apply_tangent_all
+  public :: tenon_layer_apply_adjoint_all
   public :: tenon_layer_create_from_file
   public :: tenon_layer_save_network
   public :: tenon_layer_load_weights
@@ -412,6 +423,9 @@ module tenon_calls
   end interface
   interface tenon_layer_set_example
     procedure tenon_layer_set_example_int64, tenon_layer_set_example_int32
+  end interface
+  interface tenon_layer_get_example_range
+    procedure tenon_layer_get_example_range_int64, tenon_layer_get_example_range_int32
   end interface
   interface tenon_layer_get_example_shape
     procedure tenon_layer_get_example_shape_int64, tenon_layer_get_example_shape_int32
@@ -2236,6 +2250,40 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_example_int32
+  ! Returns where the numbers lie that the inputs of an example hold. Not collective.
+  subroutine tenon_layer_get_example_range_int64(layer, seed, low, high, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: seed
+    real(c_double), intent(out) :: low
+    real(c_double), intent(out) :: high
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_low
+    real(c_double) :: c_high
+    tenon_code = TenonLayerGetExampleRange(layer%handle, int(seed, c_int64_t), c_low, c_high)
+    if (tenon_code == TENON_SUCCESS) then
+      low = c_low
+      high = c_high
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_example_range_int64
+  ! Returns where the numbers lie that the inputs of an example hold. Not collective.
+  subroutine tenon_layer_get_example_range_int32(layer, seed, low, high, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: seed
+    real(c_double), intent(out) :: low
+    real(c_double), intent(out) :: high
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_low
+    real(c_double) :: c_high
+    tenon_code = TenonLayerGetExampleRange(layer%handle, int(seed, c_int64_t), c_low, c_high)
+    if (tenon_code == TENON_SUCCESS) then
+      low = c_low
+      high = c_high
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_example_range_int32
   ! Returns the shape of an input, or of the target, of an example. Not collective.
   subroutine tenon_layer_get_example_shape_int64(layer, seed, tensor, shape, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -3482,6 +3530,139 @@ contains
     tenon_code = TenonLayerApplyAdjointMany(layer%handle, dy%handle, c_count, dx%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_apply_adjoint_many
+  ! Returns the number of inputs of a layer. Not collective.
+  subroutine tenon_layer_get_input_count(layer, count, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    tenon_code = TenonLayerGetInputCount(layer%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      count = c_count
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_input_count
+  ! Returns the name of an input. Not collective.
+  subroutine tenon_layer_get_input_name(layer, input, name, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: input
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonLayerGetInputName(layer%handle, input - 1, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonLayerGetInputName(layer%handle, input - 1, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_input_name
+  ! Returns the number of outputs of a layer: 1, but for graphs that say others. Not collective.
+  subroutine tenon_layer_get_output_count(layer, count, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    tenon_code = TenonLayerGetOutputCount(layer%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      count = c_count
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_output_count
+  ! Returns the name of an output. Not collective.
+  subroutine tenon_layer_get_output_name(layer, output, name, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: output
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonLayerGetOutputName(layer%handle, output - 1, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonLayerGetOutputName(layer%handle, output - 1, c_name, int(c_needed, c_int64_t), &
+        c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_output_name
+  ! Returns the layout of one of several outputs. Not collective.
+  subroutine tenon_layer_get_output_layout_at(layer, output, layout, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: output
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerGetOutputLayoutAt(layer%handle, output - 1, layout%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_get_output_layout_at
+  ! Creates a tensor for one of several outputs. Collective on the layer.
+  subroutine tenon_layer_create_output_at(layer, output, y, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: output
+    type(tenon_dtensor), intent(out) :: y
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateOutputAt(layer%handle, output - 1, y%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_output_at
+  ! Creates a tensor for the cotangent of one of several outputs. Collective on the layer.
+  subroutine tenon_layer_create_output_cotangent_at(layer, output, dy, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: output
+    type(tenon_dtensor), intent(out) :: dy
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateOutputCotangentAt(layer%handle, output - 1, dy%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_output_cotangent_at
+  ! Evaluates a layer with several inputs and outputs. Collective on the layer.
+  subroutine tenon_layer_apply_all(layer, x, y, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(in) :: x(:)
+    type(tenon_dtensor), intent(in) :: y(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_inputs
+    integer(c_int) :: c_outputs
+    c_inputs = size(x)
+    c_outputs = size(y)
+    tenon_code = TenonLayerApplyAll(layer%handle, c_inputs, x%handle, c_outputs, y%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_apply_all
+  ! Evaluates the tangent of a layer with several inputs and outputs. Collective on the layer.
+  subroutine tenon_layer_apply_tangent_all(layer, dx, dy, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(in) :: dx(:)
+    type(tenon_dtensor), intent(in) :: dy(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_inputs
+    integer(c_int) :: c_outputs
+    c_inputs = size(dx)
+    c_outputs = size(dy)
+    tenon_code = TenonLayerApplyTangentAll(layer%handle, c_inputs, dx%handle, c_outputs, dy%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_apply_tangent_all
+  ! Evaluates the adjoint of a layer with several inputs and outputs. Collective on the layer.
+  subroutine tenon_layer_apply_adjoint_all(layer, dy, dx, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(in) :: dy(:)
+    type(tenon_dtensor), intent(in) :: dx(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_outputs
+    integer(c_int) :: c_inputs
+    c_outputs = size(dy)
+    c_inputs = size(dx)
+    tenon_code = TenonLayerApplyAdjointAll(layer%handle, c_outputs, dy%handle, c_inputs, dx%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_apply_adjoint_all
   subroutine tenon_layer_create_from_file_f08(comm, name_or_path, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
     character(len=*), intent(in) :: name_or_path

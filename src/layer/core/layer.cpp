@@ -232,14 +232,18 @@ void Layer::checkBeforeSetUp(const std::string& call) const {
 }
 
 void Layer::takeOver(Settings after, const Settings::Names&) {
+  declaration_->setTitle(title()); // of which its check speaks
+  Settings before = settings();
+  const int inputs = nodes_.empty() ? 0 : inputCount();
+  declaration_->takeOver(std::move(after));
   // Values are numbered with the inputs first.
-  if (!nodes_.empty() && after.find<Index>("input_count") != settings().find<Index>("input_count"))
+  if (!nodes_.empty() && inputCount() != inputs) {
+    declaration_->restore(std::move(before));
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} already has nodes, so that the number of its inputs stays; set "
-                            "input_count before TenonLayerGraphAddNode()",
+                            "input_count or input_names before TenonLayerGraphAddNode()",
                             title()));
-  declaration_->setTitle(title()); // of which its check speaks
-  declaration_->takeOver(std::move(after));
+  }
   readSettings();
 }
 

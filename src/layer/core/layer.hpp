@@ -98,8 +98,14 @@ public:
   // Of a container, before SetUp; the values that the node reads are there.
   void addNode(Ref<Layer> layer, std::vector<int> reads);
   int inputCount() const { return declaration_->inputCount(); }
-  // The value of the last node, which is the container's output.
+  // The value of the last node, which is the container's output where it says no others.
   int lastValue() const { return inputCount() + static_cast<int>(nodes_.size()) - 1; }
+  // Of a container: the values that are its outputs. Throws TENON_ERR_ARG where a node is not there.
+  std::vector<int> outputValues() const;
+  // The names of the inputs and outputs, as a graph says them; else x or x0, x1, ..., and y. Throws TENON_ERR_STATE
+  // where their number is not known before SetUp.
+  std::vector<std::string> inputNames() const;
+  std::vector<std::string> outputNames() const;
   // Each layer once, in the order of its first node.
   const std::vector<Layer*>& children() const noexcept { return children_; }
   // Collective. Sets the nodes up, one after the other; the layouts of all values.
@@ -139,15 +145,21 @@ public:
   Setup& setup(const Layouts& inputs) const;
   // Of the set-up for these inputs.
   const BoundMaps& maps(const Layouts& inputs) const;
+  // Throws TENON_ERR_STATE where there are several outputs.
   const Layout& outputLayout(const Layouts& inputs) const;
   const Layout& outputLayout(const Layout& input) const { return outputLayout(Layouts{input}); }
   // Of the last SetUp. Throw TENON_ERR_STATE before the first.
   const Layouts& inputLayouts() const { return latest().inputs(); }
   const Layout& inputLayout() const { return inputLayouts().front(); }
-  const Layout& outputLayout() const { return latest().output(); }
+  const Layout& outputLayout() const { return onlyOutput(latest()); }
+  const Layouts& outputLayouts() const { return latest().outputs(); }
 
   // Collective, all. The inputs' layouts choose the set-up. Output and inputs are different tensors,
   // but an input may be given twice.
+  void apply(Inputs x, Outputs y);
+  void applyTangent(Inputs dx, Outputs dy);
+  void applyAdjoint(OutputCotangents dy, InputCotangents dx);
+  // Of a layer with one output.
   void apply(Inputs x, DTensor& y);
   void applyTangent(Inputs dx, DTensor& dy);
   void applyAdjoint(const DTensor& dy, InputCotangents dx);
@@ -224,12 +236,14 @@ private:
   void inheritSettings(const Layer& container, int uses);
   void setUpChild(Layer& child, const Layouts& inputs);
   void checkInputCount(const Layouts& inputs) const;
-  void checkCount(std::size_t given, std::size_t wanted) const;
+  void checkCount(std::size_t given, std::size_t wanted, const char* what = "input") const;
+  const Layout& onlyOutput(const Setup& setup) const;
   void checkStream(const DTensor& tensor, const char* role) const;
   void checkArgument(const DTensor& tensor, const Layout& layout, const char* role,
                      const char* remedy = "") const;
   Entry makeEntry(const Layouts& inputs, Role role);
   std::vector<Kept> framesOf(Entry& entry);
+  void checkWritten(const Entry& entry, Inputs x, Outputs y, const char* role) const;
   void draw(std::uint64_t seed, std::uint64_t stream, Fill fill);
   // layoutOf(i) is the layout of input i.
   template <class LayoutOf>

@@ -34,24 +34,24 @@ void checkDistinct(const Layer& layer, const DTensor* in, const DTensor* out) {
 }
 
 // Both are written.
-void checkCotangents(const Layer& layer, InputCotangents dx) {
-  for (std::size_t i = 0; i < dx.size(); ++i)
-    for (std::size_t j = 0; dx[i] && j < i; ++j)
-      if (dx[j] && (dx[i] == dx[j] || shareElements(*dx[i], *dx[j])))
+void checkApart(const Layer& layer, std::span<DTensor* const> written, const char* what,
+                const char* remedy) {
+  for (std::size_t i = 0; i < written.size(); ++i)
+    for (std::size_t j = 0; written[i] && j < i; ++j)
+      if (written[j] && (written[i] == written[j] || shareElements(*written[i], *written[j])))
         throw Error(TENON_ERR_ARG,
-                    fmt::format("the cotangents of inputs {} and {} of {} are the same tensor, or "
-                                "their arrays overlap; pass two with separate arrays and add them "
-                                "afterwards",
-                                j, i, layer.title()));
+                    fmt::format("the {} {} and {} of {} are the same tensor, or their arrays "
+                                "overlap; pass two with separate arrays{}",
+                                what, j, i, layer.title(), remedy));
 }
 
 } // namespace
 
-void Layer::checkCount(std::size_t given, std::size_t wanted) const {
+void Layer::checkCount(std::size_t given, std::size_t wanted, const char* what) const {
   if (given != wanted)
     throw Error(TENON_ERR_ARG,
                 fmt::format("{2} passed, but {0} has {1}", title(),
-                            counted(static_cast<Index>(wanted), "input"),
+                            counted(static_cast<Index>(wanted), what),
                             counted(static_cast<Index>(given), "tensor was", "tensors were")));
 }
 
@@ -70,7 +70,7 @@ void Layer::checkArgument(const DTensor& tensor, const Layout& layout, const cha
   checkStream(tensor, role);
 }
 
-void Layer::apply(Inputs x, DTensor& y) {
+void Layer::apply(Inputs x, Outputs y) {
   static const int event = logEvent("LayerApply");
   const LogScope scope(event);
   checkIdle("TenonLayerApply()");
@@ -78,9 +78,7 @@ void Layer::apply(Inputs x, DTensor& y) {
   Entry& entry = entryOf(x);
   for (std::size_t i = 0; i < x.size(); ++i)
     checkArgument(*x[i], entry.setup->inputs()[i], "input");
-  checkArgument(y, entry.setup->output(), "output", kCreateOutput);
-  for (const DTensor* input : x)
-    checkDistinct(*this, input, &y);
+  checkWritten(entry, x, y, "output");
   if (entry.frames.empty())
     entry.frames = framesOf(entry); // a network's node, by itself
   if (training_ && stack_.size() == static_cast<std::size_t>(depth_))
@@ -93,17 +91,29 @@ void Layer::apply(Inputs x, DTensor& y) {
             title(), stack_.size(), depth_));
   Crossing& crossing = training_ ? entry.frames[entry.used].arguments : entry.inferred;
   entry.lastApply = &crossing;
-  DTensor* const owner[] = {&y};
   const Inputs inputs = crossing.enter(*this, x);
-  DTensor& output = *crossing.prepare(*this, owner).front();
+  const Outputs outputs = crossing.prepare(*this, y);
   // The frame is the caller's only from the push on: an Apply that throws leaves the stack as it was.
   if (training_) {
-    entry.setup->apply(inputs, output, *entry.frames[entry.used].frame);
+    entry.setup->apply(inputs, outputs, *entry.frames[entry.used].frame);
     stack_.push_back({&entry, entry.used++});
   } else {
-    entry.setup->infer(inputs, output);
+    entry.setup->infer(inputs, outputs);
   }
-  crossing.leave(owner);
+  crossing.leave(y);
+}
+
+// Outputs or their tangents, which a call writes while it reads x.
+void Layer::checkWritten(const Entry& entry, Inputs x, Outputs y, const char* role) const {
+  const Layouts& outputs = entry.setup->outputs();
+  checkCount(y.size(), outputs.size(), "output");
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    checkArgument(*y[i], outputs[i], role, kCreateOutput);
+    for (const DTensor* input : x)
+      checkDistinct(*this, input, y[i]);
+  }
+  if (y.size() > 1)
+    checkApart(*this, y, "outputs", "");
 }
 
 const Layer::Level& Layer::top() const {
@@ -115,7 +125,7 @@ const Layer::Level& Layer::top() const {
   return stack_.back();
 }
 
-void Layer::applyTangent(Inputs dx, DTensor& dy) {
+void Layer::applyTangent(Inputs dx, Outputs dy) {
   static const int event = logEvent("LayerTangent");
   const LogScope scope(event);
   checkIdle("TenonLayerApplyTangent()");
@@ -125,38 +135,53 @@ void Layer::applyTangent(Inputs dx, DTensor& dy) {
   for (std::size_t i = 0; i < dx.size(); ++i)
     if (dx[i])
       checkArgument(*dx[i], entry->setup->inputs()[i], "tangent of the input");
-  checkArgument(dy, entry->setup->output(), "tangent of the output", kCreateOutput);
-  for (const DTensor* input : dx)
-    checkDistinct(*this, input, &dy);
-  DTensor* const owner[] = {&dy};
+  checkWritten(*entry, dx, dy, "tangent of the output");
   const Inputs inputs = entry->tangents.enter(*this, dx);
-  DTensor& output = *entry->tangents.prepare(*this, owner).front();
-  entry->setup->tangent(*entry->frames[frame].frame, inputs, output);
-  entry->tangents.leave(owner);
+  const Outputs outputs = entry->tangents.prepare(*this, dy);
+  entry->setup->tangent(*entry->frames[frame].frame, inputs, outputs);
+  entry->tangents.leave(dy);
 }
 
-void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
+void Layer::applyAdjoint(OutputCotangents dy, InputCotangents dx) {
   static const int event = logEvent("LayerAdjoint");
   const LogScope scope(event);
   checkIdle("TenonLayerApplyAdjoint()");
   const AtWork atWork(atWork_);
   const auto [entry, frame] = top();
-  checkArgument(dy, entry->setup->outputDual(), "cotangent of the output",
-                "create it with TenonLayerCreateOutputCotangent()");
+  checkCount(dy.size(), entry->setup->outputs().size(), "output");
+  for (std::size_t i = 0; i < dy.size(); ++i)
+    if (dy[i])
+      checkArgument(*dy[i], entry->setup->outputDuals()[i], "cotangent of the output",
+                    "create it with TenonLayerCreateOutputCotangent()");
   checkCount(dx.size(), entry->setup->inputs().size());
   for (std::size_t i = 0; i < dx.size(); ++i) {
     if (dx[i])
       checkArgument(*dx[i], entry->setup->inputDuals()[i], "cotangent of the input",
                     "create it with TenonLayerCreateInputCotangent()");
-    checkDistinct(*this, &dy, dx[i]);
+    for (const DTensor* output : dy)
+      checkDistinct(*this, output, dx[i]);
   }
-  checkCotangents(*this, dx);
-  const DTensor* const owner[] = {&dy};
-  const DTensor& given = *entry->cotangents.enter(*this, owner).front();
+  checkApart(*this, dx, "cotangents of inputs", " and add them afterwards");
+  const OutputCotangents given = entry->cotangents.enter(*this, dy);
   const InputCotangents wanted = entry->cotangents.prepare(*this, dx);
   entry->setup->adjoint(*entry->frames[frame].frame, given, wanted, stack_.size() == 1);
   dropLast();
   entry->cotangents.leave(dx);
+}
+
+void Layer::apply(Inputs x, DTensor& y) {
+  DTensor* const one[] = {&y};
+  apply(x, Outputs(one));
+}
+
+void Layer::applyTangent(Inputs dx, DTensor& dy) {
+  DTensor* const one[] = {&dy};
+  applyTangent(dx, Outputs(one));
+}
+
+void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
+  const DTensor* const one[] = {&dy};
+  applyAdjoint(OutputCotangents(one), dx);
 }
 
 void Layer::apply(const DTensor& x, DTensor& y) {

@@ -213,7 +213,17 @@ void Layer::observeParameters(const Observers& observers) {
 }
 
 const Layout& Layer::outputLayout(const Layouts& inputs) const {
-  return setup(inputs).output();
+  return onlyOutput(setup(inputs));
+}
+
+const Layout& Layer::onlyOutput(const Setup& setup) const {
+  if (setup.outputs().size() > 1)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has {}, where one is needed; name one of them, as "
+                            "TenonLayerCreateOutputAt() and TenonLayerApplyAll() do",
+                            title(),
+                            counted(static_cast<Index>(setup.outputs().size()), "output")));
+  return setup.output();
 }
 
 const Setup& Layer::latest() const {

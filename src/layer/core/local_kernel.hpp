@@ -22,6 +22,9 @@ namespace tenon {
 
 using Inputs = std::span<const DTensor* const>;
 using InputCotangents = std::span<DTensor* const>;
+// Of outputs, of which only networks have several. A null cotangent is zero.
+using Outputs = std::span<DTensor* const>;
+using OutputCotangents = std::span<const DTensor* const>;
 
 // A kernel object in the one data type that its layer has.
 

@@ -40,10 +40,10 @@ std::span<DTensor* const> slotsOf(Inputs tensors) {
   return {const_cast<DTensor* const*>(tensors.data()), tensors.size()};
 }
 
-Layouts inputsOf(const MapList& list) {
+Layouts layoutsOf(const MapList& list, const std::vector<ValueId>& values) {
   Layouts layouts;
-  for (ValueId input : list.inputs())
-    layouts.push_back(list.values()[input].layout);
+  for (ValueId v : values)
+    layouts.push_back(list.values()[v].layout);
   return layouts;
 }
 
@@ -71,9 +71,9 @@ Index Frame::bytes() const {
 }
 
 Setup::Setup(BoundMaps maps, std::string signature)
-    : maps_(std::move(maps)), signature_(std::move(signature)), inputs_(inputsOf(maps_.list())),
-      inputDuals_(dualsOf(inputs_)), output_(maps_.list().values()[maps_.list().output()].layout),
-      outputDual_(output_.dual()) {}
+    : maps_(std::move(maps)), signature_(std::move(signature)),
+      inputs_(layoutsOf(maps_.list(), maps_.list().inputs())), inputDuals_(dualsOf(inputs_)),
+      outputs_(layoutsOf(maps_.list(), maps_.list().outputs())), outputDuals_(dualsOf(outputs_)) {}
 
 Order Setup::orderFromOptions() {
   return options().getFlag("", "overlap_steps") ? Order::Moved : Order::Unmoved;
@@ -210,13 +210,15 @@ std::unique_ptr<Frame> Setup::makeFrame() {
 
 // A value stands in another where its kernels can read that: where it is contiguous, and of their
 // type.
-void Setup::enter(PassTensors& of, Slots inputs, DTensor& output, std::vector<DTensor*>& slots,
+void Setup::enter(PassTensors& of, Slots inputs, Slots outputs, std::vector<DTensor*>& slots,
                   const std::vector<DTensor*>& staging) {
   reserve(of);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i])
       slots[of.pass.inputs[i]] = inputs[i];
-  slots[of.pass.output] = &output;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i])
+      slots[of.pass.outputs[i]] = outputs[i];
   for (std::size_t i = 0; i < of.staged.size(); ++i) {
     const ValueId v = of.staged[i];
     DTensor* other = slots[of.pass.values[v].standsIn];
@@ -226,7 +228,7 @@ void Setup::enter(PassTensors& of, Slots inputs, DTensor& output, std::vector<DT
   }
 }
 
-void Setup::apply(Inputs x, DTensor& y, Frame& frame, Saving saving) {
+void Setup::apply(Inputs x, Outputs y, Frame& frame, Saving saving) {
   lastApply_ = &apply_;
   enter(apply_, slotsOf(x), y, frame.slots_, frame.staging_);
   runPass(maps_, apply_.pass, {frame.slots_.data(), frame.workspaces_.data()},
@@ -235,7 +237,7 @@ void Setup::apply(Inputs x, DTensor& y, Frame& frame, Saving saving) {
     save(frame, saving);
 }
 
-void Setup::infer(Inputs x, DTensor& y) {
+void Setup::infer(Inputs x, Outputs y) {
   lastApply_ = &inference_;
   enter(inference_, slotsOf(x), y, inference_.slots, inference_.staging);
   runPass(maps_, inference_.pass, {inference_.slots.data(), nullptr}, inference_.recorded.get());
@@ -278,40 +280,43 @@ void Setup::restore(Frame& frame) const {
   }
 }
 
-Setup::PassTensors& Setup::find(std::deque<PassTensors>& known, Slots inputs, Derive derive) {
-  for (PassTensors& of : known) {
-    bool same = true;
-    for (std::size_t i = 0; same && i < inputs.size(); ++i)
-      same = (of.pass.inputs[i] != kNoValue) == (inputs[i] != nullptr);
-    if (same)
+Setup::PassTensors& Setup::find(std::deque<PassTensors>& known, Slots inputs, Slots outputs,
+                                Derive derive) {
+  const auto are = [](Slots given, const std::vector<ValueId>& values) {
+    return std::ranges::equal(given, values, [](const DTensor* tensor, ValueId v) {
+      return (tensor != nullptr) == (v != kNoValue);
+    });
+  };
+  for (PassTensors& of : known)
+    if (are(inputs, of.pass.inputs) && are(outputs, of.pass.outputs))
       return of;
-  }
   Chosen chosen;
-  for (const DTensor* tensor : inputs)
-    chosen.push_back(tensor != nullptr);
+  for (Slots given : {inputs, outputs})
+    for (const DTensor* tensor : given)
+      chosen.push_back(tensor != nullptr);
   known.push_back(tensorsOf(derive(maps_.list(), chosen, order_)));
   return known.back();
 }
 
 const Setup::PassTensors& Setup::differentiate(std::deque<PassTensors>& known, Derive derive,
-                                               Frame& frame, Slots inputs, DTensor& output,
+                                               Frame& frame, Slots inputs, Slots outputs,
                                                bool completes) {
   restore(frame);
-  PassTensors& of = find(known, inputs, derive);
+  PassTensors& of = find(known, inputs, outputs, derive);
   for (ValueId v : of.left)
     of.slots[v] = frame.slots_[of.pass.values[v].of];
-  enter(of, inputs, output, of.slots, of.staging);
+  enter(of, inputs, outputs, of.slots, of.staging);
   runPass(maps_, of.pass, {of.slots.data(), frame.workspaces_.data(), completes},
           of.recorded.get());
   return of;
 }
 
-void Setup::tangent(Frame& frame, Inputs dx, DTensor& dy) {
+void Setup::tangent(Frame& frame, Inputs dx, Outputs dy) {
   differentiate(tangents_, tangentPass, frame, slotsOf(dx), dy, false);
 }
 
-void Setup::adjoint(Frame& frame, const DTensor& dy, InputCotangents dx, bool completes) {
-  lastAdjoint_ = &differentiate(adjoints_, adjointPass, frame, dx, slotOf(dy), completes);
+void Setup::adjoint(Frame& frame, OutputCotangents dy, InputCotangents dx, bool completes) {
+  lastAdjoint_ = &differentiate(adjoints_, adjointPass, frame, dx, slotsOf(dy), completes);
 }
 
 Index Setup::bytes() const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A layer set up for one list of input layouts, as a list of maps, and what one Apply of it leaves
-// for its adjoint. A layer maps its inputs x_1 .. x_k to one output y; tangent and adjoint are those of
-// the joint map:  dy = sum over i of J_i dx_i,  dx_i = J_i* dy.
+// for its adjoint. A layer maps its inputs x_1 .. x_k to one output y, or a graph to several; tangent and
+// adjoint are those of the joint map:  dy_j = sum over i of J_ji dx_i,  dx_i = sum over j of J_ji* dy_j.
 //
 // The passes are derived once for each choice of inputs. Frames hold what derivatives read. All other
 // values lie in one piece of memory that the passes share, since only one of them runs at a time, each
@@ -48,21 +48,23 @@ public:
 
   const Layouts& inputs() const noexcept { return inputs_; }
   const Layouts& inputDuals() const noexcept { return inputDuals_; }
-  const Layout& output() const noexcept { return output_; }
-  const Layout& outputDual() const noexcept { return outputDual_; }
+  const Layouts& outputs() const noexcept { return outputs_; }
+  const Layouts& outputDuals() const noexcept { return outputDuals_; }
+  // The only one, or the first.
+  const Layout& output() const noexcept { return outputs_.front(); }
   const BoundMaps& maps() const noexcept { return maps_; }
   void setObservers(Observers observers) noexcept { maps_.setObservers(std::move(observers)); }
 
   // The first one derives the passes, and allocates what all share.
   std::unique_ptr<Frame> makeFrame();
   // Keeps in the frame what the adjoint needs.
-  void apply(Inputs x, DTensor& y, Frame& frame, Saving saving = Saving::CopiesPlaced);
+  void apply(Inputs x, Outputs y, Frame& frame, Saving saving = Saving::CopiesPlaced);
   // Keeps nothing.
-  void infer(Inputs x, DTensor& y);
+  void infer(Inputs x, Outputs y);
   // dy <- J dx + (derivative in the parameters' tangents) at the frame's point.
-  void tangent(Frame& frame, Inputs dx, DTensor& dy);
+  void tangent(Frame& frame, Inputs dx, Outputs dy);
   // dx <- J* dy; the parameters' gradients accumulate, and are complete then if it `completes` them.
-  void adjoint(Frame& frame, const DTensor& dy, InputCotangents dx, bool completes = false);
+  void adjoint(Frame& frame, OutputCotangents dy, InputCotangents dx, bool completes = false);
   // A parameter that was changed since the frame's Apply, and its layer; null if there is none.
   using ParameterOfLayer = std::pair<const Parameter*, const Layer*>;
   const ParameterOfLayer* changedSince(const Frame& frame) const;
@@ -99,16 +101,16 @@ private:
   static Index bytesOf(ValueId v, const PassTensors& of);
   PassTensors tensorsOf(Pass pass) const;
   void reserve(PassTensors& of);
-  // The arguments of a pass: those of its inputs that are not null, and that of its output.
+  // The arguments of a pass: those of its inputs and outputs that are not null.
   using Slots = std::span<DTensor* const>;
   // Makes a pass ready to run on them.
-  void enter(PassTensors& of, Slots inputs, DTensor& output, std::vector<DTensor*>& slots,
+  void enter(PassTensors& of, Slots inputs, Slots outputs, std::vector<DTensor*>& slots,
              const std::vector<DTensor*>& staging);
-  // The pass for the inputs that are not null.
-  PassTensors& find(std::deque<PassTensors>& known, Slots inputs, Derive derive);
+  // The pass for the arguments that are not null.
+  PassTensors& find(std::deque<PassTensors>& known, Slots inputs, Slots outputs, Derive derive);
   // Runs it at the frame's point.
   const PassTensors& differentiate(std::deque<PassTensors>& known, Derive derive, Frame& frame,
-                                   Slots inputs, DTensor& output, bool completes);
+                                   Slots inputs, Slots outputs, bool completes);
   void save(Frame& frame, Saving saving);
   // Returns whether the caller's array was copied.
   bool saveCallers(Frame& frame, std::size_t number, Saving saving);
@@ -121,8 +123,7 @@ private:
   BoundMaps maps_;
   Order order_ = orderFromOptions();
   std::string signature_;
-  Layouts inputs_, inputDuals_;
-  Layout output_, outputDual_;
+  Layouts inputs_, inputDuals_, outputs_, outputDuals_;
   PassTensors apply_, inference_;
   std::deque<PassTensors> tangents_, adjoints_; // of all inputs, of none, then as they come
   const PassTensors *lastApply_ = nullptr, *lastAdjoint_ = nullptr;

@@ -46,7 +46,9 @@ public:
     text_ += '\n';
     for (std::size_t i = 0; i < list_.inputs().size(); ++i)
       text_ += viewLine(numbered(i, list_.inputs().size()), setup_.inputs()[i], grid_);
-    return text_ + viewLine("output", setup_.output(), grid_);
+    for (std::size_t i = 0; i < setup_.outputs().size(); ++i)
+      text_ += viewLine(numbered(i, setup_.outputs().size(), "output"), setup_.outputs()[i], grid_);
+    return text_;
   }
 
   std::string layer() {
@@ -60,8 +62,8 @@ public:
   }
 
 private:
-  static std::string numbered(std::size_t number, std::size_t count) {
-    return count == 1 ? "input" : fmt::format("input {}", number);
+  static std::string numbered(std::size_t number, std::size_t count, const char* what = "input") {
+    return count == 1 ? what : fmt::format("{} {}", what, number);
   }
 
   // Pieces of a layer have kernels of one text.
@@ -177,11 +179,14 @@ std::string Setup::facts() const {
 }
 
 std::string Setup::role(ValueId argument, bool cotangents) const {
-  const MapList& list = maps_.list();
-  std::string name = "output";
-  for (std::size_t i = 0; i < list.inputs().size(); ++i)
-    if (list.inputs()[i] == argument)
-      name = list.inputs().size() == 1 ? "input" : fmt::format("input {}", i);
+  std::string name;
+  const auto find = [&](const std::vector<ValueId>& values, const char* what) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (values[i] == argument)
+        name = values.size() == 1 ? what : fmt::format("{} {}", what, i);
+  };
+  find(maps_.list().inputs(), "input");
+  find(maps_.list().outputs(), "output");
   return cotangents ? name + " cotangent" : name;
 }
 
@@ -192,10 +197,14 @@ std::string Setup::copiesText(const PassTensors& of, const char* call, bool cota
     const ValueId argument = of.pass.values[of.staged[i]].standsIn;
     if (of.pass.values[argument].place != Value::Place::Argument)
       continue;
-    ValueId ofList = list.output();
-    for (std::size_t k = 0; k < of.pass.inputs.size(); ++k)
-      if (of.pass.inputs[k] == argument)
-        ofList = list.inputs()[k];
+    ValueId ofList = kNoValue;
+    const auto find = [&](const std::vector<ValueId>& here, const std::vector<ValueId>& there) {
+      for (std::size_t k = 0; k < here.size(); ++k)
+        if (here[k] == argument)
+          ofList = there[k];
+    };
+    find(of.pass.inputs, list.inputs());
+    find(of.pass.outputs, list.outputs());
     text += of.copies[i].describe(call, role(ofList, cotangents).c_str(), "strided array");
   }
   return text;

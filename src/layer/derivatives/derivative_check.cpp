@@ -44,6 +44,21 @@ std::vector<const DTensor*> constPointers(const Tensors& tensors) {
   return all;
 }
 
+std::vector<DTensor*> pointersOf(const Tensors& tensors) {
+  std::vector<DTensor*> all;
+  for (const Ref<DTensor>& tensor : tensors)
+    all.push_back(tensor.get());
+  return all;
+}
+
+// Of all together.
+double normOf(const Tensors& tensors) {
+  double squares = 0;
+  for (const Ref<DTensor>& tensor : tensors)
+    squares += rawNorm(*tensor) * rawNorm(*tensor);
+  return std::sqrt(squares);
+}
+
 // What a layer carries at one moment: parameters, running statistics, and how much was drawn. A
 // walk is always in the same order, so that nothing needs a name.
 class Carried {
@@ -121,12 +136,18 @@ public:
   Ref<DTensor> tensor(const Layout& layout) const {
     return makeRef<DTensor>(layer_.comm(), layout, layer_.dataType(), layer_.space());
   }
+  Tensors outputs() const {
+    Tensors all;
+    for (const Layout& output : layer_.outputLayouts())
+      all.push_back(tensor(output));
+    return all;
+  }
   // y <- f(x, p), pushed on the stack; dy <- J (dx, dp). If the tangent fails, what was pushed is
   // forgotten, since a later adjoint of the user's would pop it.
-  void applyWithTangent(DTensor& y, DTensor& dy) {
-    layer_.apply(Inputs(constPointers(x_)), y);
+  void applyWithTangent(const Tensors& y, const Tensors& dy) {
+    layer_.apply(Inputs(constPointers(x_)), Outputs(pointersOf(y)));
     try {
-      layer_.applyTangent(Inputs(constPointers(dx_)), dy);
+      layer_.applyTangent(Inputs(constPointers(dx_)), Outputs(pointersOf(dy)));
     } catch (...) {
       layer_.forgetLast();
       throw;
@@ -134,7 +155,7 @@ public:
   }
   // y <- f(x + h dx, p + h dp), from the state in which the layer was: each step must draw the
   // random numbers of the first, and parameters must not move on from the step before.
-  void applyAt(double h, DTensor& y) {
+  void applyAt(double h, const Tensors& y) {
     Tensors at;
     for (std::size_t i = 0; i < x_.size(); ++i) {
       at.push_back(tensor(x_[i]->layout()));
@@ -146,21 +167,19 @@ public:
       axpby(h, m.parameter->tangent(), 1, m.parameter->value());
       m.parameter->valueChanged();
     }
-    layer_.apply(Inputs(constPointers(at)), y);
+    layer_.apply(Inputs(constPointers(at)), Outputs(pointersOf(y)));
     layer_.forgetLast();
   }
   // The pairing of the direction with what the adjoint leaves, and in relativeError the scale of
   // that. Gradients accumulate, so that they begin at zero here.
-  LayerAdjointResult pairAdjoint(const DTensor& dy) {
+  LayerAdjointResult pairAdjoint(const Tensors& dy) {
     Tensors cotangents;
-    std::vector<DTensor*> pointers;
-    for (const Layout& input : layer_.inputLayouts()) {
+    for (const Layout& input : layer_.inputLayouts())
       cotangents.push_back(tensor(input.dual()));
-      pointers.push_back(cotangents.back().get());
-    }
     for (Moved& m : moved_)
       m.parameter->zeroGradient();
-    layer_.applyAdjoint(dy, InputCotangents(pointers));
+    layer_.applyAdjoint(OutputCotangents(constPointers(dy)),
+                        InputCotangents(pointersOf(cotangents)));
     LayerAdjointResult sum;
     const auto add = [&](const DTensor& direction, const DTensor& gradient) {
       sum.adjointPairing += pairing(direction, gradient);
@@ -225,15 +244,20 @@ private:
 
 LayerAdjointResult checkLayerAdjoint(Layer& layer, const DTensor* x, std::uint64_t seed) {
   Trial trial(layer, x, seed);
-  const Layout& output = layer.outputLayout();
-  const Ref<DTensor> y = trial.tensor(output), tangent = trial.tensor(output),
-                     dy = trial.drawn(output.dual());
-  trial.applyWithTangent(*y, *tangent);
-  LayerAdjointResult result = trial.pairAdjoint(*dy);
-  result.tangentPairing = pairing(*tangent, *dy);
+  const Tensors y = trial.outputs(), tangent = trial.outputs();
+  Tensors dy;
+  for (const Layout& output : layer.outputLayouts())
+    dy.push_back(trial.drawn(output.dual()));
+  trial.applyWithTangent(y, tangent);
+  LayerAdjointResult result = trial.pairAdjoint(dy);
+  double scale = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    result.tangentPairing += pairing(*tangent[i], *dy[i]);
+    scale += rawNorm(*tangent[i]) * rawNorm(*dy[i]);
+  }
   // The pairings can be small by cancellation, so that their difference is measured by bounds of
   // their size.
-  const double scale = std::max(rawNorm(*tangent) * rawNorm(*dy), result.relativeError);
+  scale = std::max(scale, result.relativeError);
   const double difference = std::abs(result.tangentPairing - result.adjointPairing);
   result.relativeError = scale > 0 ? difference / scale : difference;
   return result;
@@ -251,22 +275,22 @@ LayerTaylorResult checkLayerTaylor(Layer& layer, const DTensor* x, std::uint64_t
                             "those of its values; set saved_type to same for a Taylor test",
                             layer.title()));
   Trial trial(layer, x, seed);
-  const Layout& output = layer.outputLayout();
-  const Ref<DTensor> f = trial.tensor(output), tangent = trial.tensor(output),
-                     y = trial.tensor(output);
-  trial.applyWithTangent(*f, *tangent);
+  const Tensors f = trial.outputs(), tangent = trial.outputs(), y = trial.outputs();
+  trial.applyWithTangent(f, tangent);
   layer.forgetLast();
-  const double size = rawNorm(*f) + rawNorm(*tangent);
+  const double size = normOf(f) + normOf(tangent);
   const double rounding = layer.dataType() == TENON_FLOAT32
                               ? std::numeric_limits<float>::epsilon()
                               : std::numeric_limits<double>::epsilon();
   LayerTaylorResult result{std::numeric_limits<double>::infinity(), 0};
   double before = 0, h = kLongest;
   for (int n = 0; n <= kHalvings; ++n, h /= 2) {
-    trial.applyAt(h, *y);
-    axpby(-1, *f, 1, *y);
-    axpby(-h, *tangent, 1, *y);
-    const double remainder = rawNorm(*y);
+    trial.applyAt(h, y);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      axpby(-1, *f[i], 1, *y[i]);
+      axpby(-h, *tangent[i], 1, *y[i]);
+    }
+    const double remainder = normOf(y);
     if (n == 0)
       result.remainder = size > 0 ? remainder / size : remainder;
     // The negation ends the loop for NaN too.

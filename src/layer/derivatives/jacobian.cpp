@@ -41,6 +41,7 @@ Setup& differentiable(const Layer& layer, const DTensor& x) {
     throw Error(
         TENON_ERR_SUPPORT,
         fmt::format("{} has {} inputs; a Jacobian needs a layer with one", layer.title(), inputs));
+  layer.outputLayout(); // throws where there are several
   if (isRandom(layer))
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("{} draws random numbers at each evaluation (dropout), so that it has "
@@ -83,7 +84,8 @@ void Jacobian::setPoint(const DTensor& x) {
   isSet_ = false;
   copyLocal(x, *x_);
   const DTensor* one[] = {x_.get()};
-  setup_.apply(Inputs(one), *y_, *frame_);
+  DTensor* const written[] = {y_.get()};
+  setup_.apply(Inputs(one), written, *frame_);
   isSet_ = true;
 }
 
@@ -110,7 +112,7 @@ void Jacobian::tangent(const DTensor& dx, DTensor& dy) {
   const DTensor* const read[] = {&dx};
   DTensor* const written[] = {&dy};
   const Inputs inputs = crossing_.enter(*layer_, read);
-  setup_.tangent(*frame_, inputs, *crossing_.prepare(*layer_, written).front());
+  setup_.tangent(*frame_, inputs, crossing_.prepare(*layer_, written));
   crossing_.leave(written);
 }
 
@@ -120,7 +122,7 @@ void Jacobian::adjoint(const DTensor& dy, DTensor& dx) {
   const ConstantParameters constant(setup_.maps());
   const DTensor* const read[] = {&dy};
   DTensor* const written[] = {&dx};
-  const DTensor& given = *crossing_.enter(*layer_, read).front();
+  const OutputCotangents given = crossing_.enter(*layer_, read);
   setup_.adjoint(*frame_, given, crossing_.prepare(*layer_, written));
   crossing_.leave(written);
 }

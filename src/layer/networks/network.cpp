@@ -76,24 +76,27 @@ public:
   }
 
   void forwardMany(Inputs x, ParameterUses&, DTensor& y, Buffer* workspace) override {
+    DTensor* const one[] = {&y};
     if (!workspace)
-      return inner_->infer(x, y);
+      return inner_->infer(x, one);
     // The workspace, though it is empty, tells which pending Apply this is: each level of the stack
     // has its own.
     notePoint(points_[workspace]);
-    inner_->apply(x, y, *frame_, Saving::Nothing);
+    inner_->apply(x, one, *frame_, Saving::Nothing);
   }
   // Each derivative computes the activations anew and lets go of them: the frame may serve another
   // pending Apply next.
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& dy) override {
     runAgain(point);
-    inner_->tangent(*frame_, dx, dy);
+    DTensor* const one[] = {&dy};
+    inner_->tangent(*frame_, dx, one);
     frame_->drop();
   }
   void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses&,
                    InputCotangents dx) override {
     runAgain(point);
-    inner_->adjoint(*frame_, dy, dx);
+    const DTensor* const one[] = {&dy};
+    inner_->adjoint(*frame_, one, dx);
     frame_->drop();
   }
   Index bytes() const override { return inner_->bytes() + frame_->bytes() + output_->arrayBytes(); }
@@ -122,7 +125,8 @@ private:
     setApplied(point);
     const HeldStates held(states_);
     // Whoever runs the segment keeps its inputs, so that copies of them would be second ones.
-    inner_->apply(at.inputs, *output_, *frame_, Saving::References);
+    DTensor* const one[] = {output_.get()};
+    inner_->apply(at.inputs, one, *frame_, Saving::References);
     setApplied(now);
   }
   void setApplied(const Point& point) const {
@@ -141,6 +145,12 @@ private:
 } // namespace
 
 std::unique_ptr<Setup> makeSegment(const Layer& layer, std::unique_ptr<Setup> inner) {
+  if (inner->outputs().size() > 1)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} cannot recompute, since it has {}; set recompute to false, or to "
+                            "true for a container within it that has one",
+                            layer.title(),
+                            counted(static_cast<Index>(inner->outputs().size()), "output")));
   BoundMaps maps(layer);
   std::vector<ValueId> reads;
   for (const Layout& input : inner->inputs())
@@ -161,30 +171,48 @@ std::unique_ptr<Setup> makeNetworkSetup(const Layer& layer, const Layouts& value
 namespace {
 
 // A value that no node reads is most likely a wrong number in another node's list.
-void checkAllRead(const Layer& layer) {
+void checkAllRead(const Layer& layer, const std::vector<int>& outputs) {
   std::vector<bool> read(static_cast<std::size_t>(layer.lastValue()) + 1, false);
-  read[layer.lastValue()] = true;
+  for (int value : outputs)
+    read[value] = true;
   for (const Layer::Node& node : layer.nodes())
     for (int value : node.reads)
       read[value] = true;
   const int inputs = layer.inputCount();
   for (int value = 0; value < static_cast<int>(read.size()); ++value)
     if (!read[value])
-      throw Error(TENON_ERR_STATE,
-                  fmt::format("{} {} of {} is not used; every input and every node except the last "
-                              "must be read by a node",
-                              value < inputs ? "input" : "node",
-                              value < inputs ? value : value - inputs, layer.title()));
+      throw Error(
+          TENON_ERR_STATE,
+          fmt::format("{} {} of {} is not used; every input and every node except {} must "
+                      "be read by a node",
+                      value < inputs ? "input" : "node", value < inputs ? value : value - inputs,
+                      layer.title(),
+                      layer.declaration().networkOutputs().empty() ? "the last" : "its outputs"));
+}
+
+// Of an output: the number of nodes that read it, and of outputs that it is.
+int usesOf(const Layer& layer, const std::vector<int>& outputs, int value) {
+  auto uses = std::ranges::count(outputs, value);
+  for (const Layer::Node& node : layer.nodes())
+    uses += std::ranges::count(node.reads, value);
+  return static_cast<int>(uses);
 }
 
 BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
-  checkAllRead(layer);
+  const std::vector<int> outputs = layer.outputValues();
+  checkAllRead(layer, outputs);
   BoundMaps maps(layer);
-  // Values are numbered as the layer numbers them, the inputs first; the last node writes the
-  // output itself.
+  // Values are numbered as the layer numbers them, the inputs first. An output that is nothing else
+  // is written by its node; others are copied, since cotangents of several readers are added to
+  // memory of the library.
   std::vector<ValueId> values;
+  std::vector<bool> copied;
   for (int i = 0; i < layer.inputCount(); ++i)
     values.push_back(maps.list().input(fmt::format("x{}", i), layouts[i]));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    maps.list().output(outputs.size() == 1 ? "y" : fmt::format("y{}", i), layouts[outputs[i]]);
+    copied.push_back(usesOf(layer, outputs, outputs[i]) > 1);
+  }
   for (const Layer::Node& node : layer.nodes()) {
     Layouts inputs;
     std::vector<ValueId> reads;
@@ -193,12 +221,17 @@ BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
       reads.push_back(values[value]);
     }
     const int value = static_cast<int>(values.size());
+    const auto output =
+        static_cast<std::size_t>(std::ranges::find(outputs, value) - outputs.begin());
     values.push_back(
-        value == layer.lastValue()
-            ? maps.list().output("y", layouts[value])
+        output < outputs.size() && !copied[output]
+            ? maps.list().outputs()[output]
             : maps.list().value(fmt::format("v{}", value - layer.inputCount()), layouts[value]));
     maps.join(node.layer->maps(inputs), reads, values.back());
   }
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (copied[i])
+      maps.list().copy(values[outputs[i]], maps.list().outputs()[i]);
   return maps;
 }
 
@@ -230,6 +263,71 @@ int valueOf(const Layer& graph, int name) {
 }
 
 } // namespace
+
+std::vector<int> Layer::outputValues() const {
+  const std::vector<NetworkOutput> said = declaration_->networkOutputs();
+  if (said.empty())
+    return {lastValue()};
+  const auto is = [](const NetworkOutput& output) {
+    return [&](const Node& node) { return node.layer->name() == output.name; };
+  };
+  std::vector<int> values;
+  for (const NetworkOutput& output : said) {
+    const auto named = std::ranges::find_if(nodes_, is(output));
+    const auto node = output.node >= 0 ? output.node : static_cast<int>(named - nodes_.begin());
+    if (node >= static_cast<int>(nodes_.size()))
+      throw Error(
+          TENON_ERR_ARG,
+          output.node >= 0
+              ? fmt::format("output \"{}\" of {} is that of node {}, but its nodes are "
+                            "numbered 0 to {}",
+                            output.name, title(), node, static_cast<int>(nodes_.size()) - 1)
+              : fmt::format("no node of {} has the name of its output \"{}\"; name the node, "
+                            "or write its number, such as {}={}",
+                            title(), output.name, output.name, nodes_.size() - 1));
+    if (output.node < 0 && std::ranges::count_if(nodes_, is(output)) > 1)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("several nodes of {} have the name of its output \"{}\"; write the "
+                              "number of one, such as {}={}",
+                              title(), output.name, output.name, node));
+    values.push_back(inputCount() + node);
+  }
+  return values;
+}
+
+namespace {
+
+// x, or x0, x1, ...
+std::vector<std::string> numberedNames(const char* name, std::size_t count) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < count; ++i)
+    names.push_back(count == 1 ? name : fmt::format("{}{}", name, i));
+  return names;
+}
+
+} // namespace
+
+std::vector<std::string> Layer::inputNames() const {
+  std::vector<std::string> names = declaration_->inputNames();
+  if (!names.empty())
+    return names;
+  if (isSetUp())
+    return numberedNames("x", inputLayouts().size());
+  if (inputCount() < 0)
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} has as many inputs as it is set up with; call TenonLayerSetUpMany() "
+                    "first",
+                    title()));
+  return numberedNames("x", static_cast<std::size_t>(inputCount()));
+}
+
+std::vector<std::string> Layer::outputNames() const {
+  std::vector<std::string> names;
+  for (const NetworkOutput& output : declaration_->networkOutputs())
+    names.push_back(output.name);
+  return names.empty() ? numberedNames("y", 1) : names;
+}
 
 void Layer::addNode(Ref<Layer> layer, std::vector<int> reads) {
   checkBeforeSetUp("adding a layer");
@@ -312,6 +410,12 @@ Layouts Layer::setUpNodes(const Layouts& inputs) {
     for (int value : node.reads)
       reads.push_back(values[value]);
     setUpChild(*node.layer, reads);
+    if (node.layer->setup(reads).outputs().size() > 1)
+      throw Error(
+          TENON_ERR_SUPPORT,
+          fmt::format("{} has several outputs and is a node of {}, where others read one; add "
+                      "its nodes to {} itself",
+                      node.layer->title(), title(), title()));
     values.push_back(node.layer->outputLayout(reads));
   }
   return values;

@@ -50,7 +50,16 @@ Ref<Layer> makeFrom(const CommPtr& comm, const LayerDescription& description) {
     else
       appendLayer(*layer, child);
   }
+  if (description.frozen)
+    layer->setFrozen(true);
   return layer;
+}
+
+// A layer of a frozen container may gather gradients all the same.
+bool isAllFrozen(const Layer& layer) {
+  return layer.isFrozen() && std::ranges::all_of(layer.children(), [](const Layer* child) {
+           return isAllFrozen(*child);
+         });
 }
 
 int firstNodeOf(const Layer& container, const Layer& child) {
@@ -76,7 +85,13 @@ LayerDescription describeNetwork(const Layer& layer) {
                             "its type with TenonLayerRegister()",
                             layer.title()));
   const Declaration& declaration = layer.declaration();
-  LayerDescription description{declaration.type(), layer.name(), layer.prefix(), {}, {}, {}};
+  LayerDescription description{.type = declaration.type(),
+                               .name = layer.name(),
+                               .prefix = layer.prefix(),
+                               .frozen = isAllFrozen(layer),
+                               .settings = {},
+                               .output = {},
+                               .nodes = {}};
   for (const Settings::Entry& entry : declaration.settings().entries())
     // A setting that was inherited would, if it were written, no longer follow the container.
     if (entry.value && !entry.isInherited)

@@ -124,11 +124,12 @@ LayerStep distributed(Case& c, const LayerPlan& plan, const std::vector<LayoutSp
   return step;
 }
 
-void fillInputs(Case& c, const std::vector<LayoutSpec>& specs, LayerStep& ours, LayerStep& theirs) {
+void fillInputs(Case& c, const LayerPlan& plan, const std::vector<LayoutSpec>& specs,
+                LayerStep& ours, LayerStep& theirs) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
     // Multiples of 1/64: exact in both types, so that the inputs of both layers are the same
     // numbers.
-    const Filling value{c.draw.number(), Numbers::Fractions},
+    const Filling value{c.draw.number(), plan.isPositive ? Numbers::Positives : Numbers::Fractions},
         direction{c.draw.number(), Numbers::Fractions};
     const int position = c.position(specs[i].grid);
     ours.x[i].write(fill(specs[i], position, value));
@@ -310,7 +311,7 @@ void checkLayer(Case& c, const LayerPlan& plan) {
     step->fillParameters(seed);
   ours.makeTensors(type, true, c.draw, c.space);
   theirs.makeTensors(type, false, c.draw);
-  fillInputs(c, specs, ours, theirs);
+  fillInputs(c, plan, specs, ours, theirs);
   fillCotangent(c, ours, theirs);
   for (LayerStep* step : {&ours, &theirs}) {
     step->apply();

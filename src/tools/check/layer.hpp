@@ -15,7 +15,8 @@ struct LayerPlan {
   std::vector<Indices> inputs;
   // Makes the layer for inputs on a grid, or, without one, for this process alone.
   std::function<Layer(MPI_Comm comm, const GridSpec* grid)> make;
-  bool isSigned = true; // if not, the layer is left to choose
+  bool isSigned = true;    // if not, the layer is left to choose
+  bool isPositive = false; // what the inputs hold
   // For a loss, the value of its target, and its shape and type.
   Values target = {};
   Indices targetShape = {};

@@ -69,6 +69,9 @@ void checkExample(Case& c, const std::string& type) {
                  }};
   for (int i = 0; i < example.inputs; ++i)
     plan.inputs.push_back(example.shape(layer, i));
+  double low = 0, high = 0;
+  require(TenonLayerGetExampleRange(layer, example.seed, &low, &high));
+  plan.isPositive = low > 0;
   plan.targetShape = example.shape(layer, example.inputs);
   if (plan.targetShape.empty())
     spoil(c.draw, plan.inputs);

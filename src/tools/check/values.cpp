@@ -51,6 +51,8 @@ double numberOf(std::uint64_t drawn, Numbers numbers) {
     return static_cast<double>(drawn % 9) - 4;
   case Numbers::Fractions:
     return static_cast<double>(drawn % 128) / 64 - 1;
+  case Numbers::Positives:
+    return static_cast<double>(drawn % 128) / 64 + 0.5;
   case Numbers::Singles:
     return static_cast<double>(static_cast<float>(real));
   case Numbers::Doubles:

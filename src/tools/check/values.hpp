@@ -13,10 +13,10 @@ namespace tenon::tools {
 
 using Values = std::vector<double>;
 
-// The kinds of numbers. Integers are small, and Fractions are multiples of 1/64 in [-1, 1): sums of
-// few of either are exact in float32. Singles and Doubles are all numbers of a type in [-1, 1),
+// The kinds of numbers. Integers are small, Fractions are multiples of 1/64 in [-1, 1), and Positives
+// in [1/2, 5/2): sums of few of these are exact in float32. Singles and Doubles are all numbers of a type in [-1, 1),
 // whose sums depend on the order of the addends.
-enum class Numbers { Integers, Fractions, Singles, Doubles };
+enum class Numbers { Integers, Fractions, Positives, Singles, Doubles };
 
 // Numbers that are a function of key and place.
 struct Filling {

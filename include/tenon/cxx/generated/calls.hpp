@@ -346,6 +346,12 @@ inline Layer::SetExampleResult Layer::setExample(TenonInt seed, const Where& whe
   detail::Call(where).check(TenonLayerSetExample(get(), seed, &inputs, &classes));
   return {inputs, classes};
 }
+inline Layer::ExampleRange Layer::exampleRange(TenonInt seed, const Where& where) const {
+  double low{};
+  double high{};
+  detail::Call(where).check(TenonLayerGetExampleRange(get(), seed, &low, &high));
+  return {low, high};
+}
 inline std::vector<TenonInt> Layer::exampleShape(TenonInt seed, int tensor,
     const Where& where) const {
   int ndim = 0;
@@ -683,6 +689,59 @@ inline void Layer::applyAdjointMany(const DTensor& dy, Handles<TenonDTensor> dx,
     const Where& where) {
   detail::Call(where).check(TenonLayerApplyAdjointMany(get(), dy.get(), static_cast<int>(dx.size()),
       dx.data()));
+}
+inline int Layer::inputCount(const Where& where) const {
+  int count{};
+  detail::Call(where).check(TenonLayerGetInputCount(get(), &count));
+  return count;
+}
+inline std::string Layer::inputName(int input, const Where& where) const {
+  detail::TextBuffer name;
+  detail::Call(where).check(TenonLayerGetInputName(get(), input, nullptr, 0, name.needed()));
+  detail::Call(where).check(TenonLayerGetInputName(get(), input, name.allocate(), name.length(),
+      nullptr));
+  return name.take();
+}
+inline int Layer::outputCount(const Where& where) const {
+  int count{};
+  detail::Call(where).check(TenonLayerGetOutputCount(get(), &count));
+  return count;
+}
+inline std::string Layer::outputName(int output, const Where& where) const {
+  detail::TextBuffer name;
+  detail::Call(where).check(TenonLayerGetOutputName(get(), output, nullptr, 0, name.needed()));
+  detail::Call(where).check(TenonLayerGetOutputName(get(), output, name.allocate(), name.length(),
+      nullptr));
+  return name.take();
+}
+inline Layout Layer::outputLayoutAt(int output, const Where& where) const {
+  Layout layout;
+  detail::Call(where).check(TenonLayerGetOutputLayoutAt(get(), output, layout.out()));
+  return layout;
+}
+inline DTensor Layer::createOutputAt(int output, const Where& where) const {
+  DTensor y;
+  detail::Call(where).check(TenonLayerCreateOutputAt(get(), output, y.out()));
+  return y;
+}
+inline DTensor Layer::createOutputCotangentAt(int output, const Where& where) const {
+  DTensor dy;
+  detail::Call(where).check(TenonLayerCreateOutputCotangentAt(get(), output, dy.out()));
+  return dy;
+}
+inline void Layer::applyAll(Handles<TenonDTensor> x, Handles<TenonDTensor> y, const Where& where) {
+  detail::Call(where).check(TenonLayerApplyAll(get(), static_cast<int>(x.size()), x.data(),
+      static_cast<int>(y.size()), y.data()));
+}
+inline void Layer::applyTangentAll(Handles<TenonDTensor> dx, Handles<TenonDTensor> dy,
+    const Where& where) {
+  detail::Call(where).check(TenonLayerApplyTangentAll(get(), static_cast<int>(dx.size()), dx.data(),
+      static_cast<int>(dy.size()), dy.data()));
+}
+inline void Layer::applyAdjointAll(Handles<TenonDTensor> dy, Handles<TenonDTensor> dx,
+    const Where& where) {
+  detail::Call(where).check(TenonLayerApplyAdjointAll(get(), static_cast<int>(dy.size()), dy.data(),
+      static_cast<int>(dx.size()), dx.data()));
 }
 inline Layer Layer::fromFile(MPI_Comm comm, Text nameOrPath, const Where& where) {
   Layer layer;

@@ -445,6 +445,14 @@ public:
   };
   /** Gives a layer the settings of a random example of its type. TenonLayerSetExample() */
   SetExampleResult setExample(TenonInt seed, const Where& where = Where::current());
+  /** What exampleRange() returns. */
+  struct ExampleRange {
+    double low;
+    double high;
+  };
+  /** Returns where the numbers lie that the inputs of an example hold.
+   *  TenonLayerGetExampleRange() */
+  ExampleRange exampleRange(TenonInt seed, const Where& where = Where::current()) const;
   /** Returns the shape of an input, or of the target, of an example. TenonLayerGetExampleShape() */
   std::vector<TenonInt> exampleShape(TenonInt seed, int tensor,
       const Where& where = Where::current()) const;
@@ -528,6 +536,33 @@ public:
       const Where& where = Where::current());
   /** Evaluates the adjoint of a layer with several inputs. TenonLayerApplyAdjointMany() */
   void applyAdjointMany(const DTensor& dy, Handles<TenonDTensor> dx,
+      const Where& where = Where::current());
+  /** Returns the number of inputs of a layer. TenonLayerGetInputCount() */
+  int inputCount(const Where& where = Where::current()) const;
+  /** Returns the name of an input. TenonLayerGetInputName() */
+  std::string inputName(int input, const Where& where = Where::current()) const;
+  /** Returns the number of outputs of a layer: 1, but for graphs that say others.
+   *  TenonLayerGetOutputCount() */
+  int outputCount(const Where& where = Where::current()) const;
+  /** Returns the name of an output. TenonLayerGetOutputName() */
+  std::string outputName(int output, const Where& where = Where::current()) const;
+  /** Returns the layout of one of several outputs. TenonLayerGetOutputLayoutAt() */
+  Layout outputLayoutAt(int output, const Where& where = Where::current()) const;
+  /** Creates a tensor for one of several outputs. TenonLayerCreateOutputAt() */
+  DTensor createOutputAt(int output, const Where& where = Where::current()) const;
+  /** Creates a tensor for the cotangent of one of several outputs.
+   *  TenonLayerCreateOutputCotangentAt() */
+  DTensor createOutputCotangentAt(int output, const Where& where = Where::current()) const;
+  /** Evaluates a layer with several inputs and outputs. TenonLayerApplyAll() */
+  void applyAll(Handles<TenonDTensor> x, Handles<TenonDTensor> y,
+      const Where& where = Where::current());
+  /** Evaluates the tangent of a layer with several inputs and outputs.
+   *  TenonLayerApplyTangentAll() */
+  void applyTangentAll(Handles<TenonDTensor> dx, Handles<TenonDTensor> dy,
+      const Where& where = Where::current());
+  /** Evaluates the adjoint of a layer with several inputs and outputs.
+   *  TenonLayerApplyAdjointAll() */
+  void applyAdjointAll(Handles<TenonDTensor> dy, Handles<TenonDTensor> dx,
       const Where& where = Where::current());
   /** Writes a network file of a layer, without weights. TenonLayerSaveNetwork() */
   void saveNetwork(Text path, const Where& where = Where::current()) const;
