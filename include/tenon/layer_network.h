@@ -355,6 +355,56 @@ TENON_EXTERN TenonErrorCode TenonLayerApplyAdjointAll(TenonLayer layer, int outp
 TENON_EXTERN TenonErrorCode TenonLayerCreateFromFile(MPI_Comm comm, const char* nameOrPath,
                                                      TenonLayer* layer) TENON_NOEXCEPT;
 
+/** @brief Creates a layer from the file of a network that was trained in PyTorch. Collective on
+ *         comm.
+ *
+ *  The file is that of torch.export.save(program, "closure.pt2"), which has the graph of the model
+ *  and its weights; share/tenon/export_torch.py writes one. Rank 0 reads the graph. The extents of
+ *  the batch and of space are those of the layouts that TenonLayerSetUp() is given: there the graph
+ *  becomes layers, and each rank reads its own block of the weights, so that the network gives the
+ *  model's results at once. The inputs have the shapes and the order of the model's. A Fortran array
+ *  u(x, y, channel, batch) is an input [batch, channel, y, x].
+ *
+ *      TenonLayerCreateFromModel(comm, "closure.pt2", &net);
+ *      TenonLayerSetUp(net, layout);
+ *      TenonLayerApply(net, x, y);
+ *
+ *  The result is a container as any other: it can be trained, differentiated, and be a node of
+ *  another network, in a network file as {"type": "model", "path": "closure.pt2"}. Parameters have
+ *  the names that they have in PyTorch, with which TenonLayerSaveWeights() writes them. Constants of
+ *  the model, as those of a normalisation, are frozen. doc/import.md lists the operators of models
+ *  and the layers that they become.
+ *
+ *  @param[in]  comm   communicator of the inputs' layouts
+ *  @param[in]  path   file of the model, readable on all ranks
+ *  @param[out] layer  new layer of type "model"; destroy it with TenonLayerDestroy()
+ *  @return TENON_ERR_FILE     the file cannot be read
+ *  @return TENON_ERR_FORMAT   the file is damaged, or no model
+ *  @return TENON_ERR_SUPPORT  the file has a version that is not known
+ *  @note   TenonLayerSetUp() returns TENON_ERR_SUPPORT if operators of the model cannot be imported,
+ *          with a list of all of them, and TENON_ERR_SHAPE if an extent is not the one that the file
+ *          fixes.
+ */
+TENON_EXTERN TenonErrorCode TenonLayerCreateFromModel(MPI_Comm comm, const char* path,
+                                                      TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief Runs the test that a model's file holds. Collective on the layer.
+ *
+ *  share/tenon/export_torch.py writes inputs, outputs, cotangents and gradients into the file, as
+ *  PyTorch computes them in float64. TenonLayerSetUp() runs this test once: it lays the inputs out
+ *  on the layer's process grid with the properties of its inputs, sets up a second instance of the
+ *  network, and compares outputs and gradients, in float64 and then in the data type, the space and
+ *  with the backend of the layer. The option -tenon_[prefix_]model_test says which: both (default),
+ *  run for the latter alone, or off. This call repeats it, in both ways if the option is off. It
+ *  reads the weights of the file, whatever training has made of those of the layer.
+ *
+ *  @param[in] layer  layer of type "model" that is set up
+ *  @return TENON_ERR_TEST   a result differs by more than the file allows; the message says where
+ *  @return TENON_ERR_STATE  the file has no test, or the layer is not set up
+ *  @return TENON_ERR_TYPE   the layer is no model
+ */
+TENON_EXTERN TenonErrorCode TenonLayerTestModel(TenonLayer layer) TENON_NOEXCEPT;
+
 /** @brief Writes a network file of a layer, without weights. Collective on the layer.
  *
  *  Rank 0 writes the settings that were set. The file is written beside its place and renamed, so

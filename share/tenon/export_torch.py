@@ -1,13 +1,57 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes the weights of a PyTorch model for TenonLayerLoadWeights(): export(model, "closure.safetensors").
-mean and std, one number for each channel of the input, become the weights of a first layer of type
-"channelaffine", which computes (x - mean) / std."""
+"""Writes PyTorch models for Tenon.
+export_model(model, (x,), "closure.pt2") writes the network, its weights and a test of them into one file, which
+torch.export.load() reads too, for TenonLayerCreateFromModel(). Extents other than those of dimension 1, the channels, are
+the simulation's, unless the model's code fixes them.
+export(model, "closure.safetensors") writes the weights alone, for TenonLayerLoadWeights(). mean and std, one number for each
+channel of the input, become the weights of a first layer of type "channelaffine", which computes (x - mean) / std."""
+import copy
 import json
 import struct
+import zipfile
 
 import torch
 
 TYPES = {"float16": "F16", "float32": "F32", "float64": "F64", "int64": "I64"}
+
+
+def export_model(model, inputs, path, names=None, about=""):
+    model = copy.deepcopy(model).eval()
+    names = names or ["x", *(f"x{i}" for i in range(1, len(inputs)))]
+    free = tuple({d: torch.export.Dim.AUTO for d in range(v.dim()) if d != 1 and v.shape[d] > 1} for v in inputs)
+    torch.export.save(torch.export.export(model, tuple(inputs), dynamic_shapes=free), path)
+    # Outputs and gradients in float64, and how far float32 is from them.
+    exact, rough = _run(model, inputs, torch.float64), _run(model, inputs, torch.float32)
+    far = lambda a, b: float((a.double() - b).abs().max() / b.abs().max().clamp_min(1e-300))
+    noise = max(far(a, b) for p in (1, 3) for a, b in zip(rough[p], exact[p]) if b is not None)
+    outputs = [f"y{i}" if i else "y" for i in range(len(exact[1]))]
+    test = {"format": "tenon-test-1", "about": about, "inputs": names, "outputs": outputs, "torch": torch.__version__,
+            "tolerance": {"float64": 1e-12, "float32": max(1e-6, 10 * noise)}, "measured": {"float32": noise}}
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as archive:
+        folder = archive.namelist()[0].split("/")[0] + "/tenon/"
+        archive.writestr(folder + "test.json", json.dumps(test))
+        for kind, of, values in zip(("in", "out", "cot", "grad"), (names, outputs, outputs, names), exact):
+            for name, value in zip(of, values):
+                if value is not None:
+                    archive.writestr(f"{folder}{kind}.{name}.npy", _npy(value))
+    return test
+
+
+def _run(model, inputs, kind):
+    model = copy.deepcopy(model).to(kind)
+    x = [v.detach().to(kind).requires_grad_() for v in inputs]
+    y = model(*x)
+    y = y if isinstance(y, (tuple, list)) else [y]
+    dy = [torch.cos(torch.arange(v.numel(), dtype=torch.float64)).reshape(v.shape).to(kind) for v in y]
+    sum((a * b).sum() for a, b in zip(y, dy)).backward()
+    return x, [v.detach() for v in y], dy, [v.grad for v in x]
+
+
+def _npy(value):
+    header = str({"descr": "<f8", "fortran_order": False, "shape": tuple(value.shape)})
+    header += " " * (63 - (len(header) + 10) % 64) + "\n"
+    data = bytes(value.detach().double().contiguous().clone().untyped_storage())
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
 
 
 def export(model, path, mean=None, std=None):

@@ -17,6 +17,10 @@ int runBench();
 extern const std::vector<ProgramOption> kCheckOptions;
 int runCheck();
 
+// `tenon import`: the layers that a trained network becomes, their costs, and the proof that they give
+// the network's results. Gives the exit status.
+int runImport(int argc, char** argv);
+
 // `tenon plan`: where the processes of a job may stand on a hierarchical system, and in which steps
 // they may sum. Reads and checks the words behind `plan`, and runs the command that they name.
 // Gives the exit status.

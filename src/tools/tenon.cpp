@@ -229,6 +229,8 @@ const Command kCommands[] = {
      nullptr, tenon::tools::runCheckpoint},
     {"errors", "print the error codes as a Markdown table", printErrorIndex},
     {"help", "list the commands; tenon help COMMAND: its options", printHelp},
+    {"import", "show what a trained network becomes: tenon import FILE", nullptr, nullptr, nullptr,
+     tenon::tools::runImport},
     {"info", "print build, libraries, machine and performance warnings", tenon::tools::printInfo,
      &tenon::tools::kInfoOptions, tenon::tools::runInfo},
     {"options", "print all options as Markdown tables", printOptionIndex},

@@ -21,8 +21,8 @@ namespace {
 
 class FileBytes final : public ByteSource {
 public:
-  explicit FileBytes(const std::string& path)
-      : ByteSource(path), file_(openRegularFile(path, "cannot read weights file")) {
+  FileBytes(const std::string& path, const std::string& kind)
+      : ByteSource(path, kind), file_(openRegularFile(path, "cannot read " + kind)) {
     struct stat there {};
     if (fstat(file_, &there) == 0)
       size_ = there.st_size;
@@ -47,7 +47,7 @@ public:
 
 private:
   [[noreturn]] void failFile(const std::string& reason) const {
-    throw Error(TENON_ERR_FILE, fmt::format("cannot read weights file '{}': {}", name(), reason));
+    throw Error(TENON_ERR_FILE, fmt::format("cannot read {} '{}': {}", kind(), name(), reason));
   }
 
   int file_;
@@ -82,12 +82,12 @@ std::vector<std::byte> ByteSource::readPart(Index offset, Index count, const cha
 
 void ByteSource::fail(const std::string& tensor, const std::string& why) const {
   throw Error(TENON_ERR_FORMAT,
-              tensor.empty() ? fmt::format("weights file '{}': {}", name_, why)
-                             : fmt::format("weights file '{}', '{}': {}", name_, tensor, why));
+              tensor.empty() ? fmt::format("{} '{}': {}", kind_, name_, why)
+                             : fmt::format("{} '{}', '{}': {}", kind_, name_, tensor, why));
 }
 
-std::unique_ptr<ByteSource> openBytes(const std::string& path) {
-  return std::make_unique<FileBytes>(path);
+std::unique_ptr<ByteSource> openBytes(const std::string& path, const std::string& kind) {
+  return std::make_unique<FileBytes>(path, kind);
 }
 
 std::unique_ptr<ByteSource> bytesAt(const std::byte* first, Index count, std::string name) {

@@ -13,12 +13,17 @@ namespace tenon {
 
 class ByteSource {
 public:
-  explicit ByteSource(std::string name) : name_(std::move(name)) {}
+  // `kind` is what messages call it.
+  explicit ByteSource(std::string name, std::string kind = kWeightsFile)
+      : name_(std::move(name)), kind_(std::move(kind)) {}
   virtual ~ByteSource() = default;
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
+  static constexpr const char* kWeightsFile = "weights file";
+
   const std::string& name() const noexcept { return name_; }
+  const std::string& kind() const noexcept { return kind_; }
   virtual Index size() const noexcept = 0;
   // Reads all of them or throws TENON_ERR_FILE; `offset` and `count` are within the size.
   virtual void read(Index offset, std::byte* to, Index count) const = 0;
@@ -29,11 +34,12 @@ public:
   [[noreturn]] void fail(const std::string& tensor, const std::string& why) const;
 
 private:
-  std::string name_;
+  std::string name_, kind_;
 };
 
 // A regular file, open while the source lives. Throws TENON_ERR_FILE.
-std::unique_ptr<ByteSource> openBytes(const std::string& path);
+std::unique_ptr<ByteSource> openBytes(const std::string& path,
+                                      const std::string& kind = ByteSource::kWeightsFile);
 // Bytes in memory, which must outlive the source.
 std::unique_ptr<ByteSource> bytesAt(const std::byte* first, Index count, std::string name);
 

@@ -16,9 +16,7 @@
 
 namespace tenon {
 
-namespace {
-
-StoredTensor readMember(const ByteSource& source, const ZipMember& member) {
+StoredTensor readNpyMember(const ByteSource& source, const ZipMember& member) {
   constexpr std::string_view kEnding = ".npy";
   if (!member.name.ends_with(kEnding) || member.name.size() == kEnding.size())
     source.fail(member.name, "it is no array: its name does not end with .npy");
@@ -52,12 +50,10 @@ StoredTensor readMember(const ByteSource& source, const ZipMember& member) {
   return tensor;
 }
 
-} // namespace
-
 WeightsDirectory readNpz(const ByteSource& source) {
   WeightsDirectory directory{.isOrdered = true};
   for (const ZipMember& member : readZip(source))
-    directory.tensors.push_back(readMember(source, member));
+    directory.tensors.push_back(readNpyMember(source, member));
   return directory;
 }
 

@@ -106,19 +106,31 @@ std::string WeightsFile::describe() const {
 }
 
 template <class T>
-void WeightsFile::read(const StoredTensor& tensor, const std::vector<Part>& parts, T* to) const {
+void readBlock(const ByteSource& source, const StoredTensor& tensor,
+               const std::vector<WeightsFile::Part>& parts, T* to) {
   checkParts(tensor, parts);
   // A rank without a part reads nothing, and so does not unpack a member either.
-  if (std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.begin >= p.end; }))
+  if (std::any_of(parts.begin(), parts.end(),
+                  [](const WeightsFile::Part& p) { return p.begin >= p.end; }))
     return;
-  const auto stream = tensor.member ? streamMember(*source_, *tensor.member)
-                                    : streamBytes(*source_, tensor.begin, tensor.bytes);
+  const auto stream = tensor.member ? streamMember(source, *tensor.member)
+                                    : streamBytes(source, tensor.begin, tensor.bytes);
   if (tensor.member)
     stream->skip(tensor.begin);
   const bool fits = BlockReader<T>(tensor.type, storedDimensions(tensor, parts), *stream).read(to);
   stream->finish();
   if (!fits)
-    source_->fail(tensor.name, "a number is too large for the data type of the layer; use float64");
+    source.fail(tensor.name, "a number is too large for the data type of the layer; use float64");
+}
+
+template void readBlock(const ByteSource&, const StoredTensor&,
+                        const std::vector<WeightsFile::Part>&, float*);
+template void readBlock(const ByteSource&, const StoredTensor&,
+                        const std::vector<WeightsFile::Part>&, double*);
+
+template <class T>
+void WeightsFile::read(const StoredTensor& tensor, const std::vector<Part>& parts, T* to) const {
+  readBlock(*source_, tensor, parts, to);
 }
 
 template void WeightsFile::read(const StoredTensor&, const std::vector<Part>&, float*) const;

@@ -35,4 +35,9 @@ private:
   WeightsDirectory directory_;
 };
 
+// The same of a tensor of any file.
+template <class T>
+void readBlock(const ByteSource& source, const StoredTensor& tensor,
+               const std::vector<WeightsFile::Part>& parts, T* to);
+
 } // namespace tenon

@@ -351,329 +351,333 @@ void (Layer::* m146)(Handles<TenonDTensor>, Handles<TenonDTensor>,
     const Where&) = &Layer::applyAdjointAll;
 // TenonLayerCreateFromFile
 Layer (* m147)(MPI_Comm, Text, const Where&) = &Layer::fromFile;
+// TenonLayerCreateFromModel
+Layer (* m148)(MPI_Comm, Text, const Where&) = &Layer::fromModel;
+// TenonLayerTestModel
+void (Layer::* m149)(const Where&) = &Layer::testModel;
 // TenonLayerSaveNetwork
-void (Layer::* m148)(Text, const Where&) const = &Layer::saveNetwork;
+void (Layer::* m150)(Text, const Where&) const = &Layer::saveNetwork;
 // TenonLayerLoadWeights
-void (Layer::* m149)(Text, Text, const Where&) = &Layer::loadWeights;
+void (Layer::* m151)(Text, Text, const Where&) = &Layer::loadWeights;
 // TenonLayerSaveWeights
-void (Layer::* m150)(Text, const Where&) const = &Layer::saveWeights;
+void (Layer::* m152)(Text, const Where&) const = &Layer::saveWeights;
 // TenonLayerGetChild
-Layer (Layer::* m151)(Text, const Where&) const = &Layer::child;
+Layer (Layer::* m153)(Text, const Where&) const = &Layer::child;
 // TenonLayerGetParameterAt
-DTensor (Layer::* m152)(Text, const Where&) const = &Layer::parameter;
+DTensor (Layer::* m154)(Text, const Where&) const = &Layer::parameter;
 // TenonLayerCreateConv
-Layer (* m153)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
+Layer (* m155)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
 // TenonLayerCreateAffine
-Layer (* m154)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
+Layer (* m156)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
 // TenonLayerSetStride
-Layer& (Layer::* m155)(Ints, const Where&) = &Layer::setStride;
+Layer& (Layer::* m157)(Ints, const Where&) = &Layer::setStride;
 // TenonLayerSetPadding
-Layer& (Layer::* m156)(Ints, Ints, const Where&) = &Layer::setPadding;
+Layer& (Layer::* m158)(Ints, Ints, const Where&) = &Layer::setPadding;
 // TenonLayerSetBoundary
-Layer& (Layer::* m157)(List<TenonBoundary>, List<TenonBoundary>,
+Layer& (Layer::* m159)(List<TenonBoundary>, List<TenonBoundary>,
     const Where&) = &Layer::setBoundary;
 // TenonLayerSetOutputLayout
-Layer& (Layer::* m158)(const Layout&, const Where&) = &Layer::setOutputLayout;
+Layer& (Layer::* m160)(const Layout&, const Where&) = &Layer::setOutputLayout;
 // TenonLayerGetTypes
-std::string (* m159)(const Where&) = &Layer::types;
+std::string (* m161)(const Where&) = &Layer::types;
 // TenonLayerGetLabels
-std::string (Layer::* m160)(Ints, const Where&) const = &Layer::labels;
+std::string (Layer::* m162)(Ints, const Where&) const = &Layer::labels;
 // TenonLayerGetTypeSignatures
-std::string (* m161)(Text, int, const Where&) = &Layer::typeSignatures;
+std::string (* m163)(Text, int, const Where&) = &Layer::typeSignatures;
 // TenonLayoutCreateSharded
-Layout m162(const Partition& partition, Ints shape, Text properties, const Where& where) {
+Layout m164(const Partition& partition, Ints shape, Text properties, const Where& where) {
   return Layout(partition, shape, properties, where);
 }
 // TenonLayoutCreateFromBoxes
-Layout m163(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
+Layout m165(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
   return Layout(comm, shape, low, high, where);
 }
 // TenonLayoutCreate
-Layout m164(const Partition& partition, const Where& where) {
+Layout m166(const Partition& partition, const Where& where) {
   return Layout(partition, where);
 }
 // TenonLayoutCreateLike
-Layout (Layout::* m165)(const Where&) const = &Layout::like;
+Layout (Layout::* m167)(const Where&) const = &Layout::like;
 // TenonLayoutSetShape
-Layout& (Layout::* m166)(Ints, const Where&) = &Layout::setShape;
+Layout& (Layout::* m168)(Ints, const Where&) = &Layout::setShape;
 // TenonLayoutSetProperties
-Layout& (Layout::* m167)(Text, const Where&) = &Layout::setProperties;
+Layout& (Layout::* m169)(Text, const Where&) = &Layout::setProperties;
 // TenonLayoutSetSplitOrder
-Layout& (Layout::* m168)(int, List<int>, const Where&) = &Layout::setSplitOrder;
+Layout& (Layout::* m170)(int, List<int>, const Where&) = &Layout::setSplitOrder;
 // TenonLayoutSetCuts
-Layout& (Layout::* m169)(int, Ints, const Where&) = &Layout::setCuts;
+Layout& (Layout::* m171)(int, Ints, const Where&) = &Layout::setCuts;
 // TenonLayoutSetHalo
-Layout& (Layout::* m170)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m172)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHalo;
 // TenonLayoutSetHaloBoxes
-Layout& (Layout::* m171)(int, Ints, Ints, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m173)(int, Ints, Ints, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHaloBoxes;
 // TenonLayoutSetHaloPartial
-Layout& (Layout::* m172)(int, bool, const Where&) = &Layout::setHaloPartial;
+Layout& (Layout::* m174)(int, bool, const Where&) = &Layout::setHaloPartial;
 // TenonLayoutSetUp
-void (Layout::* m173)(const Where&) = &Layout::setUp;
+void (Layout::* m175)(const Where&) = &Layout::setUp;
 // TenonLayoutGetDual
-Layout (Layout::* m174)(const Where&) const = &Layout::dual;
+Layout (Layout::* m176)(const Where&) const = &Layout::dual;
 // TenonLayoutGetPartition
-Partition (Layout::* m175)(const Where&) const = &Layout::partition;
+Partition (Layout::* m177)(const Where&) const = &Layout::partition;
 // TenonLayoutGetDim
-int (Layout::* m176)(const Where&) const = &Layout::dimensions;
+int (Layout::* m178)(const Where&) const = &Layout::dimensions;
 // TenonLayoutGetShape
-std::vector<TenonInt> (Layout::* m177)(const Where&) const = &Layout::shape;
+std::vector<TenonInt> (Layout::* m179)(const Where&) const = &Layout::shape;
 // TenonLayoutGetProperties
-std::string (Layout::* m178)(const Where&) const = &Layout::properties;
+std::string (Layout::* m180)(const Where&) const = &Layout::properties;
 // TenonLayoutGetBox
-Box (Layout::* m179)(const Where&) const = &Layout::box;
+Box (Layout::* m181)(const Where&) const = &Layout::box;
 // TenonLayoutGetOwnedBox
-Box (Layout::* m180)(const Where&) const = &Layout::ownedBox;
+Box (Layout::* m182)(const Where&) const = &Layout::ownedBox;
 // TenonLayoutIsActive
-bool (Layout::* m181)(const Where&) const = &Layout::isActive;
+bool (Layout::* m183)(const Where&) const = &Layout::isActive;
 // TenonLayoutIsEqual
-bool (Layout::* m182)(const Layout&, const Where&) const = &Layout::isEqual;
+bool (Layout::* m184)(const Layout&, const Where&) const = &Layout::isEqual;
 // TenonLinearOpApply
-void (LinearOp::* m183)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
+void (LinearOp::* m185)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
 // TenonLinearOpApplyAdjoint
-void (LinearOp::* m184)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
+void (LinearOp::* m186)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
 // TenonLinearOpApplyAdd
-void (LinearOp::* m185)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m187)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyAdd;
 // TenonLinearOpApplyBegin
-void (LinearOp::* m186)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m188)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyBegin;
 // TenonLinearOpApplyEnd
-void (LinearOp::* m187)(const Where&) = &LinearOp::applyEnd;
+void (LinearOp::* m189)(const Where&) = &LinearOp::applyEnd;
 // TenonLinearOpBind
-void (LinearOp::* m188)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
+void (LinearOp::* m190)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
 // TenonLinearOpUnbind
-void (LinearOp::* m189)(const Where&) = &LinearOp::unbind;
+void (LinearOp::* m191)(const Where&) = &LinearOp::unbind;
 // TenonLinearOpGetDomain
-Layout (LinearOp::* m190)(const Where&) const = &LinearOp::domain;
+Layout (LinearOp::* m192)(const Where&) const = &LinearOp::domain;
 // TenonLinearOpGetRange
-Layout (LinearOp::* m191)(const Where&) const = &LinearOp::range;
+Layout (LinearOp::* m193)(const Where&) const = &LinearOp::range;
 // TenonLinearOpGetDataTypes
-LinearOp::DataTypes (LinearOp::* m192)(const Where&) const = &LinearOp::dataTypes;
+LinearOp::DataTypes (LinearOp::* m194)(const Where&) const = &LinearOp::dataTypes;
 // TenonLinearOpGetTraffic
-LinearOp::Traffic (LinearOp::* m193)(const Where&) const = &LinearOp::traffic;
+LinearOp::Traffic (LinearOp::* m195)(const Where&) const = &LinearOp::traffic;
 // TenonLinearOpTestAdjoint
-double (LinearOp::* m194)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
+double (LinearOp::* m196)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
 // TenonLinearOpCreateConversion
-LinearOp (* m195)(const Layout&, const Layout&, TenonDataType,
+LinearOp (* m197)(const Layout&, const Layout&, TenonDataType,
     const Where&) = &LinearOp::conversion;
 // TenonLinearOpCreateHalo
-LinearOp (* m196)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
+LinearOp (* m198)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
 // TenonLinearOpCreateBoundaryValues
-LinearOp (* m197)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
+LinearOp (* m199)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
 // TenonLinearOpCreateBoundaryConstant
-LinearOp (* m198)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
+LinearOp (* m200)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
 // TenonLinearOpCreatePrimitive
-LinearOp (* m199)(const Layout&, Text, int, int, TenonDataType,
+LinearOp (* m201)(const Layout&, Text, int, int, TenonDataType,
     const Where&) = &LinearOp::primitive;
 // TenonLinearOpCreateSendReceive
-LinearOp (* m200)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
+LinearOp (* m202)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
 // TenonLinearOpCreateCast
-LinearOp (* m201)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
+LinearOp (* m203)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
 // TenonLinearOpCreateComposition
-LinearOp (* m202)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
+LinearOp (* m204)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
 // TenonLinearOpCreateAdjoint
-LinearOp (LinearOp::* m203)(const Where&) const = &LinearOp::adjoint;
+LinearOp (LinearOp::* m205)(const Where&) const = &LinearOp::adjoint;
 // TenonLinearOpCreateSum
-LinearOp (* m204)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
+LinearOp (* m206)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
 // TenonLinearOpCreateScale
-LinearOp (* m205)(double, const LinearOp&, const Where&) = &LinearOp::scale;
+LinearOp (* m207)(double, const LinearOp&, const Where&) = &LinearOp::scale;
 // TenonLinearOpCreateShell
-LinearOp (* m206)(const Layout&, const Layout&, TenonDataType, TenonDataType,
+LinearOp (* m208)(const Layout&, const Layout&, TenonDataType, TenonDataType,
     Function<TenonErrorCode(const DTensor&, DTensor&)>,
     Function<TenonErrorCode(const DTensor&, DTensor&)>, const Where&) = &LinearOp::shell;
 // TenonLinearOpCreateType
-LinearOp (* m207)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
+LinearOp (* m209)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
     const Where&) = &LinearOp::ofType;
 // TenonLinearOpCreateJacobian
-LinearOp (Layer::* m208)(const DTensor&, const Where&) const = &Layer::jacobian;
+LinearOp (Layer::* m210)(const DTensor&, const Where&) const = &Layer::jacobian;
 // TenonLinearOpJacobianSetPoint
-LinearOp& (LinearOp::* m209)(const DTensor&, const Where&) = &LinearOp::setPoint;
+LinearOp& (LinearOp::* m211)(const DTensor&, const Where&) = &LinearOp::setPoint;
 // TenonLogEnable
-void (* m210)(bool, const Where&) = &tenon::logEnable;
+void (* m212)(bool, const Where&) = &tenon::logEnable;
 // TenonLogEventRegister
-int (* m211)(Text, const Where&) = &tenon::logEventRegister;
+int (* m213)(Text, const Where&) = &tenon::logEventRegister;
 // TenonLogEventBegin
-void (* m212)(int, const Where&) = &tenon::logEventBegin;
+void (* m214)(int, const Where&) = &tenon::logEventBegin;
 // TenonLogEventEnd
-void (* m213)(int, const Where&) = &tenon::logEventEnd;
+void (* m215)(int, const Where&) = &tenon::logEventEnd;
 // TenonLogFlops
-void (* m214)(double, const Where&) = &tenon::logFlops;
+void (* m216)(double, const Where&) = &tenon::logFlops;
 // TenonLogGetWork
-LogWork (* m215)(const Where&) = &tenon::logWork;
+LogWork (* m217)(const Where&) = &tenon::logWork;
 // TenonLogStagePush
-void (* m216)(Text, const Where&) = &tenon::logStagePush;
+void (* m218)(Text, const Where&) = &tenon::logStagePush;
 // TenonLogStagePop
-void (* m217)(const Where&) = &tenon::logStagePop;
+void (* m219)(const Where&) = &tenon::logStagePop;
 // TenonProgressShow
-void (* m218)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
+void (* m220)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
 // TenonMachineCreate
-Machine m219(Text name, List<const char*> names, Ints sizes, const Where& where) {
+Machine m221(Text name, List<const char*> names, Ints sizes, const Where& where) {
   return Machine(name, names, sizes, where);
 }
 // TenonMachineCreateFromFile
-Machine (* m220)(Text, TenonInt, const Where&) = &Machine::fromFile;
+Machine (* m222)(Text, TenonInt, const Where&) = &Machine::fromFile;
 // TenonMachineCreateLocal
-Machine (* m221)(const Where&) = &Machine::local;
+Machine (* m223)(const Where&) = &Machine::local;
 // TenonMachineCreateFromComm
-Machine (* m222)(MPI_Comm, const Where&) = &Machine::fromComm;
+Machine (* m224)(MPI_Comm, const Where&) = &Machine::fromComm;
 // TenonMachineMeasure
-Machine (* m223)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
+Machine (* m225)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
 // TenonMachineSave
-void (Machine::* m224)(Text, const Where&) const = &Machine::save;
+void (Machine::* m226)(Text, const Where&) const = &Machine::save;
 // TenonMachineAddLink
-Machine& (Machine::* m225)(Text, int, TenonInt, double, double, TenonLinkRule,
+Machine& (Machine::* m227)(Text, int, TenonInt, double, double, TenonLinkRule,
     const Where&) = &Machine::addLink;
 // TenonMachineGetCounts
-Machine::Counts (Machine::* m226)(const Where&) const = &Machine::counts;
+Machine::Counts (Machine::* m228)(const Where&) const = &Machine::counts;
 // TenonMachineGetLevel
-Machine::Level (Machine::* m227)(int, const Where&) const = &Machine::level;
+Machine::Level (Machine::* m229)(int, const Where&) const = &Machine::level;
 // TenonMachineGetLink
-Machine::Link (Machine::* m228)(int, const Where&) const = &Machine::link;
+Machine::Link (Machine::* m230)(int, const Where&) const = &Machine::link;
 // TenonMachineGetRanks
-std::vector<TenonInt> (Machine::* m229)(const Where&) const = &Machine::ranks;
+std::vector<TenonInt> (Machine::* m231)(const Where&) const = &Machine::ranks;
 // TenonOptimizerCreate
-Optimizer m249(const Layer& layer, Text type, const Where& where) {
+Optimizer m251(const Layer& layer, Text type, const Where& where) {
   return Optimizer(layer, type, where);
 }
 // TenonOptimizerSetLearningRate
-Optimizer& (Optimizer::* m250)(double, const Where&) = &Optimizer::setLearningRate;
+Optimizer& (Optimizer::* m252)(double, const Where&) = &Optimizer::setLearningRate;
 // TenonOptimizerReport
-bool (Optimizer::* m251)(double, const Where&) = &Optimizer::report;
+bool (Optimizer::* m253)(double, const Where&) = &Optimizer::report;
 // TenonOptimizerGetLearningRate
-double (Optimizer::* m252)(const Where&) const = &Optimizer::learningRate;
+double (Optimizer::* m254)(const Where&) const = &Optimizer::learningRate;
 // TenonOptimizerClipGradientNorm
-double (Optimizer::* m253)(double, const Where&) = &Optimizer::clipGradientNorm;
+double (Optimizer::* m255)(double, const Where&) = &Optimizer::clipGradientNorm;
 // TenonOptimizerStep
-void (Optimizer::* m254)(const Where&) = &Optimizer::step;
+void (Optimizer::* m256)(const Where&) = &Optimizer::step;
 // TenonOptimizerStepClosure
-double (Optimizer::* m255)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
+double (Optimizer::* m257)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
 // TenonOptimizerGetSteps
-TenonInt (Optimizer::* m256)(const Where&) const = &Optimizer::steps;
+TenonInt (Optimizer::* m258)(const Where&) const = &Optimizer::steps;
 // TenonOptionsDeclare
-void (* m257)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
+void (* m259)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
 // TenonOptionsOwnCommandLine
-void (* m258)(const Where&) = &tenon::optionsOwnCommandLine;
+void (* m260)(const Where&) = &tenon::optionsOwnCommandLine;
 // TenonOptionsSet
-void (* m259)(Text, Text, const Where&) = &tenon::optionsSet;
+void (* m261)(Text, Text, const Where&) = &tenon::optionsSet;
 // TenonOptionsInsertFile
-void (* m260)(Text, const Where&) = &tenon::optionsInsertFile;
+void (* m262)(Text, const Where&) = &tenon::optionsInsertFile;
 // TenonOptionsGetFlag
-bool (* m261)(Text, Text, const Where&) = &tenon::optionsGetFlag;
+bool (* m263)(Text, Text, const Where&) = &tenon::optionsGetFlag;
 // TenonOptionsGetInt
-TenonInt (* m262)(Text, Text, const Where&) = &tenon::optionsGetInt;
+TenonInt (* m264)(Text, Text, const Where&) = &tenon::optionsGetInt;
 // TenonOptionsGetIntegers
-std::vector<TenonInt> (* m263)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
+std::vector<TenonInt> (* m265)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
 // TenonOptionsGetReal
-double (* m264)(Text, Text, const Where&) = &tenon::optionsGetReal;
+double (* m266)(Text, Text, const Where&) = &tenon::optionsGetReal;
 // TenonOptionsGetString
-std::string (* m265)(Text, Text, const Where&) = &tenon::optionsGetString;
+std::string (* m267)(Text, Text, const Where&) = &tenon::optionsGetString;
 // TenonOptionsHas
-bool (* m266)(Text, Text, const Where&) = &tenon::optionsHas;
+bool (* m268)(Text, Text, const Where&) = &tenon::optionsHas;
 // TenonOptionsGetDeclaredCount
-int (* m267)(const Where&) = &tenon::optionsDeclaredCount;
+int (* m269)(const Where&) = &tenon::optionsDeclaredCount;
 // TenonOptionsGetDeclaredText
-std::string (* m268)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
+std::string (* m270)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
 // TenonOptionsHelp
-void (* m269)(Text, const Where&) = &tenon::optionsHelp;
+void (* m271)(Text, const Where&) = &tenon::optionsHelp;
 // TenonSetOutputHandler
-void (* m270)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
+void (* m272)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
 // TenonSetErrorOutputHandler
-void (* m271)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
+void (* m273)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
 // TenonWriteFile
-void (* m272)(Text, std::string_view, const Where&) = &tenon::writeFile;
+void (* m274)(Text, std::string_view, const Where&) = &tenon::writeFile;
 // TenonPartitionCreate
-Partition m273(MPI_Comm comm, List<int> extents, const Where& where) {
+Partition m275(MPI_Comm comm, List<int> extents, const Where& where) {
   return Partition(comm, extents, where);
 }
 // TenonPartitionCreateFromRanks
-Partition (* m274)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
+Partition (* m276)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
 // TenonPartitionCreatePlaced
-Partition (* m275)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
+Partition (* m277)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
 // TenonPartitionGetAxes
-int (Partition::* m276)(const Where&) const = &Partition::axes;
+int (Partition::* m278)(const Where&) const = &Partition::axes;
 // TenonPartitionGetExtents
-std::vector<int> (Partition::* m277)(const Where&) const = &Partition::extents;
+std::vector<int> (Partition::* m279)(const Where&) const = &Partition::extents;
 // TenonPartitionGetCoordinates
-std::vector<int> (Partition::* m278)(const Where&) const = &Partition::coordinates;
+std::vector<int> (Partition::* m280)(const Where&) const = &Partition::coordinates;
 // TenonPartitionGetAxisComm
-MPI_Comm (Partition::* m279)(int, const Where&) const = &Partition::axisComm;
+MPI_Comm (Partition::* m281)(int, const Where&) const = &Partition::axisComm;
 // TenonPartitionShareMemory
-void (Partition::* m280)(void*, std::size_t, const Where&) = &Partition::shareMemory;
+void (Partition::* m282)(void*, std::size_t, const Where&) = &Partition::shareMemory;
 // TenonPartitionUnshareMemory
-void (Partition::* m281)(void*, const Where&) = &Partition::unshareMemory;
+void (Partition::* m283)(void*, const Where&) = &Partition::unshareMemory;
 // TenonPartitionSetStream
-Partition& (Partition::* m282)(void*, const Where&) = &Partition::setStream;
+Partition& (Partition::* m284)(void*, const Where&) = &Partition::setStream;
 // TenonPlanCreate
-Plan m283(const Layer& network, TenonInt batch, const Where& where) {
+Plan m285(const Layer& network, TenonInt batch, const Where& where) {
   return Plan(network, batch, where);
 }
 // TenonPlanSetInput
-Plan& (Plan::* m284)(const Layout&, const Where&) = &Plan::setInput;
+Plan& (Plan::* m286)(const Layout&, const Where&) = &Plan::setInput;
 // TenonPlanSetOutput
-Plan& (Plan::* m285)(const Layout&, const Where&) = &Plan::setOutput;
+Plan& (Plan::* m287)(const Layout&, const Where&) = &Plan::setOutput;
 // TenonPlanSetMachine
-Plan& (Plan::* m286)(const Machine&, const Where&) = &Plan::setMachine;
+Plan& (Plan::* m288)(const Machine&, const Where&) = &Plan::setMachine;
 // TenonPlanFix
-void (Plan::* m287)(Text, Text, const Where&) = &Plan::fix;
+void (Plan::* m289)(Text, Text, const Where&) = &Plan::fix;
 // TenonPlanSearch
-void (Plan::* m288)(const Where&) = &Plan::search;
+void (Plan::* m290)(const Where&) = &Plan::search;
 // TenonPlanSetUp
-void (Plan::* m289)(const Where&) = &Plan::setUp;
+void (Plan::* m291)(const Where&) = &Plan::setUp;
 // TenonPlanSave
-void (Plan::* m290)(Text, const Where&) const = &Plan::save;
+void (Plan::* m292)(Text, const Where&) const = &Plan::save;
 // TenonPlanLoad
-void (Plan::* m291)(Text, const Where&) = &Plan::load;
+void (Plan::* m293)(Text, const Where&) = &Plan::load;
 // TenonPlanGetNumber
-double (Plan::* m292)(Text, Text, const Where&) const = &Plan::number;
+double (Plan::* m294)(Text, Text, const Where&) const = &Plan::number;
 // TenonPlanGetLayerName
-std::string (Plan::* m293)(TenonInt, const Where&) const = &Plan::layerName;
+std::string (Plan::* m295)(TenonInt, const Where&) const = &Plan::layerName;
 // TenonPlanGetText
-std::string (Plan::* m294)(Text, Text, const Where&) const = &Plan::text;
+std::string (Plan::* m296)(Text, Text, const Where&) const = &Plan::text;
 // TenonPlanReport
-void (Plan::* m295)(const Where&) = &Plan::report;
+void (Plan::* m297)(const Where&) = &Plan::report;
 // TenonPlanCalibrate
-Plan::CalibrateResult (Plan::* m296)(const Where&) = &Plan::calibrate;
+Plan::CalibrateResult (Plan::* m298)(const Where&) = &Plan::calibrate;
 // TenonPlanSetRatesFrom
-Plan& (Plan::* m297)(const Plan&, const Where&) = &Plan::setRatesFrom;
+Plan& (Plan::* m299)(const Plan&, const Where&) = &Plan::setRatesFrom;
 // TenonPlanGetLayer
-Layer (Plan::* m298)(const Where&) const = &Plan::layer;
+Layer (Plan::* m300)(const Where&) const = &Plan::layer;
 // TenonPlanGetInputLayout
-Layout (Plan::* m299)(const Where&) const = &Plan::inputLayout;
+Layout (Plan::* m301)(const Where&) const = &Plan::inputLayout;
 // TenonPlanApply
-void (Plan::* m300)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
+void (Plan::* m302)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
 // TenonPlanApplyTangent
-void (Plan::* m301)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
+void (Plan::* m303)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
 // TenonPlanApplyAdjoint
-void (Plan::* m302)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
-void (Plan::* m302Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m304)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m304Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
 // TenonTrainerCreate
-Trainer m303(const Layer& network, const Layer& loss, const Optimizer& optimizer,
+Trainer m305(const Layer& network, const Layer& loss, const Optimizer& optimizer,
     const Where& where) {
   return Trainer(network, loss, optimizer, where);
 }
 // TenonTrainerSetDataset
-Trainer& (Trainer::* m304)(const Dataset&, const Where&) = &Trainer::setDataset;
+Trainer& (Trainer::* m306)(const Dataset&, const Where&) = &Trainer::setDataset;
 // TenonTrainerSetBatches
-Trainer& (Trainer::* m305)(TenonInt, const DTensor&, const DTensor&,
+Trainer& (Trainer::* m307)(TenonInt, const DTensor&, const DTensor&,
     Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
 // TenonTrainerSetValidation
-Trainer& (Trainer::* m306)(const Dataset&, const Where&) = &Trainer::setValidation;
+Trainer& (Trainer::* m308)(const Dataset&, const Where&) = &Trainer::setValidation;
 // TenonTrainerSetCallback
-Trainer& (Trainer::* m307)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
+Trainer& (Trainer::* m309)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
     const Where&) = &Trainer::setCallback;
 // TenonTrainerSetCheckpoint
-Trainer& (Trainer::* m308)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
+Trainer& (Trainer::* m310)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
 // TenonTrainerRun
-void (Trainer::* m309)(TenonInt, const Where&) = &Trainer::run;
+void (Trainer::* m311)(TenonInt, const Where&) = &Trainer::run;
 // TenonTrainerStop
-void (Trainer::* m310)(const Where&) = &Trainer::stop;
+void (Trainer::* m312)(const Where&) = &Trainer::stop;
 // TenonTrainerGetProgress
-Trainer::Progress (Trainer::* m311)(const Where&) const = &Trainer::progress;
+Trainer::Progress (Trainer::* m313)(const Where&) const = &Trainer::progress;
 // TenonTrainerGetLosses
-Trainer::Losses (Trainer::* m312)(const Where&) const = &Trainer::losses;
+Trainer::Losses (Trainer::* m314)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 

@@ -4,6 +4,7 @@
 // shapes and settings no type has a signature.
 #include "capi/layer/create.hpp"
 #include "declaration/core/types.hpp"
+#include "layer/networks/model.hpp"
 #include "layer/networks/network_file.hpp"
 #include "layer/networks/path.hpp"
 #include "sys/files/part_file.hpp"
@@ -134,6 +135,24 @@ TenonErrorCode TenonLayerGetExampleShape(TenonLayer layer, TenonInt seed, int te
     if (ndim)
       *ndim = static_cast<int>(found.size());
     copyUpTo(found, length, shape, "the shape");
+  });
+}
+
+TenonErrorCode TenonLayerTestModel(TenonLayer layer) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr comm = commOf("layer", layer);
+    together(*comm, [&] { testModel(deref(layer, "layer")); });
+  });
+}
+
+TenonErrorCode TenonLayerCreateFromModel(MPI_Comm comm, const char* path,
+                                         TenonLayer* layer) noexcept {
+  return createLayer(__func__, comm, layer, [&](const CommPtr& own) {
+    auto made = makeModel(own);
+    made->set("path", textOf(path, "path"));
+    readModel(*made);
+    return made;
   });
 }
 

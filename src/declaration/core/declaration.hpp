@@ -121,11 +121,12 @@ public:
   // none.
   virtual Example example(ExampleDraw& draw) const;
 
-  // Whether the type contains layers.
+  // Whether the type contains layers, and whether they stand in a network file.
   virtual bool contains() const { return false; }
   // Of a graph: the names of its inputs, and its outputs; empty where nobody has said them.
   virtual std::vector<std::string> inputNames() const { return {}; }
   virtual std::vector<NetworkOutput> networkOutputs() const { return {}; }
+  virtual bool hasNodesInFile() const { return contains(); }
   // Whether the layout of the output can be set.
   virtual bool takesOutputLayout() const { return false; }
   virtual void setOutputLayout(const Layout& layout);

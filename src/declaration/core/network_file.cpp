@@ -83,7 +83,7 @@ public:
     std::vector<std::string> keys = {"type", "name", "prefix", "frozen"};
     if (declaration->takesOutputLayout())
       keys.push_back("output");
-    const bool contains = declaration->contains();
+    const bool contains = declaration->hasNodesInFile();
     if (contains)
       keys.push_back("layers");
     keys.insert(keys.end(), more.begin(), more.end());

@@ -68,6 +68,12 @@ TenonErrorCode TenonFLayerCreateFromFile(int comm, const char* nameOrPath, Tenon
   return code == TENON_SUCCESS ? TenonLayerCreateFromFile(handle, nameOrPath, layer) : code;
 }
 
+TenonErrorCode TenonFLayerCreateFromModel(int comm, const char* path, TenonLayer* layer) {
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateFromModel(handle, path, layer) : code;
+}
+
 TenonErrorCode TenonFLayerCreateType(int comm, const char* name, TenonLayer* layer) {
   MPI_Comm handle = MPI_COMM_NULL;
   const TenonErrorCode code = TenonCommFromFortran(comm, &handle);

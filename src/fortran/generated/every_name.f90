@@ -177,6 +177,8 @@ program every_name
   use tenon, only: tenon_layer_apply_tangent_all ! TenonLayerApplyTangentAll
   use tenon, only: tenon_layer_apply_adjoint_all ! TenonLayerApplyAdjointAll
   use tenon, only: tenon_layer_create_from_file ! TenonLayerCreateFromFile
+  use tenon, only: tenon_layer_create_from_model ! TenonLayerCreateFromModel
+  use tenon, only: tenon_layer_test_model ! TenonLayerTestModel
   use tenon, only: tenon_layer_save_network ! TenonLayerSaveNetwork
   use tenon, only: tenon_layer_load_weights ! TenonLayerLoadWeights
   use tenon, only: tenon_layer_save_weights ! TenonLayerSaveWeights

@@ -1355,6 +1355,19 @@ module tenon_c
       type(c_ptr), intent(inout) :: layer
       integer(c_int) :: answer
     end function TenonLayerCreateFromFile
+    function TenonLayerCreateFromModel(comm, path, &
+      layer) bind(C, name="TenonFLayerCreateFromModel") result(answer)
+      import
+      integer(c_int), value :: comm
+      character(kind=c_char), intent(in) :: path(*)
+      type(c_ptr), intent(inout) :: layer
+      integer(c_int) :: answer
+    end function TenonLayerCreateFromModel
+    function TenonLayerTestModel(layer) bind(C, name="TenonLayerTestModel") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int) :: answer
+    end function TenonLayerTestModel
     function TenonLayerSaveNetwork(layer, path) bind(C, name="TenonLayerSaveNetwork") result(answer)
       import
       type(c_ptr), value :: layer

@@ -173,6 +173,8 @@ module tenon_calls
   public :: tenon_layer_apply_tangent_all
   public :: tenon_layer_apply_adjoint_all
   public :: tenon_layer_create_from_file
+  public :: tenon_layer_create_from_model
+  public :: tenon_layer_test_model
   public :: tenon_layer_save_network
   public :: tenon_layer_load_weights
   public :: tenon_layer_save_weights
@@ -499,6 +501,9 @@ module tenon_calls
   end interface
   interface tenon_layer_create_from_file
     procedure tenon_layer_create_from_file_f08, tenon_layer_create_from_file_mpi
+  end interface
+  interface tenon_layer_create_from_model
+    procedure tenon_layer_create_from_model_f08, tenon_layer_create_from_model_mpi
   end interface
   interface tenon_layer_create_type
     procedure tenon_layer_create_type_f08, tenon_layer_create_type_mpi
@@ -3680,6 +3685,31 @@ contains
     tenon_code = TenonLayerCreateFromFile(comm, trim(name_or_path)//c_null_char, layer%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_from_file_mpi
+  subroutine tenon_layer_create_from_model_f08(comm, path, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    character(len=*), intent(in) :: path
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_from_model_mpi(comm%MPI_VAL, path, layer, ierr)
+  end subroutine tenon_layer_create_from_model_f08
+  ! Creates a layer from the file of a network that was trained in PyTorch. Collective on comm.
+  subroutine tenon_layer_create_from_model_mpi(comm, path, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    character(len=*), intent(in) :: path
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateFromModel(comm, trim(path)//c_null_char, layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_from_model_mpi
+  ! Runs the test that a model's file holds. Collective on the layer.
+  subroutine tenon_layer_test_model(layer, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerTestModel(layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_test_model
   ! Writes a network file of a layer, without weights. Collective on the layer.
   subroutine tenon_layer_save_network(layer, path, ierr)
     type(tenon_layer), intent(in) :: layer

@@ -97,6 +97,8 @@ public:
   const std::vector<Node>& nodes() const noexcept { return nodes_; }
   // Of a container, before SetUp; the values that the node reads are there.
   void addNode(Ref<Layer> layer, std::vector<int> reads);
+  // The same all at once, in place of those that there are, also while it is being set up.
+  void setNodes(std::vector<Node> nodes);
   int inputCount() const { return declaration_->inputCount(); }
   // The value of the last node, which is the container's output where it says no others.
   int lastValue() const { return inputCount() + static_cast<int>(nodes_.size()) - 1; }
@@ -230,6 +232,7 @@ private:
   void checkChange(const std::string& call) const override { checkBeforeSetUp(call); }
   void takeOver(Settings after, const Settings::Names& names) override;
   void readSettings();
+  void putNode(Ref<Layer> layer, std::vector<int> reads);
   void putBelow(Layer& layer) const;
   // The layer, and what it contains, comes to lie in a container; `moved` gets the levels before.
   void moveBelow(const Layer& container, int level, std::vector<std::pair<Layer*, int>>& moved);

@@ -7,6 +7,7 @@
 #include "declaration/core/types.hpp"
 #include "layer/core/layer.hpp"
 #include "layer/core/setup.hpp"
+#include "layer/networks/model.hpp"
 #include "layer/types/shell.hpp"
 #include "machine/link.hpp"
 #include "sys/errors/error.hpp"
@@ -80,6 +81,7 @@ void addOwnTypes(TypeRegistry<LayerMaker>& types) {
     add(known.name, known.make);
   for (const std::string& name : pointwiseNames())
     add(name, makePointwiseKernel);
+  types.add("model", makeModel);
   types.add("shell", [](CommPtr comm) { return makeShell(std::move(comm), "shell"); });
 }
 

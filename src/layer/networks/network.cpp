@@ -6,6 +6,7 @@
 
 #include "layer/core/layer.hpp"
 #include "layer/core/layer_types.hpp"
+#include "layer/networks/model.hpp"
 #include "layer/types/shell.hpp"
 #include "sys/text/text.hpp"
 
@@ -331,6 +332,10 @@ std::vector<std::string> Layer::outputNames() const {
 
 void Layer::addNode(Ref<Layer> layer, std::vector<int> reads) {
   checkBeforeSetUp("adding a layer");
+  putNode(std::move(layer), std::move(reads));
+}
+
+void Layer::putNode(Ref<Layer> layer, std::vector<int> reads) {
   if (layer->comm() != comm())
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} and {} are on different communicators; create both on the same one",
@@ -339,6 +344,13 @@ void Layer::addNode(Ref<Layer> layer, std::vector<int> reads) {
   if (std::find(children_.begin(), children_.end(), layer.get()) == children_.end())
     children_.push_back(layer.get());
   nodes_.push_back({std::move(layer), std::move(reads)});
+}
+
+void Layer::setNodes(std::vector<Node> nodes) {
+  children_.clear();
+  nodes_.clear();
+  for (Node& node : nodes)
+    putNode(std::move(node.layer), std::move(node.reads));
 }
 
 // A layer that contains this container would come to lie below itself, and is refused. What was
@@ -451,11 +463,13 @@ int addGraphNode(Layer& graph, Ref<Layer> layer, const std::vector<int>& inputs)
 }
 
 std::unique_ptr<Setup> setUpNetwork(Layer& layer, const Layouts& inputs) {
+  bindModel(layer, inputs);
   if (layer.nodes().empty())
     throw Error(
         TENON_ERR_STATE,
         fmt::format("{} has no layers; add at least one before TenonLayerSetUp()", layer.title()));
   auto joined = makeNetworkSetup(layer, layer.setUpNodes(inputs));
+  loadModelWeights(layer, inputs);
   return layer.declaration().value<bool>("recompute") ? makeSegment(layer, std::move(joined))
                                                       : std::move(joined);
 }

@@ -5,6 +5,7 @@
 #include "layer/networks/network_file.hpp"
 
 #include "layer/core/layer_types.hpp"
+#include "layer/networks/model.hpp"
 #include "layer/networks/network.hpp"
 #include "sys/files/part_file.hpp"
 
@@ -29,8 +30,27 @@ public:
 };
 
 std::unique_ptr<Declaration> declareRegistered(const std::string& type) {
+  if (type == "model")
+    return std::make_unique<ModelDeclaration>();
   return layerTypes().contains(type) ? std::make_unique<Registered>(type) : nullptr;
 }
+
+// A layer of a frozen container may gather gradients all the same.
+bool isAllFrozen(const Layer& layer) {
+  return layer.isFrozen() && std::ranges::all_of(layer.children(), [](const Layer* child) {
+           return isAllFrozen(*child);
+         });
+}
+
+int firstNodeOf(const Layer& container, const Layer& child) {
+  const auto& nodes = container.nodes();
+  return static_cast<int>(
+      std::find_if(nodes.begin(), nodes.end(),
+                   [&](const auto& node) { return node.layer.get() == &child; }) -
+      nodes.begin());
+}
+
+} // namespace
 
 Ref<Layer> makeFrom(const CommPtr& comm, const LayerDescription& description) {
   auto layer = makeLayer(comm, description.type);
@@ -54,23 +74,6 @@ Ref<Layer> makeFrom(const CommPtr& comm, const LayerDescription& description) {
     layer->setFrozen(true);
   return layer;
 }
-
-// A layer of a frozen container may gather gradients all the same.
-bool isAllFrozen(const Layer& layer) {
-  return layer.isFrozen() && std::ranges::all_of(layer.children(), [](const Layer* child) {
-           return isAllFrozen(*child);
-         });
-}
-
-int firstNodeOf(const Layer& container, const Layer& child) {
-  const auto& nodes = container.nodes();
-  return static_cast<int>(
-      std::find_if(nodes.begin(), nodes.end(),
-                   [&](const auto& node) { return node.layer.get() == &child; }) -
-      nodes.begin());
-}
-
-} // namespace
 
 Ref<Layer> readNetwork(const CommPtr& comm, const std::string& nameOrPath) {
   const std::string path = findNetworkFile(nameOrPath);
@@ -98,7 +101,8 @@ LayerDescription describeNetwork(const Layer& layer) {
       description.settings.emplace_back(entry.spec->name, *entry.value);
   description.output = declaration.outputLayout();
   const int inputs = declaration.contains() ? layer.inputCount() : 0;
-  for (std::size_t n = 0; n < layer.nodes().size(); ++n) {
+  const std::size_t nodes = declaration.hasNodesInFile() ? layer.nodes().size() : 0;
+  for (std::size_t n = 0; n < nodes; ++n) {
     const Layer::Node& node = layer.nodes()[n];
     // Parameters that several nodes share stay shared: only the first of the nodes is described.
     const int first = firstNodeOf(layer, *node.layer);

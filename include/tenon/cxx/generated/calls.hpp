@@ -748,6 +748,14 @@ inline Layer Layer::fromFile(MPI_Comm comm, Text nameOrPath, const Where& where)
   detail::Call(where).check(TenonLayerCreateFromFile(comm, nameOrPath.get(), layer.out()));
   return layer;
 }
+inline Layer Layer::fromModel(MPI_Comm comm, Text path, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateFromModel(comm, path.get(), layer.out()));
+  return layer;
+}
+inline void Layer::testModel(const Where& where) {
+  detail::Call(where).check(TenonLayerTestModel(get()));
+}
 inline void Layer::saveNetwork(Text path, const Where& where) const {
   detail::Call(where).check(TenonLayerSaveNetwork(get(), path.get()));
 }

@@ -387,6 +387,9 @@ public:
   static Layer graph(MPI_Comm comm, const Where& where = Where::current());
   /** Creates a layer or network from a network file. TenonLayerCreateFromFile() */
   static Layer fromFile(MPI_Comm comm, Text nameOrPath, const Where& where = Where::current());
+  /** Creates a layer from the file of a network that was trained in PyTorch.
+   *  TenonLayerCreateFromModel() */
+  static Layer fromModel(MPI_Comm comm, Text path, const Where& where = Where::current());
   /** Creates a convolution (as cross-correlation). TenonLayerCreateConv() */
   static Layer conv(MPI_Comm comm, TenonInt inChannels, TenonInt outChannels, Ints kernel,
       const Where& where = Where::current());
@@ -564,6 +567,8 @@ public:
    *  TenonLayerApplyAdjointAll() */
   void applyAdjointAll(Handles<TenonDTensor> dy, Handles<TenonDTensor> dx,
       const Where& where = Where::current());
+  /** Runs the test that a model's file holds. TenonLayerTestModel() */
+  void testModel(const Where& where = Where::current());
   /** Writes a network file of a layer, without weights. TenonLayerSaveNetwork() */
   void saveNetwork(Text path, const Where& where = Where::current()) const;
   /** Reads all parameters and running statistics from a weights file. TenonLayerLoadWeights() */

@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Shapes and structure of the canonical graph: what every operator makes of its inputs, checked, for
+// the file is not trusted. Patterns over several operators are in model_patterns.cpp.
+#include "import/model_builder.hpp"
+
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+// A value of which a layer computes more elements than this is a mistake in the file: no array of any
+// process has as many.
+constexpr Index kMostValueElements = Index(1) << 50;
+constexpr Index kMostWindow = Index(1) << 24; // kernel, stride, dilation, padding
+
+} // namespace
+
+void checkRefusals(const ModelGraph& graph, const std::string& file, std::size_t operators) {
+  if (graph.refusals.empty())
+    return;
+  std::string text = fmt::format("{}: {} of its {} operators cannot be imported:", file,
+                                 graph.refusals.size(), operators);
+  for (const ModelRefusal& refusal : graph.refusals)
+    text += fmt::format("\n  {}: {}\n    {}\n    what works: {}", refusal.label, refusal.what,
+                        refusal.where.empty() ? "(the file has no source line)" : refusal.where,
+                        refusal.advice);
+  throw Error(TENON_ERR_SUPPORT, text);
+}
+
+void ModelBuilder::begin(const ModelOperation& operation) {
+  label_ = operation.label;
+  where_ = operation.where;
+}
+
+void ModelBuilder::fail(const std::string& why) const {
+  throw Error(TENON_ERR_FORMAT, fmt::format("operation '{}': {}", label_, why));
+}
+
+int ModelBuilder::dimension(Index d, int rank) const {
+  const Index counted = d < 0 ? d + rank : d;
+  if (counted < 0 || counted >= rank)
+    fail(fmt::format("there is no dimension {} among {}", d, rank));
+  return static_cast<int>(counted);
+}
+
+void ModelBuilder::checkShape(const Shape& shape) const {
+  if (shape.size() > kMostModelDimensions)
+    fail(fmt::format("a value has {} dimensions; at most {} are possible", shape.size(),
+                     kMostModelDimensions));
+  Index all = 1;
+  for (const Index extent : shape) {
+    if (extent < 0)
+      fail(fmt::format("a value would have shape [{}]; the input is too small for this operation",
+                       fmt::join(shape, ",")));
+    if (__builtin_mul_overflow(all, std::max(extent, Index(1)), &all) || all > kMostValueElements)
+      fail(fmt::format("a value of shape [{}] is too large", fmt::join(shape, ",")));
+  }
+}
+
+ModelValue* ModelBuilder::make(ModelOp op, ModelValues inputs, Shape shape) {
+  checkShape(shape);
+  if (graph_.values.size() >= 8 * kMostOperations)
+    fail("the network has too many operations");
+  ModelValue& value = graph_.values.emplace_back();
+  value.op = op;
+  value.inputs = std::move(inputs);
+  value.shape = std::move(shape);
+  value.label = label_;
+  value.where = where_;
+  return &value;
+}
+
+ModelBuilder::Value ModelBuilder::refuse(const std::string& what, const std::string& advice,
+                                         Shape shape) {
+  graph_.refusals.push_back({label_, where_, what, advice});
+  return make(ModelOp::Refused, {}, std::move(shape));
+}
+
+ModelBuilder::Value ModelBuilder::input(const std::string& name, const Shape& shape) {
+  ModelValue* made = make(ModelOp::Input, {}, shape);
+  made->label = name;
+  graph_.inputs.push_back(made);
+  graph_.inputNames.push_back(name);
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::constant(ModelConstant constant) {
+  ModelValue* made = make(ModelOp::Constant, {}, constant.shape());
+  // Integers are sizes and indices, never weights.
+  made->constant = constant.isInteger() ? weights_.folded(constant) : std::move(constant);
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::number(double value, bool isInteger) {
+  return constant(ModelConstant::ofNumbers({}, {value}, isInteger));
+}
+
+ModelBuilder::Value ModelBuilder::integers(const std::vector<Index>& values) {
+  return constant(ModelConstant::ofNumbers({static_cast<Index>(values.size())},
+                                           {values.begin(), values.end()}, true));
+}
+
+ModelConstant ModelBuilder::numbersOf(Value value, const char* what) const {
+  if (!value || !value->isConstant())
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("operation '{}'{}: {} is computed from an input of the network, and must "
+                    "be a constant",
+                    label_, where_.empty() ? "" : " (" + where_ + ")", what));
+  return fold(value);
+}
+
+std::vector<Index> ModelBuilder::integersOf(Value value, const char* what) const {
+  std::vector<Index> made;
+  const ModelConstant numbers = numbersOf(value, what);
+  for (const double number : numbers.numbers()) {
+    check(number == number, "a size is no number");
+    // The largest integers stand for "to the end".
+    made.push_back(static_cast<Index>(std::clamp(number, -4e18, 4e18)));
+  }
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::transpose(Value x, std::vector<int> permutation) {
+  check(static_cast<int>(permutation.size()) == x->rank(),
+        "it permutes another number of dimensions");
+  std::vector<bool> seen(permutation.size(), false);
+  for (int& d : permutation) {
+    d = dimension(d, x->rank());
+    check(!seen[static_cast<std::size_t>(d)], "it permutes a dimension twice");
+    seen[static_cast<std::size_t>(d)] = true;
+  }
+  if (x->isConstant())
+    return constant(x->constant->transposed(permutation));
+  if (std::is_sorted(permutation.begin(), permutation.end()))
+    return x;
+  if (x->op == ModelOp::Transpose) {
+    for (int& d : permutation)
+      d = x->dims[static_cast<std::size_t>(d)];
+    return transpose(x->inputs[0], permutation);
+  }
+  Shape shape;
+  for (const int d : permutation)
+    shape.push_back(x->shape[static_cast<std::size_t>(d)]);
+  ModelValue* made = make(ModelOp::Transpose, {x}, shape);
+  made->dims = permutation;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::reshape(Value x, std::vector<Index> shape) {
+  check(std::count(shape.begin(), shape.end(), -1) <= 1, "a reshape has two open extents");
+  if (const auto open = std::find(shape.begin(), shape.end(), -1); open != shape.end()) {
+    *open = 1;
+    checkShape(shape);
+    const Index rest = elements(shape);
+    check(rest > 0 && elements(x->shape) % rest == 0, "a reshape does not fit the value");
+    *open = elements(x->shape) / rest;
+  }
+  checkShape(shape);
+  if (elements(shape) != elements(x->shape))
+    fail(fmt::format("a reshape of [{}] to [{}] changes the number of elements",
+                     fmt::join(x->shape, ","), fmt::join(shape, ",")));
+  if (shape == x->shape)
+    return x;
+  if (x->isConstant()) {
+    const auto made = x->constant->reshaped(shape);
+    return constant(made ? *made : *fold(x).reshaped(shape));
+  }
+  // [n, c, ...] -> [n, groups, -1] -> instance norm -> [n, c, ...].
+  if (x->op == ModelOp::InstanceNorm && x->inputs[0]->op == ModelOp::Reshape &&
+      x->inputs[0]->inputs[0]->shape == shape && x->shape.size() == 3 && shape.size() > 2 &&
+      x->shape[1] != shape[1] && x->shape[0] == shape[0] && shape[1] % x->shape[1] == 0 &&
+      (x->inputs.size() == 1 || (isFilledWith(x->inputs[1], 1) && isFilledWith(x->inputs[2], 0)))) {
+    ModelValue* made = make(ModelOp::GroupNorm, {x->inputs[0]->inputs[0]}, shape);
+    made->groups = x->shape[1];
+    made->epsilon = x->epsilon;
+    return made;
+  }
+  if (x->op == ModelOp::Reshape)
+    return reshape(x->inputs[0], shape);
+  return make(ModelOp::Reshape, {x}, shape);
+}
+
+ModelBuilder::Value ModelBuilder::slice(Value x, int dim, Index begin, Index end, Index step) {
+  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const Index n = x->shape[d];
+  check(step != 0, "a slice has step 0");
+  if (step < 0) {
+    // Of constants only: padding is written so.
+    check(step > -kMostWindow, "a slice has a step that is too large");
+    begin = std::clamp(begin < 0 ? begin + n : begin, Index(-1), n - 1);
+    end = std::clamp(end < 0 && end >= -n ? end + n : end, Index(-1), n);
+    if (!x->isConstant())
+      return refuse("a slice with a negative step", "the elements in their order", x->shape);
+    return constant(*fold(x).sliced(static_cast<int>(d), begin, end, step));
+  }
+  check(step < kMostWindow, "a slice has a step that is too large");
+  begin = std::clamp(begin < 0 ? begin + n : begin, Index(0), n);
+  end = std::clamp(end < 0 ? end + n : end, begin, n);
+  if (x->isConstant()) {
+    const auto made = x->constant->sliced(static_cast<int>(d), begin, end, step);
+    return constant(made ? *made : *fold(x).sliced(static_cast<int>(d), begin, end, step));
+  }
+  Shape shape = x->shape;
+  shape[d] = (end - begin + step - 1) / step;
+  if (shape[d] == n)
+    return x;
+  // What exporters cut off of what they padded.
+  if (x->op == ModelOp::Pad && x->dim == static_cast<int>(d) && step == 1 && begin == x->low[0] &&
+      end == begin + x->inputs[0]->shape[d])
+    return x->inputs[0];
+  ModelValue* made = make(ModelOp::Slice, {x}, shape);
+  made->dim = static_cast<int>(d);
+  made->begin = begin;
+  made->end = end;
+  made->step = step;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::pad(Value x, int dim, Index low, Index high,
+                                      const std::string& mode, double value) {
+  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  if (low == 0 && high == 0)
+    return x;
+  check(std::abs(low) < kMostWindow && std::abs(high) < kMostWindow, "a padding is too large");
+  if (low < 0 || high < 0) {
+    x = slice(x, static_cast<int>(d), std::max(-low, Index(0)),
+              x->shape[d] - std::max(-high, Index(0)));
+    return pad(x, static_cast<int>(d), std::max(low, Index(0)), std::max(high, Index(0)), mode,
+               value);
+  }
+  Shape shape = x->shape;
+  shape[d] += low + high;
+  if (x->isConstant())
+    return refuse("padding of a constant", "the padded constant", shape);
+  ModelValue* made = make(ModelOp::Pad, {x}, shape);
+  made->dim = static_cast<int>(d);
+  made->low = {low};
+  made->high = {high};
+  made->modes = {mode};
+  made->padValue = value;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::concatenate(ModelValues values, int dim) {
+  check(!values.empty(), "it concatenates nothing");
+  const auto d = static_cast<std::size_t>(dimension(dim, values[0]->rank()));
+  Shape shape = values[0]->shape;
+  shape[d] = 0;
+  for (const Value value : values) {
+    Shape other = value->shape;
+    check(other.size() == shape.size(), "it concatenates values of different dimensions");
+    shape[d] += other[d];
+    checkShape(shape);
+    other[d] = shape[d];
+    check(other == shape, "it concatenates values whose other extents differ");
+  }
+  if (shape[d] > 0)
+    std::erase_if(values, [&](Value value) { return value->shape[d] == 0; });
+  if (values.size() == 1)
+    return values[0];
+  if (std::all_of(values.begin(), values.end(), [](Value v) { return v->isConstant(); })) {
+    std::vector<ModelConstant> parts;
+    for (const Value value : values)
+      parts.push_back(*value->constant);
+    if (const auto made = ModelConstant::concatenated(parts, static_cast<int>(d)))
+      return constant(*made);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      parts[i] = fold(values[i]);
+    return constant(*ModelConstant::concatenated(parts, static_cast<int>(d)));
+  }
+  if (const Value padded = foldedPadding(values, static_cast<int>(d)))
+    return padded;
+  ModelValue* made = make(ModelOp::Concatenate, values, shape);
+  made->dim = static_cast<int>(d);
+  return made;
+}
+
+Shape ModelBuilder::broadcast(const Shape& a, const Shape& b) const {
+  const std::size_t rank = std::max(a.size(), b.size());
+  Shape shape(rank, 1);
+  for (std::size_t d = 0; d < rank; ++d) {
+    const Index p = d + a.size() < rank ? 1 : a[d + a.size() - rank];
+    const Index q = d + b.size() < rank ? 1 : b[d + b.size() - rank];
+    if (p != q && p != 1 && q != 1)
+      fail(fmt::format("shapes [{}] and [{}] do not fit each other", fmt::join(a, ","),
+                       fmt::join(b, ",")));
+    shape[d] = p == 1 ? q : p;
+  }
+  return shape;
+}
+
+ModelBuilder::Value ModelBuilder::expand(Value x, std::vector<Index> shape) {
+  for (Index& extent : shape)
+    extent = extent < 0 ? 1 : extent;
+  const Shape wanted = broadcast(x->shape, shape);
+  checkShape(wanted);
+  if (wanted == x->shape)
+    return x;
+  if (!x->isConstant())
+    return refuse(fmt::format("an enlargement of [{}] to [{}]", fmt::join(x->shape, ","),
+                              fmt::join(wanted, ",")),
+                  "broadcasting in add or multiply", wanted);
+  const ModelConstant source = fold(x);
+  const Shape& from = source.shape();
+  const std::size_t extra = wanted.size() - from.size();
+  std::vector<double> numbers;
+  check(elements(wanted) <= Index(1) << 23, "an enlarged constant is too large");
+  forEachPlace(wanted, [&](const std::vector<Index>& index, Index) {
+    Index at = 0;
+    for (std::size_t d = 0; d < from.size(); ++d)
+      at = at * from[d] + (from[d] == 1 ? 0 : index[d + extra]);
+    numbers.push_back(source.numbers()[static_cast<std::size_t>(at)]);
+  });
+  return constant(ModelConstant::ofNumbers(wanted, std::move(numbers), source.isInteger()));
+}
+
+std::vector<Index> ModelBuilder::outputs(Value x, const Windows& w, bool ceil) const {
+  const auto spatial = static_cast<std::size_t>(x->rank() - 2);
+  for (const auto* list : {&w.kernel, &w.stride, &w.dilation, &w.low, &w.high})
+    check(list->size() == spatial, "its windows have another number of dimensions than its input");
+  std::vector<Index> extents;
+  for (std::size_t s = 0; s < spatial; ++s) {
+    const Index k = w.kernel[s], step = w.stride[s], spacing = w.dilation[s];
+    for (const Index size : {k, step, spacing})
+      check(size >= 1 && size < kMostWindow, "a window's size is out of range");
+    for (const Index size : {w.low[s], w.high[s]})
+      check(size >= 0 && size < kMostWindow, "a window's padding is out of range");
+    const Index n = x->shape[s + 2], span = n + w.low[s] + w.high[s] - spacing * (k - 1) - 1;
+    if (w.isTransposed) {
+      const Index more = w.outputPadding.empty() ? 0 : w.outputPadding[s];
+      check(more >= 0 && more < kMostWindow, "a window's padding is out of range");
+      extents.push_back((n - 1) * step - w.low[s] - w.high[s] + spacing * (k - 1) + 1 + more);
+      continue;
+    }
+    if (span < 0)
+      fail(fmt::format("its window of {} elements is larger than its input of {}",
+                       spacing * (k - 1) + 1, n + w.low[s] + w.high[s]));
+    Index count = (ceil ? (span + step - 1) / step : span / step) + 1;
+    if (ceil && (count - 1) * step >= n + w.low[s])
+      --count;
+    extents.push_back(count);
+  }
+  return extents;
+}
+
+ModelBuilder::Value ModelBuilder::convolution(Value x, Value weight, Value bias, Windows w) {
+  check(x->rank() >= 3 && x->rank() <= 5 && weight->rank() == x->rank(),
+        "a convolution needs an input [batch, channels, space...] and a weight of as many "
+        "dimensions");
+  w.kernel.assign(weight->shape.begin() + 2, weight->shape.end());
+  check(w.groups >= 1 && w.groups <= x->shape[1] && x->shape[1] % w.groups == 0,
+        "its groups do not divide its channels");
+  const Index in = w.isTransposed ? weight->shape[0] : weight->shape[1] * w.groups;
+  if (in != x->shape[1])
+    fail(fmt::format("its weight [{}] is for {} channels, but its input has shape [{}]",
+                     fmt::join(weight->shape, ","), in, fmt::join(x->shape, ",")));
+  const Index channels = w.isTransposed ? weight->shape[1] * w.groups : weight->shape[0];
+  check(!bias || bias->shape == Shape{channels},
+        "its bias does not have one number for each channel");
+  std::vector<std::string> modes(w.kernel.size(), "none");
+  std::optional<double> value;
+  // What was padded before belongs to the window.
+  while (!w.isTransposed && x->op == ModelOp::Pad && x->dim >= 2) {
+    const auto s = static_cast<std::size_t>(x->dim - 2);
+    check(w.low.size() == modes.size() && w.high.size() == modes.size(),
+          "its windows have another number of dimensions than its input");
+    bool fits = w.low[s] == 0 && w.high[s] == 0;
+    // Padding by the window itself is of zeros, around what was padded.
+    for (std::size_t e = 0; e < modes.size(); ++e)
+      fits = fits && !(modes[e] == "none" && (w.low[e] != 0 || w.high[e] != 0));
+    const bool hasValue = x->modes[0] == "values" && *x->padValue != 0;
+    if (!fits || (hasValue && value && *value != *x->padValue))
+      break;
+    w.low[s] = x->low[0];
+    w.high[s] = x->high[0];
+    modes[s] = x->modes[0] == "values" && !hasValue ? "zero" : x->modes[0];
+    if (hasValue)
+      value = x->padValue;
+    x = x->inputs[0];
+  }
+  Shape shape = {x->shape[0], channels};
+  for (const Index extent : outputs(x, w, false))
+    shape.push_back(extent);
+  if (!weight->isConstant() || (bias && !bias->isConstant()))
+    return refuse("a convolution whose weight is computed from an input",
+                  "a weight that is a parameter", shape);
+  ModelValue* made = make(ModelOp::Convolution, {x, weight}, shape);
+  if (bias)
+    made->inputs.push_back(bias);
+  made->kernel = w.kernel;
+  made->stride = w.stride;
+  made->dilation = w.dilation;
+  made->low = w.low;
+  made->high = w.high;
+  made->outputPadding = w.outputPadding;
+  made->groups = w.groups;
+  made->isTransposed = w.isTransposed;
+  made->modes = modes;
+  made->padValue = value;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::linear(Value x, Value weight, Value bias) {
+  check(x->rank() >= 1 && weight->rank() == 2 && weight->shape[1] == x->shape.back(),
+        "the weight of a linear layer does not fit its input");
+  Shape shape = x->shape;
+  shape.back() = weight->shape[0];
+  check(!bias || bias->shape == Shape{shape.back()},
+        "the bias of a linear layer does not have one number for each output");
+  if (x->isConstant() || !weight->isConstant() || (bias && !bias->isConstant()))
+    return refuse("a linear layer whose weight is computed, or whose input is a constant",
+                  "a weight that is a parameter, and an input of the network", shape);
+  ModelValue* made = make(ModelOp::Linear, {x, weight}, shape);
+  if (bias)
+    made->inputs.push_back(bias);
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
+  check(a->rank() >= 2 && b->rank() >= 2 && a->shape.back() == b->shape[b->shape.size() - 2],
+        "the factors of a product of matrices do not fit each other");
+  if (b->isConstant() && b->rank() == 2)
+    return linear(a, transpose(b, {1, 0}), nullptr);
+  Shape shape =
+      broadcast({a->shape.begin(), a->shape.end() - 2}, {b->shape.begin(), b->shape.end() - 2});
+  shape.push_back(a->shape[a->shape.size() - 2]);
+  shape.push_back(b->shape.back());
+  return make(ModelOp::Matmul, {a, b}, shape);
+}
+
+ModelBuilder::Value ModelBuilder::pooling(Value x, Pool kind, const Windows& w, bool ceil) {
+  check(x->rank() >= 3 && x->rank() <= 5, "a pooling needs an input [batch, channels, space...]");
+  Shape shape = {x->shape[0], x->shape[1]};
+  for (const Index extent : outputs(x, w, ceil))
+    shape.push_back(extent);
+  ModelValue* made = make(ModelOp::Pooling, {x}, shape);
+  made->kernel = w.kernel;
+  made->stride = w.stride;
+  made->dilation = w.dilation;
+  made->low = w.low;
+  made->high = w.high;
+  made->ceil = ceil;
+  made->isMaximum = kind == Pool::Maximum;
+  made->includesPadding = kind != Pool::AverageInside;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::adaptivePooling(Value x, const std::vector<Index>& size) {
+  check(
+      x->rank() >= 3 && static_cast<int>(size.size()) == x->rank() - 2,
+      "a pooling needs an input [batch, channels, space...] and a size for each spatial dimension");
+  if (std::all_of(size.begin(), size.end(), [](Index n) { return n == 1; })) {
+    std::vector<int> dims(size.size());
+    std::iota(dims.begin(), dims.end(), 2);
+    return mean(x, dims, true);
+  }
+  Shape shape = {x->shape[0], x->shape[1]};
+  shape.insert(shape.end(), size.begin(), size.end());
+  return make(ModelOp::AdaptivePooling, {x}, shape);
+}
+
+ModelBuilder::Value ModelBuilder::mean(Value x, std::vector<int> dims, bool keeps) {
+  for (int& d : dims)
+    d = dimension(d, x->rank());
+  std::sort(dims.begin(), dims.end());
+  dims.erase(std::unique(dims.begin(), dims.end()), dims.end());
+  Shape kept = x->shape, left;
+  for (int d = 0; d < x->rank(); ++d)
+    if (std::find(dims.begin(), dims.end(), d) == dims.end())
+      left.push_back(x->shape[static_cast<std::size_t>(d)]);
+    else
+      kept[static_cast<std::size_t>(d)] = 1;
+  if (x->isConstant())
+    return refuse("a mean of a constant", "the mean itself", keeps ? kept : left);
+  ModelValue* made = make(ModelOp::Mean, {x}, kept);
+  made->dims = dims;
+  return keeps ? made : reshape(made, left);
+}
+
+ModelBuilder::Value ModelBuilder::resize(Value x, const std::vector<Index>& size, bool isLinear,
+                                         bool alignsCorners) {
+  check(x->rank() >= 3 && static_cast<int>(size.size()) == x->rank() - 2,
+        "a change of resolution needs an input [batch, channels, space...] and as many sizes");
+  Shape shape = {x->shape[0], x->shape[1]};
+  shape.insert(shape.end(), size.begin(), size.end());
+  if (shape == x->shape)
+    return x;
+  ModelValue* made = make(ModelOp::Resize, {x}, shape);
+  made->isLinear = isLinear;
+  made->alignsCorners = alignsCorners;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::batchNorm(Value x, Value weight, Value bias, Value mean,
+                                            Value variance, double epsilon) {
+  check(x->rank() >= 2, "a batch norm needs an input [batch, channels, ...]");
+  const Shape channels = {x->shape[1]};
+  if (!mean || !variance)
+    return refuse("a batch norm that takes the statistics of the batch", "the model in eval mode",
+                  x->shape);
+  const auto filled = [&](double number) {
+    return constant(ModelConstant::ofNumbers(
+        channels, std::vector<double>(static_cast<std::size_t>(channels[0]), number)));
+  };
+  weight = weight ? weight : filled(1);
+  bias = bias ? bias : filled(0);
+  for (const Value value : {weight, bias, mean, variance})
+    check(
+        value->isConstant() && value->shape == channels,
+        "the weights and statistics of a batch norm must be constants with one number per channel");
+  ModelValue* made = make(ModelOp::BatchNorm, {x, weight, bias, mean, variance}, x->shape);
+  made->epsilon = epsilon;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::norm(ModelOp op, Value x, Value weight, Value bias,
+                                       double epsilon, Index detail) {
+  check(x->rank() >= (op == ModelOp::LayerNorm ? 1 : 2),
+        "a norm needs an input [batch, channels, ...]");
+  Shape shape;
+  if (op == ModelOp::LayerNorm) {
+    check(detail >= 1 && detail <= x->rank(), "a layer norm has too many dimensions");
+    shape.assign(x->shape.end() - detail, x->shape.end());
+  } else {
+    shape = {x->shape[1]};
+    check(detail >= 1 && detail <= x->shape[1] && x->shape[1] % detail == 0,
+          "the groups of a norm do not divide its channels");
+  }
+  const auto filled = [&](double number) {
+    return constant(ModelConstant::ofNumbers(
+        shape, std::vector<double>(static_cast<std::size_t>(elements(shape)), number)));
+  };
+  if (weight || bias) {
+    weight = weight ? weight : filled(1);
+    bias = bias ? bias : filled(0);
+    for (const Value value : {weight, bias})
+      check(value->isConstant() && value->shape == shape,
+            "the weights of a norm must be constants of the shape that it normalises");
+    if (weight->constant->name().empty() && isFilledWith(weight, 1) && isFilledWith(bias, 0))
+      weight = bias = nullptr;
+  }
+  ModelValue* made = make(op, {x}, x->shape);
+  if (weight)
+    made->inputs.insert(made->inputs.end(), {weight, bias});
+  made->epsilon = epsilon;
+  made->groups = op == ModelOp::GroupNorm ? detail : 1;
+  made->count = op == ModelOp::LayerNorm ? static_cast<int>(detail) : 0;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::softmax(Value x, int dim) {
+  ModelValue* made = make(ModelOp::Softmax, {x}, x->shape);
+  made->dim = dimension(dim, x->rank());
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::pixelShuffle(Value x, Index factor) {
+  check(x->rank() >= 3 && x->rank() <= 5 && factor >= 1 && factor < 1024,
+        "a pixel shuffle needs an input [batch, channels, space...]");
+  Shape shape = x->shape;
+  Index cells = 1;
+  for (std::size_t d = 2; d < shape.size(); ++d) {
+    cells *= factor;
+    shape[d] *= factor;
+  }
+  check(shape[1] % cells == 0, "the channels of a pixel shuffle are no multiple of its cells");
+  shape[1] /= cells;
+  ModelValue* made = make(ModelOp::PixelShuffle, {x}, shape);
+  made->factor = factor;
+  return made;
+}
+
+} // namespace tenon

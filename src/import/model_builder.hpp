@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Builds the canonical graph of a network: shapes, constants folded, and the patterns that exporters
+// spell out (GELU by the error function, group by instance norm, periodic padding by slices) folded
+// back. The tables of operators of both formats call it.
+#pragma once
+
+#include "import/model_graph.hpp"
+
+namespace tenon {
+
+class ModelBuilder {
+public:
+  using Value = const ModelValue*;
+
+  explicit ModelBuilder(const ModelWeights& weights) : weights_(weights) {}
+  ModelGraph take() { return std::move(graph_); }
+  ModelGraph& graph() noexcept { return graph_; }
+
+  // The operation that is being built, for messages.
+  void begin(const ModelOperation& operation);
+  // Throws TENON_ERR_FORMAT naming the operation.
+  [[noreturn]] void fail(const std::string& why) const;
+  void check(bool holds, const char* why) const {
+    if (!holds)
+      fail(why);
+  }
+  // Notes that it cannot be imported, and goes on with a value of that shape.
+  Value refuse(const std::string& what, const std::string& advice, Shape shape);
+
+  Value input(const std::string& name, const Shape& shape);
+  Value constant(ModelConstant constant);
+  Value number(double value, bool isInteger = false);
+  Value integers(const std::vector<Index>& values);
+  // The numbers of a constant value; an error if it is none.
+  ModelConstant numbersOf(Value value, const char* what) const;
+  std::vector<Index> integersOf(Value value, const char* what) const;
+
+  Value unary(const std::string& function, Value x,
+              std::vector<std::pair<std::string, double>> parameters = {});
+  Value affine(Value x, std::vector<double> scale, std::vector<double> shift, int dim = -1);
+  Value binary(const std::string& function, Value a, Value b);
+  Value compare(const std::string& function, Value a, Value b);
+  Value where(Value condition, Value a, Value b);
+  Value prelu(Value x, Value slope);
+
+  Value transpose(Value x, std::vector<int> permutation);
+  Value reshape(Value x, std::vector<Index> shape); // one extent may be -1
+  Value slice(Value x, int dim, Index begin, Index end, Index step = 1);
+  Value pad(Value x, int dim, Index low, Index high, const std::string& mode, double value = 0);
+  Value concatenate(ModelValues values, int dim);
+  Value expand(Value x, std::vector<Index> shape);
+
+  struct Windows {
+    std::vector<Index> kernel, stride, dilation, low, high, outputPadding = {};
+    Index groups = 1;
+    bool isTransposed = false;
+  };
+  Value convolution(Value x, Value weight, Value bias, Windows windows); // bias may be null
+  Value linear(Value x, Value weight, Value bias);
+  Value matmul(Value a, Value b);
+  enum class Pool { Maximum, Average, AverageInside };
+  Value pooling(Value x, Pool kind, const Windows& windows, bool ceil);
+  Value adaptivePooling(Value x, const std::vector<Index>& size);
+  Value mean(Value x, std::vector<int> dims, bool keeps);
+  Value resize(Value x, const std::vector<Index>& size, bool isLinear, bool alignsCorners);
+  Value batchNorm(Value x, Value weight, Value bias, Value mean, Value variance, double epsilon);
+  // Weights may be null. `detail`: the groups, or the number of normalised dimensions.
+  Value norm(ModelOp op, Value x, Value weight, Value bias, double epsilon, Index detail = 1);
+  Value softmax(Value x, int dim);
+  Value pixelShuffle(Value x, Index factor);
+
+  Value fourier(Value x);
+  Value complex(Value pairs);
+  Value modes(Value coefficients, Value weight);
+  // Zeros into parts of which something is written, and that: `part` is a slice of them.
+  Value zerosToWrite(const Shape& shape);
+  void write(Value part, Value source);
+  Value inverseFourier(Value coefficients, const std::vector<Index>& size);
+
+  // d counted from the end if negative; an error if there is no such dimension.
+  int dimension(Index d, int rank) const;
+  Shape broadcast(const Shape& a, const Shape& b) const;
+  // Throws for extents below 0, too many dimensions, or more elements than a file of this size can mean.
+  void checkShape(const Shape& shape) const;
+
+private:
+  ModelValue* make(ModelOp op, ModelValues inputs, Shape shape);
+  ModelConstant fold(Value value) const { return weights_.folded(*value->constant); }
+  Value foldedBinary(const std::string& function, Value a, Value b);
+  Value asAffine(const std::string& function, Value x, Value constant);
+  Value gelu(Value p, Value q);
+  Value decomposedNorm(Value difference, Value deviation);
+  Value foldedPadding(const ModelValues& values, int dim);
+  std::vector<Index> outputs(Value x, const Windows& windows, bool ceil) const;
+  bool isFilledWith(Value value, double number) const;
+
+  const ModelWeights& weights_;
+  ModelGraph graph_;
+  std::string label_, where_;
+};
+
+} // namespace tenon

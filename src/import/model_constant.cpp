@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Constants of a network as numbers or recipes. What cannot stay a recipe becomes numbers, of which
+// all together have a bound: a weight that is only moved about is never read here.
+#include "import/model_constant.hpp"
+
+#include "sys/errors/error.hpp"
+#include "weights/byte_stream.hpp"
+#include "weights/weights_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kMostFoldedBytes = Index(64) << 20;
+
+Index elementsOf(const std::vector<Index>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), Index(1), std::multiplies<>());
+}
+
+// Integers and flags of a tensor, which a weight is not.
+std::vector<double> readIntegers(const ByteSource& file, const StoredTensor& tensor) {
+  const auto stream = tensor.member ? streamMember(file, *tensor.member)
+                                    : streamBytes(file, tensor.begin, tensor.bytes);
+  if (tensor.member)
+    stream->skip(tensor.begin);
+  const int size = static_cast<int>(elementSize(tensor.type));
+  const bool isSigned = tensor.type == ElementType::I8 || tensor.type == ElementType::I16 ||
+                        tensor.type == ElementType::I32 || tensor.type == ElementType::I64;
+  std::vector<double> numbers(static_cast<std::size_t>(tensor.bytes / size));
+  for (double& number : numbers) {
+    std::byte bytes[8];
+    stream->read(bytes, size);
+    const std::uint64_t bits = littleEndian(bytes, size);
+    const int shift = 64 - 8 * size;
+    number = isSigned ? static_cast<double>(static_cast<std::int64_t>(bits << shift) >> shift)
+                      : static_cast<double>(bits);
+  }
+  stream->finish();
+  return numbers;
+}
+
+} // namespace
+
+ModelConstant ModelConstant::ofNumbers(std::vector<Index> shape, std::vector<double> numbers,
+                                       bool isInteger) {
+  ModelConstant made;
+  made.shape_ = std::move(shape);
+  made.numbers_ = std::move(numbers);
+  made.isNumbers_ = true;
+  made.isInteger_ = isInteger;
+  return made;
+}
+
+ModelConstant ModelConstant::ofTensor(const ModelProgram& program, std::size_t tensor) {
+  const ModelTensor& stored = program.tensors[tensor];
+  if (stored.numbers)
+    return ofNumbers(stored.stored.shape, *stored.numbers, !isReal(stored.stored.type))
+        .renamed(stored.name);
+  ModelConstant made;
+  made.shape_ = stored.shape();
+  made.name_ = stored.name;
+  made.isInteger_ = !isReal(stored.stored.type);
+  made.pieces_ = {{tensor, stored.axes, std::vector<Index>(made.shape_.size(), 0),
+                   made.shape_.empty() ? 1 : made.shape_.front()}};
+  return made;
+}
+
+Index ModelConstant::elements() const {
+  return elementsOf(shape_);
+}
+
+ModelConstant ModelConstant::renamed(std::string name) const {
+  ModelConstant made = *this;
+  made.name_ = std::move(name);
+  return made;
+}
+
+ModelConstant ModelConstant::transposed(const std::vector<int>& permutation) const {
+  ModelConstant made = *this;
+  for (std::size_t d = 0; d < permutation.size(); ++d) {
+    const auto from = static_cast<std::size_t>(permutation[d]);
+    made.shape_[d] = shape_[from];
+    for (std::size_t p = 0; p < pieces_.size(); ++p) {
+      made.pieces_[p].axes[d] = pieces_[p].axes[from];
+      made.pieces_[p].begin[d] = pieces_[p].begin[from];
+    }
+    if (permutation[d] == dim_)
+      made.dim_ = static_cast<int>(d);
+  }
+  if (!isNumbers_)
+    return made;
+  std::vector<Index> strides(shape_.size(), 1);
+  for (std::size_t d = shape_.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * shape_[d];
+  forEachPlace(made.shape_, [&](const std::vector<Index>& index, Index place) {
+    Index from = 0;
+    for (std::size_t d = 0; d < index.size(); ++d)
+      from += index[d] * strides[static_cast<std::size_t>(permutation[d])];
+    made.numbers_[static_cast<std::size_t>(place)] = numbers_[static_cast<std::size_t>(from)];
+  });
+  return made;
+}
+
+std::optional<ModelConstant> ModelConstant::reshaped(const std::vector<Index>& shape) const {
+  ModelConstant made = *this;
+  made.shape_ = shape;
+  if (isNumbers_)
+    return made;
+  // Extents of 1 come and go; the others are the same, in their order.
+  std::vector<std::size_t> kept;
+  for (std::size_t d = 0; d < shape_.size(); ++d)
+    if (shape_[d] != 1)
+      kept.push_back(d);
+  std::size_t at = 0;
+  for (Piece& piece : made.pieces_) {
+    piece.axes.assign(shape.size(), -1);
+    piece.begin.assign(shape.size(), 0);
+  }
+  const int dim = dim_;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1)
+      continue;
+    if (at == kept.size() || shape_[kept[at]] != shape[d])
+      return std::nullopt;
+    for (std::size_t p = 0; p < pieces_.size(); ++p) {
+      made.pieces_[p].axes[d] = pieces_[p].axes[kept[at]];
+      made.pieces_[p].begin[d] = pieces_[p].begin[kept[at]];
+    }
+    if (static_cast<int>(kept[at]) == dim)
+      made.dim_ = static_cast<int>(d);
+    ++at;
+  }
+  if (at != kept.size())
+    return std::nullopt;
+  // A stored dimension that is left out begins where it did: only one of extent 1 as a whole may be.
+  for (std::size_t d = 0; d < shape_.size(); ++d)
+    if (shape_[d] == 1)
+      for (const Piece& piece : pieces_)
+        if (piece.begin[d] != 0 || pieces_.size() > 1)
+          return std::nullopt;
+  if (made.pieces_.size() == 1) {
+    made.dim_ = 0;
+    made.pieces_[0].extent = shape.empty() ? 1 : shape[0];
+  }
+  return made;
+}
+
+std::optional<ModelConstant> ModelConstant::sliced(int dim, Index begin, Index end,
+                                                   Index step) const {
+  const auto d = static_cast<std::size_t>(dim);
+  ModelConstant made = *this;
+  if (!isNumbers_) {
+    if (step != 1 || pieces_.size() != 1)
+      return std::nullopt;
+    made.name_.clear();
+    made.shape_[d] = end - begin;
+    made.pieces_[0].begin[d] += begin;
+    made.pieces_[0].extent = made.shape_[static_cast<std::size_t>(dim_)];
+    return made;
+  }
+  std::vector<Index> places;
+  for (Index i = begin; step > 0 ? i < end : i > end; i += step)
+    places.push_back(i);
+  made.shape_[d] = static_cast<Index>(places.size());
+  const Index inner = elementsOf({shape_.begin() + dim + 1, shape_.end()});
+  const Index outer = elementsOf({shape_.begin(), shape_.begin() + dim});
+  made.numbers_.clear();
+  for (Index o = 0; o < outer; ++o)
+    for (const Index i : places) {
+      const auto first = numbers_.begin() + (o * shape_[d] + i) * inner;
+      made.numbers_.insert(made.numbers_.end(), first, first + inner);
+    }
+  return made;
+}
+
+std::optional<ModelConstant> ModelConstant::concatenated(const std::vector<ModelConstant>& parts,
+                                                         int dim) {
+  const auto d = static_cast<std::size_t>(dim);
+  ModelConstant made = parts.front();
+  made.name_.clear();
+  made.shape_[d] = 0;
+  made.numbers_.clear();
+  made.pieces_.clear();
+  made.dim_ = dim;
+  for (const ModelConstant& part : parts) {
+    if (part.isNumbers_ != made.isNumbers_ || (!part.isNumbers_ && part.pieces_.size() != 1))
+      return std::nullopt;
+    made.shape_[d] += part.shape_[d];
+    for (Piece piece : part.pieces_) {
+      piece.extent = part.shape_[d];
+      made.pieces_.push_back(std::move(piece));
+    }
+  }
+  if (!made.isNumbers_)
+    return made;
+  const Index outer = elementsOf({made.shape_.begin(), made.shape_.begin() + dim});
+  for (Index o = 0; o < outer; ++o)
+    for (const ModelConstant& part : parts) {
+      const Index run = elementsOf({part.shape_.begin() + dim, part.shape_.end()});
+      const auto first = part.numbers_.begin() + o * run;
+      made.numbers_.insert(made.numbers_.end(), first, first + run);
+    }
+  return made;
+}
+
+const ByteSource& ModelWeights::sourceOf(const ModelTensor& tensor) const {
+  if (tensor.file.empty())
+    return file_;
+  auto& source = beside_[tensor.file];
+  if (!source) {
+    namespace fs = std::filesystem;
+    std::error_code failed;
+    const fs::path folder = fs::canonical(fs::absolute(file_.name()).parent_path(), failed);
+    const fs::path place = fs::weakly_canonical(folder / tensor.file, failed);
+    const auto [end, same] =
+        std::mismatch(folder.begin(), folder.end(), place.begin(), place.end());
+    if (failed || fs::path(tensor.file).is_absolute() || end != folder.end())
+      throw Error(
+          TENON_ERR_SUPPORT,
+          fmt::format("{}: the bytes of tensor '{}' are said to be in '{}', which is outside "
+                      "the folder of the model",
+                      file_.name(), tensor.stored.name, tensor.file));
+    source = openBytes(place.string(), "file of a model's weights");
+  }
+  if (tensor.stored.begin > source->size() - tensor.stored.bytes)
+    source->fail(tensor.stored.name,
+                 fmt::format("its {} bytes at {} lie beyond the file's {}", tensor.stored.bytes,
+                             tensor.stored.begin, source->size()));
+  return *source;
+}
+
+template <class T>
+void ModelWeights::read(const ModelConstant& constant, const Box& box, T* to) const {
+  const std::vector<Index>& shape = constant.shape();
+  std::vector<Index> strides(shape.size(), 1);
+  for (std::size_t d = shape.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * box[d].size();
+  if (constant.isNumbers()) {
+    std::vector<Index> extents;
+    for (const Interval& part : box)
+      extents.push_back(part.size());
+    forEachPlace(extents, [&](const std::vector<Index>& index, Index place) {
+      Index from = 0;
+      for (std::size_t d = 0; d < index.size(); ++d)
+        from = from * shape[d] + box[d].begin + index[d];
+      to[place] = static_cast<T>(constant.numbers()[static_cast<std::size_t>(from)]);
+    });
+    return;
+  }
+  const auto along = static_cast<std::size_t>(constant.dim());
+  Index before = 0; // of the dimension of concatenation
+  for (const ModelConstant::Piece& piece : constant.pieces()) {
+    const StoredTensor& stored = program_.tensors[piece.tensor].stored;
+    std::vector<WeightsFile::Part> parts(stored.shape.size(), {0, 1, 1});
+    T* first = to;
+    bool isEmpty = false;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      Interval part = box[d];
+      if (d == along && constant.pieces().size() > 1) {
+        part = {std::max(part.begin - before, Index(0)), std::min(part.end - before, piece.extent)};
+        first += std::max(before - box[d].begin, Index(0)) * strides[d];
+      }
+      isEmpty = isEmpty || part.begin >= part.end;
+      if (piece.axes[d] >= 0)
+        parts[static_cast<std::size_t>(piece.axes[d])] = {piece.begin[d] + part.begin,
+                                                          piece.begin[d] + part.end, strides[d]};
+    }
+    before += piece.extent;
+    if (!isEmpty)
+      readBlock(sourceOf(program_.tensors[piece.tensor]), stored, parts, first);
+  }
+}
+
+template void ModelWeights::read(const ModelConstant&, const Box&, float*) const;
+template void ModelWeights::read(const ModelConstant&, const Box&, double*) const;
+
+ModelConstant ModelWeights::folded(const ModelConstant& constant) const {
+  if (constant.isNumbers())
+    return constant;
+  Index bytes = 0;
+  if (__builtin_mul_overflow(constant.elements(), Index(sizeof(double)), &bytes) ||
+      bytes > kMostFoldedBytes - foldedBytes_)
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("{}: the network computes with constants, such as '{}', of more than {} "
+                    "MiB; only weights of layers may be as large",
+                    file_.name(), constant.name(), kMostFoldedBytes >> 20));
+  foldedBytes_ += bytes;
+  if (constant.isInteger()) {
+    const ModelTensor& tensor = program_.tensors[constant.pieces().front().tensor];
+    // Integers are folded before anything is done with them: they are the tensor itself.
+    if (constant.pieces().size() > 1 || constant.shape() != tensor.shape())
+      throw Error(TENON_ERR_INTERNAL, "a part of a tensor of integers is folded");
+    return ModelConstant::ofNumbers(tensor.stored.shape,
+                                    readIntegers(sourceOf(tensor), tensor.stored), true)
+        .transposed(tensor.axes)
+        .renamed(constant.name());
+  }
+  std::vector<double> numbers(static_cast<std::size_t>(constant.elements()));
+  Box box;
+  for (const Index extent : constant.shape())
+    box.push_back({0, extent});
+  read(constant, box, numbers.data());
+  return ModelConstant::ofNumbers(constant.shape(), std::move(numbers)).renamed(constant.name());
+}
+
+} // namespace tenon

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From a program to its canonical graph at given extents: the tables of the operators of both
+// formats, and what an operator is given.
+#pragma once
+
+#include "import/model_builder.hpp"
+
+#include <map>
+
+namespace tenon {
+
+// Throws TENON_ERR_SHAPE where an extent differs from one that the file fixes, TENON_ERR_FORMAT for
+// what contradicts itself. What cannot be imported is among the graph's refusals.
+ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inputs);
+
+// The arguments of one operation, as the builder's values and plain numbers.
+class Operands {
+public:
+  using Value = ModelBuilder::Value;
+  using Names = std::map<std::string, Value>;
+
+  Operands(ModelBuilder& builder, const ModelOperation& operation, const Names& names)
+      : builder_(builder), operation_(operation), names_(names) {}
+
+  // The operation's name without what follows the last dot of "aten.add.Tensor".
+  const ModelOperation& operation() const noexcept { return operation_; }
+  std::size_t inputCount() const noexcept { return operation_.inputs.size(); }
+
+  // By name, or of an input by its place. Null where it is not given; a number is a constant.
+  Value value(std::string_view name) const { return valueOf(find(name)); }
+  Value input(std::size_t place) const;
+  // The same where it must be given.
+  Value needed(std::string_view name) const;
+  Value neededInput(std::size_t place) const;
+  ModelValues values(std::string_view name) const;
+
+  bool has(std::string_view name) const;
+  Index integer(std::string_view name, std::optional<Index> otherwise = {}) const;
+  double real(std::string_view name, std::optional<double> otherwise = {}) const;
+  bool flag(std::string_view name, bool otherwise) const;
+  std::string text(std::string_view name, std::string otherwise) const;
+  // A list; one number stands for a list of one.
+  std::vector<Index> integers(std::string_view name, std::vector<Index> otherwise) const;
+  std::vector<double> reals(std::string_view name) const;
+  // The same for windows: one number stands for all dimensions.
+  std::vector<Index> perDimension(std::string_view name, Index otherwise, int count) const;
+
+private:
+  const ModelArgument* find(std::string_view name) const;
+  Value valueOf(const ModelArgument* argument) const;
+  Index integerOf(const ModelArgument& argument, std::string_view name) const;
+  double realOf(const ModelArgument& argument, std::string_view name) const;
+
+  ModelBuilder& builder_;
+  const ModelOperation& operation_;
+  const Names& names_;
+};
+
+// One result, or several.
+ModelValues buildPt2(ModelBuilder& builder, const Operands& given, bool isWritten);
+ModelValues buildOnnx(ModelBuilder& builder, const Operands& given, int opset);
+
+} // namespace tenon

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Arithmetic of elements, and the functions that exporters spell out in several operators, which
+// become one again: so that the layers of the network are those that its author wrote.
+#include "import/model_builder.hpp"
+
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+
+namespace tenon {
+
+namespace {
+
+// A constant that stands for a number like sqrt(2) may have been rounded to float32.
+constexpr double kRounded = 1e-7;
+
+using Function = double (*)(double);
+const std::map<std::string, Function>& foldedFunctions() {
+  static const std::map<std::string, Function> functions = {
+      {"sqrt", [](double a) { return std::sqrt(a); }},
+      {"exp", [](double a) { return std::exp(a); }},
+      {"neg", [](double a) { return -a; }},
+      {"reciprocal", [](double a) { return 1 / a; }},
+      {"abs", [](double a) { return std::abs(a); }},
+      {"floor", [](double a) { return std::floor(a); }},
+      {"ceil", [](double a) { return std::ceil(a); }},
+      {"not", [](double a) { return double(a == 0); }},
+      {"tanh", [](double a) { return std::tanh(a); }}};
+  return functions;
+}
+
+using Operation = double (*)(double, double);
+const std::map<std::string, Operation>& foldedOperations() {
+  static const std::map<std::string, Operation> operations = {
+      {"add", [](double a, double b) { return a + b; }},
+      {"sub", [](double a, double b) { return a - b; }},
+      {"mul", [](double a, double b) { return a * b; }},
+      {"div", [](double a, double b) { return a / b; }},
+      {"floordiv", [](double a, double b) { return std::floor(a / b); }},
+      {"pow", [](double a, double b) { return std::pow(a, b); }},
+      {"mod", [](double a, double b) { return a - b * std::floor(a / b); }},
+      {"max", [](double a, double b) { return std::max(a, b); }},
+      {"min", [](double a, double b) { return std::min(a, b); }},
+      {"gt", [](double a, double b) { return double(a > b); }},
+      {"lt", [](double a, double b) { return double(a < b); }},
+      {"ge", [](double a, double b) { return double(a >= b); }},
+      {"le", [](double a, double b) { return double(a <= b); }},
+      {"eq", [](double a, double b) { return double(a == b); }},
+      {"and", [](double a, double b) { return double(a != 0 && b != 0); }}};
+  return operations;
+}
+
+std::vector<double> each(std::vector<double> a, const std::vector<double>& b, Operation f) {
+  const std::size_t count = std::max(a.size(), b.size());
+  std::vector<double> made(count);
+  for (std::size_t i = 0; i < count; ++i)
+    made[i] = f(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
+  return made;
+}
+std::vector<double> products(const std::vector<double>& a, const std::vector<double>& b) {
+  return each(a, b, [](double p, double q) { return p * q; });
+}
+std::vector<double> sums(const std::vector<double>& a, const std::vector<double>& b) {
+  return each(a, b, [](double p, double q) { return p + q; });
+}
+bool areAll(const std::vector<double>& numbers, double value) {
+  return std::all_of(numbers.begin(), numbers.end(), [&](double n) { return n == value; });
+}
+
+// x = scale value + shift by numbers: the value, scale and shift; (x, 1, 0) where it is none.
+struct Stem {
+  const ModelValue* value;
+  double scale = 1, shift = 0;
+};
+Stem stemOf(const ModelValue* x) {
+  if (x->op == ModelOp::Affine && x->dim < 0)
+    return {x->inputs[0], x->scale[0], x->shift[0]};
+  return {x};
+}
+
+bool isFunction(const ModelValue* x, const char* function) {
+  return x->op == ModelOp::Unary && x->function == function;
+}
+
+} // namespace
+
+bool ModelBuilder::isFilledWith(Value value, double number) const {
+  return value->isConstant() && areAll(fold(value).numbers(), number);
+}
+
+ModelBuilder::Value ModelBuilder::unary(const std::string& function, Value x,
+                                        std::vector<std::pair<std::string, double>> parameters) {
+  if (function == "identity")
+    return x;
+  if (x->isConstant()) {
+    const auto found = foldedFunctions().find(function);
+    if (found == foldedFunctions().end())
+      return refuse(fmt::format("the function {} of a constant", function), "its values", x->shape);
+    ModelConstant source = fold(x);
+    std::vector<double> numbers = source.numbers();
+    std::transform(numbers.begin(), numbers.end(), numbers.begin(), found->second);
+    return constant(ModelConstant::ofNumbers(x->shape, std::move(numbers), source.isInteger()));
+  }
+  if (function == "neg")
+    return affine(x, {-1}, {0});
+  ModelValue* made = make(ModelOp::Unary, {x}, x->shape);
+  made->function = function;
+  made->parameters = std::move(parameters);
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::affine(Value x, std::vector<double> scale,
+                                         std::vector<double> shift, int dim) {
+  // The scale and the shift behind a norm without weights are its weights.
+  const bool isNorm = x->op == ModelOp::GroupNorm && dim == 1;
+  const auto filled = [&](const std::vector<double>& numbers) {
+    return constant(ModelConstant::ofNumbers(
+        {x->shape[1]},
+        products(numbers, std::vector<double>(static_cast<std::size_t>(x->shape[1]), 1.0))));
+  };
+  const bool isScaled = isNorm && x->inputs.size() == 3 && x->inputs[1]->constant->name().empty() &&
+                        isFilledWith(x->inputs[2], 0) && areAll(scale, 1);
+  if (isNorm && (x->inputs.size() == 1 || isScaled)) {
+    const Value source = x->inputs[0], weight = isScaled ? x->inputs[1] : filled(scale);
+    ModelValue* made = make(ModelOp::GroupNorm, {source, weight, filled(shift)}, x->shape);
+    made->groups = x->groups;
+    made->epsilon = x->epsilon;
+    return made;
+  }
+  // A chain becomes one.
+  if (x->op == ModelOp::Affine && (dim < 0 || x->dim < 0 || x->dim == dim)) {
+    shift = sums(products(scale, x->shift), shift);
+    scale = products(scale, x->scale);
+    dim = dim < 0 ? x->dim : dim;
+    x = x->inputs[0];
+  }
+  if (areAll(scale, 1) && areAll(shift, 0))
+    return x;
+  ModelValue* made = make(ModelOp::Affine, {x}, x->shape);
+  made->scale = std::move(scale);
+  made->shift = std::move(shift);
+  made->dim = dim;
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::foldedBinary(const std::string& function, Value a, Value b) {
+  const Shape shape = broadcast(a->shape, b->shape);
+  const ModelConstant p = fold(expand(a, shape)), q = fold(expand(b, shape));
+  const bool areIntegers = p.isInteger() && q.isInteger();
+  const auto found =
+      foldedOperations().find(areIntegers && function == "div" ? "floordiv" : function);
+  check(found != foldedOperations().end(), "it is an operation that constants do not have");
+  return constant(
+      ModelConstant::ofNumbers(shape, each(p.numbers(), q.numbers(), found->second), areIntegers));
+}
+
+// f(x, c) as scale x + shift, where the constant is a number or has one for each index of a dimension.
+ModelBuilder::Value ModelBuilder::asAffine(const std::string& function, Value x, Value c) {
+  if (broadcast(x->shape, c->shape) != x->shape)
+    return nullptr;
+  int dim = -1;
+  const int extra = x->rank() - c->rank();
+  for (int d = 0; d < c->rank(); ++d) {
+    if (c->shape[static_cast<std::size_t>(d)] == 1)
+      continue;
+    if (dim >= 0)
+      return nullptr;
+    dim = d + extra;
+  }
+  const std::vector<double> numbers = fold(c).numbers();
+  if (numbers.empty())
+    return nullptr;
+  const auto changed = [&](Function f) {
+    std::vector<double> made = numbers;
+    std::transform(made.begin(), made.end(), made.begin(), f);
+    return made;
+  };
+  if (function == "add")
+    return affine(x, {1}, numbers, dim);
+  if (function == "sub")
+    return affine(x, {1}, changed([](double n) { return -n; }), dim);
+  if (function == "mul")
+    return affine(x, numbers, {0}, dim);
+  return affine(x, changed([](double n) { return 1 / n; }), {0}, dim);
+}
+
+ModelBuilder::Value ModelBuilder::binary(const std::string& function, Value a, Value b) {
+  if (a->isConstant() && b->isConstant())
+    return foldedBinary(function, a, b);
+  const Shape shape = broadcast(a->shape, b->shape);
+  const bool commutes = function == "add" || function == "mul";
+  if (commutes && a->isConstant())
+    std::swap(a, b);
+  // A bias that follows a product.
+  if (function == "add")
+    for (const auto& [p, q] : {std::pair(a, b), std::pair(b, a)})
+      if (p->op == ModelOp::Linear && p->inputs.size() == 2 && q->isConstant() &&
+          q->shape == Shape{p->shape.back()})
+        return linear(p->inputs[0], p->inputs[1], q);
+  if (b->isConstant() && (commutes || function == "sub" || function == "div"))
+    if (const Value made = asAffine(function, a, b))
+      return made;
+  if (a->isConstant() && function == "sub" && b->shape == shape)
+    if (const Value made = asAffine("add", affine(b, {-1}, {0}), a))
+      return made;
+  if (function == "mul") {
+    for (const auto& [p, q] : {std::pair(a, b), std::pair(b, a)}) {
+      if (const Value made = gelu(p, q))
+        return made;
+      if (isFunction(q, "sigmoid") && q->inputs[0] == p)
+        return unary("silu", p);
+    }
+    return make(ModelOp::Multiply, {a, b}, shape);
+  }
+  if (function == "div") {
+    if (const Value made = decomposedNorm(a, b))
+      return made;
+    return make(ModelOp::Divide, {a, b}, shape);
+  }
+  if (function == "pow" && b->isConstant() && elements(b->shape) == 1) {
+    const double power = fold(b).numbers()[0];
+    if (power == 1)
+      return a;
+    if (power == 2)
+      return make(ModelOp::Multiply, {a, a}, a->shape);
+    if (power == 3)
+      return make(ModelOp::Multiply, {make(ModelOp::Multiply, {a, a}, a->shape), a}, a->shape);
+    return unary("pow", a, {{"exponent", power}});
+  }
+  if (function == "add")
+    return make(ModelOp::Add, {a, b}, shape);
+  if (function == "sub")
+    return make(ModelOp::Subtract, {a, b}, shape);
+  return refuse(fmt::format("the operation {} of two tensors", function),
+                "sums, differences and products", shape);
+}
+
+ModelBuilder::Value ModelBuilder::compare(const std::string& function, Value a, Value b) {
+  if (a->isConstant() && b->isConstant())
+    return foldedBinary(function, a, b);
+  // It is refused where it is used: a softplus with a threshold has one that does not matter.
+  ModelValue* made = make(ModelOp::Unary, {a}, broadcast(a->shape, b->shape));
+  made->function = "compare";
+  return made;
+}
+
+ModelBuilder::Value ModelBuilder::where(Value condition, Value a, Value b) {
+  const Shape shape = broadcast(condition->shape, broadcast(a->shape, b->shape));
+  if (condition->isConstant() && a->isConstant() && b->isConstant()) {
+    const ModelConstant c = fold(expand(condition, shape)), p = fold(expand(a, shape)),
+                        q = fold(expand(b, shape));
+    std::vector<double> numbers;
+    for (std::size_t i = 0; i < c.numbers().size(); ++i)
+      numbers.push_back(c.numbers()[i] != 0 ? p.numbers()[i] : q.numbers()[i]);
+    return constant(ModelConstant::ofNumbers(shape, std::move(numbers), p.isInteger()));
+  }
+  // Softplus with its threshold.
+  for (const auto& [p, q] : {std::pair(a, b), std::pair(b, a)})
+    if (isFunction(q, "softplus") && q->inputs[0] == p)
+      return q;
+  return refuse("a choice by a condition (where)",
+                "relu, clamp, or a multiplication by a mask that is an input", shape);
+}
+
+ModelBuilder::Value ModelBuilder::prelu(Value x, Value slope) {
+  check(x->rank() >= 2, "a prelu needs an input [batch, channels, ...]");
+  check(slope->isConstant() &&
+            (elements(slope->shape) == 1 || elements(slope->shape) == x->shape[1]),
+        "a prelu needs one slope, or one for each channel");
+  return make(ModelOp::PRelu, {x, slope}, x->shape);
+}
+
+// p = a x and q = s erf(x / sqrt 2) + s.
+ModelBuilder::Value ModelBuilder::gelu(Value p, Value q) {
+  const Stem e = stemOf(q);
+  if (!isFunction(e.value, "erf") || e.scale != e.shift)
+    return nullptr;
+  const Stem argument = stemOf(e.value->inputs[0]), factor = stemOf(p);
+  if (factor.value != argument.value || argument.shift != 0 || factor.shift != 0 ||
+      std::abs(argument.scale - std::sqrt(0.5)) > kRounded)
+    return nullptr;
+  return affine(unary("gelu", argument.value), {2 * e.scale * factor.scale}, {0});
+}
+
+// (x - mean) / sqrt(mean((x - mean)^2) + epsilon) over one dimension.
+ModelBuilder::Value ModelBuilder::decomposedNorm(Value difference, Value deviation) {
+  if (difference->op != ModelOp::Subtract || !isFunction(deviation, "sqrt"))
+    return nullptr;
+  const Value x = difference->inputs[0], mean = difference->inputs[1];
+  const Stem variance = stemOf(deviation->inputs[0]);
+  if (mean->op != ModelOp::Mean || mean->inputs[0] != x || mean->dims.size() != 1 ||
+      variance.value->op != ModelOp::Mean || variance.value->dims != mean->dims ||
+      variance.scale != 1)
+    return nullptr;
+  const Value square = variance.value->inputs[0];
+  if (square->op != ModelOp::Multiply || square->inputs[0] != square->inputs[1])
+    return nullptr;
+  const Value d = square->inputs[0];
+  if (d->op != ModelOp::Subtract || d->inputs != difference->inputs)
+    return nullptr;
+  ModelValue* made = make(ModelOp::DimensionNorm, {x}, x->shape);
+  made->dim = mean->dims[0];
+  made->epsilon = variance.shift;
+  return made;
+}
+
+// Periodic padding as a concatenation: [end of x, x, begin of x].
+ModelBuilder::Value ModelBuilder::foldedPadding(const ModelValues& values, int dim) {
+  if (values.size() > 3)
+    return nullptr;
+  const auto d = static_cast<std::size_t>(dim);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Value base = values[i];
+    const Index n = base->shape[d];
+    const auto isPart = [&](std::size_t at, bool isEnd) {
+      const Value part = values[at];
+      const Index m = part->shape[d];
+      return part->op == ModelOp::Slice && part->inputs[0] == base && part->dim == dim &&
+             part->step == 1 && part->begin == (isEnd ? n - m : 0) && part->end == part->begin + m;
+    };
+    if (i > 1 || values.size() - i > 2)
+      continue;
+    if ((i == 1 && !isPart(0, true)) || (i + 1 < values.size() && !isPart(i + 1, false)))
+      continue;
+    return pad(base, dim, i == 1 ? values[0]->shape[d] : 0,
+               i + 1 < values.size() ? values[i + 1]->shape[d] : 0, "periodic");
+  }
+  return nullptr;
+}
+
+ModelBuilder::Value ModelBuilder::fourier(Value x) {
+  check(x->rank() == 4, "a Fourier transform needs an input [batch, channels, y, x]");
+  Shape shape = x->shape;
+  shape.back() = shape.back() / 2 + 1;
+  return make(ModelOp::Fourier, {x}, shape);
+}
+
+ModelBuilder::Value ModelBuilder::complex(Value pairs) {
+  check(pairs->rank() >= 1 && pairs->shape.back() == 2, "a complex tensor needs pairs of numbers");
+  return make(ModelOp::Complex, {pairs}, {pairs->shape.begin(), pairs->shape.end() - 1});
+}
+
+ModelBuilder::Value ModelBuilder::modes(Value coefficients, Value weight) {
+  check(coefficients->rank() == 4 && weight->rank() == 4 &&
+            weight->shape[0] == coefficients->shape[1],
+        "a product of modes needs coefficients [n, i, ky, kx] and a weight [i, o, ky, kx]");
+  Shape shape = coefficients->shape;
+  shape[1] = weight->shape[1];
+  return make(ModelOp::Modes, {coefficients, weight}, shape);
+}
+
+ModelBuilder::Value ModelBuilder::zerosToWrite(const Shape& shape) {
+  return make(ModelOp::InverseFourierInput, {}, shape);
+}
+
+void ModelBuilder::write(Value part, Value source) {
+  Value base = part;
+  while (base->op == ModelOp::Slice)
+    base = base->inputs[0];
+  check(base->op == ModelOp::InverseFourierInput && part->shape == source->shape,
+        "it writes into a tensor that is not known, or of another shape");
+  for (ModelValue& value : graph_.values)
+    if (&value == base)
+      value.written.emplace_back(part, source);
+}
+
+namespace {
+
+// Where a chain of slices begins and ends in each dimension of what it slices; none with a step.
+std::optional<Box> blockOf(const ModelValue* part) {
+  if (part->op != ModelOp::Slice) {
+    Box box;
+    for (const Index extent : part->shape)
+      box.push_back({0, extent});
+    return box;
+  }
+  auto box = blockOf(part->inputs[0]);
+  if (!box || part->step != 1)
+    return std::nullopt;
+  Interval& side = (*box)[static_cast<std::size_t>(part->dim)];
+  side = {side.begin + part->begin, side.begin + part->end};
+  return box;
+}
+
+const ModelValue* baseOf(const ModelValue* part) {
+  return part->op == ModelOp::Slice ? baseOf(part->inputs[0]) : part;
+}
+
+} // namespace
+
+// The inverse transform of zeros into which products of the lowest modes were written, of both signs
+// in dimension 2.
+ModelBuilder::Value ModelBuilder::inverseFourier(Value z, const std::vector<Index>& size) {
+  check(z->rank() == 4 && size.size() == 2, "an inverse Fourier transform needs two sizes");
+  Shape shape = {z->shape[0], z->shape[1], size[0], size[1]};
+  const auto refused = [&] {
+    return refuse(
+        "an inverse Fourier transform that is not that of a spectral convolution",
+        "the products of the lowest modes of both signs, as in the Fourier neural operator", shape);
+  };
+  if (z->op != ModelOp::InverseFourierInput || z->written.size() != 2)
+    return refused();
+  const ModelValue* source = nullptr;
+  std::array<Value, 2> weights = {};
+  std::vector<Index> counts;
+  for (const auto& [part, product] : z->written) {
+    if (product->op != ModelOp::Modes || product->inputs[1]->op != ModelOp::Complex ||
+        !product->inputs[1]->inputs[0]->isConstant())
+      return refused();
+    const Value read = product->inputs[0], spectrum = baseOf(read);
+    const auto to = blockOf(part), from = blockOf(read);
+    if (spectrum->op != ModelOp::Fourier || !to || !from ||
+        (source && source != spectrum->inputs[0]))
+      return refused();
+    source = spectrum->inputs[0];
+    const Value weight = product->inputs[1]->inputs[0];
+    const Index m = weight->shape[2], k = weight->shape[3], ny = spectrum->shape[2];
+    if (!counts.empty() && counts != std::vector<Index>{m, k})
+      return refused();
+    counts = {m, k};
+    const bool isHigh = (*to)[2].begin != 0;
+    const Interval rows = isHigh ? Interval{ny - m, ny} : Interval{0, m}, columns{0, k};
+    if ((*to)[2] != rows || (*from)[2] != rows || (*to)[3] != columns || (*from)[3] != columns ||
+        (*to)[1] != Interval{0, z->shape[1]} || (*from)[1] != Interval{0, spectrum->shape[1]} ||
+        weights[isHigh])
+      return refused();
+    weights[isHigh] = weight;
+  }
+  if (shape[2] != source->shape[2] || shape[3] != source->shape[3] ||
+      z->shape[2] != source->shape[2] || z->shape[3] != source->shape[3] / 2 + 1 ||
+      2 * counts[0] > source->shape[2])
+    return refused();
+  ModelValue* made = make(ModelOp::Spectral, {source, weights[0], weights[1]}, shape);
+  made->modeCount = counts;
+  return made;
+}
+
+} // namespace tenon

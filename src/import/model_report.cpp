@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Reports a network by the forms of its layers on a grid of processes that exists on paper only, so
+// that it can be asked of a laptop what a machine would do.
+#include "import/model_report.hpp"
+
+#include "declaration/core/types.hpp"
+#include "geometry/traffic.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kMostReported = Index(1) << 20; // processes
+constexpr Index kFloatBytes = 4;
+
+std::string sized(double bytes) {
+  for (const char* unit : {"B", "kB", "MB", "GB"}) {
+    if (bytes < 1000 || unit[0] == 'G')
+      return unit[0] == 'B' ? fmt::format("{:.0f} B", bytes)
+                            : fmt::format("{:.1f} {}", bytes, unit);
+    bytes /= 1000;
+  }
+  return "";
+}
+
+std::vector<std::string> wordsOf(const std::vector<std::optional<Index>>& shape) {
+  constexpr const char* kSpace[] = {"z", "y", "x"};
+  std::vector<std::string> words;
+  const std::size_t rank = shape.size();
+  for (std::size_t d = 0; d < rank; ++d)
+    if (shape[d])
+      words.push_back(std::to_string(*shape[d]));
+    else
+      words.push_back(d == 0          ? "batch"
+                      : rank - d <= 3 ? kSpace[3 - (rank - d)]
+                                      : fmt::format("n{}", d));
+  return words;
+}
+
+// [batch, 2, y, x] and, for an array of Fortran, (x, y, 2, batch).
+std::string bothOrders(const std::string& name, const std::vector<std::string>& words) {
+  std::vector<std::string> reversed(words.rbegin(), words.rend());
+  return fmt::format("{}: [{}]   Fortran {}({})", name, joined(words), name, joined(reversed));
+}
+
+// How far an output of a node sees in one spatial dimension, in cells of the input: those before and
+// after, and the distance of neighbours.
+struct Sight {
+  double before = 0, after = 0, spacing = 1;
+};
+using Sights = std::vector<Sight>;
+
+class Reporter {
+public:
+  Reporter(const ImportedNetwork& network, const std::vector<Shape>& inputs, Index processes)
+      : network_(network) {
+    const Shape& first = inputs.front();
+    spatial_ = std::max(static_cast<int>(first.size()) - 2, 0);
+    properties_ = splitOf(first.size(), processes);
+    for (const Shape& input : inputs) {
+      LayoutSpec spec{.shape = input, .grid = grid_, .properties = properties_};
+      for (Property& property : spec.properties)
+        if (!property.isShard() || property.dim >= static_cast<int>(input.size()))
+          property = Property::broadcast();
+      values_.push_back(Layout(std::move(spec)));
+      sights_.push_back(Sights(static_cast<std::size_t>(spatial_)));
+    }
+    inputs_ = static_cast<int>(inputs.size());
+  }
+
+  void run() {
+    for (const LayerDescription::Node& node : network_.graph.nodes)
+      add(node);
+  }
+
+  const Layout& output() const { return values_.back(); }
+  std::string cost(Index processes) const {
+    return fmt::format("on {} as {} ({}), in float32 and at most a rank:\n"
+                       "  {:.3g} floating-point operations forwards, {:.3g} backwards\n"
+                       "  weights {}, activations that derivatives read {}\n"
+                       "  {} and {} sent in one evaluation\n",
+                       counted(processes, "process", "processes"),
+                       fmt::format("{}", fmt::join(grid_->extents(), "x")), describeProperties(),
+                       forward_, adjoint_, sized(double(weights_ * kFloatBytes)),
+                       sized(double(activations_ * kFloatBytes)), counted(messages_, "message"),
+                       sized(double(elements_ * kFloatBytes)));
+  }
+  std::string sight() const {
+    if (spatial_ == 0)
+      return "";
+    std::string text = "an output sees ";
+    if (sights_.back().empty())
+      return text + "all of space\n";
+    for (int s = 0; s < spatial_; ++s) {
+      const Sight& its = sights_.back()[static_cast<std::size_t>(s)];
+      text += fmt::format("{}{:.0f} cells before and {:.0f} after in dimension {}",
+                          s > 0 ? ", " : "", std::ceil(its.before), std::ceil(its.after), s + 2);
+    }
+    return text + (means_ > 0 ? fmt::format(", and the means of {} over all of space\n",
+                                            counted(means_, "norm"))
+                              : "\n");
+  }
+
+private:
+  // Space is split in its last two dimensions, the batch where there is no space.
+  Properties splitOf(std::size_t rank, Index processes) {
+    std::vector<int> extents = {static_cast<int>(processes)};
+    Properties properties = {Property::shard(rank > 2 ? static_cast<int>(rank) - 1 : 0)};
+    if (rank > 3) {
+      int rows = static_cast<int>(std::sqrt(double(processes)));
+      while (processes % rows != 0)
+        --rows;
+      extents = {rows, static_cast<int>(processes / rows)};
+      properties = {Property::shard(static_cast<int>(rank) - 2),
+                    Property::shard(static_cast<int>(rank) - 1)};
+    }
+    grid_ = Grid::make(extents);
+    return properties;
+  }
+  std::string describeProperties() const {
+    std::vector<std::string> words;
+    for (const Property& property : properties_)
+      words.push_back(property.describe());
+    return joined(words, ",");
+  }
+
+  void add(const LayerDescription::Node& node) {
+    const auto declaration = makeDeclaration(node.layer.type);
+    declaration->setTitle(fmt::format("layer \"{}\"", node.layer.name));
+    for (const auto& [name, value] : node.layer.settings)
+      declaration->set(name, value);
+    Layouts reads;
+    for (const int name : node.reads)
+      reads.push_back(values_[static_cast<std::size_t>(name < 0 ? -1 - name : inputs_ + name)]);
+    const Form form = declaration->form(reads, {});
+    count(reads, form);
+    const Work work = declaration->work(form, 0); // no part is larger than the first
+    forward_ += work.forward;
+    adjoint_ += work.adjoint + work.adjointParameters;
+    for (const ParameterForm& parameter : form.parameters)
+      weights_ += elements(parameter.use.box(0));
+    activations_ += elements(form.output.box(0));
+    see(node, reads);
+    values_.push_back(form.output);
+  }
+
+  void count(const Layouts& reads, const Form& form) {
+    for (std::size_t i = 0; i < std::min(reads.size(), form.uses.size()); ++i) {
+      if (reads[i] == form.uses[i])
+        continue;
+      Traffic most;
+      for (const int position : unlikePositions(reads[i], form.uses[i])) {
+        const Flow flow = countFlow(reads[i], form.uses[i],
+                                    grid_->ranks()[static_cast<std::size_t>(position)], Role::Source);
+        most.messages = std::max(most.messages, flow.others.messages);
+        most.elements = std::max(most.elements, flow.others.elements);
+      }
+      messages_ += most.messages;
+      elements_ += most.elements;
+    }
+  }
+
+  // -- sight
+
+  std::vector<Index> numbersOf(const LayerDescription& layer, std::string_view name,
+                               Index otherwise) const {
+    std::vector<Index> numbers = {otherwise};
+    for (const auto& [key, value] : layer.settings)
+      if (key == name)
+        numbers = std::get<std::vector<Index>>(value);
+    numbers.resize(static_cast<std::size_t>(spatial_),
+                   numbers.empty() ? otherwise : numbers.back());
+    return numbers;
+  }
+
+  void see(const LayerDescription::Node& node, const Layouts& reads) {
+    Sights sights(static_cast<std::size_t>(spatial_));
+    for (Sight& sight : sights)
+      sight = {0, 0, 0};
+    bool isBounded = spatial_ > 0;
+    for (const int name : node.reads) {
+      const Sights& its = sights_[static_cast<std::size_t>(name < 0 ? -1 - name : inputs_ + name)];
+      isBounded = isBounded && !its.empty();
+      for (std::size_t s = 0; isBounded && s < sights.size(); ++s)
+        sights[s] = {std::max(sights[s].before, its[s].before),
+                     std::max(sights[s].after, its[s].after),
+                     std::max(sights[s].spacing, its[s].spacing)};
+    }
+    const std::string& type = node.layer.type;
+    if (type == "globalaveragepooling" || type == "adaptiveaveragepooling" ||
+        type == "spectralconv" || type == "matmul" || type == "flatten" ||
+        (type == "softmax" && reads.front().rank() > 2))
+      isBounded = false;
+    if (type == "instancenorm" || type == "groupnorm")
+      ++means_;
+    for (std::size_t s = 0; isBounded && s < sights.size(); ++s)
+      sights[s] = widened(node.layer, reads.front(), sights[s], s);
+    sights_.push_back(isBounded ? sights : Sights());
+  }
+
+  Sight widened(const LayerDescription& layer, const Layout& input, Sight sight,
+                std::size_t s) const {
+    const std::string& type = layer.type;
+    const bool isPool = type == "maxpooling" || type == "averagepooling";
+    const auto number = [&](std::string_view name, Index otherwise) {
+      return double(numbersOf(layer, name, otherwise)[s]);
+    };
+    if (type == "conv" || isPool) {
+      const double k = number("kernel", 1), low = number("padding", 0);
+      const double span = (k - 1) * number("dilation", 1);
+      sight.before += low * sight.spacing;
+      sight.after += (span - low) * sight.spacing;
+      sight.spacing *= number("stride", isPool ? static_cast<Index>(k) : 1);
+    } else if (type == "pad") {
+      sight.before += number("padding", 0) * sight.spacing;
+    } else if (type == "transposedconv") {
+      const double k = number("kernel", 1), low = number("padding", 0), step = number("stride", 1);
+      sight.before += std::max(0.0, std::ceil((k - 1 - low) / step)) * sight.spacing;
+      sight.after += std::max(0.0, std::floor(low / step)) * sight.spacing;
+      sight.spacing /= step;
+    } else if (type == "resample") {
+      const bool isLinear =
+          std::any_of(layer.settings.begin(), layer.settings.end(), [](const auto& setting) {
+            return setting.first == "method" && std::get<std::string>(setting.second) == "linear";
+          });
+      const double reach = isLinear ? 1 : 0;
+      sight.before += reach * sight.spacing;
+      sight.after += reach * sight.spacing;
+      const double n = double(std::max(input.shape()[s + 2], Index(1)));
+      sight.spacing /=
+          number("scale_factor", 0) > 0 ? number("scale_factor", 1) : number("size", 1) / n;
+    }
+    return sight;
+  }
+
+  const ImportedNetwork& network_;
+  int spatial_ = 0, inputs_ = 0;
+  GridPtr grid_;
+  Properties properties_;
+  Layouts values_;
+  std::vector<Sights> sights_; // none: all of space
+  double forward_ = 0, adjoint_ = 0;
+  Index weights_ = 0, activations_ = 0, messages_ = 0, elements_ = 0, means_ = 0;
+};
+
+std::string settingsText(const LayerDescription& layer) {
+  std::string text;
+  for (const auto& [name, value] : layer.settings)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, settingText(value));
+  return text;
+}
+
+// Whether the layers are the same at twice the extents that the file leaves free.
+std::string freedom(const ImportedNetwork& network, const ModelProgram& program,
+                    const ByteSource& file, const std::vector<Shape>& inputs) {
+  std::vector<Shape> larger = inputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    for (std::size_t d = 0; d < inputs[i].size(); ++d)
+      if (!program.inputs[i].shape[d])
+        larger[i][d] *= 2;
+  try {
+    const ImportedNetwork other = importNetwork(program, file, larger);
+    std::vector<std::string> differ;
+    for (std::size_t n = 0; n < network.graph.nodes.size() && n < other.graph.nodes.size(); ++n)
+      if (settingsText(network.graph.nodes[n].layer) != settingsText(other.graph.nodes[n].layer))
+        differ.push_back(network.graph.nodes[n].layer.name);
+    if (network.graph.nodes.size() == other.graph.nodes.size() && differ.empty())
+      return "the layers are the same for all extents\n";
+    return fmt::format("settings of these layers hold for these extents only: {}\n",
+                       joined(differ));
+  } catch (const Error& error) {
+    return fmt::format("at twice these extents it is refused: {}\n", error.text());
+  }
+}
+
+} // namespace
+
+std::vector<Shape> extentsOfRun(const ModelProgram& program,
+                                const std::vector<std::pair<std::string, Shape>>& given) {
+  constexpr Index kCells = 64;
+  std::vector<std::string> names;
+  for (const ModelInput& input : program.inputs)
+    names.push_back(input.name);
+  for (const auto& [name, shape] : given)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("the model has no input '{}'; it has {}", name, joined(names)));
+  std::vector<Shape> shapes;
+  for (const ModelInput& input : program.inputs) {
+    Shape shape;
+    for (std::size_t d = 0; d < input.shape.size(); ++d)
+      shape.push_back(input.shape[d].value_or(d == 0 ? 1 : kCells));
+    for (const auto& [name, extents] : given)
+      if (name == input.name) {
+        if (extents.size() != shape.size())
+          throw Error(TENON_ERR_SHAPE, fmt::format("input '{}' has {} dimensions, but {} are given",
+                                                   name, shape.size(), extents.size()));
+        shape = extents;
+      }
+    shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+std::string reportModel(const std::string& name, const ModelProgram& program,
+                        const ByteSource& file, const std::vector<Shape>& inputs, Index processes) {
+  if (processes < 1 || processes > kMostReported)
+    throw Error(TENON_ERR_ARG, fmt::format("the number of processes is {}; it must be in 1 to {}",
+                                           processes, kMostReported));
+  const ImportedNetwork network = importNetwork(program, file, inputs);
+  Reporter reporter(network, inputs, processes);
+  reporter.run();
+  const bool isOnnx = program.format == ModelProgram::Format::Onnx;
+  std::string text = fmt::format(
+      "{}: {}, {}, {}\n", name, isOnnx ? fmt::format("ONNX, opset {}", program.version) : "PyTorch",
+      counted(static_cast<Index>(program.operations.size()), "operation"),
+      program.test ? "with a test" : "without a test");
+  if (program.test && !program.test->about.empty())
+    text += fmt::format("  {}\n", program.test->about);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    text += fmt::format("  input  {}   here [{}]\n",
+                        bothOrders(program.inputs[i].name, wordsOf(program.inputs[i].shape)),
+                        fmt::join(inputs[i], ","));
+  text += fmt::format("  output [{}]\n", fmt::join(reporter.output().shape(), ","));
+  std::size_t wide = 4;
+  for (const auto& node : network.graph.nodes)
+    wide = std::max(wide, node.layer.name.size());
+  Index numbers = 0, fixed = 0;
+  for (const ImportedNetwork::Parameter& parameter : network.parameters)
+    (network.isFrozen[static_cast<std::size_t>(parameter.node)] ? fixed : numbers) +=
+        parameter.value.elements();
+  for (const ImportedNetwork::Row& row : network.rows) {
+    const LayerDescription& layer = network.graph.nodes[static_cast<std::size_t>(row.node)].layer;
+    text += fmt::format("{:4} {:<{}}  {:<14} {}\n", row.node, layer.name, wide, layer.type,
+                        settingsText(layer));
+    text += fmt::format("       of {}{}{}\n", row.label, row.where.empty() ? "" : ": " + row.where,
+                        row.remark.empty() ? "" : " (" + row.remark + ")");
+  }
+  text += fmt::format("{} parameters, and {} constants that are not trained{}\n", numbers, fixed,
+                      isOnnx ? "; from ONNX: weights may be folded" : "");
+  text += reporter.sight() + reporter.cost(processes) + freedom(network, program, file, inputs);
+  if (!program.test)
+    text += "share/tenon/export_torch.py writes a test into the file, which shows at SetUp that it "
+            "is computed as in PyTorch\n";
+  return text;
+}
+
+} // namespace tenon

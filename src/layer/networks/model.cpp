@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers of type "model". What the file says is the same on all ranks, since they have it from rank 0,
+// and the file that each of them opens for the weights is compared with it.
+#include "layer/networks/model.hpp"
+
+#include "comm/agreement/agreement.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "dtensor/dtensor.hpp"
+#include "layer/core/layer_types.hpp"
+#include "layer/core/parameter.hpp"
+#include "layer/networks/model_proof.hpp"
+#include "layer/networks/network_file.hpp"
+#include "sys/log/log.hpp"
+#include "sys/text/output.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kModelSettings[] = {
+    {"path", OptionSpec::String, nullptr,
+     "file of the trained network, as torch.export.save() writes it"},
+    {"model_test", OptionSpec::Choice, "both",
+     "run the test that the file holds at set-up: both in float64 and as the run computes, the "
+     "latter alone (run), or off",
+     "both|run|off"},
+    {"recompute", OptionSpec::Flag, "false",
+     "keep nothing but the inputs of this container, and evaluate it again before its adjoint"}};
+const OptionRegistration kModelOptions{{"model", kModelSettings}};
+
+// The same network may come again for other extents.
+bool areAlike(const ImportedNetwork& a, const ImportedNetwork& b) {
+  return networkText(a.graph) == networkText(b.graph);
+}
+
+void addNodes(Layer& layer, const ImportedNetwork& network) {
+  std::vector<Layer::Node> nodes;
+  const int inputs = layer.inputCount();
+  for (std::size_t n = 0; n < network.graph.nodes.size(); ++n) {
+    const LayerDescription::Node& node = network.graph.nodes[n];
+    const Ref<Layer> made = makeFrom(layer.comm(), node.layer);
+    made->setFrozen(network.isFrozen[n]);
+    std::vector<int> reads;
+    for (const int name : node.reads)
+      reads.push_back(name < 0 ? -1 - name : inputs + name);
+    nodes.push_back({made, std::move(reads)});
+  }
+  layer.setNodes(std::move(nodes));
+}
+
+void fill(const ModelWeights& weights, const ModelConstant& value, Parameter& parameter) {
+  if (value.shape() != parameter.storage().shape())
+    throw Error(TENON_ERR_INTERNAL,
+                fmt::format("parameter \"{}\" does not have the shape of what the model gives it",
+                            parameter.name()));
+  const Ref<DTensor> block =
+      makeRef<DTensor>(parameter.value().comm(), parameter.storage(), parameter.value().dataType());
+  visitFloating(block->dataType(),
+                [&]<class T>(T) { weights.read(value, block->box(), block->mutableData<T>()); });
+  copyLocal(*block, parameter.value());
+  parameter.valueChanged();
+  parameter.setInitialized();
+}
+
+} // namespace
+
+ModelDeclaration::ModelDeclaration() : Declaration("model", kModelSettings) {}
+
+int ModelDeclaration::inputCount() const {
+  return file_ ? static_cast<int>(file_->program().inputs.size()) : -1;
+}
+
+void ModelDeclaration::throwContainer() const {
+  throw Error(TENON_ERR_INTERNAL,
+              fmt::format("{} is a container; ask its layers for their forms", title()));
+}
+
+std::string ModelDeclaration::summary() const {
+  return text("path");
+}
+
+Ref<Layer> makeModel(CommPtr comm) {
+  return makeRef<Layer>(std::move(comm), std::make_unique<ModelDeclaration>(), nullptr);
+}
+
+ModelDeclaration* modelOf(Layer& layer) {
+  return dynamic_cast<ModelDeclaration*>(&layer.declaration());
+}
+
+void readModel(Layer& layer) {
+  ModelDeclaration& model = *modelOf(layer);
+  const std::string path = model.value<std::string>("path");
+  if (model.file() && model.file()->path() == path)
+    return;
+  const bool reads = layer.comm()->rank() == 0;
+  std::shared_ptr<const ModelFile> file;
+  const std::string recorded = collectively(
+      *layer.comm(), "the path of the model",
+      [&] {
+        if (reads)
+          file = std::make_shared<ModelFile>(path);
+        return reads ? file->recordedText() : std::string();
+      },
+      [&](const std::string&) { return path; });
+  const std::string text = broadcastText(*layer.comm(), recorded, 0);
+  collectively(*layer.comm(), [&] {
+    if (!reads)
+      file = std::make_shared<ModelFile>(path, text);
+    return true;
+  });
+  model.setFile(std::move(file));
+}
+
+void bindModel(Layer& layer, const Layouts& inputs) {
+  ModelDeclaration* model = modelOf(layer);
+  if (!model)
+    return;
+  readModel(layer);
+  collectively(
+      *layer.comm(), "the layers of the model",
+      [&] {
+        std::vector<Shape> shapes;
+        for (const Layout& input : inputs)
+          shapes.push_back(input.shape());
+        const std::unique_ptr<ByteSource> bytes = model->file()->open();
+        ImportedNetwork network = importNetwork(model->file()->program(), *bytes, shapes);
+        if (!layer.isSetUp()) {
+          addNodes(layer, network);
+          model->setNetwork(std::move(network));
+        } else if (!areAlike(network, model->network())) {
+          throw Error(
+              TENON_ERR_SHAPE,
+              fmt::format("{} ({}) becomes other layers for these extents than for those of "
+                          "its first set-up, for sizes are fixed in it; create another layer "
+                          "for them",
+                          layer.title(), model->file()->path()));
+        }
+        return true;
+      },
+      [&](bool) { return networkText(model->network().graph); });
+}
+
+void loadModelWeights(Layer& layer, const Layouts& inputs) {
+  static const int event = logEvent("LayerLoadWeights");
+  ModelDeclaration* model = modelOf(layer);
+  if (!model)
+    return;
+  const LogScope scope(event);
+  const bool isFirst = !layer.isSetUp();
+  collectively(*layer.comm(), [&] {
+    std::unique_ptr<ByteSource> bytes;
+    for (const ImportedNetwork::Parameter& wanted : model->network().parameters) {
+      const Layer& node = *layer.nodes()[static_cast<std::size_t>(wanted.node)].layer;
+      for (const Ref<Parameter>& parameter : node.ownParameters()) {
+        if (parameter->name() != wanted.name || parameter->isInitialized())
+          continue;
+        if (!bytes)
+          bytes = model->file()->open();
+        fill(ModelWeights(model->file()->program(), *bytes), wanted.value, *parameter);
+      }
+    }
+    return true;
+  });
+  const std::string how = model->value<std::string>("model_test");
+  if (isFirst && how != "off" && !proveModel(layer, inputs, how) && layer.comm()->rank() == 0)
+    print(fmt::format(
+        "{} has no test of its own, so that nothing shows that it is computed as it was "
+        "exported; share/tenon/export_torch.py writes one into the file\n",
+        model->file()->path()));
+}
+
+void testModel(Layer& layer) {
+  ModelDeclaration* model = modelOf(layer);
+  if (!model)
+    throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}; this call needs type model",
+                                            layer.title(), layer.type()));
+  const std::string how = model->value<std::string>("model_test");
+  if (!proveModel(layer, layer.inputLayouts(), how == "off" ? "both" : how))
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no test; share/tenon/export_torch.py writes one "
+                            "into the file of a model",
+                            model->file()->path()));
+}
+
+} // namespace tenon

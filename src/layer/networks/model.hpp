@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers of type "model": a network that another program has trained, from its file. The graph is
+// read when the layer is created, and becomes layers when the extents are known, at SetUp; each
+// process then reads its own block of each weight.
+#pragma once
+
+#include "import/model_file.hpp"
+#include "layer/core/layer.hpp"
+
+namespace tenon {
+
+class ModelDeclaration final : public Declaration {
+public:
+  ModelDeclaration();
+
+  bool contains() const override { return true; }
+  bool hasNodesInFile() const override { return false; }
+  // -1 before the file is read.
+  int inputCount() const override;
+  Shape outputShape(const std::vector<Shape>&) const override { throwContainer(); }
+  SignatureTable rows(const std::vector<Shape>&) const override { throwContainer(); }
+  Form form(const Layouts&, const Choice&) const override { throwContainer(); }
+
+  const ModelFile* file() const noexcept { return file_.get(); }
+  const std::shared_ptr<const ModelFile>& sharedFile() const noexcept { return file_; }
+  void setFile(std::shared_ptr<const ModelFile> file) { file_ = std::move(file); }
+  // The network of the last set-up.
+  const ImportedNetwork& network() const noexcept { return network_; }
+  void setNetwork(ImportedNetwork network) { network_ = std::move(network); }
+
+private:
+  [[noreturn]] void throwContainer() const;
+  std::string summary() const override;
+
+  std::shared_ptr<const ModelFile> file_;
+  ImportedNetwork network_;
+};
+
+Ref<Layer> makeModel(CommPtr comm);
+// Null if the layer is no model.
+ModelDeclaration* modelOf(Layer& layer);
+// Collective. Reads the file that the setting `path` names, if that has not been done: rank 0 does,
+// and the others get what it has read.
+void readModel(Layer& layer);
+
+// Collective, at the set-up of a container; neither does anything unless it is a model.
+// The layers for these inputs. Throws TENON_ERR_SHAPE if the model was set up before and needs other
+// layers for these extents.
+void bindModel(Layer& layer, const Layouts& inputs);
+// Fills the parameters that have no values yet, once the layers are set up, and runs the test of the
+// file at the first set-up.
+void loadModelWeights(Layer& layer, const Layouts& inputs);
+// Collective, for a layer that is set up. Runs the test of the file. Throws TENON_ERR_TYPE if the layer
+// is no model, TENON_ERR_STATE if the file has no test, and TENON_ERR_TEST where its results differ.
+void testModel(Layer& layer);
+
+} // namespace tenon

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Damaged models by the thousand: each is refused with an error that names the file, or gives only what is
+// in it. An archive has checksums, so that it gives what it gave before.
+#include "import/model_file.hpp"
+#include "sys/expect_error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace tenon {
+namespace {
+
+std::string bytesOfFile(const std::string& name) {
+  std::ifstream file(TENON_TEST_MODELS "/" + name, std::ios::binary);
+  std::ostringstream all;
+  all << file.rdbuf();
+  return all.str();
+}
+
+// The network's layers and all numbers of its parameters, as text.
+std::string networkOf(const ByteSource& file) {
+  const ModelProgram program = readModelProgram(file);
+  std::vector<Shape> inputs;
+  for (const ModelInput& input : program.inputs) {
+    Shape shape;
+    for (const auto& extent : input.shape)
+      shape.push_back(extent.value_or(16));
+    inputs.push_back(shape);
+  }
+  const ImportedNetwork network = importNetwork(program, file, inputs);
+  std::string text = networkText(network.graph);
+  const ModelWeights weights(program, file);
+  for (const ImportedNetwork::Parameter& parameter : network.parameters) {
+    Box box;
+    Index all = 1;
+    for (const Index extent : parameter.value.shape()) {
+      box.push_back({0, extent});
+      all *= extent;
+    }
+    if (all > Index(1) << 20) // a file of few bytes has fewer
+      return text;
+    std::vector<double> numbers(static_cast<std::size_t>(all));
+    weights.read(parameter.value, box, numbers.data());
+    text += parameter.name;
+    text.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double));
+  }
+  return text;
+}
+
+// The same of bytes; "" where they are refused.
+std::string contents(const std::string& bytes) {
+  const auto source = bytesAt(reinterpret_cast<const std::byte*>(bytes.data()),
+                              static_cast<Index>(bytes.size()), "some file");
+  try {
+    return networkOf(*source);
+  } catch (const Error& error) {
+    EXPECT_TRUE(error.code() == TENON_ERR_FORMAT || error.code() == TENON_ERR_SUPPORT ||
+                error.code() == TENON_ERR_SHAPE || error.code() == TENON_ERR_FILE)
+        << errorName(error.code()) << " " << error.text();
+    EXPECT_NE(error.text().find("some file"), std::string::npos) << error.text();
+    return "";
+  }
+}
+
+constexpr const char* kModels[] = {"tiny.pt2", "masked.legacy17d.f64.onnx",
+                                   "squeeze_excite.legacy17d.f64.onnx"};
+bool hasChecksums(const std::string& name) {
+  return name.ends_with(".pt2");
+}
+
+TEST(DamagedModel, TruncatedIsRefused) {
+  for (const std::string name : kModels) {
+    const std::string bytes = bytesOfFile(name);
+    ASSERT_FALSE(bytes.empty()) << name;
+    const std::size_t step = std::max<std::size_t>(bytes.size() / 1000, 1);
+    const std::string good = contents(bytes);
+    for (std::size_t n = 0; n < bytes.size(); n += step)
+      if (const std::string found = contents(bytes.substr(0, n)); hasChecksums(name)) {
+        ASSERT_EQ("", found) << name << " after " << n;
+      }
+  }
+}
+
+TEST(DamagedModel, EachFlippedByteIsRefusedOrHarmless) {
+  for (const std::string name : kModels) {
+    const std::string bytes = bytesOfFile(name), good = contents(bytes);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      std::string changed = bytes;
+      changed[i] = static_cast<char>(changed[i] ^ 1 << i % 8);
+      const std::string found = contents(changed);
+      if (hasChecksums(name) && !found.empty()) {
+        ASSERT_EQ(good, found) << name << ", byte " << i;
+      }
+    }
+  }
+}
+
+// Each run of 1, 2, 4 and 8 bytes becomes the largest number, or the least.
+TEST(DamagedModel, ExtremeNumbersDoNoHarm) {
+  for (const std::string name : kModels) {
+    const std::string bytes = bytesOfFile(name), good = contents(bytes);
+    for (const std::size_t count : {1, 4, 8})
+      for (const char value : {'\xff', '\0'})
+        for (std::size_t at = count; at + count <= bytes.size(); at += count + 2) {
+          std::string changed = bytes;
+          std::memset(changed.data() + at, value, count);
+          const std::string found = contents(changed);
+          if (hasChecksums(name) && !found.empty()) {
+            ASSERT_EQ(good, found) << name << " at " << at;
+          }
+        }
+  }
+}
+
+// -- a file that is written by hand
+
+std::string varint(std::uint64_t number) {
+  std::string text;
+  for (; number >= 128; number >>= 7)
+    text += static_cast<char>(number | 128);
+  return text + static_cast<char>(number);
+}
+std::string field(int number, const std::string& bytes) {
+  return varint(static_cast<std::uint64_t>(number) << 3 | 2) + varint(bytes.size()) + bytes;
+}
+std::string field(int number, std::uint64_t value) {
+  return varint(static_cast<std::uint64_t>(number) << 3) + varint(value);
+}
+std::string input(const std::string& name, std::initializer_list<std::uint64_t> shape) {
+  std::string dims;
+  for (const std::uint64_t extent : shape)
+    dims += field(1, field(1, extent));
+  return field(11, field(1, name) + field(2, field(1, field(1, 11) + field(2, dims))));
+}
+std::string node(const std::string& type, std::initializer_list<const char*> reads,
+                 const std::string& result, const std::string& more = "") {
+  std::string made;
+  for (const char* read : reads)
+    made += field(1, std::string(read));
+  return field(1, made + field(2, result) + field(4, type) + more);
+}
+std::string output(const std::string& name) {
+  return field(12, field(1, name));
+}
+std::string onnx(const std::string& graph, std::uint64_t opset = 17) {
+  return field(7, graph) + field(8, field(2, opset));
+}
+
+void expectRefused(TenonErrorCode code, std::initializer_list<const char*> parts,
+                   const std::string& bytes) {
+  const auto source = bytesAt(reinterpret_cast<const std::byte*>(bytes.data()),
+                              static_cast<Index>(bytes.size()), "some file");
+  expectError(code, parts, [&] { networkOf(*source); });
+}
+
+TEST(DamagedModel, WhatContradictsItselfIsNamed) {
+  const std::string x = input("x", {2, 3}), y = output("y");
+  EXPECT_NE("", contents(onnx(x + node("Relu", {"x"}, "y") + y)));
+  expectRefused(TENON_ERR_FORMAT, {"some file", "'a'", "nothing before it"},
+                onnx(x + node("Relu", {"a"}, "y") + node("Relu", {"y"}, "a") + y)); // a cycle
+  expectRefused(TENON_ERR_FORMAT, {"'y' is defined twice"},
+                onnx(x + node("Relu", {"x"}, "y") + node("Tanh", {"x"}, "y") + y));
+  expectRefused(TENON_ERR_FORMAT, {"output 'z'"}, onnx(x + node("Relu", {"x"}, "y") + output("z")));
+  expectRefused(TENON_ERR_SUPPORT, {"version 12", "13 to 23"},
+                onnx(x + node("Relu", {"x"}, "y") + y, 12));
+  expectRefused(TENON_ERR_SUPPORT, {"version 24"}, onnx(x + node("Relu", {"x"}, "y") + y, 24));
+  expectRefused(TENON_ERR_SUPPORT, {"Magic", "com.me.Relu", "2 of its 2 operators"},
+                onnx(x + node("Magic", {"x"}, "a") +
+                     node("Relu", {"a"}, "y", field(7, std::string("com.me"))) + y));
+}
+
+std::string tensor(const std::string& name, std::initializer_list<std::uint64_t> shape,
+                   const std::string& more, std::uint64_t type = 11) {
+  std::string dims;
+  for (const std::uint64_t extent : shape)
+    dims += field(1, extent);
+  return field(5, dims + field(2, type) + field(8, name) + more);
+}
+
+TEST(DamagedModel, TensorsHaveTheBytesOfTheirShape) {
+  const std::string x = input("x", {2, 3}), y = output("y"), add = node("Add", {"x", "c"}, "y");
+  EXPECT_NE("", contents(onnx(tensor("c", {3}, field(9, std::string(24, '\1'))) + x + add + y)));
+  expectRefused(TENON_ERR_FORMAT, {"some file", "'c'", "16 bytes", "24"},
+                onnx(tensor("c", {3}, field(9, std::string(16, '\1'))) + x + add + y));
+  expectRefused(TENON_ERR_FORMAT, {"'c'", "too large"},
+                onnx(tensor("c", {1ull << 40, 1ull << 40}, "") + x + add + y));
+  expectRefused(TENON_ERR_FORMAT, {"'c'", "0 numbers"},
+                onnx(tensor("c", {1ull << 40}, "") + x + add + y));
+  expectRefused(TENON_ERR_SUPPORT, {"'c'", "type of elements 99"},
+                onnx(tensor("c", {3}, "", 99) + x + add + y));
+  expectRefused(TENON_ERR_FORMAT, {"do not fit each other"},
+                onnx(tensor("c", {4}, field(9, std::string(32, '\1'))) + x + add + y));
+}
+
+std::string elsewhere(const std::string& place) {
+  return field(13, field(1, std::string("location")) + field(2, place)) + field(14, 1);
+}
+
+TEST(DamagedModel, TensorsInOtherFilesLieBesideIt) {
+  const std::string x = input("x", {2, 3}), rest = x + node("Add", {"x", "c"}, "y") + output("y");
+  for (const char* place : {"../c", "/etc/passwd", "a/../../c"})
+    expectRefused(TENON_ERR_SUPPORT, {"outside the folder", place},
+                  onnx(tensor("c", {3}, elsewhere(place)) + rest));
+  const std::string folder = testing::TempDir(), path = folder + "/outside_test.onnx";
+  std::ofstream(folder + "/outside_test.data", std::ios::binary) << std::string(24, '\0');
+  const auto write = [&](const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+    return openBytes(path);
+  };
+  EXPECT_NE("", networkOf(*write(onnx(tensor("c", {3}, elsewhere("outside_test.data")) + rest))));
+  expectError(TENON_ERR_FORMAT, {"outside_test.data", "beyond"}, [&] {
+    networkOf(*write(
+        onnx(tensor("c", {3},
+                    elsewhere("outside_test.data") +
+                        field(13, field(1, std::string("offset")) + field(2, std::string("8")))) +
+             rest)));
+  });
+  expectError(TENON_ERR_FILE, {"no_such.data"},
+              [&] { networkOf(*write(onnx(tensor("c", {3}, elsewhere("no_such.data")) + rest))); });
+}
+
+} // namespace
+} // namespace tenon

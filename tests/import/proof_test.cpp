@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The test that a model's file holds: it passes on any process grid, and fails where a weight is another.
+#include "layer/networks/model.hpp"
+#include "layer/run_layer.hpp"
+#include "weights/zip.hpp"
+
+#include <zlib.h>
+
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace tenon {
+namespace {
+
+using test::world;
+
+constexpr const char* kModel = TENON_TEST_MODELS "/with_test.pt2";
+
+Ref<Layer> modelAt(const std::string& path, TenonDataType type) {
+  const auto layer = makeModel(world());
+  layer->set("path", path);
+  layer->setDataType(type);
+  return layer;
+}
+
+// A copy of the model whose weight `number` of a tensor is larger by a part of itself, with the checksums
+// that the archive then has. Each rank has a copy of its own, of equal bytes.
+std::string changedModel(const std::string& tensor, std::size_t number, double part) {
+  std::ifstream file(kModel, std::ios::binary);
+  std::ostringstream all;
+  all << file.rdbuf();
+  std::string bytes = all.str();
+  const auto source = bytesAt(reinterpret_cast<const std::byte*>(bytes.data()),
+                              static_cast<Index>(bytes.size()), "model");
+  for (const ZipMember& member : readZip(*source)) {
+    if (!member.name.ends_with("/" + tensor))
+      continue;
+    const std::uint32_t before = member.crc;
+    char* first = bytes.data() + member.begin;
+    float weight;
+    std::memcpy(&weight, first + number * sizeof weight, sizeof weight);
+    weight *= static_cast<float>(1 + part);
+    std::memcpy(first + number * sizeof weight, &weight, sizeof weight);
+    const auto after = static_cast<std::uint32_t>(
+        crc32(0, reinterpret_cast<const Bytef*>(first), static_cast<uInt>(member.bytes)));
+    int places = 0;
+    for (std::size_t at = 0;
+         (at = bytes.find(std::string(reinterpret_cast<const char*>(&before), 4), at)) !=
+         bytes.npos;
+         ++places)
+      bytes.replace(at, 4, reinterpret_cast<const char*>(&after), 4);
+    EXPECT_EQ(places, 2);
+  }
+  const std::string path =
+      testing::TempDir() + "changed_" + std::to_string(world()->rank()) + ".pt2";
+  std::ofstream(path, std::ios::binary) << bytes;
+  return path;
+}
+
+std::vector<Layout> layoutsOfModel() {
+  const int ranks = world()->size();
+  return {test::onWorld({ranks, 3, 12, 16}, "S0"), test::onWorld({2, 3, 13, 10}, "S2"),
+          test::onWorld({1, 3, 9, 20}, {1, ranks}, "S2,S3")};
+}
+
+TEST(StoredTest, PassesOnAnyProcessGrid) {
+  for (const Layout& layout : layoutsOfModel())
+    for (const TenonDataType type : {TENON_FLOAT64, TENON_FLOAT32}) {
+      const auto layer = modelAt(kModel, type);
+      layer->setUp(layout);
+      testModel(*layer);
+    }
+}
+
+TEST(StoredTest, FailsForOneChangedWeight) {
+  for (const Layout& layout : layoutsOfModel()) {
+    // Ranks read files of different names and equal bytes.
+    const auto layer = modelAt(changedModel("weight_0", 5, 1e-3), TENON_FLOAT32);
+    if (world()->size() > 1)
+      break;
+    expectError(
+        TENON_ERR_TEST,
+        {"does not give its own results", "float64", "y differs by", "allowed 1.0e-12", "dL/dx"},
+        [&] { layer->setUp(layout); });
+    EXPECT_FALSE(layer->isSetUp());
+    // In float32 alone the difference is above what the file allows, or not; it never fails in silence.
+    layer->set("model_test", std::string("off"));
+    layer->setUp(layout);
+    expectError(TENON_ERR_TEST, {"does not give its own results"}, [&] { testModel(*layer); });
+  }
+}
+
+TEST(StoredTest, IsAskedForWhereThereIsNone) {
+  const auto layer = modelAt(TENON_TEST_MODELS "/mlp_tanh.f64.pt2", TENON_FLOAT64);
+  layer->setUp(test::onWorld({5, 6}, "S0"));
+  expectError(TENON_ERR_STATE, {"has no test", "export_torch.py"}, [&] { testModel(*layer); });
+  expectError(TENON_ERR_TYPE, {"needs type model"},
+              [&] { testModel(*test::newLayer(world(), "tanh")); });
+}
+
+} // namespace
+} // namespace tenon
