@@ -358,12 +358,12 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateFromFile(MPI_Comm comm, const char* 
 /** @brief Creates a layer from the file of a network that was trained in PyTorch. Collective on
  *         comm.
  *
- *  The file is that of torch.export.save(program, "closure.pt2"), which has the graph of the model
- *  and its weights; share/tenon/export_torch.py writes one. Rank 0 reads the graph. The extents of
- *  the batch and of space are those of the layouts that TenonLayerSetUp() is given: there the graph
- *  becomes layers, and each rank reads its own block of the weights, so that the network gives the
- *  model's results at once. The inputs have the shapes and the order of the model's. A Fortran array
- *  u(x, y, channel, batch) is an input [batch, channel, y, x].
+ *  The file is that of torch.export.save(program, "closure.pt2"), with the graph of the model and
+ *  its weights, as share/tenon/export_torch.py writes it, or an ONNX file. Rank 0 reads the graph.
+ *  The extents of the batch and of space are those of the layouts that TenonLayerSetUp() is given:
+ *  there the graph becomes layers, each rank reads its own blocks of the weights, and the test that
+ *  the file holds is run (TenonLayerTestModel()). The inputs have the shapes and the order of the
+ *  model's. A Fortran array u(x, y, channel, batch) is an input [batch, channel, y, x].
  *
  *      TenonLayerCreateFromModel(comm, "closure.pt2", &net);
  *      TenonLayerSetUp(net, layout);
@@ -371,9 +371,9 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateFromFile(MPI_Comm comm, const char* 
  *
  *  The result is a container as any other: it can be trained, differentiated, and be a node of
  *  another network, in a network file as {"type": "model", "path": "closure.pt2"}. Parameters have
- *  the names that they have in PyTorch, with which TenonLayerSaveWeights() writes them. Constants of
- *  the model, as those of a normalisation, are frozen. doc/import.md lists the operators of models
- *  and the layers that they become.
+ *  the names that they have in PyTorch, with which TenonLayerSaveWeights() writes them. Constants
+ *  of the model, as those of a normalisation, are frozen. doc/import.md lists the operators that
+ *  can be imported. Option: -tenon_[prefix_]model_test.
  *
  *  @param[in]  comm   communicator of the inputs' layouts
  *  @param[in]  path   file of the model, readable on all ranks
@@ -381,9 +381,9 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateFromFile(MPI_Comm comm, const char* 
  *  @return TENON_ERR_FILE     the file cannot be read
  *  @return TENON_ERR_FORMAT   the file is damaged, or no model
  *  @return TENON_ERR_SUPPORT  the file has a version that is not known
- *  @note   TenonLayerSetUp() returns TENON_ERR_SUPPORT if operators of the model cannot be imported,
- *          with a list of all of them, and TENON_ERR_SHAPE if an extent is not the one that the file
- *          fixes.
+ *  @note   TenonLayerSetUp() returns TENON_ERR_SUPPORT with a list of all operators that cannot be
+ *          imported, TENON_ERR_SHAPE if an extent is not the one that the file fixes, and
+ *          TENON_ERR_TEST if the test fails.
  */
 TENON_EXTERN TenonErrorCode TenonLayerCreateFromModel(MPI_Comm comm, const char* path,
                                                       TenonLayer* layer) TENON_NOEXCEPT;

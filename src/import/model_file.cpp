@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reads the program of a network, from its file or from what was recorded of it, and joins the steps
-// from there to layers.
+// from there to layers. The first bytes say which format it is.
 #include "import/model_file.hpp"
 
 #include "import/model_operators.hpp"

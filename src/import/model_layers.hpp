@@ -4,6 +4,7 @@
 #pragma once
 
 #include "declaration/core/network_file.hpp"
+#include "import/model_constant.hpp"
 #include "import/model_graph.hpp"
 
 namespace tenon {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Arithmetic of elements, and the functions that exporters spell out in several operators, which
-// become one again: so that the layers of the network are those that its author wrote.
+// become one again: so that the layers of the network are those that its author wrote. A pattern
+// that is not met exactly stays what it is.
 #include "import/model_builder.hpp"
 
 #include "sys/errors/error.hpp"

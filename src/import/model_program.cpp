@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The line of the model's source behind an operation, from the stack that PyTorch stores: of the files
-// that are no part of PyTorch, the innermost.
+// The line of the model's source behind an operation, from the stack that PyTorch stores. Of the
+// files in the stack that are no part of PyTorch it is the innermost.
 #include "import/model_program.hpp"
 
 #include "sys/text/text.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reports a network by the forms of its layers on a grid of processes that exists on paper only, so
-// that it can be asked of a laptop what a machine would do.
+// Reports a network by the forms of its layers on a grid of processes that exists on paper only. So a
+// laptop can be asked what a machine would do.
 #include "import/model_report.hpp"
 
 #include "declaration/core/types.hpp"
@@ -160,8 +160,9 @@ private:
         continue;
       Traffic most;
       for (const int position : unlikePositions(reads[i], form.uses[i])) {
-        const Flow flow = countFlow(reads[i], form.uses[i],
-                                    grid_->ranks()[static_cast<std::size_t>(position)], Role::Source);
+        const Flow flow =
+            countFlow(reads[i], form.uses[i], grid_->ranks()[static_cast<std::size_t>(position)],
+                      Role::Source);
         most.messages = std::max(most.messages, flow.others.messages);
         most.elements = std::max(most.elements, flow.others.elements);
       }

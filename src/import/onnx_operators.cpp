@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // ONNX's operators by name, and what each is in the canonical graph, for the operator sets 13 to 23.
+// What newer sets have as inputs and older ones as attributes is read from either.
 #include "import/model_operators.hpp"
 
 #include <fmt/format.h>

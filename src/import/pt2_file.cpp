@@ -118,7 +118,7 @@ private:
   }
 
   void checkVersions() const {
-    if (text("archive_format") != "pt2")
+    if (!byName_.contains(root_ + "/archive_format") || text("archive_format") != "pt2")
       source_.fail("archive_format", "it is no archive of torch.export.save()");
     if (text("archive_version") != "0")
       refuse(

@@ -81,9 +81,9 @@ std::vector<std::byte> ByteSource::readPart(Index offset, Index count, const cha
 }
 
 void ByteSource::fail(const std::string& tensor, const std::string& why) const {
-  throw Error(TENON_ERR_FORMAT,
-              tensor.empty() ? fmt::format("{} '{}': {}", kind_, name_, why)
-                             : fmt::format("{} '{}', '{}': {}", kind_, name_, tensor, why));
+  throw Error(TENON_ERR_FORMAT, tensor.empty()
+                                    ? fmt::format("{} '{}': {}", kind_, name_, why)
+                                    : fmt::format("{} '{}', '{}': {}", kind_, name_, tensor, why));
 }
 
 std::unique_ptr<ByteSource> openBytes(const std::string& path, const std::string& kind) {

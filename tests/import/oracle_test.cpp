@@ -178,7 +178,7 @@ TEST(Model, NamesWhatCannotBeImported) {
   readModel(*layer);
   const Layouts inputs = {layoutOf({2, 2, 12, 16}, "S2"), layoutOf({2, 1, 12, 16}, "S2")};
   expectError(TENON_ERR_SUPPORT,
-              {"masked.f64.pt2", "1 of its 7 operators", "where: a choice by a condition",
+              {"masked.f64.pt2", "1 of its 8 operators", "where: a choice by a condition",
                "zoo.py, line 203, in forward: return torch.where(", "what works: relu"},
               [&] { layer->setUp(inputs); });
   // A shape that the file fixes.
