@@ -207,9 +207,10 @@ TENON_EXTERN TenonErrorCode TenonLayerGetInputCount(TenonLayer layer, int* count
  *
  *  @param[in]  layer   layer
  *  @param[in]  input   index of the input, counted from 0
- *  @param[out] name    [length] the name; may be NULL to ask for the size
+ *  @param[out] name    [length] the name. May be NULL, in which case only the size is returned.
  *  @param[in]  length  size of name in bytes
- *  @param[out] needed  number of bytes that the name needs, with its terminating zero; may be NULL
+ *  @param[out] needed  number of bytes that the name needs, with its terminating zero. May be NULL,
+ *                      in which case it is not returned.
  *  @return TENON_ERR_ARG    there is no such input, or length is too small
  *  @return TENON_ERR_STATE  the layer takes any number of inputs and is not set up */
 TENON_EXTERN TenonErrorCode TenonLayerGetInputName(TenonLayer layer, int input, char name[],
@@ -237,9 +238,10 @@ TENON_EXTERN TenonErrorCode TenonLayerGetOutputCount(TenonLayer layer, int* coun
  *
  *  @param[in]  layer   layer
  *  @param[in]  output  index of the output, counted from 0
- *  @param[out] name    [length] the name; may be NULL to ask for the size
+ *  @param[out] name    [length] the name. May be NULL, in which case only the size is returned.
  *  @param[in]  length  size of name in bytes
- *  @param[out] needed  number of bytes that the name needs, with its terminating zero; may be NULL
+ *  @param[out] needed  number of bytes that the name needs, with its terminating zero. May be NULL,
+ *                      in which case it is not returned.
  *  @return TENON_ERR_ARG  there is no such output, or length is too small */
 TENON_EXTERN TenonErrorCode TenonLayerGetOutputName(TenonLayer layer, int output, char name[],
                                                     TenonInt length,
@@ -313,8 +315,8 @@ TENON_EXTERN TenonErrorCode TenonLayerApplyTangentAll(TenonLayer layer, int inpu
  *
  *  @param[in] layer    layer that has been applied in training mode
  *  @param[in] outputs  number of outputs
- *  @param[in] dy       [outputs] cotangents of the outputs. Elements can be NULL, on all ranks
- *                      alike, in which case they are zero.
+ *  @param[in] dy       [outputs] cotangents of the outputs. Elements can be NULL, in which case
+ *                      they are zero; on all ranks alike.
  *  @param[in] inputs   number of inputs
  *  @param[in] dx       [inputs] tensors for the cotangents of the inputs; overwritten. Elements can
  *                      be NULL, in which case they are not computed.

@@ -44,22 +44,37 @@
  *
  *  Functions of each element are types too:
  *
- *  | function  | value                                                                       |
- *  | --------- | --------------------------------------------------------------------------- |
- *  | relu      | max(x, 0), with derivative 0 at 0                                           |
- *  | leakyrelu | x if x > 0, otherwise slope x; setting slope (real, 0.01)                   |
- *  | tanh      | hyperbolic tangent                                                          |
- *  | sigmoid   | 1 / (1 + exp(-x))                                                           |
- *  | gelu      | x Phi(x), Phi the normal distribution function (Hendrycks and Gimpel 2016)  |
- *  | gelutanh  | x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, an approximation of gelu   |
- *  | silu      | x / (1 + exp(-x))                                                           |
- *  | softplus  | log(1 + exp(x))                                                             |
- *  | exp       | exponential                                                                 |
- *  | sine      | sin x, x in radians (Sitzmann et al. 2020)                                  |
- *  | scale     | factor x; setting factor (real, 1)                                          |
- *  | identity  | x                                                                           |
+ *  | function   | value                                                                      |
+ *  | ---------- | -------------------------------------------------------------------------- |
+ *  | relu       | max(x, 0), with derivative 0 at 0                                          |
+ *  | leakyrelu  | x if x > 0, otherwise slope x; setting slope (real, 0.01)                  |
+ *  | elu        | x if x > 0, otherwise alpha (exp(x) - 1); setting alpha (real, 1)          |
+ *  | celu       | x if x > 0, otherwise alpha (exp(x / alpha) - 1); alpha (real, 1) above 0  |
+ *  | selu       | elu with the constants of Klambauer et al. 2017                            |
+ *  | tanh       | hyperbolic tangent                                                         |
+ *  | sigmoid    | 1 / (1 + exp(-x))                                                          |
+ *  | softsign   | x / (1 + |x|)                                                              |
+ *  | gelu       | x Phi(x), Phi the normal distribution function (Hendrycks and Gimpel 2016) |
+ *  | gelutanh   | x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, an approximation of gelu  |
+ *  | silu       | x / (1 + exp(-x))                                                          |
+ *  | hardswish  | x min(max(x + 3, 0), 6) / 6 (Howard et al. 2019)                           |
+ *  | mish       | x tanh(log(1 + exp(x))) (Misra 2019)                                       |
+ *  | softplus   | log(1 + exp(x))                                                            |
+ *  | exp        | exponential                                                                |
+ *  | log        | natural logarithm                                                          |
+ *  | sqrt       | square root                                                                |
+ *  | reciprocal | 1 / x                                                                      |
+ *  | power      | x to the power of exponent (real, 2)                                       |
+ *  | abs        | |x|, with derivative 0 at 0                                                |
+ *  | clamp      | x within low and high (real), of which one may be left unset               |
+ *  | sine       | sin x, x in radians (Sitzmann et al. 2020)                                 |
+ *  | cosine     | cos x, x in radians                                                        |
+ *  | scale      | factor x + shift; settings factor (real, 1) and shift (real, 0)            |
+ *  | identity   | x                                                                          |
  *
- *  The last two are linear and therefore also accept partial sums (index label P).
+ *  The last two are linear and therefore also accept partial sums (index label P), unless there is
+ *  a shift. "prelu" (channels, int) is leakyrelu with a slope for each channel, its parameter
+ *  weight, which begins at 0.25 (He et al. 2015).
  *
  *  "flatten" reshapes [batch, channel, ...] to [batch, features], features in row-major order.
  *
@@ -73,12 +88,19 @@
  *  that of the conversion. In a network, the default signatures of the following layers depend on
  *  it.
  *
- *  "add" is the sum of one or more inputs of equal shape, "concatenate" joins inputs along a
- *  dimension (setting dim), whose other extents must be equal; the dimension can be split. The
- *  inputs can have different layouts. The output has the layout of the first input, without halos
- *  and with the joined dimension split evenly, unless TenonLayerSetSignature() or
- *  TenonLayerSetOutputLayout() selects another; the other inputs are converted to it. Use such a
- *  layer as a node of a graph, or by itself with TenonLayerSetUpMany().
+ *  "add" is the sum of one or more inputs, "subtract", "multiply" and "divide" are the difference,
+ *  product and quotient of two, element by element. Inputs have the same number of dimensions; one
+ *  with an extent of 1 where another has more is broadcast: a mask [batch,1,y,x], a gate
+ *  [batch,channel,1,1]. Where a grid axis splits such a dimension, the input of extent 1 is used on
+ *  all processes (B), and its cotangent is a sum of addends (P). A quotient is the product with the
+ *  reciprocal of the second input.
+ *
+ *  "concatenate" joins inputs along a dimension (setting dim), whose other extents must be equal;
+ *  the dimension can be split. The inputs of all of these can have different layouts. The output
+ *  has the layout of the first input, or of the first that is not broadcast, without halos and with
+ *  a joined dimension split evenly, unless TenonLayerSetSignature() or, of add, subtract and
+ *  concatenate, TenonLayerSetOutputLayout() selects another; the other inputs are converted to it.
+ *  Use such a layer as a node of a graph, or by itself with TenonLayerSetUpMany().
  *
  *  Losses are layers that compare their input with a target (TenonLayerSetTarget()). With the input
  *  x, the target t and d = x - t:

@@ -5,6 +5,7 @@
 
 #include <tenon/ext/layer.h>
 
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -309,6 +310,94 @@ TEST_F(NetworkFile, LeNet5IsThatOfTheCalls) {
   expectCode(TENON_ERR_ARG, TenonLayerGetParameterAt(layer_, "F6/bais", &bias), {"weight, bias"});
   expectCode(TENON_ERR_ARG, TenonLayerGetChild(layer_, "F7", &child), {"F6"});
   expectSuccess(TenonLayoutDestroy(&input));
+}
+
+std::string nameOf(TenonErrorCode (*get)(TenonLayer, int, char[], TenonInt, TenonInt*) noexcept,
+                   TenonLayer layer, int index) {
+  TenonInt needed = 0;
+  expectSuccess(get(layer, index, nullptr, 0, &needed));
+  std::string name(static_cast<std::size_t>(needed), ' ');
+  expectSuccess(get(layer, index, name.data(), needed, nullptr));
+  name.pop_back();
+  return name;
+}
+
+// h = 2 x mask and s = h + x, of which the first is read by another node; the scale is frozen.
+constexpr const char* kTwoOutputs =
+    R"({"format":"tenon-network-1","type":"graph","data_type":"float64","inputs":["x","mask"],"outputs":["h=1","s"],
+ "layers":[{"reads":[-1],"type":"channelaffine","name":"c","channels":2,"frozen":true},
+ {"reads":[0,-2],"type":"multiply"},
+ {"reads":[1,-1],"type":"add","name":"s"}]})";
+
+TEST_F(NetworkFile, GraphsNameInputsAndOutputs) {
+  const std::string file = path("outputs.json"), copy = path("outputs_copy.json");
+  write(file, kTwoOutputs);
+  expectSuccess(TenonLayerCreateFromFile(MPI_COMM_WORLD, file.c_str(), &layer_));
+  int inputs = 0, outputs = 0;
+  expectSuccess(TenonLayerGetInputCount(layer_, &inputs));
+  expectSuccess(TenonLayerGetOutputCount(layer_, &outputs));
+  EXPECT_EQ(inputs, 2);
+  EXPECT_EQ(outputs, 2);
+  EXPECT_EQ(nameOf(TenonLayerGetInputName, layer_, 1), "mask");
+  EXPECT_EQ(nameOf(TenonLayerGetOutputName, layer_, 0), "h");
+  EXPECT_EQ(nameOf(TenonLayerGetOutputName, layer_, 1), "s");
+  expectCode(TENON_ERR_ARG, TenonLayerGetOutputName(layer_, 2, nullptr, 0, nullptr),
+             {"output index 2", "2 outputs"});
+
+  TenonLayout x = layout({4, 2, 6}, "S2"), mask = layout({4, 1, 6}, "S2");
+  const TenonLayout in[] = {x, mask};
+  expectSuccess(TenonLayerSetUpMany(layer_, 2, in));
+  expectCode(TENON_ERR_STATE, TenonLayerGetOutputLayout(layer_, &x), {"2 outputs"});
+  TenonDTensor scale = nullptr;
+  expectSuccess(TenonLayerGetParameterAt(layer_, "c/scale", &scale));
+  expectSuccess(TenonDTensorFillConstant(scale, 2));
+  TenonDTensor given[2] = {}, y[2] = {}, dy[2] = {}, dx[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    expectSuccess(TenonDTensorCreate(in[i], TENON_FLOAT64, &given[i]));
+    expectSuccess(TenonDTensorFillConstant(given[i], 3 + i)); // x = 3, mask = 4
+    expectSuccess(TenonLayerCreateOutputAt(layer_, i, &y[i]));
+    expectSuccess(TenonLayerCreateOutputCotangentAt(layer_, i, &dy[i]));
+    expectSuccess(TenonDTensorFillConstant(dy[i], 1));
+    expectSuccess(TenonLayerCreateInputCotangentAt(layer_, i, &dx[i]));
+  }
+  const auto each = [](TenonDTensor tensor, double elements) {
+    double norm = 0;
+    expectSuccess(TenonDTensorNorm(tensor, &norm));
+    return norm / std::sqrt(elements);
+  };
+  expectSuccess(TenonLayerApplyAll(layer_, 2, given, 2, y));
+  EXPECT_NEAR(each(y[0], 48), 24, 1e-13);
+  EXPECT_NEAR(each(y[1], 48), 27, 1e-13);
+  const TenonDTensor direction[] = {given[0], nullptr};
+  expectSuccess(TenonLayerApplyTangentAll(layer_, 2, direction, 2, y));
+  EXPECT_NEAR(each(y[0], 48), 24, 1e-13);
+  const TenonDTensor some[] = {nullptr, dy[1]};
+  expectSuccess(TenonLayerApplyAdjointAll(layer_, 2, some, 2, dx));
+  EXPECT_NEAR(each(dx[0], 48), 9, 1e-13);  // 2 mask + 1
+  EXPECT_NEAR(each(dx[1], 24), 12, 1e-13); // 2 x of both channels
+  expectSuccess(TenonLayerApplyAll(layer_, 2, given, 2, y));
+  expectSuccess(TenonLayerApplyAdjointAll(layer_, 2, dy, 2, dx));
+  EXPECT_NEAR(each(dx[0], 48), 17, 1e-13); // 2 mask of both outputs + 1
+  TenonDTensor gradient = nullptr;
+  expectSuccess(TenonLayerGetReducedGradient(layer_, 0, &gradient));
+  EXPECT_EQ(each(gradient, 1), 0); // frozen
+
+  expectSuccess(TenonLayerSaveNetwork(layer_, copy.c_str()));
+  const std::string saved = read(copy);
+  for (const char* part :
+       {R"("inputs":["x","mask"])", R"("outputs":["h=1","s"])", R"("frozen":true)"})
+    EXPECT_NE(saved.find(part), std::string::npos) << saved;
+  write(file, R"({"format":"tenon-network-1","type":"relu","frozen":1})");
+  TenonLayer none = nullptr;
+  expectCommonCode(TENON_ERR_FORMAT, TenonLayerCreateFromFile(MPI_COMM_WORLD, file.c_str(), &none),
+                   {"frozen"});
+  for (TenonDTensor* tensor : {given, y, dy, dx})
+    for (int i = 0; i < 2; ++i)
+      expectSuccess(TenonDTensorDestroy(&tensor[i]));
+  expectSuccess(TenonDTensorDestroy(&scale));
+  expectSuccess(TenonDTensorDestroy(&gradient));
+  expectSuccess(TenonLayoutDestroy(&x));
+  expectSuccess(TenonLayoutDestroy(&mask));
 }
 
 // The network of tutorial 05, by its calls.

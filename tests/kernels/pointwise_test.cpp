@@ -14,12 +14,28 @@ namespace tenon::test {
 
 namespace {
 
-constexpr double kSlope = 0.2, kAlpha = 0.7, kFactor = -1.5;
+constexpr double kSlope = 0.2, kAlpha = 0.7, kFactor = -1.5, kShift = 0.375, kLow = -1.25,
+                 kHigh = 2.5, kExponent = 1.75;
 const PointwiseFunction kFunctions[] = {
-    Pointwise::Relu,          Pointwise::Tanh, Pointwise::Sigmoid,  {Pointwise::LeakyRelu, kSlope},
-    {Pointwise::Elu, kAlpha}, Pointwise::Gelu, Pointwise::GeluTanh, Pointwise::Silu,
-    Pointwise::Softplus,      Pointwise::Exp,  Pointwise::Sine,     {Pointwise::Scale, kFactor},
-    Pointwise::Identity};
+    Pointwise::Relu,          Pointwise::Tanh,
+    Pointwise::Sigmoid,       {Pointwise::LeakyRelu, kSlope},
+    {Pointwise::Elu, kAlpha}, Pointwise::Gelu,
+    Pointwise::GeluTanh,      Pointwise::Silu,
+    Pointwise::Softplus,      Pointwise::Exp,
+    Pointwise::Sine,          {Pointwise::Scale, kFactor},
+    Pointwise::Cosine,        Pointwise::Abs,
+    Pointwise::Sqrt,          {Pointwise::Clamp, kLow, kHigh},
+    Pointwise::Reciprocal,    Pointwise::Log,
+    Pointwise::Softsign,      {Pointwise::Power, kExponent},
+    Pointwise::Mish,          Pointwise::Selu,
+    Pointwise::HardSwish,     {Pointwise::Celu, kAlpha},
+    Pointwise::Identity,      {Pointwise::Scale, kFactor, kShift}};
+
+// Of numbers above zero only.
+bool needsPositive(Pointwise kind) {
+  return kind == Pointwise::Sqrt || kind == Pointwise::Reciprocal || kind == Pointwise::Log ||
+         kind == Pointwise::Power;
+}
 
 // The normal distribution's density, and its integral 1/2 + density(x) (x + x^3/3 + x^5/15 + ...).
 long double density(long double x) {
@@ -66,8 +82,32 @@ long double valueOf(const PointwiseFunction& f, long double x) {
     return std::exp(x);
   case Pointwise::Sine:
     return std::sin(x);
+  case Pointwise::Cosine:
+    return std::cos(x);
+  case Pointwise::Clamp:
+    return std::min<long double>(std::max<long double>(x, kLow), kHigh);
+  case Pointwise::Abs:
+    return std::abs(x);
+  case Pointwise::Sqrt:
+    return std::exp(std::log(x) / 2);
+  case Pointwise::Reciprocal:
+    return 1 / x;
+  case Pointwise::Power:
+    return std::exp(kExponent * std::log(x));
+  case Pointwise::Log:
+    return std::log(x);
+  case Pointwise::Softsign:
+    return x < 0 ? x / (1 - x) : x / (1 + x);
+  case Pointwise::Mish:
+    return x * std::tanh(std::log(1 + std::exp(x)));
+  case Pointwise::HardSwish:
+    return x < -3 ? 0 : x > 3 ? x : x * (x + 3) / 6;
+  case Pointwise::Selu: // Klambauer et al. 2017
+    return 1.0507009873554804934L * (x > 0 ? x : 1.6732632423543772848L * (std::exp(x) - 1));
+  case Pointwise::Celu:
+    return x > 0 ? x : kAlpha * (std::exp(x / kAlpha) - 1);
   case Pointwise::Scale:
-    return kFactor * x;
+    return kFactor * x + f.second;
   case Pointwise::Identity:
     return x;
   }
@@ -100,6 +140,32 @@ long double derivativeOf(const PointwiseFunction& f, long double x) {
     return std::exp(x);
   case Pointwise::Sine:
     return std::cos(x);
+  case Pointwise::Cosine:
+    return -std::sin(x);
+  case Pointwise::Clamp:
+    return x > kLow && x < kHigh;
+  case Pointwise::Abs:
+    return x > 0 ? 1 : -1;
+  case Pointwise::Sqrt:
+    return 0.5L / std::sqrt(x);
+  case Pointwise::Reciprocal:
+    return -1 / (x * x);
+  case Pointwise::Power:
+    return kExponent * std::exp((kExponent - 1) * std::log(x));
+  case Pointwise::Log:
+    return 1 / x;
+  case Pointwise::Softsign:
+    return 1 / ((1 + std::abs(x)) * (1 + std::abs(x)));
+  case Pointwise::Mish: {
+    const long double t = std::tanh(std::log(1 + std::exp(x)));
+    return t + x * (1 - t * t) / (1 + std::exp(-x));
+  }
+  case Pointwise::HardSwish:
+    return x < -3 ? 0 : x > 3 ? 1 : x / 3 + 0.5L;
+  case Pointwise::Selu:
+    return 1.0507009873554804934L * (x > 0 ? 1 : 1.6732632423543772848L * std::exp(x));
+  case Pointwise::Celu:
+    return x > 0 ? 1 : std::exp(x / kAlpha);
   case Pointwise::Scale:
     return kFactor;
   case Pointwise::Identity:
@@ -121,7 +187,8 @@ TYPED_TEST(PointwiseKernel, EqualsTheFormula) {
       (isLongDoubleLonger() ? 16 : 64) * double(std::numeric_limits<T>::epsilon());
   for (const PointwiseFunction& f : kFunctions)
     for (Index n : {0, 1, 7, 64, 1003}) {
-      const auto x = draw.reals<T>(n, -6, 6), v = draw.reals<T>(n, -1, 1);
+      const auto x = draw.reals<T>(n, needsPositive(f.kind) ? 0.25 : -6, 6),
+                 v = draw.reals<T>(n, -1, 1);
       std::vector<T> y(x.size()), r(x.size()), inPlace = x;
       pointwiseForward<T>(test::here(), f, n, x.data(), y.data());
       pointwiseForward<T>(test::here(), f, n, inPlace.data(), inPlace.data());
@@ -158,6 +225,32 @@ TYPED_TEST(PointwiseKernel, ExtremesSaturate) {
   EXPECT_EQ(y[2], T(0.5));
   for (size_t i : {3, 4})
     EXPECT_EQ(y[i], T(1));
+}
+
+// Far from 0 the value and its derivative are the limits, without NaN from infinity times 0; at 0 they are those of
+// PyTorch.
+TYPED_TEST(PointwiseKernel, LimitsAreFinite) {
+  using T = TypeParam;
+  const T far = sizeof(T) == 8 ? T(1e300) : T(1e30), inf = std::numeric_limits<T>::infinity();
+  const auto both = [&](const PointwiseFunction& f, T x) {
+    T y = 0, r = 0, one = 1;
+    pointwiseForward<T>(test::here(), f, 1, &x, &y);
+    pointwiseDerivative<T>(test::here(), f, 1, &x, &y, &one, &r);
+    return std::pair(y, r);
+  };
+  EXPECT_EQ(both(Pointwise::Mish, far), std::pair(far, T(1)));
+  EXPECT_EQ(both(Pointwise::Mish, -far), std::pair(T(0), T(0)));
+  EXPECT_EQ(both(Pointwise::Softsign, far), std::pair(T(1), T(0)));
+  EXPECT_EQ(both(Pointwise::HardSwish, -far).second, T(0));
+  EXPECT_EQ(both({Pointwise::Celu, kAlpha}, -far).second, T(0));
+  EXPECT_EQ(both(Pointwise::Selu, far).second, T(1.0507009873554804934193349852946));
+  EXPECT_EQ(both(Pointwise::Abs, T(0)), std::pair(T(0), T(0)));
+  EXPECT_EQ(both({Pointwise::Clamp, -1, 2}, T(2)), std::pair(T(2), T(1)));
+  EXPECT_EQ(both({Pointwise::Clamp, -1, inf}, far), std::pair(far, T(1)));
+  EXPECT_EQ(both({Pointwise::Power, 0}, T(0)), std::pair(T(1), T(0)));
+  EXPECT_EQ(both({Pointwise::Power, 3}, T(-2)), std::pair(T(-8), T(12)));
+  EXPECT_EQ(both(Pointwise::Log, T(0)).first, -inf);
+  EXPECT_TRUE(std::isnan(both(Pointwise::Sqrt, T(-1)).first));
 }
 
 TYPED_TEST(PointwiseKernel, NaNPropagates) {

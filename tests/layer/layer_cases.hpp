@@ -179,7 +179,13 @@ inline std::vector<LayerCase> exampleCases(const std::string& type, int seeds) {
                            layer->set(name, value);
                          if (!example.target.empty())
                            setTarget(*layer, example);
-                         return layer;
+                         if (example.low <= 0)
+                           return layer;
+                         // What needs positive numbers gets them, whatever a test draws.
+                         const auto positive = newLayer(comm, "sequential");
+                         appendLayer(*positive, newPointwise(comm, "exp"));
+                         appendLayer(*positive, layer);
+                         return positive;
                        },
                        Smoothness::PiecewiseSmooth});
   }

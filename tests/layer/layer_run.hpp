@@ -29,7 +29,7 @@ inline Layout onWorld(const Shape& shape, const std::string& property) {
 
 // A random valid tensor: equal on copies, and every addend random (a tensor whose value sits in one
 // addend lets a layer that is nonlinear in the others pass by luck).
-inline void fillValid(DTensor& x, std::uint64_t stream, double bound = 1) {
+inline void fillValid(DTensor& x, std::uint64_t stream, double low, double high) {
   Properties copies = x.layout().properties();
   for (int axis = 0; axis < x.layout().grid().axes(); ++axis)
     if (copies[axis].isPartial()) {
@@ -40,8 +40,11 @@ inline void fillValid(DTensor& x, std::uint64_t stream, double bound = 1) {
   LayoutSpec spec = x.layout().spec();
   spec.properties = copies;
   const Ref<DTensor> addend = makeRef<DTensor>(x.comm(), Layout(spec), x.dataType());
-  fillUniform(*addend, kSeed, stream, -bound, bound);
+  fillUniform(*addend, kSeed, stream, low, high);
   copyLocal(*addend, x);
+}
+inline void fillValid(DTensor& x, std::uint64_t stream, double bound = 1) {
+  fillValid(x, stream, -bound, bound);
 }
 
 // The value of a distributed tensor on every rank; addends are summed.

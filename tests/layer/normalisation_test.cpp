@@ -82,6 +82,20 @@ std::vector<NormCase> normCases() {
            {4, 6},
            [](const Shape& i) { return i[0] * 6 + i[1]; }},
           {"layernorm",
+           {{"shape", Indices{4}}, {"dim", Index(1)}},
+           {3, 4, 5, 2},
+           30,
+           [](const Shape& i) { return (i[0] * 5 + i[2]) * 2 + i[3]; },
+           {4},
+           [](const Shape& i) { return i[1]; }},
+          {"layernorm",
+           {{"shape", Indices{3, 4}}, {"dim", Index(0)}},
+           {3, 4, 5},
+           5,
+           [](const Shape& i) { return i[2]; },
+           {3, 4},
+           [](const Shape& i) { return i[0] * 4 + i[1]; }},
+          {"layernorm",
            {{"shape", Indices{700}}},
            {3, 700},
            3,
@@ -243,7 +257,10 @@ TEST(BatchNorm, WithFixedStatisticsIsAffine) {
   struct Writer : StateVisitor {
     std::vector<double> mean, variance;
     void tensor(const std::string& path, DTensor& value) override {
-      test::fillFrom(value, path == "running_mean" ? mean : variance);
+      if (path == "running_mean")
+        test::fillFrom(value, mean);
+      if (path == "running_var")
+        test::fillFrom(value, variance);
     }
     void number(const std::string&, std::uint64_t&) override {}
   };
@@ -315,6 +332,11 @@ TEST(Normalisation, GathersMomentsOnceWhereGroupsAreSplit) {
   EXPECT_EQ(operators("groupnorm", groups, "S1"), 0U);
   EXPECT_EQ(operators("groupnorm", {{"channels", Index(6)}, {"groups", Index(2)}}, "S1"), 1U);
   EXPECT_EQ(operators("layernorm", {{"shape", Indices{8}}}, "S1"), 0U);
+  EXPECT_EQ(operators("layernorm", {{"shape", Indices{6}}, {"dim", Index(1)}}, "S2"), 0U);
+  EXPECT_EQ(operators("layernorm", {{"shape", Indices{6}}, {"dim", Index(1)}}, "S1"), 1U);
+  EXPECT_EQ(operators("batchnorm", {{"channels", Index(6)}, {"statistics", std::string("running")}},
+                      "S0"),
+            0U);
 }
 
 TEST(Normalisation, RefusesWhatDoesNotFit) {

@@ -24,8 +24,11 @@ double valueAtMinusTwo(const Ref<Layer>& layer) {
 }
 
 TEST(PointwiseLayer, IsFoundByItsName) {
-  for (const char* name : {"relu", "tanh", "sigmoid", "leakyrelu", "elu", "gelu", "gelutanh",
-                           "silu", "softplus", "exp", "sine", "scale", "identity"})
+  for (const char* name :
+       {"relu", "tanh",       "sigmoid", "leakyrelu", "elu",      "gelu",  "gelutanh",
+        "silu", "softplus",   "exp",     "sine",      "cosine",   "clamp", "abs",
+        "sqrt", "reciprocal", "power",   "log",       "softsign", "mish",  "hardswish",
+        "selu", "celu",       "scale",   "identity"})
     EXPECT_EQ(test::newPointwise(world(), name)->type(), name);
   expectError(TENON_ERR_TYPE, {"'gellu'", "'gelu'", "softplus"},
               [] { test::newPointwise(world(), "gellu"); });
@@ -35,6 +38,8 @@ TEST(PointwiseLayer, IsFoundByItsName) {
 TEST(PointwiseLayer, KeepsWhatItsDerivativeReads) {
   for (const std::string& name : pointwiseNames()) {
     const auto declaration = makeDeclaration(name);
+    if (name == "clamp")
+      declaration->set("low", 0.0);
     const Form form = declaration->form({onWorld({4}, "B")}, {});
     const KernelEntry kernel = declaration->maps(form, {}).kernels().front();
     const auto reads = pointwise::withFunction(pointwiseFunction(name, *declaration),
@@ -53,6 +58,34 @@ TEST(PointwiseLayer, HasDefaultsThatMayBeSet) {
   EXPECT_EQ(valueAtMinusTwo(set), -0.5);
   EXPECT_NE(set->describe().find("slope 0.25"), std::string::npos) << set->describe();
   expectError(TENON_ERR_STATE, {"set up"}, [&] { set->set("slope", 0.5); });
+}
+
+// One end is enough, and both must fit; without one clamp would be the identity.
+TEST(PointwiseLayer, ClampHasOneEndOrTwo) {
+  const auto below = test::newPointwise(world(), "clamp"),
+             above = test::newPointwise(world(), "clamp");
+  below->set("low", -1.5);
+  EXPECT_EQ(valueAtMinusTwo(below), -1.5);
+  above->set("high", -3.0);
+  EXPECT_EQ(valueAtMinusTwo(above), -3);
+  EXPECT_NE(above->describe().find("high -3"), std::string::npos) << above->describe();
+  const auto none = test::newPointwise(world(), "clamp");
+  test::expectErrorOnAll(TENON_ERR_STATE, {"neither a low nor a high"},
+                         [&] { none->setUp(onWorld({4}, "B")); });
+  none->set("low", 2.0);
+  expectError(TENON_ERR_ARG, {"low", "2", "above high", "1"}, [&] { none->set("high", 1.0); });
+}
+
+// A shift is added once: of an input in addends to their sum, and not to each of them.
+TEST(PointwiseLayer, ShiftIsAddedOnce) {
+  const auto layer = test::newPointwise(world(), "scale");
+  layer->set("factor", 2.0);
+  layer->set("shift", 0.5);
+  test::Step step(layer, onWorld({4}, "P"));
+  fillConstant(*step.x, 3);
+  step.apply();
+  test::expectNear(test::gathered(*step.y), std::vector<double>(4, 6.5), 1e-15, "shifted");
+  EXPECT_NE(layer->describe().find("factor 2, shift 0.5"), std::string::npos) << layer->describe();
 }
 
 TEST(PointwiseLayer, ReadsOptions) {

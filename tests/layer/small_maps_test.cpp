@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Layers that move, multiply or normalise elements: against their definitions in plain loops.
+#include "layer/derivatives/derivative_check.hpp"
 #include "run_layer.hpp"
 
 namespace tenon {
@@ -92,6 +93,55 @@ TEST(Coordinates, FollowTheChannels) {
   }
 }
 
+// Whatever the input holds: its cotangent is zero, and the tangent too.
+TEST(Coordinates, AloneDoNotDependOnTheInput) {
+  const Shape in = {2, 3, 5, 4}, out = {2, 2, 5, 4};
+  std::vector<double> y;
+  forEachIndex(out, [&](const Shape& i) {
+    y.push_back((double(i[i[1] + 2]) + 0.5) / double(in[i[1] + 2]));
+  });
+  expectOutput("coordinates", {{"append", false}}, in, out, y);
+  test::Step step(test::layerWith("coordinates", {{"append", false}}), onWorld(in, "S1"));
+  fillConstant(*step.x, 1);
+  fillConstant(*step.dy, 1);
+  fillConstant(*step.dx, 7);
+  step.apply();
+  step.layer->applyTangent(step.x.get(), *step.y);
+  EXPECT_EQ(test::localCells(*step.y), std::vector<double>(step.y->localElements(), 0.0));
+  step.adjoint();
+  EXPECT_EQ(test::localCells(*step.dx), std::vector<double>(step.dx->localElements(), 0.0));
+}
+
+// y is the parameter, which gathers y's cotangent, and lies as the input does where that has the same extent.
+TEST(Constant, IsAParameter) {
+  const Shape in = {2, 6, 4}, shape = {1, 6, 4};
+  for (const std::string& split : test::splitsOf(in))
+    for (const TenonDataType type : {TENON_FLOAT64, TENON_FLOAT32}) {
+      const auto layer = test::layerWith("constant", {{"shape", shape}, {"value", 0.25}});
+      test::Step step(layer, onWorld(in, split), type);
+      EXPECT_EQ(step.y->layout(),
+                onWorld(shape, split == "S1" || split == "S2" || split == "R" ? split : "B"));
+      const auto value = layer->parameters().front();
+      EXPECT_EQ(value->name(), "value");
+      fillConstant(*step.x, std::nan(""));
+      step.apply();
+      test::expectNear(test::gathered(*step.y), std::vector<double>(24, 0.25), 0, split);
+      layer->clearStack();
+      test::fillFrom(value->value(), elementsOf(shape));
+      value->valueChanged();
+      test::fillFrom(value->tangent(), elementsOf(shape, 2));
+      test::fillValid(*step.dy, 3);
+      step.apply();
+      test::expectNear(test::gathered(*step.y), elementsOf(shape), 1e-6, split);
+      step.layer->applyTangent(nullptr, *step.y);
+      test::expectNear(test::gathered(*step.y), elementsOf(shape, 2), 1e-6, split);
+      fillConstant(*step.dx, 7);
+      step.adjoint();
+      test::expectNear(test::gathered(value->gradient()), test::gathered(*step.dy), 1e-6, split);
+      EXPECT_EQ(test::localCells(*step.dx), std::vector<double>(step.dx->localElements(), 0.0));
+    }
+}
+
 TEST(Coordinates, OfOneNodeAreZero) {
   std::vector<double> y = elementsOf({1, 2, 1});
   y.push_back(0);
@@ -138,6 +188,340 @@ TEST(Softmax, StaysFiniteForLargeNumbers) {
   test::expectNear(test::gathered(*step.y),
                    {std::exp(-1) / sum, std::exp(-2) / sum, 0, std::exp(-1) / sum, 1 / sum, 0},
                    1e-15, "softmax");
+}
+
+// What an element of a broadcast input stands for, by the indices of the output.
+Index broadcastPlace(const Shape& index, const Shape& shape) {
+  Shape own = index;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] == 1)
+      own[d] = 0;
+  return placeOf(own, shape);
+}
+
+// y and the cotangents of both inputs against loops over the output: a mask [n,1,y,x], a gate [n,c,1,1], an outer
+// product, in drawn layouts of both. `of` gives y and its two derivatives.
+void expectBroadcast(const std::string& type, TenonDataType dataType, double tolerance,
+                     const std::function<std::array<double, 3>(double, double)>& of) {
+  const std::vector<std::pair<Shape, Shape>> shapes = {{{2, 3, 4, 5}, {2, 1, 4, 5}},
+                                                       {{2, 3, 1, 1}, {2, 3, 4, 5}},
+                                                       {{2, 3, 4, 5}, {1, 3, 1, 1}},
+                                                       {{2, 1, 4, 1}, {1, 3, 1, 5}},
+                                                       {{2, 3, 4, 5}, {1, 1, 1, 1}},
+                                                       {{3, 0, 2}, {3, 1, 2}},
+                                                       {{4, 6}, {4, 6}}};
+  test::LayoutDraw draw(83);
+  for (const auto& [first, second] : shapes)
+    for (int i = 0; i < 12; ++i) {
+      const auto layer = test::layerWith(type, {});
+      layer->setDataType(dataType);
+      const Layouts inputs = {test::drawInput(draw, first), test::drawInput(draw, second)};
+      layer->setUp(inputs);
+      const std::string what = type + ": " + inputs[0].describe() + " and " + inputs[1].describe();
+      const auto a = test::tensor(inputs[0], dataType), b = test::tensor(inputs[1], dataType),
+                 y = test::tensor(layer->outputLayout(inputs), dataType),
+                 dy = test::tensor(y->layout().dual(), dataType);
+      test::fillValid(*a, 1, 0.5, 2);
+      test::fillValid(*b, 2, 0.5, 2);
+      test::fillValid(*dy, 3);
+      const auto valuesOfA = test::gathered(*a), valuesOfB = test::gathered(*b),
+                 seed = test::gathered(*dy);
+      std::vector<double> wanted, byA(valuesOfA.size(), 0), byB(valuesOfB.size(), 0);
+      forEachIndex(y->layout().shape(), [&, &first = first, &second = second](const Shape& index) {
+        const Index atA = broadcastPlace(index, first), atB = broadcastPlace(index, second);
+        const auto [value, slopeA, slopeB] = of(valuesOfA[atA], valuesOfB[atB]);
+        byA[atA] += seed[wanted.size()] * slopeA;
+        byB[atB] += seed[wanted.size()] * slopeB;
+        wanted.push_back(value);
+      });
+      const DTensor* x[] = {a.get(), b.get()};
+      layer->apply(Inputs(x), *y);
+      ASSERT_NO_FATAL_FAILURE(test::expectNear(test::gathered(*y), wanted, tolerance, what));
+      const auto da = test::tensor(inputs[0].dual(), dataType),
+                 db = test::tensor(inputs[1].dual(), dataType);
+      DTensor* dx[] = {da.get(), db.get()};
+      layer->applyAdjoint(*dy, InputCotangents(dx));
+      ASSERT_NO_FATAL_FAILURE(test::expectNear(test::gathered(*da), byA, tolerance, what));
+      ASSERT_NO_FATAL_FAILURE(test::expectNear(test::gathered(*db), byB, tolerance, what));
+      EXPECT_LE(checkLayerAdjoint(*layer, nullptr, 4).relativeError, tolerance) << what;
+    }
+}
+
+TEST(Broadcast, OfEachTypeIsItsDefinition) {
+  for (const auto& [dataType, tolerance] :
+       {std::pair(TENON_FLOAT64, 1e-13), {TENON_FLOAT32, 1e-5}}) {
+    expectBroadcast("add", dataType, tolerance, [](double a, double b) {
+      return std::array{a + b, 1.0, 1.0};
+    });
+    expectBroadcast("subtract", dataType, tolerance, [](double a, double b) {
+      return std::array{a - b, 1.0, -1.0};
+    });
+    expectBroadcast("multiply", dataType, tolerance, [](double a, double b) {
+      return std::array{a * b, b, a};
+    });
+    expectBroadcast("divide", dataType, tolerance, [](double a, double b) {
+      return std::array{a / b, 1 / b, -a / (b * b)};
+    });
+  }
+}
+
+// A mask is on all ranks where channels are split, and its cotangent a sum; nothing else moves.
+TEST(Broadcast, UsesAnInputOfOneElementEverywhere) {
+  const auto declaration = makeDeclaration("multiply");
+  const Shape field = {2, 6, 4, 4}, mask = {2, 1, 4, 4};
+  const auto on = [](const Shape& shape, const char* properties) {
+    return Layout(
+        {.shape = shape, .grid = Grid::make({3}), .properties = parseProperties(properties)});
+  };
+  const Form form = declaration->form({on(field, "S1"), on(mask, "B")}, {});
+  EXPECT_EQ(form.output, on(field, "S1"));
+  EXPECT_EQ(form.uses[1], on(mask, "B"));
+  EXPECT_EQ(form.uses[1].dual(), on(mask, "P"));
+  EXPECT_TRUE(declaration->maps(form, {}).operators().empty());
+  const Form space = declaration->form({on(mask, "S2"), on(field, "S2")}, {});
+  EXPECT_EQ(space.output, on(field, "S2"));
+  EXPECT_TRUE(declaration->maps(space, {}).operators().empty());
+  EXPECT_EQ(makeDeclaration("add")->form({on(mask, "B"), on(field, "S1")}, {}).output,
+            on(field, "S1"));
+}
+
+// The elements in their order, whatever is split where: merged and divided dimensions, extents of 1, what is left.
+TEST(Reshape, KeepsTheRowMajorOrder) {
+  const struct {
+    Shape in;
+    Indices shape;
+    Shape out;
+  } cases[] = {{{2, 3, 4, 5}, {2, 3, 20}, {2, 3, 20}},
+               {{2, 3, 4, 5}, {0, -1}, {2, 60}},
+               {{2, 12, 5}, {0, 3, 4, -1}, {2, 3, 4, 5}},
+               {{6, 4}, {4, 6}, {4, 6}},
+               {{7, 6}, {7, 1, 2, 3}, {7, 1, 2, 3}},
+               {{1, 7, 6}, {7, 6}, {7, 6}},
+               {{7, 1, 6, 1}, {42}, {42}},
+               {{12}, {2, 2, 3}, {2, 2, 3}},
+               {{2, 0, 3}, {2, 0}, {2, 0}},
+               {{2, 0}, {0, 5, -1}, {2, 5, 0}}};
+  for (const auto& c : cases)
+    expectOutput("reshape", {{"shape", c.shape}}, c.in, c.out, elementsOf(c.in));
+}
+
+// Splits of the first dimension of a group stay where they are; others are given up, and a cut that would fall within an
+// element of the output moves.
+TEST(Reshape, MovesOnlyWhatItsShapeForces) {
+  const auto formOf = [](const Shape& in, const char* properties, const Indices& shape,
+                         const std::vector<std::vector<Index>>& cuts = {}) {
+    const auto declaration = makeDeclaration("reshape");
+    declaration->set("shape", shape);
+    return declaration->form({Layout({.shape = in,
+                                      .grid = Grid::make({3}),
+                                      .properties = parseProperties(properties),
+                                      .cuts = cuts})},
+                             {});
+  };
+  const auto moves = [](const Form& form) { return !sameHolding(form.inputs[0], form.uses[0]); };
+  EXPECT_FALSE(moves(formOf({2, 6, 4}, "S1", {2, 24})));
+  EXPECT_EQ(formOf({2, 6, 4}, "S1", {2, 24}, {{0, 2}, {0, 1, 1, 6}, {0, 4}}).output.cuts(1),
+            (std::vector<Index>{0, 4, 4, 24}));
+  EXPECT_TRUE(moves(formOf({2, 6, 4}, "S2", {2, 24})));
+  EXPECT_EQ(formOf({2, 6, 4}, "S2", {2, 24}).output.property(0), Property::shard(1));
+  EXPECT_FALSE(moves(formOf({2, 24}, "S1", {2, 6, 4})));
+  const Form moved = formOf({2, 24}, "S1", {2, 6, 4}, {{0, 2}, {0, 9, 15, 24}});
+  EXPECT_TRUE(moves(moved));
+  EXPECT_EQ(moved.uses[0].cuts(1), (std::vector<Index>{0, 8, 16, 24}));
+  EXPECT_EQ(moved.output.cuts(1), (std::vector<Index>{0, 2, 4, 6}));
+}
+
+// Values and cotangents by the definition, with broadcasting, in drawn layouts of all inputs.
+TEST(Selection, ComparesAndChooses) {
+  const std::vector<Shape> shapes = {{2, 1, 4}, {2, 3, 4}, {1, 3, 1}};
+  const Shape out = {2, 3, 4};
+  const std::pair<const char*, std::function<bool(double, double)>> relations[] = {
+      {"greater", std::greater<>()}, {"greater_equal", std::greater_equal<>()},
+      {"less", std::less<>()},       {"less_equal", std::less_equal<>()},
+      {"equal", std::equal_to<>()},  {"not_equal", std::not_equal_to<>()}};
+  test::LayoutDraw draw(29);
+  for (int i = 0; i < 10; ++i) {
+    Layouts inputs;
+    std::vector<Ref<DTensor>> x, dx;
+    std::vector<const DTensor*> read;
+    std::vector<DTensor*> written;
+    std::vector<std::vector<double>> whole, want;
+    for (const Shape& shape : shapes) {
+      inputs.push_back(test::drawInput(draw, shape));
+      x.push_back(test::tensor(inputs.back()));
+      dx.push_back(test::tensor(inputs.back().dual()));
+      // Few numbers, of which many are equal and some are 0.
+      std::vector<double> values;
+      for (Index e = 0; e < elements(shape); ++e)
+        values.push_back(double((e * 7 + static_cast<Index>(shape.size())) % 3 - 1));
+      test::fillFrom(*x.back(), values);
+      whole.push_back(values);
+      want.emplace_back(values.size(), 0.0);
+      read.push_back(x.back().get());
+      written.push_back(dx.back().get());
+    }
+    for (const auto& [name, holds] : relations) {
+      const auto layer = test::layerWith("compare", {{"relation", std::string(name)}});
+      layer->setDataType(TENON_FLOAT64);
+      layer->setUp({inputs[1], inputs[2]});
+      const auto y = test::tensor(layer->outputLayout());
+      const DTensor* two[] = {read[1], read[2]};
+      layer->apply(Inputs(two), *y);
+      std::vector<double> wanted;
+      forEachIndex(out, [&, &holds = holds](const Shape& index) {
+        wanted.push_back(holds(whole[1][broadcastPlace(index, shapes[1])],
+                               whole[2][broadcastPlace(index, shapes[2])]));
+      });
+      EXPECT_EQ(test::gathered(*y), wanted) << name;
+      DTensor* back[] = {written[1], written[2]};
+      const auto dy = test::tensor(y->layout().dual());
+      fillConstant(*dy, 1);
+      layer->applyAdjoint(*dy, InputCotangents(back));
+      EXPECT_EQ(test::gathered(*dx[1]), std::vector<double>(24, 0.0));
+    }
+    const auto where = test::layerWith("where", {});
+    where->setDataType(TENON_FLOAT64);
+    where->setUp(inputs);
+    const auto y = test::tensor(where->outputLayout()), dy = test::tensor(y->layout().dual());
+    test::fillValid(*dy, 4);
+    where->apply(Inputs(read), *y);
+    where->applyAdjoint(*dy, InputCotangents(written));
+    const std::vector<double> seed = test::gathered(*dy);
+    std::vector<double> wanted;
+    forEachIndex(out, [&](const Shape& index) {
+      const int chosen = whole[0][broadcastPlace(index, shapes[0])] != 0 ? 1 : 2;
+      const Index at = broadcastPlace(index, shapes[chosen]);
+      want[chosen][at] += seed[wanted.size()];
+      wanted.push_back(whole[chosen][at]);
+    });
+    EXPECT_EQ(test::gathered(*y), wanted) << where->describe();
+    for (int k = 0; k < 3; ++k)
+      test::expectNear(test::gathered(*dx[k]), want[k], 1e-14, where->describe());
+  }
+}
+
+// Means, sums and maxima against loops; a maximum shares its cotangent among equal elements, wherever they lie.
+TEST(Reduce, IsItsDefinition) {
+  const struct {
+    Shape in;
+    Indices dims;
+  } cases[] = {
+      {{3, 4, 5}, {1}}, {{3, 4, 5}, {0, 2}}, {{2, 3, 4, 5}, {3, 2}}, {{7}, {0}}, {{2, 6}, {0, 1}}};
+  for (const auto& [in, dims] : cases)
+    for (const char* method : {"mean", "sum", "max"})
+      for (const bool keeps : {false, true})
+        for (const std::string& split : test::splitsOf(in)) {
+          const auto layer = test::layerWith(
+              "reduce", {{"method", std::string(method)}, {"dims", dims}, {"keep_dims", keeps}});
+          test::Step step(layer, onWorld(in, split));
+          std::vector<double> x = elementsOf(in);
+          for (double& value : x)
+            value = std::floor(2 * value); // ties
+          Shape out;
+          double count = 1;
+          const auto isReduced = [&, &dims = dims](Index d) {
+            return std::ranges::count(dims, d) > 0;
+          };
+          for (Index d = 0; d < static_cast<Index>(in.size()); ++d)
+            if (isReduced(d)) {
+              count *= double(in[d]);
+              if (keeps)
+                out.push_back(1);
+            } else
+              out.push_back(in[d]);
+          if (out.empty())
+            out = {1};
+          ASSERT_EQ(step.y->layout().shape(), out);
+          const auto place = [&, &in = in](const Shape& index) {
+            Index at = 0;
+            for (Index d = 0; d < static_cast<Index>(in.size()); ++d)
+              if (!isReduced(d))
+                at = at * in[d] + index[d];
+            return at;
+          };
+          const bool isMaximum = std::string(method) == "max";
+          std::vector<double> y(elements(out), isMaximum ? -1e30 : 0), ties(elements(out), 0);
+          forEachIndex(in, [&, &in = in](const Shape& i) {
+            const double value = x[placeOf(i, in)];
+            double& at = y[place(i)];
+            at = isMaximum ? std::max(at, value)
+                           : at + value / (method == std::string("mean") ? count : 1);
+          });
+          forEachIndex(in, [&, &in = in](const Shape& i) {
+            ties[place(i)] += x[placeOf(i, in)] == y[place(i)];
+          });
+          test::fillFrom(*step.x, x);
+          test::fillValid(*step.dy, 3);
+          const std::vector<double> seed = test::gathered(*step.dy);
+          std::vector<double> dx;
+          forEachIndex(in, [&, &in = in](const Shape& i) {
+            const Index at = place(i);
+            dx.push_back(isMaximum ? (x[placeOf(i, in)] == y[at] ? seed[at] / ties[at] : 0)
+                                   : seed[at] / (method == std::string("mean") ? count : 1));
+          });
+          step.apply();
+          step.adjoint();
+          const std::string what = std::string(method) + " of " + split;
+          test::expectNear(test::gathered(*step.y), y, isMaximum ? 0 : 1e-14, what);
+          test::expectNear(test::gathered(*step.dx), dx, 1e-14, what);
+          test::fillFrom(*step.x, elementsOf(in));
+          EXPECT_LE(checkLayerAdjoint(*layer, step.x.get(), 2).relativeError, 1e-13) << what;
+        }
+}
+
+// y[n, c, y r + i, x r + j] = x[n, c r^2 + i r + j, y, x], and likewise in one dimension and in three.
+TEST(PixelShuffle, BringsChannelsToSpace) {
+  for (const auto& [in, out, r] : {std::tuple(Shape{2, 12, 3, 2}, Shape{2, 3, 6, 4}, Index(2)),
+                                   {{1, 6, 4}, {1, 2, 12}, 3},
+                                   {{1, 8, 1, 2, 3}, {1, 1, 2, 4, 6}, 2}}) {
+    const Index factor = r;
+    expectOutput("pixelshuffle", {{"upscale", factor}}, in, out, moved(in, out, [=](Shape& i) {
+                   Index channel = i[1];
+                   for (std::size_t d = 2; d < i.size(); ++d) {
+                     channel = channel * factor + i[d] % factor;
+                     i[d] /= factor;
+                   }
+                   i[1] = channel;
+                 }));
+  }
+  const auto declaration = makeDeclaration("pixelshuffle");
+  declaration->set("upscale", Index(2));
+  const auto on = [](const Shape& shape, const char* properties) {
+    return Layout(
+        {.shape = shape, .grid = Grid::make({3}), .properties = parseProperties(properties)});
+  };
+  EXPECT_TRUE(
+      declaration->maps(declaration->form({on({2, 12, 3, 5}, "S3")}, {}), {}).operators().empty());
+  EXPECT_TRUE(
+      declaration->maps(declaration->form({on({2, 12, 3, 5}, "S1")}, {}), {}).operators().empty());
+}
+
+// y = x above 0 and w[c] x below, dw[c] = sum of dy x below.
+TEST(PRelu, HasASlopeForEachChannel) {
+  const Shape shape = {2, 3, 5};
+  const std::vector<double> x = elementsOf(shape), dy = elementsOf(shape, 5), w = {0.5, -2, 0.25};
+  std::vector<double> y, dx, dw(3, 0);
+  forEachIndex(shape, [&](const Shape& i) {
+    const Index at = placeOf(i, shape);
+    y.push_back(x[at] > 0 ? x[at] : w[i[1]] * x[at]);
+    dx.push_back(x[at] > 0 ? dy[at] : w[i[1]] * dy[at]);
+    dw[i[1]] += x[at] > 0 ? 0 : dy[at] * x[at];
+  });
+  for (const std::string& split : test::splitsOf(shape)) {
+    test::Step step(test::layerWith("prelu", {{"channels", Index(3)}}), onWorld(shape, split));
+    const auto weight = step.layer->parameters().front();
+    EXPECT_EQ(weight->name(), "weight");
+    EXPECT_EQ(weight->initial(), 0.25);
+    test::fillFrom(weight->value(), w);
+    weight->valueChanged();
+    test::fillFrom(*step.x, x);
+    test::fillFrom(*step.dy, dy);
+    step.apply();
+    step.adjoint();
+    test::expectNear(test::gathered(*step.y), y, 1e-15, split);
+    test::expectNear(test::gathered(*step.dx), dx, 1e-15, split);
+    test::expectNear(test::gathered(weight->gradient()), dw, 1e-14, split);
+  }
 }
 
 TEST(Multiply, IsTheProductAndItsDerivative) {

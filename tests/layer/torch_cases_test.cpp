@@ -72,7 +72,7 @@ bool writeCase(const std::string& type, std::uint64_t seed, const std::string& p
   for (const Layout& input : inputs) {
     x.push_back(test::tensor(input, real));
     dx.push_back(test::tensor(input.dual(), real));
-    test::fillValid(*x.back(), seed + x.size());
+    test::fillValid(*x.back(), seed + x.size(), example.low, example.high);
     file.add("x" + std::to_string(x.size() - 1), *x.back());
   }
   if (!example.target.empty()) {

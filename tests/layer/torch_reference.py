@@ -16,7 +16,12 @@ POINTWISE = {
     'silu': lambda x, s: F.silu(x), 'softplus': lambda x, s: F.softplus(x), 'exp': lambda x, s: torch.exp(x),
     'sine': lambda x, s: torch.sin(x), 'identity': lambda x, s: x * 1,
     'leakyrelu': lambda x, s: F.leaky_relu(x, float(s['slope'])), 'elu': lambda x, s: F.elu(x, float(s['alpha'])),
-    'scale': lambda x, s: x * float(s['factor']),
+    'scale': lambda x, s: x * float(s['factor']) + float(s['shift']), 'cosine': lambda x, s: torch.cos(x),
+    'clamp': lambda x, s: torch.clamp(x, float(s['low']), float(s['high'])), 'abs': lambda x, s: torch.abs(x),
+    'sqrt': lambda x, s: torch.sqrt(x), 'reciprocal': lambda x, s: torch.reciprocal(x),
+    'power': lambda x, s: torch.pow(x, float(s['exponent'])), 'log': lambda x, s: torch.log(x),
+    'softsign': lambda x, s: F.softsign(x), 'mish': lambda x, s: F.mish(x), 'hardswish': lambda x, s: F.hardswish(x),
+    'selu': lambda x, s: F.selu(x), 'celu': lambda x, s: F.celu(x, float(s['alpha'])),
 }
 TOLERANCE = {'float32': 1e-5, 'float64': 1e-12}
 
@@ -170,7 +175,11 @@ def normalised(type_, x, p, s, states):
         return F.group_norm(x, x.shape[1], weight, bias, epsilon)
     if type_ == 'groupnorm':
         return F.group_norm(x, int(s['groups']), weight, bias, epsilon)
-    return F.layer_norm(x, numbers(s, 'shape'), weight, bias, epsilon)
+    shape = numbers(s, 'shape')
+    first = int(s.get('dim', x.dim() - len(shape)))
+    inside = [*range(first), *range(first + len(shape), x.dim()), *range(first, first + len(shape))]
+    y = F.layer_norm(x.permute(inside), shape, weight, bias, epsilon)
+    return y.permute([inside.index(d) for d in range(x.dim())])
 
 
 def loss(type_, x, t, s):
@@ -238,6 +247,21 @@ def evaluate(type_, s, x, p, target, states):
         return x[0].permute(numbers(s, 'permutation'))
     if type_ == 'affine':
         return F.linear(x[0], p['weight'], p.get('bias'))
+    if type_ == 'constant':
+        return p['value'] * 1
+    if type_ == 'compare':
+        return getattr(torch, {'greater': 'gt', 'greater_equal': 'ge', 'less': 'lt', 'less_equal': 'le', 'equal': 'eq',
+                               'not_equal': 'ne'}[s['relation']])(x[0], x[1]).to(x[0].dtype) + 0 * (x[0] + x[1])
+    if type_ == 'where':
+        return torch.where(x[0] != 0, x[1], x[2])
+    if type_ == 'reduce':
+        y = {'mean': torch.mean, 'sum': torch.sum, 'max': torch.amax}[s['method']](
+            x[0], dim=numbers(s, 'dims'), keepdim=s['keep_dims'] == 'true')
+        return y if y.dim() > 0 else y.reshape(1)
+    if type_ == 'pixelshuffle' and x[0].dim() == 4:
+        return F.pixel_shuffle(x[0], int(s['upscale']))
+    if type_ == 'prelu':
+        return F.prelu(x[0], p['weight'])
     if type_ == 'channelaffine':
         shape = [1, -1] + [1] * spatial
         return x[0] * p['scale'].reshape(shape) + p['shift'].reshape(shape)
@@ -245,10 +269,16 @@ def evaluate(type_, s, x, p, target, states):
         return x[0] @ x[1]
     if type_ == 'multiply':
         return x[0] * x[1]
+    if type_ == 'divide':
+        return x[0] / x[1]
+    if type_ == 'subtract':
+        return x[0] - x[1]
     if type_ == 'add':
         return sum(x[1:], x[0])
     if type_ == 'concatenate':
         return torch.cat(x, int(s['dim']))
+    if type_ == 'reshape':
+        return x[0].reshape([x[0].shape[d] if n == 0 else n for d, n in enumerate(numbers(s, 'shape'))])
     if type_ == 'flatten':
         return x[0].flatten(1)
     if type_ == 'softmax':

@@ -5,6 +5,7 @@
 // axis alone adds the shift.
 #include "declaration/core/channel_table.hpp"
 #include "declaration/core/elementwise.hpp"
+#include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -72,6 +73,85 @@ private:
 
 std::unique_ptr<Declaration> declareChannelAffine() {
   return std::make_unique<ChannelAffine>();
+}
+
+// A rectifier with a slope for each channel (He et al. 2015): y = x for x > 0, and weight[c] x below.
+// It is a sum of the positive part and of the negative part, scaled by channel, as leakyrelu is with
+// one slope.
+//
+// Labels on a grid axis: n batch, c channels, S2, S3, ... space, B, R.
+
+namespace {
+
+constexpr OptionSpec kPReluSettings[] = {
+    {"channels", OptionSpec::Int, nullptr, "number of channels", nullptr, atLeast(1)}};
+
+class PRelu final : public Elementwise {
+public:
+  PRelu() : Elementwise("prelu", kPReluSettings) {}
+
+  Shape outputShape(const std::vector<Shape>& inputs) const override {
+    const Shape& x = inputs.front();
+    if (x.size() < 2 || x[1] != integer("channels"))
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("the input has shape [{2}], but {0} needs [batch,{1},...]", title(),
+                              integer("channels"), fmt::join(x, ",")));
+    return x;
+  }
+
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    SignatureTable table = channelTable(static_cast<int>(inputs.front().size()));
+    for (SignatureRow& row : table)
+      row.parameters.pop_back();
+    return table;
+  }
+
+  Form form(const Layouts& inputs, const Choice& choice) const override {
+    const Shape shape = outputShape({inputs.front().shape()});
+    Form form = Elementwise::form(inputs, choice);
+    const Layout& use = form.uses.front();
+    form.parameters.push_back(
+        {.name = "weight",
+         .use = makeLayout({shape[1]}, use.gridPtr(), form.signature.parameter(0), {{&use, 1}}),
+         .initial = 0.25});
+    return form;
+  }
+
+  MapList maps(const Form& form, const Layouts& storage) const override {
+    MapList list;
+    const Layout& use = form.uses.front();
+    const ValueId x = list.input("x", form.inputs.front()), output = list.output("y", form.output);
+    KernelEntry slope{.name = "slope", .keepsInputs = true, .gradients = Gradients::Apart};
+    addParameterSources(list, form, storage, slope);
+    const ValueId u = addUse(list, x, "u", use, false);
+    const ValueId above = list.value("above", use), below = list.value("below", use),
+                  scaled = list.value("scaled", use);
+    list.run({.name = "above", .keepsOutput = true}, {u}, above);
+    list.run({.name = "below", .keepsInputs = true}, {u}, below);
+    list.run(std::move(slope), {below}, scaled);
+    list.apply(OperatorKind::Conversion, above, output);
+    list.apply(OperatorKind::Conversion, scaled, output);
+    return list;
+  }
+
+  Work work(const Form& form, int position) const override {
+    const double flops = 2.0 * double(elements(form.uses[0].box(position)));
+    return {flops, flops, flops};
+  }
+  std::string summary() const override { return fmt::format("{} channels", integer("channels")); }
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(2, 4);
+    return {{{"channels", shape[1]}}, {shape}};
+  }
+
+private:
+  bool isLinear() const override { return false; }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declarePRelu() {
+  return std::make_unique<PRelu>();
 }
 
 } // namespace tenon

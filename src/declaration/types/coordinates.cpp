@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Coordinates as channels: of [batch, C, space...] the output has the C channels of the input, and
-// behind them one for each spatial dimension d, whose value at the point i of n is what kPoints
-// says. The rank with the last channels of the input writes the coordinates, without a message.
+// behind them, or alone, one for each spatial dimension d, whose value at the point i of n is what
+// kCoordinateSettings says. The rank with the last channels of the input writes the coordinates, without a
+// message.
 //
 // Labels on a grid axis: n batch, c channels, d/h/w space, B, R.
 #include "declaration/core/elementwise.hpp"
@@ -9,24 +10,28 @@
 #include "declaration/core/window_layout.hpp"
 #include "sys/text/text.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kPoints[] = {
+constexpr OptionSpec kCoordinateSettings[] = {
     {"points", OptionSpec::Choice, "cells",
      "coordinate of point i of n: cells = (i + 1/2) / n, the centre of a cell; nodes = "
      "i / (n - 1), from boundary to boundary; periodic = i / n",
-     "cells|nodes|periodic"}};
+     "cells|nodes|periodic"},
+    {"append", OptionSpec::Flag, "true",
+     "whether the channels of the input come first; false: the coordinates alone"}};
 
 class Coordinates final : public Elementwise {
 public:
-  Coordinates() : Elementwise("coordinates", kPoints) {}
+  Coordinates() : Elementwise("coordinates", kCoordinateSettings) {}
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     Shape shape = inputs.front();
     const int spatial = spatialRankOf(shape, title());
-    shape[1] = checkedSum(shape[1], spatial, "the channels of coordinates");
+    shape[1] = checkedSum(flag("append") ? shape[1] : 0, spatial, "the channels of coordinates");
     return shape;
   }
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
@@ -36,14 +41,20 @@ public:
     Form form = Elementwise::form(inputs, choice);
     LayoutSpec spec = form.output.spec();
     spec.shape = outputShape({spec.shape});
+    if (!flag("append"))
+      std::ranges::fill(spec.cuts[1], 0);
     spec.cuts[1].back() = spec.shape[1];
     form.output = Layout(std::move(spec));
     return form;
   }
-  KernelEntry kernel(const Form&) const override { return {.name = type(), .anyStrides = true}; }
+  KernelEntry kernel(const Form&) const override {
+    return {.name = type(), .anyStrides = true, .isSource = !flag("append")};
+  }
   std::string summary() const override { return text("points"); }
   Example example(ExampleDraw& draw) const override {
-    return {{{"points", std::string(draw.of({"cells", "nodes", "periodic"}))}}, {draw.shape(3, 5)}};
+    return {{{"points", std::string(draw.of({"cells", "nodes", "periodic"}))},
+             {"append", draw.chance(80)}},
+            {draw.shape(3, 5)}};
   }
 
 private:

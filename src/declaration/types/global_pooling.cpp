@@ -4,8 +4,10 @@
 // Labels on a grid axis: n batch, c channel, d/h/w space (y partial), B, R, P. N is the global
 // number of elements, so that the addends of the parts sum to the mean, however uneven the parts
 // are.
+#include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
+#include "geometry/layout.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -60,6 +62,167 @@ public:
 
 std::unique_ptr<Declaration> declareGlobalAveragePooling() {
   return std::make_unique<GlobalAveragePooling>();
+}
+
+// The sum, mean or maximum over dimensions, which may be split. Sums of the parts are addends of the
+// output, so that nothing travels within the layer; N in a mean is the global number of elements.
+//
+// A maximum is the constant M, found by one exchange of maxima, plus 0 = sum over i of v_i (x_i -
+// M), where v_i is 1 / K for the K elements that are the largest and 0 elsewhere. M and v are fixed,
+// so that the derivative is shared equally among the largest, as that of torch.amax is.
+//
+// Labels on a grid axis: S0, S1, ... (y partial where the dimension is reduced; of a maximum y on all
+// ranks), B, R, and of sums and means P.
+
+namespace {
+
+constexpr OptionSpec kReduceSettings[] = {
+    {"method", OptionSpec::Choice, "mean", "what is taken over the dimensions", "mean|sum|max"},
+    {"dims", OptionSpec::Ints, nullptr, "dimensions that are reduced, counted from 0", nullptr,
+     atLeast(0)},
+    {"keep_dims", OptionSpec::Flag, "false",
+     "whether the output has the reduced dimensions too, with an extent of 1"}};
+
+class Reduce final : public Declaration {
+public:
+  Reduce() : Declaration("reduce", kReduceSettings) {}
+
+  Shape outputShape(const std::vector<Shape>& inputs) const override {
+    const Shape& x = inputs.front();
+    for (Index d : dims())
+      if (d >= static_cast<Index>(x.size()))
+        throw Error(
+            TENON_ERR_SHAPE,
+            fmt::format("{} reduces dimension {}, but its input has shape [{}]; set dims to "
+                        "some of its dimensions, counted from 0",
+                        title(), d, fmt::join(x, ",")));
+      else if (x[d] == 0)
+        throw Error(TENON_ERR_SHAPE,
+                    fmt::format("the input has shape [{}], but {} needs at least 1 element in "
+                                "dimension {}",
+                                fmt::join(x, ","), title(), d));
+    return shapeOf(x, flag("keep_dims"));
+  }
+
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    const int rank = static_cast<int>(inputs.front().size());
+    SignatureTable table = elementwiseTable(rank, !isMaximum());
+    int place = 0;
+    for (int d = 0; d < rank; ++d)
+      if (isReduced(d)) {
+        table[d].output = isMaximum() ? Property::broadcast() : Property::partial();
+        place += flag("keep_dims");
+      } else
+        table[d].output = Property::shard(place++);
+    return table;
+  }
+
+  Form form(const Layouts& inputs, const Choice& choice) const override {
+    const Shape shape = outputShape({inputs.front().shape()});
+    Form form = formLikeInput(inputs, choice);
+    form.output =
+        lying(form.uses.front(), shape, flag("keep_dims"), form.signature.output().properties);
+    return form;
+  }
+
+  MapList maps(const Form& form, const Layouts& storage) const override {
+    if (!isMaximum())
+      return Declaration::maps(form, storage);
+    MapList list;
+    const Layout& use = form.uses.front();
+    const ValueId x = list.input("x", form.inputs.front()), y = list.output("y", form.output);
+    const ValueId u = addUse(list, x, "u", use, false);
+    const Layout whole = form.output, part = partOf(form);
+    const auto overAll = [&](ValueId local, const char* name, OperatorKind kind) {
+      return sameHolding(part, whole) ? local : list.convert(name, local, whole, kind);
+    };
+    const ValueId m = list.exact(list.value("m", part));
+    list.runFixed({.name = "maxima"}, {u}, m);
+    const ValueId M = overAll(m, "M", OperatorKind::Maximum);
+    const ValueId w = list.value("w", use), k = list.exact(list.value("k", part));
+    list.runFixed({.name = "largest"}, {u, M}, w);
+    list.runFixed({.name = "count"}, {w}, k);
+    const ValueId K = overAll(k, "K", OperatorKind::Conversion);
+    const ValueId v = list.value("v", use), s = list.value("s", part);
+    list.runFixed({.name = "shares"}, {w, K}, v);
+    list.run({.name = "slopes", .keepsInputs = true}, {u, list.exact(v)}, s);
+    list.apply(OperatorKind::Conversion, M, y);
+    list.apply(OperatorKind::Conversion, s, y);
+    return list;
+  }
+  std::string summary() const override {
+    return fmt::format("{} over {}", text("method"), fmt::join(dims(), ","));
+  }
+
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(1, 4);
+    std::vector<Index> dims;
+    for (Index d = 0; d < static_cast<Index>(shape.size()); ++d)
+      if (draw.chance(50))
+        dims.push_back(d);
+    if (dims.empty())
+      dims.push_back(draw.between(0, static_cast<Index>(shape.size()) - 1));
+    return {{{"method", std::string(draw.of({"mean", "sum", "max"}))},
+             {"dims", dims},
+             {"keep_dims", draw.chance(50)}},
+            {shape}};
+  }
+
+private:
+  std::vector<Index> dims() const { return value<std::vector<Index>>("dims"); }
+  bool isMaximum() const { return text("method") == "max"; }
+  bool isReduced(int d) const {
+    const std::vector<Index> reduced = dims();
+    return std::ranges::find(reduced, Index(d)) != reduced.end();
+  }
+  // One number where all dimensions are gone.
+  Shape shapeOf(const Shape& x, bool keeps) const {
+    Shape shape;
+    for (int d = 0; d < static_cast<int>(x.size()); ++d)
+      if (!isReduced(d))
+        shape.push_back(x[d]);
+      else if (keeps)
+        shape.push_back(1);
+    return shape.empty() ? Shape{1} : shape;
+  }
+  Layout lying(const Layout& use, const Shape& shape, bool keeps,
+               const Properties& properties) const {
+    std::vector<CutSource> cuts;
+    for (int d = 0; d < use.rank(); ++d)
+      if (!isReduced(d))
+        cuts.push_back({&use, d});
+      else if (keeps)
+        cuts.emplace_back();
+    cuts.resize(shape.size());
+    return makeLayout(shape, use.gridPtr(), properties, cuts);
+  }
+  // As the output, with what each rank has of a reduced dimension as an addend.
+  Layout partOf(const Form& form) const {
+    Properties properties = form.output.properties();
+    for (std::size_t axis = 0; axis < properties.size(); ++axis)
+      if (const Property& p = form.uses.front().property(static_cast<int>(axis));
+          p.isShard() && isReduced(p.dim))
+        properties[axis] = Property::partial();
+    return lying(form.uses.front(), form.output.shape(), flag("keep_dims"), properties);
+  }
+
+  void check() const override {
+    if (!isSet("dims"))
+      return;
+    std::vector<Index> sorted = dims();
+    std::ranges::sort(sorted);
+    if (sorted.empty() || std::ranges::adjacent_find(sorted) != sorted.end())
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("dims of {} are [{}]; name at least one dimension, and "
+                              "each once",
+                              title(), fmt::join(dims(), ",")));
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareReduce() {
+  return std::make_unique<Reduce>();
 }
 
 } // namespace tenon

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Types that join several inputs into one output without parameters:
 //
-//   add          y = sum over i of x_i
+//   add          y = sum over i of x_i, broadcast where an extent is 1 (broadcast.hpp)
+//   subtract     y = x_0 - x_1, likewise
 //   concatenate  y = the x_i one after the other along a dimension
 //
-// Both are y = sum over i of E_i x_i, where E_i puts x_i at its place in y (for add: everywhere).
+// All are y = sum over i of E_i x_i, where E_i puts x_i at its place in y (for add: everywhere).
 // Let y have the layout L. Then x_i is used in L restricted to its place: the same grid, properties
-// and order of axes, each part cut off at the ends of x_i. In these layouts every rank joins what
-// it holds, whatever the properties are, P and a split of the dimension itself included;
-// conversions from the inputs' own layouts do the rest. The adjoint hands out y's cotangent
-// likewise.
+// and order of axes, each part cut off at the ends of x_i, and no split of what is broadcast. In
+// these layouts every rank joins what it holds, whatever the properties are, P and a split of the
+// dimension itself included; conversions from the inputs' own layouts do the rest. The adjoint
+// hands out y's cotangent likewise.
 //
-// Labels on a grid axis: S0, S1, ..., B, R, P. Without a choice y lies as the first input does.
+// Labels on a grid axis: S0, S1, ..., B, R, P. Without a choice y lies as the first input of its
+// shape does.
+#include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
+#include "declaration/types/broadcast.hpp"
 #include "geometry/layout.hpp"
 #include "sys/errors/error.hpp"
 
@@ -36,7 +40,6 @@ constexpr OptionSpec kDimension[] = {{"dim",
 class Join : public Declaration {
 public:
   using Declaration::Declaration;
-  int inputCount() const override { return -1; }
   bool takesOutputLayout() const override { return true; }
 
   void setOutputLayout(const Layout& pattern) override {
@@ -48,32 +51,137 @@ public:
     outputLayout_ = pattern;
   }
 
-  Shape outputShape(const std::vector<Shape>& inputs) const override {
-    checkShapes(inputs);
-    Shape shape = inputs.front();
-    for (std::size_t i = 1; dimension() >= 0 && i < inputs.size(); ++i)
-      shape[dimension()] =
-          checkedSum(shape[dimension()], inputs[i][dimension()], "the extent of a concatenation");
-    return shape;
-  }
-
-  SignatureTable rows(const std::vector<Shape>& inputs) const override {
-    return elementwiseTable(static_cast<int>(inputs.front().size()), true);
-  }
-
   Form form(const Layouts& inputs, const Choice& choice) const override {
     std::vector<Shape> shapes;
     for (const Layout& input : inputs)
       shapes.push_back(input.shape());
-    const Shape shape = outputShape(shapes);
-    Form form = outputForm(inputs, shapes, shape, choice);
-    Index begin = 0;
-    for (const Layout& input : inputs) {
-      const Index extent = dimension() < 0 ? 0 : input.shape()[dimension()];
-      form.uses.push_back(restricted(form.output, begin, extent));
-      begin += extent;
-    }
+    Form form = outputForm(inputs, shapes, outputShape(shapes), choice);
+    addUses(form, shapes);
     return form;
+  }
+
+protected:
+  // The layouts in which the inputs are used follow from the output's.
+  virtual void addUses(Form& form, const std::vector<Shape>& shapes) const = 0;
+  std::string outputText() const {
+    return outputLayout() ? fmt::format("output like {}", outputLayout()->describe()) : "";
+  }
+
+private:
+  Form outputForm(const Layouts& inputs, const std::vector<Shape>& shapes, const Shape& shape,
+                  const Choice& choice) const {
+    const std::size_t widest = widestInput(shapes, shape);
+    const Layout first = inputs[widest].withoutHalos();
+    const SignatureTable table = rows({shapes[widest]});
+    if (outputLayout()) {
+      if (!choice.letters.empty())
+        throw Error(TENON_ERR_OPTION, fmt::format("{} has both an output layout and the signature "
+                                                  "\"{}\"; set only one of them",
+                                                  title(), choice.letters));
+      const Layout output = layoutLike(*outputLayout(), shape, title());
+      return {.signature = Signature::following(table, output),
+              .inputs = inputs,
+              .uses = {},
+              .output = output};
+    }
+    const GridPtr grid = choice.grid ? choice.grid : first.gridPtr();
+    const Signature chosen = Signature::choose(table, first, grid, choice.letters, title());
+    std::vector<CutSource> same;
+    for (int d = 0; d < first.rank(); ++d)
+      same.push_back({&first, d});
+    return {.signature = chosen,
+            .inputs = inputs,
+            .uses = {},
+            .output = makeLayout(shape, grid, chosen.output(), same)};
+  }
+};
+
+// Sums of inputs, of which some may be broadcast, and some with the sign turned.
+class Sum : public Join {
+public:
+  using Join::Join;
+
+  Shape outputShape(const std::vector<Shape>& inputs) const override {
+    return broadcastShape(inputs, fmt::format("{} ({})", title(), type()));
+  }
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    return broadcastTable(inputs, outputShape(inputs), true);
+  }
+
+  // Sums need no kernel: conversions add to one value, and the first of them overwrites it. An
+  // input that is broadcast, or whose sign is turned, has one that makes it an addend.
+  MapList maps(const Form& form, const Layouts&) const override {
+    MapList list;
+    for (std::size_t i = 0; i < form.inputs.size(); ++i)
+      list.input(fmt::format("x{}", i), form.inputs[i]);
+    const ValueId y = list.output("y", form.output);
+    for (std::size_t i = 0; i < form.inputs.size(); ++i) {
+      ValueId x = list.inputs()[i];
+      if (form.inputs[i].shape() != form.output.shape() || isTurned(i)) {
+        const ValueId u = addUse(list, x, fmt::format("u{}", i), form.uses[i], true);
+        x = list.value(fmt::format("v{}", i), form.output);
+        list.run({.name = isTurned(i) ? "minus" : "plus", .anyStrides = true}, {u}, x);
+      }
+      list.apply(OperatorKind::Conversion, x, y);
+    }
+    return list;
+  }
+  std::string summary() const override { return outputText(); }
+
+protected:
+  virtual bool isTurned(std::size_t) const { return false; }
+  // Of one shape, or with extents of 1 in which it is broadcast.
+  static std::vector<Shape> drawn(ExampleDraw& draw, Index count) {
+    std::vector<Shape> inputs(static_cast<std::size_t>(count), draw.shape(1, 3));
+    for (std::size_t i = 1; i < inputs.size(); ++i)
+      for (Index& extent : inputs[i])
+        if (draw.chance(25))
+          extent = 1;
+    return inputs;
+  }
+
+private:
+  void addUses(Form& form, const std::vector<Shape>& shapes) const override {
+    for (const Shape& shape : shapes)
+      form.uses.push_back(broadcastUse(form.output, shape));
+  }
+};
+
+class Add final : public Sum {
+public:
+  Add() : Sum("add", {}) {}
+  int inputCount() const override { return -1; }
+  Example example(ExampleDraw& draw) const override {
+    return {{}, drawn(draw, draw.between(1, 3))};
+  }
+};
+
+class Subtract final : public Sum {
+public:
+  Subtract() : Sum("subtract", {}) {}
+  int inputCount() const override { return 2; }
+  std::string inputAdvice() const override { return "; it subtracts its second from its first"; }
+  Example example(ExampleDraw& draw) const override { return {{}, drawn(draw, 2)}; }
+
+private:
+  bool isTurned(std::size_t input) const override { return input == 1; }
+};
+
+class Concatenate final : public Join {
+public:
+  Concatenate() : Join("concatenate", kDimension) {}
+  int inputCount() const override { return -1; }
+
+  Shape outputShape(const std::vector<Shape>& inputs) const override {
+    checkShapes(inputs);
+    Shape shape = inputs.front();
+    for (std::size_t i = 1; i < inputs.size(); ++i)
+      shape[dimension()] =
+          checkedSum(shape[dimension()], inputs[i][dimension()], "the extent of a concatenation");
+    return shape;
+  }
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    return elementwiseTable(static_cast<int>(inputs.front().size()), true);
   }
 
   MapList maps(const Form& form, const Layouts&) const override {
@@ -83,11 +191,6 @@ public:
     const ValueId y = list.output("y", form.output);
     for (std::size_t i = 0; i < form.inputs.size(); ++i) {
       const ValueId x = list.inputs()[i];
-      // Sums need no kernel: conversions add to one value, and the first of them overwrites it.
-      if (dimension() < 0) {
-        list.apply(OperatorKind::Conversion, x, y);
-        continue;
-      }
       const ValueId part = sameHolding(form.inputs[i], form.uses[i])
                                ? x
                                : list.convert(fmt::format("x{}'", i), x, form.uses[i]);
@@ -97,90 +200,8 @@ public:
   }
 
   std::string summary() const override {
-    std::string text = dimension() < 0 ? "" : fmt::format("along dim {}", dimension());
-    if (outputLayout())
-      text += fmt::format("{}output like {}", text.empty() ? "" : ", ", outputLayout()->describe());
-    return text;
+    return fmt::format("along dim {}{}{}", dimension(), outputLayout() ? ", " : "", outputText());
   }
-
-  // -1 where every input covers the output.
-  virtual int dimension() const { return -1; }
-
-private:
-  void checkShapes(const std::vector<Shape>& inputs) const {
-    Shape first = inputs.front();
-    const int d = dimension();
-    if (d >= static_cast<int>(first.size()))
-      throw Error(
-          TENON_ERR_SHAPE,
-          fmt::format("{} concatenates along dimension {}, but its input has shape [{}]; set "
-                      "dim to one of its dimensions, counted from 0",
-                      title(), d, fmt::join(first, ",")));
-    for (std::size_t i = 1; i < inputs.size(); ++i) {
-      const Shape& shape = inputs[i];
-      if (d >= 0 && shape.size() == first.size())
-        first[d] = shape[d];
-      if (shape != first)
-        throw Error(TENON_ERR_SHAPE,
-                    fmt::format("{} ({}) needs inputs of equal shape{}, but input {} has [{}] and "
-                                "input 0 has [{}]",
-                                title(), type(),
-                                d < 0 ? "" : fmt::format(" except in dimension {}", d), i,
-                                fmt::join(shape, ","), fmt::join(inputs.front(), ",")));
-    }
-  }
-
-  // The form but for the use layouts of the inputs, which follow from the output's.
-  Form outputForm(const Layouts& inputs, const std::vector<Shape>& shapes, const Shape& shape,
-                  const Choice& choice) const {
-    const Layout first = inputs.front().withoutHalos();
-    if (outputLayout()) {
-      if (!choice.letters.empty())
-        throw Error(TENON_ERR_OPTION, fmt::format("{} has both an output layout and the signature "
-                                                  "\"{}\"; set only one of them",
-                                                  title(), choice.letters));
-      const Layout output = layoutLike(*outputLayout(), shape, title());
-      return {.signature = Signature::following(rows(shapes), output),
-              .inputs = inputs,
-              .uses = {},
-              .output = output};
-    }
-    const GridPtr grid = choice.grid ? choice.grid : first.gridPtr();
-    const Signature chosen = Signature::choose(rows(shapes), first, grid, choice.letters, title());
-    std::vector<CutSource> same;
-    for (int d = 0; d < first.rank(); ++d)
-      same.push_back({&first, d});
-    return {.signature = chosen,
-            .inputs = inputs,
-            .uses = {},
-            .output = makeLayout(shape, grid, chosen.output(), same)};
-  }
-
-  // The output's layout restricted to begin .. begin + extent of the dimension.
-  Layout restricted(const Layout& output, Index begin, Index extent) const {
-    if (dimension() < 0)
-      return output;
-    LayoutSpec spec = output.spec();
-    spec.shape[dimension()] = extent;
-    for (Index& cut : spec.cuts[dimension()])
-      cut = std::clamp(cut - begin, Index(0), extent);
-    return Layout(std::move(spec));
-  }
-};
-
-class Add final : public Join {
-public:
-  Add() : Join("add", {}) {}
-
-  Example example(ExampleDraw& draw) const override {
-    const Shape shape = draw.shape(1, 3);
-    return {{}, std::vector<Shape>(draw.between(1, 3), shape)};
-  }
-};
-
-class Concatenate final : public Join {
-public:
-  Concatenate() : Join("concatenate", kDimension) {}
 
   Example example(ExampleDraw& draw) const override {
     const Shape shape = draw.shape(1, 3);
@@ -192,13 +213,55 @@ public:
   }
 
 private:
-  int dimension() const override { return static_cast<int>(integer("dim")); }
+  int dimension() const { return static_cast<int>(integer("dim")); }
+
+  void checkShapes(const std::vector<Shape>& inputs) const {
+    Shape first = inputs.front();
+    const int d = dimension();
+    if (d >= static_cast<int>(first.size()))
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format("{} concatenates along dimension {}, but its input has shape [{}]; set "
+                      "dim to one of its dimensions, counted from 0",
+                      title(), d, fmt::join(first, ",")));
+    for (std::size_t i = 1; i < inputs.size(); ++i) {
+      const Shape& shape = inputs[i];
+      if (shape.size() == first.size())
+        first[d] = shape[d];
+      if (shape != first)
+        throw Error(TENON_ERR_SHAPE,
+                    fmt::format("{} ({}) needs inputs of equal shape except in dimension {}, but "
+                                "input {} has [{}] and input 0 has [{}]",
+                                title(), type(), d, i, fmt::join(shape, ","),
+                                fmt::join(inputs.front(), ",")));
+    }
+  }
+
+  void addUses(Form& form, const std::vector<Shape>& shapes) const override {
+    Index begin = 0;
+    for (const Shape& shape : shapes) {
+      form.uses.push_back(restricted(form.output, begin, shape[dimension()]));
+      begin += shape[dimension()];
+    }
+  }
+  // The output's layout restricted to begin .. begin + extent of the dimension.
+  Layout restricted(const Layout& output, Index begin, Index extent) const {
+    LayoutSpec spec = output.spec();
+    spec.shape[dimension()] = extent;
+    for (Index& cut : spec.cuts[dimension()])
+      cut = std::clamp(cut - begin, Index(0), extent);
+    return Layout(std::move(spec));
+  }
 };
 
 } // namespace
 
 std::unique_ptr<Declaration> declareAdd() {
   return std::make_unique<Add>();
+}
+
+std::unique_ptr<Declaration> declareSubtract() {
+  return std::make_unique<Subtract>();
 }
 
 std::unique_ptr<Declaration> declareConcatenate() {

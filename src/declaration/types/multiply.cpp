@@ -1,51 +1,41 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The product of two inputs of one shape, element by element. Labels on a grid axis: S0, S1, ...
-// (any split), B, R, and Pa, Pb where one input is a sum of addends and the other is on all ranks.
-// Both cannot be partial, since the product of two sums is not the sum of the products of their
-// addends.
+// The product of two inputs, element by element, broadcast where an extent is 1 (broadcast.hpp), and
+// the quotient, which is the product with the reciprocal of the second. Labels on a grid axis: S0,
+// S1, ... (any split), B, R, and Pa, Pb where one factor is a sum of addends and the other is on all
+// ranks. Both cannot be partial, since the product of two sums is not the sum of the products of
+// their addends, and a divisor cannot, since a reciprocal is not linear.
+#include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
+#include "declaration/types/broadcast.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace tenon {
 
 namespace {
 
-class Multiply final : public Declaration {
+class Multiply : public Declaration {
 public:
   Multiply() : Declaration("multiply", {}) {}
   int inputCount() const override { return 2; }
   std::string inputAdvice() const override { return "; it multiplies its first by its second"; }
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
-    if (inputs[0] != inputs[1])
-      throw Error(TENON_ERR_SHAPE,
-                  fmt::format("{} needs two inputs of equal shape, but they have [{}] and [{}]",
-                              title(), fmt::join(inputs[0], ","), fmt::join(inputs[1], ",")));
-    return inputs[0];
+    return broadcastShape(inputs, title());
   }
 
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     const Property B = Property::broadcast(), P = Property::partial();
-    SignatureTable table = elementwiseTable(static_cast<int>(inputs.front().size()), false);
+    SignatureTable table = broadcastTable(inputs, outputShape(inputs), false);
     table.push_back({"Pa", Properties{P, B}, {}, P});
     table.push_back({"Pb", Properties{B, P}, {}, P});
     return table;
   }
 
-  // Both inputs are used where the first one lies, so that only the second one moves.
   Form form(const Layouts& inputs, const Choice& choice) const override {
-    const Shape shape = outputShape({inputs[0].shape(), inputs[1].shape()});
-    const Layouts plain = {inputs[0].withoutHalos(), inputs[1].withoutHalos()};
-    const GridPtr grid = choice.grid ? choice.grid : plain[0].gridPtr();
-    const Signature chosen = Signature::choose(rows({shape}), plain, grid, choice.letters, title());
-    const Layout a = makeLayoutLike(plain[0], grid, chosen.input(0));
-    return {.signature = chosen,
-            .inputs = inputs,
-            .uses = {a, makeLayoutLike(a, grid, chosen.input(1))},
-            .output = makeLayoutLike(a, grid, chosen.output())};
+    const std::vector<Shape> shapes = {inputs[0].shape(), inputs[1].shape()};
+    return broadcastForm(inputs, choice, rows(shapes), outputShape(shapes), title());
   }
 
   Work work(const Form& form, int position) const override {
@@ -56,8 +46,47 @@ public:
   std::string summary() const override { return "element by element"; }
 
   Example example(ExampleDraw& draw) const override {
-    const Shape shape = draw.shape(1, 3);
-    return {{}, {shape, shape}};
+    std::vector<Shape> inputs(2, draw.shape(1, 3));
+    for (Shape& input : inputs)
+      for (Index& extent : input)
+        if (draw.chance(15))
+          extent = 1;
+    return {{}, inputs};
+  }
+
+protected:
+  explicit Multiply(const char* type) : Declaration(type, {}) {}
+};
+
+class Divide final : public Multiply {
+public:
+  Divide() : Multiply("divide") {}
+  std::string inputAdvice() const override { return "; it divides its first by its second"; }
+
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    SignatureTable table = Multiply::rows(inputs);
+    table.pop_back();
+    table.back().letter = "P";
+    return table;
+  }
+
+  Example example(ExampleDraw& draw) const override {
+    Example example = Multiply::example(draw);
+    example.makePositive();
+    return example;
+  }
+
+  MapList maps(const Form& form, const Layouts&) const override {
+    MapList list;
+    const ValueId a = list.input("x0", form.inputs[0]), b = list.input("x1", form.inputs[1]);
+    list.output("y", form.output);
+    const ValueId u = addUse(list, a, "u0", form.uses[0], false),
+                  v = addUse(list, b, "u1", form.uses[1], false);
+    const ValueId r = list.value("r", form.uses[1]), y = list.stagedOutput();
+    list.run({.name = "reciprocal", .keepsOutput = true}, {v}, r);
+    list.run({.name = "multiply", .keepsInputs = true}, {u, r}, y);
+    list.unstage(y);
+    return list;
   }
 };
 
@@ -65,6 +94,130 @@ public:
 
 std::unique_ptr<Declaration> declareMultiply() {
   return std::make_unique<Multiply>();
+}
+
+std::unique_ptr<Declaration> declareDivide() {
+  return std::make_unique<Divide>();
+}
+
+// Choices by element, broadcast where an extent is 1 (broadcast.hpp):
+//
+//   compare  y = 1 where a relation of two inputs holds, and 0 elsewhere; it has no derivative
+//   where    y = x_1 where x_0 is not 0, and x_2 elsewhere
+//
+// Labels on a grid axis: S0, S1, ..., B, R, and of where P: both choices are sums of addends, and the
+// condition is on all ranks.
+
+namespace {
+
+constexpr OptionSpec kRelation[] = {{"relation", OptionSpec::Choice, "greater",
+                                     "what is asked of the first and the second input",
+                                     "greater|greater_equal|less|less_equal|equal|not_equal"}};
+
+// All inputs are used where the first one of the output's shape lies.
+class Selection : public Declaration {
+public:
+  using Declaration::Declaration;
+  Shape outputShape(const std::vector<Shape>& inputs) const override {
+    return broadcastShape(inputs, title());
+  }
+  Form form(const Layouts& inputs, const Choice& choice) const override {
+    std::vector<Shape> shapes;
+    for (const Layout& input : inputs)
+      shapes.push_back(input.shape());
+    return broadcastForm(inputs, choice, rows(shapes), outputShape(shapes), title());
+  }
+  Example example(ExampleDraw& draw) const override {
+    std::vector<Shape> inputs(static_cast<std::size_t>(inputCount()), draw.shape(1, 3));
+    for (Shape& input : inputs)
+      for (Index& extent : input)
+        if (draw.chance(15))
+          extent = 1;
+    return {{}, inputs};
+  }
+
+protected:
+  // An input in the output's shape. A fixed one has no cotangent.
+  static ValueId spread(MapList& list, const Form& form, int input, bool isFixed) {
+    const ValueId u =
+        addUse(list, list.inputs()[input], fmt::format("u{}", input), form.uses[input], false);
+    if (form.uses[input].shape() == form.output.shape())
+      return u;
+    const ValueId v = list.value(fmt::format("v{}", input), form.output);
+    const KernelEntry entry{.name = fmt::format("spread {}", input)};
+    if (isFixed)
+      list.runFixed(entry, {u}, v);
+    else
+      list.run(entry, {u}, v);
+    return v;
+  }
+  void addInputs(MapList& list, const Form& form) const {
+    for (std::size_t i = 0; i < form.inputs.size(); ++i)
+      list.input(fmt::format("x{}", i), form.inputs[i]);
+    list.output("y", form.output);
+  }
+};
+
+class Compare final : public Selection {
+public:
+  Compare() : Selection("compare", kRelation) {}
+  int inputCount() const override { return 2; }
+  std::string inputAdvice() const override { return "; it compares its first with its second"; }
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    return broadcastTable(inputs, outputShape(inputs), false);
+  }
+  MapList maps(const Form& form, const Layouts&) const override {
+    MapList list;
+    addInputs(list, form);
+    const ValueId a = spread(list, form, 0, true), b = spread(list, form, 1, true),
+                  y = list.stagedOutput();
+    list.runFixed({.name = type()}, {a, b}, y);
+    list.unstage(y);
+    return list;
+  }
+  std::string summary() const override { return text("relation"); }
+  Example example(ExampleDraw& draw) const override {
+    Example example = Selection::example(draw);
+    example.settings.emplace_back("relation",
+                                  std::string(draw.of({"greater", "greater_equal", "less",
+                                                       "less_equal", "equal", "not_equal"})));
+    return example;
+  }
+};
+
+class Where final : public Selection {
+public:
+  Where() : Selection("where", {}) {}
+  int inputCount() const override { return 3; }
+  std::string inputAdvice() const override {
+    return "; it takes its second where its first is not 0, and its third elsewhere";
+  }
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    const Property B = Property::broadcast(), P = Property::partial();
+    SignatureTable table = broadcastTable(inputs, outputShape(inputs), false);
+    table.push_back({"P", Properties{B, P, P}, {}, P});
+    return table;
+  }
+  MapList maps(const Form& form, const Layouts&) const override {
+    MapList list;
+    addInputs(list, form);
+    const ValueId c = spread(list, form, 0, true), a = spread(list, form, 1, false),
+                  b = spread(list, form, 2, false), y = list.stagedOutput();
+    list.run({.name = type(), .keepsInputs = true}, {c, a, b}, y);
+    list.unstage(y);
+    return list;
+  }
+  std::string summary() const override { return "element by element"; }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareCompare() {
+  return std::make_unique<Compare>();
+}
+
+std::unique_ptr<Declaration> declareWhere() {
+  return std::make_unique<Where>();
 }
 
 } // namespace tenon

@@ -8,6 +8,7 @@
 #include "declaration/core/channel_table.hpp"
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
+#include "declaration/types/transpose.hpp"
 #include "geometry/layout.hpp"
 #include "sys/errors/error.hpp"
 
@@ -15,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace tenon {
 
@@ -23,10 +25,22 @@ Shape Normalisation::outputShape(const std::vector<Shape>& inputs) const {
   return inputs.front();
 }
 
+std::vector<Index> Normalisation::order(int rank) const {
+  std::vector<Index> order(static_cast<std::size_t>(rank));
+  std::iota(order.begin(), order.end(), Index(0));
+  return order;
+}
+
+Layout Normalisation::inOrder(const Layout& use) const {
+  const std::vector<Index> from = order(use.rank());
+  return std::ranges::is_sorted(from) ? use : permuted(use, from);
+}
+
 Form Normalisation::form(const Layouts& inputs, const Choice& choice) const {
-  const Shape shape = outputShape({inputs.front().shape()});
+  outputShape({inputs.front().shape()});
   Form form = formLikeInput(inputs, choice);
-  const Layout& use = form.uses.front();
+  const Layout use = inOrder(form.uses.front());
+  const Shape& shape = use.shape();
   if (flag("affine")) {
     const auto [first, count] = weighted(shape);
     // The weights are cut as the dimensions of x to which they belong, so that each rank has those
@@ -119,11 +133,20 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
                                    .use = form.states[i].use,
                                    .parameter = static_cast<int>(i),
                                    .storage = form.states[i].use}));
-  const ValueId u = addUse(list, x, "u", form.uses.front(), false);
-  const ValueId y = list.stagedOutput();
+  const Layout& use = form.uses.front();
+  const Layout ordered = inOrder(use);
+  ValueId u = addUse(list, x, "u", use, false);
+  const bool isOrdered = std::ranges::is_sorted(order(use.rank()));
+  if (!isOrdered) {
+    const ValueId v = list.value("v", ordered);
+    list.run({.name = "order", .anyStrides = true}, {u}, v);
+    u = v;
+  }
+  const ValueId output = list.stagedOutput();
+  const ValueId y = isOrdered ? output : list.value("w", ordered);
   // From u come m, the moments of this rank's part, from these p, the moments of all parts, and
   // from these the combined M: one exchange of a few numbers for each group.
-  const MomentLayouts layouts = momentLayouts(form.uses.front());
+  const MomentLayouts layouts = momentLayouts(ordered);
   const ValueId all = list.exact(list.value("M", layouts.all));
   if (follows() != Follows::Always) {
     if (follows() == Follows::InInference)
@@ -147,7 +170,9 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
     list.during(When::Always);
   }
   list.run(normalise, {u, all}, y);
-  list.unstage(y);
+  if (!isOrdered)
+    list.run({.name = "order back", .anyStrides = true}, {y}, output);
+  list.unstage(output);
   return list;
 }
 
@@ -185,8 +210,12 @@ constexpr OptionSpec kGroup[] = {kChannels,
                                  kEpsilon,
                                  kAffine};
 constexpr OptionSpec kLayer[] = {{"shape", OptionSpec::Ints, nullptr,
-                                  "extents of the last dimensions, which are normalised together",
-                                  nullptr, atLeast(1)},
+                                  "extents of the dimensions that are normalised together", nullptr,
+                                  atLeast(1)},
+                                 {"dim", OptionSpec::Int, nullptr,
+                                  "the first of these dimensions, counted from 0; by default they "
+                                  "are the last ones",
+                                  nullptr, atLeast(0)},
                                  kEpsilon,
                                  kAffine};
 
@@ -296,37 +325,59 @@ public:
     return {static_cast<int>(x.size()) - count, count};
   }
 
+  std::vector<Index> order(int rank) const override {
+    std::vector<Index> order = Normalisation::order(rank);
+    const auto first = order.begin() + firstOf(rank);
+    std::rotate(first, first + static_cast<std::ptrdiff_t>(normalised().size()), order.end());
+    return order;
+  }
+
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
-    const int first = weighted(inputs.front()).first;
+    const int rank = static_cast<int>(inputs.front().size()), first = firstOf(rank),
+              last = first + static_cast<int>(normalised().size());
     SignatureTable table = elementwiseTable(static_cast<int>(inputs.front().size()), false);
     for (SignatureRow& row : table) {
       const Property& x = row.output;
-      const Property parameter = !x.isShard()    ? x
-                                 : x.dim < first ? Property::broadcast()
-                                                 : Property::shard(x.dim - first);
+      const Property parameter = !x.isShard()                     ? x
+                                 : x.dim < first || x.dim >= last ? Property::broadcast()
+                                                                  : Property::shard(x.dim - first);
       row.parameters = {parameter, parameter};
     }
     return table;
   }
   std::string summary() const override {
-    return fmt::format("over [...,{}]", fmt::join(normalised(), ","));
+    return fmt::format("over [{}]{}", fmt::join(normalised(), ","),
+                       isSet("dim") ? fmt::format(" from dimension {}", integer("dim")) : "");
   }
   Example example(ExampleDraw& draw) const override {
     const Shape shape = draw.shape(1, 4);
-    const Index count = draw.between(1, static_cast<Index>(shape.size()));
-    return {{{"shape", Shape(shape.end() - count, shape.end())},
-             {"affine", draw.chance(70)},
-             {"epsilon", 0.01}},
-            {shape}};
+    const Index rank = static_cast<Index>(shape.size()), count = draw.between(1, rank),
+                first = draw.chance(50) ? rank - count : draw.between(0, rank - count);
+    Example example{{{"shape", Shape(shape.begin() + first, shape.begin() + first + count)},
+                     {"affine", draw.chance(70)},
+                     {"epsilon", 0.01}},
+                    {shape}};
+    if (first != rank - count)
+      example.settings.emplace_back("dim", first);
+    return example;
   }
 
 private:
   Shape normalised() const { return value<std::vector<Index>>("shape"); }
   void checkInput(const Shape& x) const override {
-    const Shape last = normalised();
-    if (last.size() > x.size() || !std::equal(last.begin(), last.end(), x.end() - last.size()))
-      throw Error(TENON_ERR_SHAPE, fmt::format("the input has shape [{2}], but {0} needs [...,{1}]",
-                                               title(), fmt::join(last, ","), fmt::join(x, ",")));
+    const Shape those = normalised();
+    const int first = firstOf(static_cast<int>(x.size()));
+    if (first < 0 || first + those.size() > x.size() ||
+        !std::equal(those.begin(), those.end(), x.begin() + first))
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("the input has shape [{}], but {} needs {}{}{}", fmt::join(x, ","),
+                              title(), isSet("dim") ? "[" : "[...,", fmt::join(those, ","),
+                              isSet("dim") ? fmt::format("] from dimension {} on", first) : "]"));
+  }
+  // The first of them, as the input has its dimensions.
+  int firstOf(int rank) const {
+    return isSet("dim") ? static_cast<int>(integer("dim"))
+                        : rank - static_cast<int>(normalised().size());
   }
 };
 

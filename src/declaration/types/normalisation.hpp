@@ -6,7 +6,7 @@
 //                 too with fixed statistics
 //   instancenorm  a channel of a sample, over space
 //   groupnorm     some channels of a sample, over these and space
-//   layernorm     the last dimensions of `shape`
+//   layernorm     the dimensions of `shape`, the last ones or those from `dim` on
 //
 // Each rank computes mean and second moment of what it holds of a group. They are gathered over the
 // grid axes that split groups, once, and combined with the numbers of elements, which follow from
@@ -22,6 +22,9 @@ namespace tenon {
 class Normalisation : public Declaration {
 public:
   using Declaration::Declaration;
+  // The order of the dimensions of x in which its rows are contiguous. The functions below speak of
+  // x in this order.
+  virtual std::vector<Index> order(int rank) const;
   // How a dimension of x falls into groups: every `block` elements together are in a group of their
   // own, or, with 0, all elements are in the same.
   struct Dimension {
@@ -37,7 +40,10 @@ public:
   Form form(const Layouts& inputs, const Choice& choice) const override;
   MapList maps(const Form& form, const Layouts& storage) const override;
 
-  // The layouts of the moments of x, in its use layout. Each rank has the moments of its part of
+  // The layout of x that the kernels work in.
+  Layout inOrder(const Layout& use) const;
+
+  // The layouts of the moments of x, in that layout. Each rank has the moments of its part of
   // the groups; they are gathered and combined on all ranks that share groups.
   struct MomentLayouts {
     Layout parts;          // [2 parts, groups...], each rank its own

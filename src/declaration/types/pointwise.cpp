@@ -5,6 +5,8 @@
 // input can be given up.
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +18,15 @@ constexpr OptionSpec kSlope[] = {
     {"slope", OptionSpec::Real, "0.01", "slope of leakyrelu for negative arguments"}};
 constexpr OptionSpec kAlpha[] = {
     {"alpha", OptionSpec::Real, "1", "value that elu approaches below, without its sign"}};
-constexpr OptionSpec kFactor[] = {{"factor", OptionSpec::Real, "1", "factor of scale"}};
+constexpr OptionSpec kPositiveAlpha[] = {{"alpha", OptionSpec::Real, "1",
+                                          "value that celu approaches below, without its sign",
+                                          nullptr, above(0)}};
+constexpr OptionSpec kFactor[] = {{"factor", OptionSpec::Real, "1", "factor of scale"},
+                                  {"shift", OptionSpec::Real, "0", "what scale adds"}};
+constexpr OptionSpec kEnds[] = {
+    {"low", OptionSpec::Real, nullptr, "least value of clamp; none where it is not set"},
+    {"high", OptionSpec::Real, nullptr, "largest value of clamp; none where it is not set"}};
+constexpr OptionSpec kExponent[] = {{"exponent", OptionSpec::Real, "2", "exponent of power"}};
 
 enum class Reads { Nothing, Argument, Value };
 
@@ -25,6 +35,7 @@ struct Function {
   Reads reads; // what the derivative reads
   std::span<const OptionSpec> settings = {};
   bool isLinear = false;
+  bool needsPositive = false; // to have a value, or a bounded derivative
 };
 constexpr Function kFunctions[] = {{"relu", Reads::Value},
                                    {"tanh", Reads::Value},
@@ -37,6 +48,18 @@ constexpr Function kFunctions[] = {{"relu", Reads::Value},
                                    {"softplus", Reads::Argument},
                                    {"exp", Reads::Value},
                                    {"sine", Reads::Argument},
+                                   {"cosine", Reads::Argument},
+                                   {"clamp", Reads::Argument, kEnds},
+                                   {"abs", Reads::Argument},
+                                   {"sqrt", Reads::Value, {}, false, true},
+                                   {"reciprocal", Reads::Value, {}, false, true},
+                                   {"power", Reads::Argument, kExponent, false, true},
+                                   {"log", Reads::Argument, {}, false, true},
+                                   {"softsign", Reads::Argument},
+                                   {"mish", Reads::Argument},
+                                   {"hardswish", Reads::Argument},
+                                   {"selu", Reads::Argument},
+                                   {"celu", Reads::Argument, kPositiveAlpha},
                                    {"scale", Reads::Nothing, kFactor, true},
                                    {"identity", Reads::Nothing, {}, true}};
 
@@ -51,20 +74,46 @@ public:
             .keepsOutput = function_.reads == Reads::Value};
   }
   std::string summary() const override {
-    if (function_.settings.empty())
-      return {};
-    const char* name = function_.settings.front().name;
-    return fmt::format("{} {}", name, real(name));
+    std::vector<std::string> said;
+    for (const OptionSpec& setting : function_.settings)
+      if (const auto value = settings().find<double>(setting.name);
+          value && (said.empty() || isSet(setting.name)))
+        said.push_back(fmt::format("{} {}", setting.name, *value));
+    return joined(said);
+  }
+  Shape outputShape(const std::vector<Shape>& inputs) const override {
+    if (function_.settings.data() == kEnds && !isSet("low") && !isSet("high"))
+      throw Error(TENON_ERR_STATE,
+                  fmt::format("{} has neither a low nor a high; set one of them", title()));
+    return Elementwise::outputShape(inputs);
+  }
+  Form form(const Layouts& inputs, const Choice& choice) const override {
+    outputShape({inputs.front().shape()});
+    return Elementwise::form(inputs, choice);
   }
   Example example(ExampleDraw& draw) const override {
     Example example = Elementwise::example(draw);
-    for (const OptionSpec& setting : function_.settings)
-      example.settings.emplace_back(setting.name, function_.isLinear ? -1.5 : 0.25);
+    double value = function_.isLinear ? -1.5 : 0.25;
+    for (const OptionSpec& setting : function_.settings) {
+      example.settings.emplace_back(setting.name, value);
+      value += 0.5;
+    }
+    if (function_.needsPositive)
+      example.makePositive();
     return example;
   }
 
 private:
-  bool isLinear() const override { return function_.isLinear; }
+  // A shift is to be added once, not to each addend.
+  bool isLinear() const override {
+    return function_.isLinear && (!settings().has("shift") || real("shift") == 0);
+  }
+  void check() const override {
+    if (function_.settings.data() == kEnds && isSet("low") && isSet("high") &&
+        real("low") > real("high"))
+      throw Error(TENON_ERR_ARG, fmt::format("low of {} is {}, above high, which is {}", title(),
+                                             real("low"), real("high")));
+  }
   const Function& function_;
 };
 
@@ -82,6 +131,42 @@ std::unique_ptr<Declaration> declarePointwise(const std::string& name) {
     if (name == function.name)
       return std::make_unique<PointwiseDeclaration>(function);
   return nullptr;
+}
+
+// Dropout (Srivastava et al. 2014), scaled while training: y = m x / (1 - rate), where m is 0 with
+// probability rate, else 1; in inference y = x. With the mask given the map is linear, and all
+// addends of a partial input get one mask.
+
+namespace {
+
+constexpr OptionSpec kDropoutSettings[] = {{"rate",
+                                            OptionSpec::Real,
+                                            "0.5",
+                                            "probability that an element is dropped",
+                                            nullptr,
+                                            {.least = 0, .most = 1, .isOpenAbove = true}}};
+
+class Dropout final : public Elementwise {
+public:
+  Dropout() : Elementwise("dropout", kDropoutSettings) {}
+  bool isRandom() const override { return true; }
+  std::string summary() const override { return fmt::format("rate {}", real("rate")); }
+  Example example(ExampleDraw& draw) const override {
+    return {{{"rate", 0.4}}, {draw.shape(1, 3)}};
+  }
+
+private:
+  bool isLinear() const override { return true; }
+  // The number of the Apply, from which the derivatives draw the mask again.
+  KernelEntry kernel(const Form&) const override {
+    return {.name = type(), .workspace = {sizeof(std::uint64_t)}};
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareDropout() {
+  return std::make_unique<Dropout>();
 }
 
 } // namespace tenon

@@ -2,7 +2,10 @@
 // Another order of the dimensions: dimension d of y is dimension permutation[d] of x. Splits and
 // cuts go with their dimensions, so that nothing moves between ranks. Labels on a grid axis: S0,
 // S1, ... for the dimensions of the input, B, R, P.
+#include "declaration/types/transpose.hpp"
+
 #include "declaration/core/types.hpp"
+#include "declaration/core/window_layout.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +15,20 @@
 #include <numeric>
 
 namespace tenon {
+
+Layout permuted(const Layout& x, const std::vector<Index>& from) {
+  LayoutSpec spec{.shape = {}, .grid = x.gridPtr(), .properties = x.properties()};
+  // The order of the axes that split a dimension belongs to its cuts, and goes with them.
+  for (Index d : from) {
+    spec.shape.push_back(x.shape()[d]);
+    spec.splitAxes.push_back(x.splitAxes(static_cast<int>(d)));
+    spec.cuts.push_back(x.cuts(static_cast<int>(d)));
+  }
+  for (Property& p : spec.properties)
+    if (p.isShard())
+      p.dim = static_cast<int>(std::ranges::find(from, p.dim) - from.begin());
+  return Layout(std::move(spec));
+}
 
 namespace {
 
@@ -52,16 +69,8 @@ public:
 
   Form form(const Layouts& inputs, const Choice& choice) const override {
     Form form = formLikeInput(inputs, choice);
-    const Layout& use = form.uses.front();
-    LayoutSpec spec{.shape = outputShape({use.shape()}),
-                    .grid = use.gridPtr(),
-                    .properties = form.signature.output().properties};
-    // The order of the axes that split a dimension belongs to its cuts, and goes with them.
-    for (Index d : permutation()) {
-      spec.splitAxes.push_back(use.splitAxes(static_cast<int>(d)));
-      spec.cuts.push_back(use.cuts(static_cast<int>(d)));
-    }
-    form.output = Layout(std::move(spec));
+    outputShape({inputs.front().shape()});
+    form.output = permuted(form.uses.front(), permutation());
     return form;
   }
 
@@ -101,6 +110,86 @@ private:
 
 std::unique_ptr<Declaration> declareTranspose() {
   return std::make_unique<Transpose>();
+}
+
+// Channels to space (Shi et al. 2016): [n, c r^d, y, x] becomes [n, c, y r, x r] in d spatial
+// dimensions; channel c r^2 + i r + j of the input is the offset (i, j) within the block of r x r
+// elements. A part of space stays a part of space, and a part of the channels one of channels where
+// it has all offsets of each; a cut between two of them moves to the nearest channel of the output.
+//
+// Labels on a grid axis: n batch, c channels, d/h/w space, B, R, P.
+
+namespace {
+
+constexpr OptionSpec kShuffleSettings[] = {{"upscale", OptionSpec::Int, nullptr,
+                                            "factor by which each spatial dimension grows", nullptr,
+                                            atLeast(1)}};
+
+class PixelShuffle final : public Declaration {
+public:
+  PixelShuffle() : Declaration("pixelshuffle", kShuffleSettings) {}
+
+  Shape outputShape(const std::vector<Shape>& inputs) const override {
+    Shape shape = inputs.front();
+    const Index offsets = offsetsOf(shape);
+    if (shape[1] % offsets != 0)
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format("{} makes one channel of {}, but the input of shape [{}] has {}, which "
+                      "is no multiple; set upscale to another factor",
+                      title(), offsets, fmt::join(inputs.front(), ","), shape[1]));
+    shape[1] /= offsets;
+    for (std::size_t d = kFirstSpatial; d < shape.size(); ++d)
+      shape[d] *= integer("upscale");
+    return shape;
+  }
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    return imageTable(spatialRankOf(inputs.front(), title()), true);
+  }
+
+  Form form(const Layouts& inputs, const Choice& choice) const override {
+    const Shape shape = outputShape({inputs.front().shape()});
+    Form form = formLikeInput(inputs, choice);
+    LayoutSpec use = form.uses.front().spec(), output = use;
+    const Index offsets = offsetsOf(use.shape);
+    output.shape = shape;
+    for (std::size_t i = 0; i < use.cuts[1].size(); ++i) {
+      output.cuts[1][i] = (use.cuts[1][i] + offsets / 2) / offsets;
+      use.cuts[1][i] = output.cuts[1][i] * offsets;
+    }
+    for (std::size_t d = kFirstSpatial; d < shape.size(); ++d)
+      for (Index& cut : output.cuts[d])
+        cut *= integer("upscale");
+    form.uses.front() = Layout(std::move(use));
+    form.output = Layout(std::move(output));
+    return form;
+  }
+  KernelEntry kernel(const Form&) const override { return {.name = type(), .anyStrides = true}; }
+  std::string summary() const override { return fmt::format("by {}", integer("upscale")); }
+
+  Example example(ExampleDraw& draw) const override {
+    Shape shape = draw.shape(3, 5);
+    const Index factor = draw.between(1, 3);
+    shape[1] = draw.between(1, 3);
+    for (std::size_t d = kFirstSpatial; d < shape.size(); ++d)
+      shape[1] *= factor;
+    return {{{"upscale", factor}}, {shape}};
+  }
+
+private:
+  // Of the elements of a block.
+  Index offsetsOf(const Shape& x) const {
+    Index offsets = 1;
+    for (int s = 0; s < spatialRankOf(x, title()); ++s)
+      offsets *= integer("upscale");
+    return offsets;
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declarePixelShuffle() {
+  return std::make_unique<PixelShuffle>();
 }
 
 } // namespace tenon

@@ -1274,7 +1274,7 @@ module tenon_c
       integer(c_int), value :: input
       character(kind=c_char), intent(out), optional :: name(*)
       integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out) :: needed
+      integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
     end function TenonLayerGetInputName
     function TenonLayerGetOutputCount(layer, count) bind(C, name="TenonLayerGetOutputCount") result(answer)
@@ -1290,7 +1290,7 @@ module tenon_c
       integer(c_int), value :: output
       character(kind=c_char), intent(out), optional :: name(*)
       integer(c_int64_t), value :: length
-      integer(c_int64_t), intent(out) :: needed
+      integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
     end function TenonLayerGetOutputName
     function TenonLayerGetOutputLayoutAt(layer, output, &

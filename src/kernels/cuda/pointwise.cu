@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The walks of pointwise functions, vectors and optimizers. A function that has arguments too large for its
-// fast form (Sine) is listed as Everywhere, which decides for each element; Identity is a Scale by 1.
+// fast form (Sine, Cosine) is listed as Everywhere, which decides for each element; Identity is a Scale by 1.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/bfloat16.hpp"
 #include "kernels/functors/pointwise.hpp"
+#include "kernels/functors/selection.hpp"
 #include "kernels/functors/update.hpp"
 #include "kernels/functors/vector.hpp"
 
@@ -29,9 +30,27 @@ TENON_FUNCTION(Silu)
 TENON_FUNCTION(Softplus)
 TENON_FUNCTION(Exp)
 TENON_FUNCTION(Everywhere<Sine>)
+TENON_FUNCTION(Everywhere<Cosine>)
+TENON_FUNCTION(Clamp)
+TENON_FUNCTION(Abs)
+TENON_FUNCTION(Sqrt)
+TENON_FUNCTION(Reciprocal)
+TENON_FUNCTION(Power)
+TENON_FUNCTION(Log)
+TENON_FUNCTION(Softsign)
+TENON_FUNCTION(Mish)
+TENON_FUNCTION(HardSwish)
+TENON_FUNCTION(Selu)
+TENON_FUNCTION(Celu)
 TENON_FUNCTION(pointwise::Scale)
+TENON_FUNCTION(ShiftedScale)
 
 #define TENON_ALL(T)                                                                               \
+  TENON_ELEMENTS(CompareElements<IsGreater, T>)                                                    \
+  TENON_ELEMENTS(CompareElements<IsGreaterOrEqual, T>)                                             \
+  TENON_ELEMENTS(CompareElements<IsEqual, T>)                                                      \
+  TENON_ELEMENTS(CompareElements<IsNotEqual, T>)                                                   \
+  TENON_ELEMENTS(SelectElements<T>)                                                                \
   TENON_ELEMENTS(Axpby<T>)                                                                         \
   TENON_ELEMENTS(Scaled<T>)                                                                        \
   TENON_ELEMENTS(Product<T>)                                                                       \

@@ -23,6 +23,9 @@ constexpr Index costOf(Pointwise function) {
   switch (function) {
   case Pointwise::Relu:
   case Pointwise::LeakyRelu:
+  case Pointwise::Clamp:
+  case Pointwise::Abs:
+  case Pointwise::HardSwish:
   case Pointwise::Scale:
   case Pointwise::Identity:
     return 1;

@@ -21,14 +21,29 @@ enum class Pointwise {
   Softplus,
   Exp,
   Sine,
-  Scale,
+  Cosine,
+  Clamp,
+  Abs,
+  Sqrt,
+  Reciprocal,
+  Power,
+  Log,
+  Softsign,
+  Mish,
+  HardSwish,
+  Selu,
+  Celu,
+  Scale, // with a shift
   Identity
 };
 
 struct PointwiseFunction {
-  PointwiseFunction(Pointwise which, double value = 0) : kind(which), parameter(value) {}
+  PointwiseFunction(Pointwise which, double value = 0, double another = 0)
+      : kind(which), parameter(value), second(another) {}
   Pointwise kind;
-  double parameter; // slope of LeakyRelu left of 0, factor of Elu and Scale; not used by the others
+  // The slope of LeakyRelu left of 0, the factor of Elu, Celu and Scale, the exponent of Power and
+  // the lower end of Clamp; the upper end of Clamp and the shift of Scale. Others use neither.
+  double parameter, second;
 };
 
 // y may be x.

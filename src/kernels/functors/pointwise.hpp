@@ -14,7 +14,19 @@
 //   softplus  log(1 + exp(x))           s(x)
 //   exp       exp x                     y
 //   sine      sin x                     cos x
-//   scale     a x                       a
+//   cosine    cos x                     -sin x
+//   clamp     x < a ? a : x > b ? b : x   a <= x <= b ? 1 : 0
+//   abs       |x|                       -1, 0 or 1
+//   sqrt      sqrt x                    1 / (2 y)
+//   reciprocal  1 / x                   -y^2
+//   power     x^a                       a x^(a - 1), 0 for a = 0
+//   log       log x                     1 / x
+//   softsign  x / (1 + |x|)             1 / (1 + |x|)^2
+//   mish      x t, t = tanh log(1 + exp x)   t + x (1 - t^2) s(x)
+//   hardswish x min(max(x + 3, 0), 6) / 6    0, x / 3 + 1/2, or 1
+//   selu      l (x > 0 ? x : a (exp x - 1))  l (x > 0 ? 1 : a exp x), l and a of Klambauer et al. 2017
+//   celu      x > 0 ? x : a (exp(x / a) - 1)  x > 0 ? 1 : exp(x / a)
+//   scale     a x + b                   a
 //   identity  x                         1
 #pragma once
 
@@ -219,12 +231,195 @@ struct Sine {
   };
 };
 
+// As Sine.
+struct Cosine {
+  static constexpr Reads kReads = Reads::Argument;
+  static constexpr double kMost = functors::kMostAngle;
+  template <class T>
+  TENON_DEVICE static T value(T x) {
+    return functors::cosine(x);
+  }
+  template <class T>
+  TENON_DEVICE static T derivative(T x, T v) {
+    return -functors::sine(x) * v;
+  }
+  struct Anywhere {
+    template <class T>
+    TENON_DEVICE static T value(T x) {
+      return std::cos(x);
+    }
+    template <class T>
+    TENON_DEVICE static T derivative(T x, T v) {
+      return -std::sin(x) * v;
+    }
+  };
+};
+
+struct Clamp {
+  static constexpr Reads kReads = Reads::Argument;
+  double low, high;
+  template <class T>
+  TENON_DEVICE T value(T x) const {
+    return functors::clamped(x, T(low), T(high));
+  }
+  template <class T>
+  TENON_DEVICE T derivative(T x, T v) const {
+    return x < T(low) || x > T(high) ? T(0) : v;
+  }
+};
+
+struct Abs {
+  static constexpr Reads kReads = Reads::Argument;
+  template <class T>
+  TENON_DEVICE static T value(T x) {
+    return functors::magnitude(x);
+  }
+  template <class T>
+  TENON_DEVICE static T derivative(T x, T v) {
+    return x > T(0) ? v : x < T(0) ? -v : T(0);
+  }
+};
+
+struct Sqrt {
+  static constexpr Reads kReads = Reads::Value;
+  template <class T>
+  TENON_DEVICE static T value(T x) {
+    return std::sqrt(x);
+  }
+  template <class T>
+  TENON_DEVICE static T derivative(T y, T v) {
+    return v / (T(2) * y);
+  }
+};
+
+struct Reciprocal {
+  static constexpr Reads kReads = Reads::Value;
+  template <class T>
+  TENON_DEVICE static T value(T x) {
+    return T(1) / x;
+  }
+  template <class T>
+  TENON_DEVICE static T derivative(T y, T v) {
+    return -y * y * v;
+  }
+};
+
+struct Power {
+  static constexpr Reads kReads = Reads::Argument;
+  double exponent;
+  template <class T>
+  TENON_DEVICE T value(T x) const {
+    return std::pow(x, T(exponent));
+  }
+  template <class T>
+  TENON_DEVICE T derivative(T x, T v) const {
+    return exponent == 0 ? T(0) : T(exponent) * std::pow(x, T(exponent - 1)) * v;
+  }
+};
+
+struct Log {
+  static constexpr Reads kReads = Reads::Argument;
+  template <class T>
+  TENON_DEVICE static T value(T x) {
+    return std::log(x);
+  }
+  template <class T>
+  TENON_DEVICE static T derivative(T x, T v) {
+    return v / x;
+  }
+};
+
+struct Softsign {
+  static constexpr Reads kReads = Reads::Argument;
+  template <class T>
+  TENON_DEVICE static T value(T x) {
+    return x / (T(1) + functors::magnitude(x));
+  }
+  template <class T>
+  TENON_DEVICE static T derivative(T x, T v) {
+    const T below = T(1) + functors::magnitude(x);
+    return v / below / below;
+  }
+};
+
+// With z = exp x, tanh log(1 + z) is n / (n + 2) of n = z (z + 2). It is 1 beyond kMost.
+struct Mish {
+  static constexpr Reads kReads = Reads::Argument;
+  template <class T>
+  static constexpr T kMost = sizeof(T) == sizeof(double) ? T(40) : T(20);
+  template <class T>
+  TENON_DEVICE static T value(T x) {
+    const T z = functors::exponential(x > kMost<T> ? kMost<T> : x), n = z * (z + T(2));
+    return x * (n / (n + T(2)));
+  }
+  template <class T>
+  TENON_DEVICE static T derivative(T given, T v) {
+    const T x = functors::clamped(given, functors::Format<T>::kLeastExponent, kMost<T>);
+    const T z = functors::exponential(x), n = z * (z + T(2)), whole = n + T(2);
+    const T t = n / whole, below = T(2) / whole; // 1 - t
+    return (t + x * below * ((T(1) + t) * (z / (T(1) + z)))) * v;
+  }
+};
+
+struct HardSwish {
+  static constexpr Reads kReads = Reads::Argument;
+  template <class T>
+  TENON_DEVICE static T value(T x) {
+    return x * functors::clamped(x + T(3), T(0), T(6)) / T(6);
+  }
+  template <class T>
+  TENON_DEVICE static T derivative(T x, T v) {
+    return x <= T(-3) ? T(0) : x < T(3) ? v * (x / T(3) + T(0.5)) : v;
+  }
+};
+
+struct Selu {
+  static constexpr Reads kReads = Reads::Argument;
+  static constexpr double kScale = 1.0507009873554804934193349852946,
+                          kAlpha = 1.6732632423543772848170429916717;
+  template <class T>
+  TENON_DEVICE static T value(T x) {
+    return x > T(0) ? T(kScale) * x : T(kScale * kAlpha) * functors::exponentialMinusOne(x);
+  }
+  template <class T>
+  TENON_DEVICE static T derivative(T x, T v) {
+    return (x > T(0) ? T(kScale) : T(kScale * kAlpha) * functors::exponential(x)) * v;
+  }
+};
+
+struct Celu {
+  static constexpr Reads kReads = Reads::Argument;
+  double factor;
+  template <class T>
+  TENON_DEVICE T value(T x) const {
+    return x > T(0) ? x : T(factor) * functors::exponentialMinusOne(x / T(factor));
+  }
+  template <class T>
+  TENON_DEVICE T derivative(T x, T v) const {
+    return x > T(0) ? v : functors::exponential(x / T(factor)) * v;
+  }
+};
+
 struct Scale {
   static constexpr Reads kReads = Reads::Nothing;
   double factor;
   template <class T>
   TENON_DEVICE T value(T x) const {
     return T(factor) * x;
+  }
+  template <class T>
+  TENON_DEVICE T derivative(T, T v) const {
+    return T(factor) * v;
+  }
+};
+
+// Apart from Scale, which keeps the sign of a zero.
+struct ShiftedScale {
+  static constexpr Reads kReads = Reads::Nothing;
+  double factor, shift;
+  template <class T>
+  TENON_DEVICE T value(T x) const {
+    return T(factor) * x + T(shift);
   }
   template <class T>
   TENON_DEVICE T derivative(T, T v) const {
@@ -294,7 +489,33 @@ auto withFunction(const PointwiseFunction& function, Visit visit) {
     return visit(Exp{});
   case Pointwise::Sine:
     return visit(Sine{});
+  case Pointwise::Cosine:
+    return visit(Cosine{});
+  case Pointwise::Clamp:
+    return visit(Clamp{function.parameter, function.second});
+  case Pointwise::Abs:
+    return visit(Abs{});
+  case Pointwise::Sqrt:
+    return visit(Sqrt{});
+  case Pointwise::Reciprocal:
+    return visit(Reciprocal{});
+  case Pointwise::Power:
+    return visit(Power{function.parameter});
+  case Pointwise::Log:
+    return visit(Log{});
+  case Pointwise::Softsign:
+    return visit(Softsign{});
+  case Pointwise::Mish:
+    return visit(Mish{});
+  case Pointwise::HardSwish:
+    return visit(HardSwish{});
+  case Pointwise::Selu:
+    return visit(Selu{});
+  case Pointwise::Celu:
+    return visit(Celu{function.parameter});
   case Pointwise::Scale:
+    if (function.second != 0)
+      return visit(ShiftedScale{function.parameter, function.second});
     return visit(Scale{function.parameter});
   case Pointwise::Identity:
     break;

@@ -4,6 +4,9 @@
 #include "dtensor/arithmetic.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
+#include "layer/types/pointwise.hpp"
+
+#include <limits>
 
 namespace tenon {
 
@@ -73,6 +76,15 @@ private:
 
 std::unique_ptr<LocalKernel> makeChannelAffineKernel(const KernelSite& at) {
   return std::make_unique<LocalChannelAffine>(at.outputs());
+}
+
+// The positive part, and the negative one scaled by channel.
+std::unique_ptr<LocalKernel> makePReluKernel(const KernelSite& at) {
+  if (at.name() == "slope")
+    return makeChannelAffineKernel(at);
+  if (at.name() == "above")
+    return makePointwise(Pointwise::Relu);
+  return makePointwise({Pointwise::Clamp, -std::numeric_limits<double>::infinity(), 0});
 }
 
 } // namespace tenon

@@ -15,13 +15,14 @@ class LocalCoordinates final : public OneInputKernel {
 public:
   explicit LocalCoordinates(const KernelSite& at) : extent_(extents(at.outputs())) {
     const Box y = at.outputs();
-    extent_[1] = at.input()[1].size();
+    const bool appends = at.layer.declaration().value<bool>("append");
+    extent_[1] = appends ? at.input()[1].size() : 0;
     channel_ = extent_;
     channel_[1] = 1;
     const std::string points = at.layer.declaration().value<std::string>("points");
     const double shift = points == "cells" ? 0.5 : 0;
     for (Index c = y[1].begin + extent_[1]; c < y[1].end; ++c) {
-      const int dim = static_cast<int>(c - at.use().shape()[1]) + kFirstSpatial;
+      const int dim = static_cast<int>(appends ? c - at.use().shape()[1] : c) + kFirstSpatial;
       const Index n = at.use().shape()[dim], steps = points == "nodes" && n > 1 ? n - 1 : n;
       const auto values = makeRef<DTensor>(
           at.layer.comm(),

@@ -4,11 +4,15 @@
 // mean.
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/arithmetic.hpp"
+#include "kernels/elementwise/pointwise.hpp"
+#include "kernels/elementwise/selection.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
 #include "layer/core/local_kernel.hpp"
+#include "layer/types/spread.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace tenon {
 
@@ -53,6 +57,146 @@ std::unique_ptr<LocalKernel> makeGlobalAveragePoolingKernel(const KernelSite& at
   const Shape& shape = at.form.inputs.front().shape();
   return std::make_unique<LocalGlobalPooling>(
       at.input(), elements(Shape(shape.begin() + kFirstSpatial, shape.end())));
+}
+
+// Sums over dimensions, as the adjoint of spreading, and the kernels of a maximum: the largest of a
+// rank's elements, those that are the largest of all, their number, the share that each has in the
+// derivative, and the map by which derivatives go, whose value is 0.
+
+namespace {
+
+class LocalSum final : public LinearKernel {
+public:
+  LocalSum(SpreadOver over, double factor) : over_(std::move(over)), factor_(factor) {}
+  void map(const DTensor& x, DTensor& y) override { over_.sum(factor_, x, y); }
+  void mapAdjoint(const DTensor& dy, DTensor& dx) override { over_.spread(factor_, dy, dx); }
+  bool runsOnDevice() const override { return true; }
+  std::string describe() const override { return "local sums"; }
+
+private:
+  SpreadOver over_;
+  double factor_;
+};
+
+// Of a rank's elements; minus infinity where it has none.
+class LocalMaxima final : public FixedKernel {
+public:
+  explicit LocalMaxima(SpreadOver over) : over_(std::move(over)) {}
+  void forwardMany(Inputs x, ParameterUses&, DTensor& m, Buffer*) override {
+    visitFloating(m.dataType(), [&]<class T>(T) {
+      fillBlock(m.context(), m.rank(), m.extent().data(), -std::numeric_limits<T>::infinity(),
+                m.mutableData<T>(), m.strides().data());
+    });
+    over_.raiseToLargest(*x[0], m);
+  }
+  bool runsOnDevice() const override { return true; }
+  std::string describe() const override { return "local maxima"; }
+
+private:
+  SpreadOver over_;
+};
+
+// w = 1 for an element that is its maximum, 0 for others, from elements and maxima.
+class Largest final : public FixedKernel {
+public:
+  explicit Largest(SpreadOver over) : over_(std::move(over)) {}
+  void forwardMany(Inputs x, ParameterUses&, DTensor& w, Buffer*) override {
+    over_.spread(1, *x[1], w);
+    visitFloating(w.dataType(), [&]<class T>(T) {
+      T* each = w.mutableData<T>();
+      compareElements<T>(w.context(), Relation::Equal, w.localElements(), x[0]->data<T>(), each,
+                         each);
+    });
+  }
+  bool runsOnDevice() const override { return true; }
+  std::string describe() const override { return "largest elements"; }
+
+private:
+  SpreadOver over_;
+};
+
+// v = w / K, from w and the numbers K of largest elements.
+class Shares final : public FixedKernel {
+public:
+  explicit Shares(SpreadOver over) : over_(std::move(over)) {}
+  void forwardMany(Inputs x, ParameterUses&, DTensor& v, Buffer*) override {
+    over_.spread(1, *x[1], v);
+    visitFloating(v.dataType(), [&]<class T>(T) {
+      T* each = v.mutableData<T>();
+      pointwiseForward<T>(v.context(), Pointwise::Reciprocal, v.localElements(), each, each);
+      product<T>(v.context(), v.localElements(), x[0]->data<T>(), each, false, each);
+    });
+  }
+  bool runsOnDevice() const override { return true; }
+  std::string describe() const override { return "shares"; }
+
+private:
+  SpreadOver over_;
+};
+
+// s = 0, whose derivative is ds = sum of v dx, from elements and shares.
+class Slopes final : public LocalKernel {
+public:
+  explicit Slopes(SpreadOver over) : over_(std::move(over)) {}
+
+  void forwardMany(Inputs, ParameterUses&, DTensor& s, Buffer*) override { scaleArray(0, s); }
+  void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses&, DTensor& ds) override {
+    if (dx[0])
+      over_.sumOfProducts(1, at.inputs[1], *dx[0], ds);
+    else
+      scaleArray(0, ds);
+  }
+  void adjointMany(const KernelPoint& at, const DTensor& ds, ParameterUses&,
+                   InputCotangents dx) override {
+    if (!dx[0])
+      return;
+    const DTensor& shares = *at.inputs[1];
+    over_.spread(1, ds, *dx[0]);
+    visitFloating(ds.dataType(), [&]<class T>(T) {
+      T* each = dx[0]->mutableData<T>();
+      product<T>(ds.context(), shares.localElements(), shares.data<T>(), each, false, each);
+    });
+  }
+  bool runsOnDevice() const override { return true; }
+  std::string describe() const override { return "shared among the largest"; }
+
+private:
+  SpreadOver over_;
+};
+
+// Where the dimensions of the input are in the output, -1 where they are reduced.
+std::vector<int> placesOf(const Declaration& layer, int rank) {
+  const auto reduced = layer.value<std::vector<Index>>("dims");
+  const bool keeps = layer.value<bool>("keep_dims");
+  std::vector<int> places;
+  int next = 0;
+  for (int d = 0; d < rank; ++d) {
+    const bool isReduced = std::ranges::find(reduced, Index(d)) != reduced.end();
+    places.push_back(isReduced ? -1 : next);
+    next += !isReduced || keeps;
+  }
+  return places;
+}
+
+} // namespace
+
+std::unique_ptr<LocalKernel> makeReduceKernel(const KernelSite& at) {
+  const Layout& use = at.form.uses.front();
+  const Declaration& layer = at.layer.declaration();
+  SpreadOver over(use.boxOfRank(at.rank()), placesOf(layer, use.rank()));
+  if (at.name() == "maxima")
+    return std::make_unique<LocalMaxima>(std::move(over));
+  if (at.name() == "largest")
+    return std::make_unique<Largest>(std::move(over));
+  if (at.name() == "shares")
+    return std::make_unique<Shares>(std::move(over));
+  if (at.name() == "slopes")
+    return std::make_unique<Slopes>(std::move(over));
+  const bool isMean = at.name() != "count" && layer.value<std::string>("method") == "mean";
+  double factor = 1;
+  for (Index d : layer.value<std::vector<Index>>("dims"))
+    factor /= isMean ? double(use.shape()[d]) : 1;
+  return std::make_unique<LocalSum>(std::move(over), factor);
 }
 
 } // namespace tenon

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers that join several inputs: an addition, and a concatenation. An addition has no kernel,
-// since its list is one conversion for each input, all of which add to the output; a concatenation
-// has one for each input, which writes its own part of the output and no more.
+// Layers that join several inputs: sums, and a concatenation. The list of a sum is one conversion
+// for each input, all of which add to the output, and a kernel only for an addend that is broadcast
+// or subtracted; a concatenation has one for each input, which writes its own part of the output and
+// no more.
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer.hpp"
 #include "layer/core/layer_types.hpp"
+#include "layer/types/spread.hpp"
 
 #include <fmt/format.h>
 
@@ -69,7 +71,35 @@ private:
   Index begin_;
 };
 
+// An input as an addend of a sum: a factor times it, broadcast over the output's box.
+class Addend final : public LinearKernel {
+public:
+  Addend(SpreadOver over, double factor) : over_(std::move(over)), factor_(factor) {}
+  void map(const DTensor& x, DTensor& y) override { over_.spread(factor_, x, y); }
+  void mapAdjoint(const DTensor& dy, DTensor& dx) override { over_.sum(factor_, dy, dx); }
+  bool runsOnDevice() const override { return true; }
+  std::string describe() const override { return "element by element"; }
+
+private:
+  SpreadOver over_;
+  double factor_;
+};
+
+std::unique_ptr<LocalKernel> makeAddend(const KernelSite& at) {
+  return std::make_unique<Addend>(
+      SpreadOver(at.form.output.boxOfRank(at.rank()), at.reads().boxOfRank(at.rank())),
+      at.name() == "minus" ? -1 : 1);
+}
+
 } // namespace
+
+std::unique_ptr<LocalKernel> makeAddKernel(const KernelSite& at) {
+  return makeAddend(at);
+}
+
+std::unique_ptr<LocalKernel> makeSubtractKernel(const KernelSite& at) {
+  return makeAddend(at);
+}
 
 std::unique_ptr<LocalKernel> makeConcatenateKernel(const KernelSite& at) {
   const int dim = static_cast<int>(at.layer.declaration().value<Index>("dim"));

@@ -1,39 +1,79 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The product of two inputs, element by element. With one factor held fixed it is a diagonal map of
-// the other, which is its own adjoint, so that one kernel serves value and cotangents.
+// The product of two inputs, element by element. With one factor held fixed it is a map of the other
+// in which each element has a factor of its own, so that one kernel serves value and cotangents; what
+// a factor is broadcast over is summed in its cotangent. A quotient is the product with a reciprocal.
+#include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
+#include "layer/types/pointwise.hpp"
 
 namespace tenon {
 
 namespace {
 
+// Of a contiguous array with the elements of `part`, walked over `box`: it stands still in dimensions in which it has
+// one element and the box has not.
+Strides stridesWithin(const Box& box, const Box& part) {
+  Strides strides{};
+  Index step = 1;
+  for (std::size_t d = box.size(); d-- > 0;) {
+    strides[d] = part[d].size() == box[d].size() ? step : 0;
+    step *= part[d].size();
+  }
+  return strides;
+}
+
 class LocalProduct final : public BilinearKernel {
 public:
-  explicit LocalProduct(const Box& box) : BilinearKernel(double(elements(box))) {}
+  LocalProduct(const Box& y, const Box& a, const Box& b)
+      : BilinearKernel(double(elements(y))), extent_(extents(y)), a_(stridesWithin(y, a)),
+        b_(stridesWithin(y, b)), y_(stridesWithin(y, y)), isEven_(a_ == y_ && b_ == y_) {}
 
   std::string describe() const override { return "element by element"; }
   bool runsOnDevice() const override { return true; }
 
 private:
   void product(const DTensor& a, const DTensor& b, const DTensor*, bool adds, DTensor& y) override {
-    visitFloating(y.dataType(), [&]<class T>(T) {
-      tenon::product<T>(y.context(), y.localElements(), a.data<T>(), b.data<T>(), adds,
-                        y.mutableData<T>());
-    });
+    multiply(a, a_, b, b_, adds, y, y_);
   }
   void adjointX(const DTensor& b, const DTensor& dy, DTensor& da) override {
-    product(dy, b, nullptr, false, da);
+    multiply(dy, y_, b, b_, false, da, a_);
   }
   void adjointW(const DTensor& a, const DTensor& dy, DTensor& db, DTensor*) override {
-    product(dy, a, nullptr, false, db);
+    multiply(dy, y_, a, a_, false, db, b_);
   }
+
+  // r = v w or r += v w, summed over what r is broadcast over.
+  void multiply(const DTensor& v, const Strides& vs, const DTensor& w, const Strides& ws, bool adds,
+                DTensor& r, const Strides& rs) const {
+    visitFloating(r.dataType(), [&]<class T>(T) {
+      if (isEven_)
+        return tenon::product<T>(r.context(), r.localElements(), v.data<T>(), w.data<T>(), adds,
+                                 r.mutableData<T>());
+      if (!adds)
+        scaleArray(0, r);
+      blockMultiplyAdd<T>(r.context(), static_cast<int>(extent_.size()), extent_.data(), T(1),
+                          v.data<T>(), vs.data(), w.data<T>(), ws.data(), r.mutableData<T>(),
+                          rs.data());
+    });
+  }
+
+  Shape extent_;
+  Strides a_, b_, y_; // of contiguous arrays
+  bool isEven_;
 };
 
 } // namespace
 
 std::unique_ptr<LocalKernel> makeMultiplyKernel(const KernelSite& at) {
-  return std::make_unique<LocalProduct>(at.outputs());
+  return std::make_unique<LocalProduct>(at.form.output.boxOfRank(at.rank()),
+                                        at.form.uses[0].boxOfRank(at.rank()),
+                                        at.form.uses[1].boxOfRank(at.rank()));
+}
+
+std::unique_ptr<LocalKernel> makeDivideKernel(const KernelSite& at) {
+  return at.name() == "reciprocal" ? makePointwise(Pointwise::Reciprocal) : makeMultiplyKernel(at);
 }
 
 } // namespace tenon

@@ -11,6 +11,7 @@
 #include "layer/core/layer_types.hpp"
 #include "layer/core/local_kernel.hpp"
 #include "layer/core/state_tensor.hpp"
+#include "layer/types/transpose.hpp"
 
 namespace tenon {
 
@@ -207,7 +208,7 @@ private:
 class RowGeometry {
 public:
   RowGeometry(const Normalisation& layer, const Form& form, int position)
-      : use_(form.uses.front()), dimensions_(layer.dimensions(use_.shape())),
+      : use_(layer.inOrder(form.uses.front())), dimensions_(layer.dimensions(use_.shape())),
         moments_(layer.momentLayouts(use_)), position_(position), x_(use_.box(position)),
         groups_(moments_.all.box(position)) {
     for (std::size_t d = 0; d < dimensions_.size(); ++d)
@@ -307,7 +308,7 @@ private:
     return grid.positionAt(coordinates);
   }
 
-  const Layout& use_;
+  Layout use_;
   std::vector<Normalisation::Dimension> dimensions_;
   Normalisation::MomentLayouts moments_;
   int position_;
@@ -319,6 +320,12 @@ private:
 // Makes the kernels by their names in the list. Those of rows share them.
 std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
   const auto& declaration = static_cast<const Normalisation&>(at.layer.declaration());
+  if (at.name().starts_with("order")) {
+    std::vector<Index> from = declaration.order(at.form.uses.front().rank()), back(from.size());
+    for (std::size_t d = 0; d < from.size(); ++d)
+      back[from[d]] = static_cast<Index>(d);
+    return makeTransposition(at.name() == "order" ? std::move(from) : std::move(back));
+  }
   const RowGeometry geometry(declaration, at.form, at.form.uses.front().grid().position(at.rank()));
   const KernelContextPtr context = at.context();
   // The running moments are the last sources, behind parameters that need a conversion.
@@ -330,10 +337,12 @@ std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
     return std::make_unique<CombinedMoments>(
         std::make_shared<const PartMoments>(geometry.parts(*context)),
         running.empty() ? 0 : declaration.value<double>("momentum"), running);
-  const auto* moments =
-      at.made.empty() ? nullptr : dynamic_cast<const LocalMoments*>(at.made.front().kernel.get());
-  std::shared_ptr<RowKernels> rows =
-      moments ? moments->rows() : std::make_shared<RowKernels>(geometry.rows(), context);
+  std::shared_ptr<RowKernels> rows;
+  for (const BoundKernel& made : at.made)
+    if (const auto* moments = dynamic_cast<const LocalMoments*>(made.kernel.get()))
+      rows = moments->rows();
+  if (!rows)
+    rows = std::make_shared<RowKernels>(geometry.rows(), context);
   if (at.name() == "moments")
     return std::make_unique<LocalMoments>(std::move(rows));
   return std::make_unique<Normalised>(std::move(rows), declaration.epsilon());

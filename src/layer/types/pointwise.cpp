@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace tenon {
 
 namespace {
@@ -17,15 +19,36 @@ namespace {
 struct KnownFunction {
   const char* name;
   Pointwise function;
-  const char* parameter = nullptr; // the setting that is its parameter
+  // The settings that are its parameters, and their values where a setting has none.
+  const char *parameter = nullptr, *second = nullptr;
+  double otherwise[2] = {0, 0};
 };
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr KnownFunction kKnownFunctions[] = {
-    {"relu", Pointwise::Relu},         {"tanh", Pointwise::Tanh},
-    {"sigmoid", Pointwise::Sigmoid},   {"leakyrelu", Pointwise::LeakyRelu, "slope"},
-    {"elu", Pointwise::Elu, "alpha"},  {"gelu", Pointwise::Gelu},
-    {"gelutanh", Pointwise::GeluTanh}, {"silu", Pointwise::Silu},
-    {"softplus", Pointwise::Softplus}, {"exp", Pointwise::Exp},
-    {"sine", Pointwise::Sine},         {"scale", Pointwise::Scale, "factor"},
+    {"relu", Pointwise::Relu},
+    {"tanh", Pointwise::Tanh},
+    {"sigmoid", Pointwise::Sigmoid},
+    {"leakyrelu", Pointwise::LeakyRelu, "slope"},
+    {"elu", Pointwise::Elu, "alpha"},
+    {"gelu", Pointwise::Gelu},
+    {"gelutanh", Pointwise::GeluTanh},
+    {"silu", Pointwise::Silu},
+    {"softplus", Pointwise::Softplus},
+    {"exp", Pointwise::Exp},
+    {"sine", Pointwise::Sine},
+    {"cosine", Pointwise::Cosine},
+    {"clamp", Pointwise::Clamp, "low", "high", {-kInfinity, kInfinity}},
+    {"abs", Pointwise::Abs},
+    {"sqrt", Pointwise::Sqrt},
+    {"reciprocal", Pointwise::Reciprocal},
+    {"power", Pointwise::Power, "exponent"},
+    {"log", Pointwise::Log},
+    {"softsign", Pointwise::Softsign},
+    {"mish", Pointwise::Mish},
+    {"hardswish", Pointwise::HardSwish},
+    {"selu", Pointwise::Selu},
+    {"celu", Pointwise::Celu, "alpha"},
+    {"scale", Pointwise::Scale, "factor", "shift"},
     {"identity", Pointwise::Identity}};
 
 class LocalPointwise final : public OneInputKernel {
@@ -70,15 +93,22 @@ private:
 } // namespace
 
 PointwiseFunction pointwiseFunction(const std::string& name, const Declaration& settings) {
+  const auto valueOf = [&](const char* setting, double otherwise) {
+    return setting ? settings.settings().find<double>(setting).value_or(otherwise) : otherwise;
+  };
   for (const KnownFunction& known : kKnownFunctions)
     if (name == known.name)
-      return {known.function, known.parameter ? settings.value<double>(known.parameter) : 0};
+      return {known.function, valueOf(known.parameter, known.otherwise[0]),
+              valueOf(known.second, known.otherwise[1])};
   throw Error(TENON_ERR_INTERNAL, fmt::format("the function '{}' has no kernel", name));
 }
 
+std::unique_ptr<LocalKernel> makePointwise(const PointwiseFunction& function) {
+  return std::make_unique<LocalPointwise>(function);
+}
+
 std::unique_ptr<LocalKernel> makePointwiseKernel(const KernelSite& at) {
-  return std::make_unique<LocalPointwise>(
-      pointwiseFunction(at.layer.declaration().type(), at.layer.declaration()));
+  return makePointwise(pointwiseFunction(at.layer.declaration().type(), at.layer.declaration()));
 }
 
 } // namespace tenon

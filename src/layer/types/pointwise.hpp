@@ -4,10 +4,13 @@
 
 #include "declaration/core/declaration.hpp"
 #include "kernels/elementwise/pointwise.hpp"
+#include "layer/core/local_kernel.hpp"
 
 namespace tenon {
 
-// The function of a name. Its parameter, if it has one, is read from the setting of that name.
+// The function of a name. Its parameters, if it has some, are read from the settings of their names.
 PointwiseFunction pointwiseFunction(const std::string& name, const Declaration& settings);
+
+std::unique_ptr<LocalKernel> makePointwise(const PointwiseFunction& function);
 
 } // namespace tenon

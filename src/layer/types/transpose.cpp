@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Another order of the dimensions, as one copy. Both arrays are read and written as they lie, with
 // the strides of x in the order of y, so that a solver's array is not made contiguous first.
+#include "layer/types/transpose.hpp"
+
+#include "declaration/core/window_layout.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
-#include "layer/core/local_kernel.hpp"
 
 namespace tenon {
 
@@ -46,9 +48,74 @@ private:
 
 } // namespace
 
+std::unique_ptr<LocalKernel> makeTransposition(std::vector<Index> from) {
+  return std::make_unique<LocalTranspose>(std::move(from));
+}
+
 std::unique_ptr<LocalKernel> makeTransposeKernel(const KernelSite& at) {
-  return std::make_unique<LocalTranspose>(
-      at.layer.declaration().value<std::vector<Index>>("permutation"));
+  return makeTransposition(at.layer.declaration().value<std::vector<Index>>("permutation"));
+}
+
+// Channels to space as one copy, in which each offset within a block is a dimension of its own.
+// Arrays are read and written as they lie.
+
+namespace {
+
+class LocalPixelShuffle final : public LinearKernel {
+public:
+  LocalPixelShuffle(const Box& y, Index factor) : factor_(factor) {
+    extent_ = {y[0].size(), y[1].size()};
+    for (std::size_t d = kFirstSpatial; d < y.size(); ++d) {
+      extent_.push_back(y[d].size() / factor);
+      extent_.push_back(factor);
+      offsets_ *= factor;
+    }
+  }
+
+  void map(const DTensor& x, DTensor& y) override { copy(x, ofInput(x), y, ofOutput(y)); }
+  void mapAdjoint(const DTensor& dy, DTensor& dx) override {
+    copy(dy, ofOutput(dy), dx, ofInput(dx));
+  }
+  bool runsOnDevice() const override { return true; }
+  std::string describe() const override { return "local copy"; }
+
+private:
+  // Strides along batch, channels of the output, and of each spatial dimension the blocks and the
+  // offsets within one.
+  Strides ofInput(const DTensor& x) const {
+    Strides strides{x.strides()[0], x.strides()[1] * offsets_};
+    Index step = x.strides()[1] * offsets_;
+    for (std::size_t k = 2; k < extent_.size(); k += 2) {
+      step /= factor_;
+      strides[k] = x.strides()[kFirstSpatial + (k - 2) / 2];
+      strides[k + 1] = step;
+    }
+    return strides;
+  }
+  Strides ofOutput(const DTensor& y) const {
+    Strides strides{y.strides()[0], y.strides()[1]};
+    for (std::size_t k = 2; k < extent_.size(); k += 2) {
+      strides[k + 1] = y.strides()[kFirstSpatial + (k - 2) / 2];
+      strides[k] = strides[k + 1] * factor_;
+    }
+    return strides;
+  }
+  void copy(const DTensor& from, const Strides& read, DTensor& to, const Strides& write) const {
+    visitFloating(to.dataType(), [&]<class T>(T) {
+      blockCombine(to.context(), Combine::Copy, static_cast<int>(extent_.size()), extent_.data(),
+                   from.data<T>(), read.data(), to.mutableData<T>(), write.data());
+    });
+  }
+
+  Index factor_, offsets_ = 1;
+  Shape extent_;
+};
+
+} // namespace
+
+std::unique_ptr<LocalKernel> makePixelShuffleKernel(const KernelSite& at) {
+  return std::make_unique<LocalPixelShuffle>(at.outputs(),
+                                             at.layer.declaration().value<Index>("upscale"));
 }
 
 } // namespace tenon

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Comparisons and choices, by element.
+#pragma once
+
+#include "sys/device_code.hpp"
+#include "sys/types.hpp"
+
+namespace tenon::functors {
+
+struct IsGreater {
+  template <class T>
+  TENON_DEVICE bool operator()(T a, T b) const {
+    return a > b;
+  }
+};
+struct IsGreaterOrEqual {
+  template <class T>
+  TENON_DEVICE bool operator()(T a, T b) const {
+    return a >= b;
+  }
+};
+struct IsEqual {
+  template <class T>
+  TENON_DEVICE bool operator()(T a, T b) const {
+    return a == b;
+  }
+};
+struct IsNotEqual {
+  template <class T>
+  TENON_DEVICE bool operator()(T a, T b) const {
+    return a != b;
+  }
+};
+
+// y = 1 where the relation holds, and 0 elsewhere. The relation is not a member, as in CombineElements.
+template <class Relation, class T>
+struct CompareElements {
+  const T *a, *b;
+  T* y;
+  TENON_DEVICE T read(Index i) const { return Relation{}(a[i], b[i]) ? T(1) : T(0); }
+  TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
+};
+
+// y = a where `which` is not 0, and b elsewhere; null stands for zeros.
+template <class T>
+struct SelectElements {
+  const T *which, *a, *b;
+  T* y;
+  TENON_DEVICE T read(Index i) const {
+    const T* from = which[i] != T(0) ? a : b;
+    return from ? from[i] : T(0);
+  }
+  TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
+};
+
+} // namespace tenon::functors

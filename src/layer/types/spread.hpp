@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// An array spread over a box along dimensions in which it has one element, and the sum over these,
+// which is the adjoint. Both take arrays as they lie.
+#pragma once
+
+#include "dtensor/arithmetic.hpp"
+#include "geometry/box.hpp"
+#include "kernels/movement/block_copy.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace tenon {
+
+class SpreadOver {
+public:
+  // places[d] is the dimension of the small array that dimension d of the box is; -1: none, over
+  // which it is spread.
+  SpreadOver(const Box& box, std::vector<int> places)
+      : extent_(extents(box)), places_(std::move(places)) {}
+  // Of a small array with as many dimensions as the box.
+  SpreadOver(const Box& box, const Box& small) : extent_(extents(box)) {
+    for (std::size_t d = 0; d < box.size(); ++d)
+      places_.push_back(small[d].size() == box[d].size() ? static_cast<int>(d) : -1);
+  }
+
+  // large <- factor small, spread.
+  void spread(double factor, const DTensor& small, DTensor& large) const {
+    visitFloating(large.dataType(), [&]<class T>(T) {
+      blockAxpby<T, T>(large.context(), rank(), extent_.data(), T(factor), small.data<T>(),
+                       stridesOf(small).data(), T(0), large.mutableData<T>(),
+                       large.strides().data());
+    });
+  }
+  // small <- factor times the sums of large.
+  void sum(double factor, const DTensor& large, DTensor& small) const {
+    sumOfProducts(factor, nullptr, large, small);
+  }
+  // The same of a large, element by element; a lies as large does.
+  void sumOfProducts(double factor, const DTensor* a, const DTensor& large, DTensor& small) const {
+    scaleArray(0, small);
+    visitFloating(small.dataType(), [&]<class T>(T) {
+      blockMultiplyAdd<T>(small.context(), rank(), extent_.data(), T(factor),
+                          a ? a->data<T>() : nullptr, a ? a->strides().data() : nullptr,
+                          large.data<T>(), large.strides().data(), small.mutableData<T>(),
+                          stridesOf(small).data());
+    });
+  }
+  // small <- the largest of large and of what small holds, such as minus infinity.
+  void raiseToLargest(const DTensor& large, DTensor& small) const {
+    visitFloating(small.dataType(), [&]<class T>(T) {
+      raise(small.context(), 0, extent_, large.strides(), large.data<T>(), stridesOf(small),
+            small.mutableData<T>());
+    });
+  }
+
+private:
+  // A device goes through one run of dimensions for each element that it writes, so that the others
+  // of the dimensions that are gone are walked here.
+  template <class T>
+  void raise(KernelContext& context, int d, Shape extent, const Strides& read, const T* large,
+             const Strides& write, T* small) const {
+    while (d < rank() && (places_[d] >= 0 || extent[d] <= 1 || isOfLongestRun(d, extent_)))
+      ++d;
+    if (d == rank())
+      return blockCombine(context, Combine::Max, rank(), extent.data(), large, read.data(), small,
+                          write.data());
+    const Index count = std::exchange(extent[d], 1);
+    for (Index i = 0; i < count; ++i)
+      raise(context, d + 1, extent, read, large + i * read[d], write, small);
+  }
+  // Whether a dimension that is gone is in the longest run of such, which are one in a contiguous
+  // array.
+  bool isOfLongestRun(int d, const Shape& extent) const {
+    int best = 0, bestEnd = 0;
+    Index most = 0;
+    for (int begin = 0; begin < rank(); ++begin) {
+      Index length = 1;
+      int end = begin;
+      while (end < rank() && places_[end] < 0)
+        length *= extent[end++];
+      if (end > begin && length > most) {
+        most = length;
+        best = begin;
+        bestEnd = end;
+      }
+      begin = std::max(begin, end - 1);
+    }
+    return d >= best && d < bestEnd;
+  }
+
+  int rank() const { return static_cast<int>(extent_.size()); }
+  Strides stridesOf(const DTensor& small) const {
+    Strides strides{};
+    for (std::size_t d = 0; d < places_.size(); ++d)
+      strides[d] = places_[d] < 0 ? 0 : small.strides()[places_[d]];
+    return strides;
+  }
+
+  Shape extent_;
+  std::vector<int> places_;
+};
+
+} // namespace tenon
