@@ -122,6 +122,22 @@ TENON_EXTERN TenonErrorCode TenonPlanCreate(TenonLayer network, TenonInt batch,
  *  @return TENON_ERR_ARG    the layout has another communicator than the network */
 TENON_EXTERN TenonErrorCode TenonPlanSetInput(TenonPlan plan, TenonLayout layout) TENON_NOEXCEPT;
 
+/** @brief Sets the layout of one of several inputs, as TenonPlanSetInput() does of the only one.
+ *         Local; call on all ranks.
+ *
+ *  Layers may run on the grid of the first input; the cost of redistribution from the others is
+ *  added. The setting input_shapes says the shapes of inputs without layouts.
+ *
+ *  @param[in] plan    plan, not set up
+ *  @param[in] input   index of the input, counted from 0
+ *  @param[in] layout  layout of the input, with the whole batch in dimension 0
+ *  @return TENON_ERR_STATE  the plan is set up
+ *  @return TENON_ERR_SHAPE  dimension 0 is not the batch
+ *  @return TENON_ERR_ARG    there is no such input, or the layout has another communicator than the
+ *                           network */
+TENON_EXTERN TenonErrorCode TenonPlanSetInputAt(TenonPlan plan, int input,
+                                                TenonLayout layout) TENON_NOEXCEPT;
+
 /** @brief Sets the layout of the output, which the plan does not choose then. Local; call on all
  *         ranks.
  *
@@ -353,6 +369,19 @@ TENON_EXTERN TenonErrorCode TenonPlanGetLayer(TenonPlan plan, TenonLayer* layer)
  *  @return TENON_ERR_STATE  the plan is not set up */
 TENON_EXTERN TenonErrorCode TenonPlanGetInputLayout(TenonPlan plan,
                                                     TenonLayout* layout) TENON_NOEXCEPT;
+
+/** @brief Returns the layout of one of several inputs. Not collective.
+ *
+ *  A network with several inputs is evaluated by TenonLayerApplyMany() with the layer of
+ *  TenonPlanGetLayer().
+ *
+ *  @param[in]  plan    plan that is set up
+ *  @param[in]  input   index of the input, counted from 0
+ *  @param[out] layout  new handle; destroy it with TenonLayoutDestroy()
+ *  @return TENON_ERR_STATE  the plan is not set up
+ *  @return TENON_ERR_ARG    there is no such input */
+TENON_EXTERN TenonErrorCode TenonPlanGetInputLayoutAt(TenonPlan plan, int input,
+                                                      TenonLayout* layout) TENON_NOEXCEPT;
 
 /** @brief Evaluates the network. Collective on the network; see TenonLayerApply().
  *  @param[in]  plan  plan that is set up

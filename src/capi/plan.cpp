@@ -6,6 +6,7 @@
 
 #include "capi/arguments.hpp"
 #include "capi/collective.hpp"
+#include "capi/layer/create.hpp"
 #include "comm/layout_object.hpp"
 #include "comm/machine_object.hpp"
 #include "dtensor/dtensor.hpp"
@@ -122,7 +123,14 @@ TenonErrorCode TenonPlanCreate(TenonLayer network, TenonInt batch, TenonPlan* pl
 TenonErrorCode TenonPlanSetInput(TenonPlan plan, TenonLayout layout) noexcept {
   return guard(__func__, [&] {
     LayerPlan& changed = deref(plan, "plan");
-    changed.setInput(layoutFor(changed, layout));
+    changed.setInput(0, layoutFor(changed, layout));
+  });
+}
+
+TenonErrorCode TenonPlanSetInputAt(TenonPlan plan, int input, TenonLayout layout) noexcept {
+  return guard(__func__, [&] {
+    LayerPlan& changed = deref(plan, "plan");
+    changed.setInput(input, layoutFor(changed, layout));
   });
 }
 
@@ -244,6 +252,15 @@ TenonErrorCode TenonPlanGetInputLayout(TenonPlan plan, TenonLayout* layout) noex
     const Layout& input = known.inputLayout();
     required(layout, "layout");
     give(layout, makeRef<LayoutObject>(known.comm(), input));
+  });
+}
+
+TenonErrorCode TenonPlanGetInputLayoutAt(TenonPlan plan, int input, TenonLayout* layout) noexcept {
+  return guard(__func__, [&] {
+    const LayerPlan& known = deref(plan, "plan");
+    const Layout& found = oneOf(known.layer(), known.inputLayouts(), input, "input");
+    required(layout, "layout");
+    give(layout, makeRef<LayoutObject>(known.comm(), found));
   });
 }
 

@@ -12,6 +12,7 @@
 #include "sys/files/part_file.hpp"
 #include "sys/log/log.hpp"
 #include "sys/random.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 
@@ -100,14 +101,24 @@ void checkBatch(const Layout& layout, Index batch, const char* which) {
 
 } // namespace
 
-void LayerPlan::setInput(const Layout& layout) {
+void LayerPlan::setInput(int input, const Layout& layout) {
   checkOpen("TenonPlanSetInput()");
+  const int inputs = std::max(1, network_->inputCount());
+  if (input < 0 || input >= inputs)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("input index {} is out of range: {} has {}, numbered from 0", input,
+                            network_->title(), counted(inputs, "input")));
   checkBatch(layout, batch(), "input");
-  if (layout.rank() > 1)
-    set("input_shape", Shape(layout.shape().begin() + 1, layout.shape().end()));
+  if (layout.rank() > 1) {
+    Shape sample(layout.shape().begin() + 1, layout.shape().end());
+    if (input == 0)
+      set("input_shape", std::move(sample));
+    else
+      setFurtherShape(input, std::move(sample));
+  }
   // The caller's layout is for one number of processes and one batch, and is checked against both
   // when it is used.
-  pinInput([layout](const Shape&, Index) { return layout; });
+  pinInput(input, [layout](const Shape&, Index) { return layout; });
 }
 
 void LayerPlan::setOutput(const Layout& layout) {
@@ -144,7 +155,7 @@ void LayerPlan::fixSignatures() {
 }
 
 DeclaredNetwork LayerPlan::layers() const {
-  DeclaredNetwork network = declareNetwork(describeUnfolded(unfolded(*network_)), inputShape());
+  DeclaredNetwork network = declareNetwork(describeUnfolded(unfolded(*network_)), inputShapes());
   network.elementBytes = dataTypeSize(network_->dataType());
   return network;
 }
@@ -171,10 +182,17 @@ std::string pinnedText(const std::optional<Layout>& layout) {
 
 } // namespace
 
+std::string LayerPlan::pinnedInputsText(const DeclaredNetwork& declared) const {
+  std::string text;
+  for (int input = 0; input < std::max(1, network_->inputCount()); ++input)
+    text += (input > 0 ? "; " : "") + pinnedText(pinnedInput(declared, input));
+  return text;
+}
+
 std::string LayerPlan::agreedText() const {
   const DeclaredNetwork declared = layers();
   return fmt::format("batch {}, {}, input {}, output {}, gradient buckets of {} bytes, network {}",
-                     batch(), settings().describe(), pinnedText(pinnedInput(declared)),
+                     batch(), settings().describe(), pinnedInputsText(declared),
                      pinnedText(pinnedOutput(declared)), bucketBytes(), network_->agreedText());
 }
 
@@ -229,10 +247,12 @@ PlanSubject LayerPlan::subject() const {
           std::erase_if(node.layer.settings,
                         [](const auto& entry) { return entry.first == "output_cuts"; });
   const DeclaredNetwork declared = hasPinnedEnds() ? layers() : DeclaredNetwork();
+  const std::vector<Shape> shapes = inputShapes();
   PlanSubject subject{.network = networkText(network),
                       .dataType = network_->declaration().value<std::string>("data_type"),
-                      .input = inputShape(),
-                      .pinnedInput = pinnedText(pinnedInput(declared)),
+                      .input = shapes.front(),
+                      .furtherInputs = {shapes.begin() + 1, shapes.end()},
+                      .pinnedInput = hasPinnedEnds() ? pinnedInputsText(declared) : "",
                       .pinnedOutput = pinnedText(pinnedOutput(declared)),
                       .processes = processes(),
                       .grid = grid().extents()};
@@ -283,28 +303,35 @@ void LayerPlan::giveWords() {
 }
 
 // An input that is free lies where the first layer that reads it uses it, so that nothing moves.
-Layout LayerPlan::inputWanted(const DeclaredNetwork& declared) const {
-  const DeclaredMove& first = declared.reads.front();
-  return plannedAt(declared.layers[first.to].name)->uses[first.input];
+Layouts LayerPlan::inputsFor(const DeclaredNetwork& declared) const {
+  Layouts inputs;
+  for (int input = 0; input < std::max(1, network_->inputCount()); ++input) {
+    const std::optional<Layout> pinned = pinnedInput(declared, input);
+    const auto first = std::ranges::find(declared.reads, input, &DeclaredMove::source);
+    inputs.push_back(pinned ? *pinned
+                            : plannedAt(declared.layers[first->to].name)->uses[first->input]);
+  }
+  return inputs;
 }
 
 // The layout that the network's output has, now that its layers have their words: the forms tell,
 // without a set-up.
-Layout LayerPlan::outputFor(const Layout& input) const {
+Layout LayerPlan::outputFor(const Layouts& inputs) const {
   Layouts outputs;
   for (const UnfoldedNode& node : unfolded(*network_)) {
-    Layouts inputs;
+    Layouts reads;
     for (int read : node.reads)
-      inputs.push_back(read < 0 ? input : outputs[read]);
-    outputs.push_back(node.layer->form(inputs).output);
+      reads.push_back(read < 0 ? inputs[-1 - read] : outputs[read]);
+    outputs.push_back(node.layer->form(reads).output);
   }
   return outputs.back();
 }
 
-Ref<Layer> LayerPlan::compile(const Layout& input, const std::optional<Layout>& output) const {
-  if (!output || outputFor(input) == *output)
+Ref<Layer> LayerPlan::compile(const Layouts& inputs, const std::optional<Layout>& output) const {
+  if (!output || outputFor(inputs) == *output)
     return network_;
-  Ref<Layer> all = makeLayer(comm(), "sequential");
+  Ref<Layer> all = makeLayer(comm(), "graph");
+  all->set("input_count", Index(inputs.size()));
   const Ref<Layer> repartition = makeLayer(comm(), "repartition");
   // What the two have in common is the network's; the container has no settings of its own.
   for (const char* name : {"data_type", "space", "stack_depth", "saved_type"})
@@ -312,8 +339,10 @@ Ref<Layer> LayerPlan::compile(const Layout& input, const std::optional<Layout>& 
   all->setName(network_->name());
   repartition->setName("plan_output");
   repartition->setOutputLayout(*output);
-  appendLayer(*all, network_);
-  appendLayer(*all, repartition);
+  std::vector<int> reads;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    reads.push_back(-1 - static_cast<int>(i));
+  addGraphNode(*all, repartition, {addGraphNode(*all, network_, reads)});
   return all;
 }
 
@@ -330,11 +359,10 @@ void LayerPlan::setUp() {
       kept.note(unfolded(*network_));
       giveWords();
       const DeclaredNetwork declared = layers();
-      const std::optional<Layout> pinned = pinnedInput(declared);
-      const Layout input = pinned ? *pinned : inputWanted(declared);
-      compiled_ = compile(input, pinnedOutput(declared));
+      const Layouts inputs = inputsFor(declared);
+      compiled_ = compile(inputs, pinnedOutput(declared));
       undone.note(*compiled_);
-      compiled_->setUp(input);
+      compiled_->setUp(inputs);
       // Initial values are drawn by a layer's place in its container, which is another one within what
       // is put around the network: they are drawn again, so that a pinned output does not change them.
       if (compiled_.get() != network_.get())

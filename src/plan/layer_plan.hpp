@@ -26,7 +26,8 @@ public:
   const CommPtr& comm() const noexcept { return network_->comm(); }
   // The caller's own layouts of input and output, of the whole batch, on any grid and with any
   // cuts. The setters throw TENON_ERR_STATE after setUp(), and TENON_ERR_SHAPE for another batch.
-  void setInput(const Layout& layout);
+  void setInput(int input, const Layout& layout);
+  void setInput(const Layout& layout) { setInput(0, layout); }
   void setOutput(const Layout& layout);
 
   const FoundPlan& search() override;
@@ -36,6 +37,7 @@ public:
   bool isSetUp() const noexcept { return bool(compiled_); }
   // What runs: the network, or what was put around it. Throws TENON_ERR_STATE before setUp().
   Layer& layer() const;
+  const Layouts& inputLayouts() const { return layer().inputLayouts(); }
   const Layout& inputLayout() const { return layer().inputLayout(); }
 
   // Collective; the file is written by one rank.
@@ -90,8 +92,9 @@ private:
   PlanSubject subject() const;
   void giveWords();
   const PlannedLayer* plannedAt(const std::string& path) const;
-  Layout inputWanted(const DeclaredNetwork& declared) const;
-  Layout outputFor(const Layout& input) const;
+  Layouts inputsFor(const DeclaredNetwork& declared) const;
+  std::string pinnedInputsText(const DeclaredNetwork& declared) const;
+  Layout outputFor(const Layouts& inputs) const;
   // The bytes of gradients that are reduced together, by the setting or by what is predicted.
   Index bucketBytes() const;
   void addBuckets();
@@ -102,7 +105,7 @@ private:
   std::string worstText(std::vector<ComparedPhase> rows) const;
   static std::string titleOf(const Layer& network);
   std::string describe(const PlannedNode& node, const LayerCost& most) const;
-  Ref<Layer> compile(const Layout& input, const std::optional<Layout>& output) const;
+  Ref<Layer> compile(const Layouts& inputs, const std::optional<Layout>& output) const;
 
   Ref<Layer> network_, compiled_;
   std::unique_ptr<GradientBuckets> buckets_;

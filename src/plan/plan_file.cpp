@@ -238,14 +238,19 @@ PlanSubject subjectFrom(const JsonView& view) {
   if (view.at("format").text() != kFormat)
     view.at("format").fail(fmt::format("is \"{}\"; this version reads \"{}\", so {}",
                                        view.at("format").text(), kFormat, kWriteAnew));
-  view.allow({"format", "network", "data_type", "input", "pinned_input", "pinned_output",
-              "processes", "grid", "plan"});
+  view.allow({"format", "network", "data_type", "input", "further_inputs", "pinned_input",
+              "pinned_output", "processes", "grid", "plan"});
+  std::vector<Shape> further;
+  if (view.has("further_inputs"))
+    for (const JsonView& shape : view.at("further_inputs").list())
+      further.push_back(shape.integers(1));
   std::vector<std::string> lines;
   for (const JsonView& line : view.at("network").list())
     lines.push_back(line.text());
   return {.network = joined(lines, "\n"),
           .dataType = view.at("data_type").text(),
           .input = view.at("input").integers(1),
+          .furtherInputs = std::move(further),
           .pinnedInput = view.at("pinned_input").text(),
           .pinnedOutput = view.at("pinned_output").text(),
           .processes = view.at("processes").integer(1),
@@ -268,6 +273,8 @@ void checkSame(const PlanSubject& file, const PlanSubject& wanted, const std::st
   if (file.input != wanted.input)
     refuse(TENON_ERR_SHAPE, fmt::format("an input of shape [{}], but this input has [{}]",
                                         fmt::join(file.input, ","), fmt::join(wanted.input, ",")));
+  if (file.furtherInputs != wanted.furtherInputs)
+    refuse(TENON_ERR_SHAPE, "further inputs of other shapes");
   if (file.processes != wanted.processes)
     refuse(TENON_ERR_STATE,
            fmt::format("{} processes, but this plan is for {}", file.processes, wanted.processes));
@@ -287,15 +294,17 @@ void checkSame(const PlanSubject& file, const PlanSubject& wanted, const std::st
 } // namespace
 
 std::string textOf(const PlanSubject& subject, const FoundPlan& plan) {
-  const Json json = {{"format", kFormat},
-                     {"network", split(subject.network, '\n')},
-                     {"data_type", subject.dataType},
-                     {"input", subject.input},
-                     {"pinned_input", subject.pinnedInput},
-                     {"pinned_output", subject.pinnedOutput},
-                     {"processes", subject.processes},
-                     {"grid", subject.grid},
-                     {"plan", jsonOf(plan)}};
+  Json json = {{"format", kFormat},
+               {"network", split(subject.network, '\n')},
+               {"data_type", subject.dataType},
+               {"input", subject.input},
+               {"pinned_input", subject.pinnedInput},
+               {"pinned_output", subject.pinnedOutput},
+               {"processes", subject.processes},
+               {"grid", subject.grid},
+               {"plan", jsonOf(plan)}};
+  if (!subject.furtherInputs.empty())
+    json["further_inputs"] = subject.furtherInputs;
   return json.dump(1) + "\n";
 }
 

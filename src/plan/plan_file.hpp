@@ -5,6 +5,8 @@
 //   {"format": "tenon-plan-4", "network": [...], "data_type": "float32", "input": [256,1,28,28],
 //    "pinned_input": "", "pinned_output": "", "processes": 4, "grid": [2,2], "plan": {...}}
 //
+// Of a network with several inputs "further_inputs" has the shapes of the others.
+//
 // "network" has the lines of a network file, without containers; "grid" has the prime factors of
 // the number of processes in the order of the machine's levels. Reading searches nothing and prices
 // nothing: each layer has its signature, and the layouts in which it uses its inputs, beside its
@@ -37,6 +39,7 @@ FoundPlan planFrom(const JsonView& plan, const PlanFrame& frame);
 struct PlanSubject {
   std::string network, dataType; // the network as text, a line for each layer
   Shape input;
+  std::vector<Shape> furtherInputs;      // of a network with several
   std::string pinnedInput, pinnedOutput; // the caller's layouts as text; "" where free
   Index processes = 1;
   std::vector<int> grid;

@@ -26,6 +26,9 @@ public:
     }
     if (layer.declaration().value<bool>("recompute"))
       refuseRecomputation(layer.title());
+    if (layer.declaration().networkOutputs().size() > 1)
+      throw Error(TENON_ERR_SUPPORT,
+                  fmt::format("{} has several outputs; a plan needs one", layer.title()));
     if (layer.nodes().empty())
       throw Error(TENON_ERR_STATE,
                   fmt::format("{} has no layers; add at least one before the plan", layer.title()));
@@ -63,6 +66,12 @@ std::vector<UnfoldedNode> unfolded(Layer& network) {
 
 LayerDescription describeUnfolded(const std::vector<UnfoldedNode>& nodes) {
   LayerDescription graph{"graph", {}, {}, false, {}, {}, {}};
+  int least = -1; // the last input
+  for (const UnfoldedNode& node : nodes)
+    for (int read : node.reads)
+      least = std::min(least, read);
+  if (least < -1)
+    graph.settings.emplace_back("input_count", Index(-least));
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     LayerDescription::Node& made = graph.nodes.emplace_back();
     for (std::size_t before = 0; before < n && made.sameAs < 0; ++before)

@@ -35,6 +35,9 @@ constexpr OptionSpec kPlanOptions[] = {
     {"input_shape", OptionSpec::Ints, nullptr,
      "shape of a sample of the input, without the batch: channels, then space", nullptr,
      atLeast(1)},
+    {"input_shapes", OptionSpec::String, "",
+     "of a network with several inputs, the shapes of a sample of each, separated by semicolons: "
+     "2,64,64;1,64,64"},
     {"flop_rate", OptionSpec::Real, nullptr,
      "floating-point operations per second of a process; by default 5e10, on the "
      "device 1e13",
@@ -103,6 +106,22 @@ NetworkPlan::PinnedEnd endFrom(const std::string& text, const char* setting) {
   return balancedOn(std::move(grid), parseProperties(text.substr(colon + 1)));
 }
 
+// "2,64,64;1,64,64"
+std::vector<Shape> shapesFrom(const std::string& text) {
+  std::vector<Shape> shapes;
+  for (const std::string& one : text.empty() ? std::vector<std::string>() : split(text, ';')) {
+    const auto extents = parseInts(one);
+    if (!extents || std::ranges::any_of(*extents, [](Index extent) { return extent < 1; }))
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("input_shapes is '{}'; pass extents of at least 1 for each input, such "
+                      "as 2,64,64;1,64,64",
+                      text));
+    shapes.push_back(*extents);
+  }
+  return shapes;
+}
+
 } // namespace
 
 NetworkPlan::NetworkPlan(std::string network, Index batch, std::span<const OptionSpec> own)
@@ -120,15 +139,20 @@ void NetworkPlan::takeOver(Settings after, const Settings::Names& names) {
     });
   };
   const auto textOf = [&](const char* name) { return after.value<std::string>(name, owner()); };
-  PinnedEnd input = inputEnd_, output = outputEnd_; // a layout of the caller's stays
+  PinnedEnd input = everyInput_, output = outputEnd_; // a layout of the caller's stays
   if (isChanged({"input_grid"}))
     input = endFrom(textOf("input_grid"), "input_grid");
   if (isChanged({"output_grid"}))
     output = endFrom(textOf("output_grid"), "output_grid");
-  Shape shape = after.find<std::vector<Index>>("input_shape").value_or(Shape());
+  std::vector<Shape> samples = shapesFrom(textOf("input_shapes"));
+  if (samples.empty())
+    if (const auto sample = after.find<std::vector<Index>>("input_shape"))
+      samples = {*sample};
 
-  input_ = std::move(shape);
-  inputEnd_ = std::move(input);
+  samples_ = std::move(samples);
+  everyInput_ = std::move(input);
+  if (isChanged({"input_grid"}))
+    inputEnds_.clear();
   outputEnd_ = std::move(output);
   processes_ = after.value<Index>("processes", owner());
   link_ = {.latency = after.value<double>("link_latency", owner()),
@@ -148,9 +172,14 @@ void NetworkPlan::takeOver(Settings after, const Settings::Names& names) {
   settings_ = std::move(after);
 }
 
-void NetworkPlan::pinInput(PinnedEnd layout) {
+void NetworkPlan::pinInput(int input, PinnedEnd layout) {
   found_.reset();
-  inputEnd_ = std::move(layout);
+  inputEnds_[input] = std::move(layout);
+}
+
+void NetworkPlan::setFurtherShape(int input, Shape sample) {
+  found_.reset();
+  further_[input] = std::move(sample);
 }
 
 void NetworkPlan::pinOutput(PinnedEnd layout) {
@@ -257,9 +286,12 @@ Layout NetworkPlan::pinned(const PinnedEnd& end, const Shape& shape, const char*
   return layout;
 }
 
-std::optional<Layout> NetworkPlan::pinnedInput(const DeclaredNetwork& network) const {
-  return inputEnd_ ? std::optional(pinned(inputEnd_, network.reads.front().shape, "input"))
-                   : std::nullopt;
+std::optional<Layout> NetworkPlan::pinnedInput(const DeclaredNetwork& network, int input) const {
+  const auto own = inputEnds_.find(input);
+  const PinnedEnd& end = own == inputEnds_.end() ? everyInput_ : own->second;
+  const auto read = std::ranges::find(network.reads, input, &DeclaredMove::source);
+  return end && read != network.reads.end() ? std::optional(pinned(end, read->shape, "input"))
+                                            : std::nullopt;
 }
 
 std::optional<Layout> NetworkPlan::pinnedOutput(const DeclaredNetwork& network) const {
@@ -267,15 +299,21 @@ std::optional<Layout> NetworkPlan::pinnedOutput(const DeclaredNetwork& network) 
                     : std::nullopt;
 }
 
-Shape NetworkPlan::inputShape() const {
-  if (input_.empty())
+std::vector<Shape> NetworkPlan::inputShapes() const {
+  std::vector<Shape> samples = samples_;
+  for (const auto& [input, sample] : further_)
+    if (input < static_cast<int>(samples.size()))
+      samples[input] = sample;
+    else if (input == static_cast<int>(samples.size()))
+      samples.push_back(sample);
+  if (samples.empty())
     throw Error(TENON_ERR_STATE,
                 fmt::format("'{}' is a network of layers; set the shape of a sample of its input, "
-                            "the setting input_shape",
+                            "the setting input_shape, or input_shapes of several",
                             network_));
-  Shape input = {batch_};
-  input.insert(input.end(), input_.begin(), input_.end());
-  return input;
+  for (Shape& sample : samples)
+    sample.insert(sample.begin(), batch_);
+  return samples;
 }
 
 void NetworkPlan::checkTogether() const {
@@ -291,7 +329,12 @@ std::unique_ptr<CostModel> NetworkPlan::prices(const FineGrid& grid) const {
   // An evaluation in a solver is inference, of which a step has a share.
   OwnTask task{.objective = objective_ == "training" ? Objective::Training : Objective::Inference,
                .stepsPerEvaluation = every_};
+  int inputs = 0;
+  for (const DeclaredMove& read : network.reads)
+    inputs = std::max(inputs, read.source + 1);
   task.input = pinnedInput(network);
+  for (int input = 1; input < inputs; ++input)
+    task.furtherInputs.push_back(pinnedInput(network, input));
   task.output = pinnedOutput(network);
   return std::make_unique<OwnModel>(std::move(network), grid, rates(),
                                     inputChannels_.value_or(true), std::move(task));

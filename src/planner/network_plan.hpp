@@ -12,6 +12,7 @@
 #include "sys/options/settable_object.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -33,7 +34,8 @@ public:
   void setRates(const OwnRates& rates);
   // The layouts of the network's input and output, for given shapes and the number of processes.
   using PinnedEnd = std::function<Layout(const Shape&, Index processes)>;
-  void pinInput(PinnedEnd layout);
+  void pinInput(int input, PinnedEnd layout);
+  void pinInput(PinnedEnd layout) { pinInput(0, std::move(layout)); }
   void pinOutput(PinnedEnd layout);
   void fix(const std::string& layer, const std::string& word);
 
@@ -58,14 +60,15 @@ protected:
   void take(FoundPlan found) { found_ = std::move(found); }
   // All grids that a search may look at, whatever the settings; the one of all processes first.
   std::vector<FineGrid> grids() const { return grids(true, true, true); }
-  bool hasPinnedEnds() const noexcept { return inputEnd_ || outputEnd_; }
+  bool hasPinnedEnds() const noexcept { return !inputEnds_.empty() || everyInput_ || outputEnd_; }
   // The pinned layouts, or none where an end is free.
-  std::optional<Layout> pinnedInput(const DeclaredNetwork& network) const;
+  std::optional<Layout> pinnedInput(const DeclaredNetwork& network, int input = 0) const;
   std::optional<Layout> pinnedOutput(const DeclaredNetwork& network) const;
   // The network with an input of a batch of samples.
   virtual DeclaredNetwork layers() const = 0;
-  // The shape of that input. Throws TENON_ERR_STATE where it was not set.
-  Shape inputShape() const;
+  // The shapes of its inputs. Throws TENON_ERR_STATE where they were not set.
+  std::vector<Shape> inputShapes() const;
+  void setFurtherShape(int input, Shape sample);
   // The prices of words on a grid: by default Tenon's own, of the network's layers.
   virtual std::unique_ptr<CostModel> prices(const FineGrid& grid) const;
   // Throws what does not fit together. The settings come one by one, so that a search asks when all
@@ -89,7 +92,9 @@ private:
   std::string network_;
   Index batch_;
   Settings settings_;
-  Shape input_; // of a sample; empty: it is not set
+  std::vector<Shape>
+      samples_; // of the inputs as the settings say, without the batch; empty: not set
+  std::map<int, Shape> further_; // of inputs but the first, as their layouts say
   Index processes_ = 1;
   LinkRates link_;
   std::optional<Machine> machine_;
@@ -101,8 +106,9 @@ private:
   std::string objective_, placement_;
   Index every_ = 1; // steps of a solver for each evaluation
   bool fewerProcesses_ = false;
-  double overlap_ = 0; // the share of communication that goes on beside computation
-  PinnedEnd inputEnd_, outputEnd_;
+  double overlap_ = 0;                 // the share of communication that goes on beside computation
+  PinnedEnd everyInput_, outputEnd_;   // as the settings say, or the output's layout
+  std::map<int, PinnedEnd> inputEnds_; // layouts of inputs
   FixedWords fixed_;
   std::optional<FoundPlan> found_;
 };

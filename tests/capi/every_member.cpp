@@ -616,68 +616,72 @@ Plan m285(const Layer& network, TenonInt batch, const Where& where) {
 }
 // TenonPlanSetInput
 Plan& (Plan::* m286)(const Layout&, const Where&) = &Plan::setInput;
+// TenonPlanSetInputAt
+Plan& (Plan::* m287)(int, const Layout&, const Where&) = &Plan::setInputAt;
 // TenonPlanSetOutput
-Plan& (Plan::* m287)(const Layout&, const Where&) = &Plan::setOutput;
+Plan& (Plan::* m288)(const Layout&, const Where&) = &Plan::setOutput;
 // TenonPlanSetMachine
-Plan& (Plan::* m288)(const Machine&, const Where&) = &Plan::setMachine;
+Plan& (Plan::* m289)(const Machine&, const Where&) = &Plan::setMachine;
 // TenonPlanFix
-void (Plan::* m289)(Text, Text, const Where&) = &Plan::fix;
+void (Plan::* m290)(Text, Text, const Where&) = &Plan::fix;
 // TenonPlanSearch
-void (Plan::* m290)(const Where&) = &Plan::search;
+void (Plan::* m291)(const Where&) = &Plan::search;
 // TenonPlanSetUp
-void (Plan::* m291)(const Where&) = &Plan::setUp;
+void (Plan::* m292)(const Where&) = &Plan::setUp;
 // TenonPlanSave
-void (Plan::* m292)(Text, const Where&) const = &Plan::save;
+void (Plan::* m293)(Text, const Where&) const = &Plan::save;
 // TenonPlanLoad
-void (Plan::* m293)(Text, const Where&) = &Plan::load;
+void (Plan::* m294)(Text, const Where&) = &Plan::load;
 // TenonPlanGetNumber
-double (Plan::* m294)(Text, Text, const Where&) const = &Plan::number;
+double (Plan::* m295)(Text, Text, const Where&) const = &Plan::number;
 // TenonPlanGetLayerName
-std::string (Plan::* m295)(TenonInt, const Where&) const = &Plan::layerName;
+std::string (Plan::* m296)(TenonInt, const Where&) const = &Plan::layerName;
 // TenonPlanGetText
-std::string (Plan::* m296)(Text, Text, const Where&) const = &Plan::text;
+std::string (Plan::* m297)(Text, Text, const Where&) const = &Plan::text;
 // TenonPlanReport
-void (Plan::* m297)(const Where&) = &Plan::report;
+void (Plan::* m298)(const Where&) = &Plan::report;
 // TenonPlanCalibrate
-Plan::CalibrateResult (Plan::* m298)(const Where&) = &Plan::calibrate;
+Plan::CalibrateResult (Plan::* m299)(const Where&) = &Plan::calibrate;
 // TenonPlanSetRatesFrom
-Plan& (Plan::* m299)(const Plan&, const Where&) = &Plan::setRatesFrom;
+Plan& (Plan::* m300)(const Plan&, const Where&) = &Plan::setRatesFrom;
 // TenonPlanGetLayer
-Layer (Plan::* m300)(const Where&) const = &Plan::layer;
+Layer (Plan::* m301)(const Where&) const = &Plan::layer;
 // TenonPlanGetInputLayout
-Layout (Plan::* m301)(const Where&) const = &Plan::inputLayout;
+Layout (Plan::* m302)(const Where&) const = &Plan::inputLayout;
+// TenonPlanGetInputLayoutAt
+Layout (Plan::* m303)(int, const Where&) const = &Plan::inputLayoutAt;
 // TenonPlanApply
-void (Plan::* m302)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
+void (Plan::* m304)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
 // TenonPlanApplyTangent
-void (Plan::* m303)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
+void (Plan::* m305)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
 // TenonPlanApplyAdjoint
-void (Plan::* m304)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
-void (Plan::* m304Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m306)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m306Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
 // TenonTrainerCreate
-Trainer m305(const Layer& network, const Layer& loss, const Optimizer& optimizer,
+Trainer m307(const Layer& network, const Layer& loss, const Optimizer& optimizer,
     const Where& where) {
   return Trainer(network, loss, optimizer, where);
 }
 // TenonTrainerSetDataset
-Trainer& (Trainer::* m306)(const Dataset&, const Where&) = &Trainer::setDataset;
+Trainer& (Trainer::* m308)(const Dataset&, const Where&) = &Trainer::setDataset;
 // TenonTrainerSetBatches
-Trainer& (Trainer::* m307)(TenonInt, const DTensor&, const DTensor&,
+Trainer& (Trainer::* m309)(TenonInt, const DTensor&, const DTensor&,
     Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
 // TenonTrainerSetValidation
-Trainer& (Trainer::* m308)(const Dataset&, const Where&) = &Trainer::setValidation;
+Trainer& (Trainer::* m310)(const Dataset&, const Where&) = &Trainer::setValidation;
 // TenonTrainerSetCallback
-Trainer& (Trainer::* m309)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
+Trainer& (Trainer::* m311)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
     const Where&) = &Trainer::setCallback;
 // TenonTrainerSetCheckpoint
-Trainer& (Trainer::* m310)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
+Trainer& (Trainer::* m312)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
 // TenonTrainerRun
-void (Trainer::* m311)(TenonInt, const Where&) = &Trainer::run;
+void (Trainer::* m313)(TenonInt, const Where&) = &Trainer::run;
 // TenonTrainerStop
-void (Trainer::* m312)(const Where&) = &Trainer::stop;
+void (Trainer::* m314)(const Where&) = &Trainer::stop;
 // TenonTrainerGetProgress
-Trainer::Progress (Trainer::* m313)(const Where&) const = &Trainer::progress;
+Trainer::Progress (Trainer::* m315)(const Where&) const = &Trainer::progress;
 // TenonTrainerGetLosses
-Trainer::Losses (Trainer::* m314)(const Where&) const = &Trainer::losses;
+Trainer::Losses (Trainer::* m316)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 

@@ -2,6 +2,7 @@
 // Networks that are set up by their plans: losses of training are those of one process.
 #include "planned_network.hpp"
 
+#include "linop/exchange/make_conversion.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options/options.hpp"
 
@@ -170,6 +171,99 @@ TEST(LayerPlan, MovesNothingWhereNothingIsGained) {
     EXPECT_EQ(cost[static_cast<int>(Phase::ApplyMove)].messages +
                   cost[static_cast<int>(Phase::AdjointMove)].messages,
               0);
+}
+
+// y = conv(tanh(conv x) * mask), with a mask [n,1,y,x].
+Ref<Layer> masked(const CommPtr& comm) {
+  const Ref<Layer> network = newLayer(comm, "graph");
+  network->set("input_names", std::string("x,mask"));
+  const std::pair<const char*, Ref<Layer>> layers[] = {{"first", conv2d(comm, 2, 4, 3, 1)},
+                                                       {"tanh", newPointwise(comm, "tanh")},
+                                                       {"product", newLayer(comm, "multiply")},
+                                                       {"last", conv2d(comm, 4, 1, 3, 1)}};
+  int node = -1;
+  for (const auto& [name, layer] : layers) {
+    layer->setName(name);
+    node = addGraphNode(*network, layer,
+                        name == std::string("product") ? std::vector{node, -2} : std::vector{node});
+  }
+  network->setDataType(TENON_FLOAT64);
+  return network;
+}
+
+std::vector<double> everywhere(const DTensor& x) {
+  const Layout all({.shape = x.layout().shape(),
+                    .grid = Grid::make({x.comm()->size()}),
+                    .properties = {Property::broadcast()}});
+  DTensor copy(x.comm(), all, TENON_FLOAT64);
+  makeConversion(x.comm(), x.layout(), all, TENON_FLOAT64)->apply(x, copy);
+  const double* values = static_cast<const DTensor&>(copy).data<double>();
+  return {values, values + copy.localElements()};
+}
+
+// The output and the cotangents of both inputs.
+std::vector<std::vector<double>> valuesOf(Layer& network, const CommPtr& comm) {
+  std::vector<Ref<DTensor>> x, dx;
+  std::vector<const DTensor*> read;
+  std::vector<DTensor*> written;
+  for (const Layout& input : network.inputLayouts()) {
+    x.push_back(makeRef<DTensor>(comm, input, TENON_FLOAT64));
+    dx.push_back(makeRef<DTensor>(comm, input.dual(), TENON_FLOAT64));
+    fillUniform(*x.back(), kTrainingSeed, x.size(), -1, 1);
+    read.push_back(x.back().get());
+    written.push_back(dx.back().get());
+  }
+  DTensor y(comm, network.outputLayout(), TENON_FLOAT64),
+      dy(comm, network.outputLayout().dual(), TENON_FLOAT64);
+  fillUniform(dy, kTrainingSeed, 9, -1, 1);
+  network.apply(Inputs(read), y);
+  network.applyAdjoint(dy, InputCotangents(written));
+  return {everywhere(y), everywhere(*dx[0]), everywhere(*dx[1])};
+}
+
+// Free, from a solver's field, and to one.
+TEST(LayerPlan, TakesSeveralInputs) {
+  const Shape field = {2, 2, 12, 12}, mask = {2, 1, 12, 12};
+  const CommPtr self = Communicator::of(MPI_COMM_SELF);
+  const Ref<Layer> alone = masked(self);
+  const auto whole = [](const Shape& shape) {
+    return Layout({.shape = shape, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
+  };
+  alone->setUp(Layouts{whole(field), whole(mask)});
+  alone->initialize(kTrainingSeed, 0);
+  const auto want = valuesOf(*alone, self);
+  for (int pins = 0; pins < 3; ++pins) {
+    const Ref<Layer> network = masked(world());
+    const auto plan = makeRef<LayerPlan>(network, 2);
+    if (pins == 0) {
+      plan->set("input_shapes", std::string("2,12,12;1,12,12"));
+    } else {
+      plan->setInput(0, unevenField(field));
+      plan->setInput(1, unevenField(mask));
+    }
+    if (pins == 2)
+      plan->setOutput(unevenField(mask));
+    plan->setUp();
+    if (pins > 0) {
+      EXPECT_EQ(plan->inputLayouts(), (Layouts{unevenField(field), unevenField(mask)}));
+    }
+    Layer& runs = plan->layer();
+    if (pins == 2) {
+      EXPECT_EQ(runs.outputLayout(), unevenField(mask));
+    }
+    network->initialize(kTrainingSeed, 0);
+    const auto got = valuesOf(runs, world());
+    for (std::size_t k = 0; k < want.size(); ++k)
+      for (std::size_t i = 0; i < want[k].size(); ++i)
+        ASSERT_NEAR(got[k][i], want[k][i], 1e-12) << pins << "\n" << plan->describe();
+  }
+  const auto plan = makeRef<LayerPlan>(masked(world()), 2);
+  expectError(TENON_ERR_ARG, {"input index 2", "2 inputs"},
+              [&] { plan->setInput(2, unevenField(mask)); });
+  plan->setInput(0, unevenField(field));
+  expectError(TENON_ERR_SHAPE, {"2 inputs", "input_shapes"}, [&] { plan->search(); });
+  expectError(TENON_ERR_ARG, {"input_shapes", "2,x"},
+              [&] { plan->set("input_shapes", std::string("2,x")); });
 }
 
 // Grids of fewer processes, and of these in another order.

@@ -137,6 +137,23 @@ TEST(NetworkOfLayers, OutputsAreBalancedWhereThatIsFaster) {
               [&] { same.parse(0, "h,balanced"); });
 }
 
+// A mask is an input of its own: the layer that reads it is one of the search, and only what reads an input has a read.
+TEST(NetworkOfLayers, HasAReadForEachInput) {
+  const DeclaredNetwork network = declareNetwork(
+      fileOf(R"({"format": "tenon-network-1", "type": "graph", "inputs": ["x", "mask"], "layers": [
+             {"type": "conv", "name": "a", "in_channels": 2, "out_channels": 3, "kernel": [1, 1], "reads": [-1]},
+             {"type": "multiply", "name": "b", "reads": [0, -2]}]})"),
+      std::vector<Shape>{{4, 2, 8, 8}, {4, 1, 8, 8}});
+  ASSERT_EQ(network.reads.size(), 2U);
+  EXPECT_EQ(network.reads[0].to, 0);
+  EXPECT_EQ(network.reads[0].source, 0);
+  EXPECT_EQ(network.reads[1].to, 1);
+  EXPECT_EQ(network.reads[1].input, 1);
+  EXPECT_EQ(network.reads[1].source, 1);
+  EXPECT_EQ(network.reads[1].shape, (Shape{4, 1, 8, 8}));
+  EXPECT_EQ(network.result.shape, (Shape{4, 3, 8, 8}));
+}
+
 // By batch alone nothing moves between layers.
 TEST(NetworkOfLayers, ByBatchOnlyGradientsMove) {
   const OwnModel model(leNet(8), FineGrid({4}), fast());
@@ -157,9 +174,15 @@ TEST(NetworkOfLayers, RefusesWhatItCannotPlan) {
   refused(R"({"format": "tenon-network-1", "type": "sequential", "layers": [
              {"type": "sequential", "name": "inner", "layers": [{"type": "relu"}]}]})",
           {"layer inner", "do not contain others"});
-  refused(R"({"format": "tenon-network-1", "type": "graph", "input_count": 2, "layers": [
-             {"type": "add", "reads": [-1, -2]}]})",
-          {"several inputs"});
+  refused(R"({"format": "tenon-network-1", "type": "graph", "outputs": ["a", "b"], "layers": [
+             {"type": "relu", "name": "a", "reads": [-1]}, {"type": "tanh", "name": "b", "reads": [0]}]})",
+          {"several outputs"});
+  expectError(TENON_ERR_SHAPE, {"2 inputs", "shapes of 1"}, [] {
+    declareNetwork(
+        fileOf(R"({"format": "tenon-network-1", "type": "graph", "input_count": 2, "layers": [
+        {"type": "add", "reads": [-1, -2]}]})"),
+        {4, 2, 8, 8});
+  });
   refused(R"({"format": "tenon-network-1", "type": "graph", "layers": [
              {"type": "relu", "reads": [-1]}, {"same_as": 0, "reads": [0]}]})",
           {"used twice"});

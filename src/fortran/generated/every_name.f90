@@ -323,6 +323,7 @@ program every_name
   use tenon, only: tenon_partition_destroy ! TenonPartitionDestroy
   use tenon, only: tenon_plan_create ! TenonPlanCreate
   use tenon, only: tenon_plan_set_input ! TenonPlanSetInput
+  use tenon, only: tenon_plan_set_input_at ! TenonPlanSetInputAt
   use tenon, only: tenon_plan_set_output ! TenonPlanSetOutput
   use tenon, only: tenon_plan_set_machine ! TenonPlanSetMachine
   use tenon, only: tenon_plan_fix ! TenonPlanFix
@@ -338,6 +339,7 @@ program every_name
   use tenon, only: tenon_plan_set_rates_from ! TenonPlanSetRatesFrom
   use tenon, only: tenon_plan_get_layer ! TenonPlanGetLayer
   use tenon, only: tenon_plan_get_input_layout ! TenonPlanGetInputLayout
+  use tenon, only: tenon_plan_get_input_layout_at ! TenonPlanGetInputLayoutAt
   use tenon, only: tenon_plan_apply ! TenonPlanApply
   use tenon, only: tenon_plan_apply_tangent ! TenonPlanApplyTangent
   use tenon, only: tenon_plan_apply_adjoint ! TenonPlanApplyAdjoint

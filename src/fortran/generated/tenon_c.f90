@@ -2448,6 +2448,13 @@ module tenon_c
       type(c_ptr), value :: layout
       integer(c_int) :: answer
     end function TenonPlanSetInput
+    function TenonPlanSetInputAt(plan, input, layout) bind(C, name="TenonPlanSetInputAt") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int), value :: input
+      type(c_ptr), value :: layout
+      integer(c_int) :: answer
+    end function TenonPlanSetInputAt
     function TenonPlanSetOutput(plan, layout) bind(C, name="TenonPlanSetOutput") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2550,6 +2557,14 @@ module tenon_c
       type(c_ptr), intent(inout) :: layout
       integer(c_int) :: answer
     end function TenonPlanGetInputLayout
+    function TenonPlanGetInputLayoutAt(plan, input, &
+      layout) bind(C, name="TenonPlanGetInputLayoutAt") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int), value :: input
+      type(c_ptr), intent(inout) :: layout
+      integer(c_int) :: answer
+    end function TenonPlanGetInputLayoutAt
     function TenonPlanApply(plan, x, y) bind(C, name="TenonPlanApply") result(answer)
       import
       type(c_ptr), value :: plan

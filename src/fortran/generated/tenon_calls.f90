@@ -313,6 +313,7 @@ module tenon_calls
   public :: tenon_partition_destroy
   public :: tenon_plan_create
   public :: tenon_plan_set_input
+  public :: tenon_plan_set_input_at
   public :: tenon_plan_set_output
   public :: tenon_plan_set_machine
   public :: tenon_plan_fix
@@ -328,6 +329,7 @@ module tenon_calls
   public :: tenon_plan_set_rates_from
   public :: tenon_plan_get_layer
   public :: tenon_plan_get_input_layout
+  public :: tenon_plan_get_input_layout_at
   public :: tenon_plan_apply
   public :: tenon_plan_apply_tangent
   public :: tenon_plan_apply_adjoint
@@ -9080,6 +9082,17 @@ contains
     tenon_code = TenonPlanSetInput(plan%handle, layout%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_input
+  ! Sets the layout of one of several inputs, as TenonPlanSetInput() does of the only one. Local; call on all
+  ! ranks.
+  subroutine tenon_plan_set_input_at(plan, input, layout, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int), intent(in) :: input
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetInputAt(plan%handle, input - 1, layout%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_set_input_at
   ! Sets the layout of the output, which the plan does not choose then. Local; call on all ranks.
   subroutine tenon_plan_set_output(plan, layout, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -9270,6 +9283,16 @@ contains
     tenon_code = TenonPlanGetInputLayout(plan%handle, layout%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_input_layout
+  ! Returns the layout of one of several inputs. Not collective.
+  subroutine tenon_plan_get_input_layout_at(plan, input, layout, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int), intent(in) :: input
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanGetInputLayoutAt(plan%handle, input - 1, layout%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_plan_get_input_layout_at
   ! Evaluates the network. Collective on the network; see TenonLayerApply().
   subroutine tenon_plan_apply(plan, x, y, ierr)
     type(tenon_plan), intent(in) :: plan

@@ -76,22 +76,22 @@ const NetworkTable& NamedPlan::table(const std::string& who) const {
 }
 
 // What is wrong with the shape of the input shows in some layer, which the user has not set.
-DeclaredNetwork NamedPlan::layersFor(const Shape& input) const {
+DeclaredNetwork NamedPlan::layersFor(const std::vector<Shape>& inputs) const {
   try {
-    return declareNetwork(*source_.layers, input);
+    return declareNetwork(*source_.layers, inputs);
   } catch (const Error& error) {
     if (error.code() != TENON_ERR_SHAPE)
       throw;
     throw Error(TENON_ERR_SHAPE,
                 fmt::format("the input_shape {} is not one of the network '{}': {}",
-                            fmt::join(input.begin() + 1, input.end(), ","), source_.name,
-                            error.text()));
+                            fmt::join(inputs.front().begin() + 1, inputs.front().end(), ","),
+                            source_.name, error.text()));
   }
 }
 
 DeclaredNetwork NamedPlan::layers() const {
   DeclaredNetwork network =
-      source_.table ? declareNetwork(*source_.table, batch()) : layersFor(inputShape());
+      source_.table ? declareNetwork(*source_.table, batch()) : layersFor(inputShapes());
   network.elementBytes = value<std::string>("data_type") == "float64" ? 8 : 4;
   return network;
 }

@@ -33,7 +33,7 @@ public:
 private:
   void takeOver(Settings after, const Settings::Names& names) override;
   DeclaredNetwork layers() const override;
-  DeclaredNetwork layersFor(const Shape& input) const;
+  DeclaredNetwork layersFor(const std::vector<Shape>& inputs) const;
   std::unique_ptr<CostModel> prices(const FineGrid& grid) const override;
   void checkTogether() const override;
   void checkShape(const Shape& shape) const;

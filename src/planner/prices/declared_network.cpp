@@ -16,15 +16,24 @@ namespace tenon {
 
 namespace {
 
-// The layer or follower whose output a node's output is.
+// The layer or follower whose output a node's output is; of the network's input, its number.
 struct Place {
   int layer = -1, output = 0;
   Shape shape;
 };
 
+// The container itself, without its layers.
+std::unique_ptr<Declaration> settingsOf(const LayerDescription& network) {
+  std::unique_ptr<Declaration> declared = makeDeclaration(network.type);
+  for (const auto& [key, value] : network.settings)
+    declared->set(key, value);
+  return declared;
+}
+
 class NetworkReader {
 public:
-  NetworkReader(const LayerDescription& file, Shape input) : input_(std::move(input)) {
+  NetworkReader(const LayerDescription& file, std::vector<Shape> inputs)
+      : inputs_(std::move(inputs)) {
     if (file.type != "sequential" && file.type != "graph")
       throw Error(
           TENON_ERR_SUPPORT,
@@ -35,6 +44,15 @@ public:
     for (const auto& [key, value] : file.settings)
       if (key == "recompute" && std::get<bool>(value))
         refuseRecomputation("the network");
+    const std::unique_ptr<Declaration> declared = settingsOf(file);
+    if (declared->networkOutputs().size() > 1)
+      throw Error(TENON_ERR_SUPPORT, "the network has several outputs; a plan needs one");
+    if (declared->inputCount() != static_cast<int>(inputs_.size()))
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format("the network has {}, but shapes of {} were given; set input_shapes to "
+                      "one for each",
+                      counted(declared->inputCount(), "input"), inputs_.size()));
     if (file.nodes.empty())
       throw Error(TENON_ERR_SUPPORT, "the network has no layers; a plan needs at least one");
     for (std::size_t n = 0; n < file.nodes.size(); ++n)
@@ -76,11 +94,8 @@ private:
     const std::vector<int> reads =
         file.type == "graph" ? file.nodes[node].reads : std::vector<int>{node - 1};
     std::vector<Place> places;
-    for (int read : reads) {
-      if (read < -1)
-        throw Error(TENON_ERR_SUPPORT, "the network has several inputs; a plan needs one");
-      places.push_back(read < 0 ? Place{-1, 0, input_} : places_.at(read));
-    }
+    for (int read : reads)
+      places.push_back(read < 0 ? Place{-1, -1 - read, inputs_.at(-1 - read)} : places_.at(read));
     return places;
   }
 
@@ -147,7 +162,11 @@ private:
     for (std::size_t input = 0; input < reads.size(); ++input)
       if (reads[input].layer < 0) {
         made.readsInput = true;
-        network_.reads.push_back({-1, layer, static_cast<int>(input), reads[input].shape});
+        network_.reads.push_back({.from = -1,
+                                  .to = layer,
+                                  .input = static_cast<int>(input),
+                                  .shape = reads[input].shape,
+                                  .source = reads[input].output});
       } else
         network_.moves.push_back({reads[input].layer, layer, static_cast<int>(input),
                                   reads[input].shape, reads[input].output});
@@ -155,7 +174,7 @@ private:
     return {layer, 0, shape};
   }
 
-  Shape input_;
+  std::vector<Shape> inputs_;
   std::vector<Place> places_; // by node
   DeclaredNetwork network_;
 };
@@ -169,8 +188,8 @@ void refuseRecomputation(const std::string& title) {
                           title));
 }
 
-DeclaredNetwork declareNetwork(const LayerDescription& network, const Shape& input) {
-  return NetworkReader(network, input).take();
+DeclaredNetwork declareNetwork(const LayerDescription& network, const std::vector<Shape>& inputs) {
+  return NetworkReader(network, inputs).take();
 }
 
 } // namespace tenon

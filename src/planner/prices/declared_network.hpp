@@ -26,7 +26,7 @@ struct DeclaredLayer {
   std::vector<Shape> inputs;
   int splitDims = 0;       // leading spatial dimensions that may be split
   Index mostChannels = 1;  // parts that the output's channels can have
-  bool readsInput = false; // the network's input, which is where it is wanted and has no cotangent
+  bool readsInput = false; // one of the network's, which is where it is wanted and has no cotangent
   std::vector<Follower> followers = {};
 };
 
@@ -34,21 +34,25 @@ struct DeclaredMove {
   int from = 0, to = 0, input = 0; // the reader's input
   Shape shape = {};                // of what moves; a concatenation gets a part from each writer
   int output = 0;                  // the writer's: 0, or k for its follower k - 1
+  int source = 0;                  // from -1: the number of the network's input
 };
 
 struct DeclaredNetwork {
   std::vector<DeclaredLayer> layers;
   std::vector<DeclaredMove> moves;
-  std::vector<DeclaredMove> reads = {}; // moves of the network's input, from -1
+  std::vector<DeclaredMove> reads = {}; // moves of the network's inputs, from -1
   DeclaredMove result = {};             // the move of the network's output, to -1
   Index elementBytes = 4;               // the size of an element
 };
 
-// The network of a description; `input` is the shape of its input, with the batch. Throws
+// The network of a description; `inputs` are the shapes of its inputs, with the batch. Throws
 // TENON_ERR_SUPPORT for layers of user types, for containers within others, for containers that
-// recompute, for several inputs and where there are no layers; and whatever a layer throws that
-// does not fit its input.
-DeclaredNetwork declareNetwork(const LayerDescription& network, const Shape& input);
+// recompute, for several outputs and where there are no layers, TENON_ERR_SHAPE for another number
+// of inputs; and whatever a layer throws that does not fit its input.
+DeclaredNetwork declareNetwork(const LayerDescription& network, const std::vector<Shape>& inputs);
+inline DeclaredNetwork declareNetwork(const LayerDescription& network, const Shape& input) {
+  return declareNetwork(network, std::vector<Shape>{input});
+}
 // Throws TENON_ERR_SUPPORT for a container that recomputes: neither the time nor the memory of that
 // is priced.
 [[noreturn]] void refuseRecomputation(const std::string& title);

@@ -133,7 +133,7 @@ void OwnModel::addKinds() {
 
 // Adds a pinned end of the network as a layer that has one word, the first. It costs nothing
 // itself; the moves from and to it do.
-int OwnModel::addPinnedEnd(const char* name, const Layout& layout) {
+int OwnModel::addPinnedEnd(std::string name, const Layout& layout) {
   Kind kind;
   for (int word = 0; word < states(); ++word)
     kind.words.push_back({.uses = {layout},
@@ -142,7 +142,7 @@ int OwnModel::addPinnedEnd(const char* name, const Layout& layout) {
                           .fault = word == 0 ? "" : "pinned"});
   kindOf_.push_back(static_cast<int>(kinds_.size()));
   kinds_.push_back(std::move(kind));
-  names_.emplace_back(name);
+  names_.push_back(std::move(name));
   return layers() - 1;
 }
 
@@ -163,12 +163,18 @@ void OwnModel::addPinnedEnds() {
           fmt::format("the pinned layout of the {} has shape [{}], but that of the network is [{}]",
                       name, fmt::join(pinned.shape(), ","), fmt::join(shape, ",")));
   };
-  if (task_.input) {
-    const int end = addPinnedEnd("pinned input", *task_.input);
-    for (const DeclaredMove& move : network_.reads) {
-      check("input", *task_.input, move.shape);
-      add({end, move.to, move.input, move.shape, 0}, task_.inputCotangent);
-    }
+  std::vector<std::optional<Layout>> inputs = {task_.input};
+  inputs.insert(inputs.end(), task_.furtherInputs.begin(), task_.furtherInputs.end());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i])
+      continue;
+    const int end =
+        addPinnedEnd(i == 0 ? "pinned input" : fmt::format("pinned input {}", i), *inputs[i]);
+    for (const DeclaredMove& move : network_.reads)
+      if (move.source == static_cast<int>(i)) {
+        check("input", *inputs[i], move.shape);
+        add({end, move.to, move.input, move.shape, 0}, task_.inputCotangent);
+      }
   }
   if (task_.output) {
     const DeclaredMove& last = network_.result;

@@ -55,8 +55,11 @@ struct OwnTask {
   // A solver may evaluate the network in every so many of its steps only. The seconds are then
   // those of one step, and what is pinned is converted in each.
   Index stepsPerEvaluation = 1;
-  // The pinned layouts, and whether the cotangent of a pinned input is wanted in training.
+  // The pinned layouts, and whether the cotangent of a pinned input is wanted in training. Layers may
+  // run on the grid of the first input and of the output; the further inputs come from where they
+  // lie.
   std::optional<Layout> input = {}, output = {};
+  std::vector<std::optional<Layout>> furtherInputs = {};
   bool inputCotangent = true;
 };
 
@@ -134,7 +137,7 @@ private:
   const FieldWord* fieldWord(int word) const; // null: one of the fine grid
   void addFields(bool inputChannels);
   void addKinds();
-  int addPinnedEnd(const char* name, const Layout& layout);
+  int addPinnedEnd(std::string name, const Layout& layout);
   void addPinnedEnds();
   Placed place(const Kind& kind, int word);
   std::string addForm(const Kind& kind, int word, Placed& placed);

@@ -1382,6 +1382,10 @@ inline Plan& Plan::setInput(const Layout& layout, const Where& where) {
   detail::Call(where).check(TenonPlanSetInput(get(), layout.get()));
   return *this;
 }
+inline Plan& Plan::setInputAt(int input, const Layout& layout, const Where& where) {
+  detail::Call(where).check(TenonPlanSetInputAt(get(), input, layout.get()));
+  return *this;
+}
 inline Plan& Plan::setOutput(const Layout& layout, const Where& where) {
   detail::Call(where).check(TenonPlanSetOutput(get(), layout.get()));
   return *this;
@@ -1447,6 +1451,11 @@ inline Layer Plan::layer(const Where& where) const {
 inline Layout Plan::inputLayout(const Where& where) const {
   Layout layout;
   detail::Call(where).check(TenonPlanGetInputLayout(get(), layout.out()));
+  return layout;
+}
+inline Layout Plan::inputLayoutAt(int input, const Where& where) const {
+  Layout layout;
+  detail::Call(where).check(TenonPlanGetInputLayoutAt(get(), input, layout.out()));
   return layout;
 }
 inline void Plan::apply(const DTensor& x, DTensor& y, const Where& where) {

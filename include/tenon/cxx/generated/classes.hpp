@@ -832,6 +832,9 @@ public:
   Plan(const Layer& network, TenonInt batch, const Where& where = Where::current());
   /** Sets the layout of the input, which the plan does not choose then. TenonPlanSetInput() */
   Plan& setInput(const Layout& layout, const Where& where = Where::current());
+  /** Sets the layout of one of several inputs, as TenonPlanSetInput() does of the only one.
+   *  TenonPlanSetInputAt() */
+  Plan& setInputAt(int input, const Layout& layout, const Where& where = Where::current());
   /** Sets the layout of the output, which the plan does not choose then. TenonPlanSetOutput() */
   Plan& setOutput(const Layout& layout, const Where& where = Where::current());
   /** Sets the machine that the processes run on. TenonPlanSetMachine() */
@@ -870,6 +873,8 @@ public:
   Layer layer(const Where& where = Where::current()) const;
   /** Returns the layout of the input. TenonPlanGetInputLayout() */
   Layout inputLayout(const Where& where = Where::current()) const;
+  /** Returns the layout of one of several inputs. TenonPlanGetInputLayoutAt() */
+  Layout inputLayoutAt(int input, const Where& where = Where::current()) const;
   /** Evaluates the network. TenonPlanApply() */
   void apply(const DTensor& x, DTensor& y, const Where& where = Where::current());
   /** Evaluates the tangent of the network. TenonPlanApplyTangent() */
