@@ -19,6 +19,7 @@ communicators are those of mpi4py.
 from .errors import Error
 from .session import Session, finalize, initialize
 from .calls import *  # noqa: F403
+from .models import load, to_torch, weights
 from . import calls as _calls
 
 __version__ = '.'.join(str(part) for part in _calls.version())

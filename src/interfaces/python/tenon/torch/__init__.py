@@ -11,6 +11,7 @@ Every call is collective: all ranks run the same forward and backward passes in 
 from . import nn
 from .functions import (Module, Operator, allgather, allreduce, broadcast, gather, halo_exchange, reducescatter, repartition,
                         scatter, sum_reduce)
+from .models import difference, load
 
-__all__ = ['Module', 'Operator', 'allgather', 'allreduce', 'broadcast', 'gather', 'halo_exchange', 'nn', 'reducescatter',
-           'repartition', 'scatter', 'sum_reduce']
+__all__ = ['Module', 'Operator', 'allgather', 'allreduce', 'broadcast', 'difference', 'gather', 'halo_exchange', 'load', 'nn',
+           'reducescatter', 'repartition', 'scatter', 'sum_reduce']

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Trained networks from files, their weights as arrays, and beside PyTorch where it is installed."""
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy
+from mpi4py import MPI
+
+import tenon
+
+COMM = MPI.COMM_WORLD
+SOURCE = Path(__file__).resolve().parents[2]
+DATA = SOURCE / 'tests/data/import'
+
+
+def block(layout, whole):
+    low, high = layout.box()
+    return numpy.ascontiguousarray(whole[tuple(slice(l, h) for l, h in zip(low, high))])
+
+
+class Models(unittest.TestCase):
+    def check(self, name, properties, axes):
+        oracle = numpy.load(DATA / f'{name}.npz')
+        grid = tenon.Partition(COMM, axes)
+        x = oracle['in.x']
+        layout = tenon.Layout.sharded(grid, x.shape, properties)
+        net = tenon.load(DATA / f'{name}.f64.pt2', layout, data_type='float64')
+        y, dy, dx = net.create_output(), net.create_output_cotangent(), net.create_input_cotangent()
+        net.apply(tenon.DTensor(layout, 'float64').place(block(layout, x)), y)
+        wanted = oracle['out.y']
+        self.assertLess(abs(y.numpy() - block(y.layout(), wanted)).max(initial=0), 1e-12 * abs(wanted).max())
+        dy.assign(block(y.layout(), oracle['cot.y']))
+        net.apply_adjoint(dy, dx)
+        wanted = oracle['grad.x']
+        self.assertLess(abs(dx.numpy() - block(layout, wanted)).max(initial=0), 1e-12 * abs(wanted).max())
+        found = tenon.weights(net)
+        for key in oracle.files:
+            if key.startswith('param.'):
+                self.assertTrue(numpy.array_equal(found[key[len('param.'):]], oracle[key]), key)
+
+    def test_networks_of_pytorch_and_their_weights(self):
+        self.check('gz_circular', 'S2', [COMM.size])
+        self.check('mlp_tanh', 'S0', [COMM.size])
+
+    def test_a_network_of_torch_goes_out_and_comes_back(self):
+        try:
+            import torch
+            import tenon.torch as tt
+        except ImportError:
+            self.skipTest('PyTorch is not installed')
+        if not hasattr(torch, 'export'):
+            self.skipTest('this PyTorch has no torch.export')
+        sys.path.insert(0, str(SOURCE / 'share/tenon'))
+        from export_torch import export_model
+        torch.manual_seed(3)
+        network = torch.nn.Sequential(torch.nn.Conv2d(2, 4, 3, padding=1), torch.nn.Tanh(), torch.nn.Conv2d(4, 1, 3, padding=1)).double()
+        x = torch.randn(1, 2, 8 * COMM.size, 6, dtype=torch.float64)
+        with tempfile.TemporaryDirectory() as folder:
+            path = COMM.bcast(f'{folder}/closure.pt2')
+            if COMM.rank == 0:
+                export_model(network, (torch.randn(1, 2, 8, 6, dtype=torch.float64),), path)
+            COMM.barrier()
+            layout = tenon.Layout.sharded(tenon.Partition(COMM, [COMM.size]), x.shape, 'S2')
+            module = tt.load(path, layout, dtype=torch.float64)
+            self.assertLess(tt.difference(module, network, x), 1e-13)
+            for name, values in tenon.to_torch(module.layer).items():
+                self.assertTrue(torch.equal(values, network.state_dict()[name]), name)
+            COMM.barrier()
+
+
+if __name__ == '__main__':
+    unittest.main()
