@@ -369,319 +369,321 @@ DTensor (Layer::* m154)(Text, const Where&) const = &Layer::parameter;
 Layer (* m155)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
 // TenonLayerCreateAffine
 Layer (* m156)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
+// TenonLayerCreateColumnMLP
+Layer (* m157)(MPI_Comm, Ints, Text, const Where&) = &Layer::columnMLP;
 // TenonLayerSetStride
-Layer& (Layer::* m157)(Ints, const Where&) = &Layer::setStride;
+Layer& (Layer::* m158)(Ints, const Where&) = &Layer::setStride;
 // TenonLayerSetPadding
-Layer& (Layer::* m158)(Ints, Ints, const Where&) = &Layer::setPadding;
+Layer& (Layer::* m159)(Ints, Ints, const Where&) = &Layer::setPadding;
 // TenonLayerSetBoundary
-Layer& (Layer::* m159)(List<TenonBoundary>, List<TenonBoundary>,
+Layer& (Layer::* m160)(List<TenonBoundary>, List<TenonBoundary>,
     const Where&) = &Layer::setBoundary;
 // TenonLayerSetOutputLayout
-Layer& (Layer::* m160)(const Layout&, const Where&) = &Layer::setOutputLayout;
+Layer& (Layer::* m161)(const Layout&, const Where&) = &Layer::setOutputLayout;
 // TenonLayerGetTypes
-std::string (* m161)(const Where&) = &Layer::types;
+std::string (* m162)(const Where&) = &Layer::types;
 // TenonLayerGetLabels
-std::string (Layer::* m162)(Ints, const Where&) const = &Layer::labels;
+std::string (Layer::* m163)(Ints, const Where&) const = &Layer::labels;
 // TenonLayerGetTypeSignatures
-std::string (* m163)(Text, int, const Where&) = &Layer::typeSignatures;
+std::string (* m164)(Text, int, const Where&) = &Layer::typeSignatures;
 // TenonLayoutCreateSharded
-Layout m164(const Partition& partition, Ints shape, Text properties, const Where& where) {
+Layout m165(const Partition& partition, Ints shape, Text properties, const Where& where) {
   return Layout(partition, shape, properties, where);
 }
 // TenonLayoutCreateFromBoxes
-Layout m165(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
+Layout m166(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
   return Layout(comm, shape, low, high, where);
 }
 // TenonLayoutCreate
-Layout m166(const Partition& partition, const Where& where) {
+Layout m167(const Partition& partition, const Where& where) {
   return Layout(partition, where);
 }
 // TenonLayoutCreateLike
-Layout (Layout::* m167)(const Where&) const = &Layout::like;
+Layout (Layout::* m168)(const Where&) const = &Layout::like;
 // TenonLayoutSetShape
-Layout& (Layout::* m168)(Ints, const Where&) = &Layout::setShape;
+Layout& (Layout::* m169)(Ints, const Where&) = &Layout::setShape;
 // TenonLayoutSetProperties
-Layout& (Layout::* m169)(Text, const Where&) = &Layout::setProperties;
+Layout& (Layout::* m170)(Text, const Where&) = &Layout::setProperties;
 // TenonLayoutSetSplitOrder
-Layout& (Layout::* m170)(int, List<int>, const Where&) = &Layout::setSplitOrder;
+Layout& (Layout::* m171)(int, List<int>, const Where&) = &Layout::setSplitOrder;
 // TenonLayoutSetCuts
-Layout& (Layout::* m171)(int, Ints, const Where&) = &Layout::setCuts;
+Layout& (Layout::* m172)(int, Ints, const Where&) = &Layout::setCuts;
 // TenonLayoutSetHalo
-Layout& (Layout::* m172)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m173)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHalo;
 // TenonLayoutSetHaloBoxes
-Layout& (Layout::* m173)(int, Ints, Ints, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m174)(int, Ints, Ints, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHaloBoxes;
 // TenonLayoutSetHaloPartial
-Layout& (Layout::* m174)(int, bool, const Where&) = &Layout::setHaloPartial;
+Layout& (Layout::* m175)(int, bool, const Where&) = &Layout::setHaloPartial;
 // TenonLayoutSetUp
-void (Layout::* m175)(const Where&) = &Layout::setUp;
+void (Layout::* m176)(const Where&) = &Layout::setUp;
 // TenonLayoutGetDual
-Layout (Layout::* m176)(const Where&) const = &Layout::dual;
+Layout (Layout::* m177)(const Where&) const = &Layout::dual;
 // TenonLayoutGetPartition
-Partition (Layout::* m177)(const Where&) const = &Layout::partition;
+Partition (Layout::* m178)(const Where&) const = &Layout::partition;
 // TenonLayoutGetDim
-int (Layout::* m178)(const Where&) const = &Layout::dimensions;
+int (Layout::* m179)(const Where&) const = &Layout::dimensions;
 // TenonLayoutGetShape
-std::vector<TenonInt> (Layout::* m179)(const Where&) const = &Layout::shape;
+std::vector<TenonInt> (Layout::* m180)(const Where&) const = &Layout::shape;
 // TenonLayoutGetProperties
-std::string (Layout::* m180)(const Where&) const = &Layout::properties;
+std::string (Layout::* m181)(const Where&) const = &Layout::properties;
 // TenonLayoutGetBox
-Box (Layout::* m181)(const Where&) const = &Layout::box;
+Box (Layout::* m182)(const Where&) const = &Layout::box;
 // TenonLayoutGetOwnedBox
-Box (Layout::* m182)(const Where&) const = &Layout::ownedBox;
+Box (Layout::* m183)(const Where&) const = &Layout::ownedBox;
 // TenonLayoutIsActive
-bool (Layout::* m183)(const Where&) const = &Layout::isActive;
+bool (Layout::* m184)(const Where&) const = &Layout::isActive;
 // TenonLayoutIsEqual
-bool (Layout::* m184)(const Layout&, const Where&) const = &Layout::isEqual;
+bool (Layout::* m185)(const Layout&, const Where&) const = &Layout::isEqual;
 // TenonLinearOpApply
-void (LinearOp::* m185)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
+void (LinearOp::* m186)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
 // TenonLinearOpApplyAdjoint
-void (LinearOp::* m186)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
+void (LinearOp::* m187)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
 // TenonLinearOpApplyAdd
-void (LinearOp::* m187)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m188)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyAdd;
 // TenonLinearOpApplyBegin
-void (LinearOp::* m188)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m189)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyBegin;
 // TenonLinearOpApplyEnd
-void (LinearOp::* m189)(const Where&) = &LinearOp::applyEnd;
+void (LinearOp::* m190)(const Where&) = &LinearOp::applyEnd;
 // TenonLinearOpBind
-void (LinearOp::* m190)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
+void (LinearOp::* m191)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
 // TenonLinearOpUnbind
-void (LinearOp::* m191)(const Where&) = &LinearOp::unbind;
+void (LinearOp::* m192)(const Where&) = &LinearOp::unbind;
 // TenonLinearOpGetDomain
-Layout (LinearOp::* m192)(const Where&) const = &LinearOp::domain;
+Layout (LinearOp::* m193)(const Where&) const = &LinearOp::domain;
 // TenonLinearOpGetRange
-Layout (LinearOp::* m193)(const Where&) const = &LinearOp::range;
+Layout (LinearOp::* m194)(const Where&) const = &LinearOp::range;
 // TenonLinearOpGetDataTypes
-LinearOp::DataTypes (LinearOp::* m194)(const Where&) const = &LinearOp::dataTypes;
+LinearOp::DataTypes (LinearOp::* m195)(const Where&) const = &LinearOp::dataTypes;
 // TenonLinearOpGetTraffic
-LinearOp::Traffic (LinearOp::* m195)(const Where&) const = &LinearOp::traffic;
+LinearOp::Traffic (LinearOp::* m196)(const Where&) const = &LinearOp::traffic;
 // TenonLinearOpTestAdjoint
-double (LinearOp::* m196)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
+double (LinearOp::* m197)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
 // TenonLinearOpCreateConversion
-LinearOp (* m197)(const Layout&, const Layout&, TenonDataType,
+LinearOp (* m198)(const Layout&, const Layout&, TenonDataType,
     const Where&) = &LinearOp::conversion;
 // TenonLinearOpCreateHalo
-LinearOp (* m198)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
+LinearOp (* m199)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
 // TenonLinearOpCreateBoundaryValues
-LinearOp (* m199)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
+LinearOp (* m200)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
 // TenonLinearOpCreateBoundaryConstant
-LinearOp (* m200)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
+LinearOp (* m201)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
 // TenonLinearOpCreatePrimitive
-LinearOp (* m201)(const Layout&, Text, int, int, TenonDataType,
+LinearOp (* m202)(const Layout&, Text, int, int, TenonDataType,
     const Where&) = &LinearOp::primitive;
 // TenonLinearOpCreateSendReceive
-LinearOp (* m202)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
+LinearOp (* m203)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
 // TenonLinearOpCreateCast
-LinearOp (* m203)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
+LinearOp (* m204)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
 // TenonLinearOpCreateComposition
-LinearOp (* m204)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
+LinearOp (* m205)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
 // TenonLinearOpCreateAdjoint
-LinearOp (LinearOp::* m205)(const Where&) const = &LinearOp::adjoint;
+LinearOp (LinearOp::* m206)(const Where&) const = &LinearOp::adjoint;
 // TenonLinearOpCreateSum
-LinearOp (* m206)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
+LinearOp (* m207)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
 // TenonLinearOpCreateScale
-LinearOp (* m207)(double, const LinearOp&, const Where&) = &LinearOp::scale;
+LinearOp (* m208)(double, const LinearOp&, const Where&) = &LinearOp::scale;
 // TenonLinearOpCreateShell
-LinearOp (* m208)(const Layout&, const Layout&, TenonDataType, TenonDataType,
+LinearOp (* m209)(const Layout&, const Layout&, TenonDataType, TenonDataType,
     Function<TenonErrorCode(const DTensor&, DTensor&)>,
     Function<TenonErrorCode(const DTensor&, DTensor&)>, const Where&) = &LinearOp::shell;
 // TenonLinearOpCreateType
-LinearOp (* m209)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
+LinearOp (* m210)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
     const Where&) = &LinearOp::ofType;
 // TenonLinearOpCreateJacobian
-LinearOp (Layer::* m210)(const DTensor&, const Where&) const = &Layer::jacobian;
+LinearOp (Layer::* m211)(const DTensor&, const Where&) const = &Layer::jacobian;
 // TenonLinearOpJacobianSetPoint
-LinearOp& (LinearOp::* m211)(const DTensor&, const Where&) = &LinearOp::setPoint;
+LinearOp& (LinearOp::* m212)(const DTensor&, const Where&) = &LinearOp::setPoint;
 // TenonLogEnable
-void (* m212)(bool, const Where&) = &tenon::logEnable;
+void (* m213)(bool, const Where&) = &tenon::logEnable;
 // TenonLogEventRegister
-int (* m213)(Text, const Where&) = &tenon::logEventRegister;
+int (* m214)(Text, const Where&) = &tenon::logEventRegister;
 // TenonLogEventBegin
-void (* m214)(int, const Where&) = &tenon::logEventBegin;
+void (* m215)(int, const Where&) = &tenon::logEventBegin;
 // TenonLogEventEnd
-void (* m215)(int, const Where&) = &tenon::logEventEnd;
+void (* m216)(int, const Where&) = &tenon::logEventEnd;
 // TenonLogFlops
-void (* m216)(double, const Where&) = &tenon::logFlops;
+void (* m217)(double, const Where&) = &tenon::logFlops;
 // TenonLogGetWork
-LogWork (* m217)(const Where&) = &tenon::logWork;
+LogWork (* m218)(const Where&) = &tenon::logWork;
 // TenonLogStagePush
-void (* m218)(Text, const Where&) = &tenon::logStagePush;
+void (* m219)(Text, const Where&) = &tenon::logStagePush;
 // TenonLogStagePop
-void (* m219)(const Where&) = &tenon::logStagePop;
+void (* m220)(const Where&) = &tenon::logStagePop;
 // TenonProgressShow
-void (* m220)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
+void (* m221)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
 // TenonMachineCreate
-Machine m221(Text name, List<const char*> names, Ints sizes, const Where& where) {
+Machine m222(Text name, List<const char*> names, Ints sizes, const Where& where) {
   return Machine(name, names, sizes, where);
 }
 // TenonMachineCreateFromFile
-Machine (* m222)(Text, TenonInt, const Where&) = &Machine::fromFile;
+Machine (* m223)(Text, TenonInt, const Where&) = &Machine::fromFile;
 // TenonMachineCreateLocal
-Machine (* m223)(const Where&) = &Machine::local;
+Machine (* m224)(const Where&) = &Machine::local;
 // TenonMachineCreateFromComm
-Machine (* m224)(MPI_Comm, const Where&) = &Machine::fromComm;
+Machine (* m225)(MPI_Comm, const Where&) = &Machine::fromComm;
 // TenonMachineMeasure
-Machine (* m225)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
+Machine (* m226)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
 // TenonMachineSave
-void (Machine::* m226)(Text, const Where&) const = &Machine::save;
+void (Machine::* m227)(Text, const Where&) const = &Machine::save;
 // TenonMachineAddLink
-Machine& (Machine::* m227)(Text, int, TenonInt, double, double, TenonLinkRule,
+Machine& (Machine::* m228)(Text, int, TenonInt, double, double, TenonLinkRule,
     const Where&) = &Machine::addLink;
 // TenonMachineGetCounts
-Machine::Counts (Machine::* m228)(const Where&) const = &Machine::counts;
+Machine::Counts (Machine::* m229)(const Where&) const = &Machine::counts;
 // TenonMachineGetLevel
-Machine::Level (Machine::* m229)(int, const Where&) const = &Machine::level;
+Machine::Level (Machine::* m230)(int, const Where&) const = &Machine::level;
 // TenonMachineGetLink
-Machine::Link (Machine::* m230)(int, const Where&) const = &Machine::link;
+Machine::Link (Machine::* m231)(int, const Where&) const = &Machine::link;
 // TenonMachineGetRanks
-std::vector<TenonInt> (Machine::* m231)(const Where&) const = &Machine::ranks;
+std::vector<TenonInt> (Machine::* m232)(const Where&) const = &Machine::ranks;
 // TenonOptimizerCreate
-Optimizer m251(const Layer& layer, Text type, const Where& where) {
+Optimizer m252(const Layer& layer, Text type, const Where& where) {
   return Optimizer(layer, type, where);
 }
 // TenonOptimizerSetLearningRate
-Optimizer& (Optimizer::* m252)(double, const Where&) = &Optimizer::setLearningRate;
+Optimizer& (Optimizer::* m253)(double, const Where&) = &Optimizer::setLearningRate;
 // TenonOptimizerReport
-bool (Optimizer::* m253)(double, const Where&) = &Optimizer::report;
+bool (Optimizer::* m254)(double, const Where&) = &Optimizer::report;
 // TenonOptimizerGetLearningRate
-double (Optimizer::* m254)(const Where&) const = &Optimizer::learningRate;
+double (Optimizer::* m255)(const Where&) const = &Optimizer::learningRate;
 // TenonOptimizerClipGradientNorm
-double (Optimizer::* m255)(double, const Where&) = &Optimizer::clipGradientNorm;
+double (Optimizer::* m256)(double, const Where&) = &Optimizer::clipGradientNorm;
 // TenonOptimizerStep
-void (Optimizer::* m256)(const Where&) = &Optimizer::step;
+void (Optimizer::* m257)(const Where&) = &Optimizer::step;
 // TenonOptimizerStepClosure
-double (Optimizer::* m257)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
+double (Optimizer::* m258)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
 // TenonOptimizerGetSteps
-TenonInt (Optimizer::* m258)(const Where&) const = &Optimizer::steps;
+TenonInt (Optimizer::* m259)(const Where&) const = &Optimizer::steps;
 // TenonOptionsDeclare
-void (* m259)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
+void (* m260)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
 // TenonOptionsOwnCommandLine
-void (* m260)(const Where&) = &tenon::optionsOwnCommandLine;
+void (* m261)(const Where&) = &tenon::optionsOwnCommandLine;
 // TenonOptionsSet
-void (* m261)(Text, Text, const Where&) = &tenon::optionsSet;
+void (* m262)(Text, Text, const Where&) = &tenon::optionsSet;
 // TenonOptionsInsertFile
-void (* m262)(Text, const Where&) = &tenon::optionsInsertFile;
+void (* m263)(Text, const Where&) = &tenon::optionsInsertFile;
 // TenonOptionsGetFlag
-bool (* m263)(Text, Text, const Where&) = &tenon::optionsGetFlag;
+bool (* m264)(Text, Text, const Where&) = &tenon::optionsGetFlag;
 // TenonOptionsGetInt
-TenonInt (* m264)(Text, Text, const Where&) = &tenon::optionsGetInt;
+TenonInt (* m265)(Text, Text, const Where&) = &tenon::optionsGetInt;
 // TenonOptionsGetIntegers
-std::vector<TenonInt> (* m265)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
+std::vector<TenonInt> (* m266)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
 // TenonOptionsGetReal
-double (* m266)(Text, Text, const Where&) = &tenon::optionsGetReal;
+double (* m267)(Text, Text, const Where&) = &tenon::optionsGetReal;
 // TenonOptionsGetString
-std::string (* m267)(Text, Text, const Where&) = &tenon::optionsGetString;
+std::string (* m268)(Text, Text, const Where&) = &tenon::optionsGetString;
 // TenonOptionsHas
-bool (* m268)(Text, Text, const Where&) = &tenon::optionsHas;
+bool (* m269)(Text, Text, const Where&) = &tenon::optionsHas;
 // TenonOptionsGetDeclaredCount
-int (* m269)(const Where&) = &tenon::optionsDeclaredCount;
+int (* m270)(const Where&) = &tenon::optionsDeclaredCount;
 // TenonOptionsGetDeclaredText
-std::string (* m270)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
+std::string (* m271)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
 // TenonOptionsHelp
-void (* m271)(Text, const Where&) = &tenon::optionsHelp;
+void (* m272)(Text, const Where&) = &tenon::optionsHelp;
 // TenonSetOutputHandler
-void (* m272)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
+void (* m273)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
 // TenonSetErrorOutputHandler
-void (* m273)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
+void (* m274)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
 // TenonWriteFile
-void (* m274)(Text, std::string_view, const Where&) = &tenon::writeFile;
+void (* m275)(Text, std::string_view, const Where&) = &tenon::writeFile;
 // TenonPartitionCreate
-Partition m275(MPI_Comm comm, List<int> extents, const Where& where) {
+Partition m276(MPI_Comm comm, List<int> extents, const Where& where) {
   return Partition(comm, extents, where);
 }
 // TenonPartitionCreateFromRanks
-Partition (* m276)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
+Partition (* m277)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
 // TenonPartitionCreatePlaced
-Partition (* m277)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
+Partition (* m278)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
 // TenonPartitionGetAxes
-int (Partition::* m278)(const Where&) const = &Partition::axes;
+int (Partition::* m279)(const Where&) const = &Partition::axes;
 // TenonPartitionGetExtents
-std::vector<int> (Partition::* m279)(const Where&) const = &Partition::extents;
+std::vector<int> (Partition::* m280)(const Where&) const = &Partition::extents;
 // TenonPartitionGetCoordinates
-std::vector<int> (Partition::* m280)(const Where&) const = &Partition::coordinates;
+std::vector<int> (Partition::* m281)(const Where&) const = &Partition::coordinates;
 // TenonPartitionGetAxisComm
-MPI_Comm (Partition::* m281)(int, const Where&) const = &Partition::axisComm;
+MPI_Comm (Partition::* m282)(int, const Where&) const = &Partition::axisComm;
 // TenonPartitionShareMemory
-void (Partition::* m282)(void*, std::size_t, const Where&) = &Partition::shareMemory;
+void (Partition::* m283)(void*, std::size_t, const Where&) = &Partition::shareMemory;
 // TenonPartitionUnshareMemory
-void (Partition::* m283)(void*, const Where&) = &Partition::unshareMemory;
+void (Partition::* m284)(void*, const Where&) = &Partition::unshareMemory;
 // TenonPartitionSetStream
-Partition& (Partition::* m284)(void*, const Where&) = &Partition::setStream;
+Partition& (Partition::* m285)(void*, const Where&) = &Partition::setStream;
 // TenonPlanCreate
-Plan m285(const Layer& network, TenonInt batch, const Where& where) {
+Plan m286(const Layer& network, TenonInt batch, const Where& where) {
   return Plan(network, batch, where);
 }
 // TenonPlanSetInput
-Plan& (Plan::* m286)(const Layout&, const Where&) = &Plan::setInput;
+Plan& (Plan::* m287)(const Layout&, const Where&) = &Plan::setInput;
 // TenonPlanSetInputAt
-Plan& (Plan::* m287)(int, const Layout&, const Where&) = &Plan::setInputAt;
+Plan& (Plan::* m288)(int, const Layout&, const Where&) = &Plan::setInputAt;
 // TenonPlanSetOutput
-Plan& (Plan::* m288)(const Layout&, const Where&) = &Plan::setOutput;
+Plan& (Plan::* m289)(const Layout&, const Where&) = &Plan::setOutput;
 // TenonPlanSetMachine
-Plan& (Plan::* m289)(const Machine&, const Where&) = &Plan::setMachine;
+Plan& (Plan::* m290)(const Machine&, const Where&) = &Plan::setMachine;
 // TenonPlanFix
-void (Plan::* m290)(Text, Text, const Where&) = &Plan::fix;
+void (Plan::* m291)(Text, Text, const Where&) = &Plan::fix;
 // TenonPlanSearch
-void (Plan::* m291)(const Where&) = &Plan::search;
+void (Plan::* m292)(const Where&) = &Plan::search;
 // TenonPlanSetUp
-void (Plan::* m292)(const Where&) = &Plan::setUp;
+void (Plan::* m293)(const Where&) = &Plan::setUp;
 // TenonPlanSave
-void (Plan::* m293)(Text, const Where&) const = &Plan::save;
+void (Plan::* m294)(Text, const Where&) const = &Plan::save;
 // TenonPlanLoad
-void (Plan::* m294)(Text, const Where&) = &Plan::load;
+void (Plan::* m295)(Text, const Where&) = &Plan::load;
 // TenonPlanGetNumber
-double (Plan::* m295)(Text, Text, const Where&) const = &Plan::number;
+double (Plan::* m296)(Text, Text, const Where&) const = &Plan::number;
 // TenonPlanGetLayerName
-std::string (Plan::* m296)(TenonInt, const Where&) const = &Plan::layerName;
+std::string (Plan::* m297)(TenonInt, const Where&) const = &Plan::layerName;
 // TenonPlanGetText
-std::string (Plan::* m297)(Text, Text, const Where&) const = &Plan::text;
+std::string (Plan::* m298)(Text, Text, const Where&) const = &Plan::text;
 // TenonPlanReport
-void (Plan::* m298)(const Where&) = &Plan::report;
+void (Plan::* m299)(const Where&) = &Plan::report;
 // TenonPlanCalibrate
-Plan::CalibrateResult (Plan::* m299)(const Where&) = &Plan::calibrate;
+Plan::CalibrateResult (Plan::* m300)(const Where&) = &Plan::calibrate;
 // TenonPlanSetRatesFrom
-Plan& (Plan::* m300)(const Plan&, const Where&) = &Plan::setRatesFrom;
+Plan& (Plan::* m301)(const Plan&, const Where&) = &Plan::setRatesFrom;
 // TenonPlanGetLayer
-Layer (Plan::* m301)(const Where&) const = &Plan::layer;
+Layer (Plan::* m302)(const Where&) const = &Plan::layer;
 // TenonPlanGetInputLayout
-Layout (Plan::* m302)(const Where&) const = &Plan::inputLayout;
+Layout (Plan::* m303)(const Where&) const = &Plan::inputLayout;
 // TenonPlanGetInputLayoutAt
-Layout (Plan::* m303)(int, const Where&) const = &Plan::inputLayoutAt;
+Layout (Plan::* m304)(int, const Where&) const = &Plan::inputLayoutAt;
 // TenonPlanApply
-void (Plan::* m304)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
+void (Plan::* m305)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
 // TenonPlanApplyTangent
-void (Plan::* m305)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
+void (Plan::* m306)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
 // TenonPlanApplyAdjoint
-void (Plan::* m306)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
-void (Plan::* m306Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m307)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m307Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
 // TenonTrainerCreate
-Trainer m307(const Layer& network, const Layer& loss, const Optimizer& optimizer,
+Trainer m308(const Layer& network, const Layer& loss, const Optimizer& optimizer,
     const Where& where) {
   return Trainer(network, loss, optimizer, where);
 }
 // TenonTrainerSetDataset
-Trainer& (Trainer::* m308)(const Dataset&, const Where&) = &Trainer::setDataset;
+Trainer& (Trainer::* m309)(const Dataset&, const Where&) = &Trainer::setDataset;
 // TenonTrainerSetBatches
-Trainer& (Trainer::* m309)(TenonInt, const DTensor&, const DTensor&,
+Trainer& (Trainer::* m310)(TenonInt, const DTensor&, const DTensor&,
     Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
 // TenonTrainerSetValidation
-Trainer& (Trainer::* m310)(const Dataset&, const Where&) = &Trainer::setValidation;
+Trainer& (Trainer::* m311)(const Dataset&, const Where&) = &Trainer::setValidation;
 // TenonTrainerSetCallback
-Trainer& (Trainer::* m311)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
+Trainer& (Trainer::* m312)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
     const Where&) = &Trainer::setCallback;
 // TenonTrainerSetCheckpoint
-Trainer& (Trainer::* m312)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
+Trainer& (Trainer::* m313)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
 // TenonTrainerRun
-void (Trainer::* m313)(TenonInt, const Where&) = &Trainer::run;
+void (Trainer::* m314)(TenonInt, const Where&) = &Trainer::run;
 // TenonTrainerStop
-void (Trainer::* m314)(const Where&) = &Trainer::stop;
+void (Trainer::* m315)(const Where&) = &Trainer::stop;
 // TenonTrainerGetProgress
-Trainer::Progress (Trainer::* m315)(const Where&) const = &Trainer::progress;
+Trainer::Progress (Trainer::* m316)(const Where&) const = &Trainer::progress;
 // TenonTrainerGetLosses
-Trainer::Losses (Trainer::* m316)(const Where&) const = &Trainer::losses;
+Trainer::Losses (Trainer::* m317)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 

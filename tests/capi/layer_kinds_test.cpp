@@ -3,6 +3,8 @@
 // counted by hand: the largest element of its output.
 #include "capi/expect_code.hpp"
 
+#include <algorithm>
+
 namespace tenon::test {
 namespace {
 
@@ -108,6 +110,29 @@ TEST_F(LayerKinds, MeanSquaredErrorComparesWithItsTarget) {
   EXPECT_EQ(largestOutput({8, 3}, 4, 0), 9);
   expectSuccess(TenonDTensorDestroy(&target));
   expectSuccess(TenonLayoutDestroy(&split));
+}
+
+TEST_F(LayerKinds, ColumnMlpIsThatOfItsSettings) {
+  const TenonInt widths[] = {3, 5, 2};
+  expectSuccess(TenonLayerCreateColumnMLP(MPI_COMM_WORLD, 3, widths, "silu", &layer_));
+  TenonInt found[3] = {}, count = 0;
+  expectSuccess(TenonObjectGetIntegers(objectOf(layer_), "widths", 3, found, &count));
+  EXPECT_EQ(count, 3);
+  EXPECT_TRUE(std::equal(found, found + 3, widths));
+  char text[16] = "";
+  expectSuccess(TenonObjectGetText(objectOf(layer_), "activation", text, sizeof text, nullptr));
+  EXPECT_STREQ(text, "silu");
+  expectSuccess(TenonLayerDestroy(&layer_));
+  expectSuccess(TenonLayerCreateColumnMLP(MPI_COMM_WORLD, 3, widths, nullptr, &layer_));
+  expectSuccess(TenonObjectGetText(objectOf(layer_), "activation", text, sizeof text, nullptr));
+  EXPECT_STREQ(text, "tanh");
+  TenonLayer none = nullptr;
+  expectCode(TENON_ERR_ARG, TenonLayerCreateColumnMLP(MPI_COMM_WORLD, 1, widths, nullptr, &none),
+             {"number of widths is 1"});
+  expectCode(TENON_ERR_NULL, TenonLayerCreateColumnMLP(MPI_COMM_WORLD, 3, nullptr, nullptr, &none),
+             {"widths"});
+  expectCode(TENON_ERR_OPTION, TenonLayerCreateColumnMLP(MPI_COMM_WORLD, 3, widths, "tan", &none),
+             {"tan"});
 }
 
 TEST_F(LayerKinds, CallsForOtherTypesSayWhichTheyAreFor) {

@@ -27,7 +27,7 @@ const PublishedNetwork kPublished[] = {
     {"resnet50", {1, 3, 224, 224}, {1, 1000}, 25'557'032},
     {"unet3d", {1, 3, 64, 64, 64}, {1, 3, 64, 64, 64}, 19'069'955},
     {"fno2d", {1, 12, 64, 64}, {1, 1, 64, 64}, 414'517},
-    {"column-mlp", {1, 94}, {1, 65}, 567'361}};
+    {"atmosphere_columns", {1, 94}, {1, 65}, 567'361}};
 
 std::unique_ptr<Declaration> noForeignType(const std::string&) {
   return nullptr;

@@ -65,7 +65,7 @@ network() {
   refused "$1" plan network -network alexnet -batch 2048 -processes 512 "${@:2}"
 }
 refused "-network is missing" plan network -batch 8 -processes 8
-names="alexnet, column-mlp, faces100k, fno2d, heat_closure, lenet5, mesh-gnn, resnet50, unet3d, unet3d_256, vgg16"
+names="alexnet, atmosphere_columns, faces100k, fno2d, heat_closure, lenet5, mesh-gnn, resnet50, unet3d, unet3d_256, vgg16"
 refused "known are: $names" plan network -network lenet -batch 8 -processes 8
 # The help lists the same names.
 for name in ${names//,/}; do

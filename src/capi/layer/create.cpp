@@ -89,6 +89,21 @@ TenonErrorCode TenonLayerCreateAffine(MPI_Comm comm, TenonInt inputs, TenonInt o
   });
 }
 
+TenonErrorCode TenonLayerCreateColumnMLP(MPI_Comm comm, int count, const TenonInt widths[],
+                                         const char* activation, TenonLayer* layer) noexcept {
+  return createWith(__func__, comm, layer, "columnmlp", [&] {
+    if (count < 2)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("the number of widths is {}; it must be at least 2, those of the "
+                              "input and of the output",
+                              count));
+    Values values{{"widths", listOf(widths, count, "widths")}};
+    if (activation)
+      values.emplace_back("activation", std::string(activation));
+    return values;
+  });
+}
+
 TenonErrorCode TenonLayerCreateGraph(MPI_Comm comm, TenonLayer* layer) noexcept {
   return createPlain(__func__, comm, layer, "graph");
 }

@@ -92,6 +92,12 @@ TenonErrorCode TenonFLayerCreateAffine(int comm, TenonInt inputs, TenonInt outpu
   return code == TENON_SUCCESS ? TenonLayerCreateAffine(handle, inputs, outputs, layer) : code;
 }
 
+TenonErrorCode TenonFLayerCreateColumnMLP(int comm, int count, const TenonInt widths[], const char* activation, TenonLayer* layer) {
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateColumnMLP(handle, count, widths, activation, layer) : code;
+}
+
 TenonErrorCode TenonFLayoutCreateFromBoxes(int comm, int ndim, const TenonInt shape[], const TenonInt low[], const TenonInt high[], TenonLayout* layout) {
   MPI_Comm handle = MPI_COMM_NULL;
   const TenonErrorCode code = TenonCommFromFortran(comm, &handle);

@@ -187,6 +187,7 @@ program every_name
   use tenon, only: tenon_layer_create_type ! TenonLayerCreateType
   use tenon, only: tenon_layer_create_conv ! TenonLayerCreateConv
   use tenon, only: tenon_layer_create_affine ! TenonLayerCreateAffine
+  use tenon, only: tenon_layer_create_column_mlp ! TenonLayerCreateColumnMLP
   use tenon, only: tenon_layer_set_stride ! TenonLayerSetStride
   use tenon, only: tenon_layer_set_padding ! TenonLayerSetPadding
   use tenon, only: tenon_layer_set_boundary ! TenonLayerSetBoundary

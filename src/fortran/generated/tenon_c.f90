@@ -1429,6 +1429,16 @@ module tenon_c
       type(c_ptr), intent(inout) :: layer
       integer(c_int) :: answer
     end function TenonLayerCreateAffine
+    function TenonLayerCreateColumnMLP(comm, count, widths, activation, &
+      layer) bind(C, name="TenonFLayerCreateColumnMLP") result(answer)
+      import
+      integer(c_int), value :: comm
+      integer(c_int), value :: count
+      integer(c_int64_t), intent(in) :: widths(*)
+      character(kind=c_char), intent(in), optional :: activation(*)
+      type(c_ptr), intent(inout) :: layer
+      integer(c_int) :: answer
+    end function TenonLayerCreateColumnMLP
     function TenonLayerSetStride(layer, stride) bind(C, name="TenonLayerSetStride") result(answer)
       import
       type(c_ptr), value :: layer

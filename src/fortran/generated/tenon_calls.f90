@@ -183,6 +183,7 @@ module tenon_calls
   public :: tenon_layer_create_type
   public :: tenon_layer_create_conv
   public :: tenon_layer_create_affine
+  public :: tenon_layer_create_column_mlp
   public :: tenon_layer_set_stride
   public :: tenon_layer_set_padding
   public :: tenon_layer_set_boundary
@@ -517,6 +518,10 @@ module tenon_calls
   interface tenon_layer_create_affine
     procedure tenon_layer_create_affine_int64_f08, tenon_layer_create_affine_int64_mpi, &
       tenon_layer_create_affine_int32_f08, tenon_layer_create_affine_int32_mpi
+  end interface
+  interface tenon_layer_create_column_mlp
+    procedure tenon_layer_create_column_mlp_int64_f08, tenon_layer_create_column_mlp_int64_mpi, &
+      tenon_layer_create_column_mlp_int32_f08, tenon_layer_create_column_mlp_int32_mpi
   end interface
   interface tenon_layer_set_stride
     procedure tenon_layer_set_stride_int64, tenon_layer_set_stride_int32
@@ -3865,6 +3870,52 @@ contains
     tenon_code = TenonLayerCreateAffine(comm, int(inputs, c_int64_t), int(outputs, c_int64_t), layer%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_affine_int32_mpi
+  subroutine tenon_layer_create_column_mlp_int64_f08(comm, widths, layer, activation, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: widths(:)
+    type(tenon_layer), intent(out) :: layer
+    character(len=*), intent(in), optional :: activation
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_column_mlp_int64_mpi(comm%MPI_VAL, widths, layer, activation, ierr)
+  end subroutine tenon_layer_create_column_mlp_int64_f08
+  ! Creates a multilayer perceptron of the channels at each point. Collective on comm.
+  subroutine tenon_layer_create_column_mlp_int64_mpi(comm, widths, layer, activation, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: widths(:)
+    type(tenon_layer), intent(out) :: layer
+    character(len=*), intent(in), optional :: activation
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    character(len=:), allocatable :: c_activation
+    c_count = size(widths)
+    if (present(activation)) c_activation = trim(activation)//c_null_char
+    tenon_code = TenonLayerCreateColumnMLP(comm, c_count, int(widths, c_int64_t), c_activation, layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_column_mlp_int64_mpi
+  subroutine tenon_layer_create_column_mlp_int32_f08(comm, widths, layer, activation, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: widths(:)
+    type(tenon_layer), intent(out) :: layer
+    character(len=*), intent(in), optional :: activation
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_column_mlp_int32_mpi(comm%MPI_VAL, widths, layer, activation, ierr)
+  end subroutine tenon_layer_create_column_mlp_int32_f08
+  ! Creates a multilayer perceptron of the channels at each point. Collective on comm.
+  subroutine tenon_layer_create_column_mlp_int32_mpi(comm, widths, layer, activation, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: widths(:)
+    type(tenon_layer), intent(out) :: layer
+    character(len=*), intent(in), optional :: activation
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    character(len=:), allocatable :: c_activation
+    c_count = size(widths)
+    if (present(activation)) c_activation = trim(activation)//c_null_char
+    tenon_code = TenonLayerCreateColumnMLP(comm, c_count, int(widths, c_int64_t), c_activation, layer%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_create_column_mlp_int32_mpi
   ! Sets the stride of windows. Local; call on all ranks.
   subroutine tenon_layer_set_stride_int64(layer, stride, ierr)
     type(tenon_layer), intent(in) :: layer

@@ -25,7 +25,7 @@ namespace tenon::tools {
 const std::vector<ProgramOption> kNetworkOptions{
     {"network", TENON_OPTION_STRING, "",
      "network: alexnet, faces100k, resnet50, unet3d_256 or vgg16, whose sizes are known; "
-     "column-mlp, "
+     "atmosphere_columns, "
      "fno2d, heat_closure, lenet5 or unet3d, which need -input; or a JSON file (not mesh-gnn, "
      "which "
      "has two inputs)"},

@@ -787,6 +787,12 @@ inline Layer Layer::affine(MPI_Comm comm, TenonInt inputs, TenonInt outputs, con
   detail::Call(where).check(TenonLayerCreateAffine(comm, inputs, outputs, layer.out()));
   return layer;
 }
+inline Layer Layer::columnMLP(MPI_Comm comm, Ints widths, Text activation, const Where& where) {
+  Layer layer;
+  detail::Call(where).check(TenonLayerCreateColumnMLP(comm, static_cast<int>(widths.size()),
+      widths.data(), activation.get(), layer.out()));
+  return layer;
+}
 inline Layer& Layer::setStride(Ints stride, const Where& where) {
   detail::checkLength("tenon::Layer::setStride: stride", stride.size(),
       detail::size(this->getIntegers("kernel", where).size()));

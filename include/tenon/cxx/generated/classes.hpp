@@ -396,6 +396,9 @@ public:
   /** Creates an affine (fully connected) layer: y = x W^T + b. TenonLayerCreateAffine() */
   static Layer affine(MPI_Comm comm, TenonInt inputs, TenonInt outputs,
       const Where& where = Where::current());
+  /** Creates a multilayer perceptron of the channels at each point. TenonLayerCreateColumnMLP() */
+  static Layer columnMLP(MPI_Comm comm, Ints widths, Text activation = {},
+      const Where& where = Where::current());
   /** Returns the names of all types of the library but "shell". TenonLayerGetTypes() */
   static std::string types(const Where& where = Where::current());
   /** Returns the signature table of a type of layers: which properties of the parameters and of
