@@ -44,7 +44,7 @@ const Refusal kRefusals[] = {
      {kRefusedImage}, TENON_ERR_SHAPE, {"keeps 4 modes", "has at most 3", "set modes to fewer"}},
     {"spectralconv", {{"in_channels", Index(4)}, {"out_channels", Index(4)}, {"modes", Numbers{1}}},
      {{2, 4, 0}}, TENON_ERR_SHAPE, {"keeps 1 mode in", "extent of 0 has at most 0"}},
-    {"constant", {{"shape", Numbers(9, 1)}}, {kImage}, TENON_ERR_ARG, {"the shape", "[1,1,1,1,1,1,1,1,1]", "at most 8"}},
+    {"constant", {{"shape", Numbers(9, 1)}}, {kRefusedImage}, TENON_ERR_ARG, {"the shape", "[1,1,1,1,1,1,1,1,1]", "at most 8"}},
     {"coordinates", {}, {{2, 4}}, TENON_ERR_SHAPE, {"[2,4]", "1 to 3 spatial dimensions"}},
     {"coordinates", {{"points", std::string("corners")}}, {kRefusedImage}, TENON_ERR_TYPE, {"corners", "cells", "nodes", "periodic"}},
     {"columnmlp", {{"widths", Numbers{5, 2}}}, {kRefusedImage}, TENON_ERR_SHAPE, {"4", "5"}},
