@@ -5,6 +5,7 @@
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
+#include "kernels/elementwise/reduce.hpp"
 #include "kernels/elementwise/selection.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
