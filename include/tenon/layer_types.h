@@ -192,20 +192,21 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateAffine(MPI_Comm comm, TenonInt input
 /** @brief Creates a multilayer perceptron of the channels at each point. Collective on comm.
  *
  *  The layer type columnmlp, for closures of a column or a cell of a solver: h_0 = x, h_(l+1) =
- *  f(W_l h_l + b_l), and no f after the last. The input is [batch, channel, space...] with widths[0]
- *  channels, the output has widths[count - 1]. The parameters are "weight0" [widths[1], widths[0]],
- *  "bias0" [widths[1]], "weight1", ... It reads and writes arrays of any strides in place.
+ *  f(W_l h_l + b_l), and no f after the last. The input is [batch, channel, space...] with
+ *  widths[0] channels, the output has widths[count - 1]. The parameters are "weight0" [widths[1],
+ *  widths[0]], "bias0" [widths[1]], "weight1", ... It reads and writes arrays of any strides in
+ *  place.
  *
  *  @param[in]  comm        communicator of the input's layout
  *  @param[in]  count       number of widths; must be >= 2
  *  @param[in]  widths      [count] channels of the input, of each hidden layer and of the output;
  *                          must be >= 1
  *  @param[in]  activation  function f of the hidden layers: "relu", "tanh", "sigmoid", "gelu",
- *                          "gelutanh", "silu", "softplus", "exp", "sine" or "identity". May be NULL,
- *                          in which case it is "tanh".
+ *                          "gelutanh", "silu", "softplus", "exp", "sine" or "identity". May be
+ *                          NULL, in which case it is "tanh".
  *  @param[out] layer       new layer; destroy it with TenonLayerDestroy()
- *  @return TENON_ERR_ARG     count or a width is out of range
- *  @return TENON_ERR_OPTION  activation is none of these
+ *  @return TENON_ERR_ARG   count or a width is out of range
+ *  @return TENON_ERR_TYPE  activation is none of these
  */
 TENON_EXTERN TenonErrorCode TenonLayerCreateColumnMLP(MPI_Comm comm, int count,
                                                       const TenonInt widths[],

@@ -131,7 +131,7 @@ TEST_F(LayerKinds, ColumnMlpIsThatOfItsSettings) {
              {"number of widths is 1"});
   expectCode(TENON_ERR_NULL, TenonLayerCreateColumnMLP(MPI_COMM_WORLD, 3, nullptr, nullptr, &none),
              {"widths"});
-  expectCode(TENON_ERR_OPTION, TenonLayerCreateColumnMLP(MPI_COMM_WORLD, 3, widths, "tan", &none),
+  expectCode(TENON_ERR_TYPE, TenonLayerCreateColumnMLP(MPI_COMM_WORLD, 3, widths, "tan", &none),
              {"tan"});
 }
 
