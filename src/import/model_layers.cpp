@@ -427,18 +427,15 @@ private:
       return refused(&v);
     if (slope->elements() != v.shape[1])
       return refuse(v, "a prelu with one slope for all channels", "one slope for each channel");
-    // relu(x) - slope relu(-x): the slopes are trained as a scale with the other sign, so that their
-    // gradients are not those of the slopes.
+    // relu(x) - slope relu(-x): what is trained is the slope with the other sign, as a scale.
     const int minus = emit({emit({x.node}, "scale", {{"factor", -1.0}})}, "relu");
-    const ModelConstant slopes = *slope->reshaped({v.shape[1]});
-    if (!slopes.isNumbers())
-      return refuse(v, "a prelu with trained slopes", "leakyrelu");
-    std::vector<double> negative = slopes.numbers();
+    std::vector<double> negative = weights_.folded(*slope).numbers();
     for (double& number : negative)
       number = -number;
+    remark_ = "a prelu by layers that there are, with minus its slopes as a scale";
     const int scaled =
-        emit({minus}, "channelaffine", {{"channels", v.shape[1]}}, "",
-             {{"scale", numbers(negative)}, {"shift", filled({0}, v.shape[1])}}, true);
+        emit({minus}, "channelaffine", {{"channels", v.shape[1]}}, moduleOf(v.inputs[1]),
+             {{"scale", numbers(negative)}, {"shift", filled({0}, v.shape[1])}});
     return {emit({emit({x.node}, "relu"), scaled}, "add"), x.order};
   }
 

@@ -224,6 +224,7 @@ private:
       sight.spacing *= number("stride", isPool ? static_cast<Index>(k) : 1);
     } else if (type == "pad") {
       sight.before += number("padding", 0) * sight.spacing;
+      sight.after -= number("padding", 0) * sight.spacing;
     } else if (type == "transposedconv") {
       const double k = number("kernel", 1), low = number("padding", 0), step = number("stride", 1);
       sight.before += std::max(0.0, std::ceil((k - 1 - low) / step)) * sight.spacing;
@@ -342,8 +343,10 @@ std::string reportModel(const std::string& name, const ModelProgram& program,
         parameter.value.elements();
   for (const ImportedNetwork::Row& row : network.rows) {
     const LayerDescription& layer = network.graph.nodes[static_cast<std::size_t>(row.node)].layer;
-    text += fmt::format("{:4} {:<{}}  {:<14} {}\n", row.node, layer.name, wide, layer.type,
-                        settingsText(layer));
+    std::string line = fmt::format("{:4} {:<{}}  {:<14} {}", row.node, layer.name, wide, layer.type,
+                                   settingsText(layer));
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
     text += fmt::format("       of {}{}{}\n", row.label, row.where.empty() ? "" : ": " + row.where,
                         row.remark.empty() ? "" : " (" + row.remark + ")");
   }

@@ -166,7 +166,7 @@ void loadModelWeights(Layer& layer, const Layouts& inputs) {
   });
   const std::string how = model->value<std::string>("model_test");
   if (isFirst && how != "off" && !proveModel(layer, inputs, how) && layer.comm()->rank() == 0)
-    print(fmt::format(
+    printError(fmt::format(
         "{} has no test of its own, so that nothing shows that it is computed as it was "
         "exported; share/tenon/export_torch.py writes one into the file\n",
         model->file()->path()));
