@@ -321,6 +321,7 @@ ModelValues onnxResize(const OnnxCall& c) {
   const Value x = c.x();
   const int spatial = c.spatial();
   std::vector<Index> sizes;
+  bool isExact = true; // a factor is also what the outputs step by
   const auto isGiven = [&](std::size_t place) {
     return c.at(place) && elements(c.at(place)->shape) > 0;
   };
@@ -333,8 +334,9 @@ ModelValues onnxResize(const OnnxCall& c) {
       const std::size_t d = i + x->shape.size() - factors.size();
       c.b.check(factors.size() <= x->shape.size() && factors[i] > 0 && factors[i] < 1e6,
                 "a factor is out of range");
-      sizes.push_back(
-          static_cast<Index>(std::floor(static_cast<double>(x->shape[d]) * factors[i])));
+      const double wanted = static_cast<double>(x->shape[d]) * factors[i];
+      sizes.push_back(static_cast<Index>(std::floor(wanted)));
+      isExact = isExact && wanted == std::floor(wanted);
     }
   }
   c.b.check(static_cast<int>(sizes.size()) >= spatial && spatial >= 1, "it has too few sizes");
@@ -352,7 +354,10 @@ ModelValues onnxResize(const OnnxCall& c) {
       (where == "half_pixel" || where == "pytorch_half_pixel" || where == "align_corners");
   Shape shape = {x->shape[0], x->shape[1]};
   shape.insert(shape.end(), size.begin(), size.end());
-  if ((!isNearest && !isLinear) || c.given.flag("antialias", false))
+  // PyTorch's half pixels are others where one output is left.
+  const bool hasOne = where == "pytorch_half_pixel" && std::count(size.begin(), size.end(), 1) > 0;
+  if ((!isNearest && !isLinear) || hasOne || (!isExact && where != "align_corners") ||
+      c.given.flag("antialias", false))
     return {c.b.refuse("this Resize", "PyTorch's nearest or linear interpolation", shape)};
   return {c.b.resize(x, size, isLinear, where == "align_corners")};
 }

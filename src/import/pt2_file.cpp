@@ -276,7 +276,7 @@ private:
       return reference(value, value.at("name").text());
     if (kind == "as_name")
       return reference(value, value.text());
-    if (kind == "as_int")
+    if (kind == "as_int" || kind == "as_scalar_type")
       return ModelArgument::ofInteger(value.integer(std::numeric_limits<Index>::min()));
     if (kind == "as_float")
       return ModelArgument::ofReal(value.real());
@@ -289,7 +289,7 @@ private:
     if (kind == "as_tensors" || kind == "as_ints" || kind == "as_floats" || kind == "as_bools" ||
         kind == "as_strings" || kind == "as_sym_ints" || kind == "as_optional_tensors")
       return ModelArgument::ofList(list(kind, value));
-    return {}; // as_none, and what changes no number: types of elements, devices, memory
+    return {}; // as_none, and what changes no number: devices, memory
   }
   ModelArgument::List list(const std::string& kind, const JsonView& view) const {
     ModelArgument::List items;

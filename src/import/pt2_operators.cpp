@@ -39,6 +39,15 @@ constexpr char kRelu[] = "relu", kTanh[] = "tanh", kSigmoid[] = "sigmoid", kSilu
 ModelValues same(ModelBuilder&, const Operands& given) {
   return {self(given)};
 }
+// A conversion of the elements; between real types it changes nothing, as the run has its own.
+ModelValues converted(ModelBuilder& b, const Operands& given) {
+  const Value x = self(given);
+  const Index type = given.integer("dtype", 7); // PyTorch's number: 6, 7, 8 and 13 are real
+  if (type == 6 || type == 7 || type == 8 || type == 13 ||
+      (x->isConstant() && x->constant->isInteger()))
+    return {x};
+  return {b.refuse("a conversion to integers or flags", "real numbers", x->shape)};
+}
 ModelValues dropout(ModelBuilder& b, const Operands& given) {
   b.check(!given.flag("train", false),
           "it drops elements as in training; call eval() before the export");
@@ -255,21 +264,25 @@ ModelValues upsample(ModelBuilder& b, const Operands& given) {
   const Value x = self(given);
   const std::string& type = given.operation().type;
   std::vector<Index> sizes = given.integers("output_size", {});
+  bool isExact = true;
   if (sizes.empty()) {
     const std::vector<double> factors = given.reals("scale_factors");
     b.check(static_cast<int>(factors.size()) == spatialOf(x), "it has another number of factors");
     for (std::size_t s = 0; s < factors.size(); ++s) {
       b.check(factors[s] > 0 && factors[s] < 1e6, "a factor is out of range");
-      sizes.push_back(
-          static_cast<Index>(std::floor(static_cast<double>(x->shape[s + 2]) * factors[s])));
+      const double wanted = static_cast<double>(x->shape[s + 2]) * factors[s];
+      sizes.push_back(static_cast<Index>(std::floor(wanted)));
+      isExact = isExact && wanted == std::floor(wanted);
     }
   }
   const bool isNearest = type.find("nearest") != type.npos;
-  if (type.find("bicubic") != type.npos || type.find("exact") != type.npos) {
+  // PyTorch steps by the factor, also where the size is not the product.
+  isExact = isExact || given.flag("align_corners", false);
+  if (type.find("bicubic") != type.npos || type.find("exact") != type.npos || !isExact) {
     Shape shape = {x->shape[0], x->shape[1]};
     shape.insert(shape.end(), sizes.begin(), sizes.end());
-    return {b.refuse("bicubic or exact nearest interpolation", "nearest or linear interpolation",
-                     shape)};
+    return {b.refuse("bicubic or exact nearest interpolation, or a factor that gives no whole size",
+                     "nearest or linear interpolation to a size", shape)};
   }
   return {b.resize(x, sizes, !isNearest, given.flag("align_corners", false))};
 }
@@ -632,8 +645,8 @@ const std::map<std::string, Build, std::less<>>& operators() {
       {"t", transpose},
       {"tanh", function<kTanh>},
       {"tanh_", function<kTanh>},
-      {"to", same},
-      {"_to_copy", same},
+      {"to", converted},
+      {"_to_copy", converted},
       {"transpose", transpose},
       {"unbind", unbind},
       {"unsqueeze", unsqueeze},
