@@ -7,6 +7,7 @@
 #include "layer/derivatives/jacobian.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
+#include "support/mesh_graph.hpp"
 #include "sys/options/options.hpp"
 
 #include <array>
@@ -295,6 +296,52 @@ TEST(TypesOnTheDevice, InDrawnSettingsGiveWhatTheyGiveOnTheHost) {
         ASSERT_NO_FATAL_FAILURE(expectNear(got[i], want[i], 1e-12, type));
     }
   }
+}
+
+// y = x + what the edges give: messages of both ends, summed, averaged, compared, or weighed by attention; or a matrix.
+LayerCase onMesh(const std::string& how) {
+  return {how, {}, [how](const CommPtr& comm) {
+            const test::MeshGraph graph(21, false);
+            const test::MeshPart part(comm, graph, 21, {.weighted = how == "sparsematrix"});
+            const auto mlp = [&](Index out) {
+              const auto layer = test::newLayer(comm, "columnmlp");
+              layer->set("widths", std::vector<Index>{6, 5, out});
+              return layer;
+            };
+            auto net = test::newLayer(comm, "graph");
+            int a = -1;
+            if (how == "sparsematrix") {
+              a = addGraphNode(*net, test::newLayer(comm, how), {-1});
+            } else {
+              const int ends = addGraphNode(*net, test::newLayer(comm, "gather"), {-1});
+              const int values = addGraphNode(*net, mlp(3), {ends});
+              if (how == "attention") {
+                const int scores = addGraphNode(*net, mlp(1), {ends});
+                a = addGraphNode(*net, test::newLayer(comm, "edgeattention"), {scores, values});
+              } else {
+                const auto sum = test::newLayer(comm, "segmentsum");
+                sum->setText("aggregation", how);
+                a = addGraphNode(*net, sum, {values});
+              }
+            }
+            addGraphNode(*net, test::newLayer(comm, "add"), {-1, a});
+            net->setList("", "", part.list);
+            return net;
+          }};
+}
+
+TEST(TypesOnTheDevice, OfMeshesGiveWhatTheyGiveOnTheHost) {
+  for (const char* how : {"sum", "mean", "max", "attention", "sparsematrix"})
+    for (const TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
+      LayerCase c = onMesh(how);
+      c.input = {static_cast<Index>(test::MeshGraph(21, false).targets.size()), 3};
+      const auto want = run(c, type, Space::Host, "auto"),
+                 got = run(c, type, Space::Device, "auto");
+      ASSERT_EQ(got.size(), want.size()) << how;
+      for (std::size_t i = 0; i < got.size(); ++i)
+        ASSERT_NO_FATAL_FAILURE(
+            expectNear(got[i], want[i], type == TENON_FLOAT64 ? 1e-12 : 1e-4, how));
+    }
 }
 
 // Value, tangent and input gradient of a loss with weights, the target and they in some space.

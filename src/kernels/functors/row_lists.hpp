@@ -4,6 +4,7 @@
 // of a row are added in the order of its list.
 #pragma once
 
+#include "kernels/base/independent.hpp"
 #include "kernels/functors/elementary.hpp"
 #include "kernels/walks/element_offsets.hpp"
 #include "sys/device_code.hpp"
@@ -55,21 +56,25 @@ struct CombineRows {
     T sum[N];
     Index n = lists.begin(row);
     const Index end = lists.end(row);
+    TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c)
       sum[c] = adds ? to[c] : T(0);
     // The first entry is no addend, so that a gather copies every bit.
     if (!adds && n < end) {
       const T* from = x + lists.index[n] * stepX + column;
       const T weight = lists.template weight<T>(n++);
+      TENON_ROLLED_LOOP
       for (int c = 0; c < N; ++c)
         sum[c] = weight * from[c];
     }
     for (; n < end; ++n) {
       const T* from = x + lists.index[n] * stepX + column;
       const T weight = lists.template weight<T>(n);
+      TENON_ROLLED_LOOP
       for (int c = 0; c < N; ++c)
         sum[c] += weight * from[c];
     }
+    TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c)
       to[c] = sum[c];
   }
@@ -87,6 +92,7 @@ struct MaximaOfRows {
   TENON_DEVICE void block(Index row, Index column) const {
     T most[N];
     Index best[N];
+    TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c) {
       most[c] = T(0);
       best[c] = -1;
@@ -94,6 +100,7 @@ struct MaximaOfRows {
     for (Index n = lists.begin(row); n < lists.end(row); ++n) {
       const Index from = lists.index[n];
       const T weight = lists.template weight<T>(n);
+      TENON_ROLLED_LOOP
       for (int c = 0; c < N; ++c) {
         const T value = weight * x[from * length + column + c];
         // A NaN differs from itself.
@@ -103,11 +110,13 @@ struct MaximaOfRows {
         }
       }
     }
+    TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c)
       y[row * length + column + c] = most[c];
     if (winner)
-      for (int c = 0; c < N; ++c)
-        winner[row * length + column + c] = best[c];
+      TENON_ROLLED_LOOP
+    for (int c = 0; c < N; ++c)
+      winner[row * length + column + c] = best[c];
   }
 };
 
@@ -122,6 +131,7 @@ struct TakeWinners {
 
   template <int N>
   TENON_DEVICE void block(Index row, Index column) const {
+    TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c) {
       const Index at = row * length + column + c, from = winner[at];
       dy[at] = from < 0 ? T(0) : lists.template weight<T>(from) * dx[from * length + column + c];
@@ -142,6 +152,7 @@ struct GiveWinners {
   TENON_DEVICE void block(Index entry, Index column) const {
     const Index row = lists.index[entry];
     const T weight = lists.template weight<T>(entry);
+    TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c) {
       const Index at = row * length + column + c;
       dx[entry * length + column + c] = winner[at] == entry ? weight * dy[at] : T(0);
@@ -162,12 +173,14 @@ struct SoftmaxOfRows {
     const Index begin = lists.begin(row), end = lists.end(row);
     T most[N] = {}, sum[N] = {};
     for (Index n = begin; n < end; ++n)
-      for (int c = 0; c < N; ++c) {
-        const T value = x[lists.index[n] * length + column + c];
-        most[c] = n == begin || value > most[c] ? value : most[c];
-      }
+      TENON_ROLLED_LOOP
+    for (int c = 0; c < N; ++c) {
+      const T value = x[lists.index[n] * length + column + c];
+      most[c] = n == begin || value > most[c] ? value : most[c];
+    }
     for (Index n = begin; n < end; ++n) {
       const Index at = lists.index[n] * length + column;
+      TENON_ROLLED_LOOP
       for (int c = 0; c < N; ++c) {
         const T value = exponential(x[at + c] - most[c]);
         y[at + c] = value;
@@ -176,6 +189,7 @@ struct SoftmaxOfRows {
     }
     for (Index n = begin; n < end; ++n) {
       const Index at = lists.index[n] * length + column;
+      TENON_ROLLED_LOOP
       for (int c = 0; c < N; ++c)
         y[at + c] /= sum[c];
     }
@@ -195,15 +209,18 @@ struct SoftmaxDerivative {
   template <int N>
   TENON_DEVICE void block(Index row, Index column) const {
     T sum[N];
+    TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c)
       sum[c] = T(0);
     for (Index n = lists.begin(row); n < lists.end(row); ++n) {
       const Index at = lists.index[n] * length + column;
+      TENON_ROLLED_LOOP
       for (int c = 0; c < N; ++c)
         sum[c] += y[at + c] * d[at + c];
     }
     for (Index n = lists.begin(row); n < lists.end(row); ++n) {
       const Index at = lists.index[n] * length + column;
+      TENON_ROLLED_LOOP
       for (int c = 0; c < N; ++c)
         r[at + c] = y[at + c] * (d[at + c] - sum[c]);
     }
@@ -225,15 +242,18 @@ struct WeighHeads {
     const Index length = heads * each;
     T sum[N];
     Index head[N];
+    TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c) {
       sum[c] = adds ? y[row * length + column + c] : T(0);
       head[c] = (column + c) / each;
     }
     for (Index n = lists.begin(row); n < lists.end(row); ++n) {
       const Index from = lists.index[n];
+      TENON_ROLLED_LOOP
       for (int c = 0; c < N; ++c)
         sum[c] += a[from * heads + head[c]] * x[from * length + column + c];
     }
+    TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c)
       y[row * length + column + c] = sum[c];
   }
@@ -254,6 +274,7 @@ struct GiveHeads {
   template <int N>
   TENON_DEVICE void block(Index entry, Index column) const {
     const Index row = lists.index[entry];
+    TENON_ROLLED_LOOP
     for (int h = 0; h < N; ++h) {
       const Index at = entry * heads + column + h;
       const T* from = dy + (row * heads + column + h) * each;

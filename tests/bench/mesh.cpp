@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers on a mesh, a triangulated torus with 6 edges into each node, in strips or with nodes that are scattered over
+// the ranks, rows of float64:
+//
+//   fill, add      the operator of an index map and its adjoint in place, beside PetscSF
+//   gather, sum    rows of nodes to edges and rows of edges to nodes, beside a copy of as many bytes
+//   step           message passing, forward and with its adjoint, beside its two networks for as many rows
+//
+//   mpiexec -n 2 tests/bench/mesh
+#include "bench/handles.hpp"
+#include "bench/race.hpp"
+#ifdef TENON_BENCH_PETSC
+#include "bench/sf_peer.hpp"
+#endif
+
+#include <tenon/edges.h>
+#include <tenon/index_map.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+namespace tenon::bench {
+namespace {
+
+constexpr Target kMessages{1.1}, kShared{1.0}, kRows{1 / 0.7}, kStep{1.3};
+
+using EdgesHandle = tools::Handle<TenonEdges, TenonEdgesDestroy>;
+using MapHandle = tools::Handle<TenonIndexMap, TenonIndexMapDestroy>;
+using Values = std::vector<double>;
+
+// The nodes of a torus of n by n, and what a rank has of them.
+struct Torus {
+  int n, rank = 0, ranks = 0;
+  bool scattered;
+  std::vector<TenonInt> ids; // the owned ones first
+  TenonInt owned = 0;
+  std::vector<int> ghostRanks, ghostRows; // where the others are owned
+  std::vector<TenonInt> target, source, keys;
+
+  Torus(MPI_Comm comm, int extent, bool isScattered) : n(extent), scattered(isScattered) {
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    std::vector<int> rows(std::size_t(n) * n), counts(ranks, 0);
+    for (int node = 0; node < n * n; ++node)
+      rows[node] = counts[ownerOf(node)]++;
+    for (int node = 0; node < n * n; ++node)
+      if (ownerOf(node) == rank)
+        ids.push_back(node);
+    owned = static_cast<TenonInt>(ids.size());
+    std::map<int, TenonInt> ghosts;
+    constexpr int kSteps[6][2] = {{0, 1}, {1, 0}, {1, 1}, {0, -1}, {-1, 0}, {-1, -1}};
+    for (TenonInt i = 0; i < owned; ++i) {
+      const int node = static_cast<int>(ids[i]);
+      for (const auto& step : kSteps) {
+        const int other = (node / n + step[0] + n) % n * n + (node % n + step[1] + n) % n;
+        target.push_back(i);
+        keys.push_back(6 * node + (&step - kSteps));
+        if (ownerOf(other) == rank) {
+          source.push_back(rows[other]);
+          continue;
+        }
+        const auto [at, isNew] = ghosts.emplace(other, static_cast<TenonInt>(ids.size()));
+        source.push_back(at->second);
+        if (!isNew)
+          continue;
+        ids.push_back(other);
+        ghostRanks.push_back(ownerOf(other));
+        ghostRows.push_back(rows[other]);
+      }
+    }
+  }
+  int ownerOf(int node) const {
+    if (!scattered)
+      return static_cast<int>(std::int64_t(node) * ranks / (std::int64_t(n) * n));
+    return static_cast<int>((std::uint64_t(node) * 0x9e3779b97f4a7c15ULL >> 40) % unsigned(ranks));
+  }
+  TenonInt listed() const { return static_cast<TenonInt>(ids.size()); }
+  TenonInt edges() const { return static_cast<TenonInt>(target.size()); }
+  std::string name() const {
+    return fmt::format("{} {}^2 nodes", scattered ? "scattered" : "strips", n);
+  }
+};
+
+struct Mesh {
+  MapHandle nodes;
+  EdgesHandle edges;
+
+  Mesh(MPI_Comm comm, const Torus& torus) {
+    require(TenonIndexMapCreateFromIds(comm, torus.owned, torus.listed(), torus.ids.data(),
+                                       nodes.out()));
+    require(TenonEdgesCreate(nodes, nodes, torus.edges(), torus.target.data(), torus.source.data(),
+                             torus.keys.data(), nullptr, edges.out()));
+  }
+  std::pair<LayoutHandle, LayoutHandle> layouts(TenonInt columns) const {
+    const TenonInt shape[] = {0, columns};
+    std::pair<LayoutHandle, LayoutHandle> both;
+    require(TenonIndexMapGetLayouts(nodes, 2, shape, both.first.out(), both.second.out()));
+    return both;
+  }
+  LayoutHandle ofEdges(TenonInt columns) const {
+    const TenonInt shape[] = {0, columns};
+    LayoutHandle layout;
+    require(TenonEdgesGetLayout(edges, 2, shape, layout.out()));
+    return layout;
+  }
+};
+
+// Ghosts in one array with the owned rows, which is the library's.
+struct Fill {
+  LayoutHandle plain, ghosted, dual;
+  OpHandle op;
+  TensorHandle memory, x, u, du;
+  double* array = nullptr;
+
+  Fill(const Mesh& mesh, const Torus& torus, TenonInt columns, const char* transport) {
+    std::tie(plain, ghosted) = mesh.layouts(columns);
+    require(TenonLayoutGetDual(ghosted, dual.out()));
+    require(TenonOptionsSet("-tenon_conversion_transport", transport));
+    require(TenonLinearOpCreateIndexMap(mesh.nodes, plain, TENON_FLOAT64, op.out()));
+    require(TenonOptionsSet("-tenon_conversion_transport", "auto"));
+    require(TenonDTensorCreate(ghosted, TENON_FLOAT64, memory.out()));
+    array = arrayOf<double>(memory, TENON_FLOAT64);
+    require(TenonDTensorCreate(plain, TENON_FLOAT64, x.out()));
+    require(TenonDTensorCreate(ghosted, TENON_FLOAT64, u.out()));
+    require(TenonDTensorCreate(dual, TENON_FLOAT64, du.out()));
+    const TenonInt behind[] = {torus.listed() - torus.owned, 0};
+    require(TenonDTensorPlaceArray(x, array, nullptr, nullptr, nullptr, 0));
+    for (TenonDTensor tensor : {TenonDTensor(u), TenonDTensor(du)})
+      require(TenonDTensorPlaceArray(tensor, array, nullptr, nullptr, behind, 0));
+  }
+  void fill() { require(TenonLinearOpApply(op, x, u)); }
+  void add() { require(TenonLinearOpApplyAdjoint(op, du, x)); }
+};
+
+Values valuesOf(const Torus& torus, TenonInt columns, bool complete) {
+  Values values(std::size_t(torus.listed() * columns), -1);
+  for (TenonInt i = 0; i < (complete ? torus.listed() : torus.owned); ++i)
+    for (TenonInt c = 0; c < columns; ++c)
+      values[std::size_t(i * columns + c)] = double(torus.ids[i] * columns + c);
+  return values;
+}
+
+void measureFill(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt columns) {
+  const Values before = valuesOf(torus, columns, false), after = valuesOf(torus, columns, true);
+  Fill shared(mesh, torus, columns, "auto"), messages(mesh, torus, columns, "messages");
+  for (const bool adds : {false, true}) {
+    Race race(comm, fmt::format("{} {} x {}", adds ? "add" : "fill", torus.name(), columns), 20);
+    const auto addMethod = [&](const char* name, double* array, auto&& fill, auto&& add) {
+      std::copy(before.begin(), before.end(), array);
+      fill();
+      requireEqual(comm, name, Values(array, array + after.size()), after);
+      // Sums grow from call to call unless ghosts are nothing.
+      if (adds)
+        std::fill(array + torus.owned * columns, array + torus.listed() * columns, 0.0);
+      race.add(name, adds ? std::function<void()>(add) : std::function<void()>(fill));
+    };
+    addMethod(
+        "shared memory", shared.array, [&] { shared.fill(); }, [&] { shared.add(); });
+    addMethod(
+        "messages", messages.array, [&] { messages.fill(); }, [&] { messages.add(); });
+#ifdef TENON_BENCH_PETSC
+    StarForest forest(comm, static_cast<int>(torus.owned), torus.ghostRanks, torus.ghostRows,
+                      static_cast<int>(columns));
+    Values array(before.size());
+    addMethod(
+        "PetscSF", array.data(), [&] { forest.fill(array.data()); },
+        [&] { forest.add(array.data()); });
+#endif
+    race.timeByDistance();
+    race.eachDistance([&] {
+      race.print("shared memory", "library", "PetscSF", kShared);
+      race.print("messages", "library", "PetscSF", kMessages);
+    });
+  }
+}
+
+// A layer set up for its inputs, and its tensors.
+struct Step {
+  LayerHandle layer;
+  std::vector<TensorHandle> x, dx;
+  TensorHandle y, dy;
+
+  void setUp(const std::vector<TenonLayout>& inputs) {
+    const int count = static_cast<int>(inputs.size());
+    require(TenonLayerSetDataType(layer, TENON_FLOAT64));
+    require(TenonLayerSetUpMany(layer, count, inputs.data()));
+    for (int i = 0; i < count; ++i) {
+      require(TenonDTensorCreate(inputs[i], TENON_FLOAT64, x.emplace_back().out()));
+      require(TenonDTensorFillNormal(x.back(), 1, 0, 0, 1));
+      require(TenonLayerCreateInputCotangentAt(layer, i, dx.emplace_back().out()));
+    }
+    require(TenonLayerCreateOutput(layer, y.out()));
+    require(TenonLayerCreateOutputCotangent(layer, dy.out()));
+    require(TenonDTensorFillNormal(dy, 2, 0, 0, 1));
+  }
+  void apply() {
+    std::vector<TenonDTensor> inputs(x.begin(), x.end());
+    require(TenonLayerApplyMany(layer, static_cast<int>(inputs.size()), inputs.data(), y));
+  }
+  void forward() {
+    require(TenonLayerSetTraining(layer, TENON_FALSE));
+    apply();
+  }
+  void both() {
+    require(TenonLayerSetTraining(layer, TENON_TRUE));
+    apply();
+    std::vector<TenonDTensor> outputs(dx.begin(), dx.end());
+    require(
+        TenonLayerApplyAdjointMany(layer, dy, static_cast<int>(outputs.size()), outputs.data()));
+  }
+};
+
+void measureRows(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt columns) {
+  const auto [plain, ghosted] = mesh.layouts(columns);
+  const LayoutHandle edges = mesh.ofEdges(columns);
+  Step gather, sum;
+  require(TenonLayerCreateType(comm, "gather", gather.layer.out()));
+  require(TenonObjectSetText(TenonObject(TenonLayer(gather.layer)), "ends", "target"));
+  require(TenonLayerCreateType(comm, "segmentsum", sum.layer.out()));
+  for (const LayerHandle* layer : {&gather.layer, &sum.layer})
+    require(TenonLayerSetEdges(*layer, "", mesh.edges));
+  gather.setUp({plain});
+  sum.setUp({edges});
+  // A copy reads and writes as many bytes; of a sum half of what it reads and writes.
+  const std::size_t onEdges = std::size_t(torus.edges() * columns),
+                    onNodes = std::size_t(torus.owned * columns);
+  Values from(onEdges + onNodes, 1), to(onEdges + onNodes, 2);
+  const auto copyOf = [&](std::size_t count) {
+    return [&, count] { std::memcpy(to.data(), from.data(), count * sizeof(double)); };
+  };
+  Race race(comm, fmt::format("rows {} x {}", torus.name(), columns), 5);
+  race.add("gather", [&] { gather.forward(); });
+  race.add("copy of the edges", copyOf(onEdges));
+  race.add("sum", [&] { sum.forward(); });
+  race.add("copy of half of both", copyOf((onEdges + onNodes) / 2));
+  race.time();
+  const auto target = columns >= 8 ? std::optional(kRows) : std::nullopt;
+  race.print("gather", "library", "copy of the edges", target);
+  race.print("sum", "library", "copy of half of both", target);
+}
+
+LayerHandle network(MPI_Comm comm, const std::vector<TenonInt>& widths) {
+  LayerHandle layer;
+  require(TenonLayerCreateType(comm, "columnmlp", layer.out()));
+  require(TenonObjectSetIntegers(TenonObject(TenonLayer(layer)), "widths",
+                                 static_cast<TenonInt>(widths.size()), widths.data()));
+  return layer;
+}
+
+void measureStep(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt c) {
+  const auto [plain, ghosted] = mesh.layouts(c);
+  const auto joined = mesh.layouts(2 * c);
+  const LayoutHandle ends = mesh.ofEdges(2 * c);
+  Step step, edge, node;
+  const LayerHandle f = network(comm, {2 * c, 16, c}), g = network(comm, {2 * c, 16, c});
+  require(TenonLayerCreateMessagePassing(f, g, 1, "sum", step.layer.out()));
+  require(TenonLayerSetEdges(step.layer, "", mesh.edges));
+  step.setUp({plain});
+  edge.layer = network(comm, {2 * c, 16, c});
+  edge.setUp({ends});
+  node.layer = network(comm, {2 * c, 16, c});
+  node.setUp({joined.first});
+  for (const bool adjoint : {false, true}) {
+    Race race(comm, fmt::format("step {} x {}{}", torus.name(), c, adjoint ? ", with adjoint" : ""),
+              3);
+    race.add("step", [&] { adjoint ? step.both() : step.forward(); });
+    race.add("networks", [&] {
+      adjoint ? edge.both() : edge.forward();
+      adjoint ? node.both() : node.forward();
+    });
+    race.time();
+    race.print("step", "library", "networks", kStep);
+  }
+}
+
+void run() {
+  printHead(MPI_COMM_WORLD);
+  for (const bool scattered : {false, true}) {
+    const Torus torus(MPI_COMM_WORLD, 200, scattered);
+    const Mesh mesh(MPI_COMM_WORLD, torus);
+    for (const TenonInt columns : {1, 8, 32}) {
+      measureFill(MPI_COMM_WORLD, torus, mesh, columns);
+      measureRows(MPI_COMM_WORLD, torus, mesh, columns);
+    }
+    for (const TenonInt columns : {8, 32})
+      measureStep(MPI_COMM_WORLD, torus, mesh, columns);
+  }
+}
+
+} // namespace
+} // namespace tenon::bench
+
+int main(int argc, char** argv) {
+  return tenon::bench::benchmarkMain(argc, argv, tenon::bench::run);
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The unit of the star forest is a contiguous type of one row. One number is no such type, which sums would not know.
+#include "bench/sf_peer.hpp"
+
+#include <petscsf.h>
+
+#include <stdexcept>
+
+namespace tenon::bench {
+
+namespace {
+
+void check(PetscErrorCode code) {
+  if (code != 0)
+    throw std::runtime_error("a call of PETSc failed");
+}
+
+} // namespace
+
+struct StarForest::Forest {
+  PetscSF forest = nullptr;
+  MPI_Datatype row = MPI_DATATYPE_NULL;
+  int owned = 0, columns = 0;
+};
+
+StarForest::StarForest(MPI_Comm comm, int owned, const std::vector<int>& ranks,
+                       const std::vector<int>& rows, int columns)
+    : forest_(std::make_unique<Forest>()) {
+  PetscBool running = PETSC_FALSE;
+  check(PetscInitialized(&running));
+  if (!running)
+    check(PetscInitializeNoArguments());
+  forest_->owned = owned;
+  forest_->columns = columns;
+  std::vector<PetscSFNode> roots;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    PetscSFNode root{};
+    root.rank = ranks[i];
+    root.index = rows[i];
+    roots.push_back(root);
+  }
+  check(PetscSFCreate(comm, &forest_->forest));
+  check(PetscSFSetGraph(forest_->forest, owned, static_cast<PetscInt>(roots.size()), nullptr,
+                        PETSC_COPY_VALUES, roots.data(), PETSC_COPY_VALUES));
+  check(PetscSFSetUp(forest_->forest));
+  forest_->row = MPI_DOUBLE;
+  if (columns > 1) {
+    MPI_Type_contiguous(columns, MPI_DOUBLE, &forest_->row);
+    MPI_Type_commit(&forest_->row);
+  }
+}
+
+StarForest::~StarForest() {
+  PetscSFDestroy(&forest_->forest);
+  if (forest_->columns > 1)
+    MPI_Type_free(&forest_->row);
+}
+
+void StarForest::fill(double* array) {
+  double* ghosts = array + static_cast<std::size_t>(forest_->owned) * forest_->columns;
+  check(PetscSFBcastBegin(forest_->forest, forest_->row, array, ghosts, MPI_REPLACE));
+  check(PetscSFBcastEnd(forest_->forest, forest_->row, array, ghosts, MPI_REPLACE));
+}
+
+void StarForest::add(double* array) {
+  const double* ghosts = array + static_cast<std::size_t>(forest_->owned) * forest_->columns;
+  check(PetscSFReduceBegin(forest_->forest, forest_->row, ghosts, array, MPI_SUM));
+  check(PetscSFReduceEnd(forest_->forest, forest_->row, ghosts, array, MPI_SUM));
+}
+
+} // namespace tenon::bench
