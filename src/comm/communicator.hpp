@@ -123,8 +123,8 @@ public:
   int nextTag() noexcept { return lastTag_ = lastTag_ % kLastObjectTag + 1; }
   int lastTag() const noexcept { return lastTag_; }
   void setLastTag(int tag) noexcept { lastTag_ = tag; }
-  static constexpr int kAgreementTag = 32767; // the standard's least upper bound of tags
-  static constexpr int kLastObjectTag = 32766;
+  // Agreements have the last two tags; the standard's least upper bound of tags is 32767.
+  static constexpr int kAgreementTag = 32767, kCallTag = 32766, kLastObjectTag = 32765;
 
   // Set once ranks were absent from a collective call: messages may then meet the wrong calls.
   bool isOutOfStep() const noexcept { return outOfStep_; }

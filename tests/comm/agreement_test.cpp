@@ -11,6 +11,37 @@
 
 #include <fmt/format.h>
 
+#include <sched.h>
+
+#include <algorithm>
+#include <ctime>
+#include <string>
+#include <vector>
+
+namespace {
+
+// While one lives, the clock of MPI is the processor time of this process: a rank that gets less of
+// the machine than the others, however little, is not late for them.
+class OwnTime {
+public:
+  OwnTime() { ++count; }
+  OwnTime(const OwnTime&) = delete;
+  OwnTime& operator=(const OwnTime&) = delete;
+  ~OwnTime() { --count; }
+  static int count;
+};
+int OwnTime::count = 0;
+
+} // namespace
+
+double MPI_Wtime() {
+  if (OwnTime::count == 0)
+    return PMPI_Wtime();
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 namespace tenon {
 namespace {
 
@@ -227,6 +258,9 @@ protected:
 
   MPI_Comm parent_ = MPI_COMM_NULL;
   CommPtr comm_;
+
+private:
+  OwnTime time_;
 };
 
 TEST_F(Absence, OfAnyRankIsNamedOnAllAndFailsAll) {
@@ -265,6 +299,29 @@ TEST_F(Absence, FromASplitIsFoundOut) {
   expectError(TENON_ERR_TIMEOUT, {"had not arrived"}, [&] { comm_->split({-9}, 0, 0); });
 }
 
+// The ranks below one that is absent in the tree of a vote are not taken for absent.
+TEST_F(Absence, OfEachRankIsNamedAloneAndSoAreTwo) {
+  const int size = world()->size();
+  for (int first = 1; first < size; ++first) {
+    const int second = (first + size / 2) % size;
+    const std::vector<int> absent =
+        second > first ? std::vector{first, second} : std::vector{first};
+    const bool isLate = std::count(absent.begin(), absent.end(), world()->rank()) > 0;
+    const CommPtr comm = test::ownCommunicator();
+    options().set("-tenon_agree_timeout", "0.1");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (isLate)
+      MPI_Barrier(MPI_COMM_WORLD);
+    const std::string named = fmt::format("after 0.1 s {} had not arrived", ranksText(absent));
+    expectError(TENON_ERR_TIMEOUT, {named.c_str()},
+                [&] { agreeOnText(*comm, "the seed", [] { return "7"; }); });
+    if (!isLate)
+      MPI_Barrier(MPI_COMM_WORLD);
+    options().set("-tenon_agree_timeout", "300");
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 // One rank comes at about the moment when the patience of the others ends.
 TEST_F(Absence, AtTheEndOfPatienceHasOneOutcome) {
   constexpr int kTrials = 24;
@@ -289,6 +346,45 @@ TEST_F(Absence, AtTheEndOfPatienceHasOneOutcome) {
     MPI_Allreduce(MPI_IN_PLACE, codes, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     EXPECT_EQ(codes[0], -codes[1]) << "trial " << trial;
   }
+}
+
+// A rank that comes when rank 0 has called for it, but in time, is waited for, and what its vote
+// leaves behind does not disturb those that follow.
+TEST(LateRank, IsWaitedForAndLeavesTheCommunicatorInStep) {
+  const int size = world()->size();
+  if (size == 1)
+    GTEST_SKIP() << "nobody can be late";
+  const CommPtr comm = test::ownCommunicator();
+  const OwnTime time;
+  options().set("-tenon_agree_timeout", "0.8");
+  const auto vote = [&](int bad) {
+    agreeOnText(*comm, "the seed", [&]() -> std::string {
+      if (world()->rank() == bad)
+        throw Error(TENON_ERR_ARG, "bad");
+      return world()->rank() > bad && bad >= 0 ? "8" : "7";
+    });
+  };
+  const auto comeLate = [&](int late) {
+    for (int called = 0; world()->rank() == late && !called; sched_yield())
+      MPI_Iprobe(0, Communicator::kCallTag, comm->mpi(), &called, MPI_STATUS_IGNORE);
+  };
+  for (const int late : {1, size / 2, size - 1}) {
+    const int bad = (late + 1) % size;
+    comeLate(late);
+    EXPECT_NO_THROW(vote(-1)) << "late: " << late;
+    EXPECT_NO_THROW(vote(-1));
+    for (const bool isLate : {true, false}) {
+      if (isLate)
+        comeLate(late);
+      const Error error = commonError([&] { vote(bad); });
+      EXPECT_EQ(error.code(), TENON_ERR_ARG);
+      EXPECT_EQ(error.text(), fmt::format("rank {} of {}: bad", bad, size));
+    }
+  }
+  options().set("-tenon_agree_timeout", "300");
+  int left = 0;
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm->mpi(), &left, MPI_STATUS_IGNORE);
+  EXPECT_EQ(left, 0);
 }
 
 } // namespace

@@ -1,83 +1,42 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The two votes of vote.hpp. Messages are few and short, and none may be left over for a later
-// vote: every receive that was started is either met or taken back, and whether it could be taken
-// back decides what a rank says next.
+// The vote of vote.hpp. Messages are few and short, and looked for rather than waited for, and none
+// is left over for a later vote: where the tree has stalled and all come after all, each rank still
+// sends and receives what the tree has it send and receive.
 #include "comm/agreement/vote.hpp"
 
 #include "comm/agreement/patience.hpp"
+#include "comm/agreement/vote_tree.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/options/options.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
-#include <limits>
-#include <memory>
-#include <mutex>
 #include <new>
-#include <numeric>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenon {
 
 namespace {
 
-enum class Presence : long long { Waits, Stays, Leaves };
+// Messages of the tree, and those between rank 0 and another rank by itself.
+constexpr int kTreeTag = Communicator::kAgreementTag, kCallTag = Communicator::kCallTag;
 
-// What another rank sends to rank 0.
+// What another rank answers to rank 0.
 struct Letter {
-  Presence presence = Presence::Waits;
+  bool leaves = false;
   Ballot ballot;
 };
 
-// What rank 0 sends to another rank: "here", then the verdict.
-struct Notice {
+struct Decision {
   Ballot verdict;
   std::array<char, 256> timeout{}; // what went wrong; empty where there is a verdict
 };
-
-template <class Message>
-void send(Communicator& comm, const Message& message, int to) {
-  checkMpi(
-      MPI_Send(&message, sizeof message, MPI_BYTE, to, Communicator::kAgreementTag, comm.mpi()),
-      "MPI_Send");
-}
-
-template <class Message>
-MPI_Request startReceive(Communicator& comm, Message& message, int from) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  checkMpi(MPI_Irecv(&message, sizeof message, MPI_BYTE, from, Communicator::kAgreementTag,
-                     comm.mpi(), &request),
-           "MPI_Irecv");
-  return request;
-}
-
-bool hasCome(MPI_Request& request) {
-  int done = 0;
-  checkMpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-  return done != 0;
-}
-
-// Waits for a request until the deadline. It looks once at least: requests that share a deadline
-// must not miss it because of one that is late.
-template <class Missing>
-bool comesUntil(double deadline, Patience& patience, MPI_Request& request, Missing missing) {
-  for (;;) {
-    if (hasCome(request))
-      return true;
-    if (MPI_Wtime() >= deadline)
-      return false;
-    patience.wait(missing);
-  }
-}
-
-// Waits for a message that is known to be sent.
-void receive(MPI_Request& request) {
-  while (!hasCome(request))
-    sched_yield();
-}
 
 // Fails with the timeout; words() say which ranks are absent.
 template <class Words>
@@ -135,110 +94,238 @@ private:
   bool isAnybody_ = false;
 };
 
-// Rank `from` and those after it whose message has not come.
-std::vector<int> unheard(const Communicator& comm, int from) {
-  std::vector<int> ranks{from};
-  for (int r = from + 1; r < comm.size(); ++r) {
-    int found = 0;
-    checkMpi(MPI_Iprobe(r, Communicator::kAgreementTag, comm.mpi(), &found, MPI_STATUS_IGNORE),
-             "MPI_Iprobe");
-    if (!found)
-      ranks.push_back(r);
+// The first failure of two.
+Ballot firstFailure(const Ballot& a, const Ballot& b) {
+  if (a.code == TENON_SUCCESS || b.code == TENON_SUCCESS)
+    return a.code == TENON_SUCCESS ? b : a;
+  return a.rank < b.rank ? a : b;
+}
+
+// One vote of one rank. It needs no memory: what the ranks are to hear may be that there is none.
+class Round {
+public:
+  Round(Communicator& comm, const Ballot& mine, double seconds)
+      : comm_(comm), mine_(mine), seconds_(seconds), patience_(comm) {}
+
+  Ballot preside();
+  Ballot attend();
+
+private:
+  // How long the tree may take before rank 0 calls: a small part of the patience, and so long that
+  // it calls for ranks that are absent, and hardly ever for those that are slow.
+  static constexpr double kLongestStall = 10;
+  double stall() const { return std::min(kLongestStall, seconds_ / 8); }
+
+  template <class Any>
+  void send(int tag, const Any& message, int to) {
+    checkMpi(MPI_Send(&message, sizeof message, MPI_BYTE, to, tag, comm_.mpi()), "MPI_Send");
   }
+  // Looks twice, since the first look may only let MPI take in what has come.
+  bool isThere(int tag, int from) const {
+    int found = 0;
+    for (int look = 0; look < 2 && !found; ++look)
+      checkMpi(MPI_Iprobe(from, tag, comm_.mpi(), &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+    return found != 0;
+  }
+  // Whether a message is there, which is received then.
+  template <class Any>
+  bool hasCome(int tag, int from, Any& message) {
+    if (!isThere(tag, from))
+      return false;
+    checkMpi(
+        MPI_Recv(&message, sizeof message, MPI_BYTE, from, tag, comm_.mpi(), MPI_STATUS_IGNORE),
+        "MPI_Recv");
+    return true;
+  }
+  // Waits for a message that is known to be sent.
+  template <class Any>
+  void receive(int tag, int from, Any& message) {
+    while (!hasCome(tag, from, message))
+      sched_yield();
+  }
+  // Waits for a message that is known to be sent unless rank 0 calls; whether it has come.
+  bool comesBeforeCall(int from, Ballot& message) {
+    for (Ballot call;; sched_yield()) {
+      if (hasCome(kTreeTag, from, message))
+        return true;
+      if (hasCome(kCallTag, 0, call))
+        return false;
+    }
+  }
+  void sendDown(const Ballot& ballot, const VoteTree& tree) {
+    for (int child : tree.children(comm_.rank()))
+      if (child >= 0)
+        send(kTreeTag, ballot, child);
+  }
+  // The rank below that is to report next; -1 if all have.
+  int nextReport() const {
+    const auto below = up_.children(comm_.rank());
+    return reports_ < below.size() ? below[reports_] : -1;
+  }
+  void receiveReports() {
+    for (Ballot report; nextReport() >= 0; ++reports_)
+      receive(kTreeTag, nextReport(), report);
+  }
+
+  std::vector<int> unheard(int from) const;
+  bool isTreeComplete();
+  std::optional<Letter> hear(int rank);
+  Ballot callAll();
+  bool hearHere();
+  Ballot answer();
+
+  Communicator& comm_;
+  Ballot mine_;
+  double seconds_, start_ = MPI_Wtime();
+  Patience patience_;
+  VoteTree up_{comm_.size(), VoteTree::Order::Ranks},
+      down_{comm_.size(), VoteTree::Order::Mirrored};
+  // What this rank has done of its part of the first tree: heard and passed on "here", received so
+  // many ballots, and sent its own.
+  bool isHeard_ = false, hasReported_ = false;
+  std::size_t reports_ = 0;
+};
+
+// Rank `from` and those after it that have not answered the call.
+std::vector<int> Round::unheard(int from) const {
+  std::vector<int> ranks{from};
+  for (int r = from + 1; r < comm_.size(); ++r)
+    if (!isThere(kCallTag, r))
+      ranks.push_back(r);
   return ranks;
 }
 
-// What a rank says at last; none if it has not come by the deadline.
-std::optional<Letter> hear(Communicator& comm, int rank, double deadline, Patience& patience) {
-  Letter letter;
-  MPI_Request request = startReceive(comm, letter, rank);
-  const auto missing = [&] { return ranksText(unheard(comm, rank)); };
-  if (!comesUntil(deadline, patience, request, missing) && isTakenBack(request))
-    return std::nullopt;
-  if (letter.presence == Presence::Waits) {
-    request = startReceive(comm, letter, rank);
-    receive(request);
+// Rank 0: whether the ballots of all come up the tree before it stalls. A rank that speaks for
+// itself before it is called has left.
+bool Round::isTreeComplete() {
+  Ballot first;
+  for (; nextReport() >= 0; ++reports_)
+    while (!hasCome(kTreeTag, nextReport(), first)) {
+      if (MPI_Wtime() >= start_ + stall() || isThere(kCallTag, MPI_ANY_SOURCE))
+        return false;
+      patience_.wait([&] { return someOfText(othersOf(comm_)); });
+    }
+  mine_ = firstFailure(mine_, first);
+  return true;
+}
+
+// What a rank answers; none if it has not by the deadline. Rank 0 reads the clock before it looks: a
+// rank must not miss the deadline because of one before it that is late, nor because rank 0 has been
+// stopped in the meantime.
+std::optional<Letter> Round::hear(int rank) {
+  for (Letter letter;;) {
+    const bool isLastLook = MPI_Wtime() >= start_ + seconds_;
+    if (hasCome(kCallTag, rank, letter))
+      return letter;
+    if (isLastLook)
+      return std::nullopt;
+    patience_.wait([&] { return ranksText(unheard(rank)); });
   }
-  return letter;
 }
 
-// Counts a ballot: makes the verdict on the ranks up to this one from that on those before it.
-void count(Ballot& verdict, const Ballot& ballot, int rank) {
-  if (verdict.code != TENON_SUCCESS)
-    return;
-  verdict.code = ballot.code;
-  if (verdict.code == TENON_SUCCESS && ballot.digest != verdict.digest)
-    verdict.code = TENON_ERR_COLLECTIVE;
-  verdict.rank = rank;
-}
-
-// Rank 0. It hears one rank after the other, so that it needs no memory of its own: what the others
-// are to hear may be that there is none.
-Ballot preside(Communicator& comm, const Ballot& mine, double seconds) {
-  const auto tellAll = [&](const Notice& notice) {
-    for (int r = 1; r < comm.size(); ++r)
-      send(comm, notice, r);
-  };
-  tellAll({});
-  Notice notice{.verdict = mine, .timeout = {}};
+// Rank 0, where the tree has stalled: it asks each rank by itself.
+Ballot Round::callAll() {
+  for (int r = 1; r < comm_.size(); ++r)
+    send(kCallTag, mine_, r);
+  Decision decision{.verdict = mine_};
   Absent absent;
-  const double deadline = MPI_Wtime() + seconds;
-  Patience patience(comm);
-  for (int r = 1; r < comm.size(); ++r) {
-    const auto letter = hear(comm, r, deadline, patience);
+  for (int r = 1; r < comm_.size(); ++r) {
+    const auto letter = hear(r);
     if (!letter)
       absent.addMissing(r);
-    else if (letter->presence == Presence::Leaves)
+    else if (letter->leaves)
       absent.addGone(r);
     else
-      count(notice.verdict, letter->ballot, r);
+      decision.verdict = firstFailure(decision.verdict, letter->ballot);
   }
   if (absent.isAnybody())
-    notice.timeout = absent.text(seconds);
-  tellAll(notice);
+    decision.timeout = absent.text(seconds_);
+  for (int r = 1; r < comm_.size(); ++r)
+    send(kCallTag, decision, r);
   if (absent.isAnybody())
     giveUp(
-        comm, [&] { return notice.timeout.data(); }, true);
-  return notice.verdict;
+        comm_, [&] { return decision.timeout.data(); }, true);
+  receiveReports();
+  return decision.verdict;
 }
 
-// The other ranks. "Here" that has come before the ballot is sent saves a message, as the rank then
-// stays in any case.
-Ballot attend(Communicator& comm, const Ballot& mine, double seconds) {
-  Notice here, notice;
-  MPI_Request arrival = startReceive(comm, here, 0);
-  MPI_Request verdict = MPI_REQUEST_NULL;
-  const bool isHere = hasCome(arrival);
-  if (isHere)
-    verdict = startReceive(comm, notice, 0);
-  // A verdict that is there before this rank has sent its ballot says that it came too late, and
-  // rank 0 listens no longer.
-  if (!isHere || !hasCome(verdict))
-    send(comm, Letter{isHere ? Presence::Stays : Presence::Waits, mine}, 0);
-  if (!isHere) {
-    Patience patience(comm);
-    const bool comes =
-        comesUntil(MPI_Wtime() + seconds, patience, arrival, [] { return std::string("rank 0"); });
-    if (!comes && isTakenBack(arrival)) {
-      send(comm, Letter{Presence::Leaves, mine}, 0);
-      giveUp(
-          comm, [&] { return absenceText({0}, seconds); }, true);
+Ballot Round::preside() {
+  sendDown(mine_, up_);
+  if (!isTreeComplete())
+    return callAll();
+  sendDown(mine_, down_);
+  return mine_;
+}
+
+// Another rank waits for "here", passes it on, and compares its text with that of rank 0. It
+// returns whether "here" has come down the tree; else rank 0 has called. Without either it leaves,
+// after a last look.
+bool Round::hearHere() {
+  const double deadline = start_ + seconds_ + stall();
+  bool isCalled = false;
+  for (Ballot here;;) {
+    const bool isLastLook = MPI_Wtime() >= deadline;
+    isHeard_ = hasCome(kTreeTag, up_.parent(comm_.rank()), here);
+    isCalled = !isHeard_ && hasCome(kCallTag, 0, here);
+    if (isHeard_ || isCalled) {
+      if (mine_.code == TENON_SUCCESS && mine_.digest != here.digest)
+        mine_.code = TENON_ERR_COLLECTIVE;
+      sendDown(here, up_);
+      return isHeard_;
     }
-    send(comm, Letter{Presence::Stays, mine}, 0);
-    verdict = startReceive(comm, notice, 0);
+    if (isLastLook) {
+      send(kCallTag, Letter{true, mine_}, 0);
+      giveUp(
+          comm_, [&] { return absenceText({0}, seconds_); }, true);
+    }
+    patience_.wait([] { return std::string("rank 0"); });
   }
-  receive(verdict);
-  if (notice.timeout.front() != 0)
+}
+
+// Another rank, which rank 0 has called, says that it is there and waits for the decision. If that
+// has come already, this rank has come too late, and rank 0 listens no longer. Else it does its
+// part of the tree, so that all messages on which others count are sent, and, if all succeed,
+// received.
+Ballot Round::answer() {
+  Decision decision;
+  if (!hasCome(kCallTag, 0, decision)) {
+    if (!hasReported_)
+      send(kTreeTag, mine_, up_.parent(comm_.rank()));
+    send(kCallTag, Letter{false, mine_}, 0);
+    receive(kCallTag, 0, decision);
+  }
+  if (decision.timeout.front() != 0)
     giveUp(
-        comm, [&] { return notice.timeout.data(); }, false);
-  return notice.verdict;
+        comm_, [&] { return decision.timeout.data(); }, false);
+  if (Ballot here; !isHeard_)
+    receive(kTreeTag, up_.parent(comm_.rank()), here);
+  receiveReports();
+  return decision.verdict;
+}
+
+Ballot Round::attend() {
+  if (!hearHere())
+    return answer();
+  Ballot first = mine_;
+  for (Ballot report; nextReport() >= 0; ++reports_) {
+    if (!comesBeforeCall(nextReport(), report))
+      return answer();
+    first = firstFailure(first, report);
+  }
+  send(kTreeTag, first, up_.parent(comm_.rank()));
+  hasReported_ = true;
+  Ballot verdict;
+  if (!comesBeforeCall(down_.parent(comm_.rank()), verdict))
+    return answer();
+  sendDown(verdict, down_);
+  return verdict;
 }
 
 } // namespace
 
 double agreeTimeout(std::optional<Error>& failure) noexcept {
-  // What was read last, at first the default: an agreement must not fail for want of memory when all
-  // that it concludes is done.
+  // What was read last, at first the default: an agreement must not fail for want of memory when
+  // all that it concludes is done.
   static std::atomic<double> last{300};
   try {
     last = options().getReal("", "agree_timeout");
@@ -251,150 +338,8 @@ double agreeTimeout(std::optional<Error>& failure) noexcept {
 }
 
 Ballot vote(Communicator& comm, const Ballot& mine, double seconds) {
-  return comm.rank() == 0 ? preside(comm, mine, seconds) : attend(comm, mine, seconds);
-}
-
-// The vote on a communicator of which there is no copy yet.
-
-namespace {
-
-// The two operations of a rank. They outlive the call where somebody was absent: the attribute of
-// the parent owns them then.
-struct Arrival {
-  MPI_Request come = MPI_REQUEST_NULL, voted = MPI_REQUEST_NULL;
-  int vote = 0, all = 0;
-  Arrival* next = nullptr; // of those that are kept for good
-};
-
-// That of a rank without memory, which has to come as well, to say so.
-Arrival reserve;
-std::atomic<bool> isReserveTaken{false};
-
-struct EndArrival {
-  void operator()(Arrival* arrival) const noexcept {
-    if (arrival != &reserve)
-      return delete arrival;
-    reserve = {};
-    isReserveTaken = false;
-  }
-};
-using ArrivalPtr = std::unique_ptr<Arrival, EndArrival>;
-
-ArrivalPtr makeArrival() {
-  if (auto* made = new (std::nothrow) Arrival)
-    return ArrivalPtr(made);
-  if (isReserveTaken.exchange(true))
-    throw std::bad_alloc();
-  return ArrivalPtr(&reserve);
-}
-
-// Frees the operations with the parent, if they are complete. If not, MPI still has their buffers,
-// which are kept for good.
-int release(MPI_Comm, int, void* value, void*) {
-  static Arrival* kept = nullptr;
-  static std::mutex mutex;
-  ArrivalPtr arrival(static_cast<Arrival*>(value));
-  if (arrival->voted != MPI_REQUEST_NULL) {
-    const std::scoped_lock lock(mutex);
-    arrival->next = std::exchange(kept, arrival.get());
-    static_cast<void>(arrival.release());
-  }
-  return MPI_SUCCESS;
-}
-
-int keyval() {
-  static const int key = [] {
-    int made = MPI_KEYVAL_INVALID;
-    checkMpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, release, &made, nullptr),
-             "MPI_Comm_create_keyval");
-    return made;
-  }();
-  return key;
-}
-
-void checkInStep(MPI_Comm parent) {
-  void* value = nullptr;
-  int found = 0;
-  checkMpi(MPI_Comm_get_attr(parent, keyval(), static_cast<void*>(&value), &found),
-           "MPI_Comm_get_attr");
-  if (found)
-    throw Error(
-        TENON_ERR_STATE,
-        "ranks were absent from the first call on this communicator, so it can no longer be "
-        "used; create the objects on another communicator");
-}
-
-// Waits until the request is complete, or until the deadline; returns whether it is complete.
-bool comes(MPI_Comm parent, MPI_Request& request, double deadline) {
-  int size = 0, done = 0;
-  checkMpi(MPI_Comm_size(parent, &size), "MPI_Comm_size");
-  for (Patience patience(parent);;) {
-    checkMpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done || MPI_Wtime() >= deadline)
-      return done != 0;
-    patience.wait([&] {
-      std::vector<int> ranks(size);
-      std::iota(ranks.begin(), ranks.end(), 0);
-      return someOfText(ranks);
-    });
-  }
-}
-
-// A rank's vote: 0 after its patience, the code of its error, or that it goes on.
-constexpr int kNoPatience = 0, kGoesOn = std::numeric_limits<int>::max();
-
-// The error of that code, by which no rank goes on: this rank's own, or another's.
-[[noreturn]] void failAlike(TenonErrorCode code, const std::optional<Error>& mine) {
-  const bool isMine = mine && mine->code() == code;
-  throw madeError(code, [&] {
-    return isMine ? Error(*mine)
-                  : Error(code, fmt::format("another rank could not begin to use the "
-                                            "communicator: {}",
-                                            errorSentence(code)));
-  }).agreed(isMine);
-}
-
-// The lowest of the votes of all ranks.
-int lowestVote(MPI_Comm parent, int mine, double seconds) {
-  ArrivalPtr arrival = makeArrival();
-  checkMpi(MPI_Ibarrier(parent, &arrival->come), "MPI_Ibarrier");
-  const bool haveCome = comes(parent, arrival->come, MPI_Wtime() + seconds);
-  arrival->vote = haveCome ? mine : kNoPatience;
-  checkMpi(
-      MPI_Iallreduce(&arrival->vote, &arrival->all, 1, MPI_INT, MPI_MIN, parent, &arrival->voted),
-      "MPI_Iallreduce");
-  if (haveCome)
-    comes(parent, arrival->voted, std::numeric_limits<double>::infinity());
-  if (arrival->all != kNoPatience)
-    return arrival->all;
-  checkMpi(MPI_Comm_set_attr(parent, keyval(), arrival.get()), "MPI_Comm_set_attr");
-  static_cast<void>(arrival.release());
-  return kNoPatience;
-}
-
-} // namespace
-
-void awaitAllRanks(MPI_Comm parent, std::optional<Error> mine) {
-  const double seconds = agreeTimeout(mine);
-  int isInter = 0, size = 0;
-  checkMpi(MPI_Comm_test_inter(parent, &isInter), "MPI_Comm_test_inter");
-  if (isInter)
-    throw Error(TENON_ERR_ARG, "comm is an intercommunicator; pass an intracommunicator, such as "
-                               "MPI_Intercomm_merge() makes of it");
-  checkInStep(parent);
-  checkMpi(MPI_Comm_size(parent, &size), "MPI_Comm_size");
-  const int vote = mine ? mine->code() : kGoesOn;
-  const int lowest = size == 1 ? vote : lowestVote(parent, vote, seconds);
-  if (lowest == kNoPatience)
-    throw madeError(TENON_ERR_TIMEOUT, [&] {
-      return Error(TENON_ERR_TIMEOUT,
-                   fmt::format("after {} s some of the {} ranks of the communicator had not "
-                               "arrived at the first collective call on it; is it called on all "
-                               "of its ranks? (-tenon_agree_timeout sets the time)",
-                               seconds, size));
-    }).agreed(true);
-  if (lowest != kGoesOn)
-    failAlike(static_cast<TenonErrorCode>(lowest), mine);
+  Round round(comm, mine, seconds);
+  return comm.rank() == 0 ? round.preside() : round.attend();
 }
 
 } // namespace tenon

@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How the ranks of a communicator come to one verdict in time, or all learn that some were absent.
 //
-// Rank 0 decides for all; the others may leave only while it is absent. Messages of one sender
-// arrive in order, and all are so short that they leave at once, whether or not anybody receives.
+// Rank 0 decides for all; the others may leave only while it is absent, and speak for themselves
+// only once they know that it is not. So three messages go along trees of ranks (vote_tree.hpp):
+// "here" down, with the digest of rank 0; ballots up, each the first failure of the ranks below;
+// the verdict down. No rank sends more than three. Where a rank is late the tree stalls, and after
+// an eighth of the patience, at most 10 s, rank 0 calls each rank by itself, which reaches
+// those below one that is absent:
 //
 //   rank 0                                    another rank
-//   sends "here" to all
-//                                             sends its ballot, saying whether "here" was there
-//                                             if not, waits for it: then it sends "I stay", or, after
-//                                             its patience, takes its receive back and sends "I leave"
-//   waits for all ballots, at most its
-//   patience; for each ballot that came
-//   before "here" also for "stay" or "leave"
-//   sends the verdict to all, absent or not
-//                                             if it stays, waits for the verdict, however long
+//   sends "here" down the tree
+//                                             waits for "here" or a call; or, after its patience and
+//                                             that much more, sends "I leave" to rank 0, and fails
+//                                             passes "here" on; then it stays, however long
+//   waits for the ballots of the tree         waits for the ballots of those below, adds its own
+//   if all come: sends the verdict down       passes the verdict on
+//   if not: calls all, absent or not          called: sends its ballot to rank 0, and waits for
+//   waits for all answers, at most its        the decision
+//   patience; sends the decision to all
 //
-// The verdict is a timeout if a ballot is missing or a rank has left. A rank that has left fails by
-// itself with the same error, since rank 0 reads "I leave" before it decides, and can only decide
-// for a timeout then; whether a rank leaves or stays is decided by whether its receive could be
-// taken back. A rank that comes late finds "here" and the verdict in its queue. So all succeed or
-// none does, whenever they come. After a timeout the communicator is out of step on every rank that
-// has heard of it, and no rank reads a message of another agreement: nobody begins one before it
-// has had the verdict of the one before.
+// The decision is a timeout if an answer is missing or a rank has left. All succeed or none does,
+// whenever they come: a rank that has left has sent no ballot, so the tree cannot complete, and
+// rank 0 reads "I leave" as its answer, or finds none. Once rank 0 has called, nothing but its
+// decision ends the vote. A rank that comes late finds the call and the decision in its queue.
+// After a timeout the communicator is out of step on every rank that has heard of it. Messages are
+// so short that they leave at once, whether or not anybody receives. After a call, too, each rank
+// does its part of the first tree, before it answers, and reads what came of it once all have
+// succeeded: so no message is left for another vote.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -74,7 +79,8 @@ Ballot vote(Communicator& comm, const Ballot& mine, double seconds);
 // rank that votes 0 leaves both operations pending, and the communicator is out of step from then
 // on, which an attribute tells.
 //
-// A rank that has failed comes as well, and votes for the code of its error, so that all fail alike.
+// A rank that has failed comes as well, and votes for the code of its error, so that all fail
+// alike.
 //
 // Collective over the communicator of a caller; `mine` is why this rank cannot go on. Throws on all
 // ranks, agreed on, an error of the lowest code that a rank has; TENON_ERR_TIMEOUT, agreed on, if

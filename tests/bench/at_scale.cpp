@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a network costs one rank of many before it runs: heap and processor time of the process grid,
+// the layouts of all values and parameters, and the schedules of all conversions that do not sum,
+// of ResNet-50 and a 3-D U-Net with the batch, or batch and space, split over 64 to 98,304 ranks;
+// apart from these the number of sums over ranks, and what one would cost if it were one exchange.
+// Without MPI: it is one rank, in the middle, that is measured.
+//
+//   tests/bench/at_scale [ranks...]
+#include "bench/processor_time.hpp"
+#include "declaration/core/network_file.hpp"
+#include "declaration/core/types.hpp"
+#include "geometry/schedule.hpp"
+#include "sys/files/part_file.hpp"
+
+#include <fmt/format.h>
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tenon::bench {
+namespace {
+
+constexpr Index kMostBytes = Index(64) << 20; // of one rank
+constexpr double kMostSeconds = 5;
+
+struct Subject {
+  std::string title, file;
+  Shape sample; // the input without the batch
+  int samples;  // on each part of the batch
+  int parts;    // of each spatial dimension
+};
+
+const std::vector<Subject> kSubjects{
+    {"ResNet-50, batch", "resnet50.json", {3, 224, 224}, 1, 1},
+    {"ResNet-50, batch and space", "resnet50.json", {3, 224, 224}, 1, 2},
+    {"3-D U-Net, batch", "unet3d.json", {3, 128, 128, 128}, 1, 1},
+    {"3-D U-Net, batch and space", "unet3d.json", {3, 128, 128, 128}, 1, 4},
+};
+
+// The heap that a step takes for good, and its processor time.
+struct Cost {
+  Index bytes = 0;
+  double seconds = 0;
+
+  Cost& operator+=(const Cost& other) {
+    bytes += other.bytes;
+    seconds += other.seconds;
+    return *this;
+  }
+};
+
+Index heapBytes() {
+  const struct mallinfo2 heap = mallinfo2();
+  return static_cast<Index>(heap.uordblks + heap.hblkhd);
+}
+
+template <class Make>
+Cost costOf(Make&& make) {
+  const Index heap = heapBytes();
+  const double start = processorSeconds();
+  make();
+  const double seconds = processorSeconds() - start;
+  return {heapBytes() - heap, seconds};
+}
+
+// All that a rank keeps of one network, and what each kind of it has cost.
+class Rank {
+public:
+  Rank(const Subject& subject, int ranks) : subject_(subject), ranks_(ranks) {}
+
+  void run() {
+    const std::string path = TENON_TEST_NETWORKS "/" + subject_.file;
+    const LayerDescription network = parseNetwork(
+        readWholeFile(path, "network file"), path, [](const std::string&) { return nullptr; }, 1);
+    Index copies = 1; // parts of the space
+    std::vector<int> extents = {ranks_};
+    Shape shape = subject_.sample;
+    Properties properties = {Property::shard(0)};
+    for (std::size_t d = 1; d < shape.size(); ++d)
+      if (subject_.parts > 1) {
+        copies *= subject_.parts;
+        extents.push_back(subject_.parts);
+        properties.push_back(Property::shard(static_cast<int>(d) + 1));
+      }
+    extents.front() = static_cast<int>(ranks_ / copies);
+    shape.insert(shape.begin(), Index(subject_.samples) * extents.front());
+    grid_ += costOf([&] { processes_ = Grid::make(extents); });
+    layouts_ += costOf([&] {
+      outputs_.push_back(Layout({.shape = shape, .grid = processes_, .properties = properties}));
+    });
+    for (const LayerDescription::Node& node : network.nodes)
+      add(node);
+    print();
+  }
+
+private:
+  void add(const LayerDescription::Node& node) {
+    const auto declaration = makeDeclaration(node.layer.type);
+    for (const auto& [key, value] : node.layer.settings)
+      declaration->set(key, value);
+    Layouts reads;
+    for (const int read : node.reads)
+      reads.push_back(outputs_[read + 1]);
+    layouts_ += costOf([&] {
+      forms_.push_back(declaration->form(reads, {}));
+      const Form& form = forms_.back();
+      outputs_.push_back(form.output);
+      maps_.push_back(declaration->maps(form, declaration->storageLayouts(form)));
+    });
+    conversions_ += costOf([&] {
+      for (const OperatorEntry& entry : maps_.back().operators())
+        schedule(entry.from, entry.to);
+    });
+    for (const ParameterForm& parameter : forms_.back().parameters)
+      schedule(parameter.use.dual(), parameter.use);
+  }
+
+  // Sums are counted and not scheduled: of which messages they consist is the way's to sum.
+  void schedule(const Layout& from, const Layout& to) {
+    if (from == to)
+      return;
+    const auto& properties = from.properties();
+    if (std::any_of(properties.begin(), properties.end(), [](Property p) { return p.isPartial(); }))
+      sums_.emplace_back(from, to);
+    else
+      schedules_.push_back(makeSchedule(from, to, ranks_ / 2));
+  }
+
+  void print() const {
+    Cost all = grid_;
+    all += layouts_;
+    all += conversions_;
+    std::optional<Schedule> sum;
+    const Cost oneSum =
+        costOf([&] { sum = makeSchedule(sums_.front().first, sums_.front().second, ranks_ / 2); });
+    fmt::print("| {:<26} | {:>6} |", subject_.title, ranks_);
+    for (const Cost& cost : {grid_, layouts_, conversions_, all})
+      fmt::print(" {:>8.2f} {:>7.3f} |", static_cast<double>(cost.bytes) / (1 << 20), cost.seconds);
+    const bool isMet = all.bytes <= kMostBytes && all.seconds <= kMostSeconds;
+    fmt::print(" {:<7} | {:>4} | {:>8.2f} {:>7.3f} |\n", isMet ? "met" : "not met", sums_.size(),
+               static_cast<double>(oneSum.bytes) / (1 << 20), oneSum.seconds);
+    std::fflush(stdout);
+  }
+
+  Subject subject_;
+  int ranks_;
+  GridPtr processes_;
+  Layouts outputs_; // of the network's input, and of each node
+  std::vector<Form> forms_;
+  std::vector<MapList> maps_;
+  std::vector<Schedule> schedules_;
+  std::vector<std::pair<Layout, Layout>> sums_;
+  Cost grid_, layouts_, conversions_;
+};
+
+} // namespace
+} // namespace tenon::bench
+
+int main(int argc, char** argv) {
+  std::vector<int> counts;
+  for (int i = 1; i < argc; ++i)
+    counts.push_back(std::atoi(argv[i]));
+  if (counts.empty())
+    counts = {64, 1024, 8192, 65536, 98304};
+  fmt::print("MiB of heap and s of processor time of one rank; targets {} MiB and {} s in all, "
+             "without sums\n",
+             tenon::bench::kMostBytes >> 20, tenon::bench::kMostSeconds);
+  fmt::print("| {:<26} | {:>6} | {:^16} | {:^16} | {:^16} | {:^16} | target  | sums | {:^16} |\n",
+             "network, split", "ranks", "process grid", "layouts", "conversions", "all",
+             "one as exchange");
+  for (const auto& subject : tenon::bench::kSubjects)
+    for (const int ranks : counts)
+      tenon::bench::Rank(subject, ranks).run();
+}
