@@ -340,7 +340,7 @@ int FlowTable::numberOf(DimKey key) {
 }
 
 const FlowTable::Known& FlowTable::known(const Layout& layout) {
-  const auto [at, isNew] = layouts_.try_emplace(&layout.spec());
+  const auto [at, isNew] = layouts_.try_emplace(layout.identity());
   Known& made = at->second;
   if (!isNew)
     return made;

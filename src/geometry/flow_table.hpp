@@ -145,7 +145,7 @@ private:
   UnitAxes units_;
   std::vector<int> positions_;
   std::vector<AxisMask> beyondZero_; // by place: axes on which the coordinate is not 0
-  std::unordered_map<const LayoutSpec*, Known> layouts_;
+  std::unordered_map<const void*, Known> layouts_;
   std::map<std::tuple<Index, std::vector<int>, std::size_t, bool>, std::vector<int>> dimsLike_;
   std::vector<DimKey> dims_;
   std::unordered_map<std::uint64_t, AlongDim> along_;

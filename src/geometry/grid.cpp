@@ -3,6 +3,7 @@
 // which a rank's position is a subtraction; only others keep a list of positions sorted by rank.
 #include "geometry/grid.hpp"
 
+#include "geometry/shared_values.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -72,7 +73,20 @@ GridPtr Grid::make(std::vector<int> extents) {
 }
 
 GridPtr Grid::make(std::vector<int> extents, std::vector<int> ranks) {
-  return std::make_shared<const Grid>(std::move(extents), std::move(ranks));
+  // Large grids are held once; never destroyed, as grids may be made while static objects are.
+  static auto* known = new SharedValues<Grid>;
+  constexpr std::size_t kLarge = 256;
+  Grid made(std::move(extents), std::move(ranks));
+  return made.ranks_.size() < kLarge ? std::make_shared<const Grid>(std::move(made))
+                                     : known->share(std::move(made));
+}
+
+std::size_t Grid::hash() const noexcept {
+  std::size_t hash = extents_.size();
+  for (const auto* list : {&extents_, &ranks_})
+    for (const int number : *list)
+      hash = mixed(hash, static_cast<std::size_t>(number));
+  return hash;
 }
 
 int Grid::position(int rank) const {

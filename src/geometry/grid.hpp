@@ -18,7 +18,7 @@ public:
   // of ranks is not the product of the extents.
   Grid(std::vector<int> extents, std::vector<int> ranks);
 
-  // A grid of the ranks 0, 1, ... in order.
+  // A grid of the ranks 0, 1, ... in order. Equal large grids are one object.
   static GridPtr make(std::vector<int> extents);
   static GridPtr make(std::vector<int> extents, std::vector<int> ranks);
 
@@ -45,6 +45,7 @@ public:
   // "2x2", and the ranks if they are not 0, 1, 2, ...
   std::string describe() const;
 
+  std::size_t hash() const noexcept;
   bool operator==(const Grid& other) const {
     return this == &other || (extents_ == other.extents_ && ranks_ == other.ranks_);
   }

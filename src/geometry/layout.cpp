@@ -6,6 +6,7 @@
 #include "geometry/layout.hpp"
 
 #include "geometry/cuts.hpp"
+#include "geometry/shared_values.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 
@@ -134,25 +135,6 @@ void completeHalo(LayoutSpec& spec, int dim) {
   }
 }
 
-Shape widestParts(const LayoutSpec& spec) {
-  Shape widest(spec.shape.size(), 0);
-  for (std::size_t d = 0; d < widest.size(); ++d)
-    for (std::size_t part = 0; part + 1 < spec.cuts[d].size(); ++part)
-      widest[d] = std::max(widest[d], spec.cuts[d][part + 1] - spec.cuts[d][part]);
-  return widest;
-}
-
-// The widest box of each dimension: what local arrays have at most, halos included.
-Shape widestBoxes(const LayoutSpec& spec, Shape widest) {
-  for (std::size_t d = 0; d < widest.size(); ++d)
-    if (spec.halos[d]) {
-      widest[d] = 0;
-      for (const Interval& box : spec.halos[d]->boxes)
-        widest[d] = std::max(widest[d], box.size());
-    }
-  return widest;
-}
-
 bool rises(const std::vector<Interval>& boxes) {
   for (std::size_t part = 1; part < boxes.size(); ++part)
     if (boxes[part].begin < boxes[part - 1].begin || boxes[part].end < boxes[part - 1].end)
@@ -203,31 +185,91 @@ Layout::Layout(LayoutSpec spec) {
     completeSplit(spec, static_cast<int>(d));
     completeHalo(spec, static_cast<int>(d));
   }
-  const Shape widest = widestParts(spec);
-  checkCount(widestBoxes(spec, widest), "a part of extents");
-  std::vector<bool> boxesRise;
-  for (const auto& halo : spec.halos)
-    boxesRise.push_back(!halo || rises(halo->boxes));
-  std::vector<std::vector<int>> empty;
-  for (const std::vector<Index>& cuts : spec.cuts)
-    empty.push_back(emptyBefore(cuts));
-  Spread spread = spreadOf(spec);
-  data_ =
-      std::make_shared<const Data>(Data{std::move(spec), std::move(spread), std::move(boxesRise),
-                                        std::move(empty), elements(widest)});
+  Data data{.shape = std::move(spec.shape),
+            .grid = std::move(spec.grid),
+            .properties = std::move(spec.properties),
+            .splitAxes = std::move(spec.splitAxes),
+            .splits = {},
+            .margins = {},
+            .spread = {},
+            .mostOwnedElements = 0};
+  Shape owned, boxes; // the widest of each dimension
+  for (std::size_t d = 0; d < rank; ++d) {
+    data.splits.push_back(shared(Split(std::move(spec.cuts[d]))));
+    data.margins.push_back(shared(Margin(std::move(spec.halos[d]))));
+    owned.push_back(data.splits[d]->widest);
+    boxes.push_back(data.margins[d]->halo ? data.margins[d]->widest : owned[d]);
+  }
+  checkCount(boxes, "a part of extents");
+  data.mostOwnedElements = elements(owned);
+  data.spread = spreadOf(*data.grid, data.properties, data.splitAxes);
+  data_ = std::make_shared<const Data>(std::move(data));
 }
 
-Layout::Spread Layout::spreadOf(const LayoutSpec& spec) {
+Layout::Split::Split(std::vector<Index> given)
+    : cuts(std::move(given)), emptyBefore(tenon::emptyBefore(cuts)), widest(0) {
+  for (std::size_t part = 0; part + 1 < cuts.size(); ++part)
+    widest = std::max(widest, cuts[part + 1] - cuts[part]);
+}
+
+std::size_t Layout::Split::hash() const noexcept {
+  std::size_t hash = cuts.size();
+  for (const Index cut : cuts)
+    hash = mixed(hash, static_cast<std::size_t>(cut));
+  return hash;
+}
+
+Layout::Margin::Margin(std::optional<Halo> given) : halo(std::move(given)) {
+  if (!halo)
+    return;
+  rises = tenon::rises(halo->boxes);
+  for (const Interval& box : halo->boxes)
+    widest = std::max(widest, box.size());
+}
+
+std::size_t Layout::Margin::hash() const noexcept {
+  std::size_t hash = halo->addends ? 1 : 0;
+  for (const Interval& box : halo->boxes)
+    hash =
+        mixed(mixed(hash, static_cast<std::size_t>(box.begin)), static_cast<std::size_t>(box.end));
+  return hash;
+}
+
+namespace {
+
+constexpr std::size_t kManyParts = 256; // so many that equal lists of them are held once
+
+} // namespace
+
+// The lists of known values are never destroyed, as layouts may be made while static objects are.
+
+Layout::SplitPtr Layout::shared(Split split) {
+  static auto* known = new SharedValues<Split>;
+  return split.cuts.size() < kManyParts ? std::make_shared<const Split>(std::move(split))
+                                        : known->share(std::move(split));
+}
+
+Layout::MarginPtr Layout::shared(Margin margin) {
+  static auto* known = new SharedValues<Margin>;
+  static const auto* none = new MarginPtr(std::make_shared<const Margin>(std::nullopt));
+  if (!margin.halo)
+    return *none;
+  return margin.halo->boxes.size() < kManyParts ? std::make_shared<const Margin>(std::move(margin))
+                                                : known->share(std::move(margin));
+}
+
+Layout::Spread Layout::spreadOf(const Grid& grid, const Properties& properties,
+                                std::vector<std::vector<int>> splitAxes) {
   Spread spread;
-  std::vector<int> number(spec.grid->axes(), -1);
-  for (int axis = 0; axis < spec.grid->axes(); ++axis) {
-    if (spec.grid->isTrivial(axis))
+  std::vector<int> number(grid.axes(), -1);
+  for (int axis = 0; axis < grid.axes(); ++axis) {
+    if (grid.isTrivial(axis))
       continue;
     number[axis] = static_cast<int>(spread.extents.size());
-    spread.extents.push_back(spec.grid->extent(axis));
-    spread.properties.push_back(spec.properties[axis]);
+    spread.extents.push_back(grid.extent(axis));
+    spread.properties.push_back(properties[axis]);
   }
-  spread.splitOrders = spec.splitAxes;
+  spread.splitOrders = std::move(splitAxes);
   for (std::vector<int>& order : spread.splitOrders)
     // The completed orders have no axes of one process, so that every axis has a number.
     for (int& axis : order)
@@ -235,20 +277,32 @@ Layout::Spread Layout::spreadOf(const LayoutSpec& spec) {
   return spread;
 }
 
+LayoutSpec Layout::spec() const {
+  LayoutSpec spec{.shape = data_->shape,
+                  .grid = data_->grid,
+                  .properties = data_->properties,
+                  .splitAxes = data_->splitAxes};
+  for (int d = 0; d < rank(); ++d) {
+    spec.cuts.push_back(cuts(d));
+    spec.halos.push_back(halo(d));
+  }
+  return spec;
+}
+
 bool Layout::hasHalos() const noexcept {
-  return std::any_of(data_->halos.begin(), data_->halos.end(),
-                     [](const auto& m) { return m.has_value(); });
+  return std::any_of(data_->margins.begin(), data_->margins.end(),
+                     [](const auto& m) { return m->halo.has_value(); });
 }
 
 bool Layout::hasLinkedHalos() const noexcept {
-  return std::any_of(data_->halos.begin(), data_->halos.end(),
-                     [](const auto& m) { return m && m->isLinked(); });
+  return std::any_of(data_->margins.begin(), data_->margins.end(),
+                     [](const auto& m) { return m->halo && m->halo->isLinked(); });
 }
 
 bool Layout::holdsAddends() const noexcept {
   return std::ranges::any_of(data_->spread.properties, &Property::isPartial) ||
-         std::any_of(data_->halos.begin(), data_->halos.end(),
-                     [](const auto& m) { return m && m->addends; });
+         std::any_of(data_->margins.begin(), data_->margins.end(),
+                     [](const auto& m) { return m->halo && m->halo->addends; });
 }
 
 int Layout::part(int position, int dim) const {
@@ -269,12 +323,12 @@ std::vector<int> Layout::partCoordinates(int dim, int part) const {
 }
 
 int Layout::ownersAmong(int dim, int first, int last) const {
-  const std::vector<int>& before = data_->emptyBefore[dim];
+  const std::vector<int>& before = data_->splits[dim]->emptyBefore;
   return last - first - (before.empty() ? 0 : before[last] - before[first]);
 }
 
 Interval Layout::owned(int dim, int part) const {
-  return {data_->cuts[dim][part], data_->cuts[dim][part + 1]};
+  return {cuts(dim)[part], cuts(dim)[part + 1]};
 }
 
 Interval Layout::box(int dim, int part) const {
@@ -305,29 +359,35 @@ Box Layout::ownedBox(int position) const {
 }
 
 Layout Layout::dual() const {
-  LayoutSpec spec = *data_;
-  for (Property& p : spec.properties)
+  Data data = *data_;
+  for (Property& p : data.properties)
     p = p.dual();
-  for (auto& halo : spec.halos)
-    if (halo)
-      halo->addends = !halo->addends;
-  return Layout(std::move(spec));
+  for (Property& p : data.spread.properties)
+    p = p.dual();
+  for (MarginPtr& margin : data.margins)
+    if (margin->halo) {
+      Margin other = *margin;
+      other.halo->addends = !other.halo->addends;
+      margin = shared(std::move(other));
+    }
+  return Layout(std::make_shared<const Data>(std::move(data)));
 }
 
 Layout Layout::withoutHalos() const {
   if (!hasHalos())
     return *this;
-  LayoutSpec spec = *data_;
-  spec.halos.clear();
-  return Layout(std::move(spec));
+  Data data = *data_;
+  std::ranges::fill(data.margins, shared(Margin(std::nullopt)));
+  return Layout(std::make_shared<const Data>(std::move(data)));
 }
 
 bool Layout::operator==(const Layout& other) const {
-  const LayoutSpec& a = *data_;
-  const LayoutSpec& b = *other.data_;
-  return &a == &b || (data_->spread == other.data_->spread && a.shape == b.shape &&
+  const Data &a = *data_, &b = *other.data_;
+  const auto isSame = [](const auto& one, const auto& two) { return one == two || *one == *two; };
+  return &a == &b || (a.spread == b.spread && a.shape == b.shape &&
                       (a.grid == b.grid || a.grid->ranks() == b.grid->ranks()) &&
-                      a.cuts == b.cuts && a.halos == b.halos);
+                      std::ranges::equal(a.splits, b.splits, isSame) &&
+                      std::ranges::equal(a.margins, b.margins, isSame));
 }
 
 // Which layouts are the same in memory. Comparison leaves out axes of one process already; here
@@ -365,7 +425,7 @@ bool sameHolding(const Layout& a, const Layout& b) {
   // is made for few.
   const auto isCutAlike = [&] {
     for (int d = 0; d < a.rank(); ++d)
-      if (a.cuts(d) != b.cuts(d))
+      if (&a.cuts(d) != &b.cuts(d) && a.cuts(d) != b.cuts(d))
         return false;
     return true;
   };

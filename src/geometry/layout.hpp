@@ -85,14 +85,14 @@ public:
   const Properties& properties() const noexcept { return data_->properties; }
   // The axes that split a dimension, major first. Axes of one process are not among them.
   const std::vector<int>& splitAxes(int dim) const { return data_->splitAxes[dim]; }
-  const std::vector<Index>& cuts(int dim) const { return data_->cuts[dim]; }
-  const std::optional<Halo>& halo(int dim) const { return data_->halos[dim]; }
+  const std::vector<Index>& cuts(int dim) const { return data_->splits[dim]->cuts; }
+  const std::optional<Halo>& halo(int dim) const { return data_->margins[dim]->halo; }
   bool hasHalos() const noexcept;
   bool hasLinkedHalos() const noexcept;
   // Whether what the ranks hold must be added up: a P axis or a G* dimension.
   bool holdsAddends() const noexcept;
 
-  int parts(int dim) const { return static_cast<int>(data_->cuts[dim].size()) - 1; }
+  int parts(int dim) const { return static_cast<int>(cuts(dim).size()) - 1; }
   // The part of a dimension that a grid position holds, and the coordinates of a part on the
   // dimension's splitting axes.
   int part(int position, int dim) const;
@@ -104,7 +104,7 @@ public:
   // The most elements that any position owns, halos not counted.
   Index mostOwnedElements() const noexcept { return data_->mostOwnedElements; }
   // Whether both ends of the boxes of a dimension's halo are non-decreasing from part to part.
-  bool boxesRise(int dim) const { return data_->boxesRise[dim]; }
+  bool boxesRise(int dim) const { return data_->margins[dim]->rises; }
 
   // Whether a position holds anything: not outside the grid (position -1), nor off coordinate 0 of
   // an R axis.
@@ -117,9 +117,10 @@ public:
   // The layout of the cotangent: B and P swap, G and G* swap.
   Layout dual() const;
   Layout withoutHalos() const;
-  // What this layout was made from, with all defaults filled in; a changed layout is made from a
-  // copy.
-  const LayoutSpec& spec() const noexcept { return *data_; }
+  // What this layout was made from, with all defaults filled in; a changed layout is made from it.
+  LayoutSpec spec() const;
+  // The same for copies of one layout.
+  const void* identity() const noexcept { return data_.get(); }
 
   // "[256,1,28,28] S2,S3 on process grid 2x2", with split points and halos where they are not the
   // default: equal texts are equal layouts. Equal layouts can differ in what is said of an axis of
@@ -142,13 +143,41 @@ private:
     std::vector<std::vector<int>> splitOrders;
     bool operator==(const Spread&) const = default;
   };
-  struct Data : LayoutSpec {
+  // The parts of a dimension, and what follows from them.
+  struct Split {
+    std::vector<Index> cuts;
+    std::vector<int> emptyBefore; // parts that own nothing before each part; [] where none does
+    Index widest;
+    explicit Split(std::vector<Index> given);
+    std::size_t hash() const noexcept;
+    bool operator==(const Split& other) const { return cuts == other.cuts; }
+  };
+  // The halo of a dimension, if it has one.
+  struct Margin {
+    std::optional<Halo> halo;
+    bool rises = true;
+    Index widest = 0;
+    explicit Margin(std::optional<Halo> given);
+    std::size_t hash() const noexcept;
+    bool operator==(const Margin& other) const { return halo == other.halo; }
+  };
+  using SplitPtr = std::shared_ptr<const Split>;
+  using MarginPtr = std::shared_ptr<const Margin>;
+  static SplitPtr shared(Split split);
+  static MarginPtr shared(Margin margin);
+  struct Data {
+    Shape shape;
+    GridPtr grid;
+    Properties properties;
+    std::vector<std::vector<int>> splitAxes;
+    std::vector<SplitPtr> splits;
+    std::vector<MarginPtr> margins;
     Spread spread;
-    std::vector<bool> boxesRise;
-    std::vector<std::vector<int>> emptyBefore; // per dimension, before each part; [] where none is
     Index mostOwnedElements;
   };
-  static Spread spreadOf(const LayoutSpec& spec);
+  explicit Layout(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
+  static Spread spreadOf(const Grid& grid, const Properties& properties,
+                         std::vector<std::vector<int>> splitAxes);
   std::shared_ptr<const Data> data_;
 };
 
