@@ -21,10 +21,12 @@ std::vector<std::string> linesOf(const std::string& text) {
 }
 
 TEST(LogView, ReducesMaximaAndSums) {
-  const std::vector<std::vector<EventRecord>> ranks{
-      {{"main", "Conv", 2, 3.0, 1.0, 10.0, 1, 100}},
-      {{"main", "Conv", 4, 6.0, 0.5, 30.0, 2, 50}, {"main", "Read", 1, 0.25, 0.25, 0, 0, 0}}};
-  const auto rows = reduceLog(ranks);
+  LogSums sums, second;
+  sums.add({{"main", "Conv", 2, 3.0, 1.0, 10.0, 1, 100}});
+  second.add(
+      {{"main", "Conv", 4, 6.0, 0.5, 30.0, 2, 50}, {"main", "Read", 1, 0.25, 0.25, 0, 0, 0}});
+  sums.add(LogSums::decode(second.encode()));
+  const auto rows = sums.rows(2);
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].event, "Conv");
   EXPECT_EQ(rows[0].count, 4);
@@ -45,9 +47,9 @@ TEST(LogView, SaysThatThereIsNothingToSay) {
 }
 
 TEST(LogView, OneEventInTwoStagesIsTwoRows) {
-  const std::vector<std::vector<EventRecord>> ranks{
-      {{"main", "Conv", 1, 1.0, 1.0, 0, 0, 0}, {"train", "Conv", 1, 1.0, 1.0, 0, 0, 0}}};
-  EXPECT_EQ(reduceLog(ranks).size(), 2U);
+  LogSums sums;
+  sums.add({{"main", "Conv", 1, 1.0, 1.0, 0, 0, 0}, {"train", "Conv", 1, 1.0, 1.0, 0, 0, 0}});
+  EXPECT_EQ(sums.rows(1).size(), 2U);
 }
 
 TEST(LogView, HasOneLineAnEventUnderItsStage) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Collects the texts of all ranks on rank 0, one rank after the other, since together they can have
-// more bytes than the int holds in which MPI counts. Traces are long, so they come in blocks and
-// are written as they come.
+// Combines the logs of all ranks on their way to rank 0, so that no rank holds more than two. Traces
+// are long, so they come to it in blocks, one rank after the other, and are written as they come.
 #include "comm/session/log_report.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -18,15 +17,14 @@
 #include <algorithm>
 #include <exception>
 #include <functional>
-#include <sstream>
 #include <string>
 
 namespace tenon {
 
 namespace {
 
-void sendText(Communicator& comm, int tag, const std::string& text) {
-  checkMpi(MPI_Send(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, tag, comm.mpi()),
+void sendText(Communicator& comm, int rank, int tag, const std::string& text) {
+  checkMpi(MPI_Send(text.data(), static_cast<int>(text.size()), MPI_CHAR, rank, tag, comm.mpi()),
            "MPI_Send");
 }
 
@@ -43,37 +41,21 @@ std::string receiveText(Communicator& comm, int rank, int tag) {
 
 // The table.
 
-// The records as text: one line each, with fields separated by tabs, which names cannot contain.
-std::string encode(const std::vector<EventRecord>& records) {
-  std::string text;
-  for (const EventRecord& r : records)
-    text += fmt::format("{}\t{}\t{} {} {} {} {} {}\n", r.stage, r.event, r.count, r.time,
-                        r.selfTime, r.flops, r.messages, r.bytes);
-  return text;
-}
-
-std::vector<EventRecord> decode(const std::string& text) {
-  std::vector<EventRecord> records;
-  std::istringstream lines(text);
-  for (EventRecord r; std::getline(lines, r.stage, '\t') && std::getline(lines, r.event, '\t');) {
-    lines >> r.count >> r.time >> r.selfTime >> r.flops >> r.messages >> r.bytes;
-    lines.ignore(1);
-    records.push_back(r);
+// Rank 0 gets the sums of all ranks, the others none. They go up a tree whose ranks have those next to
+// them below, so that the order stays that of the ranks.
+LogSums gatherSums(Communicator& comm) {
+  const int tag = comm.nextTag(), me = comm.rank();
+  LogSums sums;
+  sums.add(logSnapshot());
+  for (int step = 1; step < comm.size(); step *= 2) {
+    if (me % (2 * step) != 0) {
+      sendText(comm, me - step, tag, sums.encode());
+      return {};
+    }
+    if (me + step < comm.size())
+      sums.add(LogSums::decode(receiveText(comm, me + step, tag)));
   }
-  return records;
-}
-
-// Gathers records: rank 0 gets those of all ranks, the others none.
-std::vector<std::vector<EventRecord>> gatherRecords(Communicator& comm) {
-  const int tag = comm.nextTag();
-  if (comm.rank() != 0) {
-    sendText(comm, tag, encode(logSnapshot()));
-    return {};
-  }
-  std::vector<std::vector<EventRecord>> ranks = {logSnapshot()};
-  for (int rank = 1; rank < comm.size(); ++rank)
-    ranks.push_back(decode(receiveText(comm, rank, tag)));
-  return ranks;
+  return sums;
 }
 
 } // namespace
@@ -87,10 +69,9 @@ void printLogView(Communicator& comm) {
   checkMpi(MPI_Reduce(&mine, &total, 1, MPI_LONG_LONG, MPI_SUM, 0, comm.mpi()), "MPI_Reduce");
   head.maxHighWater = most;
   head.totalHighWater = total;
-  const auto ranks = gatherRecords(comm);
-  if (comm.rank() != 0)
-    return;
-  print(formatLogView(head, reduceLog(ranks)));
+  const LogSums sums = gatherSums(comm);
+  if (comm.rank() == 0)
+    print(formatLogView(head, sums.rows(comm.size())));
 }
 
 // The trace.
@@ -112,12 +93,12 @@ void forEachBlock(int rank, const Take& take) {
 // since rank 0 waits for it.
 void sendTrace(Communicator& comm, int tag) {
   try {
-    forEachBlock(comm.rank(), [&](const std::string& text) { sendText(comm, tag, text); });
+    forEachBlock(comm.rank(), [&](const std::string& text) { sendText(comm, 0, tag, text); });
   } catch (...) {
-    sendText(comm, tag, "");
+    sendText(comm, 0, tag, "");
     throw;
   }
-  sendText(comm, tag, "");
+  sendText(comm, 0, tag, "");
 }
 
 void receiveTraces(Communicator& comm, int tag, const Take& take) {

@@ -8,40 +8,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 namespace tenon {
 
 namespace {
 
 constexpr std::size_t kNameWidth = 28;
-
-struct Reduction {
-  LogViewRow row;
-  double minTime = 0;
-  int ranks = 0;
-};
-
-void addRecord(Reduction& sum, const EventRecord& record) {
-  LogViewRow& row = sum.row;
-  row.count = std::max(row.count, record.count);
-  row.maxTime = std::max(row.maxTime, record.time);
-  sum.minTime = sum.ranks == 0 ? record.time : std::min(sum.minTime, record.time);
-  row.maxSelfTime = std::max(row.maxSelfTime, record.selfTime);
-  row.flops += record.flops;
-  row.messages += record.messages;
-  row.bytes += record.bytes;
-  ++sum.ranks;
-}
-
-Reduction& reductionOf(std::vector<Reduction>& all, const EventRecord& record) {
-  for (auto& sum : all)
-    if (sum.row.event == record.event && sum.row.stage == record.stage)
-      return sum;
-  all.emplace_back();
-  all.back().row.stage = record.stage;
-  all.back().row.event = record.event;
-  return all.back();
-}
 
 // A large number in four characters or so: 0, 87, 1.2k, 45.1M.
 std::string brief(double value) {
@@ -79,19 +52,74 @@ std::string rowText(const LogViewRow& row, double seconds) {
 
 } // namespace
 
-std::vector<LogViewRow> reduceLog(std::span<const std::vector<EventRecord>> ranks) {
-  std::vector<Reduction> sums;
-  for (const auto& snapshot : ranks)
-    for (const auto& record : snapshot)
-      addRecord(reductionOf(sums, record), record);
+void LogSums::addSum(const Sum& more) {
+  const auto known = std::find_if(sums_.begin(), sums_.end(), [&](const Sum& sum) {
+    return sum.row.event == more.row.event && sum.row.stage == more.row.stage;
+  });
+  if (known == sums_.end()) {
+    sums_.push_back(more);
+    return;
+  }
+  LogViewRow& row = known->row;
+  row.count = std::max(row.count, more.row.count);
+  row.maxTime = std::max(row.maxTime, more.row.maxTime);
+  row.maxSelfTime = std::max(row.maxSelfTime, more.row.maxSelfTime);
+  row.flops += more.row.flops;
+  row.messages += more.row.messages;
+  row.bytes += more.row.bytes;
+  known->minTime = std::min(known->minTime, more.minTime);
+  known->ranks += more.ranks;
+}
+
+void LogSums::add(const std::vector<EventRecord>& snapshot) {
+  for (const EventRecord& r : snapshot)
+    addSum({{.stage = r.stage,
+             .event = r.event,
+             .count = r.count,
+             .maxTime = r.time,
+             .maxSelfTime = r.selfTime,
+             .flops = r.flops,
+             .messages = r.messages,
+             .bytes = r.bytes},
+            r.time,
+            1});
+}
+
+void LogSums::add(const LogSums& more) {
+  for (const Sum& sum : more.sums_)
+    addSum(sum);
+}
+
+// One line each, with fields separated by tabs, which names cannot contain.
+std::string LogSums::encode() const {
+  std::string text;
+  for (const Sum& sum : sums_)
+    text += fmt::format("{}\t{}\t{} {} {} {} {} {} {} {}\n", sum.row.stage, sum.row.event,
+                        sum.row.count, sum.row.maxTime, sum.row.maxSelfTime, sum.row.flops,
+                        sum.row.messages, sum.row.bytes, sum.minTime, sum.ranks);
+  return text;
+}
+
+LogSums LogSums::decode(const std::string& text) {
+  LogSums sums;
+  std::istringstream lines(text);
+  for (Sum s; std::getline(lines, s.row.stage, '\t') && std::getline(lines, s.row.event, '\t');) {
+    lines >> s.row.count >> s.row.maxTime >> s.row.maxSelfTime >> s.row.flops >> s.row.messages >>
+        s.row.bytes >> s.minTime >> s.ranks;
+    lines.ignore(1);
+    sums.sums_.push_back(s);
+  }
+  return sums;
+}
+
+std::vector<LogViewRow> LogSums::rows(int ranks) const {
   std::vector<LogViewRow> rows;
-  for (auto& sum : sums) {
+  for (const Sum& sum : sums_) {
+    rows.push_back(sum.row);
     // A rank without the event took no time in it, so its ratio is without bound and shown as none.
-    const bool everywhere = static_cast<std::size_t>(sum.ranks) == ranks.size();
-    const double least = everywhere ? sum.minTime : 0.0;
+    const double least = sum.ranks == ranks ? sum.minTime : 0.0;
     if (sum.row.maxTime > 0)
-      sum.row.ratio = least > 0 ? sum.row.maxTime / least : 0.0;
-    rows.push_back(std::move(sum.row));
+      rows.back().ratio = least > 0 ? sum.row.maxTime / least : 0.0;
   }
   return rows;
 }

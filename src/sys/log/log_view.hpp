@@ -30,8 +30,29 @@ struct LogViewHead {
   Index totalHighWater = 0; // memory of all ranks
 };
 
-// One snapshot per rank; a rank without an event took no time in it. Order: first seen first.
-std::vector<LogViewRow> reduceLog(std::span<const std::vector<EventRecord>> ranks);
+// The snapshots of some ranks, reduced: as much for many ranks as for one. Order: first seen first.
+class LogSums {
+public:
+  // Those of one more rank.
+  void add(const std::vector<EventRecord>& snapshot);
+  // Those of more ranks, which are behind these.
+  void add(const LogSums& more);
+  // As text, for other ranks.
+  std::string encode() const;
+  static LogSums decode(const std::string& text);
+  // Of so many ranks; one without an event took no time in it.
+  std::vector<LogViewRow> rows(int ranks) const;
+
+private:
+  struct Sum {
+    LogViewRow row;
+    double minTime = 0;
+    int ranks = 0;
+  };
+  void addSum(const Sum& more);
+
+  std::vector<Sum> sums_;
+};
 
 std::string formatLogView(const LogViewHead& head, std::span<const LogViewRow> rows);
 
