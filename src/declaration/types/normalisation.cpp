@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declares the normalisations, and lays out the moments that their parts exchange. Means and second
-// moments are gathered part by part and then combined, not summed: variances from sums of squares
-// lose their digits where the mean is large, and the parts' counts, which the combination needs,
-// are known to all.
+// Declares the normalisations, and lays out the moments that their parts exchange. They are summed in
+// two steps, means first and then moments counted from that mean: variances from sums of squares lose
+// their digits where the mean is large. The parts' counts, which the sums need, are known to all.
 #include "declaration/types/normalisation.hpp"
 
 #include "declaration/core/channel_table.hpp"
@@ -77,7 +76,7 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
   LayoutSpec spec{.shape = {2}, .grid = use.gridPtr(), .properties = use.properties()};
   spec.splitAxes.resize(1);
   spec.cuts.resize(1);
-  std::vector<int> placeOf(dimensions.size(), 0); // of a dimension among the groups'; 0: gathered
+  std::vector<int> placeOf(dimensions.size(), 0); // of a dimension among the groups'; 0: summed
   for (int d = 0; d < use.rank(); ++d) {
     const Index block = dimensions[d].block;
     if (dimensions[d].isReduced())
@@ -87,7 +86,7 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
     spec.cuts.emplace_back();
     std::vector<Index> cuts = use.cuts(d);
     // A group that is cut through belongs to several ranks, so the axes that split this dimension
-    // count as axes over which moments are gathered, like those of a reduced dimension.
+    // count as axes over which moments are summed, like those of a reduced dimension.
     if (std::ranges::any_of(cuts, [=](Index cut) { return cut % block != 0; }))
       continue;
     placeOf[d] = static_cast<int>(spec.shape.size()) - 1;
@@ -97,8 +96,8 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
     spec.cuts.back() = std::move(cuts);
   }
   // On an axis that splits whole groups each rank has the moments of its own. On another one the
-  // parts are stacked in dimension 0 by their owners, and gathered from there.
-  std::vector<int> axes;
+  // parts are stacked in dimension 0 by their owners, and what they add to all are addends.
+  bool isSummed = false;
   Index parts = 1;
   LayoutSpec own = spec;
   for (int axis = 0; axis < use.grid().axes(); ++axis) {
@@ -110,12 +109,18 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
     spec.properties[axis] = place > 0 ? Property::shard(place) : Property::broadcast();
     if (place > 0)
       continue;
-    axes.push_back(axis);
+    isSummed = isSummed || !use.grid().isTrivial(axis);
     parts *= use.grid().extent(axis);
   }
-  LayoutSpec gathered = spec;
-  own.shape[0] = gathered.shape[0] = 2 * parts;
-  return {Layout(std::move(own)), Layout(std::move(gathered)), Layout(std::move(spec)), axes};
+  LayoutSpec addends = spec, reference = spec;
+  for (int axis = 0; axis < use.grid().axes(); ++axis)
+    if (use.property(axis).isShard() && spec.properties[axis].isBroadcast())
+      addends.properties[axis] = Property::partial();
+  LayoutSpec mean = addends;
+  mean.shape[0] = reference.shape[0] = 1;
+  own.shape[0] = 2 * parts;
+  return {Layout(std::move(own)),     Layout(std::move(mean)), Layout(std::move(reference)),
+          Layout(std::move(addends)), Layout(std::move(spec)), isSummed};
 }
 
 MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
@@ -144,8 +149,9 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
   }
   const ValueId output = list.stagedOutput();
   const ValueId y = isOrdered ? output : list.value("w", ordered);
-  // From u come m, the moments of this rank's part, from these p, the moments of all parts, and
-  // from these the combined M: one exchange of a few numbers for each group.
+  // From u come m, the moments of this rank's part, from these the mean of all, r, and then the sums
+  // of moments counted from it, s, and from these the combined M: two sums of a few numbers for each
+  // group, of which the first, whatever it is, has no derivative.
   const MomentLayouts layouts = momentLayouts(ordered);
   const ValueId all = list.exact(list.value("M", layouts.all));
   if (follows() != Follows::Always) {
@@ -154,12 +160,19 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
     const ValueId m = list.exact(list.value("m", layouts.parts));
     list.run({.name = "moments", .keepsInputs = true, .keepsOutput = true, .addsCotangent = true},
              {u}, m);
-    const ValueId parts =
-        sameHolding(layouts.parts, layouts.gathered) ? m : list.convert("p", m, layouts.gathered);
+    std::vector<ValueId> sums = {m};
+    if (layouts.isSummed) {
+      const ValueId mean = list.exact(list.value("a", layouts.meanAddends));
+      list.runFixed({.name = "means"}, {m}, mean);
+      const ValueId reference = list.convert("r", mean, layouts.reference);
+      const ValueId addends = list.exact(list.value("b", layouts.addends));
+      list.run({.name = "addends", .keepsInputs = true}, {m, reference}, addends);
+      sums = {list.convert("s", addends, layouts.all), reference};
+    }
     KernelEntry combine{.name = "combine", .keepsInputs = true};
     // The kernel that has the moments of the whole batch also moves the running ones on.
     combine.sources = running;
-    list.run(std::move(combine), {parts}, all);
+    list.run(std::move(combine), std::move(sums), all);
   }
   if (follows() != Follows::Never) {
     // The running moments are numbers that do not depend on x.

@@ -8,9 +8,9 @@
 //   groupnorm     some channels of a sample, over these and space
 //   layernorm     the dimensions of `shape`, the last ones or those from `dim` on
 //
-// Each rank computes mean and second moment of what it holds of a group. They are gathered over the
-// grid axes that split groups, once, and combined with the numbers of elements, which follow from
-// the layouts; empty parts contribute nothing. The adjoint has one sum over these axes.
+// Each rank computes mean and second moment of what it holds of a group. They are combined with the
+// numbers of elements, which follow from the layouts, by two sums over the grid axes that split
+// groups; empty parts contribute nothing. The adjoint has one sum over these axes.
 //
 // Labels on a grid axis: n batch, c channels, S2, S3, ... space; of layernorm S0, S1, ...; B, R.
 #pragma once
@@ -44,12 +44,12 @@ public:
   Layout inOrder(const Layout& use) const;
 
   // The layouts of the moments of x, in that layout. Each rank has the moments of its part of
-  // the groups; they are gathered and combined on all ranks that share groups.
+  // the groups; they are summed on all ranks that share groups, if any do.
   struct MomentLayouts {
-    Layout parts;          // [2 parts, groups...], each rank its own
-    Layout gathered;       // the same, each rank all parts of its groups
-    Layout all;            // [2, groups...]
-    std::vector<int> axes; // of the grid that split groups, in the order of the parts
+    Layout parts;                  // [2 parts, groups...], each rank its own
+    Layout meanAddends, reference; // [1, groups...]
+    Layout addends, all;           // [2, groups...]
+    bool isSummed;
   };
   MomentLayouts momentLayouts(const Layout& use) const;
 

@@ -23,6 +23,10 @@ using namespace functors;
   TENON_ELEMENTS(AlongAxis<NormaliseTangent<T>>)                                                   \
   TENON_ELEMENTS(AlongAxis<NormaliseAdjoint<T>>)                                                   \
   TENON_ELEMENTS(GroupScale<T>)                                                                    \
+  TENON_ELEMENTS(ShareOfMean<T>)                                                                   \
+  TENON_ELEMENTS(ShareOfMoments<T>)                                                                \
+  TENON_ELEMENTS(ShareOfMomentsTangent<T>)                                                         \
+  TENON_ELEMENTS(ShareOfMomentsAdjoint<T>)                                                         \
   TENON_ELEMENTS(CombineMoments<T>)                                                                \
   TENON_ELEMENTS(CombineMomentsTangent<T>)                                                         \
   TENON_ELEMENTS(CombineMomentsAdjoint<T>)                                                         \

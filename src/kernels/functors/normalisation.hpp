@@ -240,88 +240,112 @@ struct AddWeightSlopes {
   }
 };
 
-// Moments of parts, [parts, 2, groups], by group.
-struct PartCounts {
-  const double* counts; // [parts, groups]
-  Index parts, groups;
+// How many elements of a group a part has, and all parts together. The moments of a part are its mean and
+// its second moment.
+struct PartShare {
+  const double *part, *all; // by group
+  TENON_DEVICE double of(Index g) const { return all[g] > 0 ? part[g] / all[g] : 0; }
+  TENON_DEVICE double per(Index g) const { return all[g] > 0 ? 1 / all[g] : 0; }
+};
 
-  // visit(count of the part, where its mean is, where its second moment is)
-  template <class Visit>
-  TENON_DEVICE void forEach(Index group, const Visit& visit) const {
-    for (Index p = 0; p < parts; ++p)
-      visit(counts[p * groups + group], 2 * p * groups + group, (2 * p + 1) * groups + group);
+// The addend of a part to the mean of all.
+template <class T>
+struct ShareOfMean {
+  PartShare share;
+  const T* mean;
+  T* addend;
+  TENON_DEVICE void operator()(Index g) const { addend[g] = T(share.of(g) * double(mean[g])); }
+};
+
+// The addends of a part to the mean and the variance of all, both counted from a reference.
+template <class T>
+struct ShareOfMoments {
+  PartShare share;
+  const T *mean, *second, *reference;
+  T *dMean, *dSecond;
+  TENON_DEVICE void operator()(Index g) const {
+    const double apart = double(mean[g]) - double(reference[g]);
+    dMean[g] = T(share.of(g) * apart);
+    dSecond[g] = T(share.per(g) * double(second[g]) + share.of(g) * apart * apart);
   }
-  template <class T>
-  TENON_DEVICE Partial combined(Index group, const T* values) const {
-    Partial all{};
-    forEach(group, [&](double count, Index mean, Index second) {
-      all.add({count, double(values[mean]), double(values[second])});
-    });
-    return all;
+};
+template <class T>
+struct ShareOfMomentsTangent {
+  PartShare share;
+  const T *mean, *reference, *dMean, *dSecond;
+  T *first, *second;
+  TENON_DEVICE void operator()(Index g) const {
+    const double apart = double(mean[g]) - double(reference[g]), d = share.of(g) * double(dMean[g]);
+    first[g] = T(d);
+    second[g] = T(share.per(g) * double(dSecond[g]) + 2 * apart * d);
+  }
+};
+template <class T>
+struct ShareOfMomentsAdjoint {
+  PartShare share;
+  const T *mean, *reference, *first, *second;
+  T *dMean, *dSecond;
+  TENON_DEVICE void operator()(Index g) const {
+    const double apart = double(mean[g]) - double(reference[g]);
+    dMean[g] = T(share.of(g) * (double(first[g]) + 2 * apart * double(second[g])));
+    dSecond[g] = T(share.per(g) * double(second[g]));
   }
 };
 
+// Mean and variance from the sums of these addends; without a reference from the moments of the one part
+// that there is.
 template <class T>
 struct CombineMoments {
-  PartCounts of;
-  const T* parts;
-  T *mean, *second;
+  PartShare share;
+  const T *reference, *first, *second;
+  T *mean, *variance;
   TENON_DEVICE void operator()(Index g) const {
-    const Partial sum = of.combined(g, parts);
-    mean[g] = T(sum.mean);
-    second[g] = T(sum.count > 0 ? sum.second / sum.count : 0);
+    const double apart = first[g];
+    mean[g] = T(reference ? double(reference[g]) + apart : apart);
+    const double square =
+        reference ? double(second[g]) - apart * apart : share.per(g) * double(second[g]);
+    variance[g] = T(square > 0 ? square : 0);
   }
 };
-
 template <class T>
 struct CombineMomentsTangent {
-  PartCounts of;
-  const T *parts, *dParts;
-  T *mean, *second;
+  PartShare share;
+  const T* first; // null without a reference
+  const T *dFirst, *dSecond;
+  T *mean, *variance;
   TENON_DEVICE void operator()(Index g) const {
-    const Partial sum = of.combined(g, parts);
-    double dMean = 0, dSecond = 0;
-    of.forEach(g, [&](double count, Index at, Index secondAt) {
-      dMean += count * double(dParts[at]);
-      dSecond += double(dParts[secondAt]) +
-                 2 * count * (double(parts[at]) - sum.mean) * double(dParts[at]);
-    });
-    mean[g] = T(sum.count > 0 ? dMean / sum.count : 0);
-    second[g] = T(sum.count > 0 ? dSecond / sum.count : 0);
+    mean[g] = dFirst[g];
+    variance[g] = T(first ? double(dSecond[g]) - 2 * double(first[g]) * double(dFirst[g])
+                          : share.per(g) * double(dSecond[g]));
   }
 };
-
 template <class T>
 struct CombineMomentsAdjoint {
-  PartCounts of;
-  const T *parts, *dMeans, *dSeconds;
-  T* dParts;
+  PartShare share;
+  const T* first; // null without a reference
+  const T *dMean, *dVariance;
+  T *dFirst, *dSecond;
   TENON_DEVICE void operator()(Index g) const {
-    const Partial sum = of.combined(g, parts);
-    const double per = sum.count > 0 ? 1 / sum.count : 0;
-    const double dMean = per * double(dMeans[g]), dSecond = per * double(dSeconds[g]);
-    of.forEach(g, [&](double count, Index mean, Index second) {
-      dParts[mean] = T(count * (dMean + 2 * (double(parts[mean]) - sum.mean) * dSecond));
-      dParts[second] = T(count > 0 ? dSecond : 0);
-    });
+    const double d = dVariance[g];
+    dFirst[g] = T(double(dMean[g]) - (first ? 2 * double(first[g]) * d : 0));
+    dSecond[g] = T(first ? d : share.per(g) * d);
   }
 };
 
 // running <- (1 - momentum) running + momentum (mean, unbiased variance), where a group has elements.
 template <class T>
 struct FollowMoments {
-  PartCounts of;
+  PartShare share;
   double momentum;
-  const T *mean, *second;
-  T *runningMean, *runningSecond;
+  const T *mean, *variance;
+  T *runningMean, *runningVariance;
   TENON_DEVICE void operator()(Index g) const {
-    double count = 0;
-    of.forEach(g, [&](double each, Index, Index) { count += each; });
+    const double count = share.all[g];
     if (count == 0)
       return;
-    const double unbiased = double(second[g]) * (count > 1 ? count / (count - 1) : 0);
+    const double unbiased = double(variance[g]) * (count > 1 ? count / (count - 1) : 0);
     runningMean[g] += T(momentum * (double(mean[g]) - double(runningMean[g])));
-    runningSecond[g] += T(momentum * (unbiased - double(runningSecond[g])));
+    runningVariance[g] += T(momentum * (unbiased - double(runningVariance[g])));
   }
 };
 

@@ -374,39 +374,70 @@ void RowKernels::addPlaces(const NormalisePoint<T>& at, const T* dy, T* weight, 
 
 namespace {
 
-functors::PartCounts countsOf(const PartMoments& of) {
-  return {of.counts.data(), of.parts, of.groups};
+functors::PartShare shareOf(const PartMoments& of) {
+  return {of.counts.data(), of.counts.data() + of.groups};
 }
 
 } // namespace
 
 template <class T>
-void combineMoments(KernelContext& context, const PartMoments& of, const T* parts, Moments<T> all) {
-  eachElement(context, of.groups, of.parts,
-              functors::CombineMoments<T>{countsOf(of), parts, all.mean, all.second});
+void shareOfMean(KernelContext& context, const PartMoments& of, const T* mean, T* addend) {
+  eachElement(context, of.groups, 1, functors::ShareOfMean<T>{shareOf(of), mean, addend});
 }
 
 template <class T>
-void combineMomentsTangent(KernelContext& context, const PartMoments& of, const T* parts,
-                           const T* dParts, Moments<T> all) {
-  eachElement(
-      context, of.groups, of.parts,
-      functors::CombineMomentsTangent<T>{countsOf(of), parts, dParts, all.mean, all.second});
+void shareOfMoments(KernelContext& context, const PartMoments& of, Moments<const T> part,
+                    const T* reference, Moments<T> addends) {
+  eachElement(context, of.groups, 1,
+              functors::ShareOfMoments<T>{shareOf(of), part.mean, part.second, reference,
+                                          addends.mean, addends.second});
 }
 
 template <class T>
-void combineMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* parts,
-                           Moments<const T> all, T* dParts) {
-  eachElement(
-      context, of.groups, of.parts,
-      functors::CombineMomentsAdjoint<T>{countsOf(of), parts, all.mean, all.second, dParts});
+void shareOfMomentsTangent(KernelContext& context, const PartMoments& of, const T* mean,
+                           const T* reference, Moments<const T> dPart, Moments<T> dAddends) {
+  eachElement(context, of.groups, 1,
+              functors::ShareOfMomentsTangent<T>{shareOf(of), mean, reference, dPart.mean,
+                                                 dPart.second, dAddends.mean, dAddends.second});
+}
+
+template <class T>
+void shareOfMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* mean,
+                           const T* reference, Moments<const T> dAddends, Moments<T> dPart) {
+  eachElement(context, of.groups, 1,
+              functors::ShareOfMomentsAdjoint<T>{shareOf(of), mean, reference, dAddends.mean,
+                                                 dAddends.second, dPart.mean, dPart.second});
+}
+
+template <class T>
+void combineMoments(KernelContext& context, const PartMoments& of, const T* reference,
+                    Moments<const T> sums, Moments<T> all) {
+  eachElement(context, of.groups, 1,
+              functors::CombineMoments<T>{shareOf(of), reference, sums.mean, sums.second, all.mean,
+                                          all.second});
+}
+
+template <class T>
+void combineMomentsTangent(KernelContext& context, const PartMoments& of, const T* first,
+                           Moments<const T> dSums, Moments<T> all) {
+  eachElement(context, of.groups, 1,
+              functors::CombineMomentsTangent<T>{shareOf(of), first, dSums.mean, dSums.second,
+                                                 all.mean, all.second});
+}
+
+template <class T>
+void combineMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* first,
+                           Moments<const T> all, Moments<T> dSums) {
+  eachElement(context, of.groups, 1,
+              functors::CombineMomentsAdjoint<T>{shareOf(of), first, all.mean, all.second,
+                                                 dSums.mean, dSums.second});
 }
 
 template <class T>
 void followMoments(KernelContext& context, const PartMoments& of, double momentum,
                    Moments<const T> all, Moments<T> running) {
-  eachElement(context, of.groups, of.parts,
-              functors::FollowMoments<T>{countsOf(of), momentum, all.mean, all.second, running.mean,
+  eachElement(context, of.groups, 1,
+              functors::FollowMoments<T>{shareOf(of), momentum, all.mean, all.second, running.mean,
                                          running.second});
 }
 
@@ -419,11 +450,19 @@ void followMoments(KernelContext& context, const PartMoments& of, double momentu
                                                 Moments<const T>, const T*, const T*, T*);         \
   template void RowKernels::normaliseAdjoint<T>(const NormalisePoint<T>&, const T*,                \
                                                 const NormaliseCotangents<T>&);                    \
-  template void combineMoments<T>(KernelContext&, const PartMoments&, const T*, Moments<T>);       \
-  template void combineMomentsTangent<T>(KernelContext&, const PartMoments&, const T*, const T*,   \
-                                         Moments<T>);                                              \
+  template void shareOfMean<T>(KernelContext&, const PartMoments&, const T*, T*);                  \
+  template void shareOfMoments<T>(KernelContext&, const PartMoments&, Moments<const T>, const T*,  \
+                                  Moments<T>);                                                     \
+  template void shareOfMomentsTangent<T>(KernelContext&, const PartMoments&, const T*, const T*,   \
+                                         Moments<const T>, Moments<T>);                            \
+  template void shareOfMomentsAdjoint<T>(KernelContext&, const PartMoments&, const T*, const T*,   \
+                                         Moments<const T>, Moments<T>);                            \
+  template void combineMoments<T>(KernelContext&, const PartMoments&, const T*, Moments<const T>,  \
+                                  Moments<T>);                                                     \
+  template void combineMomentsTangent<T>(KernelContext&, const PartMoments&, const T*,             \
+                                         Moments<const T>, Moments<T>);                            \
   template void combineMomentsAdjoint<T>(KernelContext&, const PartMoments&, const T*,             \
-                                         Moments<const T>, T*);                                    \
+                                         Moments<const T>, Moments<T>);                            \
   template void followMoments<T>(KernelContext&, const PartMoments&, double, Moments<const T>,     \
                                  Moments<T>);
 TENON_INSTANTIATE(float)

@@ -2,8 +2,8 @@
 // Normalisation of rows of an array by means and variances of groups of rows:
 //     y[r,l] = (x[r,l] - mean[g]) / sqrt(variance[g] + epsilon) * weight + bias,    g the group of row r,
 // with one weight for a row, one for each place in a row, or none. Means and second moments
-// (sums of squared distances from the mean) are computed by parts and combined as Chan, Golub and LeVeque do, in
-// double and in the order of the rows, so that neither number of parts nor threads costs digits.
+// (sums of squared distances from the mean) are computed by rows and combined as Chan, Golub and LeVeque do, in
+// double and in the order of the rows, so that neither number of rows nor threads costs digits.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -91,21 +91,42 @@ private:
   std::unique_ptr<DeviceRows> device_; // null on the host
 };
 
-// Parts whose moments, an array [parts, 2, groups], are combined to mean and variance of all; counts is
-// [parts, groups].
+// A part of groups whose moments are combined with those of other parts, on other ranks: `counts` has
+// how many elements of each group the part has, and then how many all parts have. The combination sums
+// twice over the parts: their means, and then, counted from the sum as a reference, means and variances.
+// Neither costs digits where means are large, and what comes of it is the same whatever the reference,
+// which therefore has no derivative.
 struct PartMoments {
-  Index parts = 1, groups = 0;
+  Index groups = 0;
   ReadList<double> counts;
 };
+// The part's addend to the mean of all.
 template <class T>
-void combineMoments(KernelContext& context, const PartMoments& of, const T* parts, Moments<T> all);
+void shareOfMean(KernelContext& context, const PartMoments& of, const T* mean, T* addend);
+// The part's addends to what combineMoments() takes.
 template <class T>
-void combineMomentsTangent(KernelContext& context, const PartMoments& of, const T* parts,
-                           const T* dParts, Moments<T> all);
-// dParts is overwritten.
+void shareOfMoments(KernelContext& context, const PartMoments& of, Moments<const T> part,
+                    const T* reference, Moments<T> addends);
 template <class T>
-void combineMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* parts,
-                           Moments<const T> all, T* dParts);
+void shareOfMomentsTangent(KernelContext& context, const PartMoments& of, const T* mean,
+                           const T* reference, Moments<const T> dPart, Moments<T> dAddends);
+// dPart is overwritten.
+template <class T>
+void shareOfMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* mean,
+                           const T* reference, Moments<const T> dAddends, Moments<T> dPart);
+// Mean and variance from the sums of the addends; where the reference is null, from the moments of the
+// only part.
+template <class T>
+void combineMoments(KernelContext& context, const PartMoments& of, const T* reference,
+                    Moments<const T> sums, Moments<T> all);
+// `first` is the first of the sums; null without a reference.
+template <class T>
+void combineMomentsTangent(KernelContext& context, const PartMoments& of, const T* first,
+                           Moments<const T> dSums, Moments<T> all);
+// dSums is overwritten.
+template <class T>
+void combineMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* first,
+                           Moments<const T> all, Moments<T> dSums);
 
 // running <- (1 - momentum) running + momentum (mean, unbiased variance), where a group has elements.
 template <class T>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation as three kernels: the moments of what a rank has of each group, their combination,
-// and the normalised rows. Only moments travel: every rank gets those of all parts of its groups
-// and combines them in the order of the parts, so that copies have the same bits. Running moments
-// take the place of the combined ones in inference, or always: then nothing travels.
+// Normalisation as kernels: the moments of what a rank has of each group, their combination, and the
+// normalised rows. Only moments travel: what the parts of groups add to them is summed as any addends
+// are, so that copies have the same bits. Running moments take the place of the combined ones in
+// inference, or always: then nothing travels.
 #include "declaration/types/normalisation.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/kernel_context.hpp"
@@ -63,9 +63,60 @@ private:
   std::shared_ptr<RowKernels> rows_;
 };
 
-// The moments of a group, combined from those of all its parts. In training the running moments
-// follow them, but not when a container computes the batch again before its adjoint.
-class CombinedMoments final : public OneInputKernel {
+// What this rank's part adds to the means of its groups.
+class MeanAddends final : public FixedKernel {
+public:
+  explicit MeanAddends(std::shared_ptr<const PartMoments> of) : of_(std::move(of)) {}
+
+  void forwardMany(Inputs x, ParameterUses&, DTensor& mean, Buffer*) override {
+    visitFloating(mean.dataType(), [&]<class T>(T) {
+      shareOfMean(mean.context(), *of_, x[0]->data<T>(), mean.mutableData<T>());
+    });
+  }
+  std::string describe() const override { return "addends of means"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  std::shared_ptr<const PartMoments> of_;
+};
+
+// What it adds to their moments, counted from a mean.
+class MomentAddends final : public LocalKernel {
+public:
+  explicit MomentAddends(std::shared_ptr<const PartMoments> of) : of_(std::move(of)) {}
+
+  void forwardMany(Inputs x, ParameterUses&, DTensor& addends, Buffer*) override {
+    visitFloating(addends.dataType(), [&]<class T>(T) {
+      shareOfMoments(addends.context(), *of_, momentsIn<T>(x[0]), x[1]->data<T>(),
+                     momentsIn<T>(&addends));
+    });
+  }
+  void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses&, DTensor& addends) override {
+    if (!dx[0])
+      return scaleArray(0, addends);
+    visitFloating(addends.dataType(), [&]<class T>(T) {
+      shareOfMomentsTangent(addends.context(), *of_, at.inputs[0]->data<T>(),
+                            at.inputs[1]->data<T>(), momentsIn<T>(dx[0]), momentsIn<T>(&addends));
+    });
+  }
+  void adjointMany(const KernelPoint& at, const DTensor& addends, ParameterUses&,
+                   InputCotangents dx) override {
+    if (dx[0])
+      visitFloating(addends.dataType(), [&]<class T>(T) {
+        shareOfMomentsAdjoint(addends.context(), *of_, at.inputs[0]->data<T>(),
+                              at.inputs[1]->data<T>(), momentsIn<T>(&addends), momentsIn<T>(dx[0]));
+      });
+  }
+  std::string describe() const override { return "addends of moments"; }
+  bool runsOnDevice() const override { return true; }
+
+private:
+  std::shared_ptr<const PartMoments> of_;
+};
+
+// The moments of a group, combined from the sums over its parts, or from its only part. In training the
+// running moments follow them, but not when a container computes the batch again before its adjoint.
+class CombinedMoments final : public LocalKernel {
 public:
   CombinedMoments(std::shared_ptr<const PartMoments> of, double momentum, const Sources& running)
       : of_(std::move(of)), momentum_(momentum) {
@@ -73,10 +124,11 @@ public:
       running_.push_back(std::static_pointer_cast<StateUse>(source));
   }
 
-  void forward(const DTensor& parts, ParameterUses&, DTensor& all, Buffer*) override {
+  void forwardMany(Inputs x, ParameterUses&, DTensor& all, Buffer*) override {
     const bool follows = !running_.empty() && !running_[0]->isHeld();
     visitFloating(all.dataType(), [&]<class T>(T) {
-      combineMoments(all.context(), *of_, parts.data<T>(), momentsIn<T>(&all));
+      combineMoments<T>(all.context(), *of_, x.size() > 1 ? x[1]->data<T>() : nullptr,
+                        momentsIn<T>(x[0]), momentsIn<T>(&all));
       const Moments<const T> now = momentsIn<T>(static_cast<const DTensor*>(&all));
       if (follows)
         followMoments<T>(all.context(), *of_, momentum_, now,
@@ -87,21 +139,20 @@ public:
       for (const auto& use : running_)
         use->written();
   }
-  void tangent(const KernelPoint& at, const DTensor* dParts, ParameterUses&,
-               DTensor& all) override {
-    if (!dParts)
+  void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses&, DTensor& all) override {
+    if (!dx[0])
       return scaleArray(0, all);
     visitFloating(all.dataType(), [&]<class T>(T) {
-      combineMomentsTangent(all.context(), *of_, at.x->data<T>(), dParts->data<T>(),
-                            momentsIn<T>(&all));
+      combineMomentsTangent<T>(all.context(), *of_, firstOf<T>(at), momentsIn<T>(dx[0]),
+                               momentsIn<T>(&all));
     });
   }
-  void adjoint(const KernelPoint& at, const DTensor& all, ParameterUses&,
-               DTensor* dParts) override {
-    if (dParts)
+  void adjointMany(const KernelPoint& at, const DTensor& all, ParameterUses&,
+                   InputCotangents dx) override {
+    if (dx[0])
       visitFloating(all.dataType(), [&]<class T>(T) {
-        combineMomentsAdjoint(all.context(), *of_, at.x->data<T>(), momentsIn<T>(&all),
-                              dParts->mutableData<T>());
+        combineMomentsAdjoint<T>(all.context(), *of_, firstOf<T>(at), momentsIn<T>(&all),
+                                 momentsIn<T>(dx[0]));
       });
   }
   std::string describe() const override { return "combined moments"; }
@@ -110,6 +161,12 @@ public:
   bool isRepeatable() const override { return running_.empty(); }
 
 private:
+  // Of the sums; null where nothing was summed.
+  template <class T>
+  static const T* firstOf(const KernelPoint& at) {
+    return at.inputs.size() > 1 ? at.inputs[0]->data<T>() : nullptr;
+  }
+
   std::shared_ptr<const PartMoments> of_;
   double momentum_;
   std::vector<std::shared_ptr<StateUse>> running_;
@@ -209,8 +266,7 @@ class RowGeometry {
 public:
   RowGeometry(const Normalisation& layer, const Form& form, int position)
       : use_(layer.inOrder(form.uses.front())), dimensions_(layer.dimensions(use_.shape())),
-        moments_(layer.momentLayouts(use_)), position_(position), x_(use_.box(position)),
-        groups_(moments_.all.box(position)) {
+        x_(use_.box(position)), groups_(layer.momentLayouts(use_).all.box(position)) {
     for (std::size_t d = 0; d < dimensions_.size(); ++d)
       if (!dimensions_[d].isReduced())
         rowDims_ = d + 1;
@@ -244,17 +300,17 @@ public:
     return rows;
   }
 
-  // How many elements each part of a group has, in the order in which the moments of the parts are
-  // gathered. Parts may be empty, and count nothing.
-  PartMoments parts(KernelContext& context) const {
-    const Index parts = moments_.gathered.shape()[0] / 2, groups = groupCount();
+  // How many elements of each group this rank has, and how many there are.
+  PartMoments part(KernelContext& context) const {
+    const Index groups = groupCount();
+    Box whole;
+    for (const Index extent : use_.shape())
+      whole.push_back({0, extent});
     std::vector<double> counts;
-    for (Index part = 0; part < parts; ++part) {
-      const Box held = groups > 0 ? use_.box(positionOf(part)) : x_;
+    for (const Box& held : {x_, whole})
       for (Index group = 0; group < groups; ++group)
         counts.push_back(elementsOf(group, held));
-    }
-    return {parts, groups, ReadList<double>(context, std::move(counts))};
+    return {groups, ReadList<double>(context, std::move(counts))};
   }
 
 private:
@@ -294,30 +350,15 @@ private:
     }
     return count;
   }
-  // The grid position that has the given part of this rank's groups.
-  int positionOf(Index part) const {
-    const Grid& grid = use_.grid();
-    std::vector<int> coordinates;
-    for (int axis = 0; axis < grid.axes(); ++axis)
-      coordinates.push_back(grid.coordinate(position_, axis));
-    for (std::size_t i = moments_.axes.size(); i-- > 0;) {
-      const int axis = moments_.axes[i];
-      coordinates[axis] = static_cast<int>(part % grid.extent(axis));
-      part /= grid.extent(axis);
-    }
-    return grid.positionAt(coordinates);
-  }
 
   Layout use_;
   std::vector<Normalisation::Dimension> dimensions_;
-  Normalisation::MomentLayouts moments_;
-  int position_;
   Box x_, groups_;
   std::size_t rowDims_ = 0;
   RowWeights weights_ = RowWeights::None;
 };
 
-// Makes the kernels by their names in the list. Those of rows share them.
+// Makes the kernels of the list, by name. Those of rows share them.
 std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
   const auto& declaration = static_cast<const Normalisation&>(at.layer.declaration());
   if (at.name().starts_with("order")) {
@@ -328,15 +369,19 @@ std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
   }
   const RowGeometry geometry(declaration, at.form, at.form.uses.front().grid().position(at.rank()));
   const KernelContextPtr context = at.context();
+  const auto part = [&] { return std::make_shared<const PartMoments>(geometry.part(*context)); };
   // The running moments are the last sources, behind parameters that need a conversion.
   const Sources running(at.sources.end() - static_cast<std::ptrdiff_t>(at.form.states.size()),
                         at.sources.end());
   if (at.name() == "running")
     return std::make_unique<RunningMoments>(running);
+  if (at.name() == "means")
+    return std::make_unique<MeanAddends>(part());
+  if (at.name() == "addends")
+    return std::make_unique<MomentAddends>(part());
   if (at.name() == "combine")
     return std::make_unique<CombinedMoments>(
-        std::make_shared<const PartMoments>(geometry.parts(*context)),
-        running.empty() ? 0 : declaration.value<double>("momentum"), running);
+        part(), running.empty() ? 0 : declaration.value<double>("momentum"), running);
   std::shared_ptr<RowKernels> rows;
   for (const BoundKernel& made : at.made)
     if (const auto* moments = dynamic_cast<const LocalMoments*>(made.kernel.get()))
