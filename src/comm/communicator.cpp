@@ -5,6 +5,7 @@
 #include "comm/communicator.hpp"
 
 #include "comm/agreement/agreement.hpp"
+#include "comm/agreement/joint.hpp"
 #include "comm/agreement/vote.hpp"
 #include "comm/memory/node.hpp"
 #include "sys/errors/error.hpp"
@@ -228,11 +229,16 @@ void Communicator::free() noexcept {
   comm_ = MPI_COMM_NULL;
 }
 
-SubCommPtr Communicator::split(const std::vector<int>& name, int color, int key) {
+SubCommPtr Communicator::split(const SplitName& name, int color, int key) {
   if (SubCommPtr known = splits_.find(name))
     return known;
-  // The call below has no time limit.
-  auto place = collectively(*this, [&] { return decltype(splits_)::Place(name); });
+  if (joint_)
+    return joint_->split(name, color, key);
+  // To make it has no time limit.
+  return make(collectively(*this, [&] { return Splits::Place(name); }), color, key);
+}
+
+SubCommPtr Communicator::make(Splits::Place place, int color, int key) {
   MPI_Comm part = MPI_COMM_NULL;
   checkMpi(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
   if (part != MPI_COMM_NULL)

@@ -12,6 +12,7 @@
 #include "comm/memory/device_arena.hpp"
 #include "comm/memory/shared_arena.hpp"
 #include "comm/mpi.hpp"
+#include "geometry/grid.hpp"
 
 #include <algorithm>
 #include <list>
@@ -35,6 +36,11 @@ public:
   virtual void advance() = 0;
 };
 
+// Lists of a number for each rank, as MPI's collectives take them.
+struct RankLists {
+  std::vector<int> sizes, offsets, arrivalSizes, arrivalOffsets;
+};
+
 // A communicator that is made of the library's copy. It is freed with the last object that uses it.
 class SubCommunicator {
 public:
@@ -50,8 +56,23 @@ public:
   // Takes over the communicator, which is MPI_COMM_NULL on ranks that do not belong to it.
   void take(MPI_Comm comm) noexcept { comm_ = comm; }
 
+  // Lists for a call of MPI, to be given back when it is complete: so all who use the communicator
+  // have as many as there are calls in flight.
+  std::unique_ptr<RankLists> lendLists() const {
+    if (idle_.empty()) {
+      idle_.reserve(++lists_);
+      return std::make_unique<RankLists>();
+    }
+    auto lists = std::move(idle_.back());
+    idle_.pop_back();
+    return lists;
+  }
+  void takeBack(std::unique_ptr<RankLists> lists) const { idle_.push_back(std::move(lists)); }
+
 private:
   MPI_Comm comm_ = MPI_COMM_NULL;
+  mutable std::vector<std::unique_ptr<RankLists>> idle_;
+  mutable std::size_t lists_ = 0;
 };
 
 using SubCommPtr = std::shared_ptr<const SubCommunicator>;
@@ -73,6 +94,9 @@ public:
     explicit Place(const Name& name) {
       entry_.emplace_back(name, std::make_shared<SubCommunicator>());
     }
+    const Name& name() const noexcept { return entry_.front().first; }
+    // Empty until it is made.
+    SubCommPtr communicator() const noexcept { return entry_.front().second; }
 
   private:
     friend class SubCommunicatorCache;
@@ -97,6 +121,8 @@ public:
 private:
   Entries kept_;
 };
+
+class JointAgreement;
 
 class Communicator {
 public:
@@ -146,9 +172,27 @@ public:
   // The device memory, once it was opened.
   const DeviceArena::Made& deviceArena() const noexcept { return *deviceShared_; }
 
+  // Whose communicators they are, and along which axes of a process grid.
+  struct SplitName {
+    int use = 0;
+    std::vector<int> axes = {};
+    GridPtr grid = {};
+    bool operator==(const SplitName& other) const {
+      return use == other.use && axes == other.axes &&
+             (grid == other.grid || (grid && other.grid && *grid == *other.grid));
+    }
+  };
+  using Splits = SubCommunicatorCache<SplitName>;
   // A communicator of the ranks that share a colour, ordered by key; collective where none of that
-  // name is kept. Ranks with the colour MPI_UNDEFINED get MPI_COMM_NULL.
-  SubCommPtr split(const std::vector<int>& name, int color, int key);
+  // name is kept. Ranks with the colour MPI_UNDEFINED get MPI_COMM_NULL. Within a joint agreement it
+  // is made when that is reached.
+  SubCommPtr split(const SplitName& name, int color, int key);
+  // Makes it in its place, once all ranks have agreed to. Collective.
+  SubCommPtr make(Splits::Place place, int color, int key);
+
+  // The joint agreement in whose body this rank is (agreement/joint.hpp); NULL if there is none.
+  JointAgreement* joint() const noexcept { return joint_; }
+  void setJoint(JointAgreement* joint) noexcept { joint_ = joint; }
 
   // Adds messages that whoever waits here looks after. They are in the list once, and not longer
   // than they live.
@@ -172,7 +216,8 @@ private:
   int size_ = 0;
   int lastTag_ = 0;
   bool outOfStep_ = false;
-  SubCommunicatorCache<std::vector<int>> splits_;
+  Splits splits_;
+  JointAgreement* joint_ = nullptr;
   bool arenaTried_ = false;
   int ranksPerNode_ = 0;
   SharedArena::Made shared_;

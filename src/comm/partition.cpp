@@ -31,7 +31,7 @@ std::string Partition::describe() const {
 MPI_Comm Partition::axisComm(int axis) {
   if (!lines_[axis])
     lines_[axis] =
-        collectively(*comm_, [&] { return lineComm(*comm_, *grid_, {axis}, AxisUse::Callers); });
+        collectively(*comm_, [&] { return lineComm(*comm_, grid_, {axis}, AxisUse::Callers); });
   return lines_[axis]->mpi();
 }
 
@@ -49,11 +49,10 @@ std::vector<int> ranksOfLine(const Grid& grid, const std::vector<int>& axes, int
   return ranks;
 }
 
-SubCommPtr lineComm(Communicator& comm, const Grid& grid, const std::vector<int>& axes,
+SubCommPtr lineComm(Communicator& comm, const GridPtr& ofGrid, const std::vector<int>& axes,
                     AxisUse use) {
-  std::vector<int> name = {static_cast<int>(use), static_cast<int>(axes.size())};
-  for (const std::vector<int>& part : {axes, grid.extents(), grid.ranks()})
-    name.insert(name.end(), part.begin(), part.end());
+  const Grid& grid = *ofGrid;
+  const Communicator::SplitName name{static_cast<int>(use), axes, ofGrid};
   // The split is collective over the whole communicator, so ranks outside the grid take part in it.
   const int here = grid.position(comm.rank());
   if (here < 0)

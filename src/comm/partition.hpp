@@ -39,7 +39,7 @@ std::vector<int> ranksOfLine(const Grid& grid, const std::vector<int>& axes, int
 
 // The communicator of these ranks, in this order; MPI_COMM_NULL outside the grid. Collective over
 // comm where it keeps none for the grid, axes and use.
-SubCommPtr lineComm(Communicator& comm, const Grid& grid, const std::vector<int>& axes,
+SubCommPtr lineComm(Communicator& comm, const GridPtr& grid, const std::vector<int>& axes,
                     AxisUse use);
 
 } // namespace tenon

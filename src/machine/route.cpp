@@ -59,29 +59,36 @@ Traffic sentInSum(const RouteStep& step, const CollectivePieces& p) {
 
 } // namespace
 
+Index CollectivePieces::cut(int coordinate) const {
+  if (dim >= 0)
+    return split.cuts(dim)[first + coordinate] - split.cuts(dim)[first];
+  return elements / ranks * coordinate + std::min<Index>(coordinate, elements % ranks);
+}
+
+Index CollectivePieces::offset(int coordinate) const {
+  const Index extent = cut(ranks);
+  return extent == 0 ? 0 : elements / extent * cut(coordinate);
+}
+
 Index CollectivePieces::piece(int coordinate) const {
-  const Index width = cuts[coordinate + 1] - cuts[coordinate];
-  const Index extent = cuts.back();
-  return extent == 0 ? 0 : elements / extent * width;
+  return offset(coordinate + 1) - offset(coordinate);
 }
 
 CollectivePieces collectivePieces(const RouteStep& step, int rank) {
   const Layout& whole = wholeSide(step);
   const int position = whole.grid().position(rank);
-  CollectivePieces pieces{.whole = whole, .cuts = {}};
+  const Layout& split = &whole == &step.to ? step.from : step.to;
+  CollectivePieces pieces{.whole = whole, .split = split};
   if (!isActive(whole, position, step.axes))
     return pieces;
   pieces.coordinate = whole.grid().coordinateOn(position, step.axes);
   pieces.elements = elements(extents(whole.box(position)));
   pieces.takesPart = pieces.elements > 0;
-  const int ranks = whole.grid().extentOf(step.axes);
-  const Layout& split = &whole == &step.to ? step.from : step.to;
+  pieces.ranks = whole.grid().extentOf(step.axes);
   const Property property = split.property(step.axes.front());
   if (property.isShard()) {
     pieces.dim = property.dim;
-    pieces.cuts = pieceCuts(split, position, property.dim, ranks);
-  } else {
-    pieces.cuts = balancedCuts(pieces.elements, ranks);
+    pieces.first = split.part(position, property.dim) / pieces.ranks * pieces.ranks;
   }
   return pieces;
 }

@@ -73,13 +73,18 @@ std::string whyNotSearched(const Layout& from, const Layout& to);
 // How a collective cuts what its ranks hold together: along the dimension that the axis splits on
 // one side, else in balanced runs of elements.
 struct CollectivePieces {
-  bool takesPart = false;            // else the rank has nothing to do
-  int coordinate = -1;               // of the rank on the axes
-  Layout whole;                      // the side on which a rank holds all
-  Index elements = 0;                // of the whole
-  int dim = -1;                      // that is cut; -1: runs of elements
-  std::vector<Index> cuts;           // in indices of `dim` or in elements, from 0
-  Index piece(int coordinate) const; // its elements
+  bool takesPart = false;   // else the rank has nothing to do
+  int coordinate = -1;      // of the rank on the axes
+  Layout whole;             // the side on which a rank holds all
+  Index elements = 0;       // of the whole
+  int dim = -1;             // that is cut; -1: runs of elements
+  Layout split;             // the other side,
+  int first = 0, ranks = 1; // and the first of its parts, and the number of pieces
+  // Where the piece of a coordinate begins, in indices of `dim` or in elements, from 0; of the number
+  // of pieces: where the last one ends.
+  Index cut(int coordinate) const;
+  Index offset(int coordinate) const; // in elements
+  Index piece(int coordinate) const;  // its elements
 };
 CollectivePieces collectivePieces(const RouteStep& step, int rank);
 

@@ -4,7 +4,7 @@
 // everything went well, and what a pinned output needs stands around the network, not in it.
 #include "plan/layer_plan.hpp"
 
-#include "comm/agreement/agreement.hpp"
+#include "comm/agreement/joint.hpp"
 #include "dtensor/kernel_context.hpp"
 #include "layer/core/layer_types.hpp"
 #include "layer/networks/network.hpp"
@@ -82,6 +82,14 @@ void LayerPlan::leaveLayers() noexcept {
   // The observers are the plan's own, and the layers would tell them of passes when they are gone.
   compiled_->setObservers({});
   compiled_ = {};
+}
+
+// As if it had not been set up. The buckets go before the parameters in them.
+void LayerPlan::leave() noexcept {
+  leaveLayers();
+  buckets_.reset();
+  measurement_.reset();
+  nodes_.clear();
 }
 
 void LayerPlan::checkOpen(const std::string& call) const {
@@ -210,13 +218,9 @@ void LayerPlan::shareSearch() {
         return comm()->rank() == 0 || wasSearched() ? textOf(search()) : std::string();
       },
       [&](const std::string&) { return agreedText(); });
-  const std::string text = broadcastText(*comm(), found, 0);
-  collectively(*comm(), [&] {
-    const std::string source = "the plan of rank 0";
-    const JsonNode tree = parseJson(text, source);
-    take(planFrom(JsonView(tree, source), frame()));
-    return true;
-  });
+  const std::string text = broadcastText(*comm(), found, 0), source = "the plan of rank 0";
+  const JsonNode tree = parseJson(text, source);
+  take(planFrom(JsonView(tree, source), frame()));
 }
 
 PlanFrame LayerPlan::frame() const {
@@ -352,17 +356,19 @@ void LayerPlan::setUp() {
   static const int event = logEvent("PlanSetUp");
   const LogScope scope(event);
   KeptSettings kept;
-  Layer::NewSetUps undone;
   try {
-    collectively(*comm(), [&] {
+    inOneAgreement(*comm(), [&] {
       shareSearch();
       kept.note(unfolded(*network_));
       giveWords();
       const DeclaredNetwork declared = layers();
       const Layouts inputs = inputsFor(declared);
       compiled_ = compile(inputs, pinnedOutput(declared));
-      undone.note(*compiled_);
+      // What was compiled lives until its set-up is undone, before which the plan leaves it.
+      JointAgreement& joint = *comm()->joint();
+      joint.ifFailed([made = compiled_] {});
       compiled_->setUp(inputs);
+      joint.ifFailed([this] { leave(); });
       // Initial values are drawn by a layer's place in its container, which is another one within what
       // is put around the network: they are drawn again, so that a pinned output does not change them.
       if (compiled_.get() != network_.get())
@@ -374,12 +380,7 @@ void LayerPlan::setUp() {
       return true;
     });
   } catch (...) {
-    const Ref<Layer> made = compiled_; // lives until its set-up is undone
-    leaveLayers();
-    buckets_.reset();
-    measurement_.reset();
-    nodes_.clear();
-    undone.undo();
+    leave();
     throw;
   }
   // From here on the network is set up, and its words are what runs.

@@ -99,6 +99,7 @@ private:
   Index bucketBytes() const;
   void addBuckets();
   void leaveLayers() noexcept;
+  void leave() noexcept;
   void noteNodes();
   std::vector<const Layer*> layersInOrder() const;
   std::vector<ComparedPhase> compared() const;

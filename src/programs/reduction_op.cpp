@@ -5,7 +5,7 @@
 // and y_ may be the caller's memory.
 #include "programs/reduction_op.hpp"
 
-#include "comm/agreement/agreement.hpp"
+#include "comm/agreement/joint.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "geometry/axis_change.hpp"
 #include "kernels/movement/block_copy.hpp"
@@ -39,7 +39,7 @@ ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& 
     : LinearOp(comm, from, to, type), plan_(std::move(plan)), policy_(policy),
       change_(sumBetween(from, to).value_or(SumChange{})) {
   // The executors need all ranks, so that a program that is wrong or differs is found before them.
-  collectively(
+  jointly(
       *comm, "the program of a reduction",
       [this] {
         checkPlan();

@@ -160,8 +160,8 @@ TEST(Communicator, MissesRanksAtItsFirstUse) {
 
 TEST(Communicator, SplitsOncePerName) {
   const int color = world()->rank() % 2;
-  const SubCommPtr part = world()->split({-7}, color, -world()->rank());
-  EXPECT_EQ(part, world()->split({-7}, color, -world()->rank()));
+  const SubCommPtr part = world()->split({.use = -7}, color, -world()->rank());
+  EXPECT_EQ(part, world()->split({.use = -7}, color, -world()->rank()));
   const MPI_Comm half = part->mpi();
   int rank = -1, size = 0;
   MPI_Comm_rank(half, &rank);
@@ -174,16 +174,18 @@ TEST(Communicator, SplitsOncePerName) {
 TEST(Communicator, KeepsTheSplitsMadeLastAndThoseInUse) {
   const int most = static_cast<int>(SubCommunicatorCache<int>::kMost);
   const CommPtr& comm = world();
-  const SubCommPtr used = comm->split({-8, 0}, 0, comm->rank());
-  const std::weak_ptr<const SubCommunicator> unused = comm->split({-8, 1}, 0, comm->rank());
+  const SubCommPtr used = comm->split({.use = -8, .axes = {0}}, 0, comm->rank());
+  const std::weak_ptr<const SubCommunicator> unused =
+      comm->split({.use = -8, .axes = {1}}, 0, comm->rank());
   EXPECT_FALSE(unused.expired());
   for (int i = 0; i < most; ++i)
-    comm->split({-9, i}, 0, comm->rank());
+    comm->split({.use = -9, .axes = {i}}, 0, comm->rank());
   EXPECT_TRUE(unused.expired());
   int sum = 1;
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, used->mpi());
   EXPECT_EQ(sum, comm->size());
-  EXPECT_EQ(comm->split({-9, 0}, 0, 0), comm->split({-9, 0}, 0, 0));
+  EXPECT_EQ(comm->split({.use = -9, .axes = {0}}, 0, 0),
+            comm->split({.use = -9, .axes = {0}}, 0, 0));
 }
 
 TEST(Communicator, TagsStayWithinTheStandardsBound) {

@@ -95,10 +95,53 @@ std::string differenceText(std::string_view what, std::string_view first, int ot
                      middle(first));
 }
 
+// What a rank says: one text, or several.
+class Said {
+public:
+  Said(std::string_view what, std::string_view text) : what_(what), text_(text) {}
+  explicit Said(std::span<const AgreedText> several) : several_(several), isOne_(false) {}
+
+  long long count() const { return isOne_ ? 1 : static_cast<long long>(several_.size()); }
+  // Beyond the last there is nothing.
+  std::string_view what(long long i) const {
+    return isOne_ ? what_ : i < count() ? std::string_view(several_[i].what) : "";
+  }
+  std::string_view text(long long i) const {
+    return isOne_ ? text_ : i < count() ? std::string_view(several_[i].text) : "";
+  }
+  long long digest(long long i) const { return static_cast<long long>(streamOf(text(i))); }
+  // Of all; that of one text is its own.
+  long long digest() const {
+    auto all = static_cast<std::uint64_t>(digest(0));
+    for (long long i = 1; i < count(); ++i)
+      all = all * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(digest(i));
+    return static_cast<long long>(all);
+  }
+
+private:
+  std::string_view what_, text_;
+  std::span<const AgreedText> several_;
+  bool isOne_ = true;
+};
+
+// The first text that differs between rank 0 and another one; it needs no memory.
+long long firstDifference(Communicator& comm, const Said& said, int other) {
+  const auto ofRank = [&](int rank, long long mine) {
+    checkMpi(MPI_Bcast(&mine, 1, MPI_LONG_LONG, rank, comm.mpi()), "MPI_Bcast");
+    return mine;
+  };
+  const long long count = std::max(ofRank(0, said.count()), ofRank(other, said.count()));
+  for (long long i = 0; i < count - 1; ++i)
+    if (ofRank(0, said.digest(i)) != ofRank(other, said.digest(i)))
+      return i;
+  return std::max(count - 1, 0LL);
+}
+
 // What two ranks do not agree on. Different subjects mean that they are in different collective
 // calls.
-std::string disagreementText(Communicator& comm, std::string_view what, const std::string& text,
-                             int other) {
+std::string disagreementText(Communicator& comm, const Said& said, int other) {
+  const long long at = firstDifference(comm, said, other);
+  const std::string_view what = said.what(at), text = said.text(at);
   const auto first = sharedText(comm, text, 0), second = sharedText(comm, text, other),
              firstWhat = sharedText(comm, what, 0), secondWhat = sharedText(comm, what, other);
   if (known(firstWhat) == known(secondWhat))
@@ -119,7 +162,7 @@ void alignTags(Communicator& comm) {
 }
 
 void agreeWithin(double seconds, Communicator& comm, const std::optional<Error>& mine,
-                 std::string_view what, const std::string& text) {
+                 const Said& said) {
   if (comm.size() == 1) {
     if (mine)
       throw Error(*mine).agreed(true);
@@ -130,10 +173,8 @@ void agreeWithin(double seconds, Communicator& comm, const std::optional<Error>&
         TENON_ERR_STATE,
         "ranks were absent from an earlier collective call on this communicator, so it can no "
         "longer be used; create the objects again on another communicator");
-  const Ballot verdict = vote(
-      comm,
-      {mine ? mine->code() : TENON_SUCCESS, comm.rank(), static_cast<long long>(streamOf(text))},
-      seconds);
+  const Ballot verdict =
+      vote(comm, {mine ? mine->code() : TENON_SUCCESS, comm.rank(), said.digest()}, seconds);
   if (verdict.code == TENON_SUCCESS)
     return;
   const int speaker = static_cast<int>(verdict.rank);
@@ -143,10 +184,9 @@ void agreeWithin(double seconds, Communicator& comm, const std::optional<Error>&
   checkMpi(MPI_Bcast(&reported, 1, MPI_INT, speaker, comm.mpi()), "MPI_Bcast");
   const auto code = static_cast<TenonErrorCode>(verdict.code);
   throw madeError(code, [&] {
-    return Error(code,
-                 reported ? failureText(comm, mine, speaker)
-                          : disagreementText(comm, what, text, speaker),
-                 mine ? mine->where() : std::source_location::current());
+    return Error(
+        code, reported ? failureText(comm, mine, speaker) : disagreementText(comm, said, speaker),
+        mine ? mine->where() : std::source_location::current());
   }).agreed(comm.rank() == speaker);
 }
 
@@ -156,15 +196,21 @@ void agree(Communicator& comm, const std::optional<Error>& mine, std::string_vie
            const std::string& text) {
   std::optional<Error> outcome = mine;
   const double seconds = agreeTimeout(outcome);
-  agreeWithin(seconds, comm, outcome, what, text);
+  agreeWithin(seconds, comm, outcome, {what, text});
+}
+
+void agree(Communicator& comm, const std::optional<Error>& mine, std::span<const AgreedText> said) {
+  std::optional<Error> outcome = mine;
+  const double seconds = agreeTimeout(outcome);
+  agreeWithin(seconds, comm, outcome, Said(said));
 }
 
 void agreeWithoutLimit(Communicator& comm, std::string_view what, const std::string& text) {
-  agreeWithin(std::numeric_limits<double>::infinity(), comm, std::nullopt, what, text);
+  agreeWithin(std::numeric_limits<double>::infinity(), comm, std::nullopt, {what, text});
 }
 
 void agreeWithoutLimit(Communicator& comm, const std::optional<Error>& mine) {
-  agreeWithin(std::numeric_limits<double>::infinity(), comm, mine, "", "");
+  agreeWithin(std::numeric_limits<double>::infinity(), comm, mine, {"", ""});
 }
 
 std::string broadcastText(Communicator& comm, const std::string& text, int from) {

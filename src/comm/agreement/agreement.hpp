@@ -9,12 +9,18 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace tenon {
+
+// What ranks agree on: a text that must be the same on all, and what it says, for the message.
+struct AgreedText {
+  std::string what, text;
+};
 
 // Collective. Throws on all ranks the error of the lowest rank that has one; and, as
 // TENON_ERR_COLLECTIVE, an error if `text` differs between ranks, where `what` names the text in
@@ -25,6 +31,8 @@ namespace tenon {
 // on one that cannot keep the words.
 void agree(Communicator& comm, const std::optional<Error>& mine, std::string_view what = "",
            const std::string& text = "");
+// The same of several texts; the message names the first that differs.
+void agree(Communicator& comm, const std::optional<Error>& mine, std::span<const AgreedText> said);
 
 // Runs a body on every rank and agrees on its outcome, and on the text that `describe` makes of its
 // result. The body can make collective calls that agree themselves: their error is common already

@@ -113,16 +113,17 @@ public:
   // Collective. Sets the nodes up, one after the other; the layouts of all values.
   Layouts setUpNodes(const Layouts& inputs);
 
-  // Undoes the set-up of layers that were not set up before. Nothing is allocated to undo it.
+  // Undoes set-ups: those that were noted are there again, and no other. Nothing is allocated to undo
+  // them.
   class NewSetUps {
   public:
-    // Notes the layer and those in it that are not set up.
+    // Notes the layer and those in it.
     void note(Layer& layer);
     void undo() noexcept;
 
   private:
-    struct Before {
-      Layer* layer;
+    // Of a layer that was not set up.
+    struct Unset {
       Settings settings;
       MeshLists lists;
       TenonDataType type;
@@ -130,11 +131,17 @@ public:
       int depth;
       bool training, frozen;
     };
+    struct Before {
+      Layer* layer;
+      std::vector<const Setup*> setups;
+      std::size_t parameters, states;
+      std::optional<Unset> unset;
+    };
     std::vector<Before> before_;
   };
 
   // Collective. Does nothing if the layer is set up for these layouts already. New parameters get
-  // first values.
+  // first values. Within a joint agreement the set-up is valid once that is reached.
   void setUp(const Layouts& inputs);
   void setUp(const Layout& input) { setUp(Layouts{input}); }
   bool isSetUp() const noexcept { return !setups_.empty(); }
@@ -228,6 +235,9 @@ private:
   // itself is made when it is.
   enum class Role { Alone, Node };
   void setUpAs(const Layouts& inputs, Role role);
+  // What ranks agree on. Throws if this one cannot begin.
+  std::string whatIsSetUp() const;
+  std::string setUpText(const Layouts& inputs);
   void checkTakesLists(const std::string& call) const;
   void checkChange(const std::string& call) const override { checkBeforeSetUp(call); }
   void takeOver(Settings after, const Settings::Names& names) override;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sets a layer up for the layouts of its inputs, and finds the set-up of a call's inputs again.
-// Collective: all ranks agree first on what is set up, then on the outcome, and a set-up that fails
-// leaves neither parameters nor states behind, since the next attempt may have other settings.
+// Collective: all ranks agree first on what is set up, and at the end on the outcome, however many
+// layers a container has, and a set-up that fails leaves neither parameters nor states behind, since the next attempt may have other settings.
 #include "layer/core/layer_setup.hpp"
 
-#include "comm/agreement/agreement.hpp"
+#include "comm/agreement/joint.hpp"
 #include "declaration/core/result_layout.hpp"
 #include "layer/core/layer.hpp"
 #include "layer/core/layer_types.hpp"
@@ -33,83 +33,96 @@ std::string described(const Layouts& inputs) {
 } // namespace
 
 void Layer::NewSetUps::note(Layer& layer) {
+  Before& before = before_.emplace_back(
+      Before{&layer, {}, layer.parameters_.size(), layer.states_.size(), std::nullopt});
+  for (const Entry& entry : layer.setups_)
+    before.setups.push_back(entry.setup.get());
   if (!layer.isSetUp())
-    before_.push_back({&layer, layer.declaration_->settings(), layer.declaration_->lists(),
-                       layer.type_, layer.space_, layer.depth_, layer.training_, layer.frozen_});
+    before.unset = {layer.declaration_->settings(),
+                    layer.declaration_->lists(),
+                    layer.type_,
+                    layer.space_,
+                    layer.depth_,
+                    layer.training_,
+                    layer.frozen_};
   for (Layer* child : layer.children())
     note(*child);
 }
 
+// The set-ups that there were are the last again, in their order.
 void Layer::NewSetUps::undo() noexcept {
   for (Before& before : before_) {
     Layer& layer = *before.layer;
-    layer.setups_.clear();
-    layer.parameters_.clear();
-    layer.states_.clear();
+    for (const Setup* setup : before.setups)
+      layer.setups_.splice(
+          layer.setups_.end(), layer.setups_,
+          std::find_if(layer.setups_.begin(), layer.setups_.end(),
+                       [&](const Entry& entry) { return entry.setup.get() == setup; }));
+    while (layer.setups_.size() > before.setups.size())
+      layer.setups_.pop_front();
+    layer.parameters_.resize(before.parameters);
+    layer.states_.resize(before.states);
+    if (!before.unset)
+      continue;
     layer.random_ = {};
-    layer.declaration_->restore(std::move(before.settings));
-    layer.declaration_->lists() = std::move(before.lists);
-    layer.type_ = before.type;
-    layer.space_ = before.space;
-    layer.depth_ = before.depth;
-    layer.training_ = before.training;
-    layer.frozen_ = before.frozen;
+    layer.declaration_->restore(std::move(before.unset->settings));
+    layer.declaration_->lists() = std::move(before.unset->lists);
+    layer.type_ = before.unset->type;
+    layer.space_ = before.unset->space;
+    layer.depth_ = before.unset->depth;
+    layer.training_ = before.unset->training;
+    layer.frozen_ = before.unset->frozen;
   }
   before_.clear();
 }
 
+// What fails on one rank ends its set-up alone, until all ranks have agreed: then the layer, and all
+// that it contains, is set up on all ranks or as it was on all.
 void Layer::setUp(const Layouts& inputs) {
-  setUpAs(inputs, Role::Alone);
+  // Ranks with other layers, settings or inputs are told so before they do something else each.
+  if (!comm_->joint())
+    agreeOnText(*comm_, whatIsSetUp(), [&] { return setUpText(inputs); });
+  inOneAgreement(*comm_, [&] {
+    const auto undone = std::make_shared<NewSetUps>();
+    undone->note(*this);
+    comm_->joint()->ifFailed([undone] { undone->undo(); });
+    setUpAs(inputs, Role::Alone);
+    return true;
+  });
 }
 
-// What can fail on one rank is done in the two bodies, and what remains after an agreement cannot: so the layer is set up
-// on all ranks or on none.
+std::string Layer::whatIsSetUp() const {
+  return fmt::format("what {} is set up with", title());
+}
+
+std::string Layer::setUpText(const Layouts& inputs) {
+  checkIdle("TenonLayerSetUp()");
+  checkSets();
+  contextOf(comm_, space_); // there may be no device
+  return fmt::format("{}; input {}{}{}", agreedText(), described(inputs),
+                     RoutePolicy::fromOptions().agreedText(),
+                     Setup::orderFromOptions() == Order::Moved ? "" : "; steps in order");
+}
+
 void Layer::setUpAs(const Layouts& inputs, Role role) {
   static const int event = logEvent("LayerSetUp");
   const LogScope scope(event);
-  std::list<Entry> made;
-  NewSetUps undone;
-  collectively(
-      *comm_, fmt::format("what {} is set up with", title()),
-      [&] {
-        checkIdle("TenonLayerSetUp()");
-        checkSets();
-        contextOf(comm_, space_); // there may be no device
-        made.emplace_back();
-        if (role == Role::Alone)
-          undone.note(*this);
-        return fmt::format("{}; input {}{}{}", agreedText(), described(inputs),
-                           RoutePolicy::fromOptions().agreedText(),
-                           Setup::orderFromOptions() == Order::Moved ? "" : "; steps in order");
-      },
-      [](const std::string& text) { return text; });
+  comm_->joint()->say(whatIsSetUp(), setUpText(inputs));
   const AtWork atWork(atWork_);
   const auto known = std::find_if(setups_.begin(), setups_.end(), [&](const Entry& entry) {
     return entry.setup->inputs() == inputs;
   });
   if (known != setups_.end()) {
     if (role == Role::Alone && known->frames.empty())
-      known->frames = collectively(*comm_, [&] { return framesOf(*known); });
+      known->frames = framesOf(*known);
     return setups_.splice(setups_.end(), setups_, known); // the latest is the last
   }
   // The set-up makes parameters that are not there yet; those of earlier set-ups are shared.
-  const std::size_t before = parameters_.size(), statesBefore = states_.size();
-  try {
-    collectively(*comm_, [&] {
-      made.front() = makeEntry(inputs, role);
-      if (role == Role::Alone)
-        draw(static_cast<std::uint64_t>(declaration_->value<Index>("seed")), streamOf("parameters"),
-             Fill::New);
-      return true;
-    });
-  } catch (...) {
-    made.clear();
-    parameters_.resize(before); // the next attempt may have other settings
-    states_.resize(statesBefore);
-    undone.undo();
-    throw;
-  }
-  setups_.splice(setups_.end(), made);
+  Entry made = makeEntry(inputs, role);
+  if (role == Role::Alone)
+    draw(static_cast<std::uint64_t>(declaration_->value<Index>("seed")), streamOf("parameters"),
+         Fill::New);
+  setups_.push_back(std::move(made));
 }
 
 void Layer::checkInputCount(const Layouts& inputs) const {

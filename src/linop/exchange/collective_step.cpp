@@ -42,29 +42,36 @@ Region regionOf(const Shape& extent) {
   return region;
 }
 
-// The pieces of the whole as regions of its array, in the order of coordinates. Where no dimension
-// is cut (dim is -1) pieces are runs of elements, and the array is treated as one.
-std::vector<Region> regionsOf(const CollectivePieces& pieces, int rank) {
-  const Shape whole = extents(pieces.whole.boxOfRank(rank));
-  if (pieces.dim < 0)
-    return {regionOf(whole)};
-  std::vector<Region> regions;
-  for (std::size_t c = 0; c + 1 < pieces.cuts.size(); ++c) {
-    Shape extent = whole;
-    extent[pieces.dim] = pieces.cuts[c + 1] - pieces.cuts[c];
-    regions.push_back(regionOf(extent));
-    regions.back().begin[pieces.dim] = pieces.cuts[c];
-  }
-  return regions;
+Shape wholeExtent(const CollectivePieces& pieces, int rank) {
+  return extents(pieces.whole.boxOfRank(rank));
 }
 
 // Whether the pieces follow each other in a row-major array: they do if each dimension before the
-// cut one has a single index.
-bool piecesFollow(const std::vector<Region>& regions, int dim) {
-  for (int d = 0; d < dim; ++d)
-    if (regions.front().extent[d] != 1)
-      return false;
-  return true;
+// cut one has a single index, or if none is cut, so that they are runs of elements.
+bool doFollow(const CollectivePieces& pieces, int rank) {
+  const Shape whole = wholeExtent(pieces, rank);
+  return std::all_of(whole.begin(), whole.begin() + std::max(pieces.dim, 0),
+                     [](Index extent) { return extent == 1; });
+}
+
+Region regionOfPiece(const CollectivePieces& pieces, int coordinate, int rank) {
+  Shape extent = wholeExtent(pieces, rank);
+  const Index begin = pieces.cut(coordinate);
+  extent[pieces.dim] = pieces.cut(coordinate + 1) - begin;
+  Region region = regionOf(extent);
+  region.begin[pieces.dim] = begin;
+  return region;
+}
+
+// The pieces of the whole as regions of its array, in the order of coordinates: one where they
+// follow each other.
+std::vector<Region> regionsOf(const CollectivePieces& pieces, int rank) {
+  if (doFollow(pieces, rank))
+    return {regionOf(wholeExtent(pieces, rank))};
+  std::vector<Region> regions;
+  for (int c = 0; c < pieces.ranks; ++c)
+    regions.push_back(regionOfPiece(pieces, c, rank));
+  return regions;
 }
 
 } // namespace
@@ -198,34 +205,52 @@ void CollectiveStep::combine(Combine op, Index elements, const std::byte* from, 
   });
 }
 
+// The sizes and offsets of all pieces, in elements, lent until the call that takes them is complete.
+RankLists& CollectiveStep::lists() {
+  lists_ = line_->lendLists();
+  lists_->sizes.clear();
+  lists_->offsets.clear();
+  for (int c = 0; c < pieces_.ranks; ++c) {
+    lists_->sizes.push_back(static_cast<int>(pieces_.piece(c)));
+    lists_->offsets.push_back(static_cast<int>(pieces_.offset(c)));
+  }
+  return *lists_;
+}
+
 void CollectiveStep::startAllGather(const std::byte* piece, std::byte* whole) {
-  const int own = counts_[pieces_.coordinate];
-  checkMpi(MPI_Iallgatherv(piece, own, mpiType_, whole, counts_.data(), offsets_.data(), mpiType_,
-                           line_->mpi(), &request_),
+  const RankLists& all = lists();
+  checkMpi(MPI_Iallgatherv(piece, ownElements_, mpiType_, whole, all.sizes.data(),
+                           all.offsets.data(), mpiType_, line_->mpi(), &request_),
            "MPI_Iallgatherv");
-  count(own);
+  count(ownElements_);
 }
 
 // Starts to bring the addends of the rank's own piece to the parts, by coordinate. The rank's own
 // addend is copied there, past MPI, so that the sum finds all in one order.
 void CollectiveStep::startScatterOfAddends(const std::byte* whole) {
-  const int me = pieces_.coordinate;
+  const int me = pieces_.coordinate, own = ownElements_;
   std::byte* parts = wires_->parts.bytes();
-  checkMpi(MPI_Ialltoallv(whole, toOthers_.data(), offsets_.data(), mpiType_, parts,
-                          arrivalCounts_.data(), arrivalOffsets_.data(), mpiType_, line_->mpi(),
-                          &request_),
+  RankLists& all = lists();
+  all.sizes[me] = 0;
+  all.arrivalSizes.assign(pieces_.ranks, own);
+  all.arrivalSizes[me] = 0;
+  all.arrivalOffsets.resize(pieces_.ranks);
+  for (int c = 0; c < pieces_.ranks; ++c)
+    all.arrivalOffsets[c] = c * own;
+  checkMpi(MPI_Ialltoallv(whole, all.sizes.data(), all.offsets.data(), mpiType_, parts,
+                          all.arrivalSizes.data(), all.arrivalOffsets.data(), mpiType_,
+                          line_->mpi(), &request_),
            "MPI_Ialltoallv");
-  count(pieces_.elements - counts_[me]);
-  combine(Combine::Copy, counts_[me], whole + offsets_[me] * elementBytes_,
-          parts + arrivalOffsets_[me] * elementBytes_);
+  count(pieces_.elements - own);
+  combine(Combine::Copy, own, whole + pieces_.offset(me) * elementBytes_,
+          parts + Index(me) * own * elementBytes_);
 }
 
 // Adds in the order of coordinates, whichever addend came first: this fixes the bits of the sum.
 const std::byte* CollectiveStep::sumOfAddends() {
   std::byte* addends = wires_->parts.bytes();
-  for (int c = 1; c < ranks_; ++c)
-    combine(Combine::Add, counts_[pieces_.coordinate], addends + arrivalOffsets_[c] * elementBytes_,
-            addends);
+  for (Index c = 1; c < pieces_.ranks; ++c)
+    combine(Combine::Add, ownElements_, addends + c * ownElements_ * elementBytes_, addends);
   return addends;
 }
 
@@ -234,14 +259,14 @@ const std::byte* CollectiveStep::sumOfAddends() {
 void CollectiveStep::sumAlongTree() {
   const int me = pieces_.coordinate, elements = static_cast<int>(pieces_.elements);
   std::byte *whole = wires_->whole.bytes(), *other = wires_->parts.bytes();
-  for (int step = 1; step < ranks_; step *= 2) {
+  for (int step = 1; step < pieces_.ranks; step *= 2) {
     if (me % (2 * step) != 0) {
       checkMpi(MPI_Isend(whole, elements, mpiType_, me - step, kTag, line_->mpi(), &request_),
                "MPI_Isend");
       wait(me - step);
       return count(elements);
     }
-    if (me + step >= ranks_)
+    if (me + step >= pieces_.ranks)
       continue;
     checkMpi(MPI_Irecv(other, elements, mpiType_, me + step, kTag, line_->mpi(), &request_),
              "MPI_Irecv");
@@ -251,11 +276,11 @@ void CollectiveStep::sumAlongTree() {
 }
 
 void CollectiveStep::gatherToRoot(const std::byte* piece) {
-  const int own = counts_[pieces_.coordinate];
-  checkMpi(MPI_Igatherv(piece, own, mpiType_, wires_->whole.bytes(), counts_.data(),
-                        offsets_.data(), mpiType_, 0, line_->mpi(), &request_),
+  const RankLists& all = lists();
+  checkMpi(MPI_Igatherv(piece, ownElements_, mpiType_, wires_->whole.bytes(), all.sizes.data(),
+                        all.offsets.data(), mpiType_, 0, line_->mpi(), &request_),
            "MPI_Igatherv");
-  count(pieces_.coordinate == 0 ? 0 : own);
+  count(pieces_.coordinate == 0 ? 0 : ownElements_);
 }
 
 void CollectiveStep::spread(std::byte* whole) {
@@ -268,12 +293,14 @@ void CollectiveStep::spread(std::byte* whole) {
 // all others of the line.
 void CollectiveStep::wait(int coordinate) {
   waitFor(*comm(), &request_, 1, [&] {
+    std::vector<int> peers = ranksOfLine(domain().grid(), axes_, comm()->rank());
     if (coordinate >= 0)
-      return ranksText({peers_[coordinate]});
-    std::vector<int> others = peers_;
-    others.erase(others.begin() + pieces_.coordinate);
-    return someOfText(others);
+      return ranksText({peers[coordinate]});
+    peers.erase(peers.begin() + pieces_.coordinate);
+    return someOfText(peers);
   });
+  if (lists_)
+    line_->takeBack(std::move(lists_));
 }
 
 namespace {
@@ -289,33 +316,24 @@ CollectiveKind collectiveOf(const RouteStep& step) {
 CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, TenonDataType type,
                                Space space)
     : LinearOp(comm, step.from, step.to, type),
-      line_(lineComm(*comm, step.from.grid(), step.axes, AxisUse::Library)),
-      kind_(collectiveOf(step)), tree_(step.tree), pieces_(collectivePieces(step, comm->rank())),
-      ranks_(step.from.grid().extentOf(step.axes)), elementBytes_(dataTypeSize(type)),
+      line_(lineComm(*comm, step.from.gridPtr(), step.axes, AxisUse::Library)),
+      kind_(collectiveOf(step)), tree_(step.tree), axes_(step.axes),
+      pieces_(collectivePieces(step, comm->rank())), elementBytes_(dataTypeSize(type)),
       mpiType_(mpiType(type)) {
   if (!pieces_.takesPart)
     return;
-  peers_ = ranksOfLine(step.from.grid(), step.axes, comm->rank());
   const int me = pieces_.coordinate;
   regions_ = regionsOf(pieces_, comm->rank());
-  follow_ = piecesFollow(regions_, pieces_.dim);
+  follow_ = doFollow(pieces_, comm->rank());
   if (pieces_.dim >= 0) {
-    own_ = regions_[me];
+    own_ = regionOfPiece(pieces_, me, comm->rank());
     own_.begin = {};
   }
-  const int own = static_cast<int>(pieces_.piece(me));
-  int offset = 0;
-  for (int c = 0; c < ranks_; ++c) {
-    counts_.push_back(static_cast<int>(pieces_.piece(c)));
-    toOthers_.push_back(c == me ? 0 : counts_.back());
-    offsets_.push_back(offset);
-    offset += counts_.back();
-    arrivalCounts_.push_back(c == me ? 0 : own);
-    arrivalOffsets_.push_back(c * own);
-  }
+  ownElements_ = static_cast<int>(pieces_.piece(me));
   // parts() holds the addends of the own piece from all ranks, or along a tree one whole array of
   // another rank.
-  mostAddends_ = std::max(pieces_.elements, static_cast<Index>(ranks_) * own);
+  mostAddends_ = std::max(pieces_.elements, static_cast<Index>(pieces_.ranks) * ownElements_);
+  line_->takeBack(line_->lendLists()); // so that the first action need not make them
   // The wires are made now, so that the first action allocates nothing.
   wires(space);
 }

@@ -56,6 +56,7 @@ private:
               std::span<const Region> regions);
   void unpackWhole(const Action& action, const std::byte* from);
   void count(Index elements) const;
+  RankLists& lists();
   void combine(Combine op, Index elements, const std::byte* from, std::byte* to);
   void startAllGather(const std::byte* piece, std::byte* whole);
   void startScatterOfAddends(const std::byte* whole);
@@ -68,18 +69,16 @@ private:
   SubCommPtr line_; // the ranks along the axes
   CollectiveKind kind_;
   bool tree_;
+  std::vector<int> axes_;
   CollectivePieces pieces_;
-  int ranks_;
   Index elementBytes_;
   MPI_Datatype mpiType_;
-  std::vector<Region> regions_;                     // of the whole, one after the other
-  Region own_;                                      // the own piece, in an array of its own
-  bool follow_ = false;                             // the regions, in a row-major array
-  std::vector<int> peers_;                          // ranks by coordinate
-  std::vector<int> counts_, offsets_;               // of the pieces, in elements
-  std::vector<int> toOthers_;                       // counts_, nothing for the rank itself
-  std::vector<int> arrivalCounts_, arrivalOffsets_; // addends of the own piece, by coordinate
-  Index mostAddends_ = 0;                           // elements
+  std::vector<Region> regions_; // of the whole, one after the other
+  Region own_;                  // the own piece, in an array of its own
+  int ownElements_ = 0;
+  bool follow_ = false;              // the pieces, in a row-major array
+  std::unique_ptr<RankLists> lists_; // of the call in flight
+  Index mostAddends_ = 0;            // elements
   PerSpace<Wires> bySpace_;
   Wires* wires_ = nullptr; // of the action in flight
   Event ready_;

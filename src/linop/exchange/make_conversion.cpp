@@ -4,7 +4,7 @@
 // and where communicators or programs are made it is compared between ranks first.
 #include "linop/exchange/make_conversion.hpp"
 
-#include "comm/agreement/agreement.hpp"
+#include "comm/agreement/joint.hpp"
 #include "geometry/axis_change.hpp"
 #include "linop/algebra/composition.hpp"
 #include "linop/exchange/collective_step.hpp"
@@ -100,7 +100,7 @@ LinearOpRef Maker::makeSum() {
     notes.agreed += way->agreedText(sum);
   // Each rank finds the offers by itself, which can fail on one of them, as where a way reads a
   // file; then it fails on all.
-  const SumOffer best = collectively(
+  const SumOffer best = jointly(
       *comm, "the reduction of a conversion", [&] { return bestOffer(ways, sum); },
       [&](const SumOffer&) { return agreedText(); });
   notes.lines += best.why;
@@ -117,7 +117,9 @@ LinearOpRef Maker::makeChain() {
   // Collectives need a communicator, which all ranks make together: so they compare first what they
   // are about to make. Exchanges alone need no agreement.
   if (std::any_of(route.begin(), route.end(), isCollective))
-    agreeOnText(*comm, "the route of a conversion", [&] { return agreedText(); });
+    jointly(
+        *comm, "the route of a conversion", [] { return true; },
+        [&](bool) { return agreedText(); });
   std::vector<LinearOpRef> steps;
   for (const RouteStep& step : route)
     steps.push_back(makeStep(step));
