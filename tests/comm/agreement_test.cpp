@@ -43,7 +43,7 @@ public:
 
 private:
   // So much more time than that of its own looks a process takes for a wait where it is alone.
-  static constexpr double kLookTimes = 500;
+  static constexpr double kLookTimes = 5000;
   double start_ = PMPI_Wtime(), processorStart_ = processorSeconds();
 };
 OwnTime* OwnTime::first = nullptr;
