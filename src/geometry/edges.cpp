@@ -9,10 +9,10 @@ namespace tenon {
 
 std::string Edges::describe() const {
   const auto nodes = [](const End& end) {
-    return fmt::format("{}{}", end.nodes->from().shape()[0], end.isOwned ? "" : " with ghosts");
+    return fmt::format("{} nodes{}", end.nodes->from().shape()[0],
+                       end.isOwned ? "" : " and ghosts");
   };
-  return fmt::format("{} edges from {} nodes to {}", pattern_.shape()[0], nodes(source_),
-                     nodes(target_));
+  return fmt::format("{} edges from {} to {}", pattern_.shape()[0], nodes(source_), nodes(target_));
 }
 
 Layout rowsLayout(const Layout& pattern, const Shape& trailing) {

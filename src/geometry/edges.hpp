@@ -6,6 +6,8 @@
 
 #include "geometry/index_map.hpp"
 
+#include <optional>
+
 namespace tenon {
 
 enum class EdgeEnd { Target, Source };
@@ -17,8 +19,8 @@ public:
     IndexMapPtr nodes;     // from owned nodes to the same with ghosts, along dimension 0
     std::vector<Index> at; // of each edge: the position in this rank's list of nodes
     bool isOwned = true;   // no edge of any rank ends at a ghost
-    // Of each listed node the sum of the weights of its edges on all ranks: of targets that are not owned.
-    std::vector<double> totals = {};
+    // Of each listed node the sum of the weights of its edges on all ranks: of targets that are not owned, on all ranks.
+    std::optional<std::vector<double>> totals = {};
   };
 
   Edges(End target, End source, Layout pattern, std::vector<Index> key, std::vector<double> weights)

@@ -3,7 +3,8 @@
 // the ranks, rows of float64:
 //
 //   fill, add      the operator of an index map and its adjoint in place, beside PetscSF
-//   gather, sum    rows of nodes to edges and rows of edges to nodes, beside a copy of as many bytes
+//   gather, sum    rows of nodes to edges and rows of edges to nodes, beside a copy of as many bytes; of arrays that no
+//                  cache holds, as in STREAM
 //   step           message passing, forward and with its adjoint, beside its two networks for as many rows
 //
 //   mpiexec -n 2 tests/bench/mesh
@@ -19,6 +20,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 
@@ -276,15 +278,27 @@ void measureStep(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt c
   }
 }
 
+// The torus whose edges' rows take about so many bytes on each rank, within what its lists may take.
+int extentFor(MPI_Comm comm, TenonInt columns) {
+  constexpr double kBytes = 160e6;
+  constexpr int kMost = 800;
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  return std::min(kMost, static_cast<int>(
+                             std::sqrt(kBytes * ranks / (6.0 * sizeof(double) * double(columns)))));
+}
+
 void run() {
   printHead(MPI_COMM_WORLD);
+  for (const TenonInt columns : {1, 8, 32}) {
+    const Torus large(MPI_COMM_WORLD, extentFor(MPI_COMM_WORLD, columns), false);
+    measureRows(MPI_COMM_WORLD, large, Mesh(MPI_COMM_WORLD, large), columns);
+  }
   for (const bool scattered : {false, true}) {
     const Torus torus(MPI_COMM_WORLD, 200, scattered);
     const Mesh mesh(MPI_COMM_WORLD, torus);
-    for (const TenonInt columns : {1, 8, 32}) {
+    for (const TenonInt columns : {1, 8, 32})
       measureFill(MPI_COMM_WORLD, torus, mesh, columns);
-      measureRows(MPI_COMM_WORLD, torus, mesh, columns);
-    }
     for (const TenonInt columns : {8, 32})
       measureStep(MPI_COMM_WORLD, torus, mesh, columns);
   }

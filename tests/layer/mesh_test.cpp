@@ -755,6 +755,21 @@ TEST(MeshNetworks, FindTheirEdgesByName) {
       << text;
 }
 
+// The view says what the edges are and what travels.
+TEST(MeshNetworks, SayWhatTravels) {
+  const MeshGraph graph(5, false);
+  const MeshPart part(world(), graph, 5);
+  const auto gather = test::newLayer(world(), "gather");
+  gather->setList("", "", part.list);
+  gather->setUp(layoutOf(part, RowsOf::Targets, {3}));
+  const std::string text = gather->describe();
+  const bool travels = !part.list->end(EdgeEnd::Source).isOwned;
+  for (const std::string& words :
+       {std::string("both ends of ") + part.list->describe(), std::string("rows of nodes"),
+        travels ? "index map: " + part.targets.map->from().describe() : std::string("output")})
+    EXPECT_NE(text.find(words), text.npos) << words << " is missing in: " << text;
+}
+
 TEST(MeshLayers, RefuseWhatDoesNotFit) {
   const MeshGraph graph(8, true);
   const MeshPart part(world(), graph, 8);

@@ -84,8 +84,8 @@ struct MeshPart {
     const auto isMine = [&](const MeshEdge& edge) {
       if (!options.anywhere)
         return ownerOf(graph.targets[edge.target]) == rank;
-      const int one = ownerOf(edge.key);
-      return one == rank || (edge.key % 3 == 0 && (one + 1) % size == rank);
+      const int one = ownerOf(edge.key), second = (one + 1) % size;
+      return one == rank || (edge.key % 3 == 0 && second == rank && second != empty);
     };
     std::mt19937 order(seed + 31 * static_cast<unsigned>(rank));
     const auto own = [&](const std::vector<Index>& ids, MeshNodes& nodes) {

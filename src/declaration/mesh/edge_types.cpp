@@ -246,7 +246,7 @@ SegmentSumDeclaration::SegmentSumDeclaration() : OfEdges("segmentsum", kSegmentS
 
 const Edges::End& SegmentSumDeclaration::end() const {
   const Edges::End& end = edges().end(text("at") == "source" ? EdgeEnd::Source : EdgeEnd::Target);
-  if (!end.isOwned && (isMaximum() || (isMean() && end.totals.empty())))
+  if (!end.isOwned && (isMaximum() || (isMean() && !end.totals)))
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("{} has aggregation \"{}\" at nodes of which other ranks have edges "
                             "too; only sums are added between ranks, so list each edge on the "

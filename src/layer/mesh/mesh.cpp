@@ -259,9 +259,11 @@ RowEntries entriesOf(const Edges& edges) {
 
 // Of each edge w divided by the sum of the weights at its node, on all ranks.
 std::vector<double> meanWeights(const Edges& edges, const Edges::End& end, Index nodes) {
-  std::vector<double> totals = end.totals, weights = edges.weights();
+  std::vector<double> totals, weights = edges.weights();
   weights.resize(end.at.size(), 1);
-  if (end.isOwned) {
+  if (end.totals) {
+    totals = *end.totals;
+  } else {
     totals.assign(static_cast<std::size_t>(nodes), 0);
     for (std::size_t e = 0; e < weights.size(); ++e)
       totals[end.at[e]] += weights[e];

@@ -191,15 +191,15 @@ EdgesPtr make(const CommPtr& comm, const IndexMapPtr& targets, const IndexMapPtr
   });
   reduceNumbers(*comm, counts, MPI_SUM);
   const bool targetsOwned = counts[comm->size()] == 0, sourcesOwned = counts.back() == 0;
-  std::vector<double> totals;
+  std::optional<std::vector<double>> totals;
   if (!targetsOwned) {
-    totals = collectively(*comm, [&] {
-      std::vector<double> mine(static_cast<std::size_t>(listedOf(*targets, rank).all), 0);
+    const std::vector<double> mine = collectively(*comm, [&] {
+      std::vector<double> sums(static_cast<std::size_t>(listedOf(*targets, rank).all), 0);
       for (std::size_t e = 0; e < listed.target.size(); ++e)
-        mine[listed.target[e]] += listed.weights.empty() ? 1 : listed.weights[e];
-      return mine;
+        sums[listed.target[e]] += listed.weights.empty() ? 1 : listed.weights[e];
+      return sums;
     });
-    totals = totalsOf(comm, targets, totals);
+    totals = totalsOf(comm, targets, mine);
   }
   return collectively(*comm, [&] {
     std::vector<Index> cuts{0};
