@@ -142,9 +142,9 @@ TENON_EXTERN TenonErrorCode TenonEdgesGetLayout(TenonEdges edges, int ndim, cons
 
 /** @brief Hands edges to a layer. Local; call on all ranks.
  *
- *  A layer of type gather, segmentsum or sparsematrix takes the edges whose name its setting edges
- *  says, "" by default. A network hands them on to the layers in it that have none of that name.
- *  The layer keeps what it needs of the edges. Network files have names alone.
+ *  A layer of type gather, segmentsum, edgeattention or sparsematrix takes the edges whose name its
+ *  setting edges says, "" by default. A network hands them on to the layers in it that have none of
+ *  that name. The layer keeps what it needs of the edges. Network files have names alone.
  *
  *  @param[in] layer  layer of one of these types, or network, not set up
  *  @param[in] name   name, which can be ""

@@ -273,8 +273,8 @@ void Layer::checkTakesLists(const std::string& call) const {
   if (!declaration_->takesLists())
     throw Error(TENON_ERR_TYPE,
                 fmt::format("{} has type {}, which does not work with lists of a mesh; gather, "
-                            "segmentsum, sparsematrix and indexmap do, and containers hand lists "
-                            "on to their layers",
+                            "segmentsum, edgeattention, sparsematrix and indexmap do, and "
+                            "containers hand lists on to their layers",
                             title(), type()));
 }
 
