@@ -52,6 +52,16 @@ std::optional<ElementType> torchType(Index code) {
   }
 }
 
+// Where PyTorch's own modules are called by each other the module stands for the line:
+// "L__self__,,zoo.Net;L__self__1,1,torch.nn.modules.upsampling.Upsample".
+std::string moduleLine(const std::string& stack) {
+  const std::vector<std::string> modules = split(stack, ';');
+  const std::vector<std::string> words =
+      modules.empty() ? std::vector<std::string>() : split(modules.back(), ',');
+  return words.size() < 3 || words[1].empty() ? std::string()
+                                              : fmt::format("module {}: {}", words[1], words[2]);
+}
+
 class Pt2Reader {
 public:
   explicit Pt2Reader(const ByteSource& source) : source_(source), members_(readZip(source)) {
@@ -319,6 +329,8 @@ private:
     const JsonView metadata = node.at("metadata");
     if (metadata.has("stack_trace"))
       made.where = sourceLine(metadata.at("stack_trace").text());
+    if (made.where.empty() && metadata.has("nn_module_stack"))
+      made.where = moduleLine(metadata.at("nn_module_stack").text());
     for (const JsonView& input : node.at("inputs").list())
       made.arguments.emplace_back(input.at("name").text(), argument(input.at("arg")));
     for (const JsonView& output : node.at("outputs").list())
