@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 namespace tenon {
 
@@ -139,28 +140,21 @@ public:
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();
-    Shape shape = value<std::vector<Index>>("shape");
-    Index known = 1;
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-      if (shape[d] == 0)
-        shape[d] = d < x.size() ? x[d] : throwMisfit(x);
-      if (shape[d] >= 0)
-        known *= shape[d];
-    }
-    if (const auto open = std::ranges::find(shape, -1); open != shape.end()) {
-      if (known == 0 || elements(x) % known != 0)
-        throwMisfit(x);
-      *open = elements(x) / known;
-    }
-    if (elements(shape) != elements(x))
-      throwMisfit(x);
-    return shape;
+    if (const std::optional<Shape> shape = shapeFor(x))
+      return *shape;
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("{} cannot give the {} elements of an input of shape [{}] the shape "
+                            "[{}]; set shape to extents with as many elements",
+                            title(), elements(x), fmt::join(x, ","),
+                            fmt::join(value<std::vector<Index>>("shape"), ",")));
   }
 
   // The longest groups come first, which an axis splits whose split is given up.
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();
-    std::vector<Group> groups = groupsOf(x, outputShape(inputs));
+    std::vector<Group> groups;
+    if (const std::optional<Shape> shape = shapeFor(x))
+      groups = groupsOf(x, *shape);
     std::ranges::stable_sort(groups, std::greater<>(), [&](const Group& g) { return x[g.input]; });
     SignatureTable table;
     for (const Group& g : groups)
@@ -217,12 +211,24 @@ public:
   }
 
 private:
-  [[noreturn]] Index throwMisfit(const Shape& x) const {
-    throw Error(TENON_ERR_SHAPE,
-                fmt::format("{} cannot give the {} elements of an input of shape [{}] the shape "
-                            "[{}]; set shape to extents with as many elements",
-                            title(), elements(x), fmt::join(x, ","),
-                            fmt::join(value<std::vector<Index>>("shape"), ",")));
+  // None where the elements of the input do not fill the shape.
+  std::optional<Shape> shapeFor(const Shape& x) const {
+    Shape shape = value<std::vector<Index>>("shape");
+    Index known = 1;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      if (shape[d] == 0 && d >= x.size())
+        return std::nullopt;
+      if (shape[d] == 0)
+        shape[d] = x[d];
+      if (shape[d] >= 0)
+        known *= shape[d];
+    }
+    if (const auto open = std::ranges::find(shape, -1); open != shape.end()) {
+      if (known == 0)
+        return std::nullopt; // any extent would be left
+      *open = elements(x) / known;
+    }
+    return elements(shape) == elements(x) ? std::optional(shape) : std::nullopt;
   }
   void check() const override {
     if (!isSet("shape"))
