@@ -5,6 +5,7 @@
 #include "kernels/elementwise/dropout.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/elementwise/reduce.hpp"
+#include "kernels/elementwise/selection.hpp"
 #include "kernels/elementwise/update.hpp"
 #include "kernels/here.hpp"
 #include "kernels/movement/block_copy.hpp"
@@ -295,6 +296,19 @@ TYPED_TEST(DeviceReal, RowsAndVectors) {
           [&](KernelContext& at, P p, P, T* y) { sumRows(at, rows, cols, p, y); });
     alike(draw.integers<T>(n),
           [&](KernelContext& at, P p, P, T* y) { axpby(at, n, T(2), p, T(3), y); });
+    const auto another = draw.integers<T>(n);
+    OnDevice<T> there(another);
+    const auto second = [&](KernelContext& at) -> P {
+      return &at == deviceContext().get() ? there.data() : another.data();
+    };
+    for (const Relation relation :
+         {Relation::Greater, Relation::GreaterOrEqual, Relation::Equal, Relation::NotEqual})
+      alike(draw.integers<T>(n), [&](KernelContext& at, P p, P, T* y) {
+        compareElements(at, relation, n, p, second(at), y);
+      });
+    alike(draw.integers<T>(n), [&](KernelContext& at, P p, P, T* y) {
+      selectElements<T>(at, n, p, second(at), nullptr, y);
+    });
     alike(draw.integers<T>(n),
           [&](KernelContext& at, P p, P, T* y) { axpby(at, n, T(2), p, T(0), y); });
     alike(draw.integers<T>(n),

@@ -2,6 +2,7 @@
 #include "kernels/elementwise/pointwise.hpp"
 
 #include "kernels/draw.hpp"
+#include "kernels/elementwise/selection.hpp"
 #include "kernels/functors/pointwise.hpp"
 #include "kernels/here.hpp"
 
@@ -274,6 +275,27 @@ TYPED_TEST(PointwiseKernel, DerivativeReadsWhatItSays) {
                            reads == pointwise::Reads::Value ? &y : nullptr, &v, &r);
     EXPECT_NEAR(r, double(2 * derivativeOf(f, x)), 1e-5) << int(f.kind);
   }
+}
+
+// Of NaN only "not equal" holds; zeros of both signs are equal; what is not chosen may be anything.
+TYPED_TEST(PointwiseKernel, ComparisonsAndChoices) {
+  using T = TypeParam;
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  const std::vector<T> a{1, 2, 3, nan, T(-0.0)}, b{2, 2, 2, nan, T(0.0)};
+  const std::pair<Relation, std::vector<T>> wanted[] = {
+      {Relation::Greater, {0, 0, 1, 0, 0}}, {Relation::GreaterOrEqual, {0, 1, 1, 0, 1}},
+      {Relation::Less, {1, 0, 0, 0, 0}},    {Relation::LessOrEqual, {1, 1, 0, 0, 1}},
+      {Relation::Equal, {0, 1, 0, 0, 1}},   {Relation::NotEqual, {1, 0, 1, 1, 0}}};
+  std::vector<T> y(5);
+  for (const auto& [relation, want] : wanted) {
+    compareElements<T>(test::here(), relation, 5, a.data(), b.data(), y.data());
+    EXPECT_EQ(y, want) << int(relation);
+  }
+  const std::vector<T> which{1, 0, -2, 0, T(-0.0)}, other{4, 5, nan, 7, 8};
+  selectElements<T>(test::here(), 5, which.data(), b.data(), other.data(), y.data());
+  EXPECT_EQ(y, (std::vector<T>{2, 5, 2, 7, 8}));
+  selectElements<T>(test::here(), 5, which.data(), nullptr, which.data(), y.data());
+  EXPECT_EQ(y, (std::vector<T>{0, 0, 0, 0, 0}));
 }
 
 TYPED_TEST(PointwiseKernel, VectorOperations) {
