@@ -154,13 +154,12 @@ SumByProgram::SumByProgram() : levels_(parseLevels(options().getString("", "mach
 }
 
 // Programs of a user leave all of the sum on each rank. A route that was asked for by its mode is not
-// replaced by what is cheaper. Where all ranks are on
-// one node, auto leaves sums to their routes, and ranks need not agree on anything.
+// replaced by what is cheaper. Where all ranks are on one node, auto leaves sums to their routes, and
+// ranks need not agree on anything; where nodes are irregular, the view says why it does.
 bool SumByProgram::looksAt(const SumTask& sum) const {
   if (!automatic_)
     return sum.change.goal == SumGoal::All;
-  const Index perNode = sum.comm->ranksPerNode();
-  const bool hasNodes = perNode > 0 && perNode < sum.comm->size();
+  const bool hasNodes = sum.comm->ranksPerNode() < sum.comm->size();
   return sum.policy.mode == RouteMode::Auto && (!machineFile_.empty() || !levels_.empty() ||
                                                 !sum.policy.rates.levels.empty() || hasNodes);
 }
@@ -221,6 +220,13 @@ void SumByProgram::chooseByPrice(Choice& choice, const SumTask& sum, const LinkR
 Choice SumByProgram::choose(const SumTask& sum) const {
   Choice choice;
   const LinkRates rates = ratesFor(sum);
+  if (automatic_ && rates.levels.empty()) {
+    choice.why =
+        "-tenon_reduction auto: by the route, since the ranks of a node do not follow each "
+        "other, or nodes have different numbers of them; number ranks node by node, or set "
+        "-tenon_machine_levels or -tenon_machine_file";
+    return choice;
+  }
   // The levels of the option are those of a user's program also where the rates have none between.
   const Hierarchy levels = levels_.empty() ? levelsOf(rates, sum.comm->size()) : levels_;
   try {

@@ -176,6 +176,28 @@ TEST_F(ByOption, AutoTakesTheCheapest) {
   EXPECT_EQ(route->describe().find("reduction"), std::string::npos) << route->describe();
 }
 
+// A sum that is one step of several goes by its levels as one that is all does.
+TEST_F(ByOption, SumsWithinALongerRouteGoByTheirLevels) {
+  const int n = world()->size() / 2;
+  if (world()->size() != 8)
+    GTEST_SKIP() << "fewer ranks take one exchange";
+  set("auto", twoLevels().c_str());
+  const GridPtr grid = Grid::make({n, 2});
+  const Layout from = test::layoutOn(grid, {4000, 8}, "P,S0"),
+               to = test::layoutOn(grid, {4000, 8}, "B,S1");
+  LinearOpRef op = madeBy(kBytes, from, to);
+  const std::string view = op->describe();
+  EXPECT_NE(view.find("step 1 of 2"), std::string::npos) << view;
+  EXPECT_NE(view.find("auto: by a program"), std::string::npos) << view;
+  Conversion expected(world(), from, to, TENON_FLOAT64, CarrierPolicy::fromOptions());
+  const test::Ends there(expected, Sense::Forward, 1), here(*op, Sense::Forward, 1);
+  test::act(expected, Sense::Forward, 2, *there.x, 3, *there.y);
+  test::act(*op, Sense::Forward, 2, *here.x, 3, *here.y);
+  EXPECT_EQ(test::elementsOf(*here.y), test::elementsOf(*there.y)) << view;
+  const AdjointTestResult pairings = testAdjoint(*op, 3, true);
+  EXPECT_EQ(pairings.forwardPairing, pairings.adjointPairing) << view;
+}
+
 // A route that is asked for is taken, though programs cost less.
 TEST_F(ByOption, AutoLeavesOtherRoutesAlone) {
   if (world()->size() % 2 != 0)

@@ -65,7 +65,8 @@ struct Maker {
   LinearOpRef makeSum();
   LinearOpRef makeChain();
   LinearOpRef makeStep(const RouteStep& step) const;
-  std::string stepsText() const;
+  std::string ends() const;
+  std::string textOf(const RouteStep& step) const;
 };
 
 LinearOpRef Maker::make() {
@@ -121,12 +122,31 @@ LinearOpRef Maker::makeChain() {
         *comm, "the route of a conversion", [] { return true; },
         [&](bool) { return agreedText(); });
   std::vector<LinearOpRef> steps;
-  for (const RouteStep& step : route)
-    steps.push_back(makeStep(step));
+  std::vector<IndirectConversion::TrafficOf> traffic;
+  for (const RouteStep& step : route) {
+    notes.lines += fmt::format("  step {} of {}: ", steps.size() + 1, route.size());
+    // A step that only sums goes as such a conversion by itself would: by a way to sum, where one
+    // takes it.
+    Maker one{comm, step.from, step.to, type, policy, {step}};
+    if (LinearOpRef sum = policy.route.mode == RouteMode::Auto ? one.makeSum() : LinearOpRef()) {
+      notes.lines += one.ends() + '\n' + one.notes.lines;
+      traffic.push_back([sum](int rank) { return *sum->trafficOf(rank); });
+      steps.push_back(std::move(sum));
+    } else {
+      notes.lines += textOf(step);
+      traffic.push_back([step](int rank) { return sentInStep(step, rank); });
+      steps.push_back(makeStep(step));
+    }
+  }
   notes.agreed += policy.carrier.agreedText();
-  notes.lines += stepsText();
-  return makeRef<IndirectConversion>(compose(std::move(steps)), notes, [route = route](int rank) {
-    return sentOnRoute(route, rank);
+  return makeRef<IndirectConversion>(compose(std::move(steps)), notes, [traffic](int rank) {
+    Traffic all;
+    for (const auto& of : traffic) {
+      const Traffic sent = of(rank);
+      all.messages += sent.messages;
+      all.elements += sent.elements;
+    }
+    return all;
   });
 }
 
@@ -136,17 +156,17 @@ LinearOpRef Maker::makeStep(const RouteStep& step) const {
   return makeRef<Conversion>(comm, step.from, step.to, type, policy.carrier);
 }
 
-std::string Maker::stepsText() const {
-  std::string text;
-  for (std::size_t i = 0; i < route.size(); ++i) {
-    const RouteStep& step = route[i];
-    const bool oneGrid = step.from.grid() == step.to.grid();
-    text += fmt::format("  step {} of {}: {} {} -> {}; {}\n", i + 1, route.size(), step.name(),
-                        oneGrid ? tenon::describe(step.from.properties()) : step.from.describe(),
-                        oneGrid ? tenon::describe(step.to.properties()) : step.to.describe(),
-                        sentText(comm->rank(), sentInStep(step, comm->rank()), type, step.seconds));
-  }
-  return text;
+// "P,S0 -> B,S0".
+std::string Maker::ends() const {
+  const bool oneGrid = from.grid() == to.grid();
+  return fmt::format("{} -> {}", oneGrid ? tenon::describe(from.properties()) : from.describe(),
+                     oneGrid ? tenon::describe(to.properties()) : to.describe());
+}
+
+std::string Maker::textOf(const RouteStep& step) const {
+  const Maker one{comm, step.from, step.to, type, policy, {step}};
+  return fmt::format("{} {}; {}\n", step.name(), one.ends(),
+                     sentText(comm->rank(), sentInStep(step, comm->rank()), type, step.seconds));
 }
 
 } // namespace
