@@ -35,12 +35,15 @@ class Models(unittest.TestCase):
         net.apply_adjoint(dy, dx)
         wanted = oracle['grad.x']
         self.assertLess(abs(dx.numpy() - block(layout, wanted)).max(initial=0), 1e-12 * abs(wanted).max())
-        found = tenon.weights(net)
-        for key in oracle.files:
-            if key.startswith('param.'):
-                self.assertTrue(numpy.array_equal(found[key[len('param.'):]], oracle[key]), key)
+        whole = tenon.weights(net)
+        for index in range(net.parameter_count()):
+            gradient, name = net.reduced_gradient(index), net.parameter(index).name()
+            wanted = oracle[f'param.{name}']  # the gradients of the parameters, by PyTorch's names
+            self.assertEqual(whole[name].shape, wanted.shape)
+            self.assertGreater(abs(whole[name]).max(), 0)
+            self.assertLess(abs(gradient.numpy() - block(gradient.layout(), wanted)).max(initial=0), 1e-11 * abs(wanted).max())
 
-    def test_networks_of_pytorch_and_their_weights(self):
+    def test_networks_of_pytorch(self):
         self.check('gz_circular', 'S2', [COMM.size])
         self.check('mlp_tanh', 'S0', [COMM.size])
 

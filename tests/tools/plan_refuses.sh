@@ -72,7 +72,7 @@ for name in ${names//,/}; do
   "$tenon" plan network -help | grep -A1 -e "-network" | grep -q "\b$name\b" ||
     { echo "the help of -network lacks $name"; status=1; }
 done
-refused "the network has several inputs; a plan needs one" \
+refused "the network has 2 inputs, but shapes of 1 were given" \
   plan network -network mesh-gnn -input 3 -batch 8 -processes 4 -model own
 refused "-batch is 0; pass the global batch size" plan network -network alexnet -processes 8
 refused "-processes is 0" plan network -network alexnet -batch 8

@@ -16,13 +16,12 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kChannelAffineSettings[] = {
+constexpr OptionSpec kChannelSettings[] = {
     {"channels", OptionSpec::Int, nullptr, "number of channels", nullptr, atLeast(1)}};
 
-class ChannelAffine final : public Elementwise {
+// Functions of each element with numbers for each channel.
+class OfChannels : public Elementwise {
 public:
-  ChannelAffine() : Elementwise("channelaffine", kChannelAffineSettings) {}
-
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();
     if (x.size() < 2 || x[1] != integer("channels"))
@@ -31,6 +30,19 @@ public:
                               integer("channels"), fmt::join(x, ",")));
     return x;
   }
+  std::string summary() const override { return fmt::format("{} channels", integer("channels")); }
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(2, 4);
+    return {{{"channels", shape[1]}}, {shape}};
+  }
+
+protected:
+  explicit OfChannels(const char* type) : Elementwise(type, kChannelSettings) {}
+};
+
+class ChannelAffine final : public OfChannels {
+public:
+  ChannelAffine() : OfChannels("channelaffine") {}
 
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     SignatureTable table = channelTable(static_cast<int>(inputs.front().size()));
@@ -59,11 +71,6 @@ public:
   KernelEntry kernel(const Form&) const override {
     return {.name = type(), .keepsInputs = true, .gradients = Gradients::Apart};
   }
-  std::string summary() const override { return fmt::format("{} channels", integer("channels")); }
-  Example example(ExampleDraw& draw) const override {
-    const Shape shape = draw.shape(2, 4);
-    return {{{"channels", shape[1]}}, {shape}};
-  }
 
 private:
   bool isLinear() const override { return true; }
@@ -83,21 +90,9 @@ std::unique_ptr<Declaration> declareChannelAffine() {
 
 namespace {
 
-constexpr OptionSpec kPReluSettings[] = {
-    {"channels", OptionSpec::Int, nullptr, "number of channels", nullptr, atLeast(1)}};
-
-class PRelu final : public Elementwise {
+class PRelu final : public OfChannels {
 public:
-  PRelu() : Elementwise("prelu", kPReluSettings) {}
-
-  Shape outputShape(const std::vector<Shape>& inputs) const override {
-    const Shape& x = inputs.front();
-    if (x.size() < 2 || x[1] != integer("channels"))
-      throw Error(TENON_ERR_SHAPE,
-                  fmt::format("the input has shape [{2}], but {0} needs [batch,{1},...]", title(),
-                              integer("channels"), fmt::join(x, ",")));
-    return x;
-  }
+  PRelu() : OfChannels("prelu") {}
 
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     SignatureTable table = channelTable(static_cast<int>(inputs.front().size()));
@@ -137,11 +132,6 @@ public:
   Work work(const Form& form, int position) const override {
     const double flops = 2.0 * double(elements(form.uses[0].box(position)));
     return {flops, flops, flops};
-  }
-  std::string summary() const override { return fmt::format("{} channels", integer("channels")); }
-  Example example(ExampleDraw& draw) const override {
-    const Shape shape = draw.shape(2, 4);
-    return {{{"channels", shape[1]}}, {shape}};
   }
 
 private:

@@ -15,6 +15,16 @@ namespace tenon {
 
 namespace {
 
+// Inputs of one shape, but that some of their extents are 1.
+Example broadcastExample(ExampleDraw& draw, int count) {
+  std::vector<Shape> inputs(static_cast<std::size_t>(count), draw.shape(1, 3));
+  for (Shape& input : inputs)
+    for (Index& extent : input)
+      if (draw.chance(15))
+        extent = 1;
+  return {{}, inputs};
+}
+
 class Multiply : public Declaration {
 public:
   Multiply() : Declaration("multiply", {}) {}
@@ -45,14 +55,7 @@ public:
   KernelEntry kernel(const Form&) const override { return {.name = type(), .keepsInputs = true}; }
   std::string summary() const override { return "element by element"; }
 
-  Example example(ExampleDraw& draw) const override {
-    std::vector<Shape> inputs(2, draw.shape(1, 3));
-    for (Shape& input : inputs)
-      for (Index& extent : input)
-        if (draw.chance(15))
-          extent = 1;
-    return {{}, inputs};
-  }
+  Example example(ExampleDraw& draw) const override { return broadcastExample(draw, 2); }
 
 protected:
   explicit Multiply(const char* type) : Declaration(type, {}) {}
@@ -127,14 +130,7 @@ public:
       shapes.push_back(input.shape());
     return broadcastForm(inputs, choice, rows(shapes), outputShape(shapes), title());
   }
-  Example example(ExampleDraw& draw) const override {
-    std::vector<Shape> inputs(static_cast<std::size_t>(inputCount()), draw.shape(1, 3));
-    for (Shape& input : inputs)
-      for (Index& extent : input)
-        if (draw.chance(15))
-          extent = 1;
-    return {{}, inputs};
-  }
+  Example example(ExampleDraw& draw) const override { return broadcastExample(draw, inputCount()); }
 
 protected:
   // An input in the output's shape. A fixed one has no cotangent.

@@ -132,7 +132,7 @@ public:
       bool training, frozen;
     };
     struct Before {
-      Layer* layer;
+      Ref<Layer> layer; // which may be gone otherwise when all ranks know of a failure
       std::vector<const Setup*> setups;
       std::size_t parameters, states;
       std::optional<Unset> unset;

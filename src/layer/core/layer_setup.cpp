@@ -33,8 +33,8 @@ std::string described(const Layouts& inputs) {
 } // namespace
 
 void Layer::NewSetUps::note(Layer& layer) {
-  Before& before = before_.emplace_back(
-      Before{&layer, {}, layer.parameters_.size(), layer.states_.size(), std::nullopt});
+  Before& before = before_.emplace_back(Before{
+      Ref<Layer>::share(&layer), {}, layer.parameters_.size(), layer.states_.size(), std::nullopt});
   for (const Entry& entry : layer.setups_)
     before.setups.push_back(entry.setup.get());
   if (!layer.isSetUp())

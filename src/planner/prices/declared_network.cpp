@@ -50,8 +50,8 @@ public:
     if (declared->inputCount() != static_cast<int>(inputs_.size()))
       throw Error(
           TENON_ERR_SHAPE,
-          fmt::format("the network has {}, but shapes of {} were given; set input_shapes to "
-                      "one for each",
+          fmt::format("the network has {}, but shapes of {} were given; set input_shapes of "
+                      "the plan to one for each; `tenon plan network` plans networks of one input",
                       counted(declared->inputCount(), "input"), inputs_.size()));
     if (file.nodes.empty())
       throw Error(TENON_ERR_SUPPORT, "the network has no layers; a plan needs at least one");
