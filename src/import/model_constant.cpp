@@ -199,10 +199,18 @@ std::optional<ModelConstant> ModelConstant::concatenated(const std::vector<Model
   }
   if (!made.isNumbers_)
     return made;
-  const Index outer = elementsOf({made.shape_.begin(), made.shape_.begin() + dim});
+  // Without a list of them: GCC 14 warns of one.
+  const auto product = [](const Shape& shape, int begin, int end) {
+    Index all = 1;
+    for (int i = begin; i < end; ++i)
+      all *= shape[static_cast<std::size_t>(i)];
+    return all;
+  };
+  const int rank = static_cast<int>(made.shape_.size());
+  const Index outer = product(made.shape_, 0, dim);
   for (Index o = 0; o < outer; ++o)
     for (const ModelConstant& part : parts) {
-      const Index run = elementsOf({part.shape_.begin() + dim, part.shape_.end()});
+      const Index run = product(part.shape_, dim, rank);
       const auto first = part.numbers_.begin() + o * run;
       made.numbers_.insert(made.numbers_.end(), first, first + run);
     }

@@ -227,7 +227,7 @@ private:
         const JsonView arg = spec.at("user_input").at("arg");
         if (!arg.has("as_tensor"))
           refuse("an input of the model is no tensor; give such values to the model's constructor");
-        const std::string& name = arg.at("as_tensor").at("name").name();
+        const std::string name = arg.at("as_tensor").at("name").name();
         program_.inputs.push_back({name, shapeOf(values.at(name))});
         define(spec, name);
         continue;
@@ -322,7 +322,7 @@ private:
 
   void readNode(const JsonView& node) {
     ModelOperation made;
-    const std::string& target = node.at("target").name();
+    const std::string target = node.at("target").name();
     constexpr std::string_view kAten = "torch.ops.aten.";
     made.type = target.starts_with(kAten) ? "aten." + target.substr(kAten.size()) : target;
     made.label = node.has("name") && node.at("name").isText() ? node.at("name").name() : made.type;
@@ -362,7 +362,7 @@ private:
       const JsonView arg = spec.at("user_output").at("arg");
       if (!arg.has("as_tensor"))
         refuse("an output of the model is no tensor");
-      const std::string& name = arg.at("as_tensor").at("name").text();
+      const std::string name = arg.at("as_tensor").at("name").text();
       reference(arg, name);
       program_.outputs.push_back(name);
     }

@@ -14,7 +14,6 @@ import tenon.torch as tt
 
 COMM = MPI.COMM_WORLD
 torch.set_default_dtype(torch.float64)
-torch.manual_seed(3)  # all ranks draw the same parameters
 
 
 def grid():
@@ -116,6 +115,9 @@ class Operators(unittest.TestCase):
 
 class Layers(unittest.TestCase):
     """Each layer equals that of PyTorch on one process, with the same parameters, on a division of each dimension."""
+
+    def setUp(self):
+        torch.manual_seed(3)  # all ranks draw the same parameters
 
     def check(self, make, reference, shape, dim, tolerance=1e-12):
         layout = tenon.Layout.sharded(grid(), shape, f'S{dim}')
