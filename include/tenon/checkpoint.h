@@ -243,6 +243,58 @@ TENON_EXTERN TenonErrorCode TenonCheckpointGetSignal(TenonCheckpoint checkpoint,
  */
 TENON_EXTERN TenonErrorCode TenonCheckpointViewFile(const char* path) TENON_NOEXCEPT;
 
+/** @brief Returns what a file holds, without the values of its tensors, for programs. Not
+ *         collective.
+ *
+ *  The text is a JSON object. Needs neither TenonInitialize() nor MPI.
+ *
+ *  | key      | value                                                                           |
+ *  | -------- | ------------------------------------------------------------------------------- |
+ *  | writer   | version of Tenon that wrote it                                                  |
+ *  | created  | date and time                                                                   |
+ *  | ranks    | number of ranks that wrote it                                                   |
+ *  | values   | object: the named values; real numbers that are not finite are null              |
+ *  | numbers  | object: numbers of the state by path, such as the steps of an optimizer         |
+ *  | datasets | list of objects with path, type ("float32", "float64" or "int64") and shape: of |
+ *  |          | the tensors ("tensors/NAME") and of layers and optimizers, for                  |
+ *  |          | TenonDTensorLoad()                                                              |
+ *
+ *  @param[in]  path    path
+ *  @param[out] text    [length] text. May be NULL, in which case only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the text needs. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_FILE     the file cannot be read
+ *  @return TENON_ERR_FORMAT   the file is damaged, truncated, not a checkpoint, or of a later
+ *                             format; the digests of datasets are not verified
+ *  @return TENON_ERR_SUPPORT  Tenon was built without HDF5
+ *  @return TENON_ERR_ARG      the text does not fit into the buffer
+ */
+TENON_EXTERN TenonErrorCode TenonCheckpointGetContents(const char* path, char text[],
+                                                       TenonInt length,
+                                                       TenonInt* needed) TENON_NOEXCEPT;
+
+/** @brief Reads one dataset of a file into a tensor. Collective on the tensor.
+ *
+ *  For programs that have no object of the file, such as those that look at results: a field,
+ *  a parameter of a layer or a state of an optimizer, on any number of ranks. The dataset is
+ *  verified by its digest; if it does not fit or is damaged, the tensor stays as it was.
+ *
+ *  @param[out] x        tensor of the shape and the type of the dataset, in any layout without
+ *                       partial sums; its halo stays as it was
+ *  @param[in]  path     path of the file
+ *  @param[in]  dataset  path of the dataset in the file, as of TenonCheckpointGetContents():
+ *                       "tensors/temperature", "network/net/conv1/weight"
+ *  @return TENON_ERR_FILE     the file cannot be read
+ *  @return TENON_ERR_FORMAT   the file is damaged, truncated, not a checkpoint, or of a later
+ *                             format
+ *  @return TENON_ERR_SHAPE    the file has no such dataset, or one of another shape or type
+ *  @return TENON_ERR_LAYOUT   the tensor holds partial sums, or its halo has a negative width
+ *  @return TENON_ERR_STATE    the tensor's array is in use
+ *  @return TENON_ERR_SUPPORT  Tenon was built without HDF5
+ */
+TENON_EXTERN TenonErrorCode TenonDTensorLoad(TenonDTensor x, const char* path,
+                                             const char* dataset) TENON_NOEXCEPT;
+
 /** @brief Releases a reference and sets the handle to NULL. Not collective.
  *  @param[in,out] checkpoint  address of the handle, which may hold NULL */
 TENON_EXTERN TenonErrorCode TenonCheckpointDestroy(TenonCheckpoint* checkpoint) TENON_NOEXCEPT;

@@ -61,6 +61,20 @@ TENON_EXTERN TenonErrorCode TenonLogFlops(double flops) TENON_NOEXCEPT;
 TENON_EXTERN TenonErrorCode TenonLogGetWork(double* seconds, double* flops, TenonInt* messages,
                                             TenonInt* bytes) TENON_NOEXCEPT;
 
+/** @brief Returns what this rank has logged, for programs. Not collective.
+ *
+ *  The text is a JSON list with an object for each event in each stage, in the order of their first
+ *  use, with the keys stage, event (texts), count, time, self_time (seconds; without the events
+ *  within), flops, messages and bytes. Events that are open are not in it. The log is on after
+ *  TenonLogEnable() or with -tenon_log_view.
+ *
+ *  @param[out] text    [length] text. May be NULL, in which case only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the text needs. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_ARG  the text does not fit into the buffer */
+TENON_EXTERN TenonErrorCode TenonLogGetRecords(char text[], TenonInt length,
+                                               TenonInt* needed) TENON_NOEXCEPT;
+
 /** @brief Begins a stage, to which events count until TenonLogStagePop(). Not collective.
  *  @param[in] name  name of the stage
  *  @return TENON_ERR_ARG  there are too many stages, or the name has a control character or is not

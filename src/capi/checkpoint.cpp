@@ -171,6 +171,26 @@ TenonErrorCode TenonCheckpointViewFile(const char* path) noexcept {
   });
 }
 
+TenonErrorCode TenonCheckpointGetContents(const char* path, char text[], TenonInt length,
+                                          TenonInt* needed) noexcept {
+  return guard(__func__, [&] {
+    const std::string name = textOf(path, "path");
+    requireHdf5();
+    copyText(fileContents(name), {text, length, needed}, "text");
+  });
+}
+
+TenonErrorCode TenonDTensorLoad(TenonDTensor x, const char* path, const char* dataset) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr comm = commOf("x", x);
+    together(*comm, [&] {
+      Checkpoint::load(Ref<DTensor>::share(&deref(x, "x")), textOf(path, "path"),
+                       textOf(dataset, "dataset"));
+    });
+  });
+}
+
 TenonErrorCode TenonCheckpointDestroy(TenonCheckpoint* checkpoint) noexcept {
   return guard(__func__, [&] { destroy(checkpoint, "checkpoint"); });
 }

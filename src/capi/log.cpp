@@ -5,6 +5,7 @@
 
 #include "capi/arguments.hpp"
 #include "sys/errors/guard.hpp"
+#include "sys/files/json_text.hpp"
 #include "sys/files/part_file.hpp"
 #include "sys/log/progress.hpp"
 #include "sys/text/output.hpp"
@@ -85,6 +86,22 @@ TenonErrorCode TenonLogGetWork(double* seconds, double* flops, TenonInt* message
       *messages = work.messages;
     if (bytes)
       *bytes = work.bytes;
+  });
+}
+
+TenonErrorCode TenonLogGetRecords(char text[], TenonInt length, TenonInt* needed) noexcept {
+  return tenon::guard(__func__, [&] {
+    tenon::Json records = tenon::Json::array();
+    for (const tenon::EventRecord& each : tenon::logSnapshot())
+      records.push_back({{"stage", each.stage},
+                         {"event", each.event},
+                         {"count", each.count},
+                         {"time", each.time},
+                         {"self_time", each.selfTime},
+                         {"flops", each.flops},
+                         {"messages", each.messages},
+                         {"bytes", each.bytes}});
+    tenon::copyText(records.dump(), {text, length, needed}, "text");
   });
 }
 

@@ -43,6 +43,8 @@ public:
   // Writes step-STEP.h5 in the folder, of which the latest are kept; also sets the value "step".
   void writeStep(const std::string& folder, Index step);
   void read(const std::string& path);
+  // Reads one dataset of a file into a tensor, whatever object of the writer it belonged to.
+  static void load(Ref<DTensor> tensor, const std::string& path, const std::string& dataset);
   // The latest file of the folder that is whole, with a warning for each that is not; none where the
   // folder has no file. Throws the error of the last if none is whole. The step of the file's name.
   std::optional<Index> readLatest(const std::string& folder);

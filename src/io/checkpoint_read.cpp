@@ -260,6 +260,12 @@ void Checkpoint::read(const std::string& path) {
   lastReport_ = std::move(report);
 }
 
+void Checkpoint::load(Ref<DTensor> tensor, const std::string& path, const std::string& dataset) {
+  Checkpoint one(tensor->comm());
+  one.tensors_.push_back({dataset, std::move(tensor)});
+  one.read(path);
+}
+
 std::optional<Index> Checkpoint::readLatest(const std::string& folder) {
   const std::string names = collectively(*comm_, [&] {
     return comm_->rank() == 0 ? fmt::format("{}", fmt::join(stepsIn(folder), " ")) : std::string();

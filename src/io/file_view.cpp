@@ -6,6 +6,7 @@
 
 #include "io/hdf5_file.hpp"
 #include "io/tensor_pieces.hpp"
+#include "sys/files/json_text.hpp"
 #include "sys/text/plain_text.hpp"
 #include "sys/text/view.hpp"
 
@@ -46,7 +47,35 @@ std::string valueText(const StoredValue& value) {
   return fmt::format("\"{}\"", std::get<std::string>(value));
 }
 
+Json valueJson(const StoredValue& value) {
+  if (const auto* integer = std::get_if<Index>(&value))
+    return *integer;
+  if (const auto* real = std::get_if<double>(&value))
+    return *real;
+  return printable(std::get<std::string>(value), kLineLayout);
+}
+
 } // namespace
+
+std::string fileContents(const std::string& path) {
+  const StoredFile file = readStructure(path);
+  Json values = Json::object(), numbers = Json::object(), datasets = Json::array();
+  for (const auto& [key, value] : file.values)
+    values[printable(key)] = valueJson(value);
+  for (const StoredNumber& each : file.numbers)
+    numbers[printable(each.path)] = each.value;
+  for (const StoredDataset& each : file.tensors)
+    datasets.push_back({{"path", printable(each.path)},
+                        {"type", dataTypeName(each.type)},
+                        {"shape", std::vector<Json>(each.shape.begin(), each.shape.end())}});
+  return Json{{"writer", printable(file.writer)},
+              {"created", printable(file.created)},
+              {"ranks", file.ranks},
+              {"values", std::move(values)},
+              {"numbers", std::move(numbers)},
+              {"datasets", std::move(datasets)}}
+      .dump();
+}
 
 FileView viewFile(const std::string& path) {
   const StoredFile file = readStructure(path);

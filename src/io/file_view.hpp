@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a checkpoint file holds, for people, and whether its data are as they were written. One process,
-// without MPI.
+// What a checkpoint file holds, for people, and whether its data are as they were written; and for programs. One
+// process, without MPI.
 #pragma once
 
 #include <string>
@@ -14,5 +14,7 @@ struct FileView {
 
 // Throws as readStructure() does.
 FileView viewFile(const std::string& path);
+// What there is without the data, as JSON (TenonCheckpointGetContents()).
+std::string fileContents(const std::string& path);
 
 } // namespace tenon

@@ -198,6 +198,14 @@ TEST_F(CApi, TheLogTakesTheCallersEvents) {
   expectCode(TENON_ERR_STATE, TenonLogEventEnd(event), {"capi test"});
   expectSuccess(TenonLogStagePop());
   expectCode(TENON_ERR_STATE, TenonLogStagePop(), {"stack of log stages is empty"});
+  TenonInt needed = 0;
+  expectSuccess(TenonLogGetRecords(nullptr, 0, &needed));
+  std::string records(static_cast<std::size_t>(needed), '\0');
+  expectSuccess(TenonLogGetRecords(records.data(), needed, nullptr));
+  EXPECT_NE(records.find("{\"stage\":\"testing\",\"event\":\"capi test\",\"count\":1,"),
+            records.npos)
+      << records;
+  EXPECT_NE(records.find("\"flops\":10.0,\"messages\":0,\"bytes\":0}"), records.npos) << records;
   expectSuccess(TenonLogEnable(TENON_FALSE));
 }
 

@@ -151,6 +151,39 @@ TEST(Checkpoint, KeepsTheCallersTensors) {
   EXPECT_EQ(std::get<std::string>(checkpoint.value("name")), "α");
 }
 
+// Of a file that is only looked at: what it holds, and one dataset, whosever it was, in a layout of the reader's.
+TEST(Checkpoint, GivesOneDatasetToATensor) {
+  const SharedFolder folder("checkpoint_load");
+  TrainingRun run(world(), {});
+  const auto layout = [](const char* properties) {
+    return Layout({.shape = {9, 3},
+                   .grid = Grid::make({world()->size()}),
+                   .properties = parseProperties(properties)});
+  };
+  const auto field = makeRef<DTensor>(world(), layout("S0"), TENON_FLOAT64);
+  fillByIndex(*field, [](Index i) { return double(i) + 0.5; });
+  run.checkpoint().addTensor(field, "field");
+  run.checkpoint().setValue("note", std::string("a\nb"));
+  run.checkpoint().setValue("time", 0.25);
+  run.checkpoint().write(folder / "run.h5");
+  const std::string said = fileContents(folder / "run.h5");
+  EXPECT_NE(said.find("\"values\":{\"note\":\"a\\nb\",\"time\":0.25}"), said.npos) << said;
+  EXPECT_NE(said.find("{\"path\":\"tensors/field\",\"type\":\"float64\",\"shape\":[9,3]}"),
+            said.npos)
+      << said;
+  const auto copies = makeRef<DTensor>(world(), layout("B"), TENON_FLOAT64);
+  Checkpoint::load(copies, folder / "run.h5", "tensors/field");
+  {
+    const HostView<const double> held(*copies);
+    for (Index i = 0; i < 27; ++i)
+      EXPECT_EQ(held[i], double(i) + 0.5);
+  }
+  expectError(TENON_ERR_SHAPE, {"lacks tensors/other"},
+              [&] { Checkpoint::load(copies, folder / "run.h5", "tensors/other"); });
+  const HostView<const double> held(*copies);
+  EXPECT_EQ(held[26], 26.5); // as before
+}
+
 // What a layer of the user's functions carries from Apply to Apply.
 TEST(Checkpoint, KeepsTheStatesOfShells) {
   const SharedFolder folder("checkpoint_shell");

@@ -26,6 +26,7 @@ TEST_F(WithoutHdf5, CheckpointsAreRefused) {
   expectRefused(TenonCheckpointCreate(MPI_COMM_WORLD, &checkpoint));
   EXPECT_EQ(checkpoint, nullptr);
   expectRefused(TenonCheckpointViewFile("run.h5"));
+  expectRefused(TenonCheckpointGetContents("run.h5", nullptr, 0, nullptr));
 }
 
 TEST_F(WithoutHdf5, SeriesOfFieldsAreRefused) {

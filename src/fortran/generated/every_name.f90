@@ -18,6 +18,8 @@ program every_name
   use tenon, only: tenon_checkpoint_on_signal ! TenonCheckpointOnSignal
   use tenon, only: tenon_checkpoint_get_signal ! TenonCheckpointGetSignal
   use tenon, only: tenon_checkpoint_view_file ! TenonCheckpointViewFile
+  use tenon, only: tenon_checkpoint_get_contents ! TenonCheckpointGetContents
+  use tenon, only: tenon_dtensor_load ! TenonDTensorLoad
   use tenon, only: tenon_checkpoint_destroy ! TenonCheckpointDestroy
   use tenon, only: tenon_dataset_create_idx ! TenonDatasetCreateIDX
   use tenon, only: tenon_dataset_create_hdf_5 ! TenonDatasetCreateHDF5
@@ -251,6 +253,7 @@ program every_name
   use tenon, only: tenon_log_event_end ! TenonLogEventEnd
   use tenon, only: tenon_log_flops ! TenonLogFlops
   use tenon, only: tenon_log_get_work ! TenonLogGetWork
+  use tenon, only: tenon_log_get_records ! TenonLogGetRecords
   use tenon, only: tenon_log_stage_push ! TenonLogStagePush
   use tenon, only: tenon_log_stage_pop ! TenonLogStagePop
   use tenon, only: tenon_progress_show ! TenonProgressShow

@@ -132,6 +132,22 @@ module tenon_c
       character(kind=c_char), intent(in) :: path(*)
       integer(c_int) :: answer
     end function TenonCheckpointViewFile
+    function TenonCheckpointGetContents(path, text, length, &
+      needed) bind(C, name="TenonCheckpointGetContents") result(answer)
+      import
+      character(kind=c_char), intent(in) :: path(*)
+      character(kind=c_char), intent(out), optional :: text(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int) :: answer
+    end function TenonCheckpointGetContents
+    function TenonDTensorLoad(x, path, dataset) bind(C, name="TenonDTensorLoad") result(answer)
+      import
+      type(c_ptr), value :: x
+      character(kind=c_char), intent(in) :: path(*)
+      character(kind=c_char), intent(in) :: dataset(*)
+      integer(c_int) :: answer
+    end function TenonDTensorLoad
     function TenonCheckpointDestroy(checkpoint) bind(C, name="TenonCheckpointDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: checkpoint
@@ -1918,6 +1934,13 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: bytes
       integer(c_int) :: answer
     end function TenonLogGetWork
+    function TenonLogGetRecords(text, length, needed) bind(C, name="TenonLogGetRecords") result(answer)
+      import
+      character(kind=c_char), intent(out), optional :: text(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int) :: answer
+    end function TenonLogGetRecords
     function TenonLogStagePush(name) bind(C, name="TenonLogStagePush") result(answer)
       import
       character(kind=c_char), intent(in) :: name(*)

@@ -25,6 +25,8 @@ module tenon_calls
   public :: tenon_checkpoint_on_signal
   public :: tenon_checkpoint_get_signal
   public :: tenon_checkpoint_view_file
+  public :: tenon_checkpoint_get_contents
+  public :: tenon_dtensor_load
   public :: tenon_checkpoint_destroy
   public :: tenon_destroy
   public :: tenon_dataset_create_idx
@@ -246,6 +248,7 @@ module tenon_calls
   public :: tenon_log_event_end
   public :: tenon_log_flops
   public :: tenon_log_get_work
+  public :: tenon_log_get_records
   public :: tenon_log_stage_push
   public :: tenon_log_stage_pop
   public :: tenon_progress_show
@@ -990,6 +993,33 @@ contains
     tenon_code = TenonCheckpointViewFile(trim(path)//c_null_char)
     call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_view_file
+  ! Returns what a file holds, without the values of its tensors, for programs. Not collective.
+  subroutine tenon_checkpoint_get_contents(path, text, ierr)
+    character(len=*), intent(in) :: path
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonCheckpointGetContents(trim(path)//c_null_char, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonCheckpointGetContents(trim(path)//c_null_char, c_text, int(c_needed, c_int64_t), &
+        c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_checkpoint_get_contents
+  ! Reads one dataset of a file into a tensor. Collective on the tensor.
+  subroutine tenon_dtensor_load(x, path, dataset, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    character(len=*), intent(in) :: path
+    character(len=*), intent(in) :: dataset
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorLoad(x%handle, trim(path)//c_null_char, trim(dataset)//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_dtensor_load
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_checkpoint_destroy(checkpoint, ierr)
     type(tenon_checkpoint), intent(inout) :: checkpoint
@@ -5007,6 +5037,21 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_log_get_work
+  ! Returns what this rank has logged, for programs. Not collective.
+  subroutine tenon_log_get_records(text, ierr)
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonLogGetRecords(c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonLogGetRecords(c_text, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_log_get_records
   ! Begins a stage, to which events count until TenonLogStagePop(). Not collective.
   subroutine tenon_log_stage_push(name, ierr)
     character(len=*), intent(in) :: name

@@ -84,18 +84,23 @@ class Call(Member):
 
     def lines(self, names, indent):
         """The function, or the member of a class."""
-        first = [] if self.is_static or not self.owner else ['self']
+        lines = self.head(indent) + ['    ' + line if line else '' for line in self.documentation(names) + self.body()]
+        return [indent + line if line else '' for line in lines]
+
+    def stub(self, indent):
+        """The same for checkers of types."""
+        *before, last = self.head(indent)
+        return [indent + line for line in [*before, f'{last} ...']]
+
+    def head(self, indent):
+        first = ['self'] if self.is_constructor or self.owner and not self.is_static else []
         name = '__init__' if self.is_constructor else self.name
-        if self.is_constructor:
-            first = ['self']
         parameters = ', '.join(first + self.parameters())
         lines = ['@staticmethod'] * (self.is_static and not self.is_constructor)
         returns = 'None' if self.is_constructor else self.returns()
-        broken = textwrap.wrap(f'def {name}({parameters})', WIDTH - len(indent) - len(f' -> {returns}:'),
+        broken = textwrap.wrap(f'def {name}({parameters})', WIDTH - len(indent) - len(f' -> {returns}: ...'),
                                subsequent_indent=' ' * 8, break_long_words=False, break_on_hyphens=False)
-        lines += broken[:-1] + [f'{broken[-1]} -> {returns}:']
-        lines += ['    ' + line if line else '' for line in self.documentation(names) + self.body()]
-        return [indent + line if line else '' for line in lines]
+        return lines + broken[:-1] + [f'{broken[-1]} -> {returns}:']
 
     def documentation(self, names):
         """The comment of C, in the words of Python."""
@@ -115,8 +120,9 @@ class Call(Member):
                 kept.append(f':raises {match[1]}: ' + ' '.join(match[2].split()))
             elif match := re.match(r'@(note|see|return)\s+(.*)', block, re.S):
                 kept.append({'note': 'Note: ', 'see': 'See ', 'return': ':returns: '}[match[1]] + ' '.join(match[2].split()))
-        body = self.translated(blocks[0].strip(), names).split('\n')
-        body[0] = f'{body[0]}'
+        brief, _, more = blocks[0].strip().partition('\n\n')
+        brief = re.sub(r'\n\s+', ' ', brief)  # C indents its second line
+        body = self.translated(f'{brief}\n\n{more}'.strip(), names).split('\n')
         lines = body + ([''] if kept else [])
         for text in kept:
             lines += textwrap.wrap(self.translated(text, names), WIDTH - 12, subsequent_indent='    ')

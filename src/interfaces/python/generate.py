@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: generate.py INCLUDE FILE
 Writes the module calls.py of the Python package: a class for each class of the public headers in INCLUDE, with a
-member for each function, its documentation included, and the enumerations. What is written by hand stands in the
-folder tenon: the library, errors, arrays, the session. A form of argument that is not known here ends the script
+member for each function, its documentation included, and the enumerations; and beside it the stubs calls.pyi, for
+checkers of types. What is written by hand stands in the folder tenon: the library, errors, arrays, the session. A form of argument that is not known here ends the script
 with a message: add a kind to kinds.py, or a row to tables.py."""
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
@@ -27,7 +28,9 @@ from typing import Callable, NamedTuple, Sequence, TYPE_CHECKING
 
 from .arrays import Arrays as _Arrays
 from .objects import Object as _Object, Typed as _Typed
-from .runtime import (address as _address, buffer as _buffer, check as _check, check_held as _check_held,
+from .plans import Planned as _Planned
+'''
+RUNTIME = '''from .runtime import (address as _address, buffer as _buffer, check as _check, check_held as _check_held,
                       communicator as _communicator, data_type as _data_type, double as _double,
                       encode as _encode, encoded as _encoded, from_communicator as _from_communicator,
                       function as _function, handle as _handle, handles as _handles, hold as _hold, int as _int,
@@ -36,8 +39,14 @@ from .runtime import (address as _address, buffer as _buffer, check as _check, c
                       text as _text, to_communicator as _to_communicator, callback as _callback)
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing_extensions import Self
     from mpi4py import MPI
+    from .runtime import DataTypeLike
+'''
+STUBS = '''from mpi4py import MPI
+from typing_extensions import Self
+
+from .runtime import DataTypeLike
 '''
 
 
@@ -68,18 +77,44 @@ def named_tuples(calls):
     return lines
 
 
+def members_of(handle, calls):
+    """Constructors first, then static members."""
+    own = [call for call in calls if call.owner == handle]
+    return sorted(own, key=lambda call: (not call.is_constructor, not call.is_static))
+
+
 def class_lines(handle, headers, calls, names):
     brief = headers.briefs.get(handle, '')
     lines = [f'class {class_of(handle)}({BASES.get(handle, "_Object")}):',
              f'    """{brief[:1].upper()}{brief[1:]}."""', f"    _class, __slots__ = '{handle}', ()", '']
-    own = [call for call in calls if call.owner == handle]
+    own = members_of(handle, calls)
     if handle not in BASES and not any(call.is_constructor for call in own):
         makers = sorted(call.full_name() + '()' for call in own if call.is_static and call.returns() == class_of(handle))
         made = ', '.join(makers) if makers else 'other objects'
         lines += ['    def __init__(self) -> None:', f"        raise TypeError('{class_of(handle)} objects are made by {made}')", '']
-    for call in sorted(own, key=lambda call: (not call.is_constructor, not call.is_static)):
+    for call in own:
         lines += call.lines(names, '    ') + ['']
     return lines + ['']
+
+
+def stubs(headers, calls):
+    """What checkers of types need: calls.py without bodies. Members of all classes are those of the base of Object."""
+    lines = [HEAD + STUBS, *public_names(headers, calls), '', '']
+    lines += [line for name, items in headers.enums.items() for line in enumeration(name, items)]
+    lines += named_tuples(calls)
+    lines += ['class _Members:', *[line for call in members_of('TenonObject', calls) for line in call.stub('    ')], '', '']
+    for handle in headers.handles:
+        own = [line for call in members_of(handle, calls) for line in call.stub('    ')]
+        lines += [f'class {class_of(handle)}({BASES.get(handle, "_Object")}):', *(own or ['    ...']), '', '']
+    lines += [line for call in calls if not call.owner for line in call.stub('')]
+    return lines
+
+
+def public_names(headers, calls):
+    found = [class_of(name) for name in [*headers.enums, *headers.handles]] + ['Box']
+    found += [call.result_class()[0] for call in calls if len(call.results) > 1 and call.result_class()[1]]
+    found = ', '.join(map(repr, sorted(found + [call.name for call in calls if not call.owner])))
+    return ['__all__ = [', *textwrap.wrap(found, 116, initial_indent='    ', subsequent_indent='    '), ']']
 
 
 def main():
@@ -92,7 +127,7 @@ def main():
         if seen.setdefault((call.owner, call.name), call) is not call:
             raise SystemExit(f'{call.function.name}: {call.full_name()} is {seen[call.owner, call.name].function.name} '
                              'already; add a row to NAMES')
-    lines = [HEAD, '']
+    lines = [HEAD + RUNTIME, '', *public_names(headers, calls), '', '']
     lines += [line for name, items in headers.enums.items() for line in enumeration(name, items)]
     lines += [call.declaration() for call in calls] + ['', '']
     lines += named_tuples(calls)
@@ -103,7 +138,8 @@ def main():
     lines += [line for call in calls if not call.owner for line in call.lines(names, '') + ['', '']]
     lines += ['SIGNATURES = {', *[signature(c, headers) for c in headers.callbacks.values()], '}', '']
     lines += ['_Object._complete(globals())']
-    Path(sys.argv[2]).write_text('\n'.join(lines) + '\n')
+    for ending, text in (('.py', lines), ('.pyi', stubs(headers, calls))):
+        Path(sys.argv[2]).with_suffix(ending).write_text('\n'.join(text) + '\n')
     print(f'{len(calls)} members and functions of {len(headers.functions)}, {len(headers.handles)} classes')
 
 

@@ -89,8 +89,9 @@ class Number(Kind):
             self.c_type = c_type
             self.takes(python)
             if is_enum:
-                self.parameter = (self.name, f'{python} | str', self.parameter[2])
-                self.actual = f'_data_type({self.name})' if python == 'DataType' else f'_member({python}, {self.name})'
+                is_type = python == 'DataType'
+                self.parameter = (self.name, 'DataTypeLike' if is_type else f'{python} | str', self.parameter[2])
+                self.actual = f'_data_type({self.name})' if is_type else f'_member({python}, {self.name})'
             return
         if argument.direction != 'out':
             self.refuse('a value is changed in place')

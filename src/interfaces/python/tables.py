@@ -67,6 +67,7 @@ LENGTHS = {
 BASES = {
     'TenonDTensor': '_Arrays',  # lends and places arrays
     'TenonLayer': '_Typed',  # is made by the name of its type, and takes functions of Python
+    'TenonPlan': '_Planned',  # has tables and charts
 }
 
 # Words that cannot be arguments: Python's own, and what the bodies use.

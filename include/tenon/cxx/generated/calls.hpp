@@ -82,6 +82,16 @@ inline int Checkpoint::signal(const Where& where) const {
 inline void Checkpoint::viewFile(Text path, const Where& where) {
   detail::Call(where).check(TenonCheckpointViewFile(path.get()));
 }
+inline std::string Checkpoint::contents(Text path, const Where& where) {
+  detail::TextBuffer text;
+  detail::Call(where).check(TenonCheckpointGetContents(path.get(), nullptr, 0, text.needed()));
+  detail::Call(where).check(TenonCheckpointGetContents(path.get(), text.allocate(), text.length(),
+      nullptr));
+  return text.take();
+}
+inline void DTensor::load(Text path, Text dataset, const Where& where) {
+  detail::Call(where).check(TenonDTensorLoad(get(), path.get(), dataset.get()));
+}
 inline Dataset::Dataset(MPI_Comm comm, Text images, Text labels, const Where& where) {
   detail::Call(where).check(TenonDatasetCreateIDX(comm, images.get(), labels.get(), out()));
 }
@@ -1132,6 +1142,12 @@ inline LogWork logWork(const Where& where) {
   TenonInt bytes{};
   detail::Call(where).check(TenonLogGetWork(&seconds, &flops, &messages, &bytes));
   return {seconds, flops, messages, bytes};
+}
+inline std::string logRecords(const Where& where) {
+  detail::TextBuffer text;
+  detail::Call(where).check(TenonLogGetRecords(nullptr, 0, text.needed()));
+  detail::Call(where).check(TenonLogGetRecords(text.allocate(), text.length(), nullptr));
+  return text.take();
 }
 inline void logStagePush(Text name, const Where& where) {
   detail::Call(where).check(TenonLogStagePush(name.get()));

@@ -226,6 +226,8 @@ public:
   }
   /** Creates a tensor of zeros. TenonDTensorCreate() */
   DTensor(const Layout& layout, TenonDataType type, const Where& where = Where::current());
+  /** Reads one dataset of a file into a tensor. TenonDTensorLoad() */
+  void load(Text path, Text dataset, const Where& where = Where::current());
   /** Selects the memory space of the local array. TenonDTensorSetSpace() */
   DTensor& setSpace(TenonMemorySpace space, const Where& where = Where::current());
   /** Returns the memory space of the local array. TenonDTensorGetSpace() */
@@ -718,6 +720,9 @@ public:
   explicit Checkpoint(MPI_Comm comm, const Where& where = Where::current());
   /** Prints what a file holds, and verifies all its digests. TenonCheckpointViewFile() */
   static void viewFile(Text path, const Where& where = Where::current());
+  /** Returns what a file holds, without the values of its tensors, for programs.
+   *  TenonCheckpointGetContents() */
+  static std::string contents(Text path, const Where& where = Where::current());
   /** Adds a layer with the layers in it. TenonCheckpointAddLayer() */
   Checkpoint& addLayer(const Layer& layer, Text name, const Where& where = Where::current());
   /** Adds an optimizer: its number of steps and its tensors. TenonCheckpointAddOptimizer() */
@@ -943,6 +948,8 @@ struct LogWork {
 };
 /** Returns what this rank has done in the innermost open event so far. TenonLogGetWork() */
 LogWork logWork(const Where& where = Where::current());
+/** Returns what this rank has logged, for programs. TenonLogGetRecords() */
+std::string logRecords(const Where& where = Where::current());
 /** Begins a stage, to which events count until TenonLogStagePop(). TenonLogStagePush() */
 void logStagePush(Text name, const Where& where = Where::current());
 /** Returns to the previous stage. TenonLogStagePop() */

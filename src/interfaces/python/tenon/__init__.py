@@ -13,13 +13,16 @@ communicators are those of mpi4py.
         x = tenon.DTensor(layout, "float64").place(field)
         conv = tenon.Layer(MPI.COMM_WORLD, "conv", kernel=[3, 3], in_channels=8, out_channels=8, data_type="float64")
         conv.set_up(layout)
-        y = conv.output()
+        y = conv.create_output()
         conv.apply(x, y)
 """
 from .errors import Error
-from .session import Session, finalize, initialize
 from .calls import *  # noqa: F403
+from .session import Session, finalize, initialize
+from .files import CheckpointFile, FieldFiles
+from .logs import log
 from .models import load, to_torch, weights
+from .table import Table
 from . import calls as _calls
 
 __version__ = '.'.join(str(part) for part in _calls.version())

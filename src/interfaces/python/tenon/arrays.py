@@ -5,13 +5,19 @@ An array that is placed is kept as long as Tenon can use it: with the tensor of 
 layers and checkpoints hold tensors too. `placed` has it under the address of the tensor. When the last object of Python
 goes and others still hold the tensor, its reference goes to `waiting`, which is looked through whenever an array is placed
 or let go."""
+from __future__ import annotations
+
 import ctypes
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 import numpy
 
 from .objects import Object
 from .runtime import (address, check, double, function, int as c_int, list as c_list, long, names, pointer, ref)
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 TYPES = {'float32': 0, 'float64': 1, 'int64': 2}
 C_TYPES = (ctypes.c_float, double, long)
@@ -88,7 +94,8 @@ class Arrays(Object):
             self._fixed = tuple(h - l for l, h in zip(low, high)), self.data_type()
             return self._fixed
 
-    def place(self, array, ghosts=None, ghosts_low=None, ghosts_high=None):
+    def place(self, array: Any, ghosts: Sequence[int] | None = None, ghosts_low: Sequence[int] | None = None,
+              ghosts_high: Sequence[int] | None = None) -> Self:
         """Makes the tensor use an array in place, without a copy; it is kept as long as the tensor uses it. Not collective.
 
         :param array: array of numpy, tensor of torch, or an object with __dlpack__, __cuda_array_interface__ or a buffer,
@@ -109,7 +116,8 @@ class Arrays(Object):
         self._keep(memory.owner)
         return self
 
-    def place_arrays(self, dim, arrays, ghosts=None, ghosts_low=None, ghosts_high=None):
+    def place_arrays(self, dim: int, arrays: Sequence[Any], ghosts: Sequence[int] | None = None,
+                     ghosts_low: Sequence[int] | None = None, ghosts_high: Sequence[int] | None = None) -> Self:
         """Associates one array with each index of dimension `dim`, all of one form. Their values are copied by
         gather_arrays() and scatter_arrays(). Not collective.
 
@@ -134,7 +142,7 @@ class Arrays(Object):
         self._keep([memory.owner for memory in memories])
         return self
 
-    def reset_array(self):
+    def reset_array(self) -> Self:
         """Ends the use of the arrays of the program. Not collective.
 
         TenonDTensorResetArray()
@@ -145,7 +153,7 @@ class Arrays(Object):
         return self
 
     @contextmanager
-    def array(self):
+    def array(self) -> Iterator[Any]:
         """Lends the local array, ghost cells of the layout included, for a block: `with x.array() as a: a[:] = 1`. It is
         an array of numpy, or, of a tensor on the device, an object with __cuda_array_interface__. The tensor cannot be
         used otherwise within the block, and the array not behind it.
@@ -156,7 +164,7 @@ class Arrays(Object):
             yield lent
 
     @contextmanager
-    def read(self):
+    def read(self) -> Iterator[Any]:
         """The same for reading only.
 
         TenonDTensorGetArrayRead(), TenonDTensorRestoreArrayRead()
@@ -164,12 +172,12 @@ class Arrays(Object):
         with self._lent(True) as lent:
             yield lent
 
-    def numpy(self):
+    def numpy(self) -> numpy.ndarray:
         """A copy of the local array, ghost cells of the layout included, in host memory. Not collective."""
         with self._lent(True, is_host=True) as lent:
             return lent.copy()
 
-    def assign(self, values):
+    def assign(self, values: Any) -> Self:
         """Copies values, of the form of numpy(), to the local array. Not collective."""
         with self._lent(False, is_host=True) as lent:
             lent[...] = values

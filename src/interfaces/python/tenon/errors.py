@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Errors of Tenon as exceptions."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .calls import ErrorCode
 
 
 class Error(Exception):
@@ -9,9 +15,9 @@ class Error(Exception):
 
     As in C, an error that other ranks do not know, as in Layer.apply() on several ranks, ends the program."""
 
-    def __init__(self, code, message, report=''):
+    def __init__(self, code: ErrorCode, message: str, report: str = '') -> None:
         super().__init__(message)
         self.code, self.message, self.report = code, message, report
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'[{self.code.name}] {self.message}'

@@ -1,22 +1,34 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Trained networks by their files, and the weights of networks as arrays."""
+from __future__ import annotations
+
+import os
+from typing import Any, Sequence
+
 import numpy
 
-from .calls import Layer
+from .calls import Layer, Layout
 
 
-def load(path, layout, **settings):
-    """A trained network from a file of torch.export (.pt2) or ONNX, set up for the layout of its input, which also runs the test that the
-    file may hold. Settings by name: data_type="float64". Collective on the layout.
+def layer_of_model(path: str | os.PathLike[str], layouts: Layout | Sequence[Layout], **settings: Any) -> tuple[Layer, list[Layout]]:
+    """The layer, not set up, and the layouts of its inputs as a list. Settings of None are not given."""
+    given = [layouts] if isinstance(layouts, Layout) else list(layouts)
+    layer = Layer.from_model(given[0].comm(), path)
+    return layer.set(**{name: value for name, value in settings.items() if value is not None}), given
 
-    TenonLayerCreateFromModel(), TenonLayerSetUp()
+
+def load(path: str | os.PathLike[str], layout: Layout | Sequence[Layout], **settings: Any) -> Layer:
+    """A trained network from a file of torch.export (.pt2) or ONNX, set up for the layout of its input, or a list of one layout for
+    each input; this also runs the test that the file may hold. Settings by name: data_type="float64". Collective on the layout.
+
+    TenonLayerCreateFromModel(), TenonLayerSetUpMany()
     """
-    layer = Layer.from_model(layout.comm(), path).set(**settings)
-    layer.set_up(layout)
+    layer, layouts = layer_of_model(path, layout, **settings)
+    layer.set_up_many(layouts)
     return layer
 
 
-def weights(layer):
+def weights(layer: Layer) -> dict[str, numpy.ndarray]:
     """The whole parameters of a layer or network by name, as arrays of NumPy on all ranks. Collective on the layer."""
     found = {}
     for index in range(layer.parameter_count()):
@@ -30,7 +42,7 @@ def weights(layer):
     return found
 
 
-def to_torch(layer):
+def to_torch(layer: Layer) -> dict[str, Any]:
     """The same as a state_dict of PyTorch. Collective on the layer."""
     import torch
     return {name: torch.from_numpy(values) for name, values in weights(layer).items()}

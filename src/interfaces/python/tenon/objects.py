@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Objects: one reference to an object of C each, released with the object of Python."""
-import ctypes
-import weakref
+from __future__ import annotations
 
-from .runtime import (address, callback, check, check_held, communicator, encode, function, hold, int as c_int, names,
-                      pointer, ref, release, text, to_communicator)
+import ctypes
+import enum
+import weakref
+from typing import TYPE_CHECKING, Any, Callable
+
+from .runtime import (address, callback, check, check_held, communicator, data_type, encode, function, hold, int as c_int,
+                      names, pointer, ref, release, text, to_communicator)
 
 retain = function('TenonObjectRetain', c_int, address)
 create_type = function('TenonLayerCreateType', c_int, communicator, text, address)
@@ -12,17 +16,28 @@ set_functions = function('TenonLayerShellSetFunctions', c_int, address, address)
 set_context = function('TenonLayerShellSetContext', c_int, address, address, address)
 
 
-class Object:
+if TYPE_CHECKING:
+    from mpi4py import MPI
+    from typing_extensions import Self
+    from .calls import _Members as Base  # see _complete()
+else:
+    Base = object
+
+
+class Object(Base):
     """What all classes have. An object holds one reference, which ends with it, with destroy(), or with the end of a
     block: `with tenon.Layer(comm, "conv") as layer:`."""
     __slots__ = ('_handle', '__weakref__')
-    live = weakref.WeakSet()  # what the end of a session releases
-    is_open = True  # until the interpreter ends
+    _live: weakref.WeakSet[Object] = weakref.WeakSet()  # what the end of a session releases
+    _is_open = True  # until the interpreter ends
 
-    def __new__(cls, *arguments, **settings):
+    if TYPE_CHECKING:
+        _destroy: Callable[[Any], int]
+
+    def __new__(cls, *arguments: Any, **settings: Any) -> Self:
         made = super().__new__(cls)
         made._handle = None
-        Object.live.add(made)
+        Object._live.add(made)
         return made
 
     @classmethod
@@ -46,11 +61,11 @@ class Object:
         handle, self._handle = self._handle, None
         return handle
 
-    def share(self):
+    def share(self) -> Self:
         """A second reference to the same object."""
         return type(self)._share(self._handle)
 
-    def destroy(self):
+    def destroy(self) -> None:
         """Releases the reference. Not collective."""
         handle, self._handle = self._handle, None
         if handle:
@@ -61,30 +76,34 @@ class Object:
         """Before the reference is released."""
 
     def __del__(self):
-        if Object.is_open:
+        if Object._is_open:
             self.destroy()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *failure):
+    def __exit__(self, *failure: object) -> None:
         self.destroy()
 
-    def is_same(self, other):
+    def is_same(self, other: Object) -> bool:
         """Whether both are references to one object of C."""
         return self._handle == other._handle
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if not self._handle:
             return f'<tenon.{type(self).__name__}, destroyed>'
         words = [word for word in (self.type(), self.name()) if word]
         return f'<tenon.{" ".join([type(self).__name__, *words])}>'
 
-    def set(self, *pair, **settings):
+    def set(self, *pair: Any, **settings: Any) -> Self:
         """Settings by name: set(kernel=[3, 3], in_channels=1, data_type="float64"), or set("kernel", [3, 3]). The type
         of the value tells that of the setting. Local; call on all ranks."""
         for name, value in [pair] * bool(pair) + [*settings.items()]:
-            if isinstance(value, bool):
+            if name == 'data_type':
+                value = data_type(value)
+            if isinstance(value, enum.Enum):
+                self.set_text(name, value.name.lower())
+            elif isinstance(value, bool):
                 self.set_bool(name, value)
             elif isinstance(value, float):
                 self.set_real(name, value)
@@ -117,7 +136,7 @@ class Typed(Object):
     """Layers by the name of their type, and layers whose functions are written in Python."""
     __slots__ = ()
 
-    def __init__(self, comm, type, **settings):
+    def __init__(self, comm: MPI.Comm | None, type: str, **settings: Any) -> None:
         """A layer of a type: "conv", "affine", "tanh", "sequential", ..., with settings by name. Collective on comm.
 
         TenonLayerCreateType()
@@ -127,7 +146,8 @@ class Typed(Object):
         self._handle = handle.value
         self.set(**settings)
 
-    def shell_set_functions(self, apply, apply_adjoint=None, apply_tangent=None, set_up=None):
+    def shell_set_functions(self, apply: Callable[..., Any], apply_adjoint: Callable[..., Any] | None = None,
+                            apply_tangent: Callable[..., Any] | None = None, set_up: Callable[..., Any] | None = None) -> Self:
         """Gives a layer of type "shell" its functions, whose arguments are those of C without the context: apply(layer,
         x, y), apply_adjoint(layer, x, y, dy, dx), apply_tangent(layer, x, y, dx, dy), and set_up(layer, input), which
         returns the layout of the output. What may be NULL there is None. Local; call on all ranks.

@@ -4,12 +4,14 @@ import ctypes
 import itertools
 import os
 import threading
+from typing import Any
 
 from mpi4py import MPI
 
 from .errors import Error
 from .library import library
 
+DataTypeLike = Any  # a DataType, its name, or a type of elements of numpy or torch: see data_type()
 ref = ctypes.byref
 int, long, double, size = ctypes.c_int, ctypes.c_int64, ctypes.c_double, ctypes.c_size_t
 address = pointer = ctypes.c_void_p

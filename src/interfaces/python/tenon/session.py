@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Tenon as long as it is used."""
+from __future__ import annotations
+
 import atexit
+import sys
+from typing import TYPE_CHECKING
 
 from . import arrays
+from .calls import initialized, set_output_handler
 from .objects import Object
-from .runtime import address, check, communicator, encode, function, int as c_int, library, text, to_communicator
+from .runtime import address, check, communicator, function, int as c_int, library, text, to_communicator
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 initialize_with = function('TenonInitializeWithComm', c_int, communicator, address, address, text)
 finalize_c = function('TenonFinalize', c_int)
@@ -14,7 +22,20 @@ pop_handler = function('TenonPopErrorHandler', c_int)
 depth = 0
 
 
-def initialize(comm=None):
+def show(said: str) -> None:
+    """What Tenon prints goes where Python prints: into a notebook's cell, and in the order of print()."""
+    if sys.stdout is not None:
+        sys.stdout.write(said)
+        sys.stdout.flush()
+
+
+# Unless Python runs within a program that uses Tenon by itself, which says where text goes.
+is_redirected = not initialized()
+if is_redirected:
+    set_output_handler(show)
+
+
+def initialize(comm: MPI.Comm | None = None) -> None:
     """Initialises Tenon on the ranks of a communicator of mpi4py, by default MPI.COMM_WORLD, until finalize() or the end
     of the program. Errors are exceptions from then on. Options are those of the environment variable TENON_OPTIONS, which can
     name an options file. Collective on comm.
@@ -27,7 +48,7 @@ def initialize(comm=None):
     depth += 1
 
 
-def finalize():
+def finalize() -> None:
     """Finalises Tenon: prints the log (-tenon_log_view) and unused options. Objects that still exist are destroyed before.
     Collective on the communicator of initialize().
 
@@ -36,7 +57,7 @@ def finalize():
     global depth
     depth -= 1
     if depth == 0:
-        for left in list(Object.live):
+        for left in list(Object._live):
             left.destroy()
         arrays.sweep()
     pop_handler()
@@ -47,28 +68,29 @@ class Session:
     """Tenon for a block: `with tenon.Session(comm):`. A block that an exception leaves is not finalised, since other ranks may
     not take part."""
 
-    def __init__(self, comm=None):
+    def __init__(self, comm: MPI.Comm | None = None) -> None:
         initialize(comm)
 
-    def __enter__(self):
+    def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, failure, *rest):
+    def __exit__(self, failure: object, *rest: object) -> None:
         if failure is None and depth > 0:
             finalize()
 
 
 @atexit.register
-def _end():
+def _end() -> None:
     """At the end of the program, before mpi4py finalises MPI."""
     try:
         while depth > 0 and not _failed():
             finalize()
     finally:
-        Object.is_open = False
+        Object._is_open = False
+        if is_redirected:
+            set_output_handler(None)
 
 
-def _failed():
+def _failed() -> bool:
     """Whether an exception ends the program: then other ranks may not take part."""
-    import sys
     return getattr(sys, 'last_value', None) is not None

@@ -3,16 +3,20 @@
 
 Tenon runs on the memory of the tensors of torch, and torch on that of Tenon's parameters. What torch has written to a
 parameter is told to Tenon before the next evaluation: it keeps copies and packed forms of parameters."""
+from __future__ import annotations
+
 import weakref
+from typing import Any, Mapping, Sequence
 
 import torch
 from torch.autograd import forward_ad
 from torch.autograd.function import once_differentiable
 
 from ..arrays import memory_of, place_array, place_array_read, placed, span
-from ..calls import DataType, DTensor, LinearOp, MemorySpace, _TenonLinearOpApply, _TenonLinearOpApplyAdjoint
-from ..runtime import check, long
+from ..calls import DataType, DTensor, Layer, Layout, LinearOp, MemorySpace
+from ..runtime import address, check, function, int as c_int, long
 
+apply, apply_adjoint = (function(f'TenonLinearOpApply{which}', c_int, *[address] * 3) for which in ('', 'Adjoint'))
 DTYPES = (torch.float32, torch.float64, torch.int64)
 
 
@@ -73,41 +77,26 @@ class Slot:
 
 
 class ApplyOperator(torch.autograd.Function):
+    """An operator or its adjoint: each is the derivative of the other's gradient."""
+
     @staticmethod
-    def forward(ctx, x, operator):
-        ctx.operator = operator
-        return operator.run(x)
+    def forward(ctx, x, operator, is_adjoint):
+        ctx.operator, ctx.is_adjoint = operator, is_adjoint
+        return operator.run(x, is_adjoint)
 
     @staticmethod
     def backward(ctx, dy):
-        return ApplyAdjoint.apply(dy, ctx.operator), None
+        return ApplyOperator.apply(dy, ctx.operator, not ctx.is_adjoint), None, None
 
     @staticmethod
-    def jvp(ctx, dx, operator):
-        return ctx.operator.run(dx)
-
-
-class ApplyAdjoint(torch.autograd.Function):
-    """The adjoint, whose derivative is the operator."""
-
-    @staticmethod
-    def forward(ctx, dy, operator):
-        ctx.operator = operator
-        return operator.run_adjoint(dy)
-
-    @staticmethod
-    def backward(ctx, dx):
-        return ApplyOperator.apply(dx, ctx.operator), None
-
-    @staticmethod
-    def jvp(ctx, dy, operator):
-        return ctx.operator.run_adjoint(dy)
+    def jvp(ctx, dx, operator, is_adjoint):
+        return ctx.operator.run(dx, ctx.is_adjoint)
 
 
 class Operator(torch.nn.Module):
     """A linear operator of Tenon: y = op(x), whose gradient is its adjoint."""
 
-    def __init__(self, op):
+    def __init__(self, op: LinearOp) -> None:
         super().__init__()
         domain_type, range_type = op.data_types()
         domain, target = op.domain(), op.range()
@@ -115,46 +104,44 @@ class Operator(torch.nn.Module):
         self.x, self.y = Slot(domain, domain_type), Slot(target, range_type)
         self.dx, self.dy = Slot(domain.dual(), domain_type), Slot(target.dual(), range_type)
 
-    def __call__(self, x):
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
         if self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks:
             return super().__call__(x)
         return self.forward(x)
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         if not x.requires_grad and forward_ad._current_level < 0:
             return self.run(x)  # torch's own bookkeeping takes as long as an exchange
-        return ApplyOperator.apply(x, self)
+        return ApplyOperator.apply(x, self, False)
 
-    def run(self, x):
-        y = self.y.new(x)
-        check(_TenonLinearOpApply(self.op._handle, self.x.use(x, 'the input')._handle, self.y.use(y, 'the output')._handle))
-        return y
-
-    def run_adjoint(self, dy):
-        dx = self.dx.new(dy)
-        check(_TenonLinearOpApplyAdjoint(self.op._handle, self.dy.use(dy, 'the gradient of the output')._handle,
-                                         self.dx.use(dx, 'the gradient of the input')._handle))
-        return dx
+    def run(self, x, is_adjoint=False):
+        if is_adjoint:
+            given, made = self.dy.use(x, 'the gradient of the output'), self.dx.new(x)
+            check(apply_adjoint(self.op._handle, given._handle, self.dx.use(made, 'the gradient of the input')._handle))
+        else:
+            given, made = self.x.use(x, 'the input'), self.y.new(x)
+            check(apply(self.op._handle, given._handle, self.y.use(made, 'the output')._handle))
+        return made
 
     @property
-    def input_layout(self):
+    def input_layout(self) -> Layout:
         return self.x.layout
 
     @property
-    def output_layout(self):
+    def output_layout(self) -> Layout:
         return self.y.layout
 
 
-def data_type_of(dtype):
+def data_type_of(dtype: torch.dtype | None) -> DataType:
     return DataType(DTYPES.index(dtype if dtype is not None else torch.get_default_dtype()))
 
 
-def halo_exchange(from_, to, dtype=None):
+def halo_exchange(from_: Layout, to: Layout, dtype: torch.dtype | None = None) -> Operator:
     """The exchange that fills the halo of the layout `to`: LinearOp.halo()."""
     return Operator(LinearOp.halo(from_, to, data_type_of(dtype)))
 
 
-def repartition(from_, to, dtype=None):
+def repartition(from_: Layout, to: Layout, dtype: torch.dtype | None = None) -> Operator:
     """The conversion between two layouts: LinearOp.conversion()."""
     return Operator(LinearOp.conversion(from_, to, data_type_of(dtype)))
 
@@ -163,37 +150,37 @@ def primitive(name, layout, axis, dim, dtype):
     return Operator(LinearOp.primitive(layout, name, axis, dim, data_type_of(dtype)))
 
 
-def broadcast(layout, axis=0, dtype=None):
+def broadcast(layout: Layout, axis: int = 0, dtype: torch.dtype | None = None) -> Operator:
     """A copy of the root's tensor on each rank along an axis of the process grid: LinearOp.primitive()."""
     return primitive('broadcast', layout, axis, -1, dtype)
 
 
-def sum_reduce(layout, axis=0, dtype=None):
+def sum_reduce(layout: Layout, axis: int = 0, dtype: torch.dtype | None = None) -> Operator:
     """The sum along an axis of the process grid, on the root."""
     return primitive('sumreduce', layout, axis, -1, dtype)
 
 
-def allreduce(layout, axis=0, dtype=None):
+def allreduce(layout: Layout, axis: int = 0, dtype: torch.dtype | None = None) -> Operator:
     """The sum along an axis of the process grid, on all its ranks."""
     return primitive('allreduce', layout, axis, -1, dtype)
 
 
-def scatter(layout, dim, axis=0, dtype=None):
+def scatter(layout: Layout, dim: int, axis: int = 0, dtype: torch.dtype | None = None) -> Operator:
     """The blocks of the root's tensor in dimension `dim`."""
     return primitive('scatter', layout, axis, dim, dtype)
 
 
-def gather(layout, axis=0, dtype=None):
+def gather(layout: Layout, axis: int = 0, dtype: torch.dtype | None = None) -> Operator:
     """All blocks along an axis, on the root."""
     return primitive('gather', layout, axis, -1, dtype)
 
 
-def allgather(layout, axis=0, dtype=None):
+def allgather(layout: Layout, axis: int = 0, dtype: torch.dtype | None = None) -> Operator:
     """All blocks along an axis, on all its ranks."""
     return primitive('allgather', layout, axis, -1, dtype)
 
 
-def reducescatter(layout, dim, axis=0, dtype=None):
+def reducescatter(layout: Layout, dim: int, axis: int = 0, dtype: torch.dtype | None = None) -> Operator:
     """The blocks of the sum along an axis in dimension `dim`."""
     return primitive('reducescatter', layout, axis, dim, dtype)
 
@@ -205,46 +192,58 @@ class Evaluation:
 
 class ApplyLayer(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, module, x, *parameters):
+    def forward(ctx, module, *given):
         ctx.module, ctx.evaluation = module, Evaluation()
-        ctx.save_for_backward(x, *parameters)
-        ctx.is_recorded = any(ctx.needs_input_grad)
-        return module.run(x, ctx.evaluation if ctx.is_recorded else None)
+        ctx.save_for_backward(*given)  # inputs and parameters
+        made = module.run(given[:len(module.inputs)], ctx.evaluation if any(ctx.needs_input_grad) else None)
+        return made if len(made) > 1 else made[0]
 
     @staticmethod
     @once_differentiable
-    def backward(ctx, dy):
-        x, *_ = ctx.saved_tensors  # torch checks that nothing has been written to them since
-        dx, gradients = ctx.module.run_adjoint(ctx.evaluation, x, dy, ctx.needs_input_grad[1], ctx.needs_input_grad[2:])
-        return None, dx, *gradients
+    def backward(ctx, *dy):
+        count = len(ctx.module.inputs)
+        inputs = ctx.saved_tensors[:count]  # torch checks that nothing has been written to them since
+        wanted = ctx.needs_input_grad[1:]
+        dx, gradients = ctx.module.run_adjoint(ctx.evaluation, inputs, dy, wanted[:count], wanted[count:])
+        return None, *dx, *gradients
+
+
+class Port:
+    """An input or output of a layer: a slot for its values, and one for their cotangent."""
+
+    def __init__(self, layout, type, name):
+        self.value, self.cotangent = Slot(layout, type), Slot(layout.dual(), type)
+        self.layout, self.name = layout, name
 
 
 class Module(torch.nn.Module):
-    """A layer or network of Tenon with a layout of its input, which sets it up: y = module(x). Parameters are this rank's
-    blocks of Tenon's parameters, in place, so that optimizers of torch update them; a dot in their names is an underscore.
+    """A layer or network of Tenon with a layout of its input, or a list of one layout for each input, which sets it up:
+    y = module(x), module(x0, x1, ...). A graph with several outputs returns a tuple. Parameters are this rank's blocks of
+    Tenon's parameters, in place, so that optimizers of torch update them; a dot in their names is an underscore.
 
     Tenon keeps the last `depth` evaluations for their gradients. Others are evaluated again in the backward pass; layers whose
     evaluations differ, such as dropout in training, need a depth of as many evaluations as wait for their gradients.
     Where gradients are recorded, layers run in Tenon's training mode, otherwise not."""
 
-    def __init__(self, layer, layout, depth=1, is_repeatable=True):
+    def __init__(self, layer: Layer, layout: Layout | Sequence[Layout], depth: int = 1, is_repeatable: bool = True) -> None:
         super().__init__()
         self.layer, self.depth, self.is_repeatable = layer, depth, is_repeatable
+        layouts = [layout] if isinstance(layout, Layout) else list(layout)
         layer.set_stack_depth(depth)
-        layer.set_up(layout)
-        self.x, y = Slot(layout, self.data_type()), layer.create_output()
-        self.y = Slot(y.layout(), y.data_type())
-        self.dx = Slot(layout.dual(), y.data_type())
-        self.dy = Slot(y.layout().dual(), y.data_type())
+        layer.set_up_many(layouts)
+        self.inputs, self.outputs = [], []
+        for index, each in enumerate(layouts):
+            type = layer.create_input_cotangent_at(index).data_type()
+            self.inputs.append(Port(each, type, 'the input' + f' {index}' * (len(layouts) > 1)))
+        count = layer.output_count()
+        for index in range(count):
+            with layer.create_output_at(index) as y:
+                self.outputs.append(Port(y.layout(), y.data_type(), 'the output' + f' {index}' * (count > 1)))
         self.pending, self.slots, self.versions = [], [], []
         for index in range(layer.parameter_count()):
-            self.add(index, layer.parameter(index))
+            self.add(layer.parameter(index))
 
-    def data_type(self):
-        text = self.layer.get_text('data_type')
-        return DataType[text.upper()]
-
-    def add(self, index, parameter):
+    def add(self, parameter):
         with parameter.array() as lent:  # torch's tensor keeps the memory
             tensor = torch.as_tensor(lent, device='cuda') if hasattr(lent, '__cuda_array_interface__') else torch.from_numpy(lent)
         name = self.parameter_name(parameter.name())
@@ -256,36 +255,38 @@ class Module(torch.nn.Module):
     def parameter_name(name):
         return name.replace('.', '_')
 
-    def forward(self, x):
-        return ApplyLayer.apply(self, x, *self._parameters.values())
+    def forward(self, *inputs: torch.Tensor) -> Any:
+        if len(inputs) != len(self.inputs):
+            raise TypeError(f'{len(inputs)} inputs are given to a layer that has {len(self.inputs)}')
+        return ApplyLayer.apply(self, *inputs, *self._parameters.values())
 
-    def run(self, x, evaluation):
+    def run(self, inputs, evaluation):
         self.tell()
         self.layer.set_training(evaluation is not None)
-        y = self.y.new(x)
         if evaluation is not None and (len(self.pending) == self.depth or not any(p() for p in self.pending)):
             self.forget()
-        self.layer.apply(self.x.use(x, 'the input'), self.y.use(y, 'the output'))
+        given = [port.value.use(x, port.name) for port, x in zip(self.inputs, inputs)]
+        made = tuple(port.value.new(inputs[0]) for port in self.outputs)
+        self.layer.apply_all(given, [port.value.use(y, port.name) for port, y in zip(self.outputs, made)])
         if evaluation is not None:
             self.pending.append(weakref.ref(evaluation))
-        return y
+        return made
 
-    def run_adjoint(self, evaluation, x, dy, is_wanted, wanted):
+    def run_adjoint(self, evaluation, inputs, dy, are_wanted, wanted):
         if not self.pending or self.pending[-1]() is not evaluation:
             if not self.is_repeatable:
                 raise RuntimeError('this evaluation is no longer kept, and another one would differ: give the module a greater depth, '
                                    'and let the backward pass run in reverse order of the evaluations')
             self.forget()
-            self.run(x, evaluation)
+            self.run(inputs, evaluation)
         self.pending.pop()
         self.layer.zero_gradients()
-        dx = self.dx.new(dy) if is_wanted else None
-        self.layer.apply_adjoint(self.dy.use(dy, 'the gradient of the output'),
-                                 self.dx.use(dx, 'the gradient of the input') if is_wanted else None)
-        gradients = []
-        for index, is_needed in enumerate(wanted):
-            gradients.append(self.gradient(index) if is_needed else None)
-        return dx, gradients
+        dx = [port.cotangent.new(dy[0]) if is_wanted else None for port, is_wanted in zip(self.inputs, are_wanted)]
+        self.layer.apply_adjoint_all(
+            [port.cotangent.use(each, f'the gradient of {port.name}') for port, each in zip(self.outputs, dy)],
+            [None if each is None else port.cotangent.use(each, f'the gradient of {port.name}')
+             for port, each in zip(self.inputs, dx)])
+        return dx, [self.gradient(index) if is_wanted else None for index, is_wanted in enumerate(wanted)]
 
     def forget(self):
         self.layer.clear_stack()
@@ -306,17 +307,30 @@ class Module(torch.nn.Module):
             return torch.from_numpy(lent.copy())
 
     @property
-    def input_layout(self):
-        return self.x.layout
+    def input_layout(self) -> Layout:
+        return self.inputs[0].layout
 
     @property
-    def output_layout(self):
-        return self.y.layout
+    def output_layout(self) -> Layout:
+        return self.outputs[0].layout
 
-    def scatter(self, values):
+    @property
+    def input_layouts(self) -> list[Layout]:
+        return [port.layout for port in self.inputs]
+
+    @property
+    def output_layouts(self) -> list[Layout]:
+        return [port.layout for port in self.outputs]
+
+    def scatter(self, values: Mapping[str, torch.Tensor]) -> None:
         """Sets the parameters from full ones by name, as of the state_dict() of a module on one process: each rank takes its
         block."""
         with torch.no_grad():
             for (name, parameter), slot in zip(self._parameters.items(), self.slots):
-                low, high = slot.box()
-                parameter.copy_(values[name][tuple(slice(l, h) for l, h in zip(low, high))])
+                parameter.copy_(block(slot, values[name]))
+
+
+def block(of: Layout | DTensor, whole: torch.Tensor) -> torch.Tensor:
+    """This rank's block of a whole tensor, halo included, as a view."""
+    low, high = of.box()
+    return whole[tuple(slice(l, h) for l, h in zip(low, high))]

@@ -1,27 +1,31 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Trained networks as modules of torch, beside the network from which they come."""
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Sequence
+
 import torch
 from mpi4py import MPI
 
-from ..calls import Layer
-from .functions import Module, data_type_of
+from ..calls import Layout
+from ..models import layer_of_model
+from .functions import Module, block, data_type_of
 
 
-def load(path, layout, dtype=None, **settings):
-    """A module from a file of torch.export (.pt2) or ONNX, for one input of a layout. Collective on the layout."""
-    layer = Layer.from_model(layout.comm(), path).set(**settings)
-    layer.set_data_type(data_type_of(dtype))
-    return Module(layer, layout)
+def load(path: str | os.PathLike[str], layout: Layout | Sequence[Layout], dtype: torch.dtype | None = None, **settings: Any) -> Module:
+    """A module from a file of torch.export (.pt2) or ONNX, for the layout of its input, or a list of one layout for each input.
+    Collective on the layouts."""
+    layer, layouts = layer_of_model(path, layout, data_type=data_type_of(dtype), **settings)
+    return Module(layer, layouts)
 
 
-def difference(module, reference, x):
-    """The largest difference between the outputs of a module and of a network on one process, for one whole input x, the same on all
+def difference(module: Module, reference: Callable[..., Any], *inputs: torch.Tensor) -> float:
+    """The largest difference between the outputs of a module and of a network on one process, for whole inputs, the same on all
     ranks. Collective."""
-    def block(layout, whole):
-        low, high = layout.box()
-        return whole[tuple(slice(l, h) for l, h in zip(low, high))]
-
     with torch.no_grad():
-        own, wanted = module(block(module.input_layout, x).contiguous()), reference(x)
-        apart = (own - block(module.output_layout, wanted)).abs()
-    return module.layer.comm().allreduce(float(apart.max()) if apart.numel() else 0.0, MPI.MAX)
+        own = module(*[block(layout, x).contiguous() for layout, x in zip(module.input_layouts, inputs)])
+        wanted = reference(*inputs)
+        pairs = zip(own, wanted) if isinstance(own, tuple) else [(own, wanted)]
+        apart = [(y - block(layout, whole)).abs() for layout, (y, whole) in zip(module.output_layouts, pairs)]
+    return module.layer.comm().allreduce(max(float(each.max()) if each.numel() else 0.0 for each in apart), MPI.MAX)

@@ -4,9 +4,14 @@
 The layout of a module's output is its output_layout, with which the next one begins. `signature` and `storage` are those of
 Tenon's layers: what each axis of the process grid splits, and where parameters are stored. `dtype` is torch's default type of
 elements unless it is given. Parameters begin with Tenon's initial values (`initializer`); Module.scatter() sets them."""
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import torch
 from mpi4py import MPI
 
-from ..calls import Layer
+from ..calls import Layer, Layout
 from .functions import Module, data_type_of
 
 
@@ -17,7 +22,9 @@ def tuple_of(value, dimensions):
 class Single(Module):
     """One layer of a type, whose parameters have its names: weight, bias."""
 
-    def __init__(self, type, layout, settings, dtype=None, signature=None, storage=None, depth=1, is_repeatable=True, comm=None):
+    def __init__(self, type: str, layout: Layout | Sequence[Layout], settings: dict[str, Any], dtype: torch.dtype | None = None,
+                 signature: str | None = None, storage: str | None = None, depth: int = 1, is_repeatable: bool = True,
+                 comm: MPI.Comm | None = None) -> None:
         layer = Layer(comm if comm is not None else layout.comm(), type)
         given = dict(settings, signature=signature, storage=storage)
         layer.set_data_type(data_type_of(dtype))

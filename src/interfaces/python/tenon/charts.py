@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What charts need: matplotlib, only if there is one. Nothing else of the package imports it."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .table import Table
+
+
+def axes(width: float, height: float, count: int = 1) -> Any:
+    """New axes of matplotlib."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as missing:
+        raise ImportError('charts are drawn by matplotlib, which is not installed (python3 -m pip install matplotlib); tables and '
+                          'arrays do not need it') from missing
+    return pyplot.subplots(1, count, figsize=(width * count, height), layout='constrained')[1]
+
+
+def bars(table: Table, column: str, label: str, count: int, on: Any = None) -> Any:
+    """Horizontal bars of the first rows, the first one on top."""
+    rows = table.rows[:count]
+    at, name = table.columns.index(column), table.columns.index(label)
+    on = axes(7, 1 + 0.3 * len(rows)) if on is None else on
+    on.barh(range(len(rows)), [row[at] for row in rows], color='#0072b2')
+    on.set_yticks(range(len(rows)), [str(row[name]) for row in rows])
+    on.invert_yaxis()
+    on.set_xlabel(column.replace('_', ' '))
+    on.set_title(table.title)
+    return on
