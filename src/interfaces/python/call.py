@@ -73,6 +73,11 @@ class Call(Member):
             return self.result_class()[0]
         return self.results[0][0] if self.results else 'None'
 
+    @property
+    def returns_itself(self):
+        """Calls that prepare an object give it back, for chains: Layer(...).set_up(layout), DTensor(...).fill(1)."""
+        return bool(self.this) and not self.results and self.verb in ('Set', 'Add', 'Fill')
+
     def parameters(self):
         """In the order of C, but that those that can be left out stand at the end of it."""
         found, is_last = [], True

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 TYPES = {'float32': 0, 'float64': 1, 'int64': 2}
 C_TYPES = (ctypes.c_float, double, long)
 
-placed = {}  # what a tensor's memory belongs to, by the address of the tensor
-waiting = []  # tensors without an object of Python, whose arrays others use
+placed: dict[int, Any] = {}  # what a tensor's memory belongs to, by the address of the tensor
+waiting: list[Arrays] = []  # tensors without an object of Python, whose arrays others use
 
 place_array = function('TenonDTensorPlaceArray', c_int, *[address] * 5, long)
 place_array_read = function('TenonDTensorPlaceArrayRead', c_int, *[address] * 5, long)

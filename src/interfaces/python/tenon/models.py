@@ -24,8 +24,7 @@ def load(path: str | os.PathLike[str], layout: Layout | Sequence[Layout], **sett
     TenonLayerCreateFromModel(), TenonLayerSetUpMany()
     """
     layer, layouts = layer_of_model(path, layout, **settings)
-    layer.set_up_many(layouts)
-    return layer
+    return layer.set_up_many(layouts)
 
 
 def weights(layer: Layer) -> dict[str, numpy.ndarray]:

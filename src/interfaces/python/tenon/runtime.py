@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the generated calls are made of: types of ctypes, and how values of Python become arguments of C."""
+from __future__ import annotations
+
 import ctypes
 import itertools
 import os
@@ -19,7 +21,7 @@ text = ctypes.c_char_p
 # An MPI_Comm is an address in Open MPI and a number in MPICH.
 communicator = ctypes.c_int if MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_int) else ctypes.c_void_p
 
-names = {}  # what calls.py defines: classes and enumerations by name
+names: dict[str, Any] = {}  # what calls.py defines: classes and enumerations by name
 state = threading.local()  # `thrown`: an exception on its way through C
 
 
@@ -148,8 +150,9 @@ def product(values):
 
 # Functions of the program. Tenon knows them by an address, and their lifetime by a number, the context.
 
-held, numbers = {}, itertools.count(1)
-kept = []  # those that stay with the process
+held: Any = {}
+numbers = itertools.count(1)
+kept: Any = []  # those that stay with the process
 
 
 def callback(name, called):

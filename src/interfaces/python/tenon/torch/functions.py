@@ -239,7 +239,10 @@ class Module(torch.nn.Module):
         for index in range(count):
             with layer.create_output_at(index) as y:
                 self.outputs.append(Port(y.layout(), y.data_type(), 'the output' + f' {index}' * (count > 1)))
-        self.pending, self.slots, self.versions = [], [], []
+        self.pending: list[weakref.ref[Evaluation]] = []
+        self.slots: list[DTensor] = []
+        self.versions: list[int] = []
+        self.addresses: list[int] = []
         for index in range(layer.parameter_count()):
             self.add(layer.parameter(index))
 
@@ -250,6 +253,7 @@ class Module(torch.nn.Module):
         self.register_parameter(name, torch.nn.Parameter(tensor))
         self.slots.append(parameter)
         self.versions.append(self._parameters[name]._version)
+        self.addresses.append(tensor.data_ptr())
 
     @staticmethod
     def parameter_name(name):
@@ -295,10 +299,24 @@ class Module(torch.nn.Module):
     def tell(self):
         """Tells Tenon of parameters that torch has written."""
         for index, (parameter, slot) in enumerate(zip(self._parameters.values(), self.slots)):
+            if parameter.data_ptr() != self.addresses[index]:
+                self.refuse_memory()
             if parameter._version != self.versions[index]:
                 self.versions[index] = parameter._version
                 with slot.array():
                     pass
+
+    def refuse_memory(self):
+        raise RuntimeError('the parameters of a layer of Tenon are in its memory and stay there: write them by copy_() or scatter(), '
+                           'and choose their type of elements by dtype and their device by the space of the layer')
+
+    def _apply(self, fn, *arguments, **settings):
+        """What to(), double(), cuda() and others are made of."""
+        with torch.no_grad():
+            for parameter, address in zip(self._parameters.values(), self.addresses):
+                if fn(parameter).data_ptr() != address:
+                    self.refuse_memory()
+        return self
 
     def gradient(self, index):
         with self.layer.reduced_gradient(index).read() as lent:
@@ -326,7 +344,7 @@ class Module(torch.nn.Module):
         """Sets the parameters from full ones by name, as of the state_dict() of a module on one process: each rank takes its
         block."""
         with torch.no_grad():
-            for (name, parameter), slot in zip(self._parameters.items(), self.slots):
+            for (name, parameter), slot in zip(self.named_parameters(), self.slots):
                 parameter.copy_(block(slot, values[name]))
 
 

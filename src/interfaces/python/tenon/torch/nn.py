@@ -25,7 +25,8 @@ class Single(Module):
     def __init__(self, type: str, layout: Layout | Sequence[Layout], settings: dict[str, Any], dtype: torch.dtype | None = None,
                  signature: str | None = None, storage: str | None = None, depth: int = 1, is_repeatable: bool = True,
                  comm: MPI.Comm | None = None) -> None:
-        layer = Layer(comm if comm is not None else layout.comm(), type)
+        first = layout if isinstance(layout, Layout) else layout[0]
+        layer = Layer(comm if comm is not None else first.comm(), type)
         given = dict(settings, signature=signature, storage=storage)
         layer.set_data_type(data_type_of(dtype))
         layer.set(**{name: value for name, value in given.items() if value is not None})
@@ -40,7 +41,7 @@ MODES = {'zeros': 'zero', 'circular': 'periodic', 'reflect': 'reflect', 'replica
 
 
 class Conv(Single):
-    dimensions, type = 2, 'conv'
+    dimensions, kind = 2, 'conv'
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
                  padding_mode='zeros', *, layout, **common):
@@ -52,7 +53,7 @@ class Conv(Single):
         settings['padding'] = tuple_of(0 if padding == 'valid' else padding, n)
         if padding_mode != 'zeros':
             settings['boundary'] = MODES[padding_mode]
-        super().__init__(self.type, layout, settings, **common)
+        super().__init__(self.kind, layout, settings, **common)
 
 
 class Conv1d(Conv):
@@ -73,17 +74,17 @@ class Linear(Single):
 
 
 class Pool(Single):
-    dimensions, type = 2, 'maxpooling'
+    dimensions, kind = 2, 'maxpooling'
 
     def __init__(self, kernel_size, stride=None, padding=0, *, layout, **common):
         n = self.dimensions
         settings = {'kernel': tuple_of(kernel_size, n), 'stride': tuple_of(kernel_size if stride is None else stride, n),
                     'padding': tuple_of(padding, n)}
-        super().__init__(self.type, layout, settings, **common)
+        super().__init__(self.kind, layout, settings, **common)
 
 
 def pool(name, dimensions, type):
-    return type_of(name, Pool, dimensions=dimensions, type=type)
+    return type_of(name, Pool, dimensions=dimensions, kind=type)
 
 
 def type_of(name, base, **members):
@@ -95,11 +96,11 @@ AvgPool1d, AvgPool2d, AvgPool3d = (pool(f'AvgPool{n}d', n, 'averagepooling') for
 
 
 class Pointwise(Single):
-    type = 'identity'
+    kind = 'identity'
 
     def __init__(self, *, layout, **common):
-        super().__init__(self.type, layout, {}, **common)
+        super().__init__(self.kind, layout, {}, **common)
 
 
-ReLU, Tanh, Sigmoid, GELU, SiLU, Softplus, Flatten = (type_of(name, Pointwise, type=name.lower()) for name in (
+ReLU, Tanh, Sigmoid, GELU, SiLU, Softplus, Flatten = (type_of(name, Pointwise, kind=name.lower()) for name in (
     'ReLU', 'Tanh', 'Sigmoid', 'GELU', 'SiLU', 'Softplus', 'Flatten'))

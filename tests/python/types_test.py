@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The package is typed: mypy finds nothing in it, and in a program of a user exactly what is wrong there."""
+import importlib.util
+import os
+import re
+import unittest
+from pathlib import Path
+
+try:
+    from mypy import api
+except ImportError:
+    raise unittest.SkipTest('mypy is not installed')
+import tenon
+
+HERE = Path(__file__).parent
+
+
+class Types(unittest.TestCase):
+    def test_mypy(self):
+        os.environ['MYPYPATH'] = f'{HERE}{os.pathsep}{Path(tenon.__file__).parents[1]}'
+        modules = ['typed_program', 'tenon'] + ['tenon.torch.nn'] * (importlib.util.find_spec('torch') is not None)
+        said, failure, _ = api.run(['--cache-dir', os.devnull, '--no-error-summary', *[f'-m{module}' for module in modules]])
+        found = {(Path(path).name, int(line), kind) for path, line, kind in re.findall(r'^(.*):(\d+): error: .*\[([a-z-]+)\]$', said, re.M)}
+        lines = enumerate((HERE / 'typed_program.py').read_text().split('\n'), 1)
+        wanted = {('typed_program.py', number, line.rpartition('# error: ')[2]) for number, line in lines if '# error: ' in line}
+        self.assertEqual(found, wanted, said + failure)
+
+
+if __name__ == '__main__':
+    unittest.main()
