@@ -73,5 +73,42 @@ class Models(unittest.TestCase):
             COMM.barrier()
 
 
+    def test_a_network_with_two_inputs(self):
+        try:
+            import torch
+            import tenon.torch as tt
+        except ImportError:
+            self.skipTest('PyTorch is not installed')
+        if not hasattr(torch, 'export'):
+            self.skipTest('this PyTorch has no torch.export')
+        sys.path.insert(0, str(SOURCE / 'share/tenon'))
+        from export_torch import export_model
+
+        class Masked(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = torch.nn.Conv2d(2, 3, 3, padding=1)
+
+            def forward(self, x, mask):
+                return torch.tanh(self.conv(x)) * mask
+
+        torch.manual_seed(3)
+        network = Masked().double()
+        with tempfile.TemporaryDirectory() as folder:
+            path = COMM.bcast(f'{folder}/masked.pt2')
+            if COMM.rank == 0:
+                export_model(network, tuple(torch.randn(1, n, 8, 6, dtype=torch.float64) for n in (2, 3)), path)
+            network.load_state_dict(COMM.bcast(network.state_dict()))
+            COMM.barrier()
+            grid = tenon.Partition(COMM, [COMM.size])
+            inputs = [torch.from_numpy(numpy.random.default_rng(n).standard_normal([1, n, 8, 6])) for n in (2, 3)]
+            layouts = [tenon.Layout.sharded(grid, x.shape, 'S2') for x in inputs]
+            module = tt.load(path, layouts, dtype=torch.float64)
+            self.assertLess(tt.difference(module, network, *inputs), 1e-13)
+            net = tenon.load(path, layouts, data_type=torch.float64)
+            self.assertEqual(net.input_count(), 2)
+            COMM.barrier()
+
+
 if __name__ == '__main__':
     unittest.main()

@@ -156,6 +156,55 @@ class Layers(unittest.TestCase):
         self.check(lambda layout: tt.nn.MaxPool2d(2, layout=layout), torch.nn.MaxPool2d(2), [2, 3, rows, 6], 2)
         self.check(lambda layout: tt.nn.AvgPool2d(3, 1, layout=layout), torch.nn.AvgPool2d(3, 1), [2, 3, rows, 6], 2)
 
+    def test_several_inputs_and_outputs(self):
+        """h = tanh(conv(x)) m with a mask m of one channel, and conv(x) beside it."""
+        rows = 3 * COMM.size + 1
+        layouts = [tenon.Layout.sharded(grid(), [2, channels, rows, 4], 'S2') for channels in (3, 1)]
+        graph = tenon.Layer.graph(COMM).set(data_type='float64', input_count=2, output_names='h,c=0')
+        conv = graph.add_node(tenon.Layer(COMM, 'conv', kernel=[3, 3], padding=[1, 1], in_channels=3, out_channels=3), [-1])
+        tanh = graph.add_node(tenon.Layer(COMM, 'tanh'), [conv])
+        graph.add_node(tenon.Layer(COMM, 'multiply').set_name('h'), [tanh, -2])
+        module = tt.Module(graph, layouts)
+        whole = [drawn(*layout.shape(), seed=seed).requires_grad_() for seed, layout in enumerate(layouts)]
+        given = [block(layout, x.detach()).requires_grad_() for layout, x in zip(layouts, whole)]
+        weight, bias = [values.requires_grad_() for values in sorted(tenon.to_torch(graph).values(), key=lambda w: -w.dim())]
+        c = torch.nn.functional.conv2d(whole[0], weight, bias, padding=1)
+        wanted, found = (torch.tanh(c) * whole[1], c), module(*given)
+        self.assertEqual(len(found), 2)
+        cotangents = [drawn(*y.shape, seed=9 + i) for i, y in enumerate(wanted)]
+        for used in ([0, 1], [1]):  # both outputs, and one
+            for leaf in (*whole, *given, weight, bias, *module.parameters()):
+                leaf.grad = None
+            sum((wanted[i] * cotangents[i]).sum() for i in used).backward(retain_graph=True)
+            sum((found[i] * block(module.output_layouts[i], cotangents[i])).sum() for i in used).backward(retain_graph=True)
+            for layout, y, theirs in zip(module.output_layouts, found, wanted):
+                self.assertLess(abs(y - block(layout, theirs)).max(), 1e-13)
+            for layout, x, own in zip(layouts, whole, given):
+                self.assertLess(abs(own.grad - block(layout, x.grad if x.grad is not None else 0 * x)).max(), 1e-13)
+            for parameter, slot in zip(module.parameters(), module.slots):
+                theirs = weight if parameter.dim() > 1 else bias
+                self.assertLess(abs(parameter.grad - block(slot.layout(), theirs.grad)).max(), 1e-12)
+        with self.assertRaisesRegex(TypeError, '1 inputs are given to a layer that has 2'):
+            module(given[0])
+        with self.assertRaisesRegex(ValueError, 'the input 1 has 3 elements in dimension 1'):
+            module(given[0], given[0])
+
+    def test_the_memory_of_parameters_stays(self):
+        layout = tenon.Layout.sharded(grid(), [2, 3], 'B')
+        linear = tt.nn.Linear(3, 2, layout=layout)
+        for change in (lambda: linear.float(), lambda: linear.to(torch.float32)):
+            with self.assertRaisesRegex(RuntimeError, 'in its memory and stay there'):
+                change()
+        self.assertIs(linear.double(), linear)
+        x = drawn(2, 3)
+        kept = linear.weight.data
+        if COMM.size == 1:  # otherwise an error of some ranks
+            linear.weight.data = kept.clone()
+            with self.assertRaisesRegex(RuntimeError, 'in its memory and stay there'):
+                linear(x)
+        linear.weight.data = kept
+        linear(x)
+
     def test_evaluations_that_are_no_longer_kept_are_made_again(self):
         layout = tenon.Layout.sharded(grid(), [4 * COMM.size, 3], 'S0')
         for depth in (1, 3):

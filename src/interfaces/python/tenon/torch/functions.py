@@ -314,7 +314,8 @@ class Module(torch.nn.Module):
         """What to(), double(), cuda() and others are made of."""
         with torch.no_grad():
             for parameter, address in zip(self._parameters.values(), self.addresses):
-                if fn(parameter).data_ptr() != address:
+                changed = fn(parameter)
+                if changed.data_ptr() != address or changed.dtype != parameter.dtype:
                     self.refuse_memory()
         return self
 
