@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Debian's packages by CPack: `cpack -G DEB` in the build folder makes one for run time, one to build with, and one of the
-# command, and two each for Fortran and PETSc where they are built. Configured with the prefix /usr, libraries lie in the
+# command, one for Python, and two each for Fortran and PETSc where they are built. Configured with the prefix /usr, libraries lie in the
 # folder of their processor (multiarch), as Debian has it.
 set(type "")
 if(TARGET tenon)
@@ -105,6 +105,12 @@ if(TARGET tenon_fortran)
   tenon_debian_package(fortran_dev libtenon-fortran-dev libdevel "Fortran module of Tenon, distributed neural-network layers"
     "${what}\n.\nThis package has the module for programs in Fortran."
     "libtenon-fortran${abi} ${same}" "libtenon-dev ${same}" "${compiler}")
+endif()
+if(TENON_HAS_PYTHON)
+  tenon_debian_package(python_debian python3-tenon python "Tenon, distributed neural-network layers, in Python"
+    "${what}\n.\nThis package has the module for Python, and that for PyTorch."
+    "libtenon${abi} ${same}" "python3 (>= 3.10)" python3-mpi4py python3-numpy)
+  set(CPACK_DEBIAN_PYTHON_DEBIAN_PACKAGE_SUGGESTS "python3-torch, python3-matplotlib")
 endif()
 if(TARGET tenon_petsc)
   find_file(header petsc.h PATHS ${TENON_PETSC_INCLUDE_DIRS} NO_CACHE)

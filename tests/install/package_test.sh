@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: package_test.sh BUILD CPACK CC CXX MPIFC VERSION MPIEXEC NUMPROC_FLAG LIBDIR contact:CONTACT
 # Makes the Debian packages, unpacks them under BUILD/package-test, and builds programs in C, C++ and, where MPIFC is a
-# compiler and the module was built, Fortran against the content. Names, versions, sonames, dependencies, folders and
-# copyright files are checked, and by lintian the rest where it is installed and LIBDIR is that of Debian's processor.
+# compiler and the module was built, Fortran against the content; Debian's Python runs one too. Names, versions, sonames,
+# dependencies, folders and copyright files are checked, and by lintian the rest where it is installed and LIBDIR is that of
+# Debian's processor.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 for tool in dpkg-deb dpkg-shlibdeps dpkg-architecture file; do
@@ -37,6 +38,7 @@ field() {
 expected=(tenon "libtenon$abi" libtenon-dev)
 [[ ! -e $1/tenon_fortran.pc ]] || expected+=("libtenon-fortran$abi" libtenon-fortran-dev)
 [[ ! -e $1/tenon_petsc.pc ]] || expected+=("libtenon-petsc$abi" libtenon-petsc-dev)
+[[ ! -e $1/python/tenon ]] || expected+=(python3-tenon)
 packages=("$build"/*.deb)
 [[ ${#packages[@]} -eq ${#expected[@]} ]] || fault "the packages are ${packages[*]##*/}; expected are ${expected[*]}"
 for package in "${expected[@]}"; do
@@ -97,4 +99,16 @@ if [[ -n $mpifc && -e $lib/pkgconfig/tenon_fortran.pc ]]; then
   read -ra flags < <(pkg-config --cflags --libs tenon_fortran)
   "$mpifc" -o "$build/field_fortran" "$here/field.f90" "${flags[@]}" -Wl,-rpath-link,"$lib"
   "$mpiexec" "$numproc" 2 "$build/field_fortran"
+fi
+if [[ -e $build/root/usr/lib/python3/dist-packages/tenon ]]; then
+  field python3-tenon Depends | grep -q "libtenon$abi (= $version).*python3-mpi4py.*python3-numpy" ||
+    fault "python3-tenon needs $(field python3-tenon Depends)"
+  python=/usr/bin/python3
+  if "$python" -c 'import mpi4py.MPI, numpy' 2>/dev/null; then
+    export PYTHONPATH=$build/root/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1
+    found=$("$python" -c 'import tenon.library; print(tenon.library.where)')
+    [[ $found == "$lib/libtenon.so.$abi"* ]] || fault "Python finds the library $found"
+    "$mpiexec" "$numproc" 2 "$python" "$here/../../tutorials/python/01_hello.py" |
+      diff "$here/../../tutorials/expected/01_hello.2.txt" - || fault "the Python package does not run"
+  fi
 fi

@@ -27,7 +27,7 @@ def candidates():
         return [str(path) for path in found]
     here = Path(__file__).resolve().parent
     inside = [str(path) for path in sorted((here / 'lib').glob('libtenon.so*'))]
-    return inside + [str((here / LIBRARY).resolve()), 'libtenon.so.' + VERSION.split('.')[0]]
+    return inside + [str((here / LIBRARY).resolve()), 'libtenon.so.' + '.'.join(VERSION.split('.')[:2])]
 
 
 def load():
