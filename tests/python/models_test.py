@@ -70,6 +70,9 @@ class Models(unittest.TestCase):
             self.assertLess(tt.difference(module, network, x), 1e-13)
             for name, values in tenon.to_torch(module.layer).items():
                 self.assertTrue(torch.equal(values, network.state_dict()[name]), name)
+            module.scatter({name: 2 * value for name, value in network.state_dict().items()})
+            network.load_state_dict(tenon.to_torch(module.layer))
+            self.assertLess(tt.difference(module, network, x), 1e-13)
             COMM.barrier()
 
 

@@ -37,6 +37,32 @@ def drawn(*shape, seed=1):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
+def check_gradient(test, function, layout, tolerance=1e-8):
+    """The gradient against differences, of a sum of all elements of the output on all ranks with weights: a whole input gives each rank
+    its block, or of partial sums (P) its share of the sum."""
+    share = 1 / COMM.size if layout.properties() == 'P' and COMM.size > 1 else 1
+    whole = drawn(*layout.shape(), seed=8)
+    local = (share * block(layout, whole)).requires_grad_()
+    y = function(local)
+    weights = drawn(*y.shape, seed=20 + COMM.rank)
+    (y * weights).sum().backward()
+    low, high = layout.box()
+    found = torch.zeros_like(whole)
+    found[tuple(slice(l, h) for l, h in zip(low, high))] = share * local.grad
+    found = torch.from_numpy(COMM.allreduce(found.numpy()))
+
+    def value(at, change):
+        moved = whole.clone()
+        moved.view(-1)[at] += change
+        with torch.no_grad():
+            return float((function(share * block(layout, moved)) * weights).sum())
+
+    step = 1e-5
+    wanted = [(value(i, step) - value(i, -step)) / (2 * step) for i in range(whole.numel())]
+    wanted = torch.from_numpy(COMM.allreduce(torch.tensor(wanted).numpy())).view(whole.shape)
+    test.assertLess(abs(found - wanted).max(), tolerance)
+
+
 class Operators(unittest.TestCase):
     def setUp(self):
         self.plain = tenon.Layout.sharded(grid(), [2, 5 * COMM.size, 3], 'S1')
@@ -89,14 +115,28 @@ class Operators(unittest.TestCase):
             self.assertLess(abs(total - drawn(4, 3) * (COMM.size * (COMM.size + 1) // 2)).max(), 1e-13)
         self.check_grad(tt.sum_reduce(partial), p)
 
+    def functions(self):
+        """Each function with a layout that it takes."""
+        rows = tenon.Layout.sharded(grid(), [2, 5 * COMM.size, 3], 'S2')
+        root, copies, partial = (tenon.Layout.sharded(grid(), [2, 4], property) for property in 'RBP')
+        return {'halo_exchange': (tt.halo_exchange(self.plain, self.wide), self.plain),
+                'repartition': (tt.repartition(self.plain, rows), self.plain), 'broadcast': (tt.broadcast(root), root),
+                'sum_reduce': (tt.sum_reduce(partial), partial), 'allreduce': (tt.allreduce(partial), partial),
+                'scatter': (tt.scatter(root, 1), root), 'gather': (tt.gather(self.plain), self.plain),
+                'allgather': (tt.allgather(self.plain), self.plain), 'reducescatter': (tt.reducescatter(partial, 1), partial),
+                'Operator': (tt.Operator(tenon.LinearOp.conversion(copies, partial, 'float64')), copies)}
+
     def test_gradcheck_and_second_derivatives(self):
-        if COMM.size > 1:
-            return  # numerical differentiation moves one element at a time, on one process
-        halo = tt.halo_exchange(self.plain, self.wide)
-        x = block(self.plain, drawn(2, 5, 3)).requires_grad_()
-        self.assertTrue(torch.autograd.gradcheck(halo, x))
-        self.assertTrue(torch.autograd.gradgradcheck(lambda a: halo(a) ** 2, x))
-        self.assertTrue(torch.autograd.gradcheck(halo, x, check_forward_ad=True))
+        """By PyTorch, which moves one element at a time, on one process; on several by check_gradient()."""
+        for name, (function, layout) in self.functions().items():
+            with self.subTest(name):
+                check_gradient(self, function, layout)
+                if COMM.size == 1:
+                    x = drawn(*layout.shape()).requires_grad_()
+                    self.assertTrue(torch.autograd.gradcheck(function, x, check_forward_ad=True))
+                    self.assertTrue(torch.autograd.gradgradcheck(lambda a: function(a) ** 2, x))
+        self.assertEqual(set(self.functions()) - {'Operator'}, set(tt.__all__) - {
+            'Module', 'Operator', 'difference', 'load', 'nn', 'gather_state_dict', 'scatter_state_dict'})
 
     def test_wrong_tensors(self):
         halo = tt.halo_exchange(self.plain, self.wide)
@@ -223,11 +263,27 @@ class Layers(unittest.TestCase):
                 tanh(x)
 
     def test_gradcheck(self):
-        if COMM.size > 1:
-            return
-        layout = tenon.Layout.sharded(grid(), [1, 2, 4, 3], 'S2')
-        conv = tt.nn.Conv2d(2, 2, 3, padding=1, layout=layout)
-        self.assertTrue(torch.autograd.gradcheck(conv, drawn(1, 2, 4, 3).requires_grad_()))
+        """Of each layer, by its input, and on one process by its parameters too."""
+        n = 3 * COMM.size + 1
+        makes = {name: (lambda layout, make=make: make(2, 2, 3, padding=1, layout=layout), [1, 2, n, 3, 2][:d + 2])
+                 for d, (name, make) in enumerate((('Conv1d', tt.nn.Conv1d), ('Conv2d', tt.nn.Conv2d), ('Conv3d', tt.nn.Conv3d)), 1)}
+        for d in (1, 2, 3):
+            for kind in ('MaxPool', 'AvgPool'):
+                make = getattr(tt.nn, f'{kind}{d}d')
+                makes[f'{kind}{d}d'] = lambda layout, make=make: make(2, layout=layout), [1, 2, 2 * COMM.size, 2, 2][:d + 2]
+        makes['Linear'] = lambda layout: tt.nn.Linear(3, 2, layout=layout), [n, 3]
+        for name in ('ReLU', 'Tanh', 'Sigmoid', 'GELU', 'SiLU', 'Softplus', 'Flatten'):
+            make = getattr(tt.nn, name)
+            makes[name] = lambda layout, make=make: make(layout=layout), [n, 2]
+        for name, (make, shape) in makes.items():
+            with self.subTest(name):
+                layout = tenon.Layout.sharded(grid(), shape, 'S2' if len(shape) > 2 else 'S0')
+                module = make(layout)
+                check_gradient(self, module, layout, 1e-7)
+                if COMM.size == 1:
+                    parameters = list(module.parameters())
+                    x = drawn(*shape, seed=8).requires_grad_()
+                    self.assertTrue(torch.autograd.gradcheck(lambda x, *parameters: module(x), (x, *parameters)))
 
     def test_optimizers_of_torch(self):
         """Training is that of PyTorch on one process."""
@@ -237,11 +293,8 @@ class Layers(unittest.TestCase):
         own += [tt.nn.Tanh(layout=own[0].output_layout)]
         own += [tt.nn.Conv2d(4, 1, 3, padding=1, layout=own[1].output_layout)]
         theirs = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3, padding=1), torch.nn.Tanh(), torch.nn.Conv2d(4, 1, 3, padding=1))
-        for module, other in zip(own, theirs):
-            weights = {name: torch.from_numpy(COMM.bcast(value.numpy())) for name, value in other.state_dict().items()}
-            other.load_state_dict(weights)
-            module.scatter(weights)
         network = torch.nn.Sequential(*own)
+        tt.scatter_state_dict(network, theirs.state_dict())  # all ranks have drawn the same
         x, target = drawn(*shape), drawn(*shape, seed=9)
         optimizers = [torch.optim.Adam(n.parameters(), lr=0.02) for n in (network, theirs)]
         for _ in range(10):
@@ -254,6 +307,8 @@ class Layers(unittest.TestCase):
         total = COMM.allreduce(float(((network(block(layout, x)) - block(layout, target)) ** 2).sum().detach()))
         wanted = float(((theirs(x) - target) ** 2).sum().detach())
         self.assertLess(abs(total - wanted), 1e-9 * wanted)
+        theirs.load_state_dict(tt.gather_state_dict(network))
+        self.assertLess(abs(float(((theirs(x) - target) ** 2).sum().detach()) - total), 1e-9 * wanted)
 
 
 if __name__ == '__main__':

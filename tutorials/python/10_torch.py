@@ -107,17 +107,12 @@ with tenon.Session(comm):
     test_x, test_labels = digits(256, 2)
 
     one, many = sequential(), distributed(layout)
-    for theirs, own in zip(one, many):
-        if theirs.state_dict():
-            own.scatter(theirs.state_dict())
+    tt.scatter_state_dict(many, one.state_dict())
 
     block = (slice(None), slice(None), slice(top, bottom), slice(left, right))
     losses = [train(one, x, labels), train(many, x[block], labels)]
     rates = [accuracy(one, test_x, test_labels), accuracy(many, test_x[block], test_labels)]
-    difference = max(float((own._parameters[name].detach() - value[tuple(slice(l, h) for l, h in zip(*slot.box()))]).abs().max())
-                     for theirs, own in zip(one, many) if theirs.state_dict()
-                     for (name, value), slot in zip(theirs.state_dict().items(), own.slots) if own._parameters[name].numel())
-    difference = comm.allreduce(difference, MPI.MAX)
+    difference = max(float((one.state_dict()[name] - whole).abs().max()) for name, whole in tt.gather_state_dict(many).items())
     if comm.rank == 0:
         print('network      processes  loss of the last batch  accuracy')
         print(f'sequential           1  {losses[0]:22.8f}  {100 * rates[0]:7.2f}%')

@@ -5,8 +5,9 @@ Tenon runs on the memory of the tensors of torch, and torch on that of Tenon's p
 parameter is told to Tenon before the next evaluation: it keeps copies and packed forms of parameters."""
 from __future__ import annotations
 
+import ctypes
 import weakref
-from typing import Any, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 import torch
 from torch.autograd import forward_ad
@@ -14,6 +15,7 @@ from torch.autograd.function import once_differentiable
 
 from ..arrays import memory_of, place_array, place_array_read, placed, span
 from ..calls import DataType, DTensor, Layer, Layout, LinearOp, MemorySpace
+from ..models import weights
 from ..runtime import address, check, function, int as c_int, long
 
 apply, apply_adjoint = (function(f'TenonLinearOpApply{which}', c_int, *[address] * 3) for which in ('', 'Adjoint'))
@@ -34,15 +36,22 @@ class Slot:
         self.low = [o - l for o, l in zip(owned_low, low)]
         self.high = [h - o for o, h in zip(owned_high, high)]
         self.forms, self.last = {}, None
+        # What new tensors are like, without memory of its own. Those without elements keep the strides of 0 of an expanded one.
+        empty = torch.empty(self.shape if 0 in self.shape else (), dtype=self.dtype)
+        self.like = None if self.is_device else empty.expand(self.shape)
 
     def use(self, array, what):
         if array.shape != self.shape or array.dtype != self.dtype or array.is_cuda != self.is_device:
             self.refuse(array, what)
+        return self.place(array)
+
+    def place(self, array):
+        """Lets the tensor of C use an array of the right form."""
         strides = array.stride()
         form = self.forms.get(strides) or self.form(strides, array)
         where = (array.data_ptr(), strides)
         if where != self.last:
-            place, offset, arguments = form
+            place, offset, arguments, _ = form
             check(place(self.tensor._handle, where[0] + offset if where[0] else None, *arguments))
             self.last = where
         placed[self.tensor._handle] = array
@@ -51,13 +60,13 @@ class Slot:
     def form(self, strides, array):
         """How arrays of these strides are placed."""
         memory = memory_of(array)
-        count = len(strides)
         if len(self.forms) > 16:
             self.forms.clear()
+        lists = [(long * len(strides))(*values) for values in (strides, self.low, self.high)]
         self.forms[strides] = (
             place_array_read if memory.is_constant else place_array,
             sum(width * stride for width, stride in zip(self.low, strides)) * array.element_size(),
-            ((long * count)(*strides), (long * count)(*self.low), (long * count)(*self.high), span(memory)))
+            (*map(ctypes.addressof, lists), span(memory)), lists)
         return self.forms[strides]
 
     def refuse(self, array, what):
@@ -72,8 +81,9 @@ class Slot:
         raise ValueError(f'{what} is on {array.device}, and the tensors of this operator or layer are on '
                          f'{"the device" if self.is_device else "the host"}')
 
-    def new(self, like):
-        return like.new_empty(self.shape, dtype=self.dtype) if like.dtype != self.dtype else like.new_empty(self.shape)
+    def new(self, beside):
+        """A new tensor, on the device of another one."""
+        return torch.empty_like(self.like) if self.like is not None else beside.new_empty(self.shape, dtype=self.dtype)
 
 
 class ApplyOperator(torch.autograd.Function):
@@ -103,6 +113,7 @@ class Operator(torch.nn.Module):
         self.op = op
         self.x, self.y = Slot(domain, domain_type), Slot(target, range_type)
         self.dx, self.dy = Slot(domain.dual(), domain_type), Slot(target.dual(), range_type)
+        self.routes = ((apply, self.x, 'the input', self.y), (apply_adjoint, self.dy, 'the gradient of the output', self.dx))
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         if self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks:
@@ -114,13 +125,13 @@ class Operator(torch.nn.Module):
             return self.run(x)  # torch's own bookkeeping takes as long as an exchange
         return ApplyOperator.apply(x, self, False)
 
-    def run(self, x, is_adjoint=False):
-        if is_adjoint:
-            given, made = self.dy.use(x, 'the gradient of the output'), self.dx.new(x)
-            check(apply_adjoint(self.op._handle, given._handle, self.dx.use(made, 'the gradient of the input')._handle))
-        else:
-            given, made = self.x.use(x, 'the input'), self.y.new(x)
-            check(apply(self.op._handle, given._handle, self.y.use(made, 'the output')._handle))
+    def run(self, given, is_adjoint=False):
+        call, source, name, target = self.routes[is_adjoint]
+        x = source.use(given, name)
+        made = target.new(given)
+        code = call(self.op._handle, x._handle, target.place(made)._handle)
+        if code:
+            check(code)
         return made
 
     @property
@@ -271,7 +282,7 @@ class Module(torch.nn.Module):
             self.forget()
         given = [port.value.use(x, port.name) for port, x in zip(self.inputs, inputs)]
         made = tuple(port.value.new(inputs[0]) for port in self.outputs)
-        self.layer.apply_all(given, [port.value.use(y, port.name) for port, y in zip(self.outputs, made)])
+        self.layer.apply_all(given, [port.value.place(y) for port, y in zip(self.outputs, made)])
         if evaluation is not None:
             self.pending.append(weakref.ref(evaluation))
         return made
@@ -288,8 +299,7 @@ class Module(torch.nn.Module):
         dx = [port.cotangent.new(dy[0]) if is_wanted else None for port, is_wanted in zip(self.inputs, are_wanted)]
         self.layer.apply_adjoint_all(
             [port.cotangent.use(each, f'the gradient of {port.name}') for port, each in zip(self.outputs, dy)],
-            [None if each is None else port.cotangent.use(each, f'the gradient of {port.name}')
-             for port, each in zip(self.inputs, dx)])
+            [None if each is None else port.cotangent.place(each) for port, each in zip(self.inputs, dx)])
         return dx, [self.gradient(index) if is_wanted else None for index, is_wanted in enumerate(wanted)]
 
     def forget(self):
@@ -342,11 +352,34 @@ class Module(torch.nn.Module):
         return [port.layout for port in self.outputs]
 
     def scatter(self, values: Mapping[str, torch.Tensor]) -> None:
-        """Sets the parameters from full ones by name, as of the state_dict() of a module on one process: each rank takes its
-        block."""
+        """Sets the parameters from whole ones by name, as of the state_dict() of a module on one process: each rank takes its
+        block. Names are those of this module's parameters, or Tenon's, which are PyTorch's in a trained network."""
         with torch.no_grad():
             for (name, parameter), slot in zip(self.named_parameters(), self.slots):
-                parameter.copy_(block(slot, values[name]))
+                whole = values[name] if name in values else values[slot.name()]
+                parameter.copy_(block(slot, whole))
+
+    def gather(self) -> dict[str, torch.Tensor]:
+        """The whole parameters by the names of this module's, on all ranks. Collective."""
+        return {name: torch.from_numpy(whole) for name, whole in zip(self._parameters, weights(self.layer).values())}
+
+
+def modules_of(network: torch.nn.Module) -> Iterator[tuple[str, Module]]:
+    """The modules of Tenon in a network, with the beginnings of their parameters' names."""
+    return ((f'{name}.' if name else '', module) for name, module in network.named_modules() if isinstance(module, Module))
+
+
+def scatter_state_dict(network: torch.nn.Module, state: Mapping[str, torch.Tensor]) -> None:
+    """Sets the parameters of all layers of Tenon in a network from the state_dict() of the same network on one process, whose
+    modules have the same names: each rank takes its blocks."""
+    for begin, module in modules_of(network):
+        module.scatter({name.removeprefix(begin): value for name, value in state.items() if name.startswith(begin)})
+
+
+def gather_state_dict(network: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """The whole parameters of all layers of Tenon in a network, on all ranks, for load_state_dict() of the same network on one
+    process. Collective."""
+    return {begin + name: whole for begin, module in modules_of(network) for name, whole in module.gather().items()}
 
 
 def block(of: Layout | DTensor, whole: torch.Tensor) -> torch.Tensor:
