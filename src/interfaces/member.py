@@ -58,6 +58,21 @@ ENDS_WITHIN = {'TenonOptimizerStepClosure'}
 # Values that are read by key or option name: getInt("epoch") keeps its Get, since what follows is a type.
 TYPE_WORDS = {'Int', 'Integers', 'Real', 'Bool', 'Flag', 'Text', 'String'}
 
+# Lengths that are no arguments: how an object, {0}, tells them by its members, and by arguments of the call. None: it does
+# not tell the length, so that the caller does.
+LENGTHS = {
+    ('TenonLayout', 'ndim'): '{0}.dimensions()',
+    ('TenonDTensor', 'ndim'): '{0}.layout().dimensions()',
+    ('TenonLayer', 'spatial'): '{0}.getIntegers("kernel").size()',  # as many as the kernel has
+    ('TenonPartition', 'axes'): '{0}.axes()',
+    ('TenonMachine', 'devices'): '{0}.counts().devices',
+    ('TenonReductionPrograms', 'number of programs'): '{0}.count()',
+    ('TenonReductionPrograms', 'groups * members'): '{0}.step(index, step).groups * {0}.step(index, step).members',
+    ('TenonPlacementList', 'axes'): None,  # there is no call that returns the axes or the system
+    ('TenonPlacementList', 'axes * levels'): None,
+    ('TenonPlacementList', 'levels of the system'): None,
+}
+
 
 def class_of(handle):
     """TenonLayer is Layer."""
@@ -130,6 +145,14 @@ class Member:
         self.callables = []
         if self.context and (self.destroyer or self.function.name in ENDS_WITHIN):
             self.callables = [a for a in functions if a is not self.destroyer]
+
+    def told_length(self, of):
+        """The argument whose object tells the length of a list, and how: a row of LENGTHS."""
+        for argument in self.function.arguments:
+            if (argument.base, of.length) in LENGTHS:
+                return argument, LENGTHS[argument.base, of.length]
+        raise SystemExit(f'{self.function.name}: {of.name}: no argument tells the length "{of.length}"; add a row to LENGTHS of '
+                         'src/interfaces/member.py')
 
     def is_destroyer(self, argument):
         of_user = self.headers.callbacks[argument.base]

@@ -47,44 +47,13 @@ if [head for head in made if head not in raising] != stub:
     raise SystemExit(f'fault: calls.pyi and calls.py differ: {sorted(set(made) - set(raising) ^ set(stub))[:5]}')
 CHECK
 
-# refused WORDS < DECLARATION
-refused() {
-  {
-    echo 'typedef struct TenonObject_s* TenonObject;'
-    echo 'typedef struct TenonLayer_s* TenonLayer;'
-    cat
-  } >"$scratch/include/odd.h"
-  local said
-  if said=$("$python" "$generate" "$scratch/include" "$scratch/odd.py" 2>&1) || [[ $said != *TenonLayer*$1* ]]; then
-    printf 'fault: not refused with "%s":\n%s\nThe script says:\n%s\n' "$1" "$(cat "$scratch/include/odd.h")" "$said"
-    exit 1
-  fi
-}
-refused 'no kind for the argument value' <<'HEADER'
+generator=("$python" "$generate")
+# shellcheck source=tests/support/refused_declarations.sh
+source "$source/tests/support/refused_declarations.sh"
+refuse_common "$scratch/odd.py"
+refused 'no kind for the argument value' "$scratch/odd.py" <<'HEADER'
 /** @brief Does something.
  *  @param[in] layer  layer
  *  @param[in] value  an argument of a type that no rule knows */
 TENON_EXTERN TenonErrorCode TenonLayerOdd(TenonLayer layer, float value) TENON_NOEXCEPT;
-HEADER
-refused 'no argument tells the length "some"' <<'HEADER'
-/** @brief Does something.
- *  @param[in] layer   layer
- *  @param[in] values  [some] numbers */
-TENON_EXTERN TenonErrorCode TenonLayerOdd(TenonLayer layer, const int values[]) TENON_NOEXCEPT;
-HEADER
-refused 'changed in place' <<'HEADER'
-/** @brief Does something.
- *  @param[in]     layer  layer
- *  @param[in,out] value  number */
-TENON_EXTERN TenonErrorCode TenonLayerOdd(TenonLayer layer, int* value) TENON_NOEXCEPT;
-HEADER
-refused 'is TenonLayerGetSize already' <<'HEADER'
-/** @brief Returns something.
- *  @param[in]  layer  layer
- *  @param[out] value  number */
-TENON_EXTERN TenonErrorCode TenonLayerGetSize(TenonLayer layer, int* value) TENON_NOEXCEPT;
-/** @brief Returns something.
- *  @param[in]  layer  layer
- *  @param[out] value  number */
-TENON_EXTERN TenonErrorCode TenonLayerSize(TenonLayer layer, int* value) TENON_NOEXCEPT;
 HEADER

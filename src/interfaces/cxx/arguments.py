@@ -2,8 +2,10 @@
 """One argument of a C function in C++. Each kind says up to five things: the parameter, what is checked
 before the call, what the call is given, the result that it becomes, and how that is declared. A form of
 argument without a kind ends the generator with a message."""
+import re
+
 from member import RETURNED, class_of
-from tables import DEFAULTS, LENGTHS
+from tables import DEFAULTS
 
 SCALARS = {'int': 'int', 'TenonInt': 'TenonInt', 'double': 'double', 'size_t': 'std::size_t',
            'TenonBool': 'bool', 'TenonErrorCode': 'TenonErrorCode'}
@@ -164,12 +166,13 @@ class List(Kind):
         return self.from_object()
 
     def from_object(self):
-        for argument in self.call.function.arguments:
-            if (argument.base, self.argument.length) in LENGTHS:
-                length = LENGTHS[argument.base, self.argument.length]
-                owner = 'this->' if argument is self.call.this else f'{argument.name}.'
-                return length and f'detail::size({length.format(owner)})'
-        self.refuse(f'no argument tells the length "{self.argument.length}"')
+        argument, length = self.call.told_length(self.argument)
+        owner = 'this' if argument is self.call.this else argument.name
+        if length is None:
+            return None
+        # Each call of Tenon is told where the program makes it.
+        length = re.sub(r'(\w+)\((.*?)\)', lambda m: m[0] if m[1] == 'size' else f'{m[1]}({m[2]}{", " * bool(m[2])}where)', length)
+        return f'detail::size({length.format(owner)})'.replace('this.', 'this->')
 
     def set_up_filled(self):
         length = self.from_object()

@@ -32,21 +32,6 @@ DEFAULTS = {
     ('TenonLinearOpTestAdjoint', 'integers'): 'false',  # for real operators, which most are
 }
 
-# Lengths that are no arguments: how an object, {0}, tells them by its members, and by arguments of the call. None: it
-# does not tell the length, so that the caller brings the array.
-LENGTHS = {
-    ('TenonLayout', 'ndim'): '{0}dimensions(where)',
-    ('TenonDTensor', 'ndim'): '{0}layout(where).dimensions(where)',
-    ('TenonLayer', 'spatial'): '{0}getIntegers("kernel", where).size()',  # as many as the kernel has
-    ('TenonPartition', 'axes'): '{0}axes(where)',
-    ('TenonMachine', 'devices'): '{0}counts(where).devices',
-    ('TenonReductionPrograms', 'number of programs'): '{0}count(where)',
-    ('TenonReductionPrograms', 'groups * members'): '{0}step(index, step, where).groups * {0}step(index, step, where).members',
-    ('TenonPlacementList', 'axes'): None,  # there is no call that returns the axes or the system
-    ('TenonPlacementList', 'axes * levels'): None,
-    ('TenonPlacementList', 'levels of the system'): None,
-}
-
 # Classes with members that are written by hand, in a base on top of the others.
 BASES = {
     'TenonDTensor': 'detail::Arrays',  # lends and places arrays of a type

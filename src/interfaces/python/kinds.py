@@ -2,9 +2,11 @@
 """One argument of a C function in Python. Each kind says up to five things: its type for ctypes, the parameter,
 what is done before the call, what the call is given, and the result that it becomes. A form of argument without a
 kind ends the generator with a message."""
+import re
+
 from headers import words
 from member import RETURNED, class_of
-from tables import DEFAULTS, LENGTHS, RESERVED
+from tables import DEFAULTS, RESERVED
 
 # Names in Python, and for ctypes as runtime.py has them.
 NUMBERS = {'int': ('int', '_int'), 'TenonInt': ('int', '_long'), 'double': ('float', '_double'),
@@ -210,12 +212,12 @@ class List(Kind):
         return self.from_object()
 
     def from_object(self):
-        for argument in self.call.function.arguments:
-            if (argument.base, self.argument.length) in LENGTHS:
-                length = LENGTHS[argument.base, self.argument.length]
-                owner = 'self' if argument is self.call.this else snake(argument.name)
-                return length and length.format(owner)
-        self.refuse(f'no argument tells the length "{self.argument.length}"')
+        argument, length = self.call.told_length(self.argument)
+        if length is None:
+            return None
+        counted = re.sub(r'\.(\w+)', lambda m: '.' + snake(m[1]), length.removesuffix('.size()'))
+        counted = counted.format('self' if argument is self.call.this else snake(argument.name))
+        return f'len({counted})' if length.endswith('.size()') else counted
 
 
 class Callable(Kind):

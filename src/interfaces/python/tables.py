@@ -49,20 +49,6 @@ DEFAULTS = {
     ('TenonLinearOpTestAdjoint', 'integers'): 'False',  # for real operators, which most are
 }
 
-# Lengths that are no arguments: how an object, {0}, tells them. None: it does not, so that the caller does.
-LENGTHS = {
-    ('TenonLayout', 'ndim'): '{0}.dimensions()',
-    ('TenonDTensor', 'ndim'): '{0}.layout().dimensions()',
-    ('TenonLayer', 'spatial'): 'len({0}.get_integers("kernel"))',  # as many as the kernel has
-    ('TenonPartition', 'axes'): '{0}.axes()',
-    ('TenonMachine', 'devices'): '{0}.counts().devices',
-    ('TenonReductionPrograms', 'number of programs'): '{0}.count()',
-    ('TenonReductionPrograms', 'groups * members'): '_product({0}.step(index, step)[:2])',
-    ('TenonPlacementList', 'axes'): None,  # there is no call that returns the axes or the system
-    ('TenonPlacementList', 'axes * levels'): None,
-    ('TenonPlacementList', 'levels of the system'): None,
-}
-
 # Classes with members that are written by hand, in a base.
 BASES = {
     'TenonDTensor': '_Arrays',  # lends and places arrays
