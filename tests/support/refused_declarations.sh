@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2154
 # Sourced by the tests of the generators, which have set `scratch`, with a folder include in it, and `generator`, the command of the
 # generator up to the folder of the headers.
 

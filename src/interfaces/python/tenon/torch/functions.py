@@ -103,6 +103,9 @@ class ApplyOperator(torch.autograd.Function):
         return ctx.operator.run(dx, ctx.is_adjoint)
 
 
+HOOKS = ('_forward_hooks', '_forward_pre_hooks', '_backward_hooks', '_backward_pre_hooks')
+
+
 class Operator(torch.nn.Module):
     """A linear operator of Tenon: y = op(x), whose gradient is its adjoint."""
 
@@ -113,12 +116,11 @@ class Operator(torch.nn.Module):
         self.op = op
         self.x, self.y = Slot(domain, domain_type), Slot(target, range_type)
         self.dx, self.dy = Slot(domain.dual(), domain_type), Slot(target.dual(), range_type)
+        self.hooks = [getattr(self, name) for name in HOOKS if hasattr(self, name)]
         self.routes = ((apply, self.x, 'the input', self.y), (apply_adjoint, self.dy, 'the gradient of the output', self.dx))
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        if self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks:
-            return super().__call__(x)
-        return self.forward(x)
+        return super().__call__(x) if any(self.hooks) else self.forward(x)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if not x.requires_grad and forward_ad._current_level < 0:
