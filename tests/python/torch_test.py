@@ -180,21 +180,41 @@ class Layers(unittest.TestCase):
     def test_convolutions(self):
         rows = 6 * COMM.size
         for settings in ({'padding': 1}, {'stride': 2, 'padding': 2}, {'dilation': 2}, {'padding': 1, 'padding_mode': 'circular'},
-                         {'groups': 2, 'bias': False}, {'padding': 'same'}):
+                         {'groups': 2, 'bias': False}, {'padding': 'same'}, {'padding': 'same', 'dilation': 3}):
             self.check(lambda layout: tt.nn.Conv2d(4, 6, 3, layout=layout, **settings), torch.nn.Conv2d(4, 6, 3, **settings),
                        [2, 4, rows, 7], 2)
+        self.same('Conv2d', [2, 4, rows, 7], 2, 4, 2, (4, 2), padding='same')
         self.check(lambda layout: tt.nn.Conv1d(2, 3, 5, padding=2, layout=layout), torch.nn.Conv1d(2, 3, 5, padding=2), [3, 2, rows], 2)
         self.check(lambda layout: tt.nn.Conv3d(2, 3, 3, padding=1, layout=layout), torch.nn.Conv3d(2, 3, 3, padding=1),
                    [1, 2, rows, 4, 5], 2)
 
+    def same(self, name, shape, dim, *arguments, **settings):
+        """A layer by its name, with the arguments of torch.nn."""
+        with self.subTest(name, **settings):
+            self.check(lambda layout: getattr(tt.nn, name)(*arguments, layout=layout, **settings),
+                       getattr(torch.nn, name)(*arguments, **settings), shape, dim)
+
     def test_others(self):
         rows = 6 * COMM.size
-        self.check(lambda layout: tt.nn.Linear(5, 4, layout=layout), torch.nn.Linear(5, 4), [rows, 5], 0)
-        for own, theirs in ((tt.nn.Tanh, torch.nn.Tanh), (tt.nn.ReLU, torch.nn.ReLU), (tt.nn.Sigmoid, torch.nn.Sigmoid),
-                            (tt.nn.SiLU, torch.nn.SiLU), (tt.nn.GELU, torch.nn.GELU), (tt.nn.Softplus, torch.nn.Softplus)):
-            self.check(lambda layout: own(layout=layout), theirs(), [rows, 3], 0)
-        self.check(lambda layout: tt.nn.MaxPool2d(2, layout=layout), torch.nn.MaxPool2d(2), [2, 3, rows, 6], 2)
-        self.check(lambda layout: tt.nn.AvgPool2d(3, 1, layout=layout), torch.nn.AvgPool2d(3, 1), [2, 3, rows, 6], 2)
+        self.same('Linear', [rows, 5], 0, 5, 4)
+        for name in ('ReLU', 'Tanh', 'Sigmoid', 'SiLU', 'GELU', 'Softplus', 'Softsign', 'Mish', 'Hardswish', 'SELU', 'Flatten', 'CELU'):
+            self.same(name, [rows, 3], 0)
+        self.same('LeakyReLU', [rows, 3], 0, 0.2)
+        self.same('ELU', [rows, 3], 0, alpha=0.5)
+        with self.assertRaisesRegex(TypeError, 'ELU has 1 arguments beside its layout, and 2 are given'):
+            tt.nn.ELU(1.0, True, layout=tenon.Layout.sharded(grid(), [rows, 3], 'S0'))
+        image = [2, 4, rows, 6]
+        self.same('MaxPool2d', image, 2, 2)
+        self.same('MaxPool2d', image, 2, 3, 2, 1, ceil_mode=True)
+        self.same('MaxPool2d', image, 2, 2, 1, dilation=2)
+        self.same('AvgPool2d', image, 2, 3, 1)
+        self.same('AvgPool2d', image, 2, 3, 2, 1, ceil_mode=True)
+        self.same('AvgPool2d', image, 2, 3, 2, 1, count_include_pad=False)
+        self.same('GroupNorm', image, 2, 2, 4)
+        self.same('LayerNorm', image, 2, 6)
+        self.same('Softmax', image, 2, 2)
+        self.same('ConvTranspose2d', image, 2, 4, 6, 3, stride=2, padding=1, output_padding=1)
+        self.same('ConvTranspose1d', [2, 4, rows], 2, 4, 6, 3, stride=3, dilation=2, groups=2)
 
     def test_several_inputs_and_outputs(self):
         """h = tanh(conv(x)) m with a mask m of one channel, and conv(x) beside it."""
