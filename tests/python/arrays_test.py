@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Arrays of Python as tensors: addresses, what is refused, and how long arrays live."""
+import copy
 import ctypes
 import gc
+import pickle
 import random
 import unittest
 import weakref
@@ -185,6 +187,19 @@ class Lifetimes(unittest.TestCase):
         other, _ = self.placed(where)  # whenever an array is placed, those that nobody uses go
         gc.collect()
         self.assertIsNone(owner())
+
+    def test_references_are_counted_or_refused(self):
+        x, owner = self.placed(layout([8, 4], 0))
+        twin = copy.copy(x)
+        self.assertTrue(twin.is_same(x) and x.references() == 2)
+        x.destroy()
+        gc.collect()
+        self.assertIsNotNone(owner())
+        self.assertEqual(twin.numpy().sum(), twin.numpy().size)
+        for change in (copy.deepcopy, pickle.dumps):
+            with self.assertRaisesRegex(TypeError, 'tenon.DTensor cannot be copied or pickled'):
+                change(twin)
+        self.assertEqual(repr(twin), '<tenon.DTensor float64 S0 of [8, 4]>')
 
     def test_an_array_that_was_lent_is_closed(self):
         x = tenon.DTensor(layout([8, 4], 0), 'float64')

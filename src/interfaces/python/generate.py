@@ -27,7 +27,7 @@ import os
 from typing import Callable, NamedTuple, Sequence, TYPE_CHECKING
 
 from .arrays import Arrays as _Arrays
-from .objects import Object as _Object, Typed as _Typed
+from .objects import Laid as _Laid, Object as _Object, Typed as _Typed
 from .plans import Planned as _Planned
 '''
 RUNTIME = '''from .runtime import (address as _address, buffer as _buffer, check as _check, check_held as _check_held,

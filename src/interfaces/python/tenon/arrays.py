@@ -94,6 +94,9 @@ class Arrays(Object):
             self._fixed = tuple(h - l for l, h in zip(low, high)), self.data_type()
             return self._fixed
 
+    def _details(self: Any) -> list[str]:
+        return [self.data_type().name.lower(), *self.layout()._details()]
+
     def place(self, array: Any, ghosts: Sequence[int] | None = None, ghosts_low: Sequence[int] | None = None,
               ghosts_high: Sequence[int] | None = None) -> Self:
         """Makes the tensor use an array in place, without a copy; it is kept as long as the tensor uses it. Not collective.

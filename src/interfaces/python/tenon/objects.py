@@ -92,8 +92,19 @@ class Object(Base):
     def __repr__(self) -> str:
         if not self._handle:
             return f'<tenon.{type(self).__name__}, destroyed>'
-        words = [word for word in (self.type(), self.name()) if word]
+        words = [word for word in (self.type(), self.name(), *self._details()) if word]
         return f'<tenon.{" ".join([type(self).__name__, *words])}>'
+
+    def _details(self) -> list[str]:
+        """What else repr() shows."""
+        return []
+
+    def __copy__(self) -> Self:
+        return self.share()
+
+    def __reduce__(self) -> Any:  # a copy of the handle would be a reference that nobody counts
+        raise TypeError(f'a tenon.{type(self).__name__} cannot be copied or pickled: make another one, or a second reference by share(); '
+                        'save and copy the values of parameters and tensors')
 
     def set(self, *pair: Any, **settings: Any) -> Self:
         """Settings by name: set(kernel=[3, 3], in_channels=1, data_type="float64"), or set("kernel", [3, 3]). The type
@@ -125,6 +136,14 @@ class Object(Base):
         for value in defined.values():
             if isinstance(value, type) and issubclass(value, Object) and '_class' in vars(value):
                 value._destroy = function(value._class + 'Destroy', c_int, address)
+
+
+class Laid(Object):
+    """Layouts, which show what they lay out."""
+    __slots__ = ()
+
+    def _details(self: Any) -> list[str]:
+        return [self.properties(), 'of', str(self.shape())]
 
 
 class ShellFunctions(ctypes.Structure):

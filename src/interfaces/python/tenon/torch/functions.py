@@ -103,6 +103,10 @@ class ApplyOperator(torch.autograd.Function):
         return ctx.operator.run(dx, ctx.is_adjoint)
 
 
+def shown(layouts):
+    return ', '.join(' '.join(layout._details()) for layout in layouts)
+
+
 HOOKS = ('_forward_hooks', '_forward_pre_hooks', '_backward_hooks', '_backward_pre_hooks')
 
 
@@ -135,6 +139,9 @@ class Operator(torch.nn.Module):
         if code:
             check(code)
         return made
+
+    def extra_repr(self) -> str:
+        return f'{shown([self.x.layout])} -> {shown([self.y.layout])}'
 
     @property
     def input_layout(self) -> Layout:
@@ -336,6 +343,9 @@ class Module(torch.nn.Module):
             if hasattr(lent, '__cuda_array_interface__'):
                 return torch.as_tensor(lent, device='cuda').clone()
             return torch.from_numpy(lent.copy())
+
+    def extra_repr(self) -> str:
+        return f'{shown(self.input_layouts)} -> {shown(self.output_layouts)}'
 
     @property
     def input_layout(self) -> Layout:
