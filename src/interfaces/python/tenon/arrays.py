@@ -8,6 +8,7 @@ or let go."""
 from __future__ import annotations
 
 import ctypes
+import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
@@ -24,6 +25,7 @@ C_TYPES = (ctypes.c_float, double, long)
 
 placed: dict[int, Any] = {}  # what a tensor's memory belongs to, by the address of the tensor
 waiting: list[Arrays] = []  # tensors without an object of Python, whose arrays others use
+lenders: weakref.WeakSet[Lender] = weakref.WeakSet()  # of arrays that somebody holds
 
 place_array = function('TenonDTensorPlaceArray', c_int, *[address] * 5, long)
 place_array_read = function('TenonDTensorPlaceArrayRead', c_int, *[address] * 5, long)
@@ -208,9 +210,9 @@ class Arrays(Object):
         strides = tuple(stride * dtype.itemsize for stride in strides)
         if not first:
             return numpy.empty(shape, dtype)
-        # The view holds a reference to the tensor, and with it to the memory.
+        # The view holds a reference to the tensor, and with it to the memory, also that of an array that is placed now.
         interface = {'data': (first, is_read), 'shape': shape, 'strides': strides, 'typestr': dtype.str, 'version': 3}
-        lender = Lender(self.share(), interface, is_device)
+        lender = Lender(self, interface, is_device)
         return lender if is_device else numpy.asarray(lender)
 
     def _ghosts(self, both, one):
@@ -262,10 +264,12 @@ class Arrays(Object):
 
 
 class Lender:
-    """What arrays of numpy and of other packages take the memory of a tensor from."""
+    """What arrays of numpy and of other packages take the memory of a tensor from. Its reference does not end with the session."""
 
     def __init__(self, tensor, interface, is_device):
-        self.tensor = tensor
+        self.tensor, self.owner = tensor.share(), placed.get(tensor._handle)
+        Object._live.discard(self.tensor)
+        lenders.add(self)
         setattr(self, '__cuda_array_interface__' if is_device else '__array_interface__', interface)
 
 
