@@ -37,6 +37,35 @@ int below(const Hierarchy& hierarchy, int level) {
   return devices;
 }
 
+// How the groups of an instruction lie: the members of each are `stride` apart in a block of
+// consecutive devices, and the first devices of a block begin one each.
+struct Spacing {
+  int block, stride;
+  int acting; // groups in a block
+  bool operator==(const Spacing& other) const = default;
+
+  bool hasGroups() const { return block != stride; }
+  std::vector<int> group(int first) const {
+    std::vector<int> members(block / stride);
+    for (int& member : members) {
+      member = first;
+      first += stride;
+    }
+    return members;
+  }
+};
+
+Spacing spacingOf(const Hierarchy& hierarchy, const Instruction& instruction) {
+  check(hierarchy, instruction);
+  const bool inside = instruction.form == GroupForm::InsideGroup;
+  const int first = inside ? instruction.slice : instruction.ancestor;
+  const int last = inside ? static_cast<int>(hierarchy.size()) : instruction.slice;
+  const int stride = below(hierarchy, last);
+  // Master is Parallel with the first of its groups in each block only.
+  const int acting = instruction.form == GroupForm::Master ? 1 : stride;
+  return {below(hierarchy, first), stride, acting};
+}
+
 } // namespace
 
 int deviceCount(const Hierarchy& hierarchy) {
@@ -56,25 +85,27 @@ int deviceCount(const Hierarchy& hierarchy) {
 }
 
 DeviceGroups groupsOf(const Hierarchy& hierarchy, const Instruction& instruction) {
-  check(hierarchy, instruction);
-  const int levels = static_cast<int>(hierarchy.size());
-  const bool inside = instruction.form == GroupForm::InsideGroup;
-  const int first = inside ? instruction.slice : instruction.ancestor;
-  const int last = inside ? levels : instruction.slice;
+  const Spacing spacing = spacingOf(hierarchy, instruction);
   const int devices = deviceCount(hierarchy);
-  const int block = below(hierarchy, first), stride = below(hierarchy, last);
   DeviceGroups groups;
-  if (block == stride)
+  if (!spacing.hasGroups())
     return groups;
-  // Master is Parallel with the first of its groups in each block only.
-  const int acting = instruction.form == GroupForm::Master ? 1 : stride;
-  for (int begin = 0; begin < devices; begin += block)
-    for (int offset = 0; offset < acting; ++offset) {
-      std::vector<int>& group = groups.emplace_back();
-      for (int device = begin + offset; device < begin + block; device += stride)
-        group.push_back(device);
-    }
+  for (int begin = 0; begin < devices; begin += spacing.block)
+    for (int offset = 0; offset < spacing.acting; ++offset)
+      groups.push_back(spacing.group(begin + offset));
   return groups;
+}
+
+std::vector<int> groupOf(const Hierarchy& hierarchy, const Instruction& instruction, int device) {
+  const Spacing spacing = spacingOf(hierarchy, instruction);
+  const int offset = device % spacing.stride;
+  if (!spacing.hasGroups() || offset >= spacing.acting)
+    return {device};
+  return spacing.group(device / spacing.block * spacing.block + offset);
+}
+
+bool formSameGroups(const Hierarchy& hierarchy, const Instruction& one, const Instruction& other) {
+  return spacingOf(hierarchy, one) == spacingOf(hierarchy, other);
 }
 
 std::vector<Grouping> distinctGroupings(const Hierarchy& hierarchy) {

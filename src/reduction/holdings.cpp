@@ -10,10 +10,7 @@ namespace tenon {
 
 namespace {
 
-RowSet joined(const Holdings& held, const std::vector<int>& group) {
-  RowSet all;
-  for (int device : group)
-    all.insert(all.end(), held[device].begin(), held[device].end());
+RowSet joined(RowSet all) {
   std::sort(all.begin(), all.end(),
             [](const RowRange& a, const RowRange& b) { return a.begin < b.begin; });
   RowSet merged;
@@ -73,13 +70,75 @@ Holdings initialHoldings(int devices) {
 Holdings holdingsAfter(CollectiveKind kind, const DeviceGroups& groups, const Holdings& before) {
   Holdings after = before;
   for (const std::vector<int>& group : groups) {
-    const bool gathers = kind == CollectiveKind::AllGather;
-    const RowSet source = gathers ? joined(before, group) : before[group.front()];
+    RowSet source = before[group.front()];
+    if (kind == CollectiveKind::AllGather) {
+      for (std::size_t i = 1; i < group.size(); ++i)
+        source.insert(source.end(), before[group[i]].begin(), before[group[i]].end());
+      source = joined(std::move(source));
+    }
     const int members = static_cast<int>(group.size());
     for (int i = 0; i < members; ++i)
       after[group[i]] = memberAfter(kind, before[group[i]], source, i, members);
   }
   return after;
+}
+
+FollowedHoldings::FollowedHoldings(Hierarchy hierarchy, Program program, bool firstKeeps)
+    : hierarchy_(std::move(hierarchy)), program_(std::move(program)), firstKeeps_(firstKeeps),
+      undone_(program_.size(), -1) {
+  // Members of a sum hold the same rows, so that no sum between a scatter and its gather is within
+  // their groups, and it leaves the rows of those that go on as they are.
+  std::vector<int> scattered;
+  for (std::size_t i = 0; i < program_.size(); ++i) {
+    const CollectiveKind kind = program_[i].collective;
+    if (kind == CollectiveKind::AllReduce)
+      continue;
+    if (kind == CollectiveKind::ReduceScatter) {
+      scattered.push_back(static_cast<int>(i));
+    } else if (kind == CollectiveKind::AllGather && !scattered.empty() &&
+               formSameGroups(hierarchy_, program_[scattered.back()], program_[i])) {
+      undone_[i] = scattered.back();
+      scattered.pop_back();
+    } else {
+      scattered.clear();
+    }
+  }
+}
+
+const RowSet& FollowedHoldings::before(std::size_t instruction, int device) {
+  const auto key = std::pair(instruction, device);
+  if (const auto known = known_.find(key); known != known_.end())
+    return known->second;
+  RowSet rows =
+      instruction == 0 ? RowSet{{0, deviceCount(hierarchy_)}} : after(instruction - 1, device);
+  return known_.emplace(key, std::move(rows)).first->second;
+}
+
+RowSet FollowedHoldings::after(std::size_t instruction, int device) {
+  const Instruction& one = program_[instruction];
+  const CollectiveKind kind = one.collective;
+  const std::vector<int> group = groupOf(hierarchy_, one, device);
+  const RowSet& own = before(instruction, device);
+  const int members = static_cast<int>(group.size());
+  if (members == 1)
+    return own;
+  const int me = static_cast<int>(std::ranges::find(group, device) - group.begin());
+  if (firstKeeps_ && kind != CollectiveKind::ReduceScatter && me > 0)
+    return {};
+  RowSet source;
+  if (kind == CollectiveKind::Broadcast) {
+    source = before(instruction, group.front());
+  } else if (kind == CollectiveKind::AllGather && undone_[instruction] >= 0) {
+    if (!own.empty())
+      source = before(undone_[instruction], device);
+  } else if (kind == CollectiveKind::AllGather) {
+    for (const int other : group) {
+      const RowSet& rows = before(instruction, other);
+      source.insert(source.end(), rows.begin(), rows.end());
+    }
+    source = joined(std::move(source));
+  }
+  return memberAfter(kind, own, source, me, members);
 }
 
 } // namespace tenon

@@ -10,69 +10,75 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 
 namespace tenon {
 
 namespace {
 
-// The digits of a place on the levels, of which the last runs fastest.
-std::vector<Index> digitsOf(Index place, const Hierarchy& machine) {
-  std::vector<Index> digits(machine.size());
-  for (std::size_t level = machine.size(); level-- > 0; place /= machine[level])
-    digits[level] = place % machine[level];
-  return digits;
-}
-
-// The digits that the ranks have on each level, in the order in which they first come.
-std::vector<std::vector<Index>> digitsOf(const std::vector<int>& ranks, const Hierarchy& machine) {
-  std::vector<std::vector<Index>> digits(machine.size());
-  for (int rank : ranks) {
-    const std::vector<Index> own = digitsOf(rank, machine);
+// Counts the digits that the ranks of one group after another have on each level. Each takes time of
+// the order of the group's size, however many digits a level has.
+class GroupPlaces {
+public:
+  explicit GroupPlaces(const Hierarchy& machine)
+      : machine_(machine), sizes_(machine.size()), marks_(machine.size()) {
     for (std::size_t level = 0; level < machine.size(); ++level)
-      if (std::ranges::find(digits[level], own[level]) == digits[level].end())
-        digits[level].push_back(own[level]);
+      marks_[level].resize(machine[level]);
   }
-  return digits;
-}
 
-// How many digits the ranks have on each level. Different ranks have different digits, so that the
-// product of these numbers is at least the number of ranks, and equal to it only if all
-// combinations of the digits occur: then the group is a product of parts of the levels.
-std::vector<Index> sizesOf(const std::vector<int>& ranks, const Hierarchy& machine) {
-  std::vector<Index> sizes;
-  Index product = 1;
-  for (const std::vector<Index>& ofLevel : digitsOf(ranks, machine)) {
-    sizes.push_back(static_cast<Index>(ofLevel.size()));
-    product *= sizes.back();
+  // How many digits the ranks have on each level. Different ranks have different digits, so that the
+  // product of these numbers is at least the number of ranks, and equal to it only if all
+  // combinations of the digits occur: then the group is a product of parts of the levels.
+  const std::vector<Index>& sizesOf(const std::vector<int>& ranks) {
+    look(ranks);
+    Index product = 1;
+    for (const Index size : sizes_)
+      product *= size;
+    if (product != static_cast<Index>(ranks.size()))
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("ranks {} reduce together, but at each of the machine's levels [{}] they are "
+                      "at {} places, which makes {}: not a part of each level; place the process "
+                      "grid with TenonPartitionCreatePlaced(), or pass other -tenon_machine_levels",
+                      fmt::join(ranks, ","), fmt::join(machine_, ","), fmt::join(sizes_, ","),
+                      product));
+    return sizes_;
   }
-  if (product != static_cast<Index>(ranks.size()))
-    throw Error(
-        TENON_ERR_ARG,
-        fmt::format("ranks {} reduce together, but at each of the machine's levels [{}] they are "
-                    "at {} places, which makes {}: not a part of each level; place the process "
-                    "grid with TenonPartitionCreatePlaced(), or pass other -tenon_machine_levels",
-                    fmt::join(ranks, ","), fmt::join(machine, ","), fmt::join(sizes, ","),
-                    product));
-  return sizes;
-}
 
-// Which of the ranks has each number, where ranks are numbered level by level.
-std::vector<int> orderOf(const std::vector<int>& ranks, const Hierarchy& machine) {
-  sizesOf(ranks, machine); // throws if the group is no such product
-  const std::vector<std::vector<Index>> digits = digitsOf(ranks, machine);
-  std::vector<int> order(ranks.size());
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const std::vector<Index> own = digitsOf(ranks[i], machine);
-    std::size_t number = 0;
-    for (std::size_t level = 0; level < machine.size(); ++level) {
-      const auto place = std::ranges::find(digits[level], own[level]) - digits[level].begin();
-      number = number * digits[level].size() + place;
+  // Which of the ranks has each number, where ranks are numbered level by level.
+  std::vector<int> orderOf(const std::vector<int>& ranks) {
+    sizesOf(ranks); // throws if the group is no such product
+    std::vector<int> order(ranks.size());
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      Index number = 0, below = 1, place = ranks[i];
+      for (std::size_t level = machine_.size(); level-- > 0; place /= machine_[level]) {
+        number += below * marks_[level][place % machine_[level]].number;
+        below *= sizes_[level];
+      }
+      order[number] = static_cast<int>(i);
     }
-    order[number] = static_cast<int>(i);
+    return order;
   }
-  return order;
-}
+
+private:
+  struct Mark {
+    int group = 0;    // the last one that has the digit
+    Index number = 0; // of the digit, in the order in which the group's ranks have them
+  };
+
+  void look(const std::vector<int>& ranks) {
+    ++group_;
+    std::ranges::fill(sizes_, 0);
+    for (Index place : ranks)
+      for (std::size_t level = machine_.size(); level-- > 0; place /= machine_[level])
+        if (Mark& mark = marks_[level][place % machine_[level]]; mark.group != group_)
+          mark = {group_, sizes_[level]++};
+  }
+
+  const Hierarchy& machine_; // of which the last level's digits run fastest
+  std::vector<Index> sizes_;
+  std::vector<std::vector<Mark>> marks_; // by level and digit
+  int group_ = 0;
+};
 
 void checkRanks(const Grid& grid, const Hierarchy& machine) {
   const int places = deviceCount(machine);
@@ -104,12 +110,13 @@ std::vector<int> reductionGroupOf(const Grid& grid, const std::vector<int>& axes
 std::vector<std::vector<int>> reductionGroupsOf(const Grid& grid, const std::vector<int>& axes,
                                                 const std::vector<int>& order) {
   std::vector<std::vector<int>> groups;
-  std::set<int> seen;
-  for (int rank : grid.ranks()) {
-    if (seen.count(rank))
+  std::vector<bool> isSeen(grid.size());
+  for (int position = 0; position < grid.size(); ++position) {
+    if (isSeen[position])
       continue;
-    groups.push_back(reductionGroupOf(grid, axes, rank, order));
-    seen.insert(groups.back().begin(), groups.back().end());
+    groups.push_back(reductionGroupOf(grid, axes, grid.rank(position), order));
+    for (const int rank : groups.back())
+      isSeen[grid.position(rank)] = true;
   }
   return groups;
 }
@@ -119,8 +126,9 @@ Hierarchy reductionHierarchy(const Grid& grid, const std::vector<int>& axes,
   checkRanks(grid, machine);
   std::vector<Index> sizes;
   std::vector<int> first;
+  GroupPlaces places(machine);
   for (const std::vector<int>& group : reductionGroupsOf(grid, axes)) {
-    const std::vector<Index> own = sizesOf(group, machine);
+    const std::vector<Index>& own = places.sizesOf(group);
     if (first.empty()) {
       sizes = own;
       first = group;
@@ -142,9 +150,10 @@ Hierarchy reductionHierarchy(const Grid& grid, const std::vector<int>& axes,
 std::vector<int> memberOrder(const Grid& grid, const std::vector<int>& axes,
                              const Hierarchy& machine) {
   const auto groups = reductionGroupsOf(grid, axes);
-  std::vector<int> order = orderOf(groups.front(), machine);
+  GroupPlaces places(machine);
+  std::vector<int> order = places.orderOf(groups.front());
   for (const std::vector<int>& group : groups)
-    if (orderOf(group, machine) != order)
+    if (places.orderOf(group) != order)
       throw Error(
           TENON_ERR_ARG,
           fmt::format("ranks {1} and ranks {2}, in the order of their coordinates, are placed "

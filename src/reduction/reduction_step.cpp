@@ -113,14 +113,6 @@ std::vector<ElementBox> untouched(const std::vector<Transfer>& transfers, bool b
   return gapsOf({coverage(std::move(runs), {0, elements})});
 }
 
-// A member in no group gives to itself alone, and so keeps what it has.
-std::vector<int> groupOf(const DeviceGroups& groups, int member) {
-  for (const std::vector<int>& group : groups)
-    if (std::find(group.begin(), group.end(), member) != group.end())
-      return group;
-  return {member};
-}
-
 } // namespace
 
 Index columnsIn(const ColumnRuns& runs) {
@@ -132,26 +124,17 @@ Index columnsIn(const ColumnRuns& runs) {
 
 namespace {
 
-// Where the sum is for the first member alone, only the first of each group keeps what it gets, but
-// for shares.
-Holdings holdingsAfter(const ReductionPlan& plan, CollectiveKind kind, const DeviceGroups& groups,
-                       const Holdings& before) {
-  Holdings after = tenon::holdingsAfter(kind, groups, before);
-  if (plan.goal == SumGoal::First && kind != CollectiveKind::ReduceScatter)
-    for (const std::vector<int>& group : groups)
-      for (std::size_t i = 1; i < group.size(); ++i)
-        after[group[i]].clear();
-  return after;
+FollowedHoldings holdingsOf(const ReductionPlan& plan) {
+  return {plan.hierarchy, plan.program, plan.goal == SumGoal::First};
 }
 
 // Which chunk each row is: that of the member which is left with it.
 std::vector<int> chunksOfShares(const ReductionPlan& plan, int members) {
-  Holdings held = initialHoldings(members);
-  for (const Instruction& instruction : plan.program)
-    held = holdingsAfter(instruction.collective, groupsOf(plan.hierarchy, instruction), held);
+  FollowedHoldings held = holdingsOf(plan);
   std::vector<int> chunks(members);
   for (int member = 0; member < members; ++member)
-    chunks[held[member].front().begin] = plan.order.empty() ? member : plan.order[member];
+    chunks[held.before(plan.program.size(), member).front().begin] =
+        plan.order.empty() ? member : plan.order[member];
   return chunks;
 }
 
@@ -178,28 +161,24 @@ std::vector<ReductionStep> reductionSteps(const ReductionPlan& plan, int member,
   const int members = deviceCount(plan.hierarchy);
   const std::vector<int> chunks =
       plan.goal == SumGoal::Share ? chunksOfShares(plan, members) : std::vector<int>{};
-  Holdings held = initialHoldings(members);
+  FollowedHoldings held = holdingsOf(plan);
   std::vector<ReductionStep> steps;
   for (std::size_t i = 0; i < plan.program.size(); ++i) {
     const Instruction& instruction = plan.program[i];
     const CollectiveKind kind = instruction.collective;
-    const DeviceGroups groups = groupsOf(plan.hierarchy, instruction);
     // All ranks must divide the same steps in two, so that the price is that of one group for all
-    // of them.
-    const int first = groups.front().front();
-    const double bytes = static_cast<double>(mostBytes) * rowsIn(held[first]) / members;
-    Holdings next = holdingsAfter(plan, kind, groups, held);
+    // of them: the first, in which the first member is.
+    const double bytes = static_cast<double>(mostBytes) * rowsIn(held.before(i, 0)) / members;
     const bool reduces = plan.goal == SumGoal::First && kind == CollectiveKind::AllReduce;
     ReductionStep step{.instruction = static_cast<int>(i),
                        .kind = reduces ? CollectiveKind::Reduce : kind,
-                       .group = groupOf(groups, member),
+                       .group = groupOf(plan.hierarchy, instruction, member),
                        .before = {},
                        .after = {}};
     for (int other : step.group) {
-      step.before.push_back(columnsOf(held[other], cuts, chunks));
-      step.after.push_back(columnsOf(next[other], cuts, chunks));
+      step.before.push_back(columnsOf(held.before(i, other), cuts, chunks));
+      step.after.push_back(columnsOf(held.before(i + 1, other), cuts, chunks));
     }
-    held = std::move(next);
     if (plan.goal != SumGoal::All || kind != CollectiveKind::AllReduce ||
         !isCheaperInTwo(MemberGroup::of(plan.hierarchy, instruction), bytes, plan.rates)) {
       steps.push_back(std::move(step));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "reduction/full_system.hpp"
 #include "reduction/holdings.hpp"
+#include "reduction/sum_plan.hpp"
 #include "sys/errors/error.hpp"
 
 #include <numeric>
@@ -167,6 +168,43 @@ TEST(Holdings, AreTheRowsOfTheStates) {
       ASSERT_EQ(held, initialHoldings(devices));
     }
   }
+}
+
+void expectFollowed(const Hierarchy& hierarchy, const Program& program, bool firstKeeps) {
+  const int devices = deviceCount(hierarchy);
+  FollowedHoldings followed(hierarchy, program, firstKeeps);
+  Holdings held = initialHoldings(devices);
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    const CollectiveKind kind = program[i].collective;
+    const DeviceGroups groups = groupsOf(hierarchy, program[i]);
+    held = holdingsAfter(kind, groups, held);
+    for (const std::vector<int>& group : groups)
+      for (std::size_t j = 0; j < group.size(); ++j) {
+        ASSERT_EQ(groupOf(hierarchy, program[i], group[j]), group);
+        if (firstKeeps && kind != CollectiveKind::ReduceScatter && j > 0)
+          held[group[j]].clear();
+      }
+    for (int device = 0; device < devices; ++device)
+      ASSERT_EQ(followed.before(i + 1, device), held[device])
+          << describe(program) << ", device " << device << " after step " << i;
+  }
+}
+
+// What single devices are found to hold is what they hold where all are followed, for programs of any
+// kind; and where the sum is for the first alone, also once the others' rows are cleared.
+TEST(FollowedHoldings, AreThoseOfAllDevices) {
+  for (const Hierarchy& hierarchy : {Hierarchy{6}, {2, 3}, {2, 3, 2}, {2, 2, 3, 2}}) {
+    const int levels = static_cast<int>(hierarchy.size());
+    const auto programs = reductionPrograms(levels, levels < 3 ? 5 : levels < 4 ? 4 : 3);
+    for (Index i = 0; i < programs->count(); ++i)
+      expectFollowed(hierarchy, programs->program(i), false);
+  }
+  for (const Hierarchy& nodes : {Hierarchy{4, 8}, {6, 2}, {3, 4}, {16, 4}})
+    for (const double bytes : {8.0, 1e4, 1e8})
+      for (const SumGoal goal : {SumGoal::All, SumGoal::Share, SumGoal::First}) {
+        const CheapestSum best = cheapestSum(nodes, bytes, withAssumedNodes({}, nodes), goal);
+        expectFollowed(best.hierarchy, best.program, goal == SumGoal::First);
+      }
 }
 
 } // namespace

@@ -38,6 +38,10 @@ refused "sizes must be >= 1" plan placements -system 4,0 -axes 4
 refused "sizes must be >= 1" plan placements -system 4 -axes -4,-1
 refused "an int can count" plan placements -system 4294967296,4294967296 -axes 4
 refused "no placement exists: the axes [8,2,3] have 48 processes" plan placements -system 4,16 -axes 8,2,3
+refused "needs -machine" plan placements -system 4 -axes 4 -reductions 0:8
+refused "-machine needs -reductions" plan placements -system 2,16 -axes 32 -machine a100x16
+refused "'0' has no bytes" plan placements -system 2,16 -axes 32 -machine a100x16 -reductions 0
+refused "one number of bytes, at least 1" plan placements -system 2,16 -axes 32 -machine a100x16 -reductions 0:0
 refused '{"count": 0, "matrices": []}' plan placements -system 2,3 -axes 5 -json
 refused '{"total": 0, "placements": []}' plan reductions -system 2,3 -axes 5 -reduce 0 -json
 refused "-reduce is missing" plan reductions -system 4 -axes 4

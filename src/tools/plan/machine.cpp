@@ -52,18 +52,26 @@ TenonReductionAlgorithm algorithmOf(const std::string& name) {
   throw std::runtime_error(fmt::format("-algorithm is {}; it must be direct, ring or tree", name));
 }
 
-PlannedMachine planned(const std::string& name, TenonInt nodes) {
+PlannedMachine planned(const std::string& name, TenonInt nodes, TenonInt bytes) {
   PlannedMachine made;
   made.name = name;
   made.machine = machineOf(name, nodes);
   made.system = levelsOf(made.machine, nullptr);
   made.algorithm = textOption("algorithm");
   algorithmOf(made.algorithm);
-  made.bytes = intOption("bytes");
+  made.bytes = bytes;
   if (made.bytes < 1)
     throw std::runtime_error(
         fmt::format("-bytes is {}; pass the number of bytes per device, at least 1", made.bytes));
   return made;
+}
+
+// With the number of nodes that the system has, if the levels fit.
+PlannedMachine resized(const std::string& name, const Sizes& system, TenonInt bytes) {
+  int node = -1;
+  const Sizes described = levelsOf(machineOf(name, 0), &node);
+  const bool mayResize = node >= 0 && described.size() == system.size() && system[node] > 0;
+  return planned(name, mayResize ? system[node] : 0, bytes);
 }
 
 } // namespace
@@ -72,7 +80,7 @@ PlannedMachine PlannedMachine::fromOptions(TenonInt nodes) {
   const std::string name = textOption("machine");
   if (name.empty())
     throw std::runtime_error("-machine is missing; pass a name such as a100x16, or a JSON file");
-  return planned(name, nodes);
+  return planned(name, nodes, intOption("bytes"));
 }
 
 std::optional<PlannedMachine> PlannedMachine::forSystem(const Sizes& system) {
@@ -83,10 +91,14 @@ std::optional<PlannedMachine> PlannedMachine::forSystem(const Sizes& system) {
       throw std::runtime_error("-bytes needs -machine");
     return std::nullopt;
   }
-  int node = -1;
-  const Sizes described = levelsOf(machineOf(name, 0), &node);
-  const bool mayResize = node >= 0 && described.size() == system.size() && system[node] > 0;
-  return planned(name, mayResize ? system[node] : 0);
+  return resized(name, system, intOption("bytes"));
+}
+
+PlannedMachine PlannedMachine::forSums(const Sizes& system, TenonInt bytes) {
+  const std::string name = textOption("machine");
+  if (name.empty())
+    throw std::runtime_error("-reductions needs -machine, whose links give the times");
+  return resized(name, system, bytes);
 }
 
 std::vector<double> PlannedMachine::predict(const ReductionPrograms& programs) const {

@@ -24,6 +24,9 @@ struct PlannedMachine {
   // The machine for a system with its own number of nodes; none without -machine.
   static std::optional<PlannedMachine> forSystem(const Sizes& system);
 
+  // The machine that -machine names for a system, for sums of so many bytes on each device.
+  static PlannedMachine forSums(const Sizes& system, TenonInt bytes);
+
   // The seconds that each program takes.
   std::vector<double> predict(const ReductionPrograms& programs) const;
 };

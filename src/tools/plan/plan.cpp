@@ -9,12 +9,14 @@
 #include "sys/errors/error.hpp"
 #include "tools/handles.hpp"
 #include "tools/plan/commands.hpp"
+#include "tools/plan/machine.hpp"
 #include "tools/plan/system.hpp"
 #include "tools/program.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <limits>
@@ -171,24 +173,95 @@ int planPlacements();
 const std::vector<ProgramOption> kPlacementOptions{
     {"system", TENON_OPTION_STRING, "", "level sizes of the system, outermost first: 4,16"},
     {"axes", TENON_OPTION_STRING, "", "number of processes along each grid axis: 8,2,4"},
+    {"reductions", TENON_OPTION_STRING, "",
+     "sums of one step, each as its axes and its bytes on each device: 0,2:4000000;1:1000000"},
+    kMachineOption,
+    kAlgorithmOption,
+    {"size", TENON_OPTION_INT, "5", "maximum number of instructions per program"},
     {"json", TENON_OPTION_FLAG, "false", "print JSON"},
 };
 
 namespace {
 
-void placementsAsJson(const PlannedPlacements& placements) {
+// One of the sums that a placement is chosen for.
+struct PlacedSum {
+  std::vector<int> axes;
+  TenonInt bytes;
+};
+
+std::vector<PlacedSum> sumsOption() {
+  const std::string given = textOption("reductions");
+  std::vector<PlacedSum> sums;
+  for (const std::string& one : given.empty() ? std::vector<std::string>() : wordsOf(given, ';')) {
+    const std::size_t colon = one.find(':');
+    if (colon == std::string::npos)
+      throw std::runtime_error(fmt::format(
+          "-reductions {}: '{}' has no bytes; pass axes and bytes, such as 0,2:4000000;1:1000000",
+          given, one));
+    PlacedSum sum;
+    for (const TenonInt axis : sizesFrom("reductions", one.substr(0, colon))) {
+      // Whether there is such an axis is the library's to say.
+      if (axis < 0 || axis > std::numeric_limits<int>::max())
+        throw std::runtime_error(
+            fmt::format("-reductions {}: axis {}; axes are numbered from 0", given, axis));
+      sum.axes.push_back(static_cast<int>(axis));
+    }
+    const Sizes bytes = sizesFrom("reductions", one.substr(colon + 1));
+    if (bytes.size() != 1 || bytes.front() < 1)
+      throw std::runtime_error(fmt::format(
+          "-reductions {}: '{}' must end with one number of bytes, at least 1", given, one));
+    sum.bytes = bytes.front();
+    sums.push_back(std::move(sum));
+  }
+  return sums;
+}
+
+// Of each placement the seconds of all sums, one after the other, each by its fastest program; none
+// if no sums are asked for.
+std::vector<double> secondsOf(const PlannedPlacements& placements) {
+  const std::vector<PlacedSum> sums = sumsOption();
+  const int size = programSizeOption();
+  if (sums.empty() && !textOption("machine").empty())
+    throw std::runtime_error("-machine needs -reductions, whose times it gives");
+  std::vector<double> seconds(sums.empty() ? 0 : static_cast<std::size_t>(placements.count()));
+  for (const PlacedSum& sum : sums) {
+    const PlannedMachine machine = PlannedMachine::forSums(placements.system, sum.bytes);
+    for (std::size_t i = 0; i < seconds.size(); ++i) {
+      ReductionPrograms programs;
+      require(TenonReductionProgramsCreate(placements.list, static_cast<TenonInt>(i),
+                                           static_cast<int>(sum.axes.size()), sum.axes.data(), size,
+                                           programs.out()));
+      // Within one device there is nothing to sum.
+      if (const std::vector<double> each = machine.predict(programs); !each.empty())
+        seconds[i] += std::ranges::min(each);
+    }
+  }
+  return seconds;
+}
+
+void placementsAsJson(const PlannedPlacements& placements, const std::vector<double>& seconds) {
   std::string matrices;
   for (TenonInt i = 0; i < placements.count(); ++i)
     matrices += (i > 0 ? ", " : "") + textOf(placements.matrix(i));
-  fmt::print("{{\"count\": {}, \"matrices\": [{}]}}\n", placements.count(), matrices);
+  const std::string times =
+      seconds.empty()
+          ? ""
+          : fmt::format(", \"predicted_s\": [{}], \"best\": {}", fmt::join(seconds, ", "),
+                        std::ranges::min_element(seconds) - seconds.begin());
+  fmt::print("{{\"count\": {}, \"matrices\": [{}]{}}}\n", placements.count(), matrices, times);
 }
 
-void placementsAsText(const PlannedPlacements& placements) {
+void placementsAsText(const PlannedPlacements& placements, const std::vector<double>& seconds) {
   fmt::print("{} of grid axes {} on system {}; one row per axis, one column per level\n",
              counted(placements.count(), "placement"), textOf(placements.axes),
              textOf(placements.system));
   for (TenonInt i = 0; i < placements.count(); ++i)
-    fmt::print("{}\n", textOf(placements.matrix(i)));
+    fmt::print("{}{}\n", textOf(placements.matrix(i)),
+               seconds.empty() ? "" : fmt::format("  {:.6g} s", seconds[i]));
+  if (!seconds.empty()) {
+    const auto least = std::ranges::min_element(seconds);
+    fmt::print("least: {}, {:.6g} s\n", textOf(placements.matrix(least - seconds.begin())), *least);
+  }
 }
 
 } // namespace
@@ -201,7 +274,7 @@ int planPlacements() {
     if (isJson)
       fmt::print("{{\"count\": 0, \"matrices\": []}}\n");
   });
-  (isJson ? placementsAsJson : placementsAsText)(placements);
+  (isJson ? placementsAsJson : placementsAsText)(placements, secondsOf(placements));
   return 0;
 }
 

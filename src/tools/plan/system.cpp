@@ -25,6 +25,10 @@ Sizes sizesOption(const char* name) {
   if (given.empty())
     throw std::runtime_error(fmt::format(
         "-{} is missing; pass integers separated by commas, such as -{} 4,16", name, name));
+  return sizesFrom(name, given);
+}
+
+Sizes sizesFrom(const char* name, const std::string& given) {
   Sizes sizes;
   for (std::size_t begin = 0; begin <= given.size();) {
     const std::size_t end = std::min(given.find(',', begin), given.size());

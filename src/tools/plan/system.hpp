@@ -18,6 +18,9 @@ using Sizes = std::vector<TenonInt>;
 // else.
 Sizes sizesOption(const char* name);
 
+// The same of a text that the option of this name has.
+Sizes sizesFrom(const char* name, const std::string& given);
+
 struct PlannedPlacements {
   Sizes system, axes;
   PlacementList list;
