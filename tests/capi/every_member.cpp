@@ -228,462 +228,467 @@ FieldSeries m88(MPI_Comm comm, Text path, int spatial, const Where& where) {
 }
 // TenonFieldSeriesSetGrid
 FieldSeries& (FieldSeries::* m89)(List<double>, List<double>, const Where&) = &FieldSeries::setGrid;
+// TenonFieldSeriesSetMesh
+FieldSeries& (FieldSeries::* m90)(const IndexMap&, Text, const IndexMap&, Ints, List<double>,
+    const Where&) = &FieldSeries::setMesh;
 // TenonFieldSeriesAddTensor
-FieldSeries& (FieldSeries::* m90)(const DTensor&, Text, Text,
+FieldSeries& (FieldSeries::* m91)(const DTensor&, Text, Text,
     const Where&) = &FieldSeries::addTensor;
 // TenonFieldSeriesWrite
-void (FieldSeries::* m91)(TenonInt, double, const Where&) = &FieldSeries::write;
+void (FieldSeries::* m92)(TenonInt, double, const Where&) = &FieldSeries::write;
 // TenonIndexMapCreateFromIds
-IndexMap (* m92)(MPI_Comm, TenonInt, Ints, const Where&) = &IndexMap::fromIds;
+IndexMap (* m93)(MPI_Comm, TenonInt, Ints, const Where&) = &IndexMap::fromIds;
+// TenonIndexMapCreateSorted
+IndexMap (IndexMap::* m94)(const Where&) const = &IndexMap::sorted;
 // TenonIndexMapCreateCells
-IndexMap (* m93)(const Layout&, const Layout&, List<int>, Ints, Ints, List<double>,
+IndexMap (* m95)(const Layout&, const Layout&, List<int>, Ints, Ints, List<double>,
     const Where&) = &IndexMap::cells;
 // TenonIndexMapGetLayouts
-IndexMap::Layouts (IndexMap::* m94)(Ints, const Where&) const = &IndexMap::layouts;
+IndexMap::Layouts (IndexMap::* m96)(Ints, const Where&) const = &IndexMap::layouts;
 // TenonLinearOpCreateIndexMap
-LinearOp (* m95)(const IndexMap&, const Layout&, TenonDataType, const Where&) = &LinearOp::indexMap;
+LinearOp (* m97)(const IndexMap&, const Layout&, TenonDataType, const Where&) = &LinearOp::indexMap;
 // TenonInitialized
-bool (* m96)(const Where&) = &tenon::initialized;
+bool (* m98)(const Where&) = &tenon::initialized;
 // TenonCommFromFortran
-MPI_Comm (* m97)(int, const Where&) = &tenon::commFromFortran;
+MPI_Comm (* m99)(int, const Where&) = &tenon::commFromFortran;
 // TenonGetVersion
-Version (* m98)(const Where&) = &tenon::version;
+Version (* m100)(const Where&) = &tenon::version;
 // TenonGetInfo
-std::string (* m99)(Text, const Where&) = &tenon::info;
+std::string (* m101)(Text, const Where&) = &tenon::info;
 // TenonLayerSetDataType
-Layer& (Layer::* m100)(TenonDataType, const Where&) = &Layer::setDataType;
+Layer& (Layer::* m102)(TenonDataType, const Where&) = &Layer::setDataType;
 // TenonLayerSetSpace
-Layer& (Layer::* m101)(TenonMemorySpace, const Where&) = &Layer::setSpace;
+Layer& (Layer::* m103)(TenonMemorySpace, const Where&) = &Layer::setSpace;
 // TenonLayerSetStackDepth
-Layer& (Layer::* m102)(int, const Where&) = &Layer::setStackDepth;
+Layer& (Layer::* m104)(int, const Where&) = &Layer::setStackDepth;
 // TenonLayerSetSignature
-Layer& (Layer::* m103)(Text, const Where&) = &Layer::setSignature;
+Layer& (Layer::* m105)(Text, const Where&) = &Layer::setSignature;
 // TenonLayerSetStorage
-Layer& (Layer::* m104)(Text, const Where&) = &Layer::setStorage;
+Layer& (Layer::* m106)(Text, const Where&) = &Layer::setStorage;
 // TenonLayerSetUp
-void (Layer::* m105)(const Layout&, const Where&) = &Layer::setUp;
+void (Layer::* m107)(const Layout&, const Where&) = &Layer::setUp;
 // TenonLayerGetOutputLayout
-Layout (Layer::* m106)(const Where&) const = &Layer::outputLayout;
+Layout (Layer::* m108)(const Where&) const = &Layer::outputLayout;
 // TenonLayerCreateOutput
-DTensor (Layer::* m107)(const Where&) const = &Layer::createOutput;
+DTensor (Layer::* m109)(const Where&) const = &Layer::createOutput;
 // TenonLayerCreateOutputCotangent
-DTensor (Layer::* m108)(const Where&) const = &Layer::createOutputCotangent;
+DTensor (Layer::* m110)(const Where&) const = &Layer::createOutputCotangent;
 // TenonLayerCreateInputCotangent
-DTensor (Layer::* m109)(const Where&) const = &Layer::createInputCotangent;
+DTensor (Layer::* m111)(const Where&) const = &Layer::createInputCotangent;
 // TenonLayerInitialize
-void (Layer::* m110)(TenonInt, const Where&) = &Layer::initialize;
+void (Layer::* m112)(TenonInt, const Where&) = &Layer::initialize;
 // TenonLayerGetParameterCount
-int (Layer::* m111)(const Where&) const = &Layer::parameterCount;
+int (Layer::* m113)(const Where&) const = &Layer::parameterCount;
 // TenonLayerGetParameter
-DTensor (Layer::* m112)(int, const Where&) const = &Layer::parameter;
+DTensor (Layer::* m114)(int, const Where&) const = &Layer::parameter;
 // TenonLayerGetParameterGradient
-DTensor (Layer::* m113)(int, const Where&) const = &Layer::parameterGradient;
+DTensor (Layer::* m115)(int, const Where&) const = &Layer::parameterGradient;
 // TenonLayerGetReducedGradient
-DTensor (Layer::* m114)(int, const Where&) const = &Layer::reducedGradient;
+DTensor (Layer::* m116)(int, const Where&) const = &Layer::reducedGradient;
 // TenonLayerGetParameterTangent
-DTensor (Layer::* m115)(int, const Where&) const = &Layer::parameterTangent;
+DTensor (Layer::* m117)(int, const Where&) const = &Layer::parameterTangent;
 // TenonLayerSetTraining
-Layer& (Layer::* m116)(bool, const Where&) = &Layer::setTraining;
+Layer& (Layer::* m118)(bool, const Where&) = &Layer::setTraining;
 // TenonLayerSetFrozen
-Layer& (Layer::* m117)(bool, const Where&) = &Layer::setFrozen;
+Layer& (Layer::* m119)(bool, const Where&) = &Layer::setFrozen;
 // TenonLayerSetTarget
-Layer& (Layer::* m118)(const DTensor&, const Where&) = &Layer::setTarget;
+Layer& (Layer::* m120)(const DTensor&, const Where&) = &Layer::setTarget;
 // TenonLayerSetTargetWeights
-Layer& (Layer::* m119)(const DTensor&, const Where&) = &Layer::setTargetWeights;
+Layer& (Layer::* m121)(const DTensor&, const Where&) = &Layer::setTargetWeights;
 // TenonLayerApply
-void (Layer::* m120)(const DTensor&, DTensor&, const Where&) = &Layer::apply;
+void (Layer::* m122)(const DTensor&, DTensor&, const Where&) = &Layer::apply;
 // TenonLayerApplyTangent
-void (Layer::* m121)(const DTensor&, DTensor&, const Where&) = &Layer::applyTangent;
+void (Layer::* m123)(const DTensor&, DTensor&, const Where&) = &Layer::applyTangent;
 // TenonLayerApplyAdjoint
-void (Layer::* m122)(const DTensor&, DTensor&, const Where&) = &Layer::applyAdjoint;
-void (Layer::* m122Short)(const DTensor&, const Where&) = &Layer::applyAdjoint;
+void (Layer::* m124)(const DTensor&, DTensor&, const Where&) = &Layer::applyAdjoint;
+void (Layer::* m124Short)(const DTensor&, const Where&) = &Layer::applyAdjoint;
 // TenonLayerClearStack
-void (Layer::* m123)(const Where&) = &Layer::clearStack;
+void (Layer::* m125)(const Where&) = &Layer::clearStack;
 // TenonLayerZeroGradients
-void (Layer::* m124)(const Where&) = &Layer::zeroGradients;
+void (Layer::* m126)(const Where&) = &Layer::zeroGradients;
 // TenonLayerTestAdjoint
-double (Layer::* m125)(const DTensor&, TenonInt, double*, double*,
+double (Layer::* m127)(const DTensor&, TenonInt, double*, double*,
     const Where&) = &Layer::testAdjoint;
 // TenonLayerTestTaylor
-double (Layer::* m126)(const DTensor&, TenonInt, double*, const Where&) = &Layer::testTaylor;
+double (Layer::* m128)(const DTensor&, TenonInt, double*, const Where&) = &Layer::testTaylor;
 // TenonLayerCreateSequential
-Layer (* m127)(MPI_Comm, const Where&) = &Layer::sequential;
+Layer (* m129)(MPI_Comm, const Where&) = &Layer::sequential;
 // TenonLayerSequentialAdd
-Layer& (Layer::* m128)(const Layer&, const Where&) = &Layer::add;
+Layer& (Layer::* m130)(const Layer&, const Where&) = &Layer::add;
 // TenonLayerCreateGraph
-Layer (* m129)(MPI_Comm, const Where&) = &Layer::graph;
+Layer (* m131)(MPI_Comm, const Where&) = &Layer::graph;
 // TenonLayerGraphAddNode
-int (Layer::* m130)(const Layer&, List<int>, const Where&) = &Layer::addNode;
+int (Layer::* m132)(const Layer&, List<int>, const Where&) = &Layer::addNode;
 // TenonLayerGetBoundaryLayout
-Layout (Layer::* m131)(const Layout&, const Where&) const = &Layer::boundaryLayout;
+Layout (Layer::* m133)(const Layout&, const Where&) const = &Layer::boundaryLayout;
 // TenonLayerSetUpMany
-void (Layer::* m132)(Handles<TenonLayout>, const Where&) = &Layer::setUpMany;
+void (Layer::* m134)(Handles<TenonLayout>, const Where&) = &Layer::setUpMany;
 // TenonLayerCreateInputCotangentAt
-DTensor (Layer::* m133)(int, const Where&) const = &Layer::createInputCotangentAt;
+DTensor (Layer::* m135)(int, const Where&) const = &Layer::createInputCotangentAt;
 // TenonLayerApplyMany
-void (Layer::* m134)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyMany;
+void (Layer::* m136)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyMany;
 // TenonLayerApplyTangentMany
-void (Layer::* m135)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyTangentMany;
+void (Layer::* m137)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyTangentMany;
 // TenonLayerApplyAdjointMany
-void (Layer::* m136)(const DTensor&, Handles<TenonDTensor>,
+void (Layer::* m138)(const DTensor&, Handles<TenonDTensor>,
     const Where&) = &Layer::applyAdjointMany;
 // TenonLayerGetInputCount
-int (Layer::* m137)(const Where&) const = &Layer::inputCount;
+int (Layer::* m139)(const Where&) const = &Layer::inputCount;
 // TenonLayerGetInputName
-std::string (Layer::* m138)(int, const Where&) const = &Layer::inputName;
+std::string (Layer::* m140)(int, const Where&) const = &Layer::inputName;
 // TenonLayerGetOutputCount
-int (Layer::* m139)(const Where&) const = &Layer::outputCount;
+int (Layer::* m141)(const Where&) const = &Layer::outputCount;
 // TenonLayerGetOutputName
-std::string (Layer::* m140)(int, const Where&) const = &Layer::outputName;
+std::string (Layer::* m142)(int, const Where&) const = &Layer::outputName;
 // TenonLayerGetOutputLayoutAt
-Layout (Layer::* m141)(int, const Where&) const = &Layer::outputLayoutAt;
+Layout (Layer::* m143)(int, const Where&) const = &Layer::outputLayoutAt;
 // TenonLayerCreateOutputAt
-DTensor (Layer::* m142)(int, const Where&) const = &Layer::createOutputAt;
+DTensor (Layer::* m144)(int, const Where&) const = &Layer::createOutputAt;
 // TenonLayerCreateOutputCotangentAt
-DTensor (Layer::* m143)(int, const Where&) const = &Layer::createOutputCotangentAt;
+DTensor (Layer::* m145)(int, const Where&) const = &Layer::createOutputCotangentAt;
 // TenonLayerApplyAll
-void (Layer::* m144)(Handles<TenonDTensor>, Handles<TenonDTensor>, const Where&) = &Layer::applyAll;
+void (Layer::* m146)(Handles<TenonDTensor>, Handles<TenonDTensor>, const Where&) = &Layer::applyAll;
 // TenonLayerApplyTangentAll
-void (Layer::* m145)(Handles<TenonDTensor>, Handles<TenonDTensor>,
+void (Layer::* m147)(Handles<TenonDTensor>, Handles<TenonDTensor>,
     const Where&) = &Layer::applyTangentAll;
 // TenonLayerApplyAdjointAll
-void (Layer::* m146)(Handles<TenonDTensor>, Handles<TenonDTensor>,
+void (Layer::* m148)(Handles<TenonDTensor>, Handles<TenonDTensor>,
     const Where&) = &Layer::applyAdjointAll;
 // TenonLayerCreateFromFile
-Layer (* m147)(MPI_Comm, Text, const Where&) = &Layer::fromFile;
+Layer (* m149)(MPI_Comm, Text, const Where&) = &Layer::fromFile;
 // TenonLayerCreateFromModel
-Layer (* m148)(MPI_Comm, Text, const Where&) = &Layer::fromModel;
+Layer (* m150)(MPI_Comm, Text, const Where&) = &Layer::fromModel;
 // TenonLayerTestModel
-void (Layer::* m149)(const Where&) = &Layer::testModel;
+void (Layer::* m151)(const Where&) = &Layer::testModel;
 // TenonLayerSaveNetwork
-void (Layer::* m150)(Text, const Where&) const = &Layer::saveNetwork;
+void (Layer::* m152)(Text, const Where&) const = &Layer::saveNetwork;
 // TenonLayerLoadWeights
-void (Layer::* m151)(Text, Text, const Where&) = &Layer::loadWeights;
+void (Layer::* m153)(Text, Text, const Where&) = &Layer::loadWeights;
 // TenonLayerSaveWeights
-void (Layer::* m152)(Text, const Where&) const = &Layer::saveWeights;
+void (Layer::* m154)(Text, const Where&) const = &Layer::saveWeights;
 // TenonLayerGetChild
-Layer (Layer::* m153)(Text, const Where&) const = &Layer::child;
+Layer (Layer::* m155)(Text, const Where&) const = &Layer::child;
 // TenonLayerGetParameterAt
-DTensor (Layer::* m154)(Text, const Where&) const = &Layer::parameter;
+DTensor (Layer::* m156)(Text, const Where&) const = &Layer::parameter;
 // TenonLayerCreateConv
-Layer (* m155)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
+Layer (* m157)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
 // TenonLayerCreateAffine
-Layer (* m156)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
+Layer (* m158)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
 // TenonLayerCreateColumnMLP
-Layer (* m157)(MPI_Comm, Ints, Text, const Where&) = &Layer::columnMLP;
+Layer (* m159)(MPI_Comm, Ints, Text, const Where&) = &Layer::columnMLP;
 // TenonLayerSetStride
-Layer& (Layer::* m158)(Ints, const Where&) = &Layer::setStride;
+Layer& (Layer::* m160)(Ints, const Where&) = &Layer::setStride;
 // TenonLayerSetPadding
-Layer& (Layer::* m159)(Ints, Ints, const Where&) = &Layer::setPadding;
+Layer& (Layer::* m161)(Ints, Ints, const Where&) = &Layer::setPadding;
 // TenonLayerSetBoundary
-Layer& (Layer::* m160)(List<TenonBoundary>, List<TenonBoundary>,
+Layer& (Layer::* m162)(List<TenonBoundary>, List<TenonBoundary>,
     const Where&) = &Layer::setBoundary;
 // TenonLayerSetOutputLayout
-Layer& (Layer::* m161)(const Layout&, const Where&) = &Layer::setOutputLayout;
+Layer& (Layer::* m163)(const Layout&, const Where&) = &Layer::setOutputLayout;
 // TenonLayerGetTypes
-std::string (* m162)(const Where&) = &Layer::types;
+std::string (* m164)(const Where&) = &Layer::types;
 // TenonLayerGetLabels
-std::string (Layer::* m163)(Ints, const Where&) const = &Layer::labels;
+std::string (Layer::* m165)(Ints, const Where&) const = &Layer::labels;
 // TenonLayerGetTypeSignatures
-std::string (* m164)(Text, int, const Where&) = &Layer::typeSignatures;
+std::string (* m166)(Text, int, const Where&) = &Layer::typeSignatures;
 // TenonLayoutCreateSharded
-Layout m165(const Partition& partition, Ints shape, Text properties, const Where& where) {
+Layout m167(const Partition& partition, Ints shape, Text properties, const Where& where) {
   return Layout(partition, shape, properties, where);
 }
 // TenonLayoutCreateFromBoxes
-Layout m166(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
+Layout m168(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
   return Layout(comm, shape, low, high, where);
 }
 // TenonLayoutCreate
-Layout m167(const Partition& partition, const Where& where) {
+Layout m169(const Partition& partition, const Where& where) {
   return Layout(partition, where);
 }
 // TenonLayoutCreateLike
-Layout (Layout::* m168)(const Where&) const = &Layout::like;
+Layout (Layout::* m170)(const Where&) const = &Layout::like;
 // TenonLayoutSetShape
-Layout& (Layout::* m169)(Ints, const Where&) = &Layout::setShape;
+Layout& (Layout::* m171)(Ints, const Where&) = &Layout::setShape;
 // TenonLayoutSetProperties
-Layout& (Layout::* m170)(Text, const Where&) = &Layout::setProperties;
+Layout& (Layout::* m172)(Text, const Where&) = &Layout::setProperties;
 // TenonLayoutSetSplitOrder
-Layout& (Layout::* m171)(int, List<int>, const Where&) = &Layout::setSplitOrder;
+Layout& (Layout::* m173)(int, List<int>, const Where&) = &Layout::setSplitOrder;
 // TenonLayoutSetCuts
-Layout& (Layout::* m172)(int, Ints, const Where&) = &Layout::setCuts;
+Layout& (Layout::* m174)(int, Ints, const Where&) = &Layout::setCuts;
 // TenonLayoutSetHalo
-Layout& (Layout::* m173)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m175)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHalo;
 // TenonLayoutSetHaloBoxes
-Layout& (Layout::* m174)(int, Ints, Ints, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m176)(int, Ints, Ints, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHaloBoxes;
 // TenonLayoutSetHaloPartial
-Layout& (Layout::* m175)(int, bool, const Where&) = &Layout::setHaloPartial;
+Layout& (Layout::* m177)(int, bool, const Where&) = &Layout::setHaloPartial;
 // TenonLayoutSetUp
-void (Layout::* m176)(const Where&) = &Layout::setUp;
+void (Layout::* m178)(const Where&) = &Layout::setUp;
 // TenonLayoutGetDual
-Layout (Layout::* m177)(const Where&) const = &Layout::dual;
+Layout (Layout::* m179)(const Where&) const = &Layout::dual;
 // TenonLayoutGetPartition
-Partition (Layout::* m178)(const Where&) const = &Layout::partition;
+Partition (Layout::* m180)(const Where&) const = &Layout::partition;
 // TenonLayoutGetDim
-int (Layout::* m179)(const Where&) const = &Layout::dimensions;
+int (Layout::* m181)(const Where&) const = &Layout::dimensions;
 // TenonLayoutGetShape
-std::vector<TenonInt> (Layout::* m180)(const Where&) const = &Layout::shape;
+std::vector<TenonInt> (Layout::* m182)(const Where&) const = &Layout::shape;
 // TenonLayoutGetProperties
-std::string (Layout::* m181)(const Where&) const = &Layout::properties;
+std::string (Layout::* m183)(const Where&) const = &Layout::properties;
 // TenonLayoutGetBox
-Box (Layout::* m182)(const Where&) const = &Layout::box;
+Box (Layout::* m184)(const Where&) const = &Layout::box;
 // TenonLayoutGetOwnedBox
-Box (Layout::* m183)(const Where&) const = &Layout::ownedBox;
+Box (Layout::* m185)(const Where&) const = &Layout::ownedBox;
 // TenonLayoutIsActive
-bool (Layout::* m184)(const Where&) const = &Layout::isActive;
+bool (Layout::* m186)(const Where&) const = &Layout::isActive;
 // TenonLayoutIsEqual
-bool (Layout::* m185)(const Layout&, const Where&) const = &Layout::isEqual;
+bool (Layout::* m187)(const Layout&, const Where&) const = &Layout::isEqual;
 // TenonLinearOpApply
-void (LinearOp::* m186)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
+void (LinearOp::* m188)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
 // TenonLinearOpApplyAdjoint
-void (LinearOp::* m187)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
+void (LinearOp::* m189)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
 // TenonLinearOpApplyAdd
-void (LinearOp::* m188)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m190)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyAdd;
 // TenonLinearOpApplyBegin
-void (LinearOp::* m189)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m191)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyBegin;
 // TenonLinearOpApplyEnd
-void (LinearOp::* m190)(const Where&) = &LinearOp::applyEnd;
+void (LinearOp::* m192)(const Where&) = &LinearOp::applyEnd;
 // TenonLinearOpBind
-void (LinearOp::* m191)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
+void (LinearOp::* m193)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
 // TenonLinearOpUnbind
-void (LinearOp::* m192)(const Where&) = &LinearOp::unbind;
+void (LinearOp::* m194)(const Where&) = &LinearOp::unbind;
 // TenonLinearOpGetDomain
-Layout (LinearOp::* m193)(const Where&) const = &LinearOp::domain;
+Layout (LinearOp::* m195)(const Where&) const = &LinearOp::domain;
 // TenonLinearOpGetRange
-Layout (LinearOp::* m194)(const Where&) const = &LinearOp::range;
+Layout (LinearOp::* m196)(const Where&) const = &LinearOp::range;
 // TenonLinearOpGetDataTypes
-LinearOp::DataTypes (LinearOp::* m195)(const Where&) const = &LinearOp::dataTypes;
+LinearOp::DataTypes (LinearOp::* m197)(const Where&) const = &LinearOp::dataTypes;
 // TenonLinearOpGetTraffic
-LinearOp::Traffic (LinearOp::* m196)(const Where&) const = &LinearOp::traffic;
+LinearOp::Traffic (LinearOp::* m198)(const Where&) const = &LinearOp::traffic;
 // TenonLinearOpTestAdjoint
-double (LinearOp::* m197)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
+double (LinearOp::* m199)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
 // TenonLinearOpCreateConversion
-LinearOp (* m198)(const Layout&, const Layout&, TenonDataType,
+LinearOp (* m200)(const Layout&, const Layout&, TenonDataType,
     const Where&) = &LinearOp::conversion;
 // TenonLinearOpCreateHalo
-LinearOp (* m199)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
+LinearOp (* m201)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
 // TenonLinearOpCreateBoundaryValues
-LinearOp (* m200)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
+LinearOp (* m202)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
 // TenonLinearOpCreateBoundaryConstant
-LinearOp (* m201)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
+LinearOp (* m203)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
 // TenonLinearOpCreatePrimitive
-LinearOp (* m202)(const Layout&, Text, int, int, TenonDataType,
+LinearOp (* m204)(const Layout&, Text, int, int, TenonDataType,
     const Where&) = &LinearOp::primitive;
 // TenonLinearOpCreateSendReceive
-LinearOp (* m203)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
+LinearOp (* m205)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
 // TenonLinearOpCreateCast
-LinearOp (* m204)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
+LinearOp (* m206)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
 // TenonLinearOpCreateComposition
-LinearOp (* m205)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
+LinearOp (* m207)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
 // TenonLinearOpCreateAdjoint
-LinearOp (LinearOp::* m206)(const Where&) const = &LinearOp::adjoint;
+LinearOp (LinearOp::* m208)(const Where&) const = &LinearOp::adjoint;
 // TenonLinearOpCreateSum
-LinearOp (* m207)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
+LinearOp (* m209)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
 // TenonLinearOpCreateScale
-LinearOp (* m208)(double, const LinearOp&, const Where&) = &LinearOp::scale;
+LinearOp (* m210)(double, const LinearOp&, const Where&) = &LinearOp::scale;
 // TenonLinearOpCreateShell
-LinearOp (* m209)(const Layout&, const Layout&, TenonDataType, TenonDataType,
+LinearOp (* m211)(const Layout&, const Layout&, TenonDataType, TenonDataType,
     Function<TenonErrorCode(const DTensor&, DTensor&)>,
     Function<TenonErrorCode(const DTensor&, DTensor&)>, const Where&) = &LinearOp::shell;
 // TenonLinearOpCreateType
-LinearOp (* m210)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
+LinearOp (* m212)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
     const Where&) = &LinearOp::ofType;
 // TenonLinearOpCreateJacobian
-LinearOp (Layer::* m211)(const DTensor&, const Where&) const = &Layer::jacobian;
+LinearOp (Layer::* m213)(const DTensor&, const Where&) const = &Layer::jacobian;
 // TenonLinearOpJacobianSetPoint
-LinearOp& (LinearOp::* m212)(const DTensor&, const Where&) = &LinearOp::setPoint;
+LinearOp& (LinearOp::* m214)(const DTensor&, const Where&) = &LinearOp::setPoint;
 // TenonLogEnable
-void (* m213)(bool, const Where&) = &tenon::logEnable;
+void (* m215)(bool, const Where&) = &tenon::logEnable;
 // TenonLogEventRegister
-int (* m214)(Text, const Where&) = &tenon::logEventRegister;
+int (* m216)(Text, const Where&) = &tenon::logEventRegister;
 // TenonLogEventBegin
-void (* m215)(int, const Where&) = &tenon::logEventBegin;
+void (* m217)(int, const Where&) = &tenon::logEventBegin;
 // TenonLogEventEnd
-void (* m216)(int, const Where&) = &tenon::logEventEnd;
+void (* m218)(int, const Where&) = &tenon::logEventEnd;
 // TenonLogFlops
-void (* m217)(double, const Where&) = &tenon::logFlops;
+void (* m219)(double, const Where&) = &tenon::logFlops;
 // TenonLogGetWork
-LogWork (* m218)(const Where&) = &tenon::logWork;
+LogWork (* m220)(const Where&) = &tenon::logWork;
 // TenonLogStagePush
-void (* m219)(Text, const Where&) = &tenon::logStagePush;
+void (* m221)(Text, const Where&) = &tenon::logStagePush;
 // TenonLogStagePop
-void (* m220)(const Where&) = &tenon::logStagePop;
+void (* m222)(const Where&) = &tenon::logStagePop;
 // TenonProgressShow
-void (* m221)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
+void (* m223)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
 // TenonMachineCreate
-Machine m222(Text name, List<const char*> names, Ints sizes, const Where& where) {
+Machine m224(Text name, List<const char*> names, Ints sizes, const Where& where) {
   return Machine(name, names, sizes, where);
 }
 // TenonMachineCreateFromFile
-Machine (* m223)(Text, TenonInt, const Where&) = &Machine::fromFile;
+Machine (* m225)(Text, TenonInt, const Where&) = &Machine::fromFile;
 // TenonMachineCreateLocal
-Machine (* m224)(const Where&) = &Machine::local;
+Machine (* m226)(const Where&) = &Machine::local;
 // TenonMachineCreateFromComm
-Machine (* m225)(MPI_Comm, const Where&) = &Machine::fromComm;
+Machine (* m227)(MPI_Comm, const Where&) = &Machine::fromComm;
 // TenonMachineMeasure
-Machine (* m226)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
+Machine (* m228)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
 // TenonMachineSave
-void (Machine::* m227)(Text, const Where&) const = &Machine::save;
+void (Machine::* m229)(Text, const Where&) const = &Machine::save;
 // TenonMachineAddLink
-Machine& (Machine::* m228)(Text, int, TenonInt, double, double, TenonLinkRule,
+Machine& (Machine::* m230)(Text, int, TenonInt, double, double, TenonLinkRule,
     const Where&) = &Machine::addLink;
 // TenonMachineGetCounts
-Machine::Counts (Machine::* m229)(const Where&) const = &Machine::counts;
+Machine::Counts (Machine::* m231)(const Where&) const = &Machine::counts;
 // TenonMachineGetLevel
-Machine::Level (Machine::* m230)(int, const Where&) const = &Machine::level;
+Machine::Level (Machine::* m232)(int, const Where&) const = &Machine::level;
 // TenonMachineGetLink
-Machine::Link (Machine::* m231)(int, const Where&) const = &Machine::link;
+Machine::Link (Machine::* m233)(int, const Where&) const = &Machine::link;
 // TenonMachineGetRanks
-std::vector<TenonInt> (Machine::* m232)(const Where&) const = &Machine::ranks;
+std::vector<TenonInt> (Machine::* m234)(const Where&) const = &Machine::ranks;
 // TenonOptimizerCreate
-Optimizer m252(const Layer& layer, Text type, const Where& where) {
+Optimizer m254(const Layer& layer, Text type, const Where& where) {
   return Optimizer(layer, type, where);
 }
 // TenonOptimizerSetLearningRate
-Optimizer& (Optimizer::* m253)(double, const Where&) = &Optimizer::setLearningRate;
+Optimizer& (Optimizer::* m255)(double, const Where&) = &Optimizer::setLearningRate;
 // TenonOptimizerReport
-bool (Optimizer::* m254)(double, const Where&) = &Optimizer::report;
+bool (Optimizer::* m256)(double, const Where&) = &Optimizer::report;
 // TenonOptimizerGetLearningRate
-double (Optimizer::* m255)(const Where&) const = &Optimizer::learningRate;
+double (Optimizer::* m257)(const Where&) const = &Optimizer::learningRate;
 // TenonOptimizerClipGradientNorm
-double (Optimizer::* m256)(double, const Where&) = &Optimizer::clipGradientNorm;
+double (Optimizer::* m258)(double, const Where&) = &Optimizer::clipGradientNorm;
 // TenonOptimizerStep
-void (Optimizer::* m257)(const Where&) = &Optimizer::step;
+void (Optimizer::* m259)(const Where&) = &Optimizer::step;
 // TenonOptimizerStepClosure
-double (Optimizer::* m258)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
+double (Optimizer::* m260)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
 // TenonOptimizerGetSteps
-TenonInt (Optimizer::* m259)(const Where&) const = &Optimizer::steps;
+TenonInt (Optimizer::* m261)(const Where&) const = &Optimizer::steps;
 // TenonOptionsDeclare
-void (* m260)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
+void (* m262)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
 // TenonOptionsOwnCommandLine
-void (* m261)(const Where&) = &tenon::optionsOwnCommandLine;
+void (* m263)(const Where&) = &tenon::optionsOwnCommandLine;
 // TenonOptionsSet
-void (* m262)(Text, Text, const Where&) = &tenon::optionsSet;
+void (* m264)(Text, Text, const Where&) = &tenon::optionsSet;
 // TenonOptionsInsertFile
-void (* m263)(Text, const Where&) = &tenon::optionsInsertFile;
+void (* m265)(Text, const Where&) = &tenon::optionsInsertFile;
 // TenonOptionsGetFlag
-bool (* m264)(Text, Text, const Where&) = &tenon::optionsGetFlag;
+bool (* m266)(Text, Text, const Where&) = &tenon::optionsGetFlag;
 // TenonOptionsGetInt
-TenonInt (* m265)(Text, Text, const Where&) = &tenon::optionsGetInt;
+TenonInt (* m267)(Text, Text, const Where&) = &tenon::optionsGetInt;
 // TenonOptionsGetIntegers
-std::vector<TenonInt> (* m266)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
+std::vector<TenonInt> (* m268)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
 // TenonOptionsGetReal
-double (* m267)(Text, Text, const Where&) = &tenon::optionsGetReal;
+double (* m269)(Text, Text, const Where&) = &tenon::optionsGetReal;
 // TenonOptionsGetString
-std::string (* m268)(Text, Text, const Where&) = &tenon::optionsGetString;
+std::string (* m270)(Text, Text, const Where&) = &tenon::optionsGetString;
 // TenonOptionsHas
-bool (* m269)(Text, Text, const Where&) = &tenon::optionsHas;
+bool (* m271)(Text, Text, const Where&) = &tenon::optionsHas;
 // TenonOptionsGetDeclaredCount
-int (* m270)(const Where&) = &tenon::optionsDeclaredCount;
+int (* m272)(const Where&) = &tenon::optionsDeclaredCount;
 // TenonOptionsGetDeclaredText
-std::string (* m271)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
+std::string (* m273)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
 // TenonOptionsHelp
-void (* m272)(Text, const Where&) = &tenon::optionsHelp;
+void (* m274)(Text, const Where&) = &tenon::optionsHelp;
 // TenonSetOutputHandler
-void (* m273)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
+void (* m275)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
 // TenonSetErrorOutputHandler
-void (* m274)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
+void (* m276)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
 // TenonWriteFile
-void (* m275)(Text, std::string_view, const Where&) = &tenon::writeFile;
+void (* m277)(Text, std::string_view, const Where&) = &tenon::writeFile;
 // TenonPartitionCreate
-Partition m276(MPI_Comm comm, List<int> extents, const Where& where) {
+Partition m278(MPI_Comm comm, List<int> extents, const Where& where) {
   return Partition(comm, extents, where);
 }
 // TenonPartitionCreateFromRanks
-Partition (* m277)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
+Partition (* m279)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
 // TenonPartitionCreatePlaced
-Partition (* m278)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
+Partition (* m280)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
 // TenonPartitionGetAxes
-int (Partition::* m279)(const Where&) const = &Partition::axes;
+int (Partition::* m281)(const Where&) const = &Partition::axes;
 // TenonPartitionGetExtents
-std::vector<int> (Partition::* m280)(const Where&) const = &Partition::extents;
+std::vector<int> (Partition::* m282)(const Where&) const = &Partition::extents;
 // TenonPartitionGetCoordinates
-std::vector<int> (Partition::* m281)(const Where&) const = &Partition::coordinates;
+std::vector<int> (Partition::* m283)(const Where&) const = &Partition::coordinates;
 // TenonPartitionGetAxisComm
-MPI_Comm (Partition::* m282)(int, const Where&) const = &Partition::axisComm;
+MPI_Comm (Partition::* m284)(int, const Where&) const = &Partition::axisComm;
 // TenonPartitionShareMemory
-void (Partition::* m283)(void*, std::size_t, const Where&) = &Partition::shareMemory;
+void (Partition::* m285)(void*, std::size_t, const Where&) = &Partition::shareMemory;
 // TenonPartitionUnshareMemory
-void (Partition::* m284)(void*, const Where&) = &Partition::unshareMemory;
+void (Partition::* m286)(void*, const Where&) = &Partition::unshareMemory;
 // TenonPartitionSetStream
-Partition& (Partition::* m285)(void*, const Where&) = &Partition::setStream;
+Partition& (Partition::* m287)(void*, const Where&) = &Partition::setStream;
 // TenonPlanCreate
-Plan m286(const Layer& network, TenonInt batch, const Where& where) {
+Plan m288(const Layer& network, TenonInt batch, const Where& where) {
   return Plan(network, batch, where);
 }
 // TenonPlanSetInput
-Plan& (Plan::* m287)(const Layout&, const Where&) = &Plan::setInput;
+Plan& (Plan::* m289)(const Layout&, const Where&) = &Plan::setInput;
 // TenonPlanSetInputAt
-Plan& (Plan::* m288)(int, const Layout&, const Where&) = &Plan::setInputAt;
+Plan& (Plan::* m290)(int, const Layout&, const Where&) = &Plan::setInputAt;
 // TenonPlanSetOutput
-Plan& (Plan::* m289)(const Layout&, const Where&) = &Plan::setOutput;
+Plan& (Plan::* m291)(const Layout&, const Where&) = &Plan::setOutput;
 // TenonPlanSetMachine
-Plan& (Plan::* m290)(const Machine&, const Where&) = &Plan::setMachine;
+Plan& (Plan::* m292)(const Machine&, const Where&) = &Plan::setMachine;
 // TenonPlanFix
-void (Plan::* m291)(Text, Text, const Where&) = &Plan::fix;
+void (Plan::* m293)(Text, Text, const Where&) = &Plan::fix;
 // TenonPlanSearch
-void (Plan::* m292)(const Where&) = &Plan::search;
+void (Plan::* m294)(const Where&) = &Plan::search;
 // TenonPlanSetUp
-void (Plan::* m293)(const Where&) = &Plan::setUp;
+void (Plan::* m295)(const Where&) = &Plan::setUp;
 // TenonPlanSave
-void (Plan::* m294)(Text, const Where&) const = &Plan::save;
+void (Plan::* m296)(Text, const Where&) const = &Plan::save;
 // TenonPlanLoad
-void (Plan::* m295)(Text, const Where&) = &Plan::load;
+void (Plan::* m297)(Text, const Where&) = &Plan::load;
 // TenonPlanGetNumber
-double (Plan::* m296)(Text, Text, const Where&) const = &Plan::number;
+double (Plan::* m298)(Text, Text, const Where&) const = &Plan::number;
 // TenonPlanGetLayerName
-std::string (Plan::* m297)(TenonInt, const Where&) const = &Plan::layerName;
+std::string (Plan::* m299)(TenonInt, const Where&) const = &Plan::layerName;
 // TenonPlanGetText
-std::string (Plan::* m298)(Text, Text, const Where&) const = &Plan::text;
+std::string (Plan::* m300)(Text, Text, const Where&) const = &Plan::text;
 // TenonPlanReport
-void (Plan::* m299)(const Where&) = &Plan::report;
+void (Plan::* m301)(const Where&) = &Plan::report;
 // TenonPlanCalibrate
-Plan::CalibrateResult (Plan::* m300)(const Where&) = &Plan::calibrate;
+Plan::CalibrateResult (Plan::* m302)(const Where&) = &Plan::calibrate;
 // TenonPlanSetRatesFrom
-Plan& (Plan::* m301)(const Plan&, const Where&) = &Plan::setRatesFrom;
+Plan& (Plan::* m303)(const Plan&, const Where&) = &Plan::setRatesFrom;
 // TenonPlanGetLayer
-Layer (Plan::* m302)(const Where&) const = &Plan::layer;
+Layer (Plan::* m304)(const Where&) const = &Plan::layer;
 // TenonPlanGetInputLayout
-Layout (Plan::* m303)(const Where&) const = &Plan::inputLayout;
+Layout (Plan::* m305)(const Where&) const = &Plan::inputLayout;
 // TenonPlanGetInputLayoutAt
-Layout (Plan::* m304)(int, const Where&) const = &Plan::inputLayoutAt;
+Layout (Plan::* m306)(int, const Where&) const = &Plan::inputLayoutAt;
 // TenonPlanApply
-void (Plan::* m305)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
+void (Plan::* m307)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
 // TenonPlanApplyTangent
-void (Plan::* m306)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
+void (Plan::* m308)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
 // TenonPlanApplyAdjoint
-void (Plan::* m307)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
-void (Plan::* m307Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m309)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m309Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
 // TenonTrainerCreate
-Trainer m308(const Layer& network, const Layer& loss, const Optimizer& optimizer,
+Trainer m310(const Layer& network, const Layer& loss, const Optimizer& optimizer,
     const Where& where) {
   return Trainer(network, loss, optimizer, where);
 }
 // TenonTrainerSetDataset
-Trainer& (Trainer::* m309)(const Dataset&, const Where&) = &Trainer::setDataset;
+Trainer& (Trainer::* m311)(const Dataset&, const Where&) = &Trainer::setDataset;
 // TenonTrainerSetBatches
-Trainer& (Trainer::* m310)(TenonInt, const DTensor&, const DTensor&,
+Trainer& (Trainer::* m312)(TenonInt, const DTensor&, const DTensor&,
     Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
 // TenonTrainerSetValidation
-Trainer& (Trainer::* m311)(const Dataset&, const Where&) = &Trainer::setValidation;
+Trainer& (Trainer::* m313)(const Dataset&, const Where&) = &Trainer::setValidation;
 // TenonTrainerSetCallback
-Trainer& (Trainer::* m312)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
+Trainer& (Trainer::* m314)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
     const Where&) = &Trainer::setCallback;
 // TenonTrainerSetCheckpoint
-Trainer& (Trainer::* m313)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
+Trainer& (Trainer::* m315)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
 // TenonTrainerRun
-void (Trainer::* m314)(TenonInt, const Where&) = &Trainer::run;
+void (Trainer::* m316)(TenonInt, const Where&) = &Trainer::run;
 // TenonTrainerStop
-void (Trainer::* m315)(const Where&) = &Trainer::stop;
+void (Trainer::* m317)(const Where&) = &Trainer::stop;
 // TenonTrainerGetProgress
-Trainer::Progress (Trainer::* m316)(const Where&) const = &Trainer::progress;
+Trainer::Progress (Trainer::* m318)(const Where&) const = &Trainer::progress;
 // TenonTrainerGetLosses
-Trainer::Losses (Trainer::* m317)(const Where&) const = &Trainer::losses;
+Trainer::Losses (Trainer::* m319)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 
