@@ -71,7 +71,8 @@ TENON_EXTERN TenonErrorCode TenonFieldSeriesSetGrid(TenonFieldSeries series, int
                                                     const double origin[],
                                                     const double spacing[]) TENON_NOEXCEPT;
 
-/** @brief Sets a mesh in place of the grid. Collective on the series; once, before fields are added.
+/** @brief Sets a mesh in place of the grid. Collective on the series; once, before fields are
+ *         added.
  *
  *  Fields are then tensors [cells, components, ...] or [nodes, components, ...] in the layouts
  *  without ghosts of these index maps, and the dimensions behind the first count the components.
@@ -79,18 +80,18 @@ TENON_EXTERN TenonErrorCode TenonFieldSeriesSetGrid(TenonFieldSeries series, int
  *  are read back in that order (TenonIndexMapCreateSorted()). Each file has the mesh too: the
  *  tensors mesh_places and mesh_corners.
  *
- *  With nodes == NULL cells have corners of their own, and there are fields on cells alone. That
- *  serves codes that number cells only, and looks the same.
+ *  Without nodes cells have corners of their own, and there are fields on cells alone. That serves
+ *  codes that number cells only, and looks the same.
  *
  *  @param[in] series       series
  *  @param[in] cells        cells, of TenonIndexMapCreateFromIds(); ghosts are not used
- *  @param[in] shape        "segment", "triangle", "quadrilateral", "tetrahedron", "pyramid", "wedge"
- *                          or "hexahedron", with corners in the order of VTK
+ *  @param[in] shape        "segment", "triangle", "quadrilateral", "tetrahedron", "pyramid",
+ *                          "wedge" or "hexahedron", with corners in the order of VTK
  *  @param[in] nodes        nodes, likewise, whose list has all corners of the owned cells. May be
  *                          NULL, in which case cells share no corners.
- *  @param[in] corners      number of entries of corner: those of the owned cells, or 0 without nodes
- *  @param[in] corner       [corners] positions in this rank's list of nodes, ghosts included, of the
- *                          corners of each owned cell, counted from 0. May be NULL without nodes.
+ *  @param[in] corners      number of entries of corner: those of the owned cells, or 0
+ *  @param[in] corner       [corners] positions in this rank's list of nodes, ghosts included, of
+ *                          the corners of each owned cell, counted from 0; none without nodes
  *  @param[in] coordinates  number of entries of places
  *  @param[in] places       [coordinates] (x, y) or (x, y, z), as many as the series has spatial
  *                          dimensions, of each owned node, or of each corner of each owned cell

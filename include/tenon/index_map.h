@@ -60,8 +60,8 @@ TENON_EXTERN TenonErrorCode TenonIndexMapCreateFromIds(MPI_Comm comm, TenonInt o
                                                        TenonInt count, const TenonInt ids[],
                                                        TenonIndexMap* map) TENON_NOEXCEPT;
 
-/** @brief Creates the map from the nodes of a mesh to the same in the order of their ids. Collective
- *         on nodes.
+/** @brief Creates the map from the nodes of a mesh to the same in the order of their ids.
+ *         Collective on nodes.
  *
  *  Its domain is that of nodes, and its range has each node once, in the order of the ids and in
  *  equal parts of the ranks: the same tensor on any partition, in which the ghosts have no place.

@@ -13,6 +13,7 @@
  *
  *   mpiexec -n 4 10_unstructured
  *   mpiexec -n 4 10_unstructured -level 4 -refinement 2 -tenon_log_view
+ *   mpiexec -n 4 10_unstructured -fields sphere          writes sphere.xmf for ParaView
  */
 #include "truth.h"
 #include "window.h"
@@ -21,7 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { kReports = 4, kWindows = 10, kUnseen = 1000 };
+enum { kReports = 4, kWindows = 10, kUnseen = 1000, kText = 256 };
 
 static const double kStepOverSide = 0.15, kRate = 1e-2;
 
@@ -36,6 +37,9 @@ typedef struct Experiment {
   Window window;
   Closure closure;
   double *samples, *bare, *closed; /* kWindow + 1 fields, and one each */
+  char fields[kText];              /* "" for none */
+  TenonFieldSeries series;
+  TenonDTensor shown[3]; /* placed on the truth's samples, bare and closed */
 } Experiment;
 
 static TenonErrorCode DeclareOptions(void) {
@@ -48,6 +52,9 @@ static TenonErrorCode DeclareOptions(void) {
   TenonCall(TenonOptionsDeclare(me, "train", TENON_OPTION_INT, "300", "training steps", NULL));
   TenonCall(
       TenonOptionsDeclare(me, "use", TENON_OPTION_INT, "80", "time steps of the comparison", NULL));
+  TenonCall(TenonOptionsDeclare(me, "fields", TENON_OPTION_STRING, "",
+                                "name of files for ParaView with the flows of the comparison",
+                                NULL));
   return TENON_SUCCESS;
 }
 
@@ -60,6 +67,7 @@ static TenonErrorCode Create(MPI_Comm comm, Experiment* x) {
   TenonCall(TenonOptionsGetInt("-", "refinement", &x->refinement));
   TenonCall(TenonOptionsGetInt("-", "train", &x->train));
   TenonCall(TenonOptionsGetInt("-", "use", &x->use));
+  TenonCall(TenonOptionsGetString("-", "fields", x->fields, kText, NULL));
   x->owner = (int*)malloc((size_t)MeshCells((int)x->level) * sizeof *x->owner);
   MeshPartition(comm, (int)x->level, x->owner);
   dt = kStepOverSide / (double)((TenonInt)1 << x->level); /* sides of level 0 are about 1 long */
@@ -144,6 +152,41 @@ static double Distance(const Experiment* x, const double* q, double* truth) {
   return sqrt(square / (kFields * (double)x->mesh.cells));
 }
 
+/* Each cell is a triangle of its own, since the solver does not number the corners. */
+static TenonErrorCode OpenFields(Experiment* x) {
+  const Mesh* m = &x->mesh;
+  double* const flows[3] = {x->samples, x->bare, x->closed};
+  const char* const names[3] = {"truth", "bare", "closed"};
+  int n;
+
+  if (!x->fields[0])
+    return TENON_SUCCESS;
+  TenonCall(TenonFieldSeriesCreate(x->comm, x->fields, 3, &x->series));
+  TenonCall(TenonFieldSeriesSetMesh(x->series, m->map, "triangle", NULL, 0, NULL,
+                                    m->owned * kSides * 3, m->corners));
+  for (n = 0; n < 3; ++n) {
+    char components[kText];
+
+    snprintf(components, sizeof components, "%s_h,%s_mx,%s_my,%s_mz", names[n], names[n], names[n],
+             names[n]);
+    TenonCall(TenonDTensorCreate(m->plain, TENON_FLOAT64, &x->shown[n]));
+    TenonCall(MeshPlace(m, x->shown[n], flows[n]));
+    TenonCall(TenonFieldSeriesAddTensor(x->series, x->shown[n], names[n], components));
+  }
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode CloseFields(Experiment* x) {
+  int n;
+
+  if (!x->fields[0])
+    return TENON_SUCCESS;
+  TenonCall(TenonFieldSeriesDestroy(&x->series));
+  for (n = 0; n < 3; ++n)
+    TenonCall(TenonDTensorDestroy(&x->shown[n]));
+  return TENON_SUCCESS;
+}
+
 /* The coarse mesh with and without the closure, from a start that was not trained on. */
 static TenonErrorCode Use(Experiment* x) {
   const Mesh* m = &x->mesh;
@@ -154,6 +197,7 @@ static TenonErrorCode Use(Experiment* x) {
   TruthSample(&x->truth, x->bare);
   MeshAdd(m, 1, x->bare, 0, x->closed);
   mass = MeshMass(m, x->closed);
+  TenonCall(OpenFields(x));
   if (x->rank == 0)
     printf("error          bare    closed  closed / bare\n");
   for (step = 1; step <= x->use; ++step) {
@@ -168,7 +212,10 @@ static TenonErrorCode Use(Experiment* x) {
     closed = Distance(x, x->closed, x->samples);
     if (x->rank == 0)
       printf("step %4ld  %.2e  %.2e           %.2f\n", (long)step, bare, closed, closed / bare);
+    if (x->fields[0])
+      TenonCall(TenonFieldSeriesWrite(x->series, step, (double)step * x->solver.dt));
   }
+  TenonCall(CloseFields(x));
   mass = fabs(MeshMass(m, x->closed) / mass - 1);
   if (x->rank == 0)
     printf("mass with the closure: relative change %s 1e-13\n", mass < 1e-13 ? "below" : "above");

@@ -11,6 +11,7 @@
 !
 !   mpiexec -n 4 fortran_10_unstructured
 !   mpiexec -n 4 fortran_10_unstructured -level 4 -refinement 2 -tenon_log_view
+!   mpiexec -n 4 fortran_10_unstructured -fields sphere          writes sphere.xmf for ParaView
 program unstructured
   use mpi_f08
   use sphere_closure
@@ -29,12 +30,17 @@ program unstructured
   type(truth_t) :: truth
   type(window_t) :: window
   type(closure_t) :: closure
-  real(real64), allocatable :: samples(:, :, :), bare(:, :), closed(:, :)
+  real(real64), allocatable, target :: samples(:, :, :), bare(:, :), closed(:, :)
+  character(len=:), allocatable :: field_files ! '' for none
+  type(tenon_field_series) :: series
+  type(tenon_dtensor) :: shown(3) ! placed on the truth's samples, bare and closed
 
   call declare_int('level', '3', 'divisions of the icosahedron for the coarse mesh')
   call declare_int('refinement', '1', 'further divisions for the fine mesh')
   call declare_int('train', '300', 'training steps')
   call declare_int('use', '80', 'time steps of the comparison')
+  call tenon_options_declare('10_unstructured', 'fields', TENON_OPTION_STRING, '', &
+    'name of files for ParaView with the flows of the comparison')
   call tenon_options_own_command_line()
   call tenon_initialize('10 Unstructured: message passing in a solver'//new_line('a'))
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
@@ -42,6 +48,7 @@ program unstructured
   call tenon_options_get_int('refinement', refinement, prefix='-')
   call tenon_options_get_int('train', training_steps, prefix='-')
   call tenon_options_get_int('use', use_steps, prefix='-')
+  call tenon_options_get_string('fields', field_files, prefix='-')
   call create()
   call truth_start(truth, 0)
   call run_truth()
@@ -117,6 +124,35 @@ contains
     text(5:5) = 'e'
   end function scientific
 
+  ! Each cell is a triangle of its own, since the solver does not number the corners.
+  subroutine open_fields()
+    integer :: none(0)
+    if (field_files == '') return
+    call tenon_field_series_create(MPI_COMM_WORLD, field_files, 3, series)
+    call tenon_field_series_set_mesh(series, mesh%map, 'triangle', none, reshape(mesh%corners, [3*sides*mesh%owned]))
+    call show(shown(1), samples(:, :, 1), 'truth')
+    call show(shown(2), bare, 'bare')
+    call show(shown(3), closed, 'closed')
+  end subroutine open_fields
+
+  subroutine show(field, flow, name)
+    type(tenon_dtensor), intent(out) :: field
+    real(real64), intent(inout), target :: flow(:, :)
+    character(len=*), intent(in) :: name
+    call tenon_dtensor_create(mesh%plain, TENON_FLOAT64, field)
+    call tenon_place(field, flow(:, :mesh%owned), array=flow)
+    call tenon_field_series_add_tensor(series, field, name, name//'_h,'//name//'_mx,'//name//'_my,'//name//'_mz')
+  end subroutine show
+
+  subroutine close_fields()
+    integer :: n
+    if (field_files == '') return
+    call tenon_destroy(series)
+    do n = 1, 3
+      call tenon_destroy(shown(n))
+    end do
+  end subroutine close_fields
+
   ! The coarse mesh with and without the closure, from a start that was not trained on.
   subroutine use_closure()
     real(real64) :: mass
@@ -125,6 +161,7 @@ contains
     call truth_sample(truth, bare)
     closed = bare
     mass = mesh_mass(mesh, closed)
+    call open_fields()
     if (rank == 0) print '(a)', 'error          bare    closed  closed / bare'
     do step = 1, use_steps
       call truth_step(truth)
@@ -134,7 +171,9 @@ contains
       if (step*reports/use_steps == (step - 1)*reports/use_steps) cycle
       call truth_sample(truth, samples(:, :, 1))
       call report(step, distance(bare, samples(:, :, 1)), distance(closed, samples(:, :, 1)))
+      if (field_files /= '') call tenon_field_series_write(series, step, step*solver%dt)
     end do
+    call close_fields()
     mass = abs(mesh_mass(mesh, closed)/mass - 1)
     if (rank == 0) print '(3a)', 'mass with the closure: relative change ', &
       merge('below', 'above', mass < 1e-13_real64), ' 1e-13'
