@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief TenonFieldSeries: fields on a grid over time, in files that ParaView reads.
+ *  @brief TenonFieldSeries: fields on a grid or a mesh over time, in files that ParaView reads.
  *
  *  A series has one HDF5 file for each time and one XDMF file for all of them, which ParaView,
  *  VisIt and VTK open (Xdmf Reader). Grids are uniform, in two or three dimensions:
@@ -13,6 +13,9 @@
  *          TenonFieldSeriesWrite(series, step, time);        (run1/heat-000010.h5, run1/heat.xmf)
  *      }
  *
+ *  Meshes of any shape have cells of one kind and fields on cells and nodes
+ *  (TenonFieldSeriesSetMesh()).
+ *
  *  All ranks write one file together. It holds global arrays, whatever the distribution of the
  *  tensors, and is a checkpoint file: "tenon checkpoint FILE" verifies it, and
  *  TenonCheckpointRead() reads the tensors back on any number of ranks. Both files are written
@@ -23,7 +26,8 @@
  *  any two times:
  *
  *  - field_center (text, "cell"): where the values are: "cell", one for each cell, so that n values
- *    span n times the spacing, or "node", one for each grid point
+ *    span n times the spacing, or "node", one for each grid point. On a mesh the layout of a field
+ *    says which, and this setting alone where those of cells and nodes are equal.
  *  - checkpoint_transport (text, "auto"): who writes the files, see tenon/checkpoint.h
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
@@ -67,6 +71,41 @@ TENON_EXTERN TenonErrorCode TenonFieldSeriesSetGrid(TenonFieldSeries series, int
                                                     const double origin[],
                                                     const double spacing[]) TENON_NOEXCEPT;
 
+/** @brief Sets a mesh in place of the grid. Collective on the series; once, before fields are
+ *         added.
+ *
+ *  Fields are then tensors [cells, components, ...] or [nodes, components, ...] in the layouts
+ *  without ghosts of these index maps, and the dimensions behind the first count the components.
+ *  Rows are written in the order of their ids, so that a file does not depend on the partition, and
+ *  are read back in that order (TenonIndexMapCreateSorted()). Each file has the mesh too: the
+ *  tensors mesh_places and mesh_corners.
+ *
+ *  Without nodes cells have corners of their own, and there are fields on cells alone. That serves
+ *  codes that number cells only, and looks the same.
+ *
+ *  @param[in] series       series
+ *  @param[in] cells        cells, of TenonIndexMapCreateFromIds(); ghosts are not used
+ *  @param[in] shape        "segment", "triangle", "quadrilateral", "tetrahedron", "pyramid",
+ *                          "wedge" or "hexahedron", with corners in the order of VTK
+ *  @param[in] nodes        nodes, likewise, whose list has all corners of the owned cells. May be
+ *                          NULL, in which case cells share no corners.
+ *  @param[in] corners      number of entries of corner: those of the owned cells, or 0
+ *  @param[in] corner       [corners] positions in this rank's list of nodes, ghosts included, of
+ *                          the corners of each owned cell, counted from 0; none without nodes
+ *  @param[in] coordinates  number of entries of places
+ *  @param[in] places       [coordinates] (x, y) or (x, y, z), as many as the series has spatial
+ *                          dimensions, of each owned node, or of each corner of each owned cell
+ *  @return TENON_ERR_ARG     there is no such shape, a list has another length than cells and nodes
+ *                            say, or a position is not in the list of nodes
+ *  @return TENON_ERR_LAYOUT  a map is not one of TenonIndexMapCreateFromIds()
+ *  @return TENON_ERR_STATE   the series has fields or a mesh
+ */
+TENON_EXTERN TenonErrorCode TenonFieldSeriesSetMesh(TenonFieldSeries series, TenonIndexMap cells,
+                                                    const char* shape, TenonIndexMap nodes,
+                                                    TenonInt corners, const TenonInt corner[],
+                                                    TenonInt coordinates,
+                                                    const double places[]) TENON_NOEXCEPT;
+
 /** @brief Adds a field. Local; call on all ranks.
  *
  *  The last dimensions of the tensor are those of the grid, and the same for all fields. The
@@ -82,7 +121,8 @@ TENON_EXTERN TenonErrorCode TenonFieldSeriesSetGrid(TenonFieldSeries series, int
  *                            communicator, or components has another number of names
  *  @return TENON_ERR_SHAPE   the tensor has fewer dimensions than the grid, or other extents than
  *                            the fields before it
- *  @return TENON_ERR_LAYOUT  the tensor holds partial sums, or its halo has a negative width
+ *  @return TENON_ERR_LAYOUT  the tensor holds partial sums, its halo has a negative width, or it is
+ *                            not on the series' mesh
  */
 TENON_EXTERN TenonErrorCode TenonFieldSeriesAddTensor(TenonFieldSeries series, TenonDTensor tensor,
                                                       const char* name,

@@ -60,6 +60,28 @@ TENON_EXTERN TenonErrorCode TenonIndexMapCreateFromIds(MPI_Comm comm, TenonInt o
                                                        TenonInt count, const TenonInt ids[],
                                                        TenonIndexMap* map) TENON_NOEXCEPT;
 
+/** @brief Creates the map from the nodes of a mesh to the same in the order of their ids.
+ *         Collective on nodes.
+ *
+ *  Its domain is that of nodes, and its range has each node once, in the order of the ids and in
+ *  equal parts of the ranks: the same tensor on any partition, in which the ghosts have no place.
+ *  The adjoint brings the nodes back. So fields go to files and come from them (doc/meshes.md):
+ *
+ *      TenonIndexMapCreateSorted(nodes, &sorted);
+ *      TenonIndexMapGetLayouts(sorted, 2, (TenonInt[]){0, levels}, &plain, &by_id);
+ *      TenonLinearOpCreateIndexMap(sorted, plain, TENON_FLOAT64, &sort);
+ *      TenonDTensorCreate(by_id, TENON_FLOAT64, &y);
+ *      TenonCheckpointAddTensor(checkpoint, y, "temperature");
+ *      TenonLinearOpApply(sort, x, y);            // before the file is written
+ *      TenonLinearOpApplyAdjoint(sort, y, x);     // after it is read, on any partition
+ *
+ *  @param[in]  nodes   map of TenonIndexMapCreateFromIds()
+ *  @param[out] sorted  new map; destroy it with TenonIndexMapDestroy()
+ *  @return TENON_ERR_LAYOUT  nodes is a map of another call
+ */
+TENON_EXTERN TenonErrorCode TenonIndexMapCreateSorted(TenonIndexMap nodes,
+                                                      TenonIndexMap* sorted) TENON_NOEXCEPT;
+
 /** @brief Creates a map between the elements of two layouts. Collective on the layouts.
  *
  *  Each rank lists entries for its own array of `to`: y[target[n]] is the sum over the entries n of

@@ -31,6 +31,24 @@ TenonErrorCode TenonFieldSeriesSetGrid(TenonFieldSeries series, int spatial, con
   });
 }
 
+TenonErrorCode TenonFieldSeriesSetMesh(TenonFieldSeries series, TenonIndexMap cells,
+                                       const char* shape, TenonIndexMap nodes, TenonInt corners,
+                                       const TenonInt corner[], TenonInt coordinates,
+                                       const double places[]) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    FieldSeries& s = deref(series, "series");
+    const ListedMesh mesh = collectively(*s.comm(), [&] {
+      return ListedMesh{Ref<IndexMapObject>::share(&deref(cells, "cells")),
+                        nodes ? Ref<IndexMapObject>::share(&deref(nodes, "nodes"))
+                              : Ref<IndexMapObject>(),
+                        textOf(shape, "shape"), listOf(corner, corners, "corner"),
+                        listOf(places, coordinates, "places")};
+    });
+    together(*s.comm(), [&] { s.setMesh(mesh); });
+  });
+}
+
 TenonErrorCode TenonFieldSeriesAddTensor(TenonFieldSeries series, TenonDTensor tensor,
                                          const char* name, const char* components) noexcept {
   return guard(__func__, [&] {

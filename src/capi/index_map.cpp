@@ -16,8 +16,10 @@ using namespace tenon;
 
 namespace {
 
-void createMap(const CommPtr& comm, TenonIndexMap* map, const IndexMapPtr& made) {
-  auto object = collectively(*comm, [&] { return makeRef<IndexMapObject>(comm, made); });
+void createMap(const CommPtr& comm, TenonIndexMap* map, const IndexMapPtr& made,
+               std::vector<Index> ids = {}) {
+  auto object =
+      collectively(*comm, [&] { return makeRef<IndexMapObject>(comm, made, std::move(ids)); });
   give(map, std::move(object));
 }
 
@@ -40,7 +42,7 @@ TenonErrorCode TenonIndexMapCreateFromIds(MPI_Comm comm, TenonInt owned, TenonIn
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr own = Communicator::of(comm);
-    const std::vector<Index> list = collectively(*own, [&] {
+    std::vector<Index> list = collectively(*own, [&] {
       required(map, "map");
       if (owned < 0 || owned > count)
         throw Error(TENON_ERR_ARG,
@@ -49,7 +51,21 @@ TenonErrorCode TenonIndexMapCreateFromIds(MPI_Comm comm, TenonInt owned, TenonIn
                                 owned, count));
       return listOf(ids, count, "ids");
     });
-    createMap(own, map, makeIndexMapFromIds(*own, owned, list));
+    const IndexMapPtr made = makeIndexMapFromIds(*own, owned, list);
+    list.resize(static_cast<std::size_t>(owned));
+    createMap(own, map, made, std::move(list));
+  });
+}
+
+TenonErrorCode TenonIndexMapCreateSorted(TenonIndexMap nodes, TenonIndexMap* sorted) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr comm = commOf("nodes", nodes);
+    const IndexMapObject* from = collectively(*comm, [&] {
+      required(sorted, "sorted");
+      return &deref(nodes, "nodes");
+    });
+    createMap(comm, sorted, makeSortedIndexMap(*comm, *from));
   });
 }
 

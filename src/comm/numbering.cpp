@@ -147,7 +147,85 @@ private:
   std::vector<Entry> entries_; // this rank's share, by id
 };
 
+// Ids in their order as numbers without a sign.
+std::uint64_t keyOf(Index id) {
+  return static_cast<std::uint64_t>(id) ^ (std::uint64_t(1) << 63);
+}
+
+// For each rank the least key that its part can begin with, found by bisection for all ranks at once: as many ids are below it
+// as rows are before the part.
+std::vector<std::uint64_t> firstKeys(Communicator& comm, const std::vector<std::uint64_t>& keys,
+                                     const std::vector<Index>& cuts) {
+  std::vector<std::uint64_t> ends = collectively(comm, [&] {
+    return keys.empty() ? std::vector<std::uint64_t>{0, 0}
+                        : std::vector<std::uint64_t>{~keys.front(), keys.back()};
+  });
+  reduceNumbers(comm, ends, MPI_MAX);
+  struct Search {
+    std::vector<std::uint64_t> low, high, below;
+    std::uint64_t middle(std::size_t k) const { return low[k] + (high[k] - low[k]) / 2; }
+  };
+  const auto parts = static_cast<std::size_t>(comm.size());
+  Search search = collectively(comm, [&] {
+    return Search{std::vector<std::uint64_t>(parts, ~ends[0]),
+                  std::vector<std::uint64_t>(parts, ends[1]), std::vector<std::uint64_t>(parts)};
+  });
+  while (search.low != search.high) {
+    for (std::size_t k = 0; k < parts; ++k)
+      search.below[k] = static_cast<std::uint64_t>(
+          std::ranges::lower_bound(keys, search.middle(k)) - keys.begin());
+    reduceNumbers(comm, search.below, MPI_SUM);
+    for (std::size_t k = 0; k < parts; ++k) {
+      const std::uint64_t middle = search.middle(k);
+      if (static_cast<Index>(search.below[k]) >= cuts[k])
+        search.high[k] = middle;
+      else if (search.low[k] < search.high[k]) // of an empty part behind all rows too
+        search.low[k] = middle + 1;
+    }
+  }
+  return std::move(search.low);
+}
+
 } // namespace
+
+std::vector<Index> rowsById(Communicator& comm, const std::vector<Index>& owned, Index first,
+                            const std::vector<Index>& cuts) {
+  if (cuts.back() == 0)
+    return {};
+  const std::vector<std::uint64_t> keys = collectively(comm, [&] {
+    std::vector<std::uint64_t> sorted;
+    for (Index id : owned)
+      sorted.push_back(keyOf(id));
+    std::ranges::sort(sorted);
+    return sorted;
+  });
+  const std::vector<std::uint64_t> begins = firstKeys(comm, keys, cuts);
+  SparseMessages sends = collectively(comm, [&] {
+    // Parts that begin behind the last row are empty; of parts that begin with one id the last has it.
+    const auto filled = std::ranges::lower_bound(cuts.begin(), cuts.end() - 1, cuts.back());
+    const auto end = begins.begin() + (filled - cuts.begin());
+    SparseMessages made;
+    for (std::size_t i = 0; i < owned.size(); ++i) {
+      const auto behind = std::upper_bound(begins.begin(), end, keyOf(owned[i]));
+      std::vector<Index>& to = made[static_cast<int>(behind - begins.begin()) - 1];
+      to.push_back(owned[i]);
+      to.push_back(first + static_cast<Index>(i));
+    }
+    return made;
+  });
+  const SparseMessages taken = sparseExchange(comm, std::move(sends));
+  return collectively(comm, [&] {
+    std::vector<std::pair<Index, Index>> sorted; // id, row
+    for (const auto& [peer, data] : taken)
+      for (std::size_t i = 0; i < data.size(); i += 2)
+        sorted.emplace_back(data[i], data[i + 1]);
+    std::ranges::sort(sorted);
+    std::vector<Index> rows;
+    for (const auto& [id, row] : sorted)
+      rows.push_back(row);
+    return rows;
+  });
+}
 
 int directoryRankOf(Index id, int ranks) {
   return static_cast<int>(hashOf(id) % static_cast<std::uint64_t>(ranks));

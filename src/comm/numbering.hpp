@@ -24,4 +24,10 @@ int directoryRankOf(Index id, int ranks);
 Numbering numberRows(Communicator& comm, const std::vector<Index>& owned,
                      const std::vector<Index>& wanted);
 
+// The rows of all ranks in the order of their ids, of which this rank gets those from cuts[rank] up to cuts[rank + 1]. `first`
+// is the row of its first owned id, and the ids of all ranks are distinct. Collective; no rank holds more than its own lists
+// and a number for each rank.
+std::vector<Index> rowsById(Communicator& comm, const std::vector<Index>& owned, Index first,
+                            const std::vector<Index>& cuts);
+
 } // namespace tenon

@@ -85,12 +85,55 @@ void FieldSeries::setGrid(const std::vector<double>& origin, const std::vector<d
   grid_.spacing = spacing;
 }
 
+void FieldSeries::setMesh(const ListedMesh& mesh) {
+  collectively(*comm_, [&] {
+    if (!fields_.empty() || mesh_)
+      throw Error(TENON_ERR_STATE, fmt::format("{} has {}; call TenonFieldSeriesSetMesh() once, "
+                                               "before fields are added",
+                                               title(), mesh_ ? "a mesh already" : "fields"));
+    return true;
+  });
+  mesh_ = std::make_unique<const FieldMesh>(comm_, mesh, grid_.dimensions());
+  files_->addTensor(mesh_->places(), kMeshPlaces);
+  files_->addTensor(mesh_->corners(), kMeshCorners);
+  files_->setValue(kMeshShape, std::string(mesh_->shape().name));
+}
+
+void FieldSeries::checkComponents(const DTensor& tensor, const Shape& shape,
+                                  const std::string& components, const std::string& name) const {
+  const Index count = elements(shape);
+  const auto names = componentNames(name, components, count);
+  if (static_cast<Index>(names.size()) != count)
+    throw Error(TENON_ERR_ARG, fmt::format("components '{}' has {}, but {} has {}", components,
+                                           counted(static_cast<Index>(names.size()), "name"),
+                                           tensor.title(), counted(count, "component")));
+}
+
+void FieldSeries::addRows(Ref<DTensor> tensor, const std::string& name,
+                          const std::string& components) {
+  const FieldMesh::Rows of = mesh_->rowsOf(*tensor, grid_.isCellCentered);
+  const Shape& shape = tensor->layout().shape();
+  checkComponents(*tensor, {shape.begin() + 1, shape.end()}, components, name);
+  auto sort = std::make_unique<IndexMapOp>(comm_, of.order, tensor->layout(), tensor->dataType(),
+                                           CarrierPolicy::fromOptions());
+  auto rows = makeRef<DTensor>(comm_, sort->range(), tensor->dataType(), tensor->space());
+  files_->addTensor(rows, name);
+  if (!components.empty())
+    files_->setValue(componentsKey(name), components);
+  files_->setValue(centerKey(name), std::string(of.areNodes ? "node" : "cell"));
+  fields_.push_back(
+      fmt::format("{} {} of {}", name, shapeText(shape), of.areNodes ? "nodes" : "cells"));
+  sorted_.push_back({std::move(tensor), std::move(rows), std::move(sort)});
+}
+
 void FieldSeries::addTensor(Ref<DTensor> tensor, const std::string& name,
                             const std::string& components) {
   // The .xmf file must name the data exactly, and XML has no control characters, not even as
   // numbers.
   checkPlain("the name of a field", name);
   checkPlain("the list of a field's components", components);
+  if (mesh_)
+    return addRows(std::move(tensor), name, components);
   const Shape& shape = tensor->layout().shape();
   const auto space = static_cast<std::ptrdiff_t>(grid_.dimensions());
   if (static_cast<std::ptrdiff_t>(shape.size()) < space)
@@ -106,12 +149,7 @@ void FieldSeries::addTensor(Ref<DTensor> tensor, const std::string& name,
         fmt::format("{} has {} values on the grid, but the fields of {} have {}; use another "
                     "series for another grid",
                     tensor->title(), shapeText(extents), title(), shapeText(space_)));
-  const Index count = elements(Shape(shape.begin(), shape.end() - space));
-  const auto names = componentNames(name, components, count);
-  if (static_cast<Index>(names.size()) != count)
-    throw Error(TENON_ERR_ARG, fmt::format("components '{}' has {}, but {} has {}", components,
-                                           counted(static_cast<Index>(names.size()), "name"),
-                                           tensor->title(), counted(count, "component")));
+  checkComponents(*tensor, {shape.begin(), shape.end() - space}, components, name);
   files_->addTensor(std::move(tensor), name);
   if (!components.empty())
     files_->setValue(componentsKey(name), components);
@@ -182,8 +220,11 @@ void FieldSeries::write(Index step, double time) {
         return true;
       },
       [&](bool) { return fmt::format("step {}, time {}; {}", step, time, settings_.describe()); });
+  for (const SortedField& field : sorted_)
+    field.sort->apply(*field.given, *field.sorted);
   StoredValues values;
-  putGrid(values, grid_);
+  if (!mesh_)
+    putGrid(values, grid_);
   for (const auto& [key, value] : values)
     files_->setValue(key, value);
   // Step and time stand in the file, so that a list can be made of files alone.
@@ -208,9 +249,12 @@ std::string FieldSeries::describe() const {
                                  counted(static_cast<Index>(fields_.size()), "field"));
   for (const std::string& field : fields_)
     text += fmt::format("  {}\n", field);
-  text += fmt::format("  grid: values in {} at spacing {} from {} (order {}y, x)\n",
-                      grid_.isCellCentered ? "cells" : "points", fmt::join(grid_.spacing, " "),
-                      fmt::join(grid_.origin, " "), grid_.isFlat() ? "" : "z, ");
+  if (mesh_)
+    text += fmt::format("  mesh: {}\n", mesh_->describe());
+  else
+    text += fmt::format("  grid: values in {} at spacing {} from {} (order {}y, x)\n",
+                        grid_.isCellCentered ? "cells" : "points", fmt::join(grid_.spacing, " "),
+                        fmt::join(grid_.origin, " "), grid_.isFlat() ? "" : "z, ");
   if (lastStep_)
     text += fmt::format("  last file '{}'\n", stepPath(*lastStep_));
   return text;

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fields on a grid over time, for ParaView: PATH-000120.h5 for each time, PATH.xmf for all. The file of a time is
-// a checkpoint of the fields, with the grid among its values; the text is made of what the files say.
+// Fields on a grid or a mesh over time, for ParaView: PATH-000120.h5 for each time, PATH.xmf for all. The file of a time is
+// a checkpoint of the fields, with the grid among its values, or the mesh among its tensors; the text is made of what the
+// files say. Rows of a mesh are written in the order of their ids, so that files do not depend on the partition.
 #pragma once
 
 #include "io/checkpoint.hpp"
+#include "io/field_mesh.hpp"
 #include "io/xdmf.hpp"
+#include "linop/exchange/index_map_op.hpp"
+
+#include <memory>
 
 namespace tenon {
 
@@ -19,6 +24,8 @@ public:
   const Settings& settings() const noexcept override { return settings_; }
   // Origin and spacing, in the order (z,) y, x.
   void setGrid(const std::vector<double>& origin, const std::vector<double>& spacing);
+  // Collective. The rows of fields are from now on those of the cells or nodes.
+  void setMesh(const ListedMesh& mesh);
   // `components` has names with commas between; "" stands for the name of the field with numbers.
   void addTensor(Ref<DTensor> tensor, const std::string& name, const std::string& components);
   // Collective.
@@ -30,6 +37,9 @@ private:
   std::string fileName(Index step) const;
   std::string stepPath(Index step) const;
   void checkWrite(Index step, double time) const;
+  void addRows(Ref<DTensor> tensor, const std::string& name, const std::string& components);
+  void checkComponents(const DTensor& tensor, const Shape& shape, const std::string& components,
+                       const std::string& name) const;
   void findEarlier(Index step);
   void writeList(Index step);
 
@@ -38,6 +48,12 @@ private:
   Settings settings_;
   FieldGrid grid_;
   Ref<Checkpoint> files_;
+  std::unique_ptr<const FieldMesh> mesh_; // in place of the grid
+  struct SortedField {
+    Ref<DTensor> given, sorted;
+    std::unique_ptr<IndexMapOp> sort;
+  };
+  std::vector<SortedField> sorted_;
   Shape space_; // extents that all fields have; empty without fields
   std::vector<std::string> fields_;
   std::optional<Index> lastStep_;

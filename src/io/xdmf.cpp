@@ -72,6 +72,10 @@ FieldGrid gridOf(const std::string& name, const StoredFile& file) {
   return grid;
 }
 
+std::string wordOf(const StoredDataset& field) {
+  return field.path.substr(std::string_view(kFields).size());
+}
+
 // The attributes of one data item that lies in the file.
 std::string numberKind(TenonDataType type) {
   return fmt::format("NumberType=\"{}\" Precision=\"{}\"", type == TENON_INT64 ? "Int" : "Float",
@@ -93,13 +97,13 @@ Shape spaceOf(const StoredDataset& field, const FieldGrid& grid) {
   return space;
 }
 
-// Start, stride and count of component `number` in the dataset.
+// Start, stride and count of component `number` in the dataset, whose values have the extents `values`. Components are
+// counted row by row over the dimensions [first, end).
 std::string hyperslab(const std::string& name, const StoredDataset& field, Index number,
-                      const FieldGrid& grid) {
+                      std::size_t first, std::size_t end, const Shape& values) {
   Shape start(field.shape.size(), 0), stride(field.shape.size(), 1), count = field.shape;
-  for (std::size_t d = field.shape.size() - static_cast<std::size_t>(grid.dimensions()); d-- > 0;) {
+  for (std::size_t d = end; d-- > first;) {
     start[d] = number % field.shape[d];
-    // The components are counted row by row over the dimensions before space.
     number /= field.shape[d];
     count[d] = 1;
   }
@@ -108,16 +112,15 @@ std::string hyperslab(const std::string& name, const StoredDataset& field, Index
       "            <DataItem Format=\"XML\" Dimensions=\"3 {}\">{}  {}  {}</DataItem>\n"
       "            {}"
       "          </DataItem>\n",
-      numberKind(field.type), fmt::join(spaceOf(field, grid), " "), field.shape.size(),
-      fmt::join(start, " "), fmt::join(stride, " "), fmt::join(count, " "),
-      dataItem(name, field, field.shape));
+      numberKind(field.type), fmt::join(values, " "), field.shape.size(), fmt::join(start, " "),
+      fmt::join(stride, " "), fmt::join(count, " "), dataItem(name, field, field.shape));
 }
 
-std::string attributesOf(const std::string& name, const StoredFile& file,
-                         const StoredDataset& field, const FieldGrid& grid) {
-  const std::string word = field.path.substr(std::string_view(kFields).size());
-  const Shape leading(field.shape.begin(), field.shape.end() - grid.dimensions());
-  const Index count = elements(leading);
+// One attribute for each component; the item of component i is item(i).
+template <class Item>
+std::string attributesOf(const StoredFile& file, const StoredDataset& field, const char* center,
+                         Index count, Item item) {
+  const std::string word = wordOf(field);
   const auto given = file.values.find(componentsKey(word));
   const bool hasNames =
       given != file.values.end() && std::holds_alternative<std::string>(given->second);
@@ -128,11 +131,20 @@ std::string attributesOf(const std::string& name, const StoredFile& file,
     text += fmt::format("        <Attribute Name=\"{}\" AttributeType=\"Scalar\" Center=\"{}\">\n"
                         "          {}"
                         "        </Attribute>\n",
-                        escaped(names[static_cast<std::size_t>(i)]),
-                        grid.isCellCentered ? "Cell" : "Node",
-                        leading.empty() ? dataItem(name, field, spaceOf(field, grid))
-                                        : hyperslab(name, field, i, grid));
+                        escaped(names[static_cast<std::size_t>(i)]), center, item(i));
   return text;
+}
+
+std::string onGrid(const std::string& name, const StoredFile& file, const StoredDataset& field,
+                   const FieldGrid& grid) {
+  const std::size_t leading = field.shape.size() - static_cast<std::size_t>(grid.dimensions());
+  const auto end = field.shape.begin() + static_cast<std::ptrdiff_t>(leading);
+  const Shape values = spaceOf(field, grid);
+  return attributesOf(file, field, grid.isCellCentered ? "Cell" : "Node",
+                      elements(Shape(field.shape.begin(), end)), [&](Index i) {
+                        return leading == 0 ? dataItem(name, field, values)
+                                            : hyperslab(name, field, i, 0, leading, values);
+                      });
 }
 
 // Topology and geometry, z, y, x. A plane with values in its cells is one cell thick.
@@ -156,7 +168,65 @@ std::string meshOf(Shape points, const FieldGrid& grid) {
       fmt::join(points, " "), fmt::join(origin, " "), fmt::join(spacing, " "));
 }
 
+constexpr MeshShape kShapes[] = {{"segment", "Polyline", 2},
+                                 {"triangle", "Triangle", 3},
+                                 {"quadrilateral", "Quadrilateral", 4},
+                                 {"tetrahedron", "Tetrahedron", 4},
+                                 {"pyramid", "Pyramid", 5},
+                                 {"wedge", "Wedge", 6},
+                                 {"hexahedron", "Hexahedron", 8}};
+
+const StoredDataset& datasetOf(const std::string& name, const StoredFile& file, const char* word) {
+  for (const StoredDataset& each : file.tensors)
+    if (each.path == fmt::format("{}{}", kFields, word) && each.shape.size() == 2)
+      return each;
+  throw Error(TENON_ERR_FORMAT, fmt::format("file '{}' has a mesh without '{}'", name, word));
+}
+
+// Topology and geometry.
+std::string unstructured(const std::string& name, const StoredFile& file) {
+  const MeshShape& shape = meshShape(valueOf<std::string>(name, file, kMeshShape));
+  const StoredDataset &places = datasetOf(name, file, kMeshPlaces),
+                      &corners = datasetOf(name, file, kMeshCorners);
+  return fmt::format("        <Topology TopologyType=\"{}\" NodesPerElement=\"{}\" "
+                     "NumberOfElements=\"{}\">\n"
+                     "          {}"
+                     "        </Topology>\n"
+                     "        <Geometry GeometryType=\"{}\">\n"
+                     "          {}"
+                     "        </Geometry>\n",
+                     shape.topology, shape.corners, corners.shape[0],
+                     dataItem(name, corners, corners.shape), places.shape[1] == 2 ? "XY" : "XYZ",
+                     dataItem(name, places, places.shape));
+}
+
+std::string onMesh(const std::string& name, const StoredFile& file, const StoredDataset& field) {
+  const bool isNode = valueOf<std::string>(name, file, centerKey(wordOf(field))) == "node";
+  const Shape rows{field.shape.front()};
+  return attributesOf(file, field, isNode ? "Node" : "Cell",
+                      elements(Shape(field.shape.begin() + 1, field.shape.end())), [&](Index i) {
+                        return field.shape.size() == 1
+                                   ? dataItem(name, field, rows)
+                                   : hyperslab(name, field, i, 1, field.shape.size(), rows);
+                      });
+}
+
 } // namespace
+
+const MeshShape& meshShape(const std::string& name) {
+  std::vector<std::string> names;
+  for (const MeshShape& each : kShapes) {
+    if (each.name == name)
+      return each;
+    names.emplace_back(each.name);
+  }
+  throw Error(TENON_ERR_ARG,
+              fmt::format("cells have no shape '{}'; pass one of {}", name, joined(names)));
+}
+
+std::string centerKey(const std::string& field) {
+  return "center_" + field;
+}
 
 void putGrid(StoredValues& values, const FieldGrid& grid) {
   values["grid_origin"] = fmt::format("{}", fmt::join(grid.origin, " "));
@@ -181,14 +251,22 @@ std::vector<std::string> componentNames(const std::string& field, const std::str
 }
 
 std::string xdmfOfFile(const std::string& name, const StoredFile& file) {
-  const FieldGrid grid = gridOf(name, file);
   std::string mesh, fields;
-  for (const StoredDataset& field : file.tensors) {
-    if (!field.path.starts_with(kFields) ||
-        field.shape.size() < static_cast<std::size_t>(grid.dimensions()))
-      continue;
-    mesh = meshOf(spaceOf(field, grid), grid);
-    fields += attributesOf(name, file, field, grid);
+  if (file.values.contains(kMeshShape)) {
+    mesh = unstructured(name, file);
+    for (const StoredDataset& field : file.tensors)
+      if (field.path.starts_with(kFields) && wordOf(field) != kMeshPlaces &&
+          wordOf(field) != kMeshCorners)
+        fields += onMesh(name, file, field);
+  } else {
+    const FieldGrid grid = gridOf(name, file);
+    for (const StoredDataset& field : file.tensors) {
+      if (!field.path.starts_with(kFields) ||
+          field.shape.size() < static_cast<std::size_t>(grid.dimensions()))
+        continue;
+      mesh = meshOf(spaceOf(field, grid), grid);
+      fields += onGrid(name, file, field, grid);
+    }
   }
   if (fields.empty())
     throw Error(TENON_ERR_FORMAT, fmt::format("file '{}' has no fields", name));

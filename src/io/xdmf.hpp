@@ -10,6 +10,7 @@
 #include "io/stored_file.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenon {
@@ -22,6 +23,21 @@ struct FieldGrid {
   bool isFlat() const { return dimensions() == 2; }
 };
 
+// Cells of one shape that lie anywhere. The places of their corners are the tensor mesh_places, [places, 2 or 3], the
+// numbers of each cell's corners among these mesh_corners, [cells, corners]. Rows of fields are cells or places.
+struct MeshShape {
+  std::string_view name, topology; // "triangle" of users, "Triangle" of XDMF
+  Index corners;
+};
+// Throws TENON_ERR_ARG for a name that is none.
+const MeshShape& meshShape(const std::string& name);
+constexpr const char* kMeshPlaces = "mesh_places";
+constexpr const char* kMeshCorners = "mesh_corners";
+// Of the value that holds the shape's name.
+constexpr const char* kMeshShape = "mesh_shape";
+// Where the rows of a field are: "cell" or "node".
+std::string centerKey(const std::string& field);
+
 // How a file keeps its grid and the names of components: among its values.
 void putGrid(StoredValues& values, const FieldGrid& grid);
 std::string componentsKey(const std::string& field);
@@ -30,7 +46,7 @@ std::string componentsKey(const std::string& field);
 std::vector<std::string> componentNames(const std::string& field, const std::string& given,
                                         Index count);
 
-// The grid of one time with its fields. `name` is the file's, without its folder. Throws
+// The grid or mesh of one time with its fields. `name` is the file's, without its folder. Throws
 // TENON_ERR_FORMAT if the file has no grid, or no field on it.
 std::string xdmfOfFile(const std::string& name, const StoredFile& file);
 // All times together.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* DMDA as layouts, and where the elements of a tensor lie in their vectors.
+/* DMDA as layouts, and where the elements of a tensor lie in their vectors. Of a mesh they are in order.
  *
  * PETSc's array is [z][y][x][dof], the tensor's dimensions are batch, channel, z, y, x: the strides
  * are those of the array, the ghost widths those of a local vector. */
@@ -23,14 +23,12 @@ static void SetGridDimension(Grid* grid, int d, PetscInt extent, PetscInt first,
   grid->ghostsLow[d] = grid->ghostsHigh[d] = 0;
 }
 
-/* PETSc's objects are on a duplicate of the communicator with which they were created. Layers are created
- * on PETSC_COMM_WORLD itself, so that of a grid of all ranks is given back. */
-static PetscErrorCode CommOfGrid(DM dm, MPI_Comm* comm) {
+PetscErrorCode CommOfObject(PetscObject object, MPI_Comm* comm) {
   MPI_Comm world;
   PetscMPIInt result;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectGetComm((PetscObject)dm, comm));
+  PetscCall(PetscObjectGetComm(object, comm));
   PetscCall(PetscCommDuplicate(PETSC_COMM_WORLD, &world, NULL));
   PetscCallMPI(MPI_Comm_compare(*comm, world, &result));
   if (result == MPI_IDENT)
@@ -46,7 +44,7 @@ static PetscErrorCode ReadGrid(DM dm, Grid* grid) {
   int axis, d;
 
   PetscFunctionBegin;
-  PetscCall(CommOfGrid(dm, &grid->comm));
+  PetscCall(CommOfObject((PetscObject)dm, &grid->comm));
   PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isGrid));
   PetscCheck(isGrid, grid->comm, PETSC_ERR_SUP, "Tenon needs a DMDA; this DM has another type");
   PetscCall(DMDAGetInfo(dm, &axes, &n[0], &n[1], &n[2], NULL, NULL, NULL, &dof, &grid->stencil,
@@ -211,7 +209,17 @@ static void PlaceRowMajor(const Owned* owned, PetscInt size, Place* place) {
   }
 }
 
+static TenonInt ElementsOf(const Owned* owned) {
+  TenonInt count = 1;
+  int d;
+
+  for (d = 0; d < owned->ndim; ++d)
+    count *= owned->high[d] - owned->low[d];
+  return count;
+}
+
 PetscErrorCode FindPlace(TenonDTensor x, DM dm, Vec vec, Place* place) {
+  PetscBool isMesh = PETSC_FALSE;
   TenonLayout layout = NULL;
   Owned owned;
   PetscInt size;
@@ -224,8 +232,14 @@ PetscErrorCode FindPlace(TenonDTensor x, DM dm, Vec vec, Place* place) {
   TenonPetscCall(TenonLayoutDestroy(&layout));
   PetscCall(code);
   PetscCall(VecGetLocalSize(vec, &size));
-  if (!dm) {
+  if (dm)
+    PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &isMesh));
+  if (!dm || isMesh) {
     PlaceRowMajor(&owned, size, place);
+    PetscCheck(!isMesh || ElementsOf(&owned) == size, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+               "the Vec has %lld elements on this rank, but the tensor owns %lld; pass a global "
+               "vector of the mesh with as many degrees of freedom on each point of one height",
+               (long long)size, (long long)ElementsOf(&owned));
     PetscFunctionReturn(0);
   }
   PetscCall(ReadGrid(dm, &grid));

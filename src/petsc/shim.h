@@ -11,6 +11,10 @@ PetscErrorCode CheckObject(PetscObject object, PetscClassId id, const char* name
 #define NEED_ADDRESS(address)                                                                      \
   PetscCheck(address, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "%s is NULL", #address)
 
+/* PETSc's objects are on a duplicate of the communicator with which they were created. Layers are created
+ * on PETSC_COMM_WORLD itself, so that of an object of all ranks is given back. */
+PetscErrorCode CommOfObject(PetscObject object, MPI_Comm* comm);
+
 /* Events of -log_view, and the event of Tenon's log in which their work is counted. */
 typedef struct Events {
   PetscLogEvent setUp, apply, adjoint;
@@ -30,7 +34,7 @@ typedef struct Place {
   TenonInt first, length;
   TenonInt strides[kMostDimensions], ghostsLow[kMostDimensions], ghostsHigh[kMostDimensions];
 } Place;
-/* As a vector of the grid, or row-major where dm is NULL. An error if the tensor is not of the grid. */
+/* As a vector of the grid, or row-major where dm is a mesh or NULL. An error if the tensor is not of the grid. */
 PetscErrorCode FindPlace(TenonDTensor x, DM dm, Vec vec, Place* place);
 
 /* Lends a Vec's array to a tensor, and takes it back. After an error nothing is lent. */

@@ -232,464 +232,469 @@ FieldSeries m90(MPI_Comm comm, Text path, int spatial, const Where& where) {
 }
 // TenonFieldSeriesSetGrid
 FieldSeries& (FieldSeries::* m91)(List<double>, List<double>, const Where&) = &FieldSeries::setGrid;
+// TenonFieldSeriesSetMesh
+FieldSeries& (FieldSeries::* m92)(const IndexMap&, Text, const IndexMap&, Ints, List<double>,
+    const Where&) = &FieldSeries::setMesh;
 // TenonFieldSeriesAddTensor
-FieldSeries& (FieldSeries::* m92)(const DTensor&, Text, Text,
+FieldSeries& (FieldSeries::* m93)(const DTensor&, Text, Text,
     const Where&) = &FieldSeries::addTensor;
 // TenonFieldSeriesWrite
-void (FieldSeries::* m93)(TenonInt, double, const Where&) = &FieldSeries::write;
+void (FieldSeries::* m94)(TenonInt, double, const Where&) = &FieldSeries::write;
 // TenonIndexMapCreateFromIds
-IndexMap (* m94)(MPI_Comm, TenonInt, Ints, const Where&) = &IndexMap::fromIds;
+IndexMap (* m95)(MPI_Comm, TenonInt, Ints, const Where&) = &IndexMap::fromIds;
+// TenonIndexMapCreateSorted
+IndexMap (IndexMap::* m96)(const Where&) const = &IndexMap::sorted;
 // TenonIndexMapCreateCells
-IndexMap (* m95)(const Layout&, const Layout&, List<int>, Ints, Ints, List<double>,
+IndexMap (* m97)(const Layout&, const Layout&, List<int>, Ints, Ints, List<double>,
     const Where&) = &IndexMap::cells;
 // TenonIndexMapGetLayouts
-IndexMap::Layouts (IndexMap::* m96)(Ints, const Where&) const = &IndexMap::layouts;
+IndexMap::Layouts (IndexMap::* m98)(Ints, const Where&) const = &IndexMap::layouts;
 // TenonLinearOpCreateIndexMap
-LinearOp (* m97)(const IndexMap&, const Layout&, TenonDataType, const Where&) = &LinearOp::indexMap;
+LinearOp (* m99)(const IndexMap&, const Layout&, TenonDataType, const Where&) = &LinearOp::indexMap;
 // TenonInitialized
-bool (* m98)(const Where&) = &tenon::initialized;
+bool (* m100)(const Where&) = &tenon::initialized;
 // TenonCommFromFortran
-MPI_Comm (* m99)(int, const Where&) = &tenon::commFromFortran;
+MPI_Comm (* m101)(int, const Where&) = &tenon::commFromFortran;
 // TenonGetVersion
-Version (* m100)(const Where&) = &tenon::version;
+Version (* m102)(const Where&) = &tenon::version;
 // TenonGetInfo
-std::string (* m101)(Text, const Where&) = &tenon::info;
+std::string (* m103)(Text, const Where&) = &tenon::info;
 // TenonLayerSetDataType
-Layer& (Layer::* m102)(TenonDataType, const Where&) = &Layer::setDataType;
+Layer& (Layer::* m104)(TenonDataType, const Where&) = &Layer::setDataType;
 // TenonLayerSetSpace
-Layer& (Layer::* m103)(TenonMemorySpace, const Where&) = &Layer::setSpace;
+Layer& (Layer::* m105)(TenonMemorySpace, const Where&) = &Layer::setSpace;
 // TenonLayerSetStackDepth
-Layer& (Layer::* m104)(int, const Where&) = &Layer::setStackDepth;
+Layer& (Layer::* m106)(int, const Where&) = &Layer::setStackDepth;
 // TenonLayerSetSignature
-Layer& (Layer::* m105)(Text, const Where&) = &Layer::setSignature;
+Layer& (Layer::* m107)(Text, const Where&) = &Layer::setSignature;
 // TenonLayerSetStorage
-Layer& (Layer::* m106)(Text, const Where&) = &Layer::setStorage;
+Layer& (Layer::* m108)(Text, const Where&) = &Layer::setStorage;
 // TenonLayerSetUp
-void (Layer::* m107)(const Layout&, const Where&) = &Layer::setUp;
+void (Layer::* m109)(const Layout&, const Where&) = &Layer::setUp;
 // TenonLayerGetOutputLayout
-Layout (Layer::* m108)(const Where&) const = &Layer::outputLayout;
+Layout (Layer::* m110)(const Where&) const = &Layer::outputLayout;
 // TenonLayerCreateOutput
-DTensor (Layer::* m109)(const Where&) const = &Layer::createOutput;
+DTensor (Layer::* m111)(const Where&) const = &Layer::createOutput;
 // TenonLayerCreateOutputCotangent
-DTensor (Layer::* m110)(const Where&) const = &Layer::createOutputCotangent;
+DTensor (Layer::* m112)(const Where&) const = &Layer::createOutputCotangent;
 // TenonLayerCreateInputCotangent
-DTensor (Layer::* m111)(const Where&) const = &Layer::createInputCotangent;
+DTensor (Layer::* m113)(const Where&) const = &Layer::createInputCotangent;
 // TenonLayerInitialize
-void (Layer::* m112)(TenonInt, const Where&) = &Layer::initialize;
+void (Layer::* m114)(TenonInt, const Where&) = &Layer::initialize;
 // TenonLayerGetParameterCount
-int (Layer::* m113)(const Where&) const = &Layer::parameterCount;
+int (Layer::* m115)(const Where&) const = &Layer::parameterCount;
 // TenonLayerGetParameter
-DTensor (Layer::* m114)(int, const Where&) const = &Layer::parameter;
+DTensor (Layer::* m116)(int, const Where&) const = &Layer::parameter;
 // TenonLayerGetParameterGradient
-DTensor (Layer::* m115)(int, const Where&) const = &Layer::parameterGradient;
+DTensor (Layer::* m117)(int, const Where&) const = &Layer::parameterGradient;
 // TenonLayerGetReducedGradient
-DTensor (Layer::* m116)(int, const Where&) const = &Layer::reducedGradient;
+DTensor (Layer::* m118)(int, const Where&) const = &Layer::reducedGradient;
 // TenonLayerGetParameterTangent
-DTensor (Layer::* m117)(int, const Where&) const = &Layer::parameterTangent;
+DTensor (Layer::* m119)(int, const Where&) const = &Layer::parameterTangent;
 // TenonLayerSetTraining
-Layer& (Layer::* m118)(bool, const Where&) = &Layer::setTraining;
+Layer& (Layer::* m120)(bool, const Where&) = &Layer::setTraining;
 // TenonLayerSetFrozen
-Layer& (Layer::* m119)(bool, const Where&) = &Layer::setFrozen;
+Layer& (Layer::* m121)(bool, const Where&) = &Layer::setFrozen;
 // TenonLayerSetTarget
-Layer& (Layer::* m120)(const DTensor&, const Where&) = &Layer::setTarget;
+Layer& (Layer::* m122)(const DTensor&, const Where&) = &Layer::setTarget;
 // TenonLayerSetTargetWeights
-Layer& (Layer::* m121)(const DTensor&, const Where&) = &Layer::setTargetWeights;
+Layer& (Layer::* m123)(const DTensor&, const Where&) = &Layer::setTargetWeights;
 // TenonLayerApply
-void (Layer::* m122)(const DTensor&, DTensor&, const Where&) = &Layer::apply;
+void (Layer::* m124)(const DTensor&, DTensor&, const Where&) = &Layer::apply;
 // TenonLayerApplyTangent
-void (Layer::* m123)(const DTensor&, DTensor&, const Where&) = &Layer::applyTangent;
+void (Layer::* m125)(const DTensor&, DTensor&, const Where&) = &Layer::applyTangent;
 // TenonLayerApplyAdjoint
-void (Layer::* m124)(const DTensor&, DTensor&, const Where&) = &Layer::applyAdjoint;
-void (Layer::* m124Short)(const DTensor&, const Where&) = &Layer::applyAdjoint;
+void (Layer::* m126)(const DTensor&, DTensor&, const Where&) = &Layer::applyAdjoint;
+void (Layer::* m126Short)(const DTensor&, const Where&) = &Layer::applyAdjoint;
 // TenonLayerClearStack
-void (Layer::* m125)(const Where&) = &Layer::clearStack;
+void (Layer::* m127)(const Where&) = &Layer::clearStack;
 // TenonLayerZeroGradients
-void (Layer::* m126)(const Where&) = &Layer::zeroGradients;
+void (Layer::* m128)(const Where&) = &Layer::zeroGradients;
 // TenonLayerTestAdjoint
-double (Layer::* m127)(const DTensor&, TenonInt, double*, double*,
+double (Layer::* m129)(const DTensor&, TenonInt, double*, double*,
     const Where&) = &Layer::testAdjoint;
 // TenonLayerTestTaylor
-double (Layer::* m128)(const DTensor&, TenonInt, double*, const Where&) = &Layer::testTaylor;
+double (Layer::* m130)(const DTensor&, TenonInt, double*, const Where&) = &Layer::testTaylor;
 // TenonLayerCreateSequential
-Layer (* m129)(MPI_Comm, const Where&) = &Layer::sequential;
+Layer (* m131)(MPI_Comm, const Where&) = &Layer::sequential;
 // TenonLayerSequentialAdd
-Layer& (Layer::* m130)(const Layer&, const Where&) = &Layer::add;
+Layer& (Layer::* m132)(const Layer&, const Where&) = &Layer::add;
 // TenonLayerCreateGraph
-Layer (* m131)(MPI_Comm, const Where&) = &Layer::graph;
+Layer (* m133)(MPI_Comm, const Where&) = &Layer::graph;
 // TenonLayerGraphAddNode
-int (Layer::* m132)(const Layer&, List<int>, const Where&) = &Layer::addNode;
+int (Layer::* m134)(const Layer&, List<int>, const Where&) = &Layer::addNode;
 // TenonLayerGetBoundaryLayout
-Layout (Layer::* m133)(const Layout&, const Where&) const = &Layer::boundaryLayout;
+Layout (Layer::* m135)(const Layout&, const Where&) const = &Layer::boundaryLayout;
 // TenonLayerSetUpMany
-void (Layer::* m134)(Handles<TenonLayout>, const Where&) = &Layer::setUpMany;
+void (Layer::* m136)(Handles<TenonLayout>, const Where&) = &Layer::setUpMany;
 // TenonLayerCreateInputCotangentAt
-DTensor (Layer::* m135)(int, const Where&) const = &Layer::createInputCotangentAt;
+DTensor (Layer::* m137)(int, const Where&) const = &Layer::createInputCotangentAt;
 // TenonLayerApplyMany
-void (Layer::* m136)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyMany;
+void (Layer::* m138)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyMany;
 // TenonLayerApplyTangentMany
-void (Layer::* m137)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyTangentMany;
+void (Layer::* m139)(Handles<TenonDTensor>, DTensor&, const Where&) = &Layer::applyTangentMany;
 // TenonLayerApplyAdjointMany
-void (Layer::* m138)(const DTensor&, Handles<TenonDTensor>,
+void (Layer::* m140)(const DTensor&, Handles<TenonDTensor>,
     const Where&) = &Layer::applyAdjointMany;
 // TenonLayerGetInputCount
-int (Layer::* m139)(const Where&) const = &Layer::inputCount;
+int (Layer::* m141)(const Where&) const = &Layer::inputCount;
 // TenonLayerGetInputName
-std::string (Layer::* m140)(int, const Where&) const = &Layer::inputName;
+std::string (Layer::* m142)(int, const Where&) const = &Layer::inputName;
 // TenonLayerGetOutputCount
-int (Layer::* m141)(const Where&) const = &Layer::outputCount;
+int (Layer::* m143)(const Where&) const = &Layer::outputCount;
 // TenonLayerGetOutputName
-std::string (Layer::* m142)(int, const Where&) const = &Layer::outputName;
+std::string (Layer::* m144)(int, const Where&) const = &Layer::outputName;
 // TenonLayerGetOutputLayoutAt
-Layout (Layer::* m143)(int, const Where&) const = &Layer::outputLayoutAt;
+Layout (Layer::* m145)(int, const Where&) const = &Layer::outputLayoutAt;
 // TenonLayerCreateOutputAt
-DTensor (Layer::* m144)(int, const Where&) const = &Layer::createOutputAt;
+DTensor (Layer::* m146)(int, const Where&) const = &Layer::createOutputAt;
 // TenonLayerCreateOutputCotangentAt
-DTensor (Layer::* m145)(int, const Where&) const = &Layer::createOutputCotangentAt;
+DTensor (Layer::* m147)(int, const Where&) const = &Layer::createOutputCotangentAt;
 // TenonLayerApplyAll
-void (Layer::* m146)(Handles<TenonDTensor>, Handles<TenonDTensor>, const Where&) = &Layer::applyAll;
+void (Layer::* m148)(Handles<TenonDTensor>, Handles<TenonDTensor>, const Where&) = &Layer::applyAll;
 // TenonLayerApplyTangentAll
-void (Layer::* m147)(Handles<TenonDTensor>, Handles<TenonDTensor>,
+void (Layer::* m149)(Handles<TenonDTensor>, Handles<TenonDTensor>,
     const Where&) = &Layer::applyTangentAll;
 // TenonLayerApplyAdjointAll
-void (Layer::* m148)(Handles<TenonDTensor>, Handles<TenonDTensor>,
+void (Layer::* m150)(Handles<TenonDTensor>, Handles<TenonDTensor>,
     const Where&) = &Layer::applyAdjointAll;
 // TenonLayerCreateFromFile
-Layer (* m149)(MPI_Comm, Text, const Where&) = &Layer::fromFile;
+Layer (* m151)(MPI_Comm, Text, const Where&) = &Layer::fromFile;
 // TenonLayerCreateFromModel
-Layer (* m150)(MPI_Comm, Text, const Where&) = &Layer::fromModel;
+Layer (* m152)(MPI_Comm, Text, const Where&) = &Layer::fromModel;
 // TenonLayerTestModel
-void (Layer::* m151)(const Where&) = &Layer::testModel;
+void (Layer::* m153)(const Where&) = &Layer::testModel;
 // TenonLayerSaveNetwork
-void (Layer::* m152)(Text, const Where&) const = &Layer::saveNetwork;
+void (Layer::* m154)(Text, const Where&) const = &Layer::saveNetwork;
 // TenonLayerLoadWeights
-void (Layer::* m153)(Text, Text, const Where&) = &Layer::loadWeights;
+void (Layer::* m155)(Text, Text, const Where&) = &Layer::loadWeights;
 // TenonLayerSaveWeights
-void (Layer::* m154)(Text, const Where&) const = &Layer::saveWeights;
+void (Layer::* m156)(Text, const Where&) const = &Layer::saveWeights;
 // TenonLayerGetChild
-Layer (Layer::* m155)(Text, const Where&) const = &Layer::child;
+Layer (Layer::* m157)(Text, const Where&) const = &Layer::child;
 // TenonLayerGetParameterAt
-DTensor (Layer::* m156)(Text, const Where&) const = &Layer::parameter;
+DTensor (Layer::* m158)(Text, const Where&) const = &Layer::parameter;
 // TenonLayerCreateConv
-Layer (* m157)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
+Layer (* m159)(MPI_Comm, TenonInt, TenonInt, Ints, const Where&) = &Layer::conv;
 // TenonLayerCreateAffine
-Layer (* m158)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
+Layer (* m160)(MPI_Comm, TenonInt, TenonInt, const Where&) = &Layer::affine;
 // TenonLayerCreateColumnMLP
-Layer (* m159)(MPI_Comm, Ints, Text, const Where&) = &Layer::columnMLP;
+Layer (* m161)(MPI_Comm, Ints, Text, const Where&) = &Layer::columnMLP;
 // TenonLayerSetStride
-Layer& (Layer::* m160)(Ints, const Where&) = &Layer::setStride;
+Layer& (Layer::* m162)(Ints, const Where&) = &Layer::setStride;
 // TenonLayerSetPadding
-Layer& (Layer::* m161)(Ints, Ints, const Where&) = &Layer::setPadding;
+Layer& (Layer::* m163)(Ints, Ints, const Where&) = &Layer::setPadding;
 // TenonLayerSetBoundary
-Layer& (Layer::* m162)(List<TenonBoundary>, List<TenonBoundary>,
+Layer& (Layer::* m164)(List<TenonBoundary>, List<TenonBoundary>,
     const Where&) = &Layer::setBoundary;
 // TenonLayerSetOutputLayout
-Layer& (Layer::* m163)(const Layout&, const Where&) = &Layer::setOutputLayout;
+Layer& (Layer::* m165)(const Layout&, const Where&) = &Layer::setOutputLayout;
 // TenonLayerGetTypes
-std::string (* m164)(const Where&) = &Layer::types;
+std::string (* m166)(const Where&) = &Layer::types;
 // TenonLayerGetLabels
-std::string (Layer::* m165)(Ints, const Where&) const = &Layer::labels;
+std::string (Layer::* m167)(Ints, const Where&) const = &Layer::labels;
 // TenonLayerGetTypeSignatures
-std::string (* m166)(Text, int, const Where&) = &Layer::typeSignatures;
+std::string (* m168)(Text, int, const Where&) = &Layer::typeSignatures;
 // TenonLayoutCreateSharded
-Layout m167(const Partition& partition, Ints shape, Text properties, const Where& where) {
+Layout m169(const Partition& partition, Ints shape, Text properties, const Where& where) {
   return Layout(partition, shape, properties, where);
 }
 // TenonLayoutCreateFromBoxes
-Layout m168(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
+Layout m170(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where) {
   return Layout(comm, shape, low, high, where);
 }
 // TenonLayoutCreate
-Layout m169(const Partition& partition, const Where& where) {
+Layout m171(const Partition& partition, const Where& where) {
   return Layout(partition, where);
 }
 // TenonLayoutCreateLike
-Layout (Layout::* m170)(const Where&) const = &Layout::like;
+Layout (Layout::* m172)(const Where&) const = &Layout::like;
 // TenonLayoutSetShape
-Layout& (Layout::* m171)(Ints, const Where&) = &Layout::setShape;
+Layout& (Layout::* m173)(Ints, const Where&) = &Layout::setShape;
 // TenonLayoutSetProperties
-Layout& (Layout::* m172)(Text, const Where&) = &Layout::setProperties;
+Layout& (Layout::* m174)(Text, const Where&) = &Layout::setProperties;
 // TenonLayoutSetSplitOrder
-Layout& (Layout::* m173)(int, List<int>, const Where&) = &Layout::setSplitOrder;
+Layout& (Layout::* m175)(int, List<int>, const Where&) = &Layout::setSplitOrder;
 // TenonLayoutSetCuts
-Layout& (Layout::* m174)(int, Ints, const Where&) = &Layout::setCuts;
+Layout& (Layout::* m176)(int, Ints, const Where&) = &Layout::setCuts;
 // TenonLayoutSetHalo
-Layout& (Layout::* m175)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m177)(int, TenonInt, TenonInt, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHalo;
 // TenonLayoutSetHaloBoxes
-Layout& (Layout::* m176)(int, Ints, Ints, TenonBoundary, TenonBoundary,
+Layout& (Layout::* m178)(int, Ints, Ints, TenonBoundary, TenonBoundary,
     const Where&) = &Layout::setHaloBoxes;
 // TenonLayoutSetHaloPartial
-Layout& (Layout::* m177)(int, bool, const Where&) = &Layout::setHaloPartial;
+Layout& (Layout::* m179)(int, bool, const Where&) = &Layout::setHaloPartial;
 // TenonLayoutSetUp
-void (Layout::* m178)(const Where&) = &Layout::setUp;
+void (Layout::* m180)(const Where&) = &Layout::setUp;
 // TenonLayoutGetDual
-Layout (Layout::* m179)(const Where&) const = &Layout::dual;
+Layout (Layout::* m181)(const Where&) const = &Layout::dual;
 // TenonLayoutGetPartition
-Partition (Layout::* m180)(const Where&) const = &Layout::partition;
+Partition (Layout::* m182)(const Where&) const = &Layout::partition;
 // TenonLayoutGetDim
-int (Layout::* m181)(const Where&) const = &Layout::dimensions;
+int (Layout::* m183)(const Where&) const = &Layout::dimensions;
 // TenonLayoutGetShape
-std::vector<TenonInt> (Layout::* m182)(const Where&) const = &Layout::shape;
+std::vector<TenonInt> (Layout::* m184)(const Where&) const = &Layout::shape;
 // TenonLayoutGetProperties
-std::string (Layout::* m183)(const Where&) const = &Layout::properties;
+std::string (Layout::* m185)(const Where&) const = &Layout::properties;
 // TenonLayoutGetBox
-Box (Layout::* m184)(const Where&) const = &Layout::box;
+Box (Layout::* m186)(const Where&) const = &Layout::box;
 // TenonLayoutGetOwnedBox
-Box (Layout::* m185)(const Where&) const = &Layout::ownedBox;
+Box (Layout::* m187)(const Where&) const = &Layout::ownedBox;
 // TenonLayoutIsActive
-bool (Layout::* m186)(const Where&) const = &Layout::isActive;
+bool (Layout::* m188)(const Where&) const = &Layout::isActive;
 // TenonLayoutIsEqual
-bool (Layout::* m187)(const Layout&, const Where&) const = &Layout::isEqual;
+bool (Layout::* m189)(const Layout&, const Where&) const = &Layout::isEqual;
 // TenonLinearOpApply
-void (LinearOp::* m188)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
+void (LinearOp::* m190)(const DTensor&, DTensor&, const Where&) = &LinearOp::apply;
 // TenonLinearOpApplyAdjoint
-void (LinearOp::* m189)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
+void (LinearOp::* m191)(const DTensor&, DTensor&, const Where&) = &LinearOp::applyAdjoint;
 // TenonLinearOpApplyAdd
-void (LinearOp::* m190)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m192)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyAdd;
 // TenonLinearOpApplyBegin
-void (LinearOp::* m191)(double, const DTensor&, double, DTensor&,
+void (LinearOp::* m193)(double, const DTensor&, double, DTensor&,
     const Where&) = &LinearOp::applyBegin;
 // TenonLinearOpApplyEnd
-void (LinearOp::* m192)(const Where&) = &LinearOp::applyEnd;
+void (LinearOp::* m194)(const Where&) = &LinearOp::applyEnd;
 // TenonLinearOpBind
-void (LinearOp::* m193)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
+void (LinearOp::* m195)(const DTensor&, const DTensor&, const Where&) = &LinearOp::bind;
 // TenonLinearOpUnbind
-void (LinearOp::* m194)(const Where&) = &LinearOp::unbind;
+void (LinearOp::* m196)(const Where&) = &LinearOp::unbind;
 // TenonLinearOpGetDomain
-Layout (LinearOp::* m195)(const Where&) const = &LinearOp::domain;
+Layout (LinearOp::* m197)(const Where&) const = &LinearOp::domain;
 // TenonLinearOpGetRange
-Layout (LinearOp::* m196)(const Where&) const = &LinearOp::range;
+Layout (LinearOp::* m198)(const Where&) const = &LinearOp::range;
 // TenonLinearOpGetDataTypes
-LinearOp::DataTypes (LinearOp::* m197)(const Where&) const = &LinearOp::dataTypes;
+LinearOp::DataTypes (LinearOp::* m199)(const Where&) const = &LinearOp::dataTypes;
 // TenonLinearOpGetTraffic
-LinearOp::Traffic (LinearOp::* m198)(const Where&) const = &LinearOp::traffic;
+LinearOp::Traffic (LinearOp::* m200)(const Where&) const = &LinearOp::traffic;
 // TenonLinearOpTestAdjoint
-double (LinearOp::* m199)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
+double (LinearOp::* m201)(TenonInt, bool, double*, double*, const Where&) = &LinearOp::testAdjoint;
 // TenonLinearOpCreateConversion
-LinearOp (* m200)(const Layout&, const Layout&, TenonDataType,
+LinearOp (* m202)(const Layout&, const Layout&, TenonDataType,
     const Where&) = &LinearOp::conversion;
 // TenonLinearOpCreateHalo
-LinearOp (* m201)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
+LinearOp (* m203)(const Layout&, const Layout&, TenonDataType, const Where&) = &LinearOp::halo;
 // TenonLinearOpCreateBoundaryValues
-LinearOp (* m202)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
+LinearOp (* m204)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryValues;
 // TenonLinearOpCreateBoundaryConstant
-LinearOp (* m203)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
+LinearOp (* m205)(const Layout&, TenonDataType, const Where&) = &LinearOp::boundaryConstant;
 // TenonLinearOpCreatePrimitive
-LinearOp (* m204)(const Layout&, Text, int, int, TenonDataType,
+LinearOp (* m206)(const Layout&, Text, int, int, TenonDataType,
     const Where&) = &LinearOp::primitive;
 // TenonLinearOpCreateSendReceive
-LinearOp (* m205)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
+LinearOp (* m207)(const Layout&, int, TenonDataType, const Where&) = &LinearOp::sendReceive;
 // TenonLinearOpCreateCast
-LinearOp (* m206)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
+LinearOp (* m208)(const Layout&, TenonDataType, TenonDataType, const Where&) = &LinearOp::cast;
 // TenonLinearOpCreateComposition
-LinearOp (* m207)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
+LinearOp (* m209)(Handles<TenonLinearOp>, const Where&) = &LinearOp::composition;
 // TenonLinearOpCreateAdjoint
-LinearOp (LinearOp::* m208)(const Where&) const = &LinearOp::adjoint;
+LinearOp (LinearOp::* m210)(const Where&) const = &LinearOp::adjoint;
 // TenonLinearOpCreateSum
-LinearOp (* m209)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
+LinearOp (* m211)(Handles<TenonLinearOp>, const Where&) = &LinearOp::sum;
 // TenonLinearOpCreateScale
-LinearOp (* m210)(double, const LinearOp&, const Where&) = &LinearOp::scale;
+LinearOp (* m212)(double, const LinearOp&, const Where&) = &LinearOp::scale;
 // TenonLinearOpCreateShell
-LinearOp (* m211)(const Layout&, const Layout&, TenonDataType, TenonDataType,
+LinearOp (* m213)(const Layout&, const Layout&, TenonDataType, TenonDataType,
     Function<TenonErrorCode(const DTensor&, DTensor&)>,
     Function<TenonErrorCode(const DTensor&, DTensor&)>, const Where&) = &LinearOp::shell;
 // TenonLinearOpCreateType
-LinearOp (* m212)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
+LinearOp (* m214)(const Layout&, const Layout&, TenonDataType, TenonDataType, Text, void*,
     const Where&) = &LinearOp::ofType;
 // TenonLinearOpCreateJacobian
-LinearOp (Layer::* m213)(const DTensor&, const Where&) const = &Layer::jacobian;
+LinearOp (Layer::* m215)(const DTensor&, const Where&) const = &Layer::jacobian;
 // TenonLinearOpJacobianSetPoint
-LinearOp& (LinearOp::* m214)(const DTensor&, const Where&) = &LinearOp::setPoint;
+LinearOp& (LinearOp::* m216)(const DTensor&, const Where&) = &LinearOp::setPoint;
 // TenonLogEnable
-void (* m215)(bool, const Where&) = &tenon::logEnable;
+void (* m217)(bool, const Where&) = &tenon::logEnable;
 // TenonLogEventRegister
-int (* m216)(Text, const Where&) = &tenon::logEventRegister;
+int (* m218)(Text, const Where&) = &tenon::logEventRegister;
 // TenonLogEventBegin
-void (* m217)(int, const Where&) = &tenon::logEventBegin;
+void (* m219)(int, const Where&) = &tenon::logEventBegin;
 // TenonLogEventEnd
-void (* m218)(int, const Where&) = &tenon::logEventEnd;
+void (* m220)(int, const Where&) = &tenon::logEventEnd;
 // TenonLogFlops
-void (* m219)(double, const Where&) = &tenon::logFlops;
+void (* m221)(double, const Where&) = &tenon::logFlops;
 // TenonLogGetWork
-LogWork (* m220)(const Where&) = &tenon::logWork;
+LogWork (* m222)(const Where&) = &tenon::logWork;
 // TenonLogGetRecords
-std::string (* m221)(const Where&) = &tenon::logRecords;
+std::string (* m223)(const Where&) = &tenon::logRecords;
 // TenonLogStagePush
-void (* m222)(Text, const Where&) = &tenon::logStagePush;
+void (* m224)(Text, const Where&) = &tenon::logStagePush;
 // TenonLogStagePop
-void (* m223)(const Where&) = &tenon::logStagePop;
+void (* m225)(const Where&) = &tenon::logStagePop;
 // TenonProgressShow
-void (* m224)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
+void (* m226)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
 // TenonMachineCreate
-Machine m225(Text name, List<const char*> names, Ints sizes, const Where& where) {
+Machine m227(Text name, List<const char*> names, Ints sizes, const Where& where) {
   return Machine(name, names, sizes, where);
 }
 // TenonMachineCreateFromFile
-Machine (* m226)(Text, TenonInt, const Where&) = &Machine::fromFile;
+Machine (* m228)(Text, TenonInt, const Where&) = &Machine::fromFile;
 // TenonMachineCreateLocal
-Machine (* m227)(const Where&) = &Machine::local;
+Machine (* m229)(const Where&) = &Machine::local;
 // TenonMachineCreateFromComm
-Machine (* m228)(MPI_Comm, const Where&) = &Machine::fromComm;
+Machine (* m230)(MPI_Comm, const Where&) = &Machine::fromComm;
 // TenonMachineMeasure
-Machine (* m229)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
+Machine (* m231)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
 // TenonMachineSave
-void (Machine::* m230)(Text, const Where&) const = &Machine::save;
+void (Machine::* m232)(Text, const Where&) const = &Machine::save;
 // TenonMachineAddLink
-Machine& (Machine::* m231)(Text, int, TenonInt, double, double, TenonLinkRule,
+Machine& (Machine::* m233)(Text, int, TenonInt, double, double, TenonLinkRule,
     const Where&) = &Machine::addLink;
 // TenonMachineGetCounts
-Machine::Counts (Machine::* m232)(const Where&) const = &Machine::counts;
+Machine::Counts (Machine::* m234)(const Where&) const = &Machine::counts;
 // TenonMachineGetLevel
-Machine::Level (Machine::* m233)(int, const Where&) const = &Machine::level;
+Machine::Level (Machine::* m235)(int, const Where&) const = &Machine::level;
 // TenonMachineGetLink
-Machine::Link (Machine::* m234)(int, const Where&) const = &Machine::link;
+Machine::Link (Machine::* m236)(int, const Where&) const = &Machine::link;
 // TenonMachineGetRanks
-std::vector<TenonInt> (Machine::* m235)(const Where&) const = &Machine::ranks;
+std::vector<TenonInt> (Machine::* m237)(const Where&) const = &Machine::ranks;
 // TenonOptimizerCreate
-Optimizer m255(const Layer& layer, Text type, const Where& where) {
+Optimizer m257(const Layer& layer, Text type, const Where& where) {
   return Optimizer(layer, type, where);
 }
 // TenonOptimizerSetLearningRate
-Optimizer& (Optimizer::* m256)(double, const Where&) = &Optimizer::setLearningRate;
+Optimizer& (Optimizer::* m258)(double, const Where&) = &Optimizer::setLearningRate;
 // TenonOptimizerReport
-bool (Optimizer::* m257)(double, const Where&) = &Optimizer::report;
+bool (Optimizer::* m259)(double, const Where&) = &Optimizer::report;
 // TenonOptimizerGetLearningRate
-double (Optimizer::* m258)(const Where&) const = &Optimizer::learningRate;
+double (Optimizer::* m260)(const Where&) const = &Optimizer::learningRate;
 // TenonOptimizerClipGradientNorm
-double (Optimizer::* m259)(double, const Where&) = &Optimizer::clipGradientNorm;
+double (Optimizer::* m261)(double, const Where&) = &Optimizer::clipGradientNorm;
 // TenonOptimizerStep
-void (Optimizer::* m260)(const Where&) = &Optimizer::step;
+void (Optimizer::* m262)(const Where&) = &Optimizer::step;
 // TenonOptimizerStepClosure
-double (Optimizer::* m261)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
+double (Optimizer::* m263)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
 // TenonOptimizerGetSteps
-TenonInt (Optimizer::* m262)(const Where&) const = &Optimizer::steps;
+TenonInt (Optimizer::* m264)(const Where&) const = &Optimizer::steps;
 // TenonOptionsDeclare
-void (* m263)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
+void (* m265)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
 // TenonOptionsOwnCommandLine
-void (* m264)(const Where&) = &tenon::optionsOwnCommandLine;
+void (* m266)(const Where&) = &tenon::optionsOwnCommandLine;
 // TenonOptionsSet
-void (* m265)(Text, Text, const Where&) = &tenon::optionsSet;
+void (* m267)(Text, Text, const Where&) = &tenon::optionsSet;
 // TenonOptionsInsertFile
-void (* m266)(Text, const Where&) = &tenon::optionsInsertFile;
+void (* m268)(Text, const Where&) = &tenon::optionsInsertFile;
 // TenonOptionsGetFlag
-bool (* m267)(Text, Text, const Where&) = &tenon::optionsGetFlag;
+bool (* m269)(Text, Text, const Where&) = &tenon::optionsGetFlag;
 // TenonOptionsGetInt
-TenonInt (* m268)(Text, Text, const Where&) = &tenon::optionsGetInt;
+TenonInt (* m270)(Text, Text, const Where&) = &tenon::optionsGetInt;
 // TenonOptionsGetIntegers
-std::vector<TenonInt> (* m269)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
+std::vector<TenonInt> (* m271)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
 // TenonOptionsGetReal
-double (* m270)(Text, Text, const Where&) = &tenon::optionsGetReal;
+double (* m272)(Text, Text, const Where&) = &tenon::optionsGetReal;
 // TenonOptionsGetString
-std::string (* m271)(Text, Text, const Where&) = &tenon::optionsGetString;
+std::string (* m273)(Text, Text, const Where&) = &tenon::optionsGetString;
 // TenonOptionsHas
-bool (* m272)(Text, Text, const Where&) = &tenon::optionsHas;
+bool (* m274)(Text, Text, const Where&) = &tenon::optionsHas;
 // TenonOptionsGetDeclaredCount
-int (* m273)(const Where&) = &tenon::optionsDeclaredCount;
+int (* m275)(const Where&) = &tenon::optionsDeclaredCount;
 // TenonOptionsGetDeclaredText
-std::string (* m274)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
+std::string (* m276)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
 // TenonOptionsHelp
-void (* m275)(Text, const Where&) = &tenon::optionsHelp;
+void (* m277)(Text, const Where&) = &tenon::optionsHelp;
 // TenonSetOutputHandler
-void (* m276)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
+void (* m278)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
 // TenonSetErrorOutputHandler
-void (* m277)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
+void (* m279)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
 // TenonWriteFile
-void (* m278)(Text, std::string_view, const Where&) = &tenon::writeFile;
+void (* m280)(Text, std::string_view, const Where&) = &tenon::writeFile;
 // TenonPartitionCreate
-Partition m279(MPI_Comm comm, List<int> extents, const Where& where) {
+Partition m281(MPI_Comm comm, List<int> extents, const Where& where) {
   return Partition(comm, extents, where);
 }
 // TenonPartitionCreateFromRanks
-Partition (* m280)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
+Partition (* m282)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
 // TenonPartitionCreatePlaced
-Partition (* m281)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
+Partition (* m283)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
 // TenonPartitionGetAxes
-int (Partition::* m282)(const Where&) const = &Partition::axes;
+int (Partition::* m284)(const Where&) const = &Partition::axes;
 // TenonPartitionGetExtents
-std::vector<int> (Partition::* m283)(const Where&) const = &Partition::extents;
+std::vector<int> (Partition::* m285)(const Where&) const = &Partition::extents;
 // TenonPartitionGetCoordinates
-std::vector<int> (Partition::* m284)(const Where&) const = &Partition::coordinates;
+std::vector<int> (Partition::* m286)(const Where&) const = &Partition::coordinates;
 // TenonPartitionGetAxisComm
-MPI_Comm (Partition::* m285)(int, const Where&) const = &Partition::axisComm;
+MPI_Comm (Partition::* m287)(int, const Where&) const = &Partition::axisComm;
 // TenonPartitionShareMemory
-void (Partition::* m286)(void*, std::size_t, const Where&) = &Partition::shareMemory;
+void (Partition::* m288)(void*, std::size_t, const Where&) = &Partition::shareMemory;
 // TenonPartitionUnshareMemory
-void (Partition::* m287)(void*, const Where&) = &Partition::unshareMemory;
+void (Partition::* m289)(void*, const Where&) = &Partition::unshareMemory;
 // TenonPartitionSetStream
-Partition& (Partition::* m288)(void*, const Where&) = &Partition::setStream;
+Partition& (Partition::* m290)(void*, const Where&) = &Partition::setStream;
 // TenonPlanCreate
-Plan m289(const Layer& network, TenonInt batch, const Where& where) {
+Plan m291(const Layer& network, TenonInt batch, const Where& where) {
   return Plan(network, batch, where);
 }
 // TenonPlanSetInput
-Plan& (Plan::* m290)(const Layout&, const Where&) = &Plan::setInput;
+Plan& (Plan::* m292)(const Layout&, const Where&) = &Plan::setInput;
 // TenonPlanSetInputAt
-Plan& (Plan::* m291)(int, const Layout&, const Where&) = &Plan::setInputAt;
+Plan& (Plan::* m293)(int, const Layout&, const Where&) = &Plan::setInputAt;
 // TenonPlanSetOutput
-Plan& (Plan::* m292)(const Layout&, const Where&) = &Plan::setOutput;
+Plan& (Plan::* m294)(const Layout&, const Where&) = &Plan::setOutput;
 // TenonPlanSetMachine
-Plan& (Plan::* m293)(const Machine&, const Where&) = &Plan::setMachine;
+Plan& (Plan::* m295)(const Machine&, const Where&) = &Plan::setMachine;
 // TenonPlanFix
-void (Plan::* m294)(Text, Text, const Where&) = &Plan::fix;
+void (Plan::* m296)(Text, Text, const Where&) = &Plan::fix;
 // TenonPlanSearch
-void (Plan::* m295)(const Where&) = &Plan::search;
+void (Plan::* m297)(const Where&) = &Plan::search;
 // TenonPlanSetUp
-void (Plan::* m296)(const Where&) = &Plan::setUp;
+void (Plan::* m298)(const Where&) = &Plan::setUp;
 // TenonPlanSave
-void (Plan::* m297)(Text, const Where&) const = &Plan::save;
+void (Plan::* m299)(Text, const Where&) const = &Plan::save;
 // TenonPlanLoad
-void (Plan::* m298)(Text, const Where&) = &Plan::load;
+void (Plan::* m300)(Text, const Where&) = &Plan::load;
 // TenonPlanGetNumber
-double (Plan::* m299)(Text, Text, const Where&) const = &Plan::number;
+double (Plan::* m301)(Text, Text, const Where&) const = &Plan::number;
 // TenonPlanGetLayerName
-std::string (Plan::* m300)(TenonInt, const Where&) const = &Plan::layerName;
+std::string (Plan::* m302)(TenonInt, const Where&) const = &Plan::layerName;
 // TenonPlanGetText
-std::string (Plan::* m301)(Text, Text, const Where&) const = &Plan::text;
+std::string (Plan::* m303)(Text, Text, const Where&) const = &Plan::text;
 // TenonPlanReport
-void (Plan::* m302)(const Where&) = &Plan::report;
+void (Plan::* m304)(const Where&) = &Plan::report;
 // TenonPlanCalibrate
-Plan::CalibrateResult (Plan::* m303)(const Where&) = &Plan::calibrate;
+Plan::CalibrateResult (Plan::* m305)(const Where&) = &Plan::calibrate;
 // TenonPlanSetRatesFrom
-Plan& (Plan::* m304)(const Plan&, const Where&) = &Plan::setRatesFrom;
+Plan& (Plan::* m306)(const Plan&, const Where&) = &Plan::setRatesFrom;
 // TenonPlanGetLayer
-Layer (Plan::* m305)(const Where&) const = &Plan::layer;
+Layer (Plan::* m307)(const Where&) const = &Plan::layer;
 // TenonPlanGetInputLayout
-Layout (Plan::* m306)(const Where&) const = &Plan::inputLayout;
+Layout (Plan::* m308)(const Where&) const = &Plan::inputLayout;
 // TenonPlanGetInputLayoutAt
-Layout (Plan::* m307)(int, const Where&) const = &Plan::inputLayoutAt;
+Layout (Plan::* m309)(int, const Where&) const = &Plan::inputLayoutAt;
 // TenonPlanApply
-void (Plan::* m308)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
+void (Plan::* m310)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
 // TenonPlanApplyTangent
-void (Plan::* m309)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
+void (Plan::* m311)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
 // TenonPlanApplyAdjoint
-void (Plan::* m310)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
-void (Plan::* m310Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m312)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m312Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
 // TenonTrainerCreate
-Trainer m311(const Layer& network, const Layer& loss, const Optimizer& optimizer,
+Trainer m313(const Layer& network, const Layer& loss, const Optimizer& optimizer,
     const Where& where) {
   return Trainer(network, loss, optimizer, where);
 }
 // TenonTrainerSetDataset
-Trainer& (Trainer::* m312)(const Dataset&, const Where&) = &Trainer::setDataset;
+Trainer& (Trainer::* m314)(const Dataset&, const Where&) = &Trainer::setDataset;
 // TenonTrainerSetBatches
-Trainer& (Trainer::* m313)(TenonInt, const DTensor&, const DTensor&,
+Trainer& (Trainer::* m315)(TenonInt, const DTensor&, const DTensor&,
     Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
 // TenonTrainerSetValidation
-Trainer& (Trainer::* m314)(const Dataset&, const Where&) = &Trainer::setValidation;
+Trainer& (Trainer::* m316)(const Dataset&, const Where&) = &Trainer::setValidation;
 // TenonTrainerSetCallback
-Trainer& (Trainer::* m315)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
+Trainer& (Trainer::* m317)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
     const Where&) = &Trainer::setCallback;
 // TenonTrainerSetCheckpoint
-Trainer& (Trainer::* m316)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
+Trainer& (Trainer::* m318)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
 // TenonTrainerRun
-void (Trainer::* m317)(TenonInt, const Where&) = &Trainer::run;
+void (Trainer::* m319)(TenonInt, const Where&) = &Trainer::run;
 // TenonTrainerStop
-void (Trainer::* m318)(const Where&) = &Trainer::stop;
+void (Trainer::* m320)(const Where&) = &Trainer::stop;
 // TenonTrainerGetProgress
-Trainer::Progress (Trainer::* m319)(const Where&) const = &Trainer::progress;
+Trainer::Progress (Trainer::* m321)(const Where&) const = &Trainer::progress;
 // TenonTrainerGetLosses
-Trainer::Losses (Trainer::* m320)(const Where&) const = &Trainer::losses;
+Trainer::Losses (Trainer::* m322)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 

@@ -46,6 +46,7 @@ program meshes
   if (any(abs(t(:, [1, owned]) - 2) > 0) .or. any(abs(t(:, 2:owned - 1) - 1) > 0)) error stop 'another sum'
 
   call second_differences()
+  call go_by_ids()
 
   call tenon_linearop_destroy(fill)
   call tenon_dtensor_destroy(x)
@@ -58,6 +59,40 @@ program meshes
   call tenon_finalize()
   call MPI_Finalize()
 contains
+  ! The ids rise by one distance around the ring, so that the values in their order do too.
+  subroutine go_by_ids()
+    type(tenon_index_map) :: sorted
+    type(tenon_layout) :: domain, by_id
+    type(tenon_linearop) :: sort
+    type(tenon_dtensor) :: y
+    real(real64), pointer :: values(:, :)
+    real(real64) :: step
+    integer :: n
+    call tenon_index_map_create_sorted(nodes, sorted)
+    call tenon_index_map_get_layouts(sorted, [levels, 0], domain, by_id)
+    call tenon_linearop_create_index_map(sorted, plain, TENON_FLOAT64, sort)
+    call tenon_dtensor_create(by_id, TENON_FLOAT64, y)
+    do k = 1, owned
+      t(:, k) = field(ids(k))
+    end do
+    call tenon_linearop_apply(sort, x, y)
+    call tenon_get_array_read(y, values)
+    step = real(idOf(1) - idOf(0), real64)
+    do n = lbound(values, 2) + 1, ubound(values, 2)
+      if (abs(values(1, n) - values(1, n - 1) - step) > 1e-12_real64*step) error stop 'another order'
+    end do
+    call tenon_restore_array_read(y, values)
+    t(:, 1:owned) = 0
+    call tenon_linearop_apply_adjoint(sort, y, x)
+    do k = 1, owned
+      if (any(abs(t(:, k) - field(ids(k))) > 0)) error stop 'a node did not come back'
+    end do
+    call tenon_destroy(y)
+    call tenon_destroy(sort)
+    call tenon_destroy(domain)
+    call tenon_destroy(by_id)
+    call tenon_destroy(sorted)
+  end subroutine go_by_ids
   ! Node p of the list is the next but one on the ring of node p - 2; the ends are ghosts.
   subroutine second_differences()
     integer :: target(3*owned), source(3*owned), keys(3*owned), p

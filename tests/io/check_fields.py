@@ -84,9 +84,41 @@ def check(folder, name, points, origin, spacing, center, fields):
             expect(selected(folder, item), [of(step, *place) for place in places], f'{name} {field} at step {step}')
 
 
+def rows(values, columns):
+    return [tuple(values[i:i + columns]) for i in range(0, len(values), columns)]
+
+
+def check_mesh(folder, name, is_joined):
+    """Cells of 1 x 2, the last one first, whose corners are counterclockwise from the lower left."""
+    series = xml.parse(folder / f'{name}.xmf').getroot().find('Domain/Grid')
+    grids = series.findall('Grid')
+    expect([float(grid.find('Time').get('Value')) for grid in grids], [time for _, time in TIMES], f'{name}: times')
+    cells = [(y, x) for y in range(NY) for x in range(NX)][::-1]
+    for grid, (step, _) in zip(grids, TIMES):
+        topology, geometry = grid.find('Topology'), grid.find('Geometry')
+        expect((topology.get('TopologyType'), topology.get('NumberOfElements'), geometry.get('GeometryType')),
+               ('Quadrilateral', str(NY * NX), 'XY'), name)
+        corners = rows(stored(folder, topology.find('DataItem')), 4)
+        places = rows(stored(folder, geometry.find('DataItem')), 2)
+        if is_joined:
+            expect(places, [(x, 2 * y) for y in range(NY + 1) for x in range(NX + 1)], f'{name}: nodes')
+        else:
+            expect(sorted(c for cell in corners for c in cell), list(range(4 * NY * NX)), f'{name}: corners')
+        expect([[places[c] for c in cell] for cell in corners],
+               [[(x, 2 * y), (x + 1, 2 * y), (x + 1, 2 * y + 2), (x, 2 * y + 2)] for y, x in cells], f'{name}: cells')
+        found = {a.get('Name'): (a.get('Center'), selected(folder, a.find('DataItem'))) for a in grid.findall('Attribute')}
+        wanted = {'east': ('Cell', [value(step, 0, 0, y, x) for y, x in cells]),
+                  'north': ('Cell', [value(step, 1, 0, y, x) for y, x in cells])}
+        if is_joined:
+            wanted['T'] = ('Node', [value(step, 0, 0, y, x) for y in range(NY + 1) for x in range(NX + 1)])
+        expect(found, wanted, f'{name}: fields')
+
+
 folder = Path(sys.argv[1])
 check(folder, 'plane', [2, NY + 1, NX + 1], [0, -1, 2.5], [0.25, 0.5, 0.25], 'Cell',
       {'u': lambda s, z, y, x: value(s, 0, 0, y, x), 'v': lambda s, z, y, x: value(s, 1, 0, y, x),
        'p': lambda s, z, y, x: s})
 check(folder, 'volume', [NZ, NY, NX], [0, 0, 0], [1, 1, 1], 'Node', {'T': lambda s, z, y, x: value(s, 0, z, y, x)})
-print('two series are right')
+check_mesh(folder, 'mesh', True)
+check_mesh(folder, 'loose', False)
+print('four series are right')

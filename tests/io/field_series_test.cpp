@@ -2,6 +2,7 @@
 // What series of fields refuse, and that their files are checkpoints. Other programs read them in check_fields.py.
 #include "training_run.hpp"
 
+#include "geometry/edges.hpp"
 #include "io/field_series.hpp"
 
 #include <gtest/gtest.h>
@@ -75,6 +76,51 @@ TEST(FieldSeries, RefusesWhatIsNoFieldOnItsGrid) {
   FieldSeries nowhere(world(), folder / "no/a", 2);
   nowhere.addTensor(fieldOf({4, 6}), "u", "");
   expectFieldError(TENON_ERR_FILE, "no/a-000001.h5", [&] { nowhere.write(1, 0); });
+}
+
+// Two triangles on each rank, side by side along a line of four nodes.
+TEST(FieldSeries, RefusesWhatIsNoMesh) {
+  const SharedFolder folder("fields_no_mesh");
+  const int rank = world()->rank();
+  const auto mapOf = [&](Index count) {
+    std::vector<Index> ids;
+    for (Index n = 0; n < count; ++n)
+      ids.push_back(rank * count + n);
+    return makeRef<IndexMapObject>(world(), makeIndexMapFromIds(*world(), count, ids), ids);
+  };
+  const Ref<IndexMapObject> cells = mapOf(2), nodes = mapOf(4);
+  const std::vector<Index> corners{0, 1, 2, 1, 3, 2};
+  const std::vector<double> places{0, 0, 1, 0, 0, 1, 1, 1}, loose(12, 0.5);
+  FieldSeries series(world(), folder / "a", 2);
+  const auto refused = [&](TenonErrorCode code, const std::string& words, const ListedMesh& mesh) {
+    expectFieldError(code, words, [&] { series.setMesh(mesh); });
+  };
+  refused(TENON_ERR_ARG, "no shape 'square'", {cells, nodes, "square", corners, places});
+  refused(TENON_ERR_ARG, "expected 6", {cells, nodes, "triangle", {0, 1, 2}, places});
+  refused(TENON_ERR_ARG, "corner has entries, but nodes is NULL",
+          {cells, {}, "triangle", corners, loose});
+  refused(TENON_ERR_ARG, "expected 8: 2 for each owned node",
+          {cells, nodes, "triangle", corners, loose});
+  refused(TENON_ERR_ARG, "expected 12: 2 for each corner", {cells, {}, "triangle", {}, places});
+  refused(TENON_ERR_ARG, "corner[5] of rank",
+          {cells, nodes, "triangle", {0, 1, 2, 1, 3, 4}, places});
+  const auto noIds = makeRef<IndexMapObject>(world(), cells->map());
+  refused(TENON_ERR_LAYOUT, "knows no ids", {noIds, {}, "triangle", {}, loose});
+  series.setMesh({cells, nodes, "triangle", corners, places});
+  refused(TENON_ERR_STATE, "has a mesh already", {cells, nodes, "triangle", corners, places});
+  expectFieldError(TENON_ERR_LAYOUT, "but the mesh has cells in",
+                   [&] { series.addTensor(fieldOf({3 * world()->size()}), "u", ""); });
+  const auto rows = [&](const Ref<IndexMapObject>& of) {
+    return makeRef<DTensor>(world(), rowsLayout(of->map()->from(), {2}), TENON_FLOAT64);
+  };
+  expectFieldError(TENON_ERR_ARG, "1 name, but", [&] { series.addTensor(rows(cells), "u", "x"); });
+  expectFieldError(TENON_ERR_ARG, "has a tensor 'mesh_places'",
+                   [&] { series.addTensor(rows(cells), kMeshPlaces, ""); });
+  series.addTensor(rows(cells), "u", "");
+  series.addTensor(rows(nodes), "T", "");
+  EXPECT_NE(series.describe().find("u ["), std::string::npos);
+  EXPECT_NE(series.describe().find("of nodes"), std::string::npos);
+  series.write(0, 0);
 }
 
 TEST(FieldSeries, GoesOnAfterARestartAndLeavesOutDamagedFiles) {

@@ -897,6 +897,47 @@ TEST(MeshLayers, AreIndexMapsAndTheirTransposes) {
   EXPECT_EQ(test::localCells(*transposed.dx), u);
 }
 
+// Random numbers are those of the places in a tensor, and in the order of ids each node has one place.
+TEST(MeshNetworks, DropTheSameNodesOnAnyPartition) {
+  const MeshGraph graph(3, false);
+  const auto run = [&](const CommPtr& comm, unsigned seed) {
+    const MeshPart part(comm, graph, seed);
+    std::vector<Index> ids;
+    for (int n : ownRows(part, RowsOf::Targets))
+      ids.push_back(graph.targets[static_cast<std::size_t>(n)]);
+    const IndexMapObject nodes(comm, part.targets.map, ids);
+    const Ref<Layer> sort = test::newLayer(comm, "indexmap"),
+                     back = test::newLayer(comm, "indexmap"),
+                     net = test::newLayer(comm, "sequential");
+    for (const Ref<Layer>& each : {sort, back})
+      each->set("index_map", std::string("sorted"));
+    back->set("transposed", true);
+    for (const Ref<Layer>& each : {sort, test::newLayer(comm, "dropout"), back})
+      appendLayer(*net, each);
+    net->setList("", "sorted", makeSortedIndexMap(*comm, nodes));
+    net->setDataType(TENON_FLOAT64);
+    const Layout layout = layoutOf(part, RowsOf::Targets, {3});
+    net->setUp({layout});
+    net->initialize(7, 0);
+    auto x = makeRef<DTensor>(comm, layout, TENON_FLOAT64),
+         y = makeRef<DTensor>(comm, layout, TENON_FLOAT64);
+    fillConstant(*x, 1);
+    const DTensor* input = x.get();
+    net->apply({&input, 1}, *y);
+    return std::pair(part, y);
+  };
+  const auto [many, got] = run(world(), 5);
+  const auto [alone, want] = run(Communicator::of(MPI_COMM_SELF), 6);
+  WholeRows expected(graph, RowsOf::Targets, 3, -1);
+  const std::vector<double> all = test::localCells(*want);
+  const std::vector<int> order = ownRows(alone, RowsOf::Targets);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    expected.at(order[i / 3], static_cast<Index>(i) % 3) = all[i];
+  ASSERT_NO_FATAL_FAILURE(expected.expect(many, *got, 0, "dropout"));
+  EXPECT_GT(std::ranges::count(all, 0.0), 0);
+  EXPECT_GT(std::ranges::count(all, 2.0), 0);
+}
+
 TEST(Rows, AreThePointsOfEachBlock) {
   LayoutDraw draw(12);
   for (int i = 0; i < 30; ++i) {

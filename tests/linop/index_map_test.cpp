@@ -13,6 +13,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <random>
@@ -414,6 +415,81 @@ TEST_F(Meshes, AddWhatAllRanksHoldAtTheOwners) {
   for (TenonInt k = 0; k < mesh.owned; ++k)
     for (TenonInt c = 0; c < columns; ++c)
       ASSERT_EQ(array_[k * columns + c], (sums[{mesh.ids[k], c}])) << "node " << k;
+}
+
+// A file of them is the same on any partition, and is read on another one.
+TEST_F(Meshes, GoInTheOrderOfTheirIdsAndBack) {
+  const Mesh mesh(false);
+  const TenonInt columns = 2, shape[] = {0, columns};
+  make(mesh, columns);
+  place(mesh, columns);
+  for (TenonInt k = 0; k < mesh.owned; ++k)
+    for (TenonInt c = 0; c < columns; ++c)
+      array_[k * columns + c] = valueOf(mesh.ids[k], c);
+  const std::vector<double> before = array_;
+  TenonIndexMap sorted = nullptr;
+  test::expectSuccess(TenonIndexMapCreateSorted(nodes_, &sorted));
+  TenonLayout plain = nullptr, byId = nullptr;
+  test::expectSuccess(TenonIndexMapGetLayouts(sorted, 2, shape, &plain, &byId));
+  TenonLinearOp sort = nullptr;
+  test::expectSuccess(TenonLinearOpCreateIndexMap(sorted, plain_, TENON_FLOAT64, &sort));
+  TenonDTensor y = tensor(byId, TENON_FLOAT64);
+  test::expectSuccess(TenonLinearOpApply(sort, x_, y));
+
+  std::vector<TenonInt> ids;
+  for (int node = 0; node < Mesh::kNodes; ++node)
+    ids.push_back(Mesh::idOf(node));
+  std::ranges::sort(ids);
+  TenonInt low[2], high[2];
+  test::expectSuccess(TenonDTensorGetBox(y, low, high));
+  EXPECT_EQ(high[0] - low[0], Mesh::kNodes / world()->size() +
+                                  (world()->rank() < Mesh::kNodes % world()->size() ? 1 : 0));
+  const void* values = nullptr;
+  test::expectSuccess(TenonDTensorGetArrayRead(y, TENON_FLOAT64, &values));
+  for (TenonInt n = low[0]; n < high[0]; ++n)
+    for (TenonInt c = 0; c < columns; ++c)
+      ASSERT_EQ(static_cast<const double*>(values)[(n - low[0]) * columns + c],
+                valueOf(ids[static_cast<std::size_t>(n)], c));
+  test::expectSuccess(TenonDTensorRestoreArrayRead(y, &values));
+
+  std::fill_n(array_.begin(), mesh.owned * columns, 0);
+  test::expectSuccess(TenonLinearOpApplyAdjoint(sort, y, x_));
+  EXPECT_EQ(array_, before);
+
+  TenonIndexMap again = nullptr;
+  test::expectCommonCode(TENON_ERR_LAYOUT, TenonIndexMapCreateSorted(sorted, &again),
+                         {"knows no ids"});
+  test::expectSuccess(TenonDTensorDestroy(&y));
+  test::expectSuccess(TenonLinearOpDestroy(&sort));
+  test::expectSuccess(TenonLayoutDestroy(&plain));
+  test::expectSuccess(TenonLayoutDestroy(&byId));
+  test::expectSuccess(TenonIndexMapDestroy(&sorted));
+}
+
+// More ranks than ids, ids at both ends of their range, and ranks that have all or none.
+TEST(IndexMap, SortsFewIdsOnManyRanks) {
+  const Index lowest = std::numeric_limits<Index>::min(),
+              highest = std::numeric_limits<Index>::max();
+  for (const std::vector<Index>& ids :
+       {std::vector<Index>{}, {7}, {highest, lowest}, {highest - 1, highest}, {lowest, 0, highest}})
+    for (int owner : {0, world()->size() - 1}) {
+      const bool isOwner = owner == world()->rank();
+      const IndexMapPtr nodes =
+          makeIndexMapFromIds(*world(), isOwner ? static_cast<Index>(ids.size()) : 0,
+                              isOwner ? ids : std::vector<Index>{});
+      const IndexMapObject object(world(), nodes, isOwner ? ids : std::vector<Index>{});
+      const IndexMapPtr map = makeSortedIndexMap(*world(), object);
+      IndexMapOp op(world(), map, map->from(), TENON_INT64, CarrierPolicy::fromOptions());
+      DTensor x(world(), op.domain(), TENON_INT64), y(world(), op.range(), TENON_INT64);
+      if (isOwner)
+        std::ranges::copy(ids, x.mutableData<std::int64_t>());
+      op.apply(x, y);
+      std::vector<Index> sorted = ids;
+      std::ranges::sort(sorted);
+      const Interval mine = y.layout().boxOfRank(world()->rank())[0];
+      for (Index n = mine.begin; n < mine.end; ++n)
+        ASSERT_EQ(y.data<std::int64_t>()[n - mine.begin], sorted[static_cast<std::size_t>(n)]);
+    }
 }
 
 // Copies drift where one rank adds in another order than the next.

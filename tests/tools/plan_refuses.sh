@@ -130,4 +130,8 @@ lenet "the input_shape 3,28,28 is not one of the network 'lenet5': the input has
 lenet "the input_shape 1,32,32 is not one of the network 'lenet5': the input has shape [64,576], but layer C5 needs" 1,32,32
 lenet "the input_shape 1,28 is not one of the network 'lenet5'" 1,28
 lenet "-input 4x2:S2,S3: it is the shape of a sample, such as 1,28,28; pass a process grid with properties as -pin_input" 4x2:S2,S3
+mesh=$(mktemp --suffix=.json)
+echo '{"format": "tenon-network-1", "type": "sequential", "layers": [{"type": "sparsematrix"}]}' >"$mesh"
+refused "whose rows lie as the lists of a mesh say" plan network -network "$mesh" -batch 64 -processes 4 -model own -input 3
+rm "$mesh"
 exit $status

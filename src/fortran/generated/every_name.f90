@@ -115,10 +115,12 @@ program every_name
   use tenon, only: tenon_reduction_programs_destroy ! TenonReductionProgramsDestroy
   use tenon, only: tenon_field_series_create ! TenonFieldSeriesCreate
   use tenon, only: tenon_field_series_set_grid ! TenonFieldSeriesSetGrid
+  use tenon, only: tenon_field_series_set_mesh ! TenonFieldSeriesSetMesh
   use tenon, only: tenon_field_series_add_tensor ! TenonFieldSeriesAddTensor
   use tenon, only: tenon_field_series_write ! TenonFieldSeriesWrite
   use tenon, only: tenon_field_series_destroy ! TenonFieldSeriesDestroy
   use tenon, only: tenon_index_map_create_from_ids ! TenonIndexMapCreateFromIds
+  use tenon, only: tenon_index_map_create_sorted ! TenonIndexMapCreateSorted
   use tenon, only: tenon_index_map_create_cells ! TenonIndexMapCreateCells
   use tenon, only: tenon_index_map_get_layouts ! TenonIndexMapGetLayouts
   use tenon, only: tenon_linearop_create_index_map ! TenonLinearOpCreateIndexMap

@@ -896,6 +896,19 @@ module tenon_c
       real(c_double), intent(in) :: spacing(*)
       integer(c_int) :: answer
     end function TenonFieldSeriesSetGrid
+    function TenonFieldSeriesSetMesh(series, cells, shape, nodes, corners, corner, coordinates, &
+      places) bind(C, name="TenonFieldSeriesSetMesh") result(answer)
+      import
+      type(c_ptr), value :: series
+      type(c_ptr), value :: cells
+      character(kind=c_char), intent(in) :: shape(*)
+      type(c_ptr), value :: nodes
+      integer(c_int64_t), value :: corners
+      integer(c_int64_t), intent(in) :: corner(*)
+      integer(c_int64_t), value :: coordinates
+      real(c_double), intent(in) :: places(*)
+      integer(c_int) :: answer
+    end function TenonFieldSeriesSetMesh
     function TenonFieldSeriesAddTensor(series, tensor, name, &
       components) bind(C, name="TenonFieldSeriesAddTensor") result(answer)
       import
@@ -927,6 +940,12 @@ module tenon_c
       type(c_ptr), intent(inout) :: map
       integer(c_int) :: answer
     end function TenonIndexMapCreateFromIds
+    function TenonIndexMapCreateSorted(nodes, sorted) bind(C, name="TenonIndexMapCreateSorted") result(answer)
+      import
+      type(c_ptr), value :: nodes
+      type(c_ptr), intent(inout) :: sorted
+      integer(c_int) :: answer
+    end function TenonIndexMapCreateSorted
     function TenonIndexMapCreateCells(from, to, joint, count, target, source, weights, &
       map) bind(C, name="TenonIndexMapCreateCells") result(answer)
       import

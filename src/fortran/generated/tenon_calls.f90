@@ -114,10 +114,12 @@ module tenon_calls
   public :: tenon_reduction_programs_destroy
   public :: tenon_field_series_create
   public :: tenon_field_series_set_grid
+  public :: tenon_field_series_set_mesh
   public :: tenon_field_series_add_tensor
   public :: tenon_field_series_write
   public :: tenon_field_series_destroy
   public :: tenon_index_map_create_from_ids
+  public :: tenon_index_map_create_sorted
   public :: tenon_index_map_create_cells
   public :: tenon_index_map_get_layouts
   public :: tenon_linearop_create_index_map
@@ -476,6 +478,9 @@ module tenon_calls
   end interface
   interface tenon_field_series_create
     procedure tenon_field_series_create_f08, tenon_field_series_create_mpi
+  end interface
+  interface tenon_field_series_set_mesh
+    procedure tenon_field_series_set_mesh_int64, tenon_field_series_set_mesh_int32
   end interface
   interface tenon_field_series_write
     procedure tenon_field_series_write_int64, tenon_field_series_write_int32
@@ -2860,6 +2865,48 @@ contains
       reverse(origin), reverse(spacing))
     call finish(tenon_code, ierr)
   end subroutine tenon_field_series_set_grid
+  ! Sets a mesh in place of the grid. Collective on the series; once, before fields are added.
+  subroutine tenon_field_series_set_mesh_int64(series, cells, shape, corner, places, nodes, ierr)
+    type(tenon_field_series), intent(in) :: series
+    type(tenon_index_map), intent(in) :: cells
+    character(len=*), intent(in) :: shape
+    integer(c_int64_t), intent(in) :: corner(:)
+    real(c_double), intent(in) :: places(:)
+    type(tenon_index_map), intent(in), optional :: nodes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_nodes
+    integer(c_int) :: c_corners
+    integer(c_int) :: c_coordinates
+    c_nodes = c_null_ptr
+    if (present(nodes)) c_nodes = nodes%handle
+    c_corners = size(corner)
+    c_coordinates = size(places)
+    tenon_code = TenonFieldSeriesSetMesh(series%handle, cells%handle, trim(shape)//c_null_char, c_nodes, &
+      int(c_corners, c_int64_t), int(corner, c_int64_t) - 1, int(c_coordinates, c_int64_t), places)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_field_series_set_mesh_int64
+  ! Sets a mesh in place of the grid. Collective on the series; once, before fields are added.
+  subroutine tenon_field_series_set_mesh_int32(series, cells, shape, corner, places, nodes, ierr)
+    type(tenon_field_series), intent(in) :: series
+    type(tenon_index_map), intent(in) :: cells
+    character(len=*), intent(in) :: shape
+    integer(c_int32_t), intent(in) :: corner(:)
+    real(c_double), intent(in) :: places(:)
+    type(tenon_index_map), intent(in), optional :: nodes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_nodes
+    integer(c_int) :: c_corners
+    integer(c_int) :: c_coordinates
+    c_nodes = c_null_ptr
+    if (present(nodes)) c_nodes = nodes%handle
+    c_corners = size(corner)
+    c_coordinates = size(places)
+    tenon_code = TenonFieldSeriesSetMesh(series%handle, cells%handle, trim(shape)//c_null_char, c_nodes, &
+      int(c_corners, c_int64_t), int(corner, c_int64_t) - 1, int(c_coordinates, c_int64_t), places)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_field_series_set_mesh_int32
   ! Adds a field. Local; call on all ranks.
   subroutine tenon_field_series_add_tensor(series, tensor, name, components, ierr)
     type(tenon_field_series), intent(in) :: series
@@ -2946,6 +2993,15 @@ contains
       int(ids, c_int64_t), map%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_index_map_create_from_ids_int32_mpi
+  ! Creates the map from the nodes of a mesh to the same in the order of their ids. Collective on nodes.
+  subroutine tenon_index_map_create_sorted(nodes, sorted, ierr)
+    type(tenon_index_map), intent(in) :: nodes
+    type(tenon_index_map), intent(out) :: sorted
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonIndexMapCreateSorted(nodes%handle, sorted%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_index_map_create_sorted
   ! Creates a map between the elements of two layouts. Collective on the layouts.
   subroutine tenon_index_map_create_cells_int64(from, to, joint, target, source, map, weights, ierr)
     type(tenon_layout), intent(in) :: from

@@ -269,6 +269,26 @@ IndexMapPtr makeIndexMapFromIds(Communicator& comm, Index owned, const std::vect
   return makeIndexMap(comm, pattern.plain, pattern.ghosted, {0}, pattern.wanted);
 }
 
+IndexMapPtr makeSortedIndexMap(Communicator& comm, const IndexMapObject& nodes) {
+  const Layout& from = nodes.map()->from();
+  const Layout to = collectively(comm, [&] {
+    if (from.rank() != 1 || !nodes.map()->isHalo() ||
+        static_cast<Index>(nodes.ids().size()) != from.boxOfRank(comm.rank())[0].size())
+      throw Error(TENON_ERR_LAYOUT,
+                  fmt::format("{} knows no ids; pass a map of TenonIndexMapCreateFromIds()",
+                              nodes.title()));
+    return Layout({.shape = from.shape(), .grid = from.gridPtr(), .properties = from.properties()});
+  });
+  std::vector<Index> rows =
+      rowsById(comm, nodes.ids(), from.boxOfRank(comm.rank())[0].begin, to.cuts(0));
+  const WantedEntries wanted = collectively(comm, [&] {
+    std::vector<Index> places(rows.size());
+    std::iota(places.begin(), places.end(), 0);
+    return WantedEntries{std::move(places), std::move(rows), {}};
+  });
+  return makeIndexMap(comm, from, to, {0}, wanted);
+}
+
 std::string IndexMapObject::describe() const {
   return fmt::format("{}: {}\n  rank {} sends {}, {}\n", headingOf(*this), map_->describe(),
                      comm_->rank(), counted(map_->sent().messages, "message"),

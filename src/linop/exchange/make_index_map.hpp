@@ -32,16 +32,23 @@ IndexMapPtr makeIndexMapFromIds(Communicator& comm, Index owned, const std::vect
 class IndexMapObject : public Object {
 public:
   static constexpr const char* kClass = "IndexMap";
-  IndexMapObject(CommPtr comm, IndexMapPtr map)
-      : Object(kClass), comm_(std::move(comm)), map_(std::move(map)) {}
+  // `ids` are those of the rows that this rank owns, of a map from ids.
+  IndexMapObject(CommPtr comm, IndexMapPtr map, std::vector<Index> ids = {})
+      : Object(kClass), comm_(std::move(comm)), map_(std::move(map)), ids_(std::move(ids)) {}
 
   const CommPtr& comm() const noexcept { return comm_; }
   const IndexMapPtr& map() const noexcept { return map_; }
+  const std::vector<Index>& ids() const noexcept { return ids_; }
   std::string describe() const override;
 
 private:
   CommPtr comm_;
   IndexMapPtr map_;
+  std::vector<Index> ids_;
 };
+
+// The map from the rows of a map from ids to the same in the order of their ids, in balanced parts: [rows], S(0), the same on
+// any partition. Collective. Throws TENON_ERR_LAYOUT if `nodes` is no such map.
+IndexMapPtr makeSortedIndexMap(Communicator& comm, const IndexMapObject& nodes);
 
 } // namespace tenon

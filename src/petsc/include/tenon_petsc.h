@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief Tenon for PETSc programs: grids (DMDA) as layouts, vectors as tensors without a copy,
- *         operators and Jacobians as matrices, losses as objectives of TAO.
+ *  @brief Tenon for PETSc programs: grids (DMDA) as layouts, meshes (DMPlex) as index maps and
+ *         edges, vectors as tensors without a copy, operators and Jacobians as matrices, losses as
+ *         objectives of TAO.
  *
  *  The library libtenon_petsc is separate: link it beside libtenon and PETSc (pkg-config
  *  tenon_petsc, component PETSc of the CMake package). PetscScalar must be real; its type is the
@@ -23,6 +24,7 @@
 
 #include <petscdmda.h>
 #include <petscmat.h>
+#include <petscsf.h>
 #include <petsctao.h>
 #include <tenon.h>
 
@@ -112,7 +114,7 @@ TENON_EXTERN PetscErrorCode TenonPetscGhostedLayoutFromDM(DM dm,
  *  loan holds a reference on both, so that either may be destroyed before its end.
  *
  *  @param[in] x    tensor in a layout of dm (global or ghosted), of data type TENON_PETSC_SCALAR
- *  @param[in] dm   DMDA of the vector
+ *  @param[in] dm   DMDA of the vector, or DMPlex, whose global vectors have the rows of x in order
  *  @param[in] vec  global or local vector of dm, in PETSc's order (not the natural one)
  *  @return PETSC_ERR_ARG_SIZ         vec has the size of neither a global nor a local vector of dm
  *  @return PETSC_ERR_ARG_WRONG       x has another data type
@@ -126,7 +128,7 @@ TENON_EXTERN PetscErrorCode TenonPetscPlaceVec(TenonDTensor x, DM dm, Vec vec) T
  *  See TenonPetscPlaceVec(). The Vec can be read meanwhile.
  *
  *  @param[in] x    tensor in a layout of dm
- *  @param[in] dm   DMDA of the vector
+ *  @param[in] dm   DMDA or DMPlex of the vector
  *  @param[in] vec  global or local vector of dm
  */
 TENON_EXTERN PetscErrorCode TenonPetscPlaceVecRead(TenonDTensor x, DM dm, Vec vec) TENON_NOEXCEPT;
@@ -144,6 +146,65 @@ TENON_EXTERN PetscErrorCode TenonPetscRestoreVec(TenonDTensor x, Vec vec) TENON_
  *  @return PETSC_ERR_ARG_WRONGSTATE  the tensor does not use the array of vec, or it was placed by
  *                                    the other call */
 TENON_EXTERN PetscErrorCode TenonPetscRestoreVecRead(TenonDTensor x, Vec vec) TENON_NOEXCEPT;
+/**@}*/
+
+/** @name Meshes
+ *
+ *  The points of one height of a DMPlex are the nodes of an index map: those that a rank owns,
+ *  in the order of the chart, then its ghosts. That is the order of a global vector whose section
+ *  has the same degrees of freedom on each point of this height and none on others; it is a tensor
+ *  [nodes, degrees of freedom] without a copy (TenonIndexMapGetLayouts(), TenonPetscPlaceVec()).
+ *  Ids are the numbers of DMPlexCreatePointNumbering(), which depend on the partition.
+ */
+/**@{*/
+
+/** @brief Creates the index map of a mesh's points of one height. Collective on dm.
+ *
+ *  Ghosts are those of the overlap, and without one the points between ranks that others own.
+ *
+ *  @param[in]  dm      DMPlex, distributed with any overlap
+ *  @param[in]  height  height of the points: 0 for cells, 1 for faces, the depth for vertices
+ *  @param[out] nodes   new map; destroy it with TenonIndexMapDestroy()
+ *  @return PETSC_ERR_SUP             dm is not a DMPlex
+ *  @return PETSC_ERR_ARG_OUTOFRANGE  there is no such height
+ */
+TENON_EXTERN PetscErrorCode TenonPetscIndexMapFromPlex(DM dm, PetscInt height,
+                                                       TenonIndexMap* nodes) TENON_NOEXCEPT;
+
+/** @brief Creates the index map of a mesh's points of one height and the edges between those that
+ *         meet. Collective on dm.
+ *
+ *  Two points are joined, in both directions, if they meet at a point of the height `through`:
+ *  cells (height 0) at faces (1), vertices (height d in d dimensions) at mesh edges (d-1). The map
+ *  is that of TenonPetscIndexMapFromPlex(); without overlap, cells behind faces between ranks are
+ *  further ghosts. Edges lie with their targets, except where through < height and there is no
+ *  overlap: then several ranks can have one, which takes shares (TenonEdgesCreateShared()).
+ *
+ *  @param[in]  dm       DMPlex with all points between cells and vertices, distributed with any
+ *                       overlap
+ *  @param[in]  height   height of the points
+ *  @param[in]  through  height of the points at which they meet: height + 1 or height - 1
+ *  @param[out] nodes    new map; destroy it with TenonIndexMapDestroy()
+ *  @param[out] edges    new edges; destroy them with TenonEdgesDestroy()
+ *  @return PETSC_ERR_SUP             dm is not a DMPlex
+ *  @return PETSC_ERR_ARG_OUTOFRANGE  there is no such height, or points do not meet at it
+ */
+TENON_EXTERN PetscErrorCode TenonPetscMeshFromPlex(DM dm, PetscInt height, PetscInt through,
+                                                   TenonIndexMap* nodes,
+                                                   TenonEdges* edges) TENON_NOEXCEPT;
+
+/** @brief Creates the index map of a star forest. Collective on sf.
+ *
+ *  Roots are the nodes that a rank owns, and leaves its ghosts, in the order of the graph: what
+ *  PetscSFBcast fills with MPI_REPLACE, the operator of the map fills, and its adjoint is
+ *  PetscSFReduce with MPI_SUM.
+ *
+ *  @param[in]  sf     star forest with a graph
+ *  @param[out] nodes  new map; destroy it with TenonIndexMapDestroy()
+ *  @return PETSC_ERR_ARG_WRONGSTATE  the star forest has no graph
+ */
+TENON_EXTERN PetscErrorCode TenonPetscIndexMapFromSF(PetscSF sf,
+                                                     TenonIndexMap* nodes) TENON_NOEXCEPT;
 /**@}*/
 
 /** @name Layers */

@@ -76,10 +76,12 @@ private:
                       "not contain others",
                       name, layer.type));
     if (made->takesLists())
-      throw Error(TENON_ERR_SUPPORT,
-                  fmt::format("layer {} has type \"{}\", which works with lists of a mesh; a plan "
-                              "does not divide such layers in this version",
-                              name, layer.type));
+      throw Error(
+          TENON_ERR_SUPPORT,
+          fmt::format("layer {} has type \"{}\", whose rows lie as the lists of a mesh say; "
+                      "a plan has nothing to choose there, so set the network up without "
+                      "one, and plan its parts on grids for themselves",
+                      name, layer.type));
     made->setTitle("layer " + name);
     for (const auto& [key, value] : layer.settings)
       made->set(key, value);

@@ -19,6 +19,8 @@ void checkPrimitive(Case& c);
 void checkInPlace(Case& c);
 // Allocate, clear, add, copy and move on boxes of each rank's own memory.
 void checkMemory(Case& c);
+// Layers by the lists of a mesh.
+void checkMesh(Case& c);
 // An operator whose adjoint is wrong, on purpose: the check must find it.
 void checkBroken(Case& c);
 // A rank that fails alone while the others wait for it.

@@ -104,7 +104,7 @@ std::vector<CaseKind> layerKinds() {
       {"sequential", checkSequential},
       {"graph", checkGraph},
   };
-  // What these do follows from lists, which no seed gives as yet; or numbers rows by blocks, as no other grid does.
+  // What these do follows from lists, which checkMesh() draws; or numbers rows by blocks, as no other grid does.
   const std::set<std::string> ofMeshes = {"edgeattention", "gather",     "indexmap",
                                           "rows",          "segmentsum", "sparsematrix"};
   std::vector<CaseKind> kinds;

@@ -244,6 +244,7 @@ std::vector<CaseKind> operatorKinds() {
       {"adjoint", checkAdjointView},
       {"inplace", checkInPlace},
       {"memory", checkMemory},
+      {"mesh", checkMesh},
       // They fail on purpose, and run only if they are named.
       {"broken", checkBroken, 0},
       {"stuck", checkStuck, 0},

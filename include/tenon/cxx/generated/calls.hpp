@@ -472,6 +472,13 @@ inline FieldSeries& FieldSeries::setGrid(List<double> origin, List<double> spaci
       origin.data(), spacing.data()));
   return *this;
 }
+inline FieldSeries& FieldSeries::setMesh(const IndexMap& cells, Text shape, const IndexMap& nodes,
+    Ints corner, List<double> places, const Where& where) {
+  detail::Call(where).check(TenonFieldSeriesSetMesh(get(), cells.get(), shape.get(), nodes.get(),
+      static_cast<TenonInt>(corner.size()), corner.data(), static_cast<TenonInt>(places.size()),
+      places.data()));
+  return *this;
+}
 inline FieldSeries& FieldSeries::addTensor(const DTensor& tensor, Text name, Text components,
     const Where& where) {
   detail::Call(where).check(TenonFieldSeriesAddTensor(get(), tensor.get(), name.get(),
@@ -486,6 +493,11 @@ inline IndexMap IndexMap::fromIds(MPI_Comm comm, TenonInt owned, Ints ids, const
   detail::Call(where).check(TenonIndexMapCreateFromIds(comm, owned,
       static_cast<TenonInt>(ids.size()), ids.data(), map.out()));
   return map;
+}
+inline IndexMap IndexMap::sorted(const Where& where) const {
+  IndexMap sorted;
+  detail::Call(where).check(TenonIndexMapCreateSorted(get(), sorted.out()));
+  return sorted;
 }
 inline IndexMap IndexMap::cells(const Layout& from, const Layout& to, List<int> joint, Ints target,
     Ints source, List<double> weights, const Where& where) {

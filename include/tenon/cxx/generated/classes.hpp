@@ -187,6 +187,9 @@ public:
   /** Creates a map between the elements of two layouts. TenonIndexMapCreateCells() */
   static IndexMap cells(const Layout& from, const Layout& to, List<int> joint, Ints target,
       Ints source, List<double> weights = {}, const Where& where = Where::current());
+  /** Creates the map from the nodes of a mesh to the same in the order of their ids.
+   *  TenonIndexMapCreateSorted() */
+  IndexMap sorted(const Where& where = Where::current()) const;
   /** What layouts() returns. */
   struct Layouts {
     Layout domain;
@@ -769,6 +772,9 @@ public:
   /** Sets the grid. TenonFieldSeriesSetGrid() */
   FieldSeries& setGrid(List<double> origin, List<double> spacing,
       const Where& where = Where::current());
+  /** Sets a mesh in place of the grid. TenonFieldSeriesSetMesh() */
+  FieldSeries& setMesh(const IndexMap& cells, Text shape, const IndexMap& nodes, Ints corner,
+      List<double> places, const Where& where = Where::current());
   /** Adds a field. TenonFieldSeriesAddTensor() */
   FieldSeries& addTensor(const DTensor& tensor, Text name, Text components = {},
       const Where& where = Where::current());

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Rows go to the order of their ids by index maps. Corners are positions in each rank's list of nodes; their numbers in that
+// order are brought to the lists by the transpose of the map and the exchange of the ghosts.
+#include "io/field_mesh.hpp"
+
+#include "comm/agreement/agreement.hpp"
+#include "dtensor/host_view.hpp"
+#include "geometry/edges.hpp"
+#include "linop/exchange/index_map_op.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+
+namespace tenon {
+
+namespace {
+
+// Whether rows lie as the domain of the map says, with any dimensions behind them that are not divided.
+bool areRowsOf(const IndexMap& map, const Layout& x) {
+  return x.shape().front() == map.from().shape().front() &&
+         x == rowsLayout(map.from(), {x.shape().begin() + 1, x.shape().end()}) &&
+         x.grid() == map.from().grid();
+}
+
+Index ownedOf(const IndexMapObject& rows) {
+  return rows.map()->from().boxOfRank(rows.comm()->rank())[0].size();
+}
+
+// Rows in the order of the ids.
+Ref<DTensor> sorted(const IndexMapPtr& order, const DTensor& rows) {
+  IndexMapOp sort(rows.comm(), order, rows.layout(), rows.dataType(), CarrierPolicy::fromOptions());
+  auto result = makeRef<DTensor>(rows.comm(), sort.range(), rows.dataType());
+  sort.apply(rows, *result);
+  return result;
+}
+
+// A tensor [rows, columns] of what this rank lists for its rows.
+template <class T>
+Ref<DTensor> listedRows(const IndexMapObject& rows, Index columns, TenonDataType type,
+                        const std::vector<T>& values) {
+  auto x = makeRef<DTensor>(rows.comm(), rowsLayout(rows.map()->from(), {columns}), type);
+  HostView<T> to(*x);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    to[static_cast<Index>(i)] = values[i];
+  return x;
+}
+
+// The numbers of the nodes that this rank lists, in the order of the ids of all.
+std::vector<Index> numbersOf(const IndexMapObject& nodes, const IndexMapPtr& order) {
+  const CommPtr& comm = nodes.comm();
+  const CarrierPolicy policy = CarrierPolicy::fromOptions();
+  IndexMapOp sort(comm, order, order->from(), TENON_INT64, policy);
+  IndexMapOp fill(comm, nodes.map(), nodes.map()->from(), TENON_INT64, policy);
+  const auto all = makeRef<DTensor>(comm, sort.range(), TENON_INT64),
+             owned = makeRef<DTensor>(comm, sort.domain(), TENON_INT64),
+             listed = makeRef<DTensor>(comm, fill.range(), TENON_INT64);
+  {
+    HostView<Index> to(*all);
+    const Interval mine = all->layout().boxOfRank(comm->rank())[0];
+    for (Index n = mine.begin; n < mine.end; ++n)
+      to[n - mine.begin] = n;
+  }
+  sort.applyAdjoint(*all, *owned);
+  fill.apply(*owned, *listed);
+  const HostView<const Index> from(*listed);
+  std::vector<Index> numbers(static_cast<std::size_t>(listed->localElements()));
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = from[static_cast<Index>(i)];
+  return numbers;
+}
+
+void checkLists(const CommPtr& comm, const ListedMesh& mesh, Index space) {
+  const MeshShape& shape = meshShape(mesh.shape);
+  const Index cells = ownedOf(*mesh.cells);
+  for (const Ref<IndexMapObject>* each : {&mesh.cells, &mesh.nodes})
+    if (each->get() && (*each)->comm() != comm)
+      throw Error(TENON_ERR_ARG, fmt::format("{} and the series of fields are on different "
+                                             "communicators; create both on the same one",
+                                             (*each)->title()));
+  const bool hasNodes = mesh.nodes.get();
+  const Index corners = cells * shape.corners;
+  if (static_cast<Index>(mesh.corners.size()) != (hasNodes ? corners : 0))
+    throw Error(TENON_ERR_ARG,
+                hasNodes ? fmt::format("rank {} owns {} of {} corners each, but corner has {} "
+                                       "entries; expected {}",
+                                       comm->rank(), counted(cells, "cell"), shape.corners,
+                                       mesh.corners.size(), corners)
+                         : "corner has entries, but nodes is NULL; pass the index map of the "
+                           "nodes that the cells share, or no corners");
+  const Index places = (hasNodes ? ownedOf(*mesh.nodes) : corners) * space;
+  if (static_cast<Index>(mesh.places.size()) != places)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("places of rank {} has {} numbers; expected {}: {} for each {}",
+                            comm->rank(), mesh.places.size(), places, space,
+                            hasNodes ? "owned node" : "corner of an owned cell"));
+  const Index listed =
+      hasNodes ? mesh.nodes->map()->to().boxOfRank(comm->rank())[0].size() : Index(0);
+  for (std::size_t i = 0; i < mesh.corners.size(); ++i)
+    if (mesh.corners[i] < 0 || mesh.corners[i] >= listed)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("corner[{}] of rank {} is {}, but its list of nodes has {}; pass "
+                              "positions in the list of TenonIndexMapCreateFromIds(), not ids",
+                              i, comm->rank(), mesh.corners[i], listed));
+}
+
+} // namespace
+
+FieldMesh::FieldMesh(const CommPtr& comm, const ListedMesh& mesh, int space)
+    : shape_(collectively(
+          *comm, "the mesh of the fields",
+          [&]() -> std::reference_wrapper<const MeshShape> {
+            checkLists(comm, mesh, space);
+            return meshShape(mesh.shape);
+          },
+          [&](const MeshShape& shape) {
+            return fmt::format("{} {}", shape.name, mesh.nodes.get() ? "with nodes" : "alone");
+          })) {
+  cells_ = makeSortedIndexMap(*comm, *mesh.cells);
+  if (mesh.nodes.get())
+    nodes_ = makeSortedIndexMap(*comm, *mesh.nodes);
+  places_ = sortedPlaces(mesh, space);
+  corners_ = sortedCorners(mesh);
+}
+
+Ref<DTensor> FieldMesh::sortedPlaces(const ListedMesh& mesh, int space) const {
+  if (nodes_)
+    return sorted(nodes_, *listedRows(*mesh.nodes, space, TENON_FLOAT64, mesh.places));
+  // The corners of a cell follow each other, in one row and in several.
+  const Index corners = shape_.corners;
+  const Ref<DTensor> rows =
+      sorted(cells_, *listedRows(*mesh.cells, corners * space, TENON_FLOAT64, mesh.places));
+  LayoutSpec spec = cells_->to().spec();
+  std::vector<Index> cuts = cells_->to().cuts(0);
+  for (Index& cut : cuts)
+    cut *= corners;
+  spec.shape = {cuts.back()};
+  spec.cuts = {cuts};
+  auto places =
+      makeRef<DTensor>(mesh.cells->comm(), rowsLayout(Layout(spec), {space}), TENON_FLOAT64);
+  const HostView<const double> from(*rows);
+  HostView<double> to(*places);
+  for (Index i = 0; i < places->localElements(); ++i)
+    to[i] = from[i];
+  return places;
+}
+
+Ref<DTensor> FieldMesh::sortedCorners(const ListedMesh& mesh) const {
+  const Index corners = shape_.corners;
+  if (nodes_) {
+    const std::vector<Index> numbers = numbersOf(*mesh.nodes, nodes_);
+    std::vector<Index> own;
+    for (Index corner : mesh.corners)
+      own.push_back(numbers[static_cast<std::size_t>(corner)]);
+    return sorted(cells_, *listedRows(*mesh.cells, corners, TENON_INT64, own));
+  }
+  auto own = makeRef<DTensor>(mesh.cells->comm(), rowsLayout(cells_->to(), {corners}), TENON_INT64);
+  HostView<Index> to(*own);
+  const Index first = own->layout().boxOfRank(mesh.cells->comm()->rank())[0].begin * corners;
+  for (Index i = 0; i < own->localElements(); ++i)
+    to[i] = first + i;
+  return own;
+}
+
+FieldMesh::Rows FieldMesh::rowsOf(const DTensor& field, bool prefersCells) const {
+  const Layout& layout = field.layout();
+  const bool ofCells = areRowsOf(*cells_, layout), ofNodes = nodes_ && areRowsOf(*nodes_, layout);
+  if (!ofCells && !ofNodes)
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("{} is {}, but the mesh has cells in {}{}; pass a tensor in the layout "
+                            "without ghosts of their index map",
+                            field.title(), layout.describe(), cells_->from().describe(),
+                            nodes_ ? " and nodes in " + nodes_->from().describe() : ""));
+  const bool areNodes = ofNodes && !(ofCells && prefersCells);
+  return {areNodes ? nodes_ : cells_, areNodes};
+}
+
+std::string FieldMesh::describe() const {
+  return counted(cells_->from().shape().front(), "cell") +
+         (nodes_ ? ", " + counted(nodes_->from().shape().front(), "node") : "");
+}
+
+} // namespace tenon

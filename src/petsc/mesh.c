@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Meshes of DMPlex, and any star forest, as index maps and edges.
+ *
+ * Points have the numbers of DMPlexCreatePointNumbering() as ids: g on the owner, -(g+1) on other ranks. A rank's list has its
+ * own points, then those of others, both in the order of the chart, which is that of global vectors. Cells that meet at a face
+ * between two ranks know nothing of each other without overlap; their ids then cross the point star forest. */
+#include "shim.h"
+
+#include <petscdmplex.h>
+
+/* The points of one height. */
+typedef struct Stratum {
+  DM dm;
+  MPI_Comm comm;
+  PetscInt begin, end, chart[2];
+  IS numbering;
+  const PetscInt* numbers; /* of all points of the chart */
+  TenonInt *ids, *places;  /* of the list; of each point in it */
+  TenonInt owned, count;
+} Stratum;
+
+static TenonInt IdOf(const Stratum* s, PetscInt point) {
+  const PetscInt number = s->numbers[point - s->chart[0]];
+
+  return number < 0 ? -(number + 1) : number;
+}
+
+static PetscBool IsOwned(const Stratum* s, PetscInt point) {
+  return s->numbers[point - s->chart[0]] >= 0 ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Own points and then ghosts. There is room for as many ids again, of cells behind faces. */
+static PetscErrorCode ListPoints(Stratum* s, PetscInt more) {
+  PetscInt p;
+  int ghosts;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(s->end - s->begin + more, &s->ids));
+  PetscCall(PetscMalloc1(s->end - s->begin, &s->places));
+  s->count = 0;
+  for (ghosts = 0; ghosts < 2; ++ghosts) {
+    for (p = s->begin; p < s->end; ++p)
+      if (IsOwned(s, p) == (ghosts ? PETSC_FALSE : PETSC_TRUE)) {
+        s->places[p - s->begin] = s->count;
+        s->ids[s->count++] = IdOf(s, p);
+      }
+    if (!ghosts)
+      s->owned = s->count;
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode OpenStratum(DM dm, PetscInt height, Stratum* s) {
+  PetscBool isPlex;
+  PetscInt depth;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(s, sizeof *s));
+  s->dm = dm;
+  PetscCall(CommOfObject((PetscObject)dm, &s->comm));
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &isPlex));
+  PetscCheck(isPlex, s->comm, PETSC_ERR_SUP,
+             "a mesh is made of a DMPLEX; use TenonPetscLayoutFromDM() for a DMDA");
+  PetscCall(DMPlexGetDepth(dm, &depth));
+  PetscCheck(height >= 0 && height <= depth, s->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "height is %d, but the points of the mesh have heights from 0, cells, to %d, vertices",
+             (int)height, (int)depth);
+  PetscCall(DMPlexGetHeightStratum(dm, height, &s->begin, &s->end));
+  PetscCall(DMPlexGetChart(dm, &s->chart[0], &s->chart[1]));
+  PetscCall(DMPlexCreatePointNumbering(dm, &s->numbering));
+  PetscCall(ISGetIndices(s->numbering, &s->numbers));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CloseStratum(Stratum* s) {
+  PetscFunctionBegin;
+  if (s->numbering) {
+    PetscCall(ISRestoreIndices(s->numbering, &s->numbers));
+    PetscCall(ISDestroy(&s->numbering));
+  }
+  PetscCall(PetscFree(s->places));
+  PetscCall(PetscFree(s->ids));
+  PetscFunctionReturn(0);
+}
+
+/* --- edges */
+
+/* The edges of a rank as they are found. */
+typedef struct Found {
+  TenonInt count, room;
+  TenonInt *target, *source, *key;
+} Found;
+
+static PetscErrorCode AddEdge(Found* f, TenonInt target, TenonInt source, TenonInt key) {
+  PetscFunctionBegin;
+  PetscCheck(f->count < f->room, PETSC_COMM_SELF, PETSC_ERR_PLIB, "edges are not counted right");
+  f->target[f->count] = target;
+  f->source[f->count] = source;
+  f->key[f->count++] = key;
+  PetscFunctionReturn(0);
+}
+
+/* The points of the height that meet at a point of the height above or below. */
+static PetscErrorCode PointsAt(const Stratum* s, PetscBool bySupport, PetscInt point,
+                               PetscInt* count, const PetscInt** points) {
+  PetscFunctionBegin;
+  if (bySupport) {
+    PetscCall(DMPlexGetSupportSize(s->dm, point, count));
+    PetscCall(DMPlexGetSupport(s->dm, point, points));
+  } else {
+    PetscCall(DMPlexGetConeSize(s->dm, point, count));
+    PetscCall(DMPlexGetCone(s->dm, point, points));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* The edges between the points that meet at one, in both directions. The key has the numbers of the three, so that it
+ * is the same on all ranks that have the edge. */
+static PetscErrorCode AddEdgesAt(const Stratum* s, PetscBool bySupport, PetscBool withTargets,
+                                 PetscInt through, PetscInt most, Found* f) {
+  const PetscInt* points;
+  PetscInt count, i, j, k, first, second;
+
+  PetscFunctionBegin;
+  PetscCall(PointsAt(s, bySupport, through, &count, &points));
+  for (i = 0; i < count; ++i)
+    for (j = 0; j < count; ++j) {
+      if (i == j || (withTargets && !IsOwned(s, points[i])))
+        continue;
+      first = second = 0;
+      for (k = 0; k < count; ++k) {
+        first += IdOf(s, points[k]) < IdOf(s, points[i]);
+        second += IdOf(s, points[k]) < IdOf(s, points[j]);
+      }
+      PetscCall(AddEdge(f, s->places[points[i] - s->begin], s->places[points[j] - s->begin],
+                        (IdOf(s, through) * most + first) * most + second));
+    }
+  PetscFunctionReturn(0);
+}
+
+/* behind[t] <- the id of the cell of another rank that meets this rank's at face t, or -1. */
+static PetscErrorCode FindBehind(const Stratum* s, const PetscInt through[2], PetscInt* own,
+                                 PetscInt* behind) {
+  const PetscInt points = s->chart[1] - s->chart[0];
+  PetscInt *fromLeaves, *fromRoot, t, roots, k, count;
+  const PetscInt* cells;
+  PetscSF sf;
+
+  PetscFunctionBegin;
+  for (t = 0; t < points; ++t)
+    own[t] = behind[t] = -1;
+  for (t = through[0]; t < through[1]; ++t) {
+    PetscCall(PointsAt(s, PETSC_TRUE, t, &count, &cells));
+    for (k = 0; k < count; ++k)
+      if (IsOwned(s, cells[k]))
+        own[t - s->chart[0]] = (PetscInt)IdOf(s, cells[k]);
+  }
+  PetscCall(DMGetPointSF(s->dm, &sf));
+  PetscCall(PetscSFGetGraph(sf, &roots, NULL, NULL, NULL));
+  if (roots < 0) /* one rank has all */
+    PetscFunctionReturn(0);
+  PetscCall(PetscMalloc2(points, &fromLeaves, points, &fromRoot));
+  for (t = 0; t < points; ++t)
+    fromLeaves[t] = fromRoot[t] = -1;
+  PetscCall(PetscSFReduceBegin(sf, MPIU_INT, own, fromLeaves, MPI_MAX));
+  PetscCall(PetscSFReduceEnd(sf, MPIU_INT, own, fromLeaves, MPI_MAX));
+  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, own, fromRoot, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, own, fromRoot, MPI_REPLACE));
+  for (t = 0; t < points; ++t)
+    behind[t] = PetscMax(fromLeaves[t], fromRoot[t]);
+  PetscCall(PetscFree2(fromLeaves, fromRoot));
+  PetscFunctionReturn(0);
+}
+
+/* Cells behind faces at which this rank has one cell alone become ghosts at the end of the list. */
+static PetscErrorCode AddEdgesBehind(Stratum* s, const PetscInt through[2], PetscInt most,
+                                     Found* f) {
+  PetscInt *own, *behind, t, count;
+  const PetscInt* cells;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(s->chart[1] - s->chart[0], &own, s->chart[1] - s->chart[0], &behind));
+  PetscCall(FindBehind(s, through, own, behind));
+  for (t = through[0]; t < through[1]; ++t) {
+    const TenonInt there = behind[t - s->chart[0]];
+
+    PetscCall(PointsAt(s, PETSC_TRUE, t, &count, &cells));
+    if (count != 1 || there < 0 || !IsOwned(s, cells[0]) || there == IdOf(s, cells[0]))
+      continue;
+    PetscCall(AddEdge(f, s->places[cells[0] - s->begin], s->count,
+                      (IdOf(s, t) * most + (IdOf(s, cells[0]) > there)) * most +
+                          (IdOf(s, cells[0]) < there)));
+    s->ids[s->count++] = there; /* several times if cells meet at several faces: each is a copy */
+  }
+  PetscCall(PetscFree2(own, behind));
+  PetscFunctionReturn(0);
+}
+
+/* The most points of a height that meet at one, on any rank, and this rank's number of edges at most. */
+static PetscErrorCode CountAt(const Stratum* s, PetscBool bySupport, const PetscInt through[2],
+                              PetscInt* most, TenonInt* edges) {
+  const PetscInt* points;
+  PetscInt t, count, mine = 2;
+
+  PetscFunctionBegin;
+  *edges = through[1] - through[0]; /* one behind each */
+  for (t = through[0]; t < through[1]; ++t) {
+    PetscCall(PointsAt(s, bySupport, t, &count, &points));
+    mine = PetscMax(mine, count);
+    *edges += (TenonInt)count * (count - 1);
+  }
+  PetscCallMPI(MPI_Allreduce(&mine, most, 1, MPIU_INT, MPI_MAX, s->comm));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateMesh(Stratum* s, PetscBool bySupport, PetscBool withTargets,
+                                 const PetscInt through[2], Found* f, TenonIndexMap* nodes,
+                                 TenonEdges* edges) {
+  PetscInt most, t;
+  TenonErrorCode result;
+
+  PetscFunctionBegin;
+  PetscCall(ListPoints(s, bySupport ? through[1] - through[0] : 0));
+  PetscCall(CountAt(s, bySupport, through, &most, &f->room));
+  PetscCall(PetscMalloc3(f->room, &f->target, f->room, &f->source, f->room, &f->key));
+  for (t = through[0]; t < through[1]; ++t)
+    PetscCall(AddEdgesAt(s, bySupport, withTargets, t, most, f));
+  if (bySupport)
+    PetscCall(AddEdgesBehind(s, through, most, f));
+  TenonPetscCall(TenonIndexMapCreateFromIds(s->comm, s->owned, s->count, s->ids, nodes));
+  result = withTargets ? TenonEdgesCreate(*nodes, *nodes, f->count, f->target, f->source, f->key,
+                                          NULL, edges)
+                       : TenonEdgesCreateShared(*nodes, *nodes, f->count, f->target, f->source,
+                                                f->key, NULL, NULL, edges);
+  if (result != TENON_SUCCESS)
+    TenonPetscCall(TenonIndexMapDestroy(nodes));
+  TenonPetscCall(result);
+  PetscFunctionReturn(0);
+}
+
+/* The points of the height `through`, at which those of the stratum must meet. */
+static PetscErrorCode FindThrough(const Stratum* s, PetscInt height, PetscInt through,
+                                  PetscInt at[2]) {
+  PetscInt depth;
+
+  PetscFunctionBegin;
+  PetscCall(DMPlexGetDepth(s->dm, &depth));
+  PetscCheck(through >= 0 && through <= depth && PetscAbsInt(through - height) == 1, s->comm,
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "through is %d, but points of height %d meet at those of the height above or below, "
+             "of 0 to %d",
+             (int)through, (int)height, (int)depth);
+  PetscCall(DMPlexGetHeightStratum(s->dm, through, &at[0], &at[1]));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode TenonPetscMeshFromPlex(DM dm, PetscInt height, PetscInt through,
+                                      TenonIndexMap* nodes, TenonEdges* edges) {
+  const PetscBool bySupport = through > height ? PETSC_TRUE : PETSC_FALSE;
+  PetscInt at[2], overlap = 0;
+  PetscErrorCode code;
+  Found found = {0, 0, NULL, NULL, NULL};
+  Stratum s;
+
+  PetscFunctionBegin;
+  NEED_OBJECT(dm, DM_CLASSID);
+  NEED_ADDRESS(nodes);
+  NEED_ADDRESS(edges);
+  code = OpenStratum(dm, height, &s);
+  if (!code)
+    code = FindThrough(&s, height, through, at);
+  if (!code)
+    code = DMPlexGetOverlap(dm, &overlap);
+  /* A rank has all cells at the faces of its own, or learns of them. Around other points of its own it lacks
+   * cells and with them edges, unless there is an overlap. */
+  if (!code)
+    code = CreateMesh(&s, bySupport, bySupport || overlap > 0 ? PETSC_TRUE : PETSC_FALSE, at,
+                      &found, nodes, edges);
+  PetscCall(PetscFree3(found.target, found.source, found.key));
+  PetscCall(CloseStratum(&s));
+  PetscCall(code);
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode TenonPetscIndexMapFromPlex(DM dm, PetscInt height, TenonIndexMap* nodes) {
+  TenonErrorCode result = TENON_SUCCESS;
+  PetscErrorCode code;
+  Stratum s;
+
+  PetscFunctionBegin;
+  NEED_OBJECT(dm, DM_CLASSID);
+  NEED_ADDRESS(nodes);
+  code = OpenStratum(dm, height, &s);
+  if (!code)
+    code = ListPoints(&s, 0);
+  if (!code)
+    result = TenonIndexMapCreateFromIds(s.comm, s.owned, s.count, s.ids, nodes);
+  PetscCall(CloseStratum(&s));
+  PetscCall(code);
+  TenonPetscCall(result);
+  PetscFunctionReturn(0);
+}
+
+/* --- star forests */
+
+PetscErrorCode TenonPetscIndexMapFromSF(PetscSF sf, TenonIndexMap* nodes) {
+  PetscInt roots, leaves, first = 0, n, low, high;
+  PetscInt *numbers, *received;
+  const PetscInt* places;
+  TenonInt* ids;
+  TenonErrorCode result;
+  MPI_Comm comm;
+
+  PetscFunctionBegin;
+  NEED_OBJECT(sf, PETSCSF_CLASSID);
+  NEED_ADDRESS(nodes);
+  PetscCall(CommOfObject((PetscObject)sf, &comm));
+  PetscCall(PetscSFGetGraph(sf, &roots, &leaves, &places, NULL));
+  PetscCheck(roots >= 0, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "the star forest has no graph; call PetscSFSetGraph()");
+  PetscCall(PetscSFGetLeafRange(sf, &low, &high));
+  PetscCallMPI(MPI_Exscan(&roots, &first, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCall(PetscMalloc3(roots, &numbers, PetscMax(high + 1, 0), &received, roots + leaves, &ids));
+  for (n = 0; n < roots; ++n)
+    ids[n] = numbers[n] = first + n;
+  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, numbers, received, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, numbers, received, MPI_REPLACE));
+  for (n = 0; n < leaves; ++n)
+    ids[roots + n] = received[places ? places[n] : n];
+  result = TenonIndexMapCreateFromIds(comm, roots, roots + leaves, ids, nodes);
+  PetscCall(PetscFree3(numbers, received, ids));
+  TenonPetscCall(result);
+  PetscFunctionReturn(0);
+}
