@@ -130,7 +130,8 @@ Mapper::Placed Mapper::makeExpand(const ModelValue& v) {
   if (x.isRefused())
     return refused(v);
   current_ = &v;
-  if (elements(v.shape) > kMostZeros)
+  zeros_ += elements(v.shape);
+  if (zeros_ > kMostZeros)
     return refuse(v,
                   fmt::format("an enlargement of [{}] to [{}]", fmt::join(source->shape, ","),
                               fmt::join(v.shape, ",")),

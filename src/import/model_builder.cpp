@@ -20,7 +20,8 @@ namespace {
 // A value of which a layer computes more elements than this is a mistake in the file: no array of any
 // process has as many.
 constexpr Index kMostValueElements = Index(1) << 50;
-constexpr Index kMostWindow = Index(1) << 24; // kernel, stride, dilation, padding
+constexpr Index kMostNumbers = Index(1) << 24; // of computed constants, all together
+constexpr Index kMostWindow = Index(1) << 24;  // kernel, stride, dilation, padding
 
 } // namespace
 
@@ -95,6 +96,11 @@ ModelBuilder::Value ModelBuilder::input(const std::string& name, const Shape& sh
 
 ModelBuilder::Value ModelBuilder::constant(ModelConstant constant) {
   ModelValue* made = make(ModelOp::Constant, {}, constant.shape());
+  if (constant.isNumbers() && (numbers_ += constant.elements()) > kMostNumbers)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("operation '{}': constants that the model computes have more than {} "
+                            "numbers together",
+                            label_, kMostNumbers));
   // Integers are sizes and indices, never weights.
   made->constant = constant.isInteger() ? weights_.folded(constant) : std::move(constant);
   return made;

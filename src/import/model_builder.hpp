@@ -106,6 +106,7 @@ private:
   const ModelWeights& weights_;
   ModelGraph graph_;
   std::string label_, where_;
+  Index numbers_ = 0; // of constants in memory
 };
 
 } // namespace tenon

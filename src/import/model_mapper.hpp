@@ -137,6 +137,7 @@ private:
   std::set<std::string> names_;
   const ModelValue* current_ = nullptr;
   std::string remark_;
+  Index zeros_ = 0; // of enlarged values, all together
 };
 
 } // namespace tenon

@@ -64,6 +64,9 @@ ModelValues onnxWhere(const OnnxCall& c) {
 ModelValues onnxCast(const OnnxCall& c) {
   const Index to = c.given.integer("to");
   const bool isInteger = to != 1 && to != 10 && to != 11 && to != 16;
+  constexpr Index kFlags = 9;
+  if (to == kFlags && c.x()->op == ModelOp::Compare)
+    return {c.x()}; // 0 and 1 already
   if (!c.x()->isConstant())
     return isInteger
                ? ModelValues{c.b.refuse("a conversion to integers", "real numbers", c.x()->shape)}
@@ -72,7 +75,7 @@ ModelValues onnxCast(const OnnxCall& c) {
   std::vector<double> numbers = source.numbers();
   if (isInteger)
     for (double& number : numbers)
-      number = to == 9 ? double(number != 0) : std::trunc(number);
+      number = to == kFlags ? double(number != 0) : std::trunc(number);
   return {c.b.constant(ModelConstant::ofNumbers(source.shape(), std::move(numbers), isInteger)
                            .renamed(source.name()))};
 }

@@ -254,6 +254,24 @@ ModelValues onnxConstantOfShape(const OnnxCall& c) {
   c.b.checkShape(shape);
   return {c.b.expand(value ? c.b.reshape(value, {}) : c.b.number(0), shape)};
 }
+// Of a constant, such as the mask of a causal attention.
+ModelValues onnxTriangle(const OnnxCall& c) {
+  const Value x = c.x();
+  c.b.check(x->rank() >= 2, "a triangle needs a matrix");
+  if (!x->isConstant())
+    return {c.b.refuse("a triangle of a matrix", "a product with a mask", x->shape)};
+  const ModelConstant source = c.b.numbersOf(x, "a matrix");
+  std::vector<double> numbers = source.numbers();
+  const bool isUpper = c.given.flag("upper", true);
+  const double diagonal = c.numberAt(1, 0);
+  forEachPlace(source.shape(), [&](const std::vector<Index>& index, Index place) {
+    const auto above = static_cast<double>(index.back() - index[index.size() - 2]);
+    if (isUpper ? above < diagonal : above > diagonal)
+      numbers[static_cast<std::size_t>(place)] = 0;
+  });
+  return {c.b.constant(
+      ModelConstant::ofNumbers(source.shape(), std::move(numbers), source.isInteger()))};
+}
 ModelValues onnxRange(const OnnxCall& c) {
   const double first = c.numberAt(0, 0), last = c.numberAt(1, 0), step = c.numberAt(2, 1);
   const double count = step == 0 ? -1 : std::ceil((last - first) / step);
@@ -290,6 +308,7 @@ std::span<const OnnxRow> onnxStructure() {
                                      {"Split", onnxSplit},
                                      {"Squeeze", onnxSqueeze},
                                      {"Transpose", onnxTranspose},
+                                     {"Trilu", onnxTriangle},
                                      {"Unsqueeze", onnxUnsqueeze}};
   return rows;
 }

@@ -125,7 +125,8 @@ ModelValues unflatten(ModelBuilder& b, const Operands& given, const char*) {
   const Index all = x->shape[static_cast<std::size_t>(d)];
   Index known = 1;
   for (const Index n : sizes)
-    known *= n == -1 ? 1 : std::clamp(n, Index(0), Index(1) << 20);
+    if (n != -1)
+      known = n > 0 && known <= all / n ? known * n : all + 1; // more than there is
   for (Index& n : sizes)
     n = n == -1 ? all / std::max(known, Index(1)) : n;
   shape.erase(shape.begin() + d);
