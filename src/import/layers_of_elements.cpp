@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of each element, constants, and operations of several inputs element by element, which the
-// layers enlarge themselves where an extent is 1.
+// Functions of each element, constants, and operations of several inputs element by element. The layers
+// enlarge an input themselves where an extent is 1, so that nothing is copied to the full shape here.
 #include "import/model_mapper.hpp"
 
 #include "sys/text/text.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of each element, arithmetic, comparisons and choices in ONNX.
+// Functions of each element, arithmetic, comparisons and choices in ONNX. Attributes are float32 there, and
+// were read as the shortest decimal; 1/6 has none.
 #include "import/onnx_operators.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers with weights, windows, norms, attention, and what is taken over dimensions, in ONNX.
+// Layers with weights, windows, norms, attention, and what is taken over dimensions, in ONNX. Padding is by side,
+// all low ones before all high ones.
 #include "import/onnx_operators.hpp"
 
 #include <fmt/format.h>

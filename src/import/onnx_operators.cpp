@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the row of an operator of ONNX, of all tables.
+// Finds the row of an operator of ONNX, of all tables. What has none is refused, and the walk goes on, so that one
+// error lists all of it.
 #include "import/onnx_operators.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What moves elements, changes resolution, makes constants or asks for extents in ONNX.
+// What moves elements, changes resolution, makes constants or asks for extents in ONNX. Extents are those of the
+// run, so that what is computed of them is a constant.
 #include "import/onnx_operators.hpp"
 
 #include <fmt/format.h>

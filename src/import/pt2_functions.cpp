@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of each element, arithmetic, comparisons and choices in PyTorch.
+// Functions of each element, arithmetic, comparisons and choices in PyTorch. Comparisons give 0
+// and 1, since tensors of a run have no flags.
 #include "import/pt2_operators.hpp"
 
 #include <fmt/format.h>

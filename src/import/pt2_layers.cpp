@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers with weights, windows, norms, attention, and what is taken over dimensions, in PyTorch.
+// Layers with weights, windows, norms, attention, and what is taken over dimensions, in PyTorch. One number for a
+// window stands for all of its dimensions.
 #include "import/pt2_operators.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the row of an operator of PyTorch, of all tables and of Python's own numbers.
+// Finds the row of an operator of PyTorch, of all tables and of Python's own numbers. relu_ and conv2d are in the
+// rows of their families; that relu_ changes its argument is known to who walks the operations.
 #include "import/pt2_operators.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What moves elements, makes constants or asks for extents in PyTorch; the parts of a spectral
-// convolution; and what has no layer.
+// What moves elements, makes constants or asks for extents in PyTorch, and what has no layer. The parts of a
+// spectral convolution are put together by the builder.
 #include "import/pt2_operators.hpp"
 
 #include <fmt/format.h>
