@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace tenon {
@@ -19,7 +20,8 @@ namespace {
 // A value of which a layer computes more elements than this is a mistake in the file: no array of any
 // process has as many.
 constexpr Index kMostValueElements = Index(1) << 50;
-constexpr Index kMostWindow = Index(1) << 24; // kernel, stride, dilation, padding
+constexpr Index kMostNumbers = Index(1) << 24; // of computed constants, all together
+constexpr Index kMostWindow = Index(1) << 24;  // kernel, stride, dilation, padding
 
 } // namespace
 
@@ -94,6 +96,11 @@ ModelBuilder::Value ModelBuilder::input(const std::string& name, const Shape& sh
 
 ModelBuilder::Value ModelBuilder::constant(ModelConstant constant) {
   ModelValue* made = make(ModelOp::Constant, {}, constant.shape());
+  if (constant.isNumbers() && (numbers_ += constant.elements()) > kMostNumbers)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("operation '{}': constants that the model computes have more than {} "
+                            "numbers together",
+                            label_, kMostNumbers));
   // Integers are sizes and indices, never weights.
   made->constant = constant.isInteger() ? weights_.folded(constant) : std::move(constant);
   return made;
@@ -239,8 +246,6 @@ ModelBuilder::Value ModelBuilder::pad(Value x, int dim, Index low, Index high,
   }
   Shape shape = x->shape;
   shape[d] += low + high;
-  if (x->isConstant())
-    return refuse("padding of a constant", "the padded constant", shape);
   ModelValue* made = make(ModelOp::Pad, {x}, shape);
   made->dim = static_cast<int>(d);
   made->low = {low};
@@ -306,9 +311,7 @@ ModelBuilder::Value ModelBuilder::expand(Value x, std::vector<Index> shape) {
   if (wanted == x->shape)
     return x;
   if (!x->isConstant())
-    return refuse(fmt::format("an enlargement of [{}] to [{}]", fmt::join(x->shape, ","),
-                              fmt::join(wanted, ",")),
-                  "broadcasting in add or multiply", wanted);
+    return make(ModelOp::Expand, {x}, wanted);
   const ModelConstant source = fold(x);
   const Shape& from = source.shape();
   const std::size_t extra = wanted.size() - from.size();
@@ -416,9 +419,17 @@ ModelBuilder::Value ModelBuilder::linear(Value x, Value weight, Value bias) {
   shape.back() = weight->shape[0];
   check(!bias || bias->shape == Shape{shape.back()},
         "the bias of a linear layer does not have one number for each output");
-  if (x->isConstant() || !weight->isConstant() || (bias && !bias->isConstant()))
-    return refuse("a linear layer whose weight is computed, or whose input is a constant",
-                  "a weight that is a parameter, and an input of the network", shape);
+  if (!weight->isConstant() || (bias && !bias->isConstant())) {
+    const Value product = matmul(x, transpose(weight, {1, 0}));
+    return bias ? binary("add", product, bias) : product;
+  }
+  // A layer on points of a field has at most three dimensions of space.
+  constexpr int kMostField = 5;
+  if (x->rank() > kMostField)
+    return reshape(
+        linear(reshape(x, {elements(shape) / std::max(shape.back(), Index(1)), x->shape.back()}),
+               weight, bias),
+        shape);
   ModelValue* made = make(ModelOp::Linear, {x, weight}, shape);
   if (bias)
     made->inputs.push_back(bias);
@@ -426,14 +437,41 @@ ModelBuilder::Value ModelBuilder::linear(Value x, Value weight, Value bias) {
 }
 
 ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
-  check(a->rank() >= 2 && b->rank() >= 2 && a->shape.back() == b->shape[b->shape.size() - 2],
+  check(a->rank() >= 1 && b->rank() >= 1, "a product of matrices has a factor without dimensions");
+  // Vectors are matrices with one row or column.
+  if (a->rank() == 1 || b->rank() == 1) {
+    const Value made = matmul(a->rank() == 1 ? reshape(a, {1, a->shape[0]}) : a,
+                              b->rank() == 1 ? reshape(b, {b->shape[0], 1}) : b);
+    Shape shape = made->shape;
+    if (b->rank() == 1)
+      shape.pop_back();
+    if (a->rank() == 1)
+      shape.erase(shape.end() - (b->rank() == 1 ? 1 : 2));
+    return reshape(made, shape);
+  }
+  check(a->shape.back() == b->shape[b->shape.size() - 2],
         "the factors of a product of matrices do not fit each other");
   if (b->isConstant() && b->rank() == 2)
     return linear(a, transpose(b, {1, 0}), nullptr);
-  Shape shape =
+  const auto turned = [&](Value x) {
+    std::vector<int> order(x->shape.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::swap(order[order.size() - 1], order[order.size() - 2]);
+    return transpose(x, order);
+  };
+  if (a->isConstant() && a->rank() == 2)
+    return turned(linear(turned(b), a, nullptr));
+  const Shape leading =
       broadcast({a->shape.begin(), a->shape.end() - 2}, {b->shape.begin(), b->shape.end() - 2});
-  shape.push_back(a->shape[a->shape.size() - 2]);
-  shape.push_back(b->shape.back());
+  const auto enlarged = [&](Value x) {
+    Shape shape = leading;
+    shape.insert(shape.end(), x->shape.end() - 2, x->shape.end());
+    return expand(x, shape);
+  };
+  a = enlarged(a);
+  b = enlarged(b);
+  Shape shape = a->shape;
+  shape.back() = b->shape.back();
   return make(ModelOp::Matmul, {a, b}, shape);
 }
 
@@ -461,14 +499,15 @@ ModelBuilder::Value ModelBuilder::adaptivePooling(Value x, const std::vector<Ind
   if (std::all_of(size.begin(), size.end(), [](Index n) { return n == 1; })) {
     std::vector<int> dims(size.size());
     std::iota(dims.begin(), dims.end(), 2);
-    return mean(x, dims, true);
+    return reduce("mean", x, dims, true);
   }
   Shape shape = {x->shape[0], x->shape[1]};
   shape.insert(shape.end(), size.begin(), size.end());
   return make(ModelOp::AdaptivePooling, {x}, shape);
 }
 
-ModelBuilder::Value ModelBuilder::mean(Value x, std::vector<int> dims, bool keeps) {
+ModelBuilder::Value ModelBuilder::reduce(const std::string& method, Value x, std::vector<int> dims,
+                                         bool keeps) {
   for (int& d : dims)
     d = dimension(d, x->rank());
   std::sort(dims.begin(), dims.end());
@@ -479,9 +518,12 @@ ModelBuilder::Value ModelBuilder::mean(Value x, std::vector<int> dims, bool keep
       left.push_back(x->shape[static_cast<std::size_t>(d)]);
     else
       kept[static_cast<std::size_t>(d)] = 1;
-  if (x->isConstant())
-    return refuse("a mean of a constant", "the mean itself", keeps ? kept : left);
-  ModelValue* made = make(ModelOp::Mean, {x}, kept);
+  if (method == "min")
+    return affine(reduce("max", affine(x, {-1}, {0}), dims, keeps), {-1}, {0});
+  if (kept == x->shape)
+    return keeps ? x : reshape(x, left);
+  ModelValue* made = make(ModelOp::Reduce, {x}, kept);
+  made->function = method;
   made->dims = dims;
   return keeps ? made : reshape(made, left);
 }
@@ -577,6 +619,49 @@ ModelBuilder::Value ModelBuilder::pixelShuffle(Value x, Index factor) {
   ModelValue* made = make(ModelOp::PixelShuffle, {x}, shape);
   made->factor = factor;
   return made;
+}
+
+ModelBuilder::Value ModelBuilder::depthToSpace(Value x, Index r) {
+  check(x->rank() == 4 && r >= 1 && r < 1024 && x->shape[1] % (r * r) == 0,
+        "a change of depth to space needs an input [batch, channels, y, x] with a multiple of its "
+        "cells of channels");
+  const Index n = x->shape[0], c = x->shape[1] / (r * r), h = x->shape[2], w = x->shape[3];
+  return reshape(transpose(reshape(x, {n, r, r, c, h, w}), {0, 3, 4, 1, 5, 2}),
+                 {n, c, h * r, w * r});
+}
+
+ModelBuilder::Value ModelBuilder::spaceToDepth(Value x, Index r, bool blockFirst) {
+  check(x->rank() == 4 && r >= 1 && r < 1024 && x->shape[2] % r == 0 && x->shape[3] % r == 0,
+        "a change of space to depth needs an input [batch, channels, y, x] of whole cells");
+  const Index n = x->shape[0], c = x->shape[1], h = x->shape[2] / r, w = x->shape[3] / r;
+  const std::vector<int> order =
+      blockFirst ? std::vector<int>{0, 3, 5, 1, 2, 4} : std::vector<int>{0, 1, 3, 5, 2, 4};
+  return reshape(transpose(reshape(x, {n, c, h, r, w, r}), order), {n, c * r * r, h, w});
+}
+
+ModelBuilder::Value ModelBuilder::attention(Value q, Value k, Value v, double scale, Value mask,
+                                            bool isCausal) {
+  check(q->rank() >= 3 && k->rank() == q->rank() && v->rank() == q->rank(),
+        "an attention needs queries, keys and values [..., sequence, features]");
+  std::vector<int> order(q->shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  Value scores = affine(matmul(q, transpose(k, order)), {scale}, {0});
+  const Index rows = scores->shape[scores->shape.size() - 2], columns = scores->shape.back();
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
+  if (isCausal) {
+    check(rows * columns <= Index(1) << 23, "a causal attention has too long a sequence");
+    std::vector<double> numbers;
+    for (Index i = 0; i < rows; ++i)
+      for (Index j = 0; j < columns; ++j)
+        numbers.push_back(j > i ? kNever : 0);
+    mask = constant(ModelConstant::ofNumbers({rows, columns}, std::move(numbers)));
+  }
+  if (mask && (mask->op == ModelOp::Compare || (mask->isConstant() && mask->constant->isInteger())))
+    scores = where(mask, scores, number(kNever));
+  else if (mask)
+    scores = binary("add", scores, mask);
+  return matmul(softmax(scores, scores->rank() - 1), v);
 }
 
 } // namespace tenon

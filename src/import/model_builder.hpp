@@ -39,6 +39,7 @@ public:
               std::vector<std::pair<std::string, double>> parameters = {});
   Value affine(Value x, std::vector<double> scale, std::vector<double> shift, int dim = -1);
   Value binary(const std::string& function, Value a, Value b);
+  // Relations gt, ge, lt, le, eq, ne, and `and`, `or` of what they give.
   Value compare(const std::string& function, Value a, Value b);
   Value where(Value condition, Value a, Value b);
   Value prelu(Value x, Value slope);
@@ -61,13 +62,19 @@ public:
   enum class Pool { Maximum, Average, AverageInside };
   Value pooling(Value x, Pool kind, const Windows& windows, bool ceil);
   Value adaptivePooling(Value x, const std::vector<Index>& size);
-  Value mean(Value x, std::vector<int> dims, bool keeps);
+  Value reduce(const std::string& method, Value x, std::vector<int> dims, bool keeps);
   Value resize(Value x, const std::vector<Index>& size, bool isLinear, bool alignsCorners);
   Value batchNorm(Value x, Value weight, Value bias, Value mean, Value variance, double epsilon);
   // Weights may be null. `detail`: the groups, or the number of normalised dimensions.
   Value norm(ModelOp op, Value x, Value weight, Value bias, double epsilon, Index detail = 1);
   Value softmax(Value x, int dim);
   Value pixelShuffle(Value x, Index factor);
+  // Blocks of pixels to channels, and back in either order: the block's place before the channels
+  // (blockFirst) or behind them.
+  Value spaceToDepth(Value x, Index factor, bool blockFirst);
+  Value depthToSpace(Value x, Index factor);
+  // softmax(q k^T scale + mask) v over the last two dimensions; the mask may be null.
+  Value attention(Value q, Value k, Value v, double scale, Value mask, bool isCausal);
 
   Value fourier(Value x);
   Value complex(Value pairs);
@@ -87,8 +94,10 @@ private:
   ModelValue* make(ModelOp op, ModelValues inputs, Shape shape);
   ModelConstant fold(Value value) const { return weights_.folded(*value->constant); }
   Value foldedBinary(const std::string& function, Value a, Value b);
+  static Value withoutExpansion(Value x);
   Value asAffine(const std::string& function, Value x, Value constant);
   Value gelu(Value p, Value q);
+  Value softsign(Value x, Value divisor);
   Value decomposedNorm(Value difference, Value deviation);
   Value foldedPadding(const ModelValues& values, int dim);
   std::vector<Index> outputs(Value x, const Windows& windows, bool ceil) const;
@@ -97,6 +106,7 @@ private:
   const ModelWeights& weights_;
   ModelGraph graph_;
   std::string label_, where_;
+  Index numbers_ = 0; // of constants in memory
 };
 
 } // namespace tenon

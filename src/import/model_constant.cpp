@@ -65,6 +65,7 @@ ModelConstant ModelConstant::ofTensor(const ModelProgram& program, std::size_t t
   ModelConstant made;
   made.shape_ = stored.shape();
   made.name_ = stored.name;
+  made.isTrained_ = stored.isParameter;
   made.isInteger_ = !isReal(stored.stored.type);
   made.pieces_ = {{tensor, stored.axes, std::vector<Index>(made.shape_.size(), 0),
                    made.shape_.empty() ? 1 : made.shape_.front()}};
@@ -159,6 +160,7 @@ std::optional<ModelConstant> ModelConstant::sliced(int dim, Index begin, Index e
     if (step != 1 || pieces_.size() != 1)
       return std::nullopt;
     made.name_.clear();
+    made.isTrained_ = false;
     made.shape_[d] = end - begin;
     made.pieces_[0].begin[d] += begin;
     made.pieces_[0].extent = made.shape_[static_cast<std::size_t>(dim_)];
@@ -184,6 +186,7 @@ std::optional<ModelConstant> ModelConstant::concatenated(const std::vector<Model
   const auto d = static_cast<std::size_t>(dim);
   ModelConstant made = parts.front();
   made.name_.clear();
+  made.isTrained_ = false;
   made.shape_[d] = 0;
   made.numbers_.clear();
   made.pieces_.clear();

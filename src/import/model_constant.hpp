@@ -34,6 +34,8 @@ public:
   // Of the stored tensor that it is; "" where it was computed.
   const std::string& name() const noexcept { return name_; }
   bool isInteger() const noexcept { return isInteger_; }
+  // Whether it is a parameter of the model, which training changes, and not a buffer or computed.
+  bool isTrained() const noexcept { return isTrained_; }
   bool isNumbers() const noexcept { return isNumbers_; }
   const std::vector<double>& numbers() const noexcept { return numbers_; }
   const std::vector<Piece>& pieces() const noexcept { return pieces_; }
@@ -50,7 +52,7 @@ public:
 private:
   std::vector<Index> shape_;
   std::string name_;
-  bool isInteger_ = false, isNumbers_ = false;
+  bool isInteger_ = false, isNumbers_ = false, isTrained_ = false;
   std::vector<double> numbers_; // row-major
   std::vector<Piece> pieces_;
   int dim_ = 0;

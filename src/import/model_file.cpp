@@ -6,15 +6,153 @@
 #include "import/model_operators.hpp"
 #include "import/onnx_file.hpp"
 #include "import/pt2_file.hpp"
+#include "sys/errors/error.hpp"
 #include "weights/zip.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
 
 namespace tenon {
 
 namespace {
 
+constexpr int kNumberBytes = 8;
+
+void append(std::string& text, Index number) {
+  for (int i = 0; i < kNumberBytes; ++i)
+    text += static_cast<char>(static_cast<std::uint64_t>(number) >> 8 * i & 255);
+}
+
+Index numberAt(const std::string& text, std::size_t& at) {
+  if (text.size() - at < kNumberBytes)
+    throw Error(TENON_ERR_INTERNAL, "a record of a file's bytes is truncated");
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data() + at);
+  at += kNumberBytes;
+  return static_cast<Index>(littleEndian(bytes, kNumberBytes));
+}
+
+class Recording final : public ByteSource {
+public:
+  Recording(const ByteSource& file, RecordedBytes& record)
+      : ByteSource(file.name(), file.kind()), file_(file), record_(record) {}
+  Index size() const noexcept override { return file_.size(); }
+  void read(Index offset, std::byte* to, Index count) const override {
+    file_.read(offset, to, count);
+    record_.add(offset, to, count);
+  }
+
+private:
+  const ByteSource& file_;
+  RecordedBytes& record_;
+};
+
+class Replaying final : public ByteSource {
+public:
+  Replaying(const RecordedBytes& record, const std::string& name, const std::string& kind)
+      : ByteSource(name, kind), record_(record) {}
+  Index size() const noexcept override { return record_.size(); }
+  void read(Index offset, std::byte* to, Index count) const override {
+    record_.read(offset, to, count);
+  }
+
+private:
+  const RecordedBytes& record_;
+};
+
+// A file that notes what is read of it, and one made of what was noted; the records must outlive them.
+std::unique_ptr<ByteSource> recording(const ByteSource& file, RecordedBytes& record) {
+  return std::make_unique<Recording>(file, record);
+}
+
+std::unique_ptr<ByteSource> replaying(const RecordedBytes& record, const std::string& name,
+                                      const std::string& kind) {
+  return std::make_unique<Replaying>(record, name, kind);
+}
+
 constexpr const char* kKind = "model file";
 
 } // namespace
+
+void RecordedBytes::add(Index offset, const std::byte* bytes, Index count) {
+  if (count == 0)
+    return;
+  auto at = parts_.upper_bound(offset);
+  if (at != parts_.begin() &&
+      std::prev(at)->first + static_cast<Index>(std::prev(at)->second.size()) >= offset)
+    --at;
+  else
+    at = parts_.emplace_hint(at, offset, "");
+  std::string& part = at->second;
+  const auto known = static_cast<Index>(part.size()) - (offset - at->first);
+  if (count > known)
+    part.append(reinterpret_cast<const char*>(bytes + known),
+                static_cast<std::size_t>(count - known));
+  const Index end = at->first + static_cast<Index>(part.size());
+  for (auto next = std::next(at); next != parts_.end() && next->first <= end;
+       next = parts_.erase(next))
+    if (const Index nextEnd = next->first + static_cast<Index>(next->second.size()); nextEnd > end)
+      part.append(next->second, static_cast<std::size_t>(end - next->first));
+}
+
+void RecordedBytes::read(Index offset, std::byte* to, Index count) const {
+  if (count == 0)
+    return;
+  const auto after = parts_.upper_bound(offset);
+  if (after == parts_.begin() ||
+      std::prev(after)->first + static_cast<Index>(std::prev(after)->second.size()) <
+          offset + count)
+    throw Error(TENON_ERR_INTERNAL, "bytes of a file are read that were not recorded");
+  std::memcpy(to, std::prev(after)->second.data() + (offset - std::prev(after)->first),
+              static_cast<std::size_t>(count));
+}
+
+std::string RecordedBytes::text() const {
+  std::string text;
+  append(text, size_);
+  for (const auto& [offset, bytes] : parts_) {
+    append(text, offset);
+    append(text, static_cast<Index>(bytes.size()));
+    text += bytes;
+  }
+  return text;
+}
+
+RecordedBytes RecordedBytes::fromText(const std::string& text) {
+  std::size_t at = 0;
+  RecordedBytes record(numberAt(text, at));
+  while (at < text.size()) {
+    const Index offset = numberAt(text, at);
+    const auto count = static_cast<std::size_t>(numberAt(text, at));
+    if (count > text.size() - at)
+      throw Error(TENON_ERR_INTERNAL, "a record of a file's bytes is truncated");
+    record.parts_.emplace(offset, text.substr(at, count));
+    at += count;
+  }
+  return record;
+}
+
+void RecordedBytes::checkSame(const ByteSource& file) const {
+  constexpr Index kPiece = Index(1) << 16;
+  const auto differs = [&] {
+    throw Error(TENON_ERR_FILE,
+                fmt::format("{} is not the file of which the network was read: it was replaced or "
+                            "changed since, or another process sees another file under this path",
+                            file.name()));
+  };
+  if (file.size() != size_)
+    differs();
+  std::vector<std::byte> piece;
+  for (const auto& [offset, bytes] : parts_)
+    for (Index done = 0, all = static_cast<Index>(bytes.size()); done < all;) {
+      piece.resize(static_cast<std::size_t>(std::min(kPiece, all - done)));
+      file.read(offset + done, piece.data(), static_cast<Index>(piece.size()));
+      if (std::memcmp(piece.data(), bytes.data() + done, piece.size()) != 0)
+        differs();
+      done += static_cast<Index>(piece.size());
+    }
+}
 
 ModelFile::ModelFile(const std::string& path) : path_(path), record_(0) {
   const std::unique_ptr<ByteSource> file = openBytes(path, kKind);

@@ -4,9 +4,33 @@
 #pragma once
 
 #include "import/model_layers.hpp"
-#include "import/recorded_bytes.hpp"
+#include "weights/byte_source.hpp"
+
+#include <map>
 
 namespace tenon {
+
+// What was read of a file, kept to be read again elsewhere: one process reads the description of a network, the
+// others read it from these bytes, and whoever opens the file for its weights can tell whether it is the same
+// file. Neighbours and overlaps are joined.
+class RecordedBytes {
+public:
+  explicit RecordedBytes(Index size) : size_(size) {}
+  // From text(). Throws TENON_ERR_INTERNAL for another text.
+  static RecordedBytes fromText(const std::string& text);
+
+  void add(Index offset, const std::byte* bytes, Index count);
+  Index size() const noexcept { return size_; }
+  // Throws TENON_ERR_INTERNAL if they were not recorded.
+  void read(Index offset, std::byte* to, Index count) const;
+  std::string text() const;
+  // Throws TENON_ERR_FILE unless the file has these bytes.
+  void checkSame(const ByteSource& file) const;
+
+private:
+  Index size_; // of the file
+  std::map<Index, std::string> parts_;
+};
 
 class ModelFile {
 public:

@@ -19,7 +19,10 @@ enum class ModelOp {
   Subtract,
   Multiply,
   Divide,
+  Compare, // `function` is the relation
+  Where,   // condition, and what is taken where it holds and where not
   PRelu,
+  Expand, // extents of 1, and dimensions that are put in front, grow
   Transpose,
   Reshape,
   Slice,
@@ -30,7 +33,7 @@ enum class ModelOp {
   Matmul,
   Pooling,
   AdaptivePooling,
-  Mean,
+  Reduce, // `function` (mean, sum, max) over `dims`, which stay with extent 1
   Resize,
   BatchNorm, // with fixed statistics: x, weight, bias, mean, variance
   InstanceNorm,
@@ -57,12 +60,12 @@ struct ModelValue {
   std::string label = {}, where = {}; // of the operation in the file
   std::optional<ModelConstant> constant = {};
 
-  std::string function = {}; // Unary
+  std::string function = {}; // Unary, Compare, Reduce
   std::vector<std::pair<std::string, double>> parameters =
       {};                                     // of the function: slope, alpha, low, high
   std::vector<double> scale = {}, shift = {}; // Affine: one number, or one for each index of dim
   int dim = -1; // Affine (-1: numbers), Slice, Pad, Concatenate, DimensionNorm, Softmax
-  std::vector<int> dims = {};         // Mean; the permutation of Transpose
+  std::vector<int> dims = {};         // Reduce; the permutation of Transpose
   Index begin = 0, end = 0, step = 1; // Slice
   // Windows; Pad has low and high of one dimension, and its mode.
   std::vector<Index> kernel = {}, stride = {}, dilation = {}, low = {}, high = {},

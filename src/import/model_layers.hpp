@@ -21,10 +21,18 @@ struct ImportedNetwork {
     std::string label, where, remark; // remark: where it is emulated
   };
 
-  LayerDescription graph; // a graph
-  std::vector<Parameter> parameters;
-  std::vector<bool> isFrozen; // by node: it holds constants of the model, which are not trained
+  LayerDescription graph;             // a graph; what holds constants of the model is frozen
+  std::vector<Parameter> parameters;  // and running statistics
+  std::vector<NetworkOutput> outputs; // where there are several
+  // How inputs and outputs are normalised, a line each: "input x: normalised by mean 0.1 and
+  // deviation 1.5".
+  std::vector<std::string> normalisations;
   std::vector<Row> rows;
+
+  const LayerDescription& layer(int node) const {
+    const LayerDescription::Node& its = graph.nodes[static_cast<std::size_t>(node)];
+    return its.sameAs < 0 ? its.layer : graph.nodes[static_cast<std::size_t>(its.sameAs)].layer;
+  }
 };
 
 // Throws TENON_ERR_SUPPORT with all that cannot be imported, if there is anything.

@@ -288,7 +288,9 @@ ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inp
       if (found == names.end() || !found->second)
         throw Error(TENON_ERR_FORMAT, fmt::format("the output '{}' is not computed", name));
       builder.graph().outputs.push_back(found->second);
-      builder.graph().outputNames.push_back(name);
+      builder.graph().outputNames.push_back(
+          program.outputNames.empty() ? name
+                                      : program.outputNames[builder.graph().outputNames.size()]);
     }
   } catch (const Error& error) {
     // The operators do not know the file.

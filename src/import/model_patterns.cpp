@@ -32,6 +32,12 @@ const std::map<std::string, Function>& foldedFunctions() {
       {"floor", [](double a) { return std::floor(a); }},
       {"ceil", [](double a) { return std::ceil(a); }},
       {"not", [](double a) { return double(a == 0); }},
+      {"log", [](double a) { return std::log(a); }},
+      {"sine", [](double a) { return std::sin(a); }},
+      {"cosine", [](double a) { return std::cos(a); }},
+      {"erf", [](double a) { return std::erf(a); }},
+      {"relu", [](double a) { return std::max(a, 0.0); }},
+      {"sigmoid", [](double a) { return 1 / (1 + std::exp(-a)); }},
       {"tanh", [](double a) { return std::tanh(a); }}};
   return functions;
 }
@@ -53,6 +59,8 @@ const std::map<std::string, Operation>& foldedOperations() {
       {"ge", [](double a, double b) { return double(a >= b); }},
       {"le", [](double a, double b) { return double(a <= b); }},
       {"eq", [](double a, double b) { return double(a == b); }},
+      {"ne", [](double a, double b) { return double(a != b); }},
+      {"or", [](double a, double b) { return double(a != 0 || b != 0); }},
       {"and", [](double a, double b) { return double(a != 0 && b != 0); }}};
   return operations;
 }
@@ -110,6 +118,8 @@ ModelBuilder::Value ModelBuilder::unary(const std::string& function, Value x,
   }
   if (function == "neg")
     return affine(x, {-1}, {0});
+  if (function == "not") // of what a comparison gives
+    return affine(x, {-1}, {1});
   ModelValue* made = make(ModelOp::Unary, {x}, x->shape);
   made->function = function;
   made->parameters = std::move(parameters);
@@ -175,7 +185,8 @@ ModelBuilder::Value ModelBuilder::asAffine(const std::string& function, Value x,
     dim = d + extra;
   }
   const std::vector<double> numbers = fold(c).numbers();
-  if (numbers.empty())
+  // What is trained stays a value of its own.
+  if (numbers.empty() || c->constant->isTrained())
     return nullptr;
   const auto changed = [&](Function f) {
     std::vector<double> made = numbers;
@@ -191,10 +202,20 @@ ModelBuilder::Value ModelBuilder::asAffine(const std::string& function, Value x,
   return affine(x, changed([](double n) { return 1 / n; }), {0}, dim);
 }
 
+// What is enlarged for an operation that enlarges its inputs itself.
+ModelBuilder::Value ModelBuilder::withoutExpansion(Value x) {
+  return x->op == ModelOp::Expand ? x->inputs[0] : x;
+}
+
 ModelBuilder::Value ModelBuilder::binary(const std::string& function, Value a, Value b) {
   if (a->isConstant() && b->isConstant())
     return foldedBinary(function, a, b);
   const Shape shape = broadcast(a->shape, b->shape);
+  for (Value* value : {&a, &b}) {
+    const Value small = withoutExpansion(*value), other = value == &a ? b : a;
+    if (broadcast(small->shape, other->shape) == shape)
+      *value = small;
+  }
   const bool commutes = function == "add" || function == "mul";
   if (commutes && a->isConstant())
     std::swap(a, b);
@@ -207,9 +228,10 @@ ModelBuilder::Value ModelBuilder::binary(const std::string& function, Value a, V
   if (b->isConstant() && (commutes || function == "sub" || function == "div"))
     if (const Value made = asAffine(function, a, b))
       return made;
-  if (a->isConstant() && function == "sub" && b->shape == shape)
-    if (const Value made = asAffine("add", affine(b, {-1}, {0}), a))
-      return made;
+  if (a->isConstant() && function == "sub")
+    return binary("add", affine(b, {-1}, {0}), a);
+  if (a->isConstant() && function == "div")
+    return binary("mul", unary("reciprocal", b), a);
   if (function == "mul") {
     for (const auto& [p, q] : {std::pair(a, b), std::pair(b, a)}) {
       if (const Value made = gelu(p, q))
@@ -222,32 +244,59 @@ ModelBuilder::Value ModelBuilder::binary(const std::string& function, Value a, V
   if (function == "div") {
     if (const Value made = decomposedNorm(a, b))
       return made;
+    if (const Value made = softsign(a, b))
+      return made;
     return make(ModelOp::Divide, {a, b}, shape);
-  }
-  if (function == "pow" && b->isConstant() && elements(b->shape) == 1) {
-    const double power = fold(b).numbers()[0];
-    if (power == 1)
-      return a;
-    if (power == 2)
-      return make(ModelOp::Multiply, {a, a}, a->shape);
-    if (power == 3)
-      return make(ModelOp::Multiply, {make(ModelOp::Multiply, {a, a}, a->shape), a}, a->shape);
-    return unary("pow", a, {{"exponent", power}});
   }
   if (function == "add")
     return make(ModelOp::Add, {a, b}, shape);
   if (function == "sub")
     return make(ModelOp::Subtract, {a, b}, shape);
+  if (function == "pow" && b->isConstant() && elements(b->shape) == 1) {
+    const double power = fold(b).numbers()[0];
+    const auto times = [&](Value p, Value q) { return make(ModelOp::Multiply, {p, q}, p->shape); };
+    if (power == 1)
+      return a;
+    if (power == 2)
+      return times(a, a);
+    if (power == 3)
+      return times(times(a, a), a);
+    if (power == 0.5)
+      return unary("sqrt", a);
+    if (power == -1)
+      return unary("reciprocal", a);
+    return unary("power", a, {{"exponent", power}});
+  }
+  if (function == "pow" && a->isConstant() && elements(a->shape) == 1)
+    if (const double base = fold(a).numbers()[0]; base > 0)
+      return unary("exp", affine(b, {std::log(base)}, {0}));
+  if (function == "max" || function == "min") {
+    if (a->isConstant())
+      std::swap(a, b);
+    const bool isMaximum = function == "max";
+    if (b->isConstant() && elements(b->shape) == 1 && broadcast(a->shape, b->shape) == a->shape)
+      return unary("clamp", a, {{isMaximum ? "low" : "high", fold(b).numbers()[0]}});
+    return where(compare(isMaximum ? "ge" : "le", a, b), a, b);
+  }
   return refuse(fmt::format("the operation {} of two tensors", function),
-                "sums, differences and products", shape);
+                "sums, differences, products and quotients", shape);
 }
 
 ModelBuilder::Value ModelBuilder::compare(const std::string& function, Value a, Value b) {
   if (a->isConstant() && b->isConstant())
     return foldedBinary(function, a, b);
-  // It is refused where it is used: a softplus with a threshold has one that does not matter.
-  ModelValue* made = make(ModelOp::Unary, {a}, broadcast(a->shape, b->shape));
-  made->function = "compare";
+  // Of 0 and 1.
+  if (function == "and")
+    return binary("mul", a, b);
+  if (function == "or")
+    return unary("not", binary("mul", unary("not", a), unary("not", b)));
+  static const std::map<std::string, std::string> relations = {
+      {"gt", "greater"},    {"ge", "greater_equal"}, {"lt", "less"},
+      {"le", "less_equal"}, {"eq", "equal"},         {"ne", "not_equal"}};
+  const auto found = relations.find(function);
+  check(found != relations.end(), "its relation is not known");
+  ModelValue* made = make(ModelOp::Compare, {a, b}, broadcast(a->shape, b->shape));
+  made->function = found->second;
   return made;
 }
 
@@ -265,8 +314,7 @@ ModelBuilder::Value ModelBuilder::where(Value condition, Value a, Value b) {
   for (const auto& [p, q] : {std::pair(a, b), std::pair(b, a)})
     if (isFunction(q, "softplus") && q->inputs[0] == p)
       return q;
-  return refuse("a choice by a condition (where)",
-                "relu, clamp, or a multiplication by a mask that is an input", shape);
+  return make(ModelOp::Where, {condition, a, b}, shape);
 }
 
 ModelBuilder::Value ModelBuilder::prelu(Value x, Value slope) {
@@ -289,15 +337,26 @@ ModelBuilder::Value ModelBuilder::gelu(Value p, Value q) {
   return affine(unary("gelu", argument.value), {2 * e.scale * factor.scale}, {0});
 }
 
+// x / (1 + |x|).
+ModelBuilder::Value ModelBuilder::softsign(Value x, Value divisor) {
+  const Stem stem = stemOf(divisor);
+  return isFunction(stem.value, "abs") && stem.scale == 1 && stem.shift == 1 &&
+                 stem.value->inputs[0] == x
+             ? unary("softsign", x)
+             : nullptr;
+}
+
 // (x - mean) / sqrt(mean((x - mean)^2) + epsilon) over one dimension.
 ModelBuilder::Value ModelBuilder::decomposedNorm(Value difference, Value deviation) {
   if (difference->op != ModelOp::Subtract || !isFunction(deviation, "sqrt"))
     return nullptr;
   const Value x = difference->inputs[0], mean = difference->inputs[1];
   const Stem variance = stemOf(deviation->inputs[0]);
-  if (mean->op != ModelOp::Mean || mean->inputs[0] != x || mean->dims.size() != 1 ||
-      variance.value->op != ModelOp::Mean || variance.value->dims != mean->dims ||
-      variance.scale != 1)
+  const auto isMean = [](Value value) {
+    return value->op == ModelOp::Reduce && value->function == "mean";
+  };
+  if (!isMean(mean) || mean->inputs[0] != x || mean->dims.size() != 1 || !isMean(variance.value) ||
+      variance.value->dims != mean->dims || variance.scale != 1)
     return nullptr;
   const Value square = variance.value->inputs[0];
   if (square->op != ModelOp::Multiply || square->inputs[0] != square->inputs[1])

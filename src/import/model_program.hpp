@@ -55,6 +55,7 @@ struct ModelTensor {
   std::vector<int> axes;
   std::string file = {}; // where its bytes are, beside the network's file; "": in that
   std::optional<std::vector<double>> numbers = {}; // of one that stands in the graph itself
+  bool isParameter = false;                        // as PyTorch says; ONNX does not
 
   std::vector<Index> shape() const {
     std::vector<Index> shape;
@@ -85,6 +86,7 @@ struct ModelProgram {
   int version = 0; // of the operators: ONNX's opset
   std::vector<ModelInput> inputs;
   std::vector<std::string> outputs;
+  std::vector<std::string> outputNames; // as the test names them; none: those of the values
   std::vector<ModelTensor> tensors;
   // Names of values that are tensors of the file.
   std::vector<std::pair<std::string, std::size_t>> constants;

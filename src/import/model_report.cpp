@@ -83,7 +83,15 @@ public:
       add(node);
   }
 
-  const Layout& output() const { return values_.back(); }
+  std::string outputs() const {
+    std::string text;
+    for (const NetworkOutput& output : network_.outputs)
+      text += fmt::format(
+          "  output {} [{}]\n", output.name,
+          fmt::join(values_[static_cast<std::size_t>(inputs_ + output.node)].shape(), ","));
+    return text.empty() ? fmt::format("  output [{}]\n", fmt::join(values_.back().shape(), ","))
+                        : text;
+  }
   std::string cost(Index processes) const {
     return fmt::format("on {} as {} ({}), in float32 and at most a rank:\n"
                        "  {:.3g} floating-point operations forwards, {:.3g} backwards\n"
@@ -135,9 +143,11 @@ private:
   }
 
   void add(const LayerDescription::Node& node) {
-    const auto declaration = makeDeclaration(node.layer.type);
-    declaration->setTitle(fmt::format("layer \"{}\"", node.layer.name));
-    for (const auto& [name, value] : node.layer.settings)
+    const LayerDescription& layer =
+        network_.layer(static_cast<int>(&node - network_.graph.nodes.data()));
+    const auto declaration = makeDeclaration(layer.type);
+    declaration->setTitle(fmt::format("layer \"{}\"", layer.name));
+    for (const auto& [name, value] : layer.settings)
       declaration->set(name, value);
     Layouts reads;
     for (const int name : node.reads)
@@ -147,11 +157,12 @@ private:
     const Work work = declaration->work(form, 0); // no part is larger than the first
     forward_ += work.forward;
     adjoint_ += work.adjoint + work.adjointParameters;
-    for (const ParameterForm& parameter : form.parameters)
+    for (const ParameterForm& parameter :
+         node.sameAs < 0 ? form.parameters : std::vector<ParameterForm>())
       weights_ += elements(parameter.use.box(0));
     activations_ += elements(form.output.box(0));
-    see(node, reads);
     values_.push_back(form.output);
+    see(node, layer, reads);
   }
 
   void count(const Layouts& reads, const Form& form) {
@@ -178,17 +189,24 @@ private:
     std::vector<Index> numbers = {otherwise};
     for (const auto& [key, value] : layer.settings)
       if (key == name)
-        numbers = std::get<std::vector<Index>>(value);
+        numbers =
+            std::holds_alternative<Index>(value)
+                ? std::vector<Index>(static_cast<std::size_t>(spatial_), std::get<Index>(value))
+                : std::get<std::vector<Index>>(value);
     numbers.resize(static_cast<std::size_t>(spatial_),
                    numbers.empty() ? otherwise : numbers.back());
     return numbers;
   }
 
-  void see(const LayerDescription::Node& node, const Layouts& reads) {
+  void see(const LayerDescription::Node& node, const LayerDescription& layer,
+           const Layouts& reads) {
     Sights sights(static_cast<std::size_t>(spatial_));
     for (Sight& sight : sights)
       sight = {0, 0, 0};
+    // A constant sees nothing.
     bool isBounded = spatial_ > 0;
+    if (isBounded && layer.type == "constant")
+      return sights_.push_back(sights);
     for (const int name : node.reads) {
       const Sights& its = sights_[static_cast<std::size_t>(name < 0 ? -1 - name : inputs_ + name)];
       isBounded = isBounded && !its.empty();
@@ -197,16 +215,27 @@ private:
                      std::max(sights[s].after, its[s].after),
                      std::max(sights[s].spacing, its[s].spacing)};
     }
-    const std::string& type = node.layer.type;
+    const std::string& type = layer.type;
     if (type == "globalaveragepooling" || type == "adaptiveaveragepooling" ||
-        type == "spectralconv" || type == "matmul" || type == "flatten" ||
-        (type == "softmax" && reads.front().rank() > 2))
+        type == "spectralconv" || type == "matmul" || type == "flatten" || type == "transpose" ||
+        (type == "softmax" && reads.front().rank() > 2) ||
+        (type == "reduce" && !keepsSpace(layer)) || values_.back().rank() != spatial_ + 2)
       isBounded = false;
     if (type == "instancenorm" || type == "groupnorm")
       ++means_;
     for (std::size_t s = 0; isBounded && s < sights.size(); ++s)
-      sights[s] = widened(node.layer, reads.front(), sights[s], s);
+      sights[s] = widened(layer, reads.front(), sights[s], s);
     sights_.push_back(isBounded ? sights : Sights());
+  }
+
+  // Whether a sum or a maximum is over none of space.
+  static bool keepsSpace(const LayerDescription& layer) {
+    for (const auto& [key, value] : layer.settings)
+      if (key == "dims")
+        for (const Index dim : std::get<std::vector<Index>>(value))
+          if (dim >= 2)
+            return false;
+    return true;
   }
 
   Sight widened(const LayerDescription& layer, const Layout& input, Sight sight,
@@ -230,6 +259,8 @@ private:
       sight.before += std::max(0.0, std::ceil((k - 1 - low) / step)) * sight.spacing;
       sight.after += std::max(0.0, std::floor(low / step)) * sight.spacing;
       sight.spacing /= step;
+    } else if (type == "pixelshuffle") {
+      sight.spacing /= number("upscale", 1);
     } else if (type == "resample") {
       const bool isLinear =
           std::any_of(layer.settings.begin(), layer.settings.end(), [](const auto& setting) {
@@ -273,9 +304,9 @@ std::string freedom(const ImportedNetwork& network, const ModelProgram& program,
   try {
     const ImportedNetwork other = importNetwork(program, file, larger);
     std::vector<std::string> differ;
-    for (std::size_t n = 0; n < network.graph.nodes.size() && n < other.graph.nodes.size(); ++n)
-      if (settingsText(network.graph.nodes[n].layer) != settingsText(other.graph.nodes[n].layer))
-        differ.push_back(network.graph.nodes[n].layer.name);
+    for (int n = 0; n < std::ssize(network.graph.nodes) && n < std::ssize(other.graph.nodes); ++n)
+      if (settingsText(network.layer(n)) != settingsText(other.layer(n)))
+        differ.push_back(network.layer(n).name);
     if (network.graph.nodes.size() == other.graph.nodes.size() && differ.empty())
       return "the layers are the same for all extents\n";
     return fmt::format("settings of these layers hold for these extents only: {}\n",
@@ -333,16 +364,20 @@ std::string reportModel(const std::string& name, const ModelProgram& program,
     text += fmt::format("  input  {}   here [{}]\n",
                         bothOrders(program.inputs[i].name, wordsOf(program.inputs[i].shape)),
                         fmt::join(inputs[i], ","));
-  text += fmt::format("  output [{}]\n", fmt::join(reporter.output().shape(), ","));
+  text += reporter.outputs();
+  for (const std::string& line : network.normalisations)
+    text += fmt::format("  {}\n", line);
   std::size_t wide = 4;
   for (const auto& node : network.graph.nodes)
     wide = std::max(wide, node.layer.name.size());
   Index numbers = 0, fixed = 0;
   for (const ImportedNetwork::Parameter& parameter : network.parameters)
-    (network.isFrozen[static_cast<std::size_t>(parameter.node)] ? fixed : numbers) +=
-        parameter.value.elements();
+    (network.graph.nodes[static_cast<std::size_t>(parameter.node)].layer.frozen ||
+             parameter.name.starts_with("running_")
+         ? fixed
+         : numbers) += parameter.value.elements();
   for (const ImportedNetwork::Row& row : network.rows) {
-    const LayerDescription& layer = network.graph.nodes[static_cast<std::size_t>(row.node)].layer;
+    const LayerDescription& layer = network.layer(row.node);
     std::string line = fmt::format("{:4} {:<{}}  {:<14} {}", row.node, layer.name, wide, layer.type,
                                    settingsText(layer));
     line.erase(line.find_last_not_of(' ') + 1);

@@ -279,9 +279,12 @@ private:
     if (!type)
       refuse(fmt::format("tensor '{}' has ONNX's type of elements {}, which cannot be read", name,
                          fields.type));
-    ModelTensor tensor{.name = otherName.empty() ? name : "",
-                       .stored = {.name = name, .type = *type, .shape = fields.dims},
-                       .axes = std::vector<int>(fields.dims.size())};
+    ModelTensor tensor;
+    tensor.name = otherName.empty() ? name : "";
+    tensor.stored.name = name;
+    tensor.stored.type = *type;
+    tensor.stored.shape = fields.dims;
+    tensor.axes.resize(fields.dims.size());
     std::iota(tensor.axes.begin(), tensor.axes.end(), 0);
     const std::optional<Index> length = bytesOf(fields.dims, *type);
     if (!length)

@@ -237,6 +237,8 @@ private:
           return false;
         const JsonView its = spec.at(kind);
         constant(its, its.at("arg").at("name").text(), its.at(key).text(), values);
+        program_.tensors[program_.constants.back().second].isParameter =
+            std::string_view(kind) == "parameter";
         return true;
       };
       if (!stored("parameter", "parameter_name") && !stored("buffer", "buffer_name") &&
@@ -395,6 +397,7 @@ private:
         test.gradients.back() = array("grad", name.name());
     }
     for (const JsonView& name : view.at("outputs").list()) {
+      program_.outputNames.push_back(name.name());
       test.outputs.push_back(array("out", name.name()));
       test.cotangents.push_back(array("cot", name.name()));
       if (test.outputs.back().shape != test.cotangents.back().shape)

@@ -35,6 +35,12 @@ std::vector<std::filesystem::path> models() {
 class Arrays {
 public:
   explicit Arrays(const std::filesystem::path& path) : file_(openBytes(path.string())) {}
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const StoredTensor& tensor : file_.tensors())
+      names.push_back(tensor.name);
+    return names;
+  }
   const StoredTensor* find(const std::string& name) const {
     for (const StoredTensor& tensor : file_.tensors())
       if (tensor.name == name)
@@ -97,6 +103,15 @@ std::optional<std::vector<double>> gradientOf(const Arrays& arrays, const std::s
   return std::nullopt;
 }
 
+// What follows a prefix in the names of the arrays, in their order: "y", "c" of "out.y", "out.c".
+std::vector<std::string> namesOf(const Arrays& arrays, const std::string& prefix) {
+  std::vector<std::string> names;
+  for (const std::string& name : arrays.names())
+    if (name.starts_with(prefix))
+      names.push_back(name.substr(prefix.size()));
+  return names;
+}
+
 void run(const std::filesystem::path& path, const std::string& properties,
          const std::string& vectors, TenonDataType type) {
   const std::string file = path.filename().string(), name = file.substr(0, file.find('.'));
@@ -106,19 +121,17 @@ void run(const std::filesystem::path& path, const std::string& properties,
   layer->set("path", path.string());
   layer->setDataType(type);
   readModel(*layer);
+  // Exporters name a single input as they like.
+  std::vector<std::string> names = layer->inputNames();
+  if (names.size() == 1)
+    names = namesOf(arrays, "in.");
   Layouts inputs;
-  for (const ModelInput& input : modelOf(*layer)->file()->program().inputs) {
-    const StoredTensor* x = arrays.find("in." + input.name);
-    ASSERT_TRUE(x || inputs.empty());
-    inputs.push_back(layoutOf((x ? x : arrays.find("in.x"))->shape, properties));
-  }
+  for (const std::string& input : names)
+    inputs.push_back(layoutOf(arrays.find("in." + input)->shape, properties));
   layer->setUp(inputs);
-  const Layout output = layer->outputLayout(inputs);
-  std::vector<Ref<DTensor>> x, dx;
-  std::vector<const DTensor*> in;
-  std::vector<DTensor*> out;
-  const std::vector<std::string> names =
-      inputs.size() == 1 ? std::vector<std::string>{"x"} : std::vector<std::string>{"x", "mask"};
+  std::vector<Ref<DTensor>> x, dx, y, dy;
+  std::vector<const DTensor*> in, cotangents;
+  std::vector<DTensor*> out, made;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     x.push_back(test::tensor(inputs[i], type));
     fillWith(*x.back(), arrays, "in." + names[i]);
@@ -126,17 +139,29 @@ void run(const std::filesystem::path& path, const std::string& properties,
     in.push_back(x.back().get());
     out.push_back(dx.back().get());
   }
-  const auto y = test::tensor(output, type), dy = test::tensor(output.dual(), type);
-  layer->apply(Inputs(in.data(), in.size()), *y);
+  const std::vector<std::string> results = namesOf(arrays, "out.");
+  for (const Layout& output : layer->outputLayouts()) {
+    y.push_back(test::tensor(output, type));
+    made.push_back(y.back().get());
+    dy.push_back(test::tensor(output.dual(), type));
+    cotangents.push_back(dy.back().get());
+  }
+  ASSERT_EQ(y.size(), results.size());
+  layer->apply(Inputs(in.data(), in.size()), Outputs(made.data(), made.size()));
   const double tolerance = toleranceOf(file, type);
-  EXPECT_LT(distance(test::gathered(*y), arrays.numbers(*arrays.find("out.y"))), tolerance);
-  fillWith(*dy, arrays, "cot.y");
-  layer->zeroGradients();
-  layer->applyAdjoint(*dy, InputCotangents(out.data(), out.size()));
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    EXPECT_LT(distance(test::gathered(*dx[i]), arrays.numbers(*arrays.find("grad." + names[i]))),
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    EXPECT_LT(distance(test::gathered(*y[i]), arrays.numbers(*arrays.find("out." + results[i]))),
               tolerance)
-        << names[i];
+        << results[i];
+    fillWith(*dy[i], arrays, "cot." + results[i]);
+  }
+  layer->zeroGradients();
+  layer->applyAdjoint(OutputCotangents(cotangents.data(), cotangents.size()),
+                      InputCotangents(out.data(), out.size()));
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (const StoredTensor* gradient = arrays.find("grad." + names[i])) {
+      EXPECT_LT(distance(test::gathered(*dx[i]), arrays.numbers(*gradient)), tolerance) << names[i];
+    }
   if (vectors != ".npz" || file.ends_with(".onnx"))
     return;
   int compared = 0;
@@ -154,8 +179,6 @@ void run(const std::filesystem::path& path, const std::string& properties,
 TEST(Model, GivesWhatPyTorchComputes) {
   for (const auto& path : models()) {
     const std::string file = path.filename().string(), name = file.substr(0, file.find('.'));
-    if (!std::filesystem::exists(folder() / (name + ".npz")) || name == "masked")
-      continue; // masked needs a layer for a choice by a condition: the next test
     for (const std::string vectors : {".npz", ".other.npz"})
       for (const std::string properties : {"S0", "S2", "S2,S3"})
         for (const TenonDataType type : {TENON_FLOAT64, TENON_FLOAT32})
@@ -174,17 +197,46 @@ TEST(Model, GivesWhatPyTorchComputes) {
 // A refusal names the operator, the line of the model's source, and what would work.
 TEST(Model, NamesWhatCannotBeImported) {
   const auto layer = makeModel(world());
-  layer->set("path", (folder() / "masked.f64.pt2").string());
+  layer->set("path", std::string(TENON_TEST_MODELS "/refused.pt2"));
   readModel(*layer);
-  const Layouts inputs = {layoutOf({2, 2, 12, 16}, "S2"), layoutOf({2, 1, 12, 16}, "S2")};
   expectError(TENON_ERR_SUPPORT,
-              {"masked.f64.pt2", "1 of its 8 operators", "where: a choice by a condition",
-               "zoo.py, line 203, in forward: return torch.where(", "what works: relu"},
-              [&] { layer->setUp(inputs); });
+              {"refused.pt2", "2 of its 4 operators", "cumsum: the operator aten.cumsum",
+               "flip: the operator aten.flip",
+               "column.py, line 12, in forward: return torch.cumsum(", "what works: "},
+              [&] {
+                layer->setUp(layoutOf({6, 4}, "S0"));
+              });
   // A shape that the file fixes.
+  const auto masked = makeModel(world());
+  masked->set("path", (folder() / "masked.f64.pt2").string());
   expectError(TENON_ERR_SHAPE, {"input 'x'", "[batch,2,any,any]", "[2,3,12,16]"}, [&] {
-    layer->setUp({layoutOf({2, 3, 12, 16}, "S2"), layoutOf({2, 1, 12, 16}, "S2")});
+    masked->setUp({layoutOf({2, 3, 12, 16}, "S2"), layoutOf({2, 1, 12, 16}, "S2")});
   });
+}
+
+// What normalises an input and an output, so that a program need not.
+TEST(Model, SaysHowItNormalises) {
+  const auto layer = makeModel(world());
+  layer->set("path", (folder() / "cnn_normalised.f64.pt2").string());
+  layer->setUp(layoutOf({4, 3, 12, 16}, "S2"));
+  const std::string text = layer->describe();
+  EXPECT_NE(text.find("input x: normalised by mean "), text.npos) << text;
+  EXPECT_NE(text.find("output: brought back by deviation "), text.npos) << text;
+}
+
+// A batch normalisation keeps PyTorch's names, of its running statistics too.
+TEST(Model, KeepsTheNamesOfBatchNormalisations) {
+  const auto layer = makeModel(world());
+  layer->set("path", (folder() / "column_normalised.f64.pt2").string());
+  layer->setUp(layoutOf({10, 6}, "S0"));
+  std::set<std::string> names;
+  for (const NamedTensor& named : namedTensors(*layer))
+    names.insert(nameInFile(named.path));
+  for (const std::string name : {"weight", "bias", "running_mean", "running_var"})
+    EXPECT_EQ(std::ranges::count_if(
+                  names, [&](const std::string& its) { return its.ends_with(".1." + name); }),
+              1)
+        << name;
 }
 
 // What a network is saved as, and that it is the same network: the file names the model.

@@ -75,9 +75,10 @@ std::string Layer::agreedText() const {
 // The settings that a reader of the view did not leave at their defaults.
 std::string Layer::brief() const {
   std::string text(type());
-  const std::string own =
-      nodes_.empty() ? declaration_->view()
-                     : fmt::format("({})", counted(static_cast<Index>(nodes_.size()), "node"));
+  std::string own = declaration_->view();
+  if (!nodes_.empty())
+    own += fmt::format("{}({})", own.empty() ? "" : " ",
+                       counted(static_cast<Index>(nodes_.size()), "node"));
   text += fmt::format("{}{}, {}", own.empty() ? "" : " ", own, dataTypeName(type_));
   if (space_ == Space::Device)
     text += ", on the device";

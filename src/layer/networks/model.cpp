@@ -39,10 +39,9 @@ bool areAlike(const ImportedNetwork& a, const ImportedNetwork& b) {
 void addNodes(Layer& layer, const ImportedNetwork& network) {
   std::vector<Layer::Node> nodes;
   const int inputs = layer.inputCount();
-  for (std::size_t n = 0; n < network.graph.nodes.size(); ++n) {
-    const LayerDescription::Node& node = network.graph.nodes[n];
-    const Ref<Layer> made = makeFrom(layer.comm(), node.layer);
-    made->setFrozen(network.isFrozen[n]);
+  for (const LayerDescription::Node& node : network.graph.nodes) {
+    const Ref<Layer> made = node.sameAs < 0 ? makeFrom(layer.comm(), node.layer)
+                                            : nodes[static_cast<std::size_t>(node.sameAs)].layer;
     std::vector<int> reads;
     for (const int name : node.reads)
       reads.push_back(name < 0 ? -1 - name : inputs + name);
@@ -51,18 +50,17 @@ void addNodes(Layer& layer, const ImportedNetwork& network) {
   layer.setNodes(std::move(nodes));
 }
 
-void fill(const ModelWeights& weights, const ModelConstant& value, Parameter& parameter) {
-  if (value.shape() != parameter.storage().shape())
-    throw Error(TENON_ERR_INTERNAL,
-                fmt::format("parameter \"{}\" does not have the shape of what the model gives it",
-                            parameter.name()));
-  const Ref<DTensor> block =
-      makeRef<DTensor>(parameter.value().comm(), parameter.storage(), parameter.value().dataType());
-  visitFloating(block->dataType(),
-                [&]<class T>(T) { weights.read(value, block->box(), block->mutableData<T>()); });
-  copyLocal(*block, parameter.value());
-  parameter.valueChanged();
-  parameter.setInitialized();
+// Of a parameter or a running statistic.
+void fill(const ModelWeights& weights, const ImportedNetwork::Parameter& wanted, DTensor& tensor) {
+  if (wanted.value.shape() != tensor.layout().shape())
+    throw Error(
+        TENON_ERR_INTERNAL,
+        fmt::format("\"{}\" does not have the shape of what the model gives it", wanted.name));
+  const Ref<DTensor> block = makeRef<DTensor>(tensor.comm(), tensor.layout(), tensor.dataType());
+  visitFloating(block->dataType(), [&]<class T>(T) {
+    weights.read(wanted.value, block->box(), block->mutableData<T>());
+  });
+  copyLocal(*block, tensor);
 }
 
 } // namespace
@@ -78,8 +76,18 @@ void ModelDeclaration::throwContainer() const {
               fmt::format("{} is a container; ask its layers for their forms", title()));
 }
 
+std::vector<std::string> ModelDeclaration::inputNames() const {
+  std::vector<std::string> names;
+  if (file_)
+    for (const ModelInput& input : file_->program().inputs)
+      names.push_back(input.name);
+  return names;
+}
+
 std::string ModelDeclaration::summary() const {
-  return text("path");
+  std::vector<std::string> said = {text("path")};
+  said.insert(said.end(), network_.normalisations.begin(), network_.normalisations.end());
+  return joined(said, "; ");
 }
 
 Ref<Layer> makeModel(CommPtr comm) {
@@ -152,15 +160,24 @@ void loadModelWeights(Layer& layer, const Layouts& inputs) {
   const bool isFirst = !layer.isSetUp();
   collectively(*layer.comm(), [&] {
     std::unique_ptr<ByteSource> bytes;
+    const auto read = [&](const ImportedNetwork::Parameter& wanted, DTensor& tensor) {
+      if (!bytes)
+        bytes = model->file()->open();
+      fill(ModelWeights(model->file()->program(), *bytes), wanted, tensor);
+    };
     for (const ImportedNetwork::Parameter& wanted : model->network().parameters) {
       const Layer& node = *layer.nodes()[static_cast<std::size_t>(wanted.node)].layer;
-      for (const Ref<Parameter>& parameter : node.ownParameters()) {
-        if (parameter->name() != wanted.name || parameter->isInitialized())
-          continue;
-        if (!bytes)
-          bytes = model->file()->open();
-        fill(ModelWeights(model->file()->program(), *bytes), wanted.value, *parameter);
-      }
+      for (const Ref<Parameter>& parameter : node.ownParameters())
+        if (parameter->name() == wanted.name && !parameter->isInitialized()) {
+          read(wanted, parameter->value());
+          parameter->valueChanged();
+          parameter->setInitialized();
+        }
+      for (const Ref<StateTensor>& state : node.ownStates())
+        if (isFirst && state->name() == wanted.name) {
+          read(wanted, state->value());
+          state->valueChanged();
+        }
     }
     return true;
   });

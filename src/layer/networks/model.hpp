@@ -17,6 +17,9 @@ public:
   bool hasNodesInFile() const override { return false; }
   // -1 before the file is read.
   int inputCount() const override;
+  // As the file names them; the outputs where there are several, once the model is set up.
+  std::vector<std::string> inputNames() const override;
+  std::vector<NetworkOutput> networkOutputs() const override { return network_.outputs; }
   Shape outputShape(const std::vector<Shape>&) const override { throwContainer(); }
   SignatureTable rows(const std::vector<Shape>&) const override { throwContainer(); }
   Form form(const Layouts&, const Choice&) const override { throwContainer(); }

@@ -134,11 +134,10 @@ void runTest(Layer& layer, const Layouts& inputs, bool isExact) {
     return true;
   });
   second->setUp(layouts);
-  const Layout& output = second->outputLayout(layouts);
+  const Layouts outputs = second->outputLayouts();
   struct Arrays {
-    std::vector<Ref<DTensor>> x, dx;
-    std::vector<std::vector<double>> inputs, gradients;
-    std::vector<double> output, cotangent;
+    std::vector<Ref<DTensor>> x, dx, y, dy;
+    std::vector<std::vector<double>> inputs, gradients, outputs, cotangents;
   } arrays;
   collectively(*layer.comm(), [&] {
     const std::unique_ptr<ByteSource> file = model.open();
@@ -147,17 +146,19 @@ void runTest(Layer& layer, const Layouts& inputs, bool isExact) {
       arrays.gradients.push_back(test.gradients[i] ? numbersOf(*file, *test.gradients[i])
                                                    : std::vector<double>());
     }
-    arrays.output = numbersOf(*file, test.outputs.front());
-    arrays.cotangent = numbersOf(*file, test.cotangents.front());
-    if (output.shape() != test.outputs.front().shape)
-      throw Error(TENON_ERR_FORMAT,
-                  fmt::format("{}: the test's output has shape [{}], but the network gives [{}]",
-                              model.path(), fmt::join(test.outputs.front().shape, ","),
-                              fmt::join(output.shape(), ",")));
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      arrays.outputs.push_back(numbersOf(*file, test.outputs[i]));
+      arrays.cotangents.push_back(numbersOf(*file, test.cotangents[i]));
+      if (elements(outputs[i].shape()) != elements(test.outputs[i].shape))
+        throw Error(TENON_ERR_FORMAT,
+                    fmt::format("{}: the test's output has shape [{}], but the network gives [{}]",
+                                model.path(), fmt::join(test.outputs[i].shape, ","),
+                                fmt::join(outputs[i].shape(), ",")));
+    }
     return true;
   });
-  std::vector<const DTensor*> x;
-  std::vector<DTensor*> dx;
+  std::vector<const DTensor*> x, dy;
+  std::vector<DTensor*> dx, y;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     arrays.x.push_back(spread(*second, layouts[i], arrays.inputs[i]));
     arrays.dx.push_back(
@@ -165,15 +166,23 @@ void runTest(Layer& layer, const Layouts& inputs, bool isExact) {
     x.push_back(arrays.x.back().get());
     dx.push_back(arrays.gradients[i].empty() ? nullptr : arrays.dx.back().get());
   }
-  const Ref<DTensor> y =
-      makeRef<DTensor>(layer.comm(), output, second->dataType(), second->space());
-  const Ref<DTensor> dy = spread(*second, output.dual(), arrays.cotangent);
-  second->apply(Inputs(x.data(), x.size()), *y);
-  second->applyAdjoint(*dy, InputCotangents(dx.data(), dx.size()));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    arrays.y.push_back(
+        makeRef<DTensor>(layer.comm(), outputs[i], second->dataType(), second->space()));
+    arrays.dy.push_back(spread(*second, outputs[i].dual(), arrays.cotangents[i]));
+    y.push_back(arrays.y.back().get());
+    dy.push_back(arrays.dy.back().get());
+  }
+  second->apply(Inputs(x.data(), x.size()), Outputs(y.data(), y.size()));
+  second->applyAdjoint(OutputCotangents(dy.data(), dy.size()),
+                       InputCotangents(dx.data(), dx.size()));
   const double tolerance =
       second->dataType() == TENON_FLOAT64 ? test.tolerance64 : test.tolerance32;
-  std::vector<std::string> differences = {
-      differenceOf("y", output.shape(), collected(*second, *y), arrays.output, tolerance)};
+  std::vector<std::string> differences;
+  const std::vector<std::string> names = second->outputNames();
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    differences.push_back(differenceOf(names[i], outputs[i].shape(), collected(*second, *y[i]),
+                                       arrays.outputs[i], tolerance));
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (dx[i])
       differences.push_back(differenceOf("dL/d" + model.program().inputs[i].name,

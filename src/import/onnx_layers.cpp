@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers with weights, windows, norms, attention, and what is taken over dimensions, in ONNX. Padding is by side,
+// all low ones before all high ones.
+#include "import/onnx_operators.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+using Value = ModelBuilder::Value;
+
+ModelBuilder::Windows onnxWindows(const OnnxCall& c, std::vector<Index> kernel) {
+  const int spatial = c.spatial();
+  ModelBuilder::Windows w;
+  w.kernel = std::move(kernel);
+  w.stride = c.given.perDimension("strides", 1, spatial);
+  w.dilation = c.given.perDimension("dilations", 1, spatial);
+  w.groups = c.given.integer("group", 1);
+  const auto count = static_cast<std::size_t>(spatial);
+  c.b.check(w.kernel.size() == count && w.stride.size() == count && w.dilation.size() == count,
+            "its windows have another number of dimensions than its input");
+  std::vector<Index> pads = c.given.integers("pads", std::vector<Index>(2 * count, 0));
+  c.b.check(pads.size() == 2 * count, "it has another number of paddings");
+  w.low.assign(pads.begin(), pads.begin() + spatial);
+  w.high.assign(pads.begin() + spatial, pads.end());
+  const std::string automatic = c.given.text("auto_pad", "NOTSET");
+  c.b.check(automatic == "NOTSET" || automatic == "VALID" || automatic == "SAME_UPPER" ||
+                automatic == "SAME_LOWER",
+            "its auto_pad is not known");
+  if (!automatic.starts_with("SAME"))
+    return w;
+  for (std::size_t s = 0; s < count; ++s) {
+    constexpr Index kMost = Index(1) << 24;
+    c.b.check(w.stride[s] >= 1 && w.dilation[s] >= 1 && w.dilation[s] < kMost &&
+                  w.kernel[s] < kMost,
+              "a window's size is out of range");
+    const Index n = c.x()->shape[s + 2], outputs = (n + w.stride[s] - 1) / w.stride[s];
+    const Index all =
+        std::max((outputs - 1) * w.stride[s] + (w.kernel[s] - 1) * w.dilation[s] + 1 - n, Index(0));
+    w.low[s] = automatic == "SAME_UPPER" ? all / 2 : all - all / 2;
+    w.high[s] = all - w.low[s];
+  }
+  return w;
+}
+ModelValues onnxConv(const OnnxCall& c, bool isTransposed) {
+  const Value weight = c.given.neededInput(1);
+  c.b.check(weight->rank() >= 2, "its weight has too few dimensions");
+  ModelBuilder::Windows w = onnxWindows(c, {weight->shape.begin() + 2, weight->shape.end()});
+  w.isTransposed = isTransposed;
+  if (isTransposed) {
+    w.outputPadding = c.given.perDimension("output_padding", 0, c.spatial());
+    if (c.given.has("output_shape") || c.given.text("auto_pad", "NOTSET").starts_with("SAME"))
+      return {
+          c.b.refuse("a transposed convolution with an output_shape", "paddings", c.x()->shape)};
+  }
+  return {c.b.convolution(c.x(), weight, c.at(2), w)};
+}
+ModelValues onnxConvolution(const OnnxCall& c) {
+  return onnxConv(c, false);
+}
+ModelValues onnxTransposedConvolution(const OnnxCall& c) {
+  return onnxConv(c, true);
+}
+ModelValues onnxGemm(const OnnxCall& c) {
+  Value weight = c.given.neededInput(1);
+  const Value bias = c.at(2);
+  if (!c.given.flag("transB", false))
+    weight = c.b.transpose(weight, {1, 0});
+  if (c.given.flag("transA", false) || c.given.real("alpha", 1) != 1 ||
+      c.given.real("beta", 1) != 1)
+    return {c.b.refuse("Gemm with transA, alpha or beta", "a linear layer", c.x()->shape)};
+  if (bias && (!bias->isConstant() || bias->shape != Shape{weight->shape[0]}))
+    return {c.b.binary("add", c.b.linear(c.x(), weight, nullptr), bias)};
+  return {c.b.linear(c.x(), weight, bias)};
+}
+ModelValues onnxMatMul(const OnnxCall& c) {
+  return {c.b.matmul(c.x(), c.given.neededInput(1))};
+}
+ModelValues onnxEinsum(const OnnxCall& c) {
+  const std::string equation = c.given.text("equation", "");
+  if (equation == "bk,pk->bp" && c.at(1))
+    return {c.b.matmul(c.x(), c.b.transpose(c.at(1), {1, 0}))};
+  return {c.b.refuse("this Einsum", "a product of two matrices, or a convolution", {1})};
+}
+ModelValues onnxBatchNorm(const OnnxCall& c) {
+  c.b.check(!c.given.flag("training_mode", false), "it takes the statistics of the batch");
+  return {c.b.batchNorm(c.x(), c.at(1), c.at(2), c.at(3), c.at(4), c.given.real("epsilon", 1e-5))};
+}
+ModelValues onnxInstanceNorm(const OnnxCall& c) {
+  return {c.b.norm(ModelOp::InstanceNorm, c.x(), c.at(1), c.at(2), c.given.real("epsilon", 1e-5))};
+}
+// Before operator set 21 it had one weight for each group.
+ModelValues onnxGroupNorm(const OnnxCall& c) {
+  if (c.opset < 21)
+    return {c.b.refuse("GroupNormalization before opset 21", "the file with a newer opset",
+                       c.x()->shape)};
+  return {c.b.norm(ModelOp::GroupNorm, c.x(), c.at(1), c.at(2), c.given.real("epsilon", 1e-5),
+                   c.given.integer("num_groups"))};
+}
+ModelValues onnxLayerNorm(const OnnxCall& c) {
+  const int first = c.b.dimension(c.given.integer("axis", -1), c.x()->rank());
+  return {c.b.norm(ModelOp::LayerNorm, c.x(), c.at(1), c.at(2), c.given.real("epsilon", 1e-5),
+                   c.x()->rank() - first)};
+}
+
+ModelValues onnxPool(const OnnxCall& c, ModelBuilder::Pool kind) {
+  return {c.b.pooling(c.x(), kind, onnxWindows(c, c.given.integers("kernel_shape", {})),
+                      c.given.flag("ceil_mode", false))};
+}
+ModelValues onnxMaxPool(const OnnxCall& c) {
+  return onnxPool(c, ModelBuilder::Pool::Maximum);
+}
+ModelValues onnxAveragePool(const OnnxCall& c) {
+  return onnxPool(c, c.given.flag("count_include_pad", false) ? ModelBuilder::Pool::Average
+                                                              : ModelBuilder::Pool::AverageInside);
+}
+ModelValues onnxGlobalAveragePool(const OnnxCall& c) {
+  std::vector<int> dims(static_cast<std::size_t>(c.spatial()));
+  std::iota(dims.begin(), dims.end(), 2);
+  return {c.b.reduce("mean", c.x(), dims, true)};
+}
+std::vector<int> onnxDims(const OnnxCall& c) {
+  std::vector<int> dims;
+  for (const Index d : c.listAt(1, "axes"))
+    dims.push_back(c.b.dimension(d, c.x()->rank()));
+  for (int d = 0; dims.empty() && d < c.x()->rank(); ++d)
+    dims.push_back(d);
+  return dims;
+}
+// Of constants also products of extents; norms of weights.
+ModelValues onnxReduce(const OnnxCall& c) {
+  const std::string& type = c.given.operation().type;
+  std::vector<int> dims = onnxDims(c);
+  std::sort(dims.begin(), dims.end());
+  Shape kept = c.x()->shape, left;
+  for (int d = 0; d < c.x()->rank(); ++d)
+    if (std::binary_search(dims.begin(), dims.end(), d))
+      kept[static_cast<std::size_t>(d)] = 1;
+    else
+      left.push_back(kept[static_cast<std::size_t>(d)]);
+  const Shape shape = c.given.flag("keepdims", true) ? kept : left;
+  const bool keeps = c.given.flag("keepdims", true);
+  if (!c.x()->isConstant()) {
+    static const std::map<std::string, std::string, std::less<>> methods = {
+        {"ReduceMean", "mean"}, {"ReduceSum", "sum"}, {"ReduceMax", "max"}, {"ReduceMin", "min"}};
+    if (const auto method = methods.find(type); method != methods.end())
+      return {c.b.reduce(method->second, c.x(), dims, keeps)};
+    const Value squares = c.b.binary("mul", c.x(), c.x());
+    if (type == "ReduceSumSquare")
+      return {c.b.reduce("sum", squares, dims, keeps)};
+    if (type == "ReduceL2")
+      return {c.b.unary("sqrt", c.b.reduce("sum", squares, dims, keeps))};
+    return {c.b.refuse(fmt::format("the operator {}", type), "a sum, mean or maximum", shape)};
+  }
+  if (type == "ReduceMax" || type == "ReduceMin" || type == "ReduceSumSquare")
+    return {c.b.refuse(fmt::format("the operator {} of a constant", type), "its value", shape)};
+  const ModelConstant source = c.b.numbersOf(c.x(), "a constant");
+  const bool isProduct = type == "ReduceProd", isNorm = type == "ReduceL2";
+  std::vector<double> numbers(static_cast<std::size_t>(elements(kept)), isProduct ? 1 : 0);
+  forEachPlace(source.shape(), [&](const std::vector<Index>& index, Index place) {
+    Index to = 0;
+    for (std::size_t d = 0; d < index.size(); ++d)
+      to = to * kept[d] + (kept[d] == 1 ? 0 : index[d]);
+    double& sum = numbers[static_cast<std::size_t>(to)];
+    const double number = source.numbers()[static_cast<std::size_t>(place)];
+    sum = isProduct ? sum * number : isNorm ? sum + number * number : sum + number;
+  });
+  if (type == "ReduceMean")
+    for (double& number : numbers)
+      number *= static_cast<double>(numbers.size()) /
+                static_cast<double>(std::max(source.elements(), Index(1)));
+  if (isNorm)
+    for (double& number : numbers)
+      number = std::sqrt(number);
+  return {c.b.constant(ModelConstant::ofNumbers(shape, std::move(numbers), source.isInteger()))};
+}
+
+ModelValues onnxSoftmax(const OnnxCall& c) {
+  return {c.b.softmax(c.x(), c.b.dimension(c.given.integer("axis", -1), c.x()->rank()))};
+}
+ModelValues onnxAttention(const OnnxCall& c) {
+  const Value q = c.x(), k = c.given.neededInput(1), v = c.given.neededInput(2);
+  if (q->rank() != 4 || k->rank() != 4 || v->rank() != 4 || c.at(4) || c.at(5) ||
+      c.given.real("softcap", 0) != 0)
+    return {c.b.refuse("an attention with a cache, a cap, or heads in the features",
+                       "an attention [batch, heads, sequence, features]", q->shape)};
+  const double scale = c.given.real("scale", 1 / std::sqrt(static_cast<double>(q->shape[3])));
+  return {c.b.attention(q, k, v, scale, c.at(3), c.given.flag("is_causal", false))};
+}
+
+} // namespace
+
+std::span<const OnnxRow> onnxLayers() {
+  static constexpr OnnxRow rows[] = {{"Attention", onnxAttention},
+                                     {"AveragePool", onnxAveragePool},
+                                     {"BatchNormalization", onnxBatchNorm},
+                                     {"Conv", onnxConvolution},
+                                     {"ConvTranspose", onnxTransposedConvolution},
+                                     {"Einsum", onnxEinsum},
+                                     {"Gemm", onnxGemm},
+                                     {"GlobalAveragePool", onnxGlobalAveragePool},
+                                     {"GroupNormalization", onnxGroupNorm},
+                                     {"InstanceNormalization", onnxInstanceNorm},
+                                     {"LayerNormalization", onnxLayerNorm},
+                                     {"MatMul", onnxMatMul},
+                                     {"MaxPool", onnxMaxPool},
+                                     {"ReduceL2", onnxReduce},
+                                     {"ReduceMax", onnxReduce},
+                                     {"ReduceMean", onnxReduce},
+                                     {"ReduceMin", onnxReduce},
+                                     {"ReduceProd", onnxReduce},
+                                     {"ReduceSum", onnxReduce},
+                                     {"ReduceSumSquare", onnxReduce},
+                                     {"Softmax", onnxSoftmax}};
+  return rows;
+}
+
+} // namespace tenon

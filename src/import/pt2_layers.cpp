@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers with weights, windows, norms, attention, and what is taken over dimensions, in PyTorch. One number for a
+// window stands for all of its dimensions.
+#include "import/pt2_operators.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon {
+
+namespace {
+
+using Value = ModelBuilder::Value;
+
+ModelBuilder::Windows windowsOf(const Operands& given, Value x) {
+  const int spatial = spatialOf(x);
+  ModelBuilder::Windows w;
+  w.stride = given.perDimension("stride", 1, spatial);
+  w.dilation = given.perDimension("dilation", 1, spatial);
+  w.low = w.high = given.perDimension("padding", 0, spatial);
+  w.groups = given.integer("groups", 1);
+  return w;
+}
+ModelValues convolution(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given), weight = given.needed("weight");
+  ModelBuilder::Windows w;
+  if (given.operation().type.ends_with(".padding")) {
+    // "same" or "valid".
+    const int spatial = spatialOf(x);
+    b.check(weight->rank() == x->rank(), "its weight has another number of dimensions");
+    w.stride = given.perDimension("stride", 1, spatial);
+    w.dilation = given.perDimension("dilation", 1, spatial);
+    w.groups = given.integer("groups", 1);
+    const bool isSame = given.text("padding", "valid") == "same";
+    for (int s = 0; s < spatial; ++s) {
+      const auto i = static_cast<std::size_t>(s);
+      b.check(i < w.dilation.size(),
+              "its windows have another number of dimensions than its input");
+      const Index all = isSame ? w.dilation[i] * (weight->shape[i + 2] - 1) : 0;
+      w.low.push_back(all / 2);
+      w.high.push_back(all - all / 2);
+    }
+  } else {
+    w = windowsOf(given, x);
+  }
+  return {b.convolution(x, weight, given.value("bias"), w)};
+}
+ModelValues transposedConvolution(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  ModelBuilder::Windows w = windowsOf(given, x);
+  w.outputPadding = given.perDimension("output_padding", 0, spatialOf(x));
+  w.isTransposed = true;
+  return {b.convolution(x, given.needed("weight"), given.value("bias"), w)};
+}
+ModelValues linear(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.linear(self(given), given.needed("weight"), given.value("bias"))};
+}
+ModelValues addmm(ModelBuilder& b, const Operands& given, const char*) {
+  b.check(given.real("beta", 1) == 1 && given.real("alpha", 1) == 1,
+          "it has factors alpha or beta");
+  return {
+      b.binary("add", b.matmul(given.needed("mat1"), given.needed("mat2")), given.needed("self"))};
+}
+ModelValues matmul(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.matmul(self(given), given.has("other") ? given.value("other") : given.needed("mat2"))};
+}
+ModelValues attention(ModelBuilder& b, const Operands& given, const char*) {
+  const Value q = given.needed("query"), k = given.needed("key"), v = given.needed("value");
+  b.check(q->rank() >= 3 && k->rank() >= 3 && v->rank() >= 3,
+          "it needs tensors [..., sequence, features]");
+  if (given.real("dropout_p", 0) != 0 || given.flag("enable_gqa", false))
+    return {b.refuse("an attention with dropout, or with fewer heads of keys",
+                     "one without, in eval mode", q->shape)};
+  const double scale = given.real("scale", 1 / std::sqrt(static_cast<double>(q->shape.back())));
+  return {b.attention(q, k, v, scale, given.value("attn_mask"), given.flag("is_causal", false))};
+}
+ModelValues batchNorm(ModelBuilder& b, const Operands& given, const char*) {
+  const bool inTraining = given.flag("training", false);
+  return {b.batchNorm(self(given), given.value("weight"), given.value("bias"),
+                      inTraining ? nullptr : given.value("running_mean"),
+                      inTraining ? nullptr : given.value("running_var"), given.real("eps", 1e-5))};
+}
+ModelValues instanceNorm(ModelBuilder& b, const Operands& given, const char*) {
+  if (!given.flag("use_input_stats", true))
+    return {b.batchNorm(self(given), given.value("weight"), given.value("bias"),
+                        given.value("running_mean"), given.value("running_var"),
+                        given.real("eps", 1e-5))};
+  return {b.norm(ModelOp::InstanceNorm, self(given), given.value("weight"), given.value("bias"),
+                 given.real("eps", 1e-5))};
+}
+ModelValues groupNorm(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.norm(ModelOp::GroupNorm, self(given), given.value("weight"), given.value("bias"),
+                 given.real("eps", 1e-5), given.integer("num_groups"))};
+}
+ModelValues layerNorm(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const std::vector<Index> shape = given.integers("normalized_shape", {});
+  b.check(static_cast<int>(shape.size()) <= x->rank() &&
+              std::equal(shape.rbegin(), shape.rend(), x->shape.rbegin()),
+          "its normalized_shape is not that of its input's last dimensions");
+  return {b.norm(ModelOp::LayerNorm, x, given.value("weight"), given.value("bias"),
+                 given.real("eps", 1e-5), static_cast<Index>(shape.size()))};
+}
+
+ModelValues pool(ModelBuilder& b, const Operands& given, ModelBuilder::Pool kind) {
+  const Value x = self(given);
+  const int spatial = spatialOf(x);
+  ModelBuilder::Windows w = windowsOf(given, x);
+  w.kernel = given.perDimension("kernel_size", 1, spatial);
+  if (given.integers("stride", {}).empty())
+    w.stride = w.kernel;
+  return {b.pooling(x, kind, w, given.flag("ceil_mode", false))};
+}
+ModelValues maxPool(ModelBuilder& b, const Operands& given, const char*) {
+  return pool(b, given, ModelBuilder::Pool::Maximum);
+}
+ModelValues averagePool(ModelBuilder& b, const Operands& given, const char*) {
+  if (given.has("divisor_override"))
+    return {b.refuse("an average pooling with a divisor", "one that divides by its size",
+                     self(given)->shape)};
+  return pool(b, given,
+              given.flag("count_include_pad", true) ? ModelBuilder::Pool::Average
+                                                    : ModelBuilder::Pool::AverageInside);
+}
+ModelValues adaptivePool(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  return {b.adaptivePooling(x, given.perDimension("output_size", 1, spatialOf(x)))};
+}
+ModelValues upsample(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const std::string& type = given.operation().type;
+  std::vector<Index> sizes = given.integers("output_size", {});
+  bool isExact = true;
+  if (sizes.empty()) {
+    const std::vector<double> factors = given.reals("scale_factors");
+    b.check(static_cast<int>(factors.size()) == spatialOf(x), "it has another number of factors");
+    for (std::size_t s = 0; s < factors.size(); ++s) {
+      b.check(factors[s] > 0 && factors[s] < 1e6, "a factor is out of range");
+      const double wanted = static_cast<double>(x->shape[s + 2]) * factors[s];
+      sizes.push_back(static_cast<Index>(std::floor(wanted)));
+      isExact = isExact && wanted == std::floor(wanted);
+    }
+  }
+  const bool isNearest = type.find("nearest") != type.npos;
+  // PyTorch steps by the factor, also where the size is not the product.
+  isExact = isExact || given.flag("align_corners", false);
+  if (type.find("bicubic") != type.npos || type.find("exact") != type.npos || !isExact) {
+    Shape shape = {x->shape[0], x->shape[1]};
+    shape.insert(shape.end(), sizes.begin(), sizes.end());
+    return {b.refuse("bicubic or exact nearest interpolation, or a factor that gives no whole size",
+                     "nearest or linear interpolation to a size", shape)};
+  }
+  return {b.resize(x, sizes, !isNearest, given.flag("align_corners", false))};
+}
+ModelValues pixelShuffle(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.pixelShuffle(self(given), given.integer("upscale_factor"))};
+}
+ModelValues pixelUnshuffle(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.spaceToDepth(self(given), given.integer("downscale_factor"), false)};
+}
+ModelValues softmax(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.softmax(self(given), static_cast<int>(given.integer("dim")))};
+}
+std::vector<int> dimsOf(ModelBuilder& b, const Operands& given, Value x) {
+  std::vector<int> dims;
+  for (const Index d : given.integers("dim", {}))
+    dims.push_back(b.dimension(d, x->rank()));
+  for (int d = 0; dims.empty() && d < x->rank(); ++d)
+    dims.push_back(d);
+  return dims;
+}
+ModelValues reduction(ModelBuilder& b, const Operands& given, const char* of) {
+  const Value x = self(given);
+  return {b.reduce(of, x, dimsOf(b, given, x), given.flag("keepdim", false))};
+}
+// The mean of squares of what differs from the mean, of one element fewer.
+Value variance(ModelBuilder& b, const Operands& given) {
+  const Value x = self(given);
+  const std::vector<int> dims = dimsOf(b, given, x);
+  double count = 1;
+  for (const int d : dims)
+    count *= static_cast<double>(x->shape[static_cast<std::size_t>(d)]);
+  const double fewer =
+      given.has("correction") ? given.real("correction") : given.flag("unbiased", true);
+  b.check(count > fewer, "a variance of too few elements");
+  const Value difference = b.binary("sub", x, b.reduce("mean", x, dims, true));
+  return b.affine(
+      b.reduce("mean", b.binary("mul", difference, difference), dims, given.flag("keepdim", false)),
+      {count / (count - fewer)}, {0});
+}
+ModelValues varianceOf(ModelBuilder& b, const Operands& given, const char*) {
+  return {variance(b, given)};
+}
+ModelValues deviationOf(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.unary("sqrt", variance(b, given))};
+}
+ModelValues euclideanNorm(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  if (given.real("ord", 2) != 2 || given.real("p", 2) != 2)
+    return {b.refuse("a norm other than the Euclidean one", "the Euclidean norm", {1})};
+  return {b.unary("sqrt", b.reduce("sum", b.binary("mul", x, x), dimsOf(b, given, x),
+                                   given.flag("keepdim", false)))};
+}
+
+} // namespace
+
+std::span<const Pt2Row> pt2Layers() {
+  static constexpr Pt2Row rows[] = {{"adaptive_avg_pool", adaptivePool},
+                                    {"addmm", addmm},
+                                    {"amax", reduction, "max"},
+                                    {"amin", reduction, "min"},
+                                    {"avg_pool", averagePool},
+                                    {"batch_norm", batchNorm},
+                                    {"bmm", matmul},
+                                    {"conv", convolution},
+                                    {"conv_transpose", transposedConvolution},
+                                    {"group_norm", groupNorm},
+                                    {"instance_norm", instanceNorm},
+                                    {"layer_norm", layerNorm},
+                                    {"linalg_vector_norm", euclideanNorm},
+                                    {"linear", linear},
+                                    {"matmul", matmul},
+                                    {"max_pool", maxPool},
+                                    {"mean", reduction, "mean"},
+                                    {"mm", matmul},
+                                    {"norm", euclideanNorm},
+                                    {"pixel_shuffle", pixelShuffle},
+                                    {"pixel_unshuffle", pixelUnshuffle},
+                                    {"scaled_dot_product_attention", attention},
+                                    {"softmax", softmax},
+                                    {"_softmax", softmax},
+                                    {"std", deviationOf},
+                                    {"sum", reduction, "sum"},
+                                    {"upsample_bicubic", upsample},
+                                    {"upsample_bilinear", upsample},
+                                    {"upsample_linear", upsample},
+                                    {"upsample_nearest", upsample},
+                                    {"upsample_trilinear", upsample},
+                                    {"var", varianceOf}};
+  return rows;
+}
+
+} // namespace tenon

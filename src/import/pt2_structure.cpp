@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What moves elements, makes constants or asks for extents in PyTorch, and what has no layer. The parts of a
+// spectral convolution are put together by the builder.
+#include "import/pt2_operators.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon {
+
+namespace {
+
+using Value = ModelBuilder::Value;
+
+ModelValues size(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const auto d = static_cast<std::size_t>(b.dimension(given.integer("dim"), x->rank()));
+  return {b.number(static_cast<double>(x->shape[d]), true)};
+}
+
+ModelValues pad(ModelBuilder& b, const Operands& given, const char*) {
+  Value x = self(given);
+  const std::string mode = given.text("mode", "constant");
+  const char* ours = mode == "constant"    ? "values"
+                     : mode == "circular"  ? "periodic"
+                     : mode == "reflect"   ? "reflect"
+                     : mode == "replicate" ? "replicate"
+                                           : nullptr;
+  b.check(ours != nullptr, "its mode of padding is not known");
+  const std::vector<Index> pads = given.integers("pad", {});
+  b.check(pads.size() % 2 == 0 && static_cast<int>(pads.size()) <= 2 * x->rank(),
+          "it has another number of paddings");
+  for (std::size_t i = 0; 2 * i < pads.size(); ++i)
+    x = b.pad(x, x->rank() - 1 - static_cast<int>(i), pads[2 * i], pads[2 * i + 1], ours,
+              given.real("value", 0));
+  return {x};
+}
+ModelValues concatenate(ModelBuilder& b, const Operands& given, const char*) {
+  const ModelValues values = given.values("tensors");
+  b.check(!values.empty() && std::none_of(values.begin(), values.end(), [](Value v) { return !v; }),
+          "it concatenates nothing");
+  return {b.concatenate(values, static_cast<int>(given.integer("dim", 0)))};
+}
+ModelValues pieces(ModelBuilder& b, Value x, int d, const std::vector<Index>& sizes) {
+  ModelValues made;
+  Index at = 0;
+  for (const Index size : sizes) {
+    b.check(size >= 0 && size <= x->shape[static_cast<std::size_t>(d)] - at,
+            "its pieces do not fit");
+    made.push_back(b.slice(x, d, at, at + size));
+    at += size;
+  }
+  return made;
+}
+ModelValues splitEvenly(ModelBuilder& b, Value x, int d, Index step) {
+  const Index n = x->shape[static_cast<std::size_t>(d)];
+  b.check(step >= 1 && n / step < 65536, "the size of its pieces is out of range");
+  std::vector<Index> sizes;
+  for (Index at = 0; at < n; at += std::min(step, n - at))
+    sizes.push_back(std::min(step, n - at));
+  return pieces(b, x, d, sizes);
+}
+ModelValues split(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const int d = b.dimension(given.integer("dim", 0), x->rank());
+  const auto sizes = given.integers(given.has("split_sizes") ? "split_sizes" : "split_size", {});
+  return given.operation().type.find("with_sizes") != std::string::npos || sizes.size() != 1
+             ? pieces(b, x, d, sizes)
+             : splitEvenly(b, x, d, sizes[0]);
+}
+ModelValues chunk(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const int d = b.dimension(given.integer("dim", 0), x->rank());
+  const Index n = x->shape[static_cast<std::size_t>(d)], count = given.integer("chunks");
+  b.check(count >= 1, "it makes no pieces");
+  return splitEvenly(b, x, d, std::max((n + count - 1) / count, Index(1)));
+}
+Value without(ModelBuilder& b, Value x, int d) {
+  Shape shape = x->shape;
+  shape.erase(shape.begin() + d);
+  return b.reshape(x, shape);
+}
+ModelValues unbind(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const int d = b.dimension(given.integer("dim", 0), x->rank());
+  ModelValues made = splitEvenly(b, x, d, 1);
+  for (Value& value : made)
+    value = without(b, value, d);
+  return made;
+}
+ModelValues select(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const int d = b.dimension(given.integer("dim"), x->rank());
+  const Index n = x->shape[static_cast<std::size_t>(d)], i = given.integer("index");
+  b.check(i >= -n && i < n, "its index is out of range");
+  const Index begin = i < 0 ? i + n : i;
+  return {without(b, b.slice(x, d, begin, begin + 1), d)};
+}
+constexpr Index kEnd = Index(1) << 61; // a slice goes to the end
+ModelValues slice(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  return {b.slice(x, b.dimension(given.integer("dim", 0), x->rank()),
+                  std::clamp(given.integer("start", 0), -kEnd, kEnd),
+                  std::clamp(given.integer("end", kEnd), -kEnd, kEnd), given.integer("step", 1))};
+}
+ModelValues reshape(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.reshape(self(given), given.integers(given.has("shape") ? "shape" : "size", {}))};
+}
+ModelValues flatten(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const int first = b.dimension(given.integer("start_dim", 0), x->rank());
+  const int last = b.dimension(given.integer("end_dim", -1), x->rank());
+  b.check(first <= last, "its dimensions are in the wrong order");
+  Shape shape(x->shape.begin(), x->shape.begin() + first);
+  shape.push_back(elements(Shape(x->shape.begin() + first, x->shape.begin() + last + 1)));
+  shape.insert(shape.end(), x->shape.begin() + last + 1, x->shape.end());
+  return {b.reshape(x, shape)};
+}
+ModelValues unflatten(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  const int d = b.dimension(given.integer("dim"), x->rank());
+  std::vector<Index> sizes = given.integers("sizes", {}), shape = x->shape;
+  const Index all = x->shape[static_cast<std::size_t>(d)];
+  Index known = 1;
+  for (const Index n : sizes)
+    if (n != -1)
+      known = n > 0 && known <= all / n ? known * n : all + 1; // more than there is
+  for (Index& n : sizes)
+    n = n == -1 ? all / std::max(known, Index(1)) : n;
+  shape.erase(shape.begin() + d);
+  shape.insert(shape.begin() + d, sizes.begin(), sizes.end());
+  return {b.reshape(x, shape)};
+}
+ModelValues stack(ModelBuilder& b, const Operands& given, const char*) {
+  ModelValues values = given.values("tensors");
+  b.check(!values.empty() && values[0], "it stacks nothing");
+  const int d = b.dimension(given.integer("dim", 0), values[0]->rank() + 1);
+  for (Value& value : values) {
+    b.check(value && value->rank() >= d, "it stacks values of different shapes");
+    Shape shape = value->shape;
+    shape.insert(shape.begin() + d, 1);
+    value = b.reshape(value, shape);
+  }
+  return {b.concatenate(values, d)};
+}
+ModelValues expandAs(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.expand(self(given), given.needed("other")->shape)};
+}
+ModelValues unsqueeze(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  Shape shape = x->shape;
+  shape.insert(shape.begin() + b.dimension(given.integer("dim"), x->rank() + 1), 1);
+  return {b.reshape(x, shape)};
+}
+ModelValues squeeze(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  std::vector<int> dims;
+  for (const Index d : given.integers("dim", {}))
+    dims.push_back(b.dimension(d, x->rank()));
+  Shape shape;
+  for (int d = 0; d < x->rank(); ++d) {
+    const bool isNamed = !given.has("dim") || std::find(dims.begin(), dims.end(), d) != dims.end();
+    if (!isNamed || x->shape[static_cast<std::size_t>(d)] != 1)
+      shape.push_back(x->shape[static_cast<std::size_t>(d)]);
+  }
+  return {b.reshape(x, shape)};
+}
+ModelValues permute(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  std::vector<int> order;
+  for (const Index d : given.integers("dims", {}))
+    order.push_back(b.dimension(d, x->rank()));
+  return {b.transpose(x, order)};
+}
+ModelValues transpose(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  std::vector<int> order;
+  for (int d = 0; d < x->rank(); ++d)
+    order.push_back(d);
+  if (x->rank() > 0)
+    std::swap(order[static_cast<std::size_t>(b.dimension(given.integer("dim0", -1), x->rank()))],
+              order[static_cast<std::size_t>(b.dimension(given.integer("dim1", -2), x->rank()))]);
+  return {b.transpose(x, order)};
+}
+ModelValues expand(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.expand(self(given), given.integers("size", {}))};
+}
+
+// -- constants
+
+ModelValues filled(ModelBuilder& b, const Operands& given, double number) {
+  const Shape shape = given.has("self") ? given.value("self")->shape : given.integers("size", {});
+  b.checkShape(shape);
+  return {b.expand(b.number(number), shape)};
+}
+ModelValues zeros(ModelBuilder& b, const Operands& given, const char*) {
+  return filled(b, given, 0);
+}
+ModelValues ones(ModelBuilder& b, const Operands& given, const char*) {
+  return filled(b, given, 1);
+}
+ModelValues full(ModelBuilder& b, const Operands& given, const char*) {
+  return filled(b, given, given.real("fill_value"));
+}
+ModelValues linspace(ModelBuilder& b, const Operands& given, const char*) {
+  const double first = given.real("start"), last = given.real("end");
+  const Index steps = given.integer("steps");
+  b.check(steps >= 1 && steps <= Index(1) << 23, "its number of steps is out of range");
+  std::vector<double> numbers;
+  for (Index i = 0; i < steps; ++i)
+    numbers.push_back(steps == 1 ? first
+                                 : first + (last - first) * static_cast<double>(i) /
+                                               static_cast<double>(steps - 1));
+  return {b.constant(ModelConstant::ofNumbers({steps}, std::move(numbers)))};
+}
+// The weight v g / |v|, the norm over all dimensions but one.
+ModelValues weightNorm(ModelBuilder& b, const Operands& given, const char*) {
+  const ModelConstant v = b.numbersOf(given.needed("v"), "a weight"),
+                      g = b.numbersOf(given.needed("g"), "the norm of a weight");
+  const int dim = b.dimension(given.integer("dim", 0), v.rank());
+  const Index n = v.shape()[static_cast<std::size_t>(dim)];
+  b.check(g.elements() == n, "it needs one norm for each output");
+  std::vector<double> squares(static_cast<std::size_t>(n), 0), numbers = v.numbers();
+  const auto at = [&](const std::vector<Index>& index) {
+    return static_cast<std::size_t>(index[static_cast<std::size_t>(dim)]);
+  };
+  forEachPlace(v.shape(), [&](const auto& index, Index place) {
+    squares[at(index)] +=
+        v.numbers()[static_cast<std::size_t>(place)] * v.numbers()[static_cast<std::size_t>(place)];
+  });
+  forEachPlace(v.shape(), [&](const auto& index, Index place) {
+    numbers[static_cast<std::size_t>(place)] *=
+        g.numbers()[at(index)] / std::sqrt(squares[at(index)]);
+  });
+  return {b.constant(ModelConstant::ofNumbers(v.shape(), std::move(numbers)))};
+}
+
+// -- spectral convolutions, and what has no layer
+
+ModelValues fourier(ModelBuilder& b, const Operands& given, const char*) {
+  b.check(!given.has("s") && !given.has("norm"), "it has a size or a norm of its own");
+  return {b.fourier(self(given))};
+}
+ModelValues inverseFourier(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.inverseFourier(self(given), given.integers("s", {}))};
+}
+ModelValues viewAsComplex(ModelBuilder& b, const Operands& given, const char*) {
+  return {b.complex(self(given))};
+}
+ModelValues copyInto(ModelBuilder& b, const Operands& given, const char*) {
+  const Value part = self(given), source = given.needed("src");
+  const Value base = [&] {
+    Value at = part;
+    while (at->op == ModelOp::Slice)
+      at = at->inputs[0];
+    return at;
+  }();
+  if (base->op != ModelOp::InverseFourierInput)
+    return {b.refuse("a value that is written into another", "a concatenation", part->shape)};
+  b.write(part, source);
+  return {part};
+}
+ModelValues einsum(ModelBuilder& b, const Operands& given, const char*) {
+  const std::string equation = given.text("equation", "");
+  const ModelValues factors = given.values("tensors");
+  b.check(factors.size() == 2 && factors[0] && factors[1], "it does not have two factors");
+  if (equation == "bixy,ioxy->boxy" && factors[1]->op == ModelOp::Complex)
+    return {b.modes(factors[0], factors[1])};
+  if (equation == "bk,pk->bp")
+    return {b.matmul(factors[0], b.transpose(factors[1], {1, 0}))};
+  return {b.refuse(fmt::format("einsum {}", equation),
+                   "a product of two matrices, or a convolution", {1})};
+}
+ModelValues indexed(ModelBuilder& b, const Operands& given, const char*) {
+  const Value x = self(given);
+  return {b.refuse(fmt::format("{} by a tensor of indices", given.operation().type),
+                   "an operator of an index map (TenonLinearOpCreateGather) before the network",
+                   x->shape)};
+}
+
+} // namespace
+
+std::span<const Pt2Row> pt2Structure() {
+  static constexpr Pt2Row rows[] = {{"cat", concatenate},
+                                    {"chunk", chunk},
+                                    {"copy_", copyInto},
+                                    {"einsum", einsum},
+                                    {"expand", expand},
+                                    {"expand_as", expandAs},
+                                    {"fft_irfft2", inverseFourier},
+                                    {"fft_rfft2", fourier},
+                                    {"flatten", flatten},
+                                    {"full", full},
+                                    {"full_like", full},
+                                    {"gather", indexed},
+                                    {"index", indexed},
+                                    {"index_add", indexed},
+                                    {"index_select", indexed},
+                                    {"linspace", linspace},
+                                    {"ones", ones},
+                                    {"ones_like", ones},
+                                    {"pad", pad},
+                                    {"permute", permute},
+                                    {"reshape", reshape},
+                                    {"scatter_add", indexed},
+                                    {"select", select},
+                                    {"slice", slice},
+                                    {"split", split},
+                                    {"split_with_sizes", split},
+                                    {"squeeze", squeeze},
+                                    {"stack", stack},
+                                    {"sym_size", size},
+                                    {"t", transpose},
+                                    {"transpose", transpose},
+                                    {"unbind", unbind},
+                                    {"unflatten", unflatten},
+                                    {"_unsafe_view", reshape},
+                                    {"unsqueeze", unsqueeze},
+                                    {"view", reshape},
+                                    {"view_as_complex", viewAsComplex},
+                                    {"_weight_norm", weightNorm},
+                                    {"zeros", zeros},
+                                    {"zeros_like", zeros}};
+  return rows;
+}
+
+} // namespace tenon
