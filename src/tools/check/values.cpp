@@ -84,7 +84,7 @@ double filledCell(const LayoutSpec& spec, int position, const Indices& cell,
       continue;
     }
     const auto at = halo ? extension(cell[d], spec.shape[d], halo->low, halo->high)
-                         : std::optional<Shown>({cell[d]});
+                         : std::optional(Shown{cell[d]});
     if (!at)
       return 0;
     key = hash(key, static_cast<std::uint64_t>(at->cell));
