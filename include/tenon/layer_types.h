@@ -249,6 +249,8 @@ TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonIn
  *  - zero: 0, for maximum pooling too
  *  - periodic, reflect, replicate: copies of elements of the domain, see TenonBoundary; reflection
  *    continues at both ends if the padding is wider than the domain
+ *  - symmetric, odd, odd_point: reflection about a wall between elements (symmetric, odd) or on the
+ *    first or last element (odd_point); odd ones change the sign, once for each bounce
  *  - values: user-supplied, see TenonLayerGetBoundaryLayout() and the setting
  *    boundary_constant
  *

@@ -49,7 +49,14 @@ typedef enum TenonBoundary TENON_ENUM_INT {
   TENON_BOUNDARY_REFLECT = 3,   /**< ... 2 1     | 0 1 ... n-1 | n-2 n-3 ... */
   TENON_BOUNDARY_REPLICATE = 4, /**< ... 0 0     | 0 1 ... n-1 | n-1 n-1 ... */
   TENON_BOUNDARY_VALUES = 5,    /**< user-supplied; a conversion writes zero there */
-  TENON_BOUNDARY_LINKED = 6,    /**< beyond a local block are copies that an index map fills, see
+  TENON_BOUNDARY_SYMMETRIC = 6, /**< ... 1 0     | 0 1 ... n-1 | n-1 n-2 ...: even about a wall
+                                     between elements */
+  TENON_BOUNDARY_ODD = 7,       /**< ... -1 -0   | 0 1 ... n-1 | -(n-1) -(n-2) ...: odd about a wall
+                                     between elements, such as the velocity along a wall in cells */
+  TENON_BOUNDARY_ODD_POINT = 8, /**< ... -2 -1   | 0 1 ... n-1 | -(n-2) -(n-3) ...: odd about a wall
+                                     on the first or last element, such as the velocity through a
+                                     wall on faces; the element on the wall is left as it is */
+  TENON_BOUNDARY_LINKED = 9,    /**< beyond a local block are copies that an index map fills, see
                                      tenon/index_map.h; the mode of both sides or of none */
   TENON_BOUNDARY_MAX_ = 0x7fff
 } TenonBoundary;

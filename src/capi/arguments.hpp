@@ -199,6 +199,9 @@ static_assert(static_cast<int>(Boundary::None) == TENON_BOUNDARY_NONE &&
               static_cast<int>(Boundary::Reflect) == TENON_BOUNDARY_REFLECT &&
               static_cast<int>(Boundary::Replicate) == TENON_BOUNDARY_REPLICATE &&
               static_cast<int>(Boundary::Values) == TENON_BOUNDARY_VALUES &&
+              static_cast<int>(Boundary::Symmetric) == TENON_BOUNDARY_SYMMETRIC &&
+              static_cast<int>(Boundary::Odd) == TENON_BOUNDARY_ODD &&
+              static_cast<int>(Boundary::OddPoint) == TENON_BOUNDARY_ODD_POINT &&
               static_cast<int>(Boundary::Linked) == TENON_BOUNDARY_LINKED);
 
 inline Boundary boundaryOf(TenonBoundary mode, const std::string& name) {

@@ -15,19 +15,26 @@ namespace tenon {
 
 namespace {
 
-// For one dimension of this rank's box: the global index whose value each element holds, or -1 for an element that
-// holds none (beyond a boundary that copies nothing, or in a halo of partial sums or one that an index map fills).
-std::vector<Index> globalIndices(const DTensor& x, int dim) {
+// What an element holds along one dimension: the value of a global index with a sign; or index -1, none (beyond a
+// boundary that copies nothing, or in a halo of partial sums or one that an index map fills).
+struct Held {
+  Index index;
+  int sign = 1;
+};
+
+// For one dimension of this rank's box.
+std::vector<Held> heldAlong(const DTensor& x, int dim) {
   const Layout& layout = x.layout();
   const auto& halo = layout.halo(dim);
   const Interval box = x.box()[dim];
   const Interval owned = layout.owned(dim, layout.part(x.position(), dim));
-  std::vector<Index> result;
+  std::vector<Held> result;
   for (Index i = box.begin; i < box.end; ++i) {
     if (halo && !halo->addends && !halo->isLinked())
-      result.push_back(extensionSource(i, layout.shape()[dim], halo->low, halo->high).value_or(-1));
+      result.push_back({extensionSource(i, layout.shape()[dim], halo->low, halo->high).value_or(-1),
+                        extensionSign(i, layout.shape()[dim], halo->low, halo->high)});
     else
-      result.push_back(i >= owned.begin && i < owned.end ? i : -1);
+      result.push_back({i >= owned.begin && i < owned.end ? i : -1});
   }
   return result;
 }
@@ -47,8 +54,8 @@ Box carrierBox(const DTensor& x) {
     return Box(x.rank());
   Box box;
   for (int d = 0; d < x.rank(); ++d) {
-    const std::vector<Index> global = globalIndices(x, d);
-    const auto stands = [](Index g) { return g >= 0; };
+    const std::vector<Held> global = heldAlong(x, d);
+    const auto stands = [](const Held& held) { return held.index >= 0; };
     const Index begin = std::ranges::find_if(global, stands) - global.begin();
     box.push_back({begin, begin + std::ranges::count_if(global, stands)});
   }
@@ -83,24 +90,42 @@ void fillByIndex(DTensor& x, const std::function<double(Index)>& f) {
     const HostView<T> data(x);
     if (x.localElements() == 0)
       return; // this rank may have no position, of which to ask for indices
-    std::vector<std::vector<Index>> global;
+    std::vector<std::vector<Held>> global;
     for (int d = 0; d < x.rank(); ++d)
-      global.push_back(globalIndices(x, d));
+      global.push_back(heldAlong(x, d));
     const bool carries = carriesValue(x);
     forEachElement(x, [&](Index offset, const std::array<Index, kMaxRank>& index) {
       Index at = 0;
+      int sign = 1;
       bool inside = carries;
       for (int d = 0; d < x.rank(); ++d) {
-        const Index g = global[d][index[d]];
-        inside &= g >= 0;
-        at = at * x.layout().shape()[d] + g;
+        const Held& held = global[d][index[d]];
+        inside &= held.index >= 0;
+        sign *= held.sign;
+        at = at * x.layout().shape()[d] + held.index;
       }
-      data[offset] = inside ? converted<T>(f(at)) : T(0);
+      data[offset] = inside ? converted<T>(sign * f(at)) : T(0);
     });
   });
 }
 
+namespace {
+
+bool isOdd(const DTensor& x) {
+  const auto odd = [](Boundary mode) {
+    return mode == Boundary::Odd || mode == Boundary::OddPoint;
+  };
+  for (int d = 0; d < x.rank(); ++d)
+    if (const auto& halo = x.layout().halo(d); halo && (odd(halo->low) || odd(halo->high)))
+      return true;
+  return false;
+}
+
+} // namespace
+
 void fillConstant(DTensor& x, double value) {
+  if (isOdd(x)) // beyond a wall the constant changes its sign
+    return fillByIndex(x, [=](Index) { return value; });
   const Box carriers = carrierBox(x);
   const Shape extent = extents(carriers);
   Index offset = 0;

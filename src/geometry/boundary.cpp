@@ -25,9 +25,24 @@ Index reflected(Index index, Index extent) {
   return folded < extent ? folded : period - folded;
 }
 
-// Continues the run by an element that holds `global`, if it can; a run of one takes its step from
-// it.
-bool extend(Segment& run, Index global) {
+// The same where the ends are doubled: 0 1 ... n-1 n-1 ... 1 0.
+Index mirrored(Index index, Index extent) {
+  const Index folded = floorMod(index, 2 * extent);
+  return folded < extent ? folded : 2 * extent - 1 - folded;
+}
+
+// How often the way from an element outside back into the domain bounces off a wall, where walls are
+// `apart` elements apart. Between walls on one element there is one bounce.
+Index bounces(Index index, Index extent, Index apart) {
+  const Index beyond = index < 0 ? -index : index - extent + 1;
+  return apart == 0 ? 1 : (beyond - 1) / apart + 1;
+}
+
+// Continues the run by an element that holds `global` with this sign, if it can; a run of one takes
+// its step from it.
+bool extend(Segment& run, Index global, int sign) {
+  if (run.sign != sign)
+    return false;
   if (run.length == 1 && (global == run.global + 1 || global == run.global - 1))
     run.step = static_cast<int>(global - run.global);
   else if (run.length == 1 || global != run.global + run.step * run.length)
@@ -54,6 +69,12 @@ const char* boundaryName(Boundary mode) {
     return "values";
   case Boundary::Linked:
     return "linked";
+  case Boundary::Symmetric:
+    return "symmetric";
+  case Boundary::Odd:
+    return "odd";
+  case Boundary::OddPoint:
+    return "odd_point";
   }
   return "?";
 }
@@ -63,7 +84,8 @@ Boundary parseBoundary(std::string_view word) {
     if (word == boundaryName(Boundary(i)))
       return Boundary(i);
   throw Error(TENON_ERR_ARG, fmt::format("unknown boundary mode '{}'; use none, zero, periodic, "
-                                         "reflect, replicate, values or linked",
+                                         "reflect, replicate, values, symmetric, odd, odd_point "
+                                         "or linked",
                                          word));
 }
 
@@ -76,7 +98,11 @@ std::optional<Index> extensionSource(Index index, Index extent, Boundary low, Bo
   switch (index < 0 ? low : high) {
   case Boundary::Periodic:
     return floorMod(index, extent);
+  case Boundary::Symmetric:
+  case Boundary::Odd:
+    return mirrored(index, extent);
   case Boundary::Reflect:
+  case Boundary::OddPoint:
     return reflected(index, extent);
   case Boundary::Replicate:
     return index < 0 ? 0 : extent - 1;
@@ -87,6 +113,16 @@ std::optional<Index> extensionSource(Index index, Index extent, Boundary low, Bo
     break;
   }
   return std::nullopt;
+}
+
+int extensionSign(Index index, Index extent, Boundary low, Boundary high) {
+  if (index >= 0 && index < extent)
+    return 1;
+  const Boundary mode = index < 0 ? low : high;
+  if (mode != Boundary::Odd && mode != Boundary::OddPoint)
+    return 1;
+  const Index apart = mode == Boundary::Odd ? extent : extent - 1;
+  return bounces(index, extent, apart) % 2 == 0 ? 1 : -1;
 }
 
 std::vector<Segment> extensionSegments(Interval box, Index extent, Boundary low, Boundary high) {
@@ -103,8 +139,9 @@ std::vector<Segment> extensionSegments(Interval box, Index extent, Boundary low,
       continue;
     }
     const auto source = extensionSource(index, extent, low, high);
-    if (source && !(open && extend(runs.back(), *source)))
-      runs.push_back({index - box.begin, *source, 1, 1});
+    const int sign = extensionSign(index, extent, low, high);
+    if (source && !(open && extend(runs.back(), *source, sign)))
+      runs.push_back({index - box.begin, *source, 1, 1, sign});
     open = source.has_value();
     ++index;
   }

@@ -7,6 +7,9 @@
 // elements. In a corner, where an element is outside in several dimensions, each of them says where
 // its own index goes; one that gives zero makes the element zero, and one on a side of mode Values
 // makes it the user's.
+//
+// E has entries 0 and 1, and -1 where a field is odd about a wall: each bounce there changes the sign.
+// In a corner signs multiply.
 #pragma once
 
 #include "geometry/box.hpp"
@@ -23,12 +26,15 @@ enum class Boundary {
   Reflect,   // ... 2 1     | 0 1 ... n-1 | n-2 n-3 ...
   Replicate, // ... 0 0     | 0 1 ... n-1 | n-1 n-1 ...
   Values,    // supplied by the user; zero as far as E is concerned
-  Linked,    // copies that an index map fills, beyond a part's own elements; not a matter of E
+  Symmetric, // ... 1 0     | 0 1 ... n-1 | n-1 n-2 ...: even about a wall between elements
+  Odd,       // ... -1 -0   | 0 1 ... n-1 | -(n-1) -(n-2) ...: odd about a wall between elements
+  OddPoint, // ... -2 -1   | 0 1 ... n-1 | -(n-2) -(n-3) ...: odd about the first and the last element
+  Linked,   // copies that an index map fills, beyond a part's own elements; not a matter of E
 };
 
-inline constexpr int kBoundaries = 7;
+inline constexpr int kBoundaries = 10;
 // The modes before Linked: those of which a conversion knows what it fills halos with.
-inline constexpr int kExtensions = 6;
+inline constexpr int kExtensions = 9;
 
 const char* boundaryName(Boundary mode);
 // Throws TENON_ERR_ARG, naming the word, if it is not a mode.
@@ -42,13 +48,17 @@ inline bool isCallers(Boundary mode) {
 
 // The domain index whose value the element at `index` holds, or nothing for a zero.
 std::optional<Index> extensionSource(Index index, Index extent, Boundary low, Boundary high);
+// The factor of that value, 1 or -1.
+int extensionSign(Index index, Index extent, Boundary low, Boundary high);
 
-// A run of local elements local, local+1, ... that hold the global indices global, global+step, ...
+// A run of local elements local, local+1, ... that hold the global indices global, global+step, ...,
+// all with one sign.
 struct Segment {
   Index local;
   Index global;
   Index length;
-  int step; // +1 or -1
+  int step;     // +1 or -1
+  int sign = 1; // likewise
 };
 
 // The elements of `box` that hold a domain index, as runs in local order.

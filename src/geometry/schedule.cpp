@@ -108,6 +108,7 @@ std::vector<ElementBlock> productBlocks(const std::vector<const std::vector<Over
         next.targetBegin.push_back(o.target);
         next.sourceStep.push_back(o.sourceStep);
         next.targetStep.push_back(o.targetStep);
+        next.sign *= o.sign;
         longer.push_back(std::move(next));
       }
     blocks = std::move(longer);

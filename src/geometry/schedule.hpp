@@ -66,6 +66,7 @@ struct ElementBlock {
   std::vector<Index> sourceBegin, targetBegin;
   std::vector<Index> sourceStep, targetStep;
   ElementListPtr sourceList = {}, targetList = {}; // both or none, with the same weights
+  int sign = 1;                                    // the factor of all its elements, 1 or -1
 };
 
 struct Transfer {

@@ -50,7 +50,7 @@ std::vector<Overlap> overlaps(const std::vector<Segment>& sources,
       const Interval shared = intersect(globalRange(s), globalRange(t));
       if (!shared.empty())
         result.push_back({shared.begin, shared.size(), localOf(s, shared.begin),
-                          localOf(t, shared.begin), s.step, t.step});
+                          localOf(t, shared.begin), s.step, t.step, s.sign * t.sign});
     }
   std::sort(result.begin(), result.end(), [](const Overlap& x, const Overlap& y) {
     // Both sides of a message list their overlaps in one order, so that ties are broken too.

@@ -22,6 +22,7 @@ struct Overlap {
   Index global, length;
   Index source, target;
   int sourceStep, targetStep;
+  int sign; // of the source's elements at the target
 };
 
 // All overlaps of two sets of runs, in rising global order.

@@ -176,7 +176,7 @@ TEST_F(BoundaryCApi, WhatIsMissingIsNamedOnAllRanks) {
 }
 
 TEST_F(BoundaryCApi, SettersRefuseWhatIsNoModeOrNumber) {
-  TenonBoundary bad = static_cast<TenonBoundary>(9);
+  TenonBoundary bad = static_cast<TenonBoundary>(99);
   TenonLayer affine = nullptr;
   expectCode(TENON_ERR_ARG, TenonLayerSetBoundary(sum_, &bad, nullptr), {"low[0] is 9"});
   expectCode(TENON_ERR_NULL, TenonLayerSetBoundary(sum_, nullptr, &bad), {"low is NULL"});

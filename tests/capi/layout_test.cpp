@@ -189,7 +189,7 @@ TEST_F(CApi, AFailedSetOnOneRankFailsTheSetUpOnAll) {
   expectCommonCode(TENON_ERR_ARG, TenonLayoutSetUp(made),
                    {"earlier TenonLayoutSetHalo(4) failed", "dimension 4 is out of range"});
   expectCode(TENON_ERR_ARG,
-             TenonLayoutSetHalo(made, 0, 1, 1, static_cast<TenonBoundary>(9), TENON_BOUNDARY_ZERO),
+             TenonLayoutSetHalo(made, 0, 1, 1, static_cast<TenonBoundary>(99), TENON_BOUNDARY_ZERO),
              {"lowMode is 9"});
   expectSuccess(TenonLayoutSetHalo(made, 0, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
   expectSuccess(TenonLayoutSetUp(made));

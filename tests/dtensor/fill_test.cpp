@@ -41,7 +41,9 @@ std::vector<double> valueOf(const DTensor& x) {
   test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
     const auto global = test::globalOf(x.layout(), x.position(), cell, true);
     if (global && onFirstCopy(x.layout(), x.position()))
-      value[globalNumber(x.layout(), *global)] += static_cast<double>(x.data<T>()[number]);
+      value[globalNumber(x.layout(), *global)] +=
+          test::signOf(x.layout(), x.position(), cell, true) *
+          static_cast<double>(x.data<T>()[number]);
     ++number;
   });
   MPI_Allreduce(MPI_IN_PLACE, value.data(), static_cast<int>(value.size()), MPI_DOUBLE, MPI_SUM,
@@ -66,7 +68,9 @@ void expectValid(const DTensor& x, const std::vector<double>& value) {
       inside &= source.has_value();
       global[d] = source.value_or(0);
     }
-    const double expected = inside ? value[globalNumber(x.layout(), global)] : 0;
+    const double expected = inside ? test::signOf(x.layout(), x.position(), cell, false) *
+                                         value[globalNumber(x.layout(), global)]
+                                   : 0;
     EXPECT_EQ(static_cast<double>(x.data<T>()[number++]), expected) << x.layout().describe();
   });
 }

@@ -35,6 +35,29 @@ TEST(Boundary, ReplicateRepeatsTheEdge) {
             (std::vector<Index>{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3, 3, 3}));
 }
 
+// The value of each cell of [-7, 10) over a domain whose cells hold 1, 2, ...
+std::vector<Index> walled(Boundary mode, Index extent) {
+  std::vector<Index> result;
+  for (Index i = -7; i < 10; ++i)
+    result.push_back(extensionSign(i, extent, mode, mode) *
+                     (*extensionSource(i, extent, mode, mode) + 1));
+  return result;
+}
+
+TEST(Boundary, WallsBetweenElementsRepeatTheEdge) {
+  EXPECT_EQ(walled(Boundary::Symmetric, 4),
+            (std::vector<Index>{2, 3, 4, 4, 3, 2, 1, 1, 2, 3, 4, 4, 3, 2, 1, 1, 2}));
+  EXPECT_EQ(walled(Boundary::Odd, 4),
+            (std::vector<Index>{2, 3, 4, -4, -3, -2, -1, 1, 2, 3, 4, -4, -3, -2, -1, 1, 2}));
+  EXPECT_EQ(walled(Boundary::Odd, 1),
+            (std::vector<Index>{-1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1}));
+}
+
+TEST(Boundary, WallsOnAnElementDoNotRepeatIt) {
+  EXPECT_EQ(walled(Boundary::OddPoint, 4),
+            (std::vector<Index>{-2, 1, 2, 3, -4, -3, -2, 1, 2, 3, 4, -3, -2, -1, 2, 3, 4}));
+}
+
 TEST(Boundary, TheCallersValuesAreZeroToTheExtension) {
   EXPECT_EQ(extended(Boundary::Values, 4), extended(Boundary::Zero, 4));
   for (int i = 0; i < kBoundaries; ++i)
@@ -65,6 +88,8 @@ TEST(Boundary, SegmentsCoverEachCellOnceInEveryMode) {
               for (Index i = 0; i < s.length; ++i) {
                 ASSERT_FALSE(held[s.local + i].has_value());
                 held[s.local + i] = s.global + i * s.step;
+                ASSERT_EQ(s.sign, extensionSign(begin + s.local + i, extent, Boundary(low),
+                                                Boundary(high)));
               }
             for (Index i = begin; i < end; ++i)
               ASSERT_EQ(held[i - begin], extensionSource(i, extent, Boundary(low), Boundary(high)))

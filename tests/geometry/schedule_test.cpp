@@ -16,6 +16,7 @@ using test::forEach;
 using test::globalOf;
 using test::LayoutDraw;
 using test::mayTalk;
+using test::signOf;
 
 // Sparse integer matrix: (row, column) -> entry.
 using Matrix = std::map<std::pair<Index, Index>, int>;
@@ -57,8 +58,8 @@ Matrix scheduledMatrix(const Layout& a, const Layout& b, int ranks) {
     for (const Transfer& t : makeSchedule(a, b, r).sends)
       for (const ElementBlock& block : t.blocks)
         forEach(block.extent, [&](const std::vector<Index>& index) {
-          ++matrix[{target.cell(t.peer, at(block.targetBegin, block.targetStep, index)),
-                    source.cell(r, at(block.sourceBegin, block.sourceStep, index))}];
+          matrix[{target.cell(t.peer, at(block.targetBegin, block.targetStep, index)),
+                  source.cell(r, at(block.sourceBegin, block.sourceStep, index))}] += block.sign;
         });
   return matrix;
 }
@@ -77,7 +78,8 @@ Matrix definedMatrix(const Layout& a, const Layout& b, int ranks) {
           return;
         forEach(extents(target.boxes[s]), [&](const std::vector<Index>& j) {
           if (from == globalOf(b, ps, j, false))
-            ++matrix[{target.cell(s, j), source.cell(r, i)}];
+            matrix[{target.cell(s, j), source.cell(r, i)}] +=
+                signOf(a, pr, i, true) * signOf(b, ps, j, false);
         });
       });
     }
@@ -241,7 +243,7 @@ public:
       Index at = 0;
       for (std::size_t d = 0; d < strides.size(); ++d)
         at += (*global)[d] * strides[d];
-      result[at] += memory[raw_.cell(r, local)];
+      result[at] += signOf(layout_, position, local, true) * memory[raw_.cell(r, local)];
     });
     return result;
   }
@@ -263,7 +265,8 @@ public:
       Index at = 0;
       for (std::size_t d = 0; global && d < strides.size(); ++d)
         at += (*global)[d] * strides[d];
-      valid &= memory[raw_.cell(r, local)] == (global ? value[at] : 0);
+      valid &= memory[raw_.cell(r, local)] ==
+               (global ? signOf(layout_, position, local, false) * value[at] : 0);
     });
     return valid;
   }
@@ -281,7 +284,8 @@ public:
         Index at = 0;
         for (std::size_t d = 0; global && d < strides.size(); ++d)
           at += (*global)[d] * strides[d];
-        memory[raw_.cell(r, local)] = global ? value[at] : 0;
+        memory[raw_.cell(r, local)] =
+            global ? signOf(layout_, position, local, false) * value[at] : 0;
       });
       return memory;
     }

@@ -179,8 +179,9 @@ SecondInput tensorInput(const PaddedInput& padded, const Layout& layout, unsigne
   for (double& value : made.padded)
     value = std::uniform_int_distribution<int>(-64, 64)(engine) / 64.0;
   std::vector<bool> callers(made.padded.size());
-  padded.forEachCell(
-      [&](Index i, test::Place::Kind kind, Index) { callers[i] = kind == test::Place::Callers; });
+  padded.forEachCell([&](Index i, test::Place::Kind kind, Index, int) {
+    callers[i] = kind == test::Place::Callers;
+  });
   const int here = layout.grid().position(world()->rank());
   const Box held = layout.box(here);
   visitFloating(type, [&]<class T>(T) {

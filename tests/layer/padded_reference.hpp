@@ -17,6 +17,7 @@ namespace tenon::test {
 struct Place {
   enum Kind { Copy, Nothing, Callers } kind;
   Index source = 0; // of a copy
+  int sign = 1;     // of a copy
 };
 
 // Step by step from the cell to the domain.
@@ -24,6 +25,7 @@ inline Place placeOf(Index index, Index extent, Boundary low, Boundary high) {
   if (index >= 0 && index < extent)
     return {Place::Copy, index};
   const Boundary mode = index < 0 ? low : high;
+  int sign = 1;
   if (mode == Boundary::Values)
     return {Place::Callers};
   if (mode == Boundary::Zero || mode == Boundary::None)
@@ -33,12 +35,17 @@ inline Place placeOf(Index index, Index extent, Boundary low, Boundary high) {
       index += index < 0 ? extent : -extent;
     if (mode == Boundary::Replicate)
       index = index < 0 ? 0 : extent - 1;
-    if (mode == Boundary::Reflect && extent == 1)
+    const bool onPoint = mode == Boundary::Reflect || mode == Boundary::OddPoint;
+    if (onPoint && extent == 1)
       index = 0;
-    else if (mode == Boundary::Reflect)
+    else if (onPoint)
       index = index < 0 ? -index : 2 * (extent - 1) - index;
+    if (mode == Boundary::Symmetric || mode == Boundary::Odd)
+      index = index < 0 ? -1 - index : 2 * extent - 1 - index;
+    if (mode == Boundary::Odd || mode == Boundary::OddPoint)
+      sign = -sign;
   }
-  return {Place::Copy, index};
+  return {Place::Copy, index, sign};
 }
 
 // The input [batch, channel, spatial...] padded: `begin` is the global index of its first elements.
@@ -67,28 +74,30 @@ public:
       flat = flat * extent_[d] + global[d] - begin_[d];
     return flat;
   }
-  // visit(padded index, kind, row-major index in the input of a copy) for every padded cell.
+  // visit(padded index, kind, row-major index in the input of a copy, its sign) for every padded cell.
   template <class Visit>
   void forEachCell(Visit visit) const {
     Index padded = 0;
     forEach(extent_, [&](const std::vector<Index>& local) {
       Place::Kind kind = Place::Copy;
       Index source = 0;
+      int sign = 1;
       for (std::size_t d = 0; d < local.size(); ++d) {
         const Place place = placeAt(d, local[d] + begin_[d]);
         source = source * input_[d] + place.source;
+        sign *= place.sign;
         if (place.kind > kind)
           kind = place.kind;
       }
-      visit(padded++, kind, source);
+      visit(padded++, kind, source, sign);
     });
   }
   // The padded array of an input and of the caller's values, which are a padded array too.
   std::vector<double> pad(const std::vector<double>& x, const std::vector<double>& values) const {
     std::vector<double> result(static_cast<std::size_t>(elements(extent_)), 0);
-    forEachCell([&](Index i, Place::Kind kind, Index source) {
+    forEachCell([&](Index i, Place::Kind kind, Index source, int sign) {
       if (kind == Place::Copy)
-        result[i] = x[source];
+        result[i] = sign * x[source];
       if (kind == Place::Callers)
         result[i] = values[i];
     });
@@ -98,9 +107,9 @@ public:
   std::vector<double> fold(const std::vector<double>& padded, std::vector<double>& values) const {
     std::vector<double> dx(static_cast<std::size_t>(elements(input_)), 0);
     values.assign(padded.size(), 0);
-    forEachCell([&](Index i, Place::Kind kind, Index source) {
+    forEachCell([&](Index i, Place::Kind kind, Index source, int sign) {
       if (kind == Place::Copy)
-        dx[source] += padded[i];
+        dx[source] += sign * padded[i];
       if (kind == Place::Callers)
         values[i] = padded[i];
     });

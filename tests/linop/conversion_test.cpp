@@ -53,11 +53,11 @@ double expected(const Case& c, int here, const std::vector<Index>& cell, std::ui
     Index number = 0;
     test::forEach(extents(c.from.box(position)), [&](const std::vector<Index>& i) {
       if (test::globalOf(c.from, position, i, true) == global)
-        sum += rawValue(seed, r, number);
+        sum += test::signOf(c.from, position, i, true) * rawValue(seed, r, number);
       ++number;
     });
   }
-  return sum;
+  return test::signOf(c.to, here, cell, false) * sum;
 }
 
 template <class T>

@@ -39,6 +39,17 @@ inline std::optional<std::vector<Index>> globalOf(const Layout& layout, int posi
   return global;
 }
 
+// The sign of that element's value.
+inline int signOf(const Layout& layout, int position, const std::vector<Index>& local,
+                  bool asSource) {
+  int sign = 1;
+  for (int d = 0; d < layout.rank(); ++d)
+    if (const auto& halo = layout.halo(d); halo && asSource == halo->addends)
+      sign *= extensionSign(layout.box(d, layout.part(position, d)).begin + local[d],
+                            layout.shape()[d], halo->low, halo->high);
+  return sign;
+}
+
 // Whether r may send to s: the definition, written axis by axis.
 inline bool mayTalk(const Layout& a, int r, const Layout& b, int s) {
   const bool sameGrid = a.grid() == b.grid();

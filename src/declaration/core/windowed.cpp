@@ -288,8 +288,9 @@ Example Windowed::windowExample(ExampleDraw& draw, Index channels, int mostPaddi
     low.push_back(draw.between(0, most));
     high.push_back(draw.between(0, most));
     // Windows without a boundary mode are the common case, and mostly drawn.
-    boundary.push_back(draw.of({"none", "none", "none", "zero", "periodic", "reflect/replicate",
-                                "replicate/reflect", "values", "values/none"}));
+    boundary.push_back(
+        draw.of({"none", "none", "none", "zero", "periodic", "reflect/replicate",
+                 "replicate/reflect", "values", "values/none", "odd", "symmetric/odd_point"}));
     // The smallest extent that has an output.
     const Index least = std::max<Index>(1, reach + 1 - low[d] - high[d]);
     input.push_back(draw.between(least, least + (dims == 1 ? 8 : 4)));

@@ -2,7 +2,7 @@
 // What the types with sliding windows over space share: the settings of their windows, and how
 // input and output lie.
 //
-// A side without a boundary mode is padded by the kernel. With zero, periodic, reflect or replicate
+// A side without a boundary mode is padded by the kernel. With zero, periodic, a reflection or replicate
 // the halo exchange fills the padding, whether the dimension is split or not; with values the
 // caller does: the layer then has a second input, or a constant in its place.
 #pragma once
@@ -84,7 +84,9 @@ inline constexpr OptionSpec kPaddingHighSetting = {
     "elements of padding after the domain, where they differ from those before it"};
 inline constexpr OptionSpec kBoundarySetting = {
     "boundary", OptionSpec::String, "none",
-    "boundary mode of the padding: none, zero, periodic, reflect, replicate or values, or "
+    "boundary mode of the padding: none, zero, periodic, reflect, replicate, values, symmetric, "
+    "odd "
+    "or odd_point, or "
     "low/high of these; one for all spatial dimensions, or one each, separated by commas"};
 inline constexpr OptionSpec kOutputCutsSetting = {
     "output_cuts", OptionSpec::Choice, "follow",

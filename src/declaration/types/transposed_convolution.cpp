@@ -69,7 +69,7 @@ void TransposedConvolution::check() const {
       throw Error(TENON_ERR_ARG,
                   fmt::format("{} has boundary mode \"values\", but nothing is read beyond the "
                               "output of a transposed convolution; use none, zero, periodic, "
-                              "reflect or replicate",
+                              "reflect, replicate, symmetric, odd or odd_point",
                               title()));
   }
 }
@@ -239,8 +239,8 @@ Example TransposedConvolution::example(ExampleDraw& draw) const {
     low.push_back(draw.between(0, reach));
     high.push_back(draw.between(0, reach));
     more.push_back(draw.between(0, std::max(stride[d], dilation[d]) - 1));
-    boundary.push_back(
-        draw.of({"none", "none", "zero", "periodic", "reflect/replicate", "replicate/reflect"}));
+    boundary.push_back(draw.of({"none", "none", "zero", "periodic", "reflect/replicate",
+                                "replicate/reflect", "odd", "symmetric/odd_point"}));
     // The smallest extent whose output is not empty.
     const Index least =
         1 + std::max<Index>(0, low[d] + high[d] - reach + stride[d] - 1) / stride[d];

@@ -89,7 +89,10 @@ module tenon_types
   integer(c_int), parameter :: TENON_BOUNDARY_REFLECT = 3
   integer(c_int), parameter :: TENON_BOUNDARY_REPLICATE = 4
   integer(c_int), parameter :: TENON_BOUNDARY_VALUES = 5
-  integer(c_int), parameter :: TENON_BOUNDARY_LINKED = 6
+  integer(c_int), parameter :: TENON_BOUNDARY_SYMMETRIC = 6
+  integer(c_int), parameter :: TENON_BOUNDARY_ODD = 7
+  integer(c_int), parameter :: TENON_BOUNDARY_ODD_POINT = 8
+  integer(c_int), parameter :: TENON_BOUNDARY_LINKED = 9
   integer(c_int), parameter :: TENON_LINK_TOUCHING = 0
   integer(c_int), parameter :: TENON_LINK_FILLING = 1
   integer(c_int), parameter :: TENON_LINK_LEAVING = 2

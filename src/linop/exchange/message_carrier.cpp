@@ -15,9 +15,10 @@ namespace tenon {
 namespace {
 
 // Lets the message lie in the array, if it is one region whose elements lie there one after the
-// other; a dimension of one index does not matter for that.
-bool redirect(Message& message, const std::vector<Region>& regions, const DTensor& tensor) {
-  if (regions.size() != 1 || regions[0].list)
+// other; a dimension of one index does not matter for that. What arrives with a sign does not.
+bool redirect(Message& message, const std::vector<Region>& regions, const DTensor& tensor,
+              bool arrives) {
+  if (regions.size() != 1 || regions[0].list || (arrives && regions[0].sign != 1))
     return false;
   const RegionView view = viewOf(tensor, regions[0]);
   Index stride = 1;
@@ -95,11 +96,11 @@ void MessageCarrier::bind(DTensor& x, DTensor& y) {
   // has events that tell when its bytes are there, so that nothing is sent from such an array in
   // place.
   for (std::size_t i = 0; i < sends.size() && !sendWire_->isOnDevice(); ++i)
-    round.sentInArray[i] = redirect(sends[i], direction_.packs[packs_[i]].from, x);
+    round.sentInArray[i] = redirect(sends[i], direction_.packs[packs_[i]].from, x, false);
   // A message cannot be received into elements that get several addends.
   const bool arrivesInArray = !direction_.sums && !receiveWire_->isOnDevice();
   for (std::size_t i = 0; i < receives.size() && arrivesInArray; ++i)
-    round.receivedInArray[i] = redirect(receives[i], direction_.unpacks[unpacks_[i]].to, y);
+    round.receivedInArray[i] = redirect(receives[i], direction_.unpacks[unpacks_[i]].to, y, true);
   round.exchange =
       std::make_unique<Exchange>(comm_, tag_, std::move(sends), std::move(receives),
                                  Exchange::Requests::Persistent, sendWire_->pieceBytes());

@@ -41,6 +41,7 @@ std::vector<Part> partsOf(const std::vector<Transfer>& transfers, bool transpose
       source.elements = target.elements = elements(block.extent);
       source.list = block.sourceList;
       target.list = block.targetList;
+      source.sign = target.sign = block.sign;
       sources.push_back(source);
       targets.push_back(target);
     }

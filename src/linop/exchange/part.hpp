@@ -18,6 +18,7 @@ struct Region {
   Index elements = 0;
   ElementListPtr list = {};
   Index first = 0;
+  int sign = 1; // by which elements are multiplied where they arrive
   // The list's numbers on the device, once there are arrays on it.
   const Index* devicePositions = nullptr;
   const double* deviceWeights = nullptr;

@@ -145,16 +145,17 @@ void moveListed(KernelContext& context, const Region& region, int rank, T alpha,
 void combineRegion(const Action& action, const Region& to, const RegionView& from,
                    const Meeting& meeting) {
   DTensor& y = *action.y;
+  const double alpha = to.sign * action.alpha;
   visitDataType(y.dataType(), [&]<class T>(T) {
     const RegionView target = targetOf<T>(y, to);
     if (from.listDim >= 0 || target.listDim >= 0)
-      moveListed(y.context(), to, y.rank(), static_cast<T>(action.alpha), weightsOf(to, y.space()),
-                 from, static_cast<T>(meeting.beta), target);
+      moveListed(y.context(), to, y.rank(), static_cast<T>(alpha), weightsOf(to, y.space()), from,
+                 static_cast<T>(meeting.beta), target);
     else if (meeting.combine == Combine::Max)
       blockCombine(y.context(), Combine::Max, y.rank(), to.extent.data(), elementsOf<const T>(from),
                    from.steps.data(), elementsOf<T>(target), target.steps.data());
     else
-      blockAxpby(y.context(), y.rank(), to.extent.data(), static_cast<T>(action.alpha),
+      blockAxpby(y.context(), y.rank(), to.extent.data(), static_cast<T>(alpha),
                  elementsOf<const T>(from), from.steps.data(), static_cast<T>(meeting.beta),
                  elementsOf<T>(target), target.steps.data());
   });

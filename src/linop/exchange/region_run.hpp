@@ -98,7 +98,7 @@ RegionView viewOf(const DTensor& x, const Region& region);
 RegionView packedView(const std::byte* elements, const Region& region, int rank);
 
 // How contributions meet the target: the first to an element brings beta, the others are combined. The
-// weights of a target's list multiply what comes; lists are not combined by maximum.
+// region's sign and the weights of its list multiply what comes; neither is combined by maximum.
 struct Meeting {
   Combine combine = Combine::Add;
   double beta = 0;

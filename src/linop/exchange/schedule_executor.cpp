@@ -16,7 +16,7 @@ namespace {
 
 // Whether the two regions, each seen in its array, are the same memory.
 bool sameElements(const Region& from, const DTensor& x, const Region& to, const DTensor& y) {
-  if (from.list || to.list)
+  if (from.list || to.list || to.sign != 1)
     return false;
   const RegionView source = viewOf(x, from), target = viewOf(y, to);
   for (int d = 0; d < x.rank(); ++d)

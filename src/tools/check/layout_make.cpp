@@ -43,9 +43,9 @@ Interval clipped(Interval box, const HaloSpec& halo, Index extent) {
 
 HaloSpec drawHalo(Draw& draw, const LayoutSpec& spec, int dim, bool addends) {
   HaloSpec halo{.boxes = {}, .widths = {}, .addends = addends};
-  halo.low = static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_VALUES));
+  halo.low = static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_ODD_POINT));
   halo.high =
-      draw.chance(50) ? halo.low : static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_VALUES));
+      draw.chance(50) ? halo.low : static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_ODD_POINT));
   // Sometimes a side is cut off instead of widened.
   const int least = draw.chance(25) ? -2 : 0;
   if (draw.chance(50))
@@ -143,7 +143,8 @@ LayoutSpec drawAnyLayout(Draw& draw, const Indices& shape, const GridSpec& grid)
 
 namespace {
 
-constexpr const char* kModes[] = {"none", "zero", "periodic", "reflect", "replicate", "values"};
+constexpr const char* kModes[] = {"none",   "zero",      "periodic", "reflect",  "replicate",
+                                  "values", "symmetric", "odd",      "odd_point"};
 
 void setHalo(TenonLayout layout, int dim, const HaloSpec& halo) {
   // The same halo can be set by widths or by boxes: as it was drawn, so that both calls are

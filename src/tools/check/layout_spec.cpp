@@ -157,27 +157,36 @@ LayoutSpec everywhere(const Indices& shape, int ranks) {
   return spec;
 }
 
-std::optional<Index> extension(Index cell, Index extent, TenonBoundary low, TenonBoundary high) {
+std::optional<Shown> extension(Index cell, Index extent, TenonBoundary low, TenonBoundary high) {
   // An empty domain has nothing that could be repeated.
   if (extent == 0)
     return std::nullopt;
   if (cell >= 0 && cell < extent)
-    return cell;
+    return Shown{cell};
   // Each side has its own mode; what it says is followed as often as it takes to get back into the
   // domain.
   const TenonBoundary mode = cell < 0 ? low : high;
   if (mode == TENON_BOUNDARY_REPLICATE)
-    return cell < 0 ? 0 : extent - 1;
+    return Shown{cell < 0 ? 0 : extent - 1};
   if (mode == TENON_BOUNDARY_PERIODIC) {
     while (cell < 0)
       cell += extent;
-    return cell % extent;
+    return Shown{cell % extent};
   }
-  if (mode != TENON_BOUNDARY_REFLECT)
+  const bool isOdd = mode == TENON_BOUNDARY_ODD || mode == TENON_BOUNDARY_ODD_POINT;
+  const bool isBetween = mode == TENON_BOUNDARY_ODD || mode == TENON_BOUNDARY_SYMMETRIC;
+  if (!isOdd && !isBetween && mode != TENON_BOUNDARY_REFLECT)
     return std::nullopt;
-  while (cell < 0 || cell >= extent) // bounces to and fro
-    cell = extent == 1 ? 0 : cell < 0 ? -cell : 2 * (extent - 1) - cell;
-  return cell;
+  Shown shown{cell};
+  while (shown.cell < 0 || shown.cell >= extent) { // bounces to and fro
+    const bool low = shown.cell < 0;
+    if (isBetween)
+      shown.cell = low ? -1 - shown.cell : 2 * extent - 1 - shown.cell;
+    else
+      shown.cell = extent == 1 ? 0 : low ? -shown.cell : 2 * (extent - 1) - shown.cell;
+    shown.sign = isOdd ? -shown.sign : shown.sign;
+  }
+  return shown;
 }
 
 } // namespace tenon::tools

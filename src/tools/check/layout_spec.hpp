@@ -103,8 +103,14 @@ Indices divided(const Indices& cuts, int parts);
 // The whole tensor on each rank of a communicator.
 LayoutSpec everywhere(const Indices& shape, int ranks);
 
-// The element of the domain that an element shows by the boundary modes, or none for a zero.
-std::optional<Index> extension(Index cell, Index extent, TenonBoundary low, TenonBoundary high);
+// The element of the domain that an element shows by the boundary modes, and the sign with which it
+// does.
+struct Shown {
+  Index cell;
+  double sign = 1;
+};
+// None for a zero.
+std::optional<Shown> extension(Index cell, Index extent, TenonBoundary low, TenonBoundary high);
 
 // The library's object for a specification, whose boxes are compared with the specification's.
 Layout makeLayout(MPI_Comm comm, const LayoutSpec& spec);

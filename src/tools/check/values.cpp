@@ -15,22 +15,29 @@ namespace tenon::tools {
 
 namespace {
 
-// The element of the domain that a held element stands for, or none. As part of a source, halos of
+// The element of the domain that a held element stands for, with its sign.
+struct DomainCell {
+  Indices at;
+  double sign = 1;
+};
+
+// Of a held element, or none. As part of a source, halos of
 // addends are folded back and halos of values are dropped; as part of a target it is the other way
 // round (`shown`).
-std::optional<Indices> domainCell(const LayoutSpec& spec, int position, const Indices& cell,
-                                  bool shown) {
-  Indices found(cell.size());
+std::optional<DomainCell> domainCell(const LayoutSpec& spec, int position, const Indices& cell,
+                                     bool shown) {
+  DomainCell found{.at = Indices(cell.size())};
   for (int d = 0; d < spec.ndim(); ++d) {
     const auto& halo = spec.halos[d];
-    std::optional<Index> at = cell[d];
+    std::optional<Shown> at = Shown{cell[d]};
     if (halo && halo->addends != shown)
       at = extension(cell[d], spec.shape[d], halo->low, halo->high);
     else if (!spec.owned(d, spec.part(position, d)).contains(cell[d]))
       at.reset();
     if (!at)
       return std::nullopt;
-    found[d] = *at;
+    found.at[d] = at->cell;
+    found.sign *= at->sign;
   }
   return found;
 }
@@ -64,6 +71,7 @@ double numberOf(std::uint64_t drawn, Numbers numbers) {
 double filledCell(const LayoutSpec& spec, int position, const Indices& cell,
                   const Filling& filling) {
   std::uint64_t key = 0;
+  double sign = 1;
   for (int axis = 0; axis < spec.grid.axes(); ++axis)
     // Addends are independent of each other: with equal ones many wrong sums come out right.
     if (spec.properties[axis].letter == 'P')
@@ -76,12 +84,13 @@ double filledCell(const LayoutSpec& spec, int position, const Indices& cell,
       continue;
     }
     const auto at = halo ? extension(cell[d], spec.shape[d], halo->low, halo->high)
-                         : std::optional<Index>(cell[d]);
+                         : std::optional(Shown{cell[d]});
     if (!at)
       return 0;
-    key = hash(key, static_cast<std::uint64_t>(*at));
+    key = hash(key, static_cast<std::uint64_t>(at->cell));
+    sign *= at->sign;
   }
-  return filling.at(key);
+  return sign * filling.at(key);
 }
 
 } // namespace
@@ -109,7 +118,7 @@ Values valueOf(const LayoutSpec& spec, const std::function<Values(int)>& element
     forEachCell(spec.box(position), [&](const Indices& cell) {
       const double addend = held[next++];
       if (const auto at = domainCell(spec, position, cell, false))
-        value[placeOf(*at, spec.shape)] += addend;
+        value[placeOf(at->at, spec.shape)] += at->sign * addend;
     });
   }
   return value;
@@ -123,7 +132,7 @@ Values heldOf(const LayoutSpec& spec, int position, const Values& value) {
   Values elements;
   forEachCell(spec.box(position), [&](const Indices& cell) {
     const auto at = domainCell(spec, position, cell, true);
-    elements.push_back(at ? value[placeOf(*at, spec.shape)] : 0);
+    elements.push_back(at ? at->sign * value[placeOf(at->at, spec.shape)] : 0);
   });
   return elements;
 }
