@@ -85,9 +85,8 @@ inline constexpr OptionSpec kPaddingHighSetting = {
 inline constexpr OptionSpec kBoundarySetting = {
     "boundary", OptionSpec::String, "none",
     "boundary mode of the padding: none, zero, periodic, reflect, replicate, values, symmetric, "
-    "odd "
-    "or odd_point, or "
-    "low/high of these; one for all spatial dimensions, or one each, separated by commas"};
+    "odd or odd_point, or low/high of these; one for all spatial dimensions, or one each, "
+    "separated by commas"};
 inline constexpr OptionSpec kOutputCutsSetting = {
     "output_cuts", OptionSpec::Choice, "follow",
     "how the spatial dimensions of the output are cut: follow, where the centres of the windows "
