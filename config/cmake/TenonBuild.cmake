@@ -65,7 +65,7 @@ set(TENON_TEST_RANKS_DEEP "" CACHE STRING
 set(TENON_TEST_DRAWS 50 CACHE STRING "Percentage of the draws that the tests' widest sweeps make")
 set(TENON_TEST_RANKS_ALL "") # numbers of ranks that only runs with all draws have, where fewer show nearly as much
 if(TENON_TEST_DRAWS EQUAL 100)
-  set(TENON_TEST_RANKS_ALL 8)
+  set(TENON_TEST_RANKS_ALL 6 8)
 endif()
 option(TENON_TEST_DELAYS "Let the ranks of tests fall behind now and then, so that messages arrive in other orders" OFF)
 option(TENON_TEST_KEEP_PLUGINS
@@ -83,6 +83,7 @@ function(tenon_add_test name)
   add_executable(${name} ${TEST_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   if(TEST_RANKS)
+    list(REMOVE_DUPLICATES TEST_RANKS)
     target_link_libraries(${name} PRIVATE tenon_warnings tenon_objects tenon_test_mpi ${TEST_LINK})
   else()
     target_link_libraries(${name} PRIVATE tenon_warnings tenon_objects GTest::gtest_main ${TEST_LINK})
@@ -98,14 +99,26 @@ function(tenon_compile_absent source)
   target_link_libraries(${name} PRIVATE tenon_warnings tenon_objects)
 endfunction()
 
+# tenon_own_folder(TEST VARIABLE): a folder in which the test alone runs, since tests that run at the same time write files
+# of the same names.
+function(tenon_own_folder test variable)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/runs/${test})
+  file(MAKE_DIRECTORY ${folder})
+  set(${variable} ${folder} PARENT_SCOPE)
+endfunction()
+
 # tenon_add_runs(NAME PROGRAM RANKS ARGS): tests NAME.<ranks>, or NAME without ranks, that run the program.
 function(tenon_add_runs name program ranks args)
   if(NOT ranks)
-    add_test(NAME ${name} COMMAND ${TENON_TEST_LAUNCHER} $<TARGET_FILE:${program}> ${args})
+    tenon_own_folder(${name} folder)
+    add_test(NAME ${name} WORKING_DIRECTORY ${folder}
+      COMMAND ${TENON_TEST_LAUNCHER} $<TARGET_FILE:${program}> ${args})
     tenon_test_environment(${name})
   endif()
   foreach(count IN LISTS ranks)
-    add_test(NAME ${name}.${count} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${count}
+    tenon_own_folder(${name}.${count} folder)
+    add_test(NAME ${name}.${count} WORKING_DIRECTORY ${folder}
+      COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${count}
       ${TENON_TEST_LAUNCHER} $<TARGET_FILE:${program}> ${args})
     set_tests_properties(${name}.${count} PROPERTIES LABELS mpi PROCESSORS ${count})
     tenon_test_environment(${name}.${count})
@@ -116,8 +129,8 @@ endfunction()
 # It links the stand-in for the CUDA runtime and runs in each of TENON_STANDIN_MODES; with TENON_TEST_ON_GPU the
 # runtime itself, and is skipped where there is no device. There is none without CUDA.
 option(TENON_TEST_ON_GPU "Run the tests of device code on a GPU in place of the stand-in" OFF)
-set(TENON_STANDIN_MODES "lazy;others" CACHE STRING
-  "In what orders the stand-in runs the work of streams: lazy, others, eager, random:SEED")
+set(TENON_STANDIN_MODES lazy CACHE STRING
+  "In what orders the stand-in runs the work of streams: lazy, others, eager, random:SEED; deep-* presets have all")
 function(tenon_add_device_test name)
   if(NOT TENON_HAS_CUDA)
     return()
@@ -196,7 +209,7 @@ function(tenon_find_standin test)
 endfunction()
 
 # More ranks than cores must yield, as root too, with one compute thread each. Open MPI does so when
-# told; MPICH needs tests/support/yield_in_ucx.c. The time limit is one for hangs.
+# told; MPICH needs tests/support/yield_in_ucx.c. They sleep instead (yield_by_sleeping.c). The time limit is one for hangs.
 function(tenon_test_environment name)
   math(EXPR limit "600 * ${TENON_TEST_PATIENCE}")
   set_tests_properties(${name} PROPERTIES TIMEOUT ${limit})
@@ -211,13 +224,11 @@ function(tenon_test_environment name)
   endif()
 endfunction()
 
-# tenon_add_compared(TEST PROGRAM RANKS EXPECTED ARGS): the program prints what the file has. It runs in a folder of its
-# own.
+# tenon_add_compared(TEST PROGRAM RANKS EXPECTED ARGS): the program prints what the file has.
 function(tenon_add_compared test program ranks expected args)
   set(command ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${TENON_TEST_LAUNCHER}
     $<TARGET_FILE:${program}> ${args})
-  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${test})
-  file(MAKE_DIRECTORY ${folder})
+  tenon_own_folder(${test} folder)
   add_test(NAME ${test} WORKING_DIRECTORY ${folder} COMMAND ${CMAKE_COMMAND} "-DCOMMAND=${command}"
     -DEXPECTED=${expected} -P ${PROJECT_SOURCE_DIR}/config/cmake/CompareOutput.cmake)
   set_tests_properties(${test} PROPERTIES LABELS mpi PROCESSORS ${ranks})
