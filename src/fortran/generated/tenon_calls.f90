@@ -316,6 +316,7 @@ module tenon_calls
   public :: tenon_partition_get_coordinates
   public :: tenon_partition_get_axis_comm
   public :: tenon_partition_set_stream
+  public :: tenon_partition_reset_stream
   public :: tenon_partition_destroy
   public :: tenon_plan_create
   public :: tenon_plan_set_input
@@ -9188,15 +9189,20 @@ contains
   ! Sets the CUDA stream on which kernels of the communicator run. Not collective.
   subroutine tenon_partition_set_stream(partition, stream, ierr)
     type(tenon_partition), intent(in) :: partition
-    type(c_ptr), intent(in), optional :: stream
+    type(c_ptr), intent(in) :: stream
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    type(c_ptr) :: c_stream
-    c_stream = c_null_ptr
-    if (present(stream)) c_stream = stream
-    tenon_code = TenonPartitionSetStream(partition%handle, c_stream)
+    tenon_code = TenonPartitionSetStream(partition%handle, stream)
     call finish(tenon_code, ierr)
   end subroutine tenon_partition_set_stream
+  ! Lets kernels of the communicator run on a stream of the library again. Not collective.
+  subroutine tenon_partition_reset_stream(partition, ierr)
+    type(tenon_partition), intent(in) :: partition
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPartitionResetStream(partition%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_partition_reset_stream
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_partition_destroy(partition, ierr)
     type(tenon_partition), intent(inout) :: partition
