@@ -110,8 +110,7 @@ void checkOwn(const Pages& pages) {
   if (Device::isPinned(pages.begin, pages.bytes, SharedSegment::pageBytes()))
     throw Error(TENON_ERR_ARG,
                 fmt::format("memory of the {} bytes at {} is registered with CUDA or was allocated "
-                            "by it; call cudaHostUnregister() for it, share it, and register it "
-                            "again",
+                            "by it; unregister it, share it, and register it again",
                             pages.bytes, static_cast<void*>(pages.begin)));
 }
 

@@ -9189,10 +9189,13 @@ contains
   ! Sets the CUDA stream on which kernels of the communicator run. Not collective.
   subroutine tenon_partition_set_stream(partition, stream, ierr)
     type(tenon_partition), intent(in) :: partition
-    type(c_ptr), intent(in) :: stream
+    type(c_ptr), intent(in), optional :: stream
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonPartitionSetStream(partition%handle, stream)
+    type(c_ptr) :: c_stream
+    c_stream = c_null_ptr
+    if (present(stream)) c_stream = stream
+    tenon_code = TenonPartitionSetStream(partition%handle, c_stream)
     call finish(tenon_code, ierr)
   end subroutine tenon_partition_set_stream
   ! Lets kernels of the communicator run on a stream of the library again. Not collective.
