@@ -105,7 +105,8 @@ TENON_EXTERN TenonErrorCode TenonDTensorGetSpace(TenonDTensor x,
  *                           the dimension
  *  @return TENON_ERR_SHAPE  the array spans more elements than length, as with strides in bytes
  *  @return TENON_ERR_ARG    the array is not memory of the tensor's space (TenonDTensorSetSpace()),
- *                           or is memory of another device than Tenon's (-tenon_device)
+ *                           or is memory of another device than Tenon's (-tenon_device), or of
+ *                           another CUDA context
  *  @return TENON_ERR_ARG    a ghost width or the length is negative
  *  @return TENON_ERR_ARG    two elements of the tensor are the same element of the array; the
  *                           message names both. Ghost cells outside the layout's halo can coincide.

@@ -125,7 +125,8 @@ TENON_EXTERN TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, 
  *  - A child process created by fork() shares the pages instead of getting a copy: each of the two
  *    sees what the other writes. A program that forks to write data unshares them first, or copies
  *    the data.
- *  - Register page-locked memory (cudaHostRegister()) after this call, not before.
+ *  - Register page-locked memory (cudaHostRegister()) after this call, not before: memory that is
+ *    registered already is refused.
  *
  *  Large blocks of malloc, `new` and Fortran's `allocate` have separate pages. Small blocks have
  *  pages in common with other data, which is then shared too, and a write to it by another thread
@@ -135,7 +136,7 @@ TENON_EXTERN TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, 
  *  @param[in] partition  process grid on the communicator of the tensors
  *  @param[in] memory     address of the memory. May be NULL, in which case bytes must be 0.
  *  @param[in] bytes      size in bytes; the call has no effect if it is 0
- *  @return TENON_ERR_ARG      some of the memory is already shared
+ *  @return TENON_ERR_ARG      some of the memory is already shared, or registered with CUDA
  *  @return TENON_ERR_SUPPORT  the memory is not private and writable (the stack, another shared
  *                             mapping, a constant), or the ranks of the node share no memory; the
  *                             message gives the reason
@@ -170,17 +171,32 @@ TENON_EXTERN TenonErrorCode TenonPartitionUnshareMemory(TenonPartition partition
  *
  *  @param[in] partition  process grid on the communicator of the tensors
  *  @param[in] stream     a cudaStream_t of this process's device (-tenon_device). It must exist as
- *                        long as there are objects on the device. May be NULL, in which case the
- *                        library's own stream is used again, not the default stream.
- *  @return TENON_ERR_ARG      stream is of another device, or is a default stream
- *                             (cudaStreamLegacy, cudaStreamPerThread)
+ *                        long as there are objects on the device. May be NULL, in which case it is
+ *                        CUDA's default stream, as with cudaStreamLegacy: that of kernels that name
+ *                        no stream, of Kokkos, OpenACC and most programs. cudaStreamPerThread is
+ *                        that of the thread that calls, so all calls must come from one thread.
+ *  @return TENON_ERR_ARG      stream is of another device or CUDA context, or is a default stream,
+ *                             and the device or context that the program has made current is
+ *                             another one
  *  @return TENON_ERR_STATE    there are tensors, layers or operators on the device of the
  *                             communicator already, or Tenon is not initialised
  *  @return TENON_ERR_SUPPORT  there is no device
- *  @see    TenonDTensorSetSpace(), TenonLayerSetSpace()
+ *  @see    TenonPartitionResetStream(), TenonDTensorSetSpace(), TenonLayerSetSpace()
  */
 TENON_EXTERN TenonErrorCode TenonPartitionSetStream(TenonPartition partition,
                                                     void* stream) TENON_NOEXCEPT;
+
+/** @brief Lets kernels of the communicator run on a stream of the library again. Not collective.
+ *
+ *  That stream is in no order with those of the program, which waits for its own work before it
+ *  calls, and for the library's by TenonDTensorGetDeviceArrayRead().
+ *
+ *  @param[in] partition  process grid passed to TenonPartitionSetStream()
+ *  @return TENON_ERR_STATE    there are tensors, layers or operators on the device of the
+ *                             communicator, or Tenon is not initialised
+ *  @return TENON_ERR_SUPPORT  there is no device
+ */
+TENON_EXTERN TenonErrorCode TenonPartitionResetStream(TenonPartition partition) TENON_NOEXCEPT;
 
 /** @brief Releases a reference and sets the handle to NULL. Not collective.
  *  @param[in,out] partition  address of the handle, which may hold NULL */

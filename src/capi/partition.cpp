@@ -196,9 +196,16 @@ TenonErrorCode TenonPartitionUnshareMemory(TenonPartition partition, void* memor
 TenonErrorCode TenonPartitionSetStream(TenonPartition partition, void* stream) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    if (stream)
-      Device::get().checkCallersStream(stream);
-    setStream(deref(partition, "partition").comm(), stream);
+    const CommPtr& comm = deref(partition, "partition").comm();
+    Device::get().checkCallersStream(stream);
+    setStream(comm, stream);
+  });
+}
+
+TenonErrorCode TenonPartitionResetStream(TenonPartition partition) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    setStream(deref(partition, "partition").comm(), std::nullopt);
   });
 }
 

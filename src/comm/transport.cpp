@@ -6,13 +6,16 @@
 
 #include "comm/agreement/agreement.hpp"
 #include "sys/errors/error.hpp"
+#include "sys/options/environment.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
@@ -87,9 +90,23 @@ Found& foundOn(const CommPtr& comm) {
   return all[comm];
 }
 
-bool isSoOnAll(bool mine, Communicator& comm) {
+// Why messages of device memory would fail with the UCX of this process, if its MPI has loaded one. UCX is not linked:
+// it is found as the MPI library has opened it, and asked for its version.
+std::string whyLoadedUcxFails() {
+  using GetVersion = void (*)(unsigned*, unsigned*, unsigned*);
+  void* const library = dlopen("libucp.so.0", RTLD_NOW | RTLD_NOLOAD);
+  if (!library)
+    return "";
+  unsigned major = 0, minor = 0, release = 0;
+  if (const auto getVersion = reinterpret_cast<GetVersion>(dlsym(library, "ucp_get_version")))
+    getVersion(&major, &minor, &release);
+  dlclose(library); // one of two references
+  return whyUcxFails(major, minor, environment("UCX_MEMTYPE_CACHE").value_or(""));
+}
+
+bool isSoOnAll(bool mine, std::optional<Error> failure, Communicator& comm) {
   int all = mine ? 1 : 0;
-  agree(comm, std::nullopt); // the call below has no time limit
+  agree(comm, std::move(failure)); // the call below has no time limit
   checkMpi(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm.mpi()), "MPI_Allreduce");
   return all != 0;
 }
@@ -102,10 +119,29 @@ GpuAware parseGpuAware(std::string_view name) {
   return name == "on" ? GpuAware::On : GpuAware::Off;
 }
 
+std::string whyUcxFails(unsigned major, unsigned minor, const std::string& cache) {
+  constexpr unsigned kLeastMajor = 1, kLeastMinor = 13;
+  if (std::pair(major, minor) >= std::pair(kLeastMajor, kLeastMinor) || cache == "n" ||
+      cache == "no" || cache == "0")
+    return "";
+  return fmt::format(
+      "MPI has loaded UCX {}.{}, and versions before {}.{} take device memory of a "
+      "program that is linked with the CUDA runtime statically, as Tenon is, for "
+      "memory of the host; set the environment variable UCX_MEMTYPE_CACHE to n, take "
+      "a later UCX, or set -tenon_gpu_aware to off",
+      major, minor, kLeastMajor, kLeastMinor);
+}
+
 bool isGpuAware(GpuAware said, const CommPtr& comm) {
   std::optional<bool>& found = foundOn(comm)[static_cast<std::size_t>(said)];
-  if (!found)
-    found = isSoOnAll(said == GpuAware::On || (said == GpuAware::Auto && mpiSaysSo()), *comm);
+  if (found)
+    return *found;
+  const bool isSaid = said == GpuAware::On || (said == GpuAware::Auto && mpiSaysSo());
+  const std::string why = isSaid ? whyLoadedUcxFails() : "";
+  std::optional<Error> failure;
+  if (!why.empty() && said == GpuAware::On)
+    failure.emplace(TENON_ERR_SUPPORT, why);
+  found = isSoOnAll(isSaid && why.empty(), std::move(failure), *comm);
   return *found;
 }
 

@@ -5,6 +5,7 @@
 
 #include "comm/communicator.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace tenon {
@@ -36,8 +37,12 @@ inline constexpr const char* kGpuAwareChoices = "auto|on|off";
 GpuAware parseGpuAware(std::string_view name);
 
 // Whether it does so on all ranks, since both ends of a message cut it into the same pieces. Auto
-// stands for what the library says on each rank, if it knows. Collective the first time on a
-// communicator.
+// stands for what the library says on each rank, if it knows, and if its UCX is not too old.
+// Collective the first time on a communicator. Throws TENON_ERR_SUPPORT where the program says so and
+// UCX is too old.
 bool isGpuAware(GpuAware said, const CommPtr& comm);
+// Why a version of UCX fails with messages of device memory, with this value of its environment
+// variable UCX_MEMTYPE_CACHE ("" if it is not set); "" if it does not.
+std::string whyUcxFails(unsigned major, unsigned minor, const std::string& cache);
 
 } // namespace tenon

@@ -12,7 +12,7 @@ namespace {
 
 struct Contexts {
   std::weak_ptr<KernelContext> known[2]; // by space
-  void* stream = nullptr;                // the user's, for the device
+  std::optional<void*> stream;           // the user's, for the device; NULL is CUDA's default one
 };
 
 // Guards contextsOf(): communicators may be used in distinct threads, but the table of all contexts is one.
@@ -29,9 +29,10 @@ Contexts& contextsOf(const CommPtr& comm) {
   return all[comm];
 }
 
-KernelContextPtr makeContext(Space space, void* stream) {
-  return space == Space::Device && stream ? std::make_shared<KernelContext>(Stream::wrap(stream))
-                                          : std::make_shared<KernelContext>(space);
+KernelContextPtr makeContext(Space space, const std::optional<void*>& stream) {
+  return space == Space::Device && stream
+             ? std::make_shared<KernelContext>(Stream::ofCaller(*stream))
+             : std::make_shared<KernelContext>(space);
 }
 
 } // namespace
@@ -46,7 +47,7 @@ KernelContextPtr contextOf(const CommPtr& comm, Space space) {
   return context;
 }
 
-void setStream(const CommPtr& comm, void* stream) {
+void setStream(const CommPtr& comm, const std::optional<void*>& stream) {
   Device::get(); // throws where there is no device
   const std::scoped_lock lock(contextsMutex());
   Contexts& contexts = contextsOf(comm);
@@ -59,7 +60,7 @@ void setStream(const CommPtr& comm, void* stream) {
 
 bool isOnCallersStream(const CommPtr& comm) {
   const std::scoped_lock lock(contextsMutex());
-  return contextsOf(comm).stream != nullptr;
+  return contextsOf(comm).stream.has_value();
 }
 
 } // namespace tenon

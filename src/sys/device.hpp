@@ -44,8 +44,11 @@ class Stream {
 public:
   // Makes a new stream, which does not wait for the default stream.
   static Stream make();
-  // Wraps the caller's stream (a cudaStream_t), which has to outlive the copies.
+  // Wraps a stream (a cudaStream_t), which has to outlive the copies.
   static Stream wrap(void* handle);
+  // Wraps the stream on which a caller works. For the default stream that kernels of most programs use (NULL,
+  // cudaStreamLegacy) it is a new stream that CUDA keeps in order with that one, in both directions.
+  static Stream ofCaller(void* handle);
 
   // A cudaStream_t.
   void* handle() const noexcept { return handle_.get(); }
@@ -111,12 +114,18 @@ public:
   // Queues a copy: neither end may change, and the source may not go, until the stream has done it.
   void copy(void* to, const void* from, Index bytes, const Stream& stream);
   // Whether kernels can use an address: that of device memory, or of host memory that is
-  // registered.
+  // registered. Host memory that they could use by page faults alone does not count. Throws
+  // TENON_ERR_ARG for memory of another CUDA context of the device.
   bool reaches(const void* address) const;
   // The number of the device whose memory an address is in, which need not be this device; -1 for
   // host memory. Known without get(), as soon as the process uses devices.
   static int holderOf(const void* address);
-  // Throws TENON_ERR_ARG unless this is a stream of this device, and not a default stream.
+  // Whether CUDA has page-locked some of these pages of the host for the program, so that the device
+  // reads and writes the memory that they have now, whatever is mapped there later. Known as
+  // holderOf() is.
+  static bool isPinned(const std::byte* pages, Index bytes, Index pageBytes);
+  // Throws TENON_ERR_ARG unless this is a stream of the context in which the library works: one that
+  // was made there, or a default stream while the program has that context current, or none.
   void checkCallersStream(void* stream) const;
 
 private:

@@ -89,6 +89,9 @@ void Device::setRankOnNode(int) noexcept {}
 int Device::holderOf(const void*) {
   return -1;
 }
+bool Device::isPinned(const std::byte*, Index, Index) {
+  return false;
+}
 void Device::checkCallersStream(void*) const {
   refuse();
 }

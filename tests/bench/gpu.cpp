@@ -206,9 +206,14 @@ void measureExchange() {
   const auto measureShared = [&](const CommPtr& comm, const char* peer, double seconds,
                                  const char* target) {
     const DeviceArena::Made& shared = comm->openDeviceArena();
-    if (shared.arena)
-      printRow(fmt::format("exchange of 64 MiB, shared {}", shared.arena->describe()), peer,
-               seconds / exchange(comm, Transport::Shared), target);
+    try {
+      if (shared.arena)
+        printRow(fmt::format("exchange of 64 MiB, shared {}", shared.arena->describe()), peer,
+                 seconds / exchange(comm, Transport::Shared), target);
+    } catch (const Error& error) { // on all ranks: a container's /dev/shm may be small
+      if (comm->rank() == 0)
+        fmt::print("no exchange through shared memory: {}\n", error.text());
+    }
     if (!shared.reason.empty() && comm->rank() == 0)
       fmt::print("no shared device memory: {}\n", shared.reason);
   };
@@ -241,6 +246,7 @@ void run() {
     measureHalo();
     return;
   }
+  printDevice();
   // What the peer is compared with comes first, and what may take long last.
   measureSteps();
   measureAffine();

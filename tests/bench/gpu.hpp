@@ -19,7 +19,8 @@ Index sized(Index full, Index small);
 KernelContext& device();
 
 // Seconds of one call of the work, which may only queue: the median of 20 times, of `calls` calls each.
-double secondsOf(const Work& work, int calls = 1);
+// With `turns`, of so many times, after one that does not count.
+double secondsOf(const Work& work, int calls = 1, Index turns = 0);
 
 // By the first rank. A time is read by the peer gpu_torch.py.
 void printRow(const std::string& what, const std::string& against, double ratio,
@@ -45,6 +46,8 @@ struct Pass {
 };
 
 // Beside calls of NVIDIA's libraries and of the runtime, in gpu_libraries.cpp.
+// A line "device JSON": how cuDNN describes the device, for the stand-in of the tests.
+void printDevice();
 void measureLaunch();
 void measureConvolutions();
 void measureFourier();

@@ -25,7 +25,7 @@ export TENON_LIBRARIES=$here/lib:${wheels:+$wheels:}${LD_LIBRARY_PATH:+$LD_LIBRA
 export PATH=$PATH:/usr/local/cuda/bin PYTHONUNBUFFERED=1 GTEST_COLOR=no
 export OPAL_PREFIX=$here/mpi OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
-export OMPI_MCA_plm_rsh_agent=/bin/false OMPI_MCA_btl_base_warn_component_unused=0
+export OMPI_MCA_plm=isolated OMPI_MCA_btl_base_warn_component_unused=0 # no agent to reach other machines
 export PMIX_MCA_pcompress_base_silence_warning=1
 ip link set lo up 2>/dev/null # without which mpiexec does not start
 
@@ -75,17 +75,23 @@ run_test() {
   fi
 }
 
-run_tests() {
-  local entry ranks
+# run_tests_on RANKS: those of the list that run on so many.
+run_tests_on() {
+  local entry
   while IFS= read -r entry <&3; do
-    for ranks in ${entry#*:}; do
-      run_test "${entry%%:*}" "$ranks"
-    done
+    [[ " ${entry#*:} " != *" $1 "* ]] || run_test "${entry%%:*}" "$1"
   done 3<device_tests.txt
+}
+
+# First what shows most, last what takes longest: ranks of one device take turns on it.
+run_tests() {
+  run_tests_on 1
+  run_tests_on 2
   run_test linop_device_test 2 -tenon_conversion_transport messages
   run_test linop_device_test 2 -tenon_device_ipc off
   run_test plan_device_test 2 -tenon_device_graphs true
   check_draws
+  run_tests_on 4
 }
 
 # Random operators and layers beside one process.
@@ -106,9 +112,11 @@ run_benchmarks() {
   for ranks in 1 2; do
     status=0
     on "$ranks" $((300 - 100 * ranks)) bin/gpu "${small[@]}" >"$logs/gpu.$ranks.log" 2>&1 || status=$?
-    grep -v '^time ' "$logs/gpu.$ranks.log"
+    grep -vE '^(time|device) ' "$logs/gpu.$ranks.log"
     [[ $status -eq 0 ]] || complain "$status" "$logs/gpu.$ranks.log"
     if [[ $ranks -eq 1 ]]; then
+      sed -n 's/^device //p' "$logs/gpu.1.log" >"$logs/device.json"
+      echo "$logs/device.json describes the device, for TENON_STANDIN_MODEL"
       status=0
       within 150 "$python" gpu_torch.py "$logs/gpu.1.log" 2>"$logs/torch.err" | tee "$logs/torch.log" || status=$?
       if [[ $status -ne 0 ]]; then
@@ -146,7 +154,9 @@ timeout 30 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,
 echo "libraries: $TENON_LIBRARIES"
 df -h /dev/shm | tail -n 1
 echo "== start of two processes"
-on 2 60 /bin/true 2>&1 || echo "mpiexec fails"
+on 2 60 bin/tenon version 2>&1 || echo "mpiexec fails"
+echo "== devices as Tenon sees them"
+on 1 60 bin/tenon info 2>&1 | grep -iE '^ *(device|no device|cuda)' || echo "tenon info fails"
 total=$end
 end=$((SECONDS + (total - SECONDS) * 2 / 5)) # the tests have two fifths of the time
 echo "== tests"

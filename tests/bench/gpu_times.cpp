@@ -21,9 +21,10 @@ KernelContext& device() {
   return *contextOf(world(), Space::Device);
 }
 
-double secondsOf(const Work& work, int calls) {
+double secondsOf(const Work& work, int calls, Index turns) {
   std::vector<double> seconds;
-  for (Index turn = -2; turn < sized(20, 1); ++turn) {
+  const Index counted = turns > 0 ? turns : sized(20, 1);
+  for (Index turn = turns > 0 ? -1 : -2; turn < counted; ++turn) {
     device().stream().synchronise();
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();

@@ -53,8 +53,9 @@ static TenonErrorCode setStreams(TenonPartition partition, TenonLayout layout) {
   TenonCall(TenonPartitionSetStream(partition, NULL));
   TenonCall(create(layout, TENON_MEMORY_DEVICE, &x));
   REFUSED(TenonPartitionSetStream(partition, NULL), TENON_ERR_STATE, "before the first of them");
+  REFUSED(TenonPartitionResetStream(partition), TENON_ERR_STATE, "before the first of them");
   TenonCall(TenonDTensorDestroy(&x));
-  return TenonPartitionSetStream(partition, NULL);
+  return TenonPartitionResetStream(partition);
 }
 
 static TenonErrorCode chooseSpaces(TenonLayout layout) {

@@ -6,6 +6,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
+#include <cstdlib>
+#include <utility>
 #include <vector>
 
 namespace tenon::test {
@@ -115,10 +118,63 @@ TEST_F(Devices, MemoryAndStreamsOfAnotherDeviceAreRefused) {
   cudaSetDevice(other);
   cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
   expectCode(TENON_ERR_ARG, TenonPartitionSetStream(all_, stream), {"the stream is of device"});
-  expectCode(TENON_ERR_ARG, TenonPartitionSetStream(all_, cudaStreamPerThread), {"default stream"});
-  expectSuccess(TenonPartitionSetStream(all_, nullptr));
+  expectCode(TENON_ERR_ARG, TenonPartitionSetStream(all_, cudaStreamPerThread),
+             {"the stream is of device", "current"});
   cudaFree(here);
   cudaFree(there);
+}
+
+// A device that could read the array by page faults does not make it one of the device.
+TEST_F(Devices, AnArrayOfTheHostIsRefusedAlsoWhereTheDeviceReachesAllMemory) {
+  setenv("TENON_STANDIN_HMM", "1", 1);
+  TenonDTensor x = tensor(rows_, TENON_FLOAT64);
+  expectSuccess(TenonDTensorSetSpace(x, TENON_MEMORY_DEVICE));
+  std::vector<double> host(12);
+  expectCode(TENON_ERR_ARG, place(x, host.data()), {"is on the device", "memory of the host"});
+  expectSuccess(TenonDTensorDestroy(&x));
+  unsetenv("TENON_STANDIN_HMM");
+}
+
+// What the program queues on its default stream is done before the call's kernels, and what it queues
+// later after them, with no wait in between.
+TEST_F(Devices, WorkInOrderWithTheDefaultStreams) {
+  cudaSetDevice(Device::get().number());
+  constexpr std::size_t kBytes = 12 * sizeof(double);
+  for (cudaStream_t stream : {cudaStream_t(nullptr), cudaStreamLegacy, cudaStreamPerThread}) {
+    const cudaStream_t programs = stream ? stream : cudaStreamLegacy;
+    expectSuccess(TenonPartitionSetStream(all_, stream));
+    TenonDTensor x = tensor(rows_, TENON_FLOAT64), y = tensor(rows_, TENON_FLOAT64);
+    void *from = memoryOf(currentDevice()), *to = memoryOf(currentDevice());
+    for (const auto& [one, array] : {std::pair(x, from), std::pair(y, to)}) {
+      expectSuccess(TenonDTensorSetSpace(one, TENON_MEMORY_DEVICE));
+      expectSuccess(place(one, array));
+    }
+    const std::vector<double> sent{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    std::vector<double> received(12);
+    cudaMemcpyAsync(from, sent.data(), kBytes, cudaMemcpyDefault, programs);
+    expectSuccess(TenonDTensorCopy(x, y));
+    cudaMemcpyAsync(received.data(), to, kBytes, cudaMemcpyDefault, programs);
+    cudaStreamSynchronize(programs);
+    EXPECT_EQ(received, sent);
+    expectSuccess(TenonDTensorDestroy(&x));
+    expectSuccess(TenonDTensorDestroy(&y));
+    expectSuccess(TenonPartitionResetStream(all_));
+    cudaFree(from);
+    cudaFree(to);
+  }
+}
+
+TEST_F(Devices, MemoryThatCudaHasPinnedIsNotShared) {
+  constexpr std::size_t kBytes = 1 << 20;
+  std::vector<std::byte> memory(kBytes);
+  auto* page = reinterpret_cast<std::byte*>(
+      (reinterpret_cast<std::uintptr_t>(memory.data()) + 8192) / 4096 * 4096);
+  cudaHostRegister(page, 4096, 0);
+  expectCode(TENON_ERR_ARG, TenonPartitionShareMemory(all_, memory.data(), kBytes),
+             {"registered with CUDA", "unregister it", "register it again"});
+  cudaHostUnregister(page);
+  expectSuccess(TenonPartitionShareMemory(all_, memory.data(), kBytes));
+  expectSuccess(TenonPartitionUnshareMemory(all_, memory.data()));
 }
 
 } // namespace

@@ -623,78 +623,80 @@ void (Partition::* m288)(void*, std::size_t, const Where&) = &Partition::shareMe
 void (Partition::* m289)(void*, const Where&) = &Partition::unshareMemory;
 // TenonPartitionSetStream
 Partition& (Partition::* m290)(void*, const Where&) = &Partition::setStream;
+// TenonPartitionResetStream
+void (Partition::* m291)(const Where&) = &Partition::resetStream;
 // TenonPlanCreate
-Plan m291(const Layer& network, TenonInt batch, const Where& where) {
+Plan m292(const Layer& network, TenonInt batch, const Where& where) {
   return Plan(network, batch, where);
 }
 // TenonPlanSetInput
-Plan& (Plan::* m292)(const Layout&, const Where&) = &Plan::setInput;
+Plan& (Plan::* m293)(const Layout&, const Where&) = &Plan::setInput;
 // TenonPlanSetInputAt
-Plan& (Plan::* m293)(int, const Layout&, const Where&) = &Plan::setInputAt;
+Plan& (Plan::* m294)(int, const Layout&, const Where&) = &Plan::setInputAt;
 // TenonPlanSetOutput
-Plan& (Plan::* m294)(const Layout&, const Where&) = &Plan::setOutput;
+Plan& (Plan::* m295)(const Layout&, const Where&) = &Plan::setOutput;
 // TenonPlanSetMachine
-Plan& (Plan::* m295)(const Machine&, const Where&) = &Plan::setMachine;
+Plan& (Plan::* m296)(const Machine&, const Where&) = &Plan::setMachine;
 // TenonPlanFix
-void (Plan::* m296)(Text, Text, const Where&) = &Plan::fix;
+void (Plan::* m297)(Text, Text, const Where&) = &Plan::fix;
 // TenonPlanSearch
-void (Plan::* m297)(const Where&) = &Plan::search;
+void (Plan::* m298)(const Where&) = &Plan::search;
 // TenonPlanSetUp
-void (Plan::* m298)(const Where&) = &Plan::setUp;
+void (Plan::* m299)(const Where&) = &Plan::setUp;
 // TenonPlanSave
-void (Plan::* m299)(Text, const Where&) const = &Plan::save;
+void (Plan::* m300)(Text, const Where&) const = &Plan::save;
 // TenonPlanLoad
-void (Plan::* m300)(Text, const Where&) = &Plan::load;
+void (Plan::* m301)(Text, const Where&) = &Plan::load;
 // TenonPlanGetNumber
-double (Plan::* m301)(Text, Text, const Where&) const = &Plan::number;
+double (Plan::* m302)(Text, Text, const Where&) const = &Plan::number;
 // TenonPlanGetLayerName
-std::string (Plan::* m302)(TenonInt, const Where&) const = &Plan::layerName;
+std::string (Plan::* m303)(TenonInt, const Where&) const = &Plan::layerName;
 // TenonPlanGetText
-std::string (Plan::* m303)(Text, Text, const Where&) const = &Plan::text;
+std::string (Plan::* m304)(Text, Text, const Where&) const = &Plan::text;
 // TenonPlanReport
-void (Plan::* m304)(const Where&) = &Plan::report;
+void (Plan::* m305)(const Where&) = &Plan::report;
 // TenonPlanCalibrate
-Plan::CalibrateResult (Plan::* m305)(const Where&) = &Plan::calibrate;
+Plan::CalibrateResult (Plan::* m306)(const Where&) = &Plan::calibrate;
 // TenonPlanSetRatesFrom
-Plan& (Plan::* m306)(const Plan&, const Where&) = &Plan::setRatesFrom;
+Plan& (Plan::* m307)(const Plan&, const Where&) = &Plan::setRatesFrom;
 // TenonPlanGetLayer
-Layer (Plan::* m307)(const Where&) const = &Plan::layer;
+Layer (Plan::* m308)(const Where&) const = &Plan::layer;
 // TenonPlanGetInputLayout
-Layout (Plan::* m308)(const Where&) const = &Plan::inputLayout;
+Layout (Plan::* m309)(const Where&) const = &Plan::inputLayout;
 // TenonPlanGetInputLayoutAt
-Layout (Plan::* m309)(int, const Where&) const = &Plan::inputLayoutAt;
+Layout (Plan::* m310)(int, const Where&) const = &Plan::inputLayoutAt;
 // TenonPlanApply
-void (Plan::* m310)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
+void (Plan::* m311)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
 // TenonPlanApplyTangent
-void (Plan::* m311)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
+void (Plan::* m312)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
 // TenonPlanApplyAdjoint
-void (Plan::* m312)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
-void (Plan::* m312Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m313)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m313Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
 // TenonTrainerCreate
-Trainer m313(const Layer& network, const Layer& loss, const Optimizer& optimizer,
+Trainer m314(const Layer& network, const Layer& loss, const Optimizer& optimizer,
     const Where& where) {
   return Trainer(network, loss, optimizer, where);
 }
 // TenonTrainerSetDataset
-Trainer& (Trainer::* m314)(const Dataset&, const Where&) = &Trainer::setDataset;
+Trainer& (Trainer::* m315)(const Dataset&, const Where&) = &Trainer::setDataset;
 // TenonTrainerSetBatches
-Trainer& (Trainer::* m315)(TenonInt, const DTensor&, const DTensor&,
+Trainer& (Trainer::* m316)(TenonInt, const DTensor&, const DTensor&,
     Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
 // TenonTrainerSetValidation
-Trainer& (Trainer::* m316)(const Dataset&, const Where&) = &Trainer::setValidation;
+Trainer& (Trainer::* m317)(const Dataset&, const Where&) = &Trainer::setValidation;
 // TenonTrainerSetCallback
-Trainer& (Trainer::* m317)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
+Trainer& (Trainer::* m318)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
     const Where&) = &Trainer::setCallback;
 // TenonTrainerSetCheckpoint
-Trainer& (Trainer::* m318)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
+Trainer& (Trainer::* m319)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
 // TenonTrainerRun
-void (Trainer::* m319)(TenonInt, const Where&) = &Trainer::run;
+void (Trainer::* m320)(TenonInt, const Where&) = &Trainer::run;
 // TenonTrainerStop
-void (Trainer::* m320)(const Where&) = &Trainer::stop;
+void (Trainer::* m321)(const Where&) = &Trainer::stop;
 // TenonTrainerGetProgress
-Trainer::Progress (Trainer::* m321)(const Where&) const = &Trainer::progress;
+Trainer::Progress (Trainer::* m322)(const Where&) const = &Trainer::progress;
 // TenonTrainerGetLosses
-Trainer::Losses (Trainer::* m322)(const Where&) const = &Trainer::losses;
+Trainer::Losses (Trainer::* m323)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "comm/communicator.hpp"
+#include "comm/transport.hpp"
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options/options.hpp"
@@ -194,6 +195,15 @@ TEST(Communicator, TagsStayWithinTheStandardsBound) {
   EXPECT_EQ(world()->nextTag(), Communicator::kLastObjectTag);
   EXPECT_EQ(world()->nextTag(), 1);
   world()->setLastTag(start);
+}
+
+TEST(Ucx, BeforeItHookedTheDriverFailsWithDeviceMemory) {
+  EXPECT_EQ(whyUcxFails(1, 13, ""), "");
+  EXPECT_EQ(whyUcxFails(2, 0, "y"), "");
+  EXPECT_EQ(whyUcxFails(1, 10, "n"), "");
+  for (const char* word : {"UCX 1.12", "before 1.13", "UCX_MEMTYPE_CACHE to n", "gpu_aware to off"})
+    EXPECT_NE(whyUcxFails(1, 12, "").find(word), std::string::npos) << word;
+  EXPECT_NE(whyUcxFails(0, 0, "y"), "");
 }
 
 } // namespace

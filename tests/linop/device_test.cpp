@@ -484,10 +484,11 @@ TEST_F(CallersStream, IsThatOfTensorsAndMessages) {
   copyLocal(*y, *back);
   EXPECT_EQ(test::elementsOf(*back), test::elementsOf(*sum));
   EXPECT_EQ(TenonPartitionSetStream(partition_, nullptr), TENON_ERR_STATE);
+  EXPECT_EQ(TenonPartitionResetStream(partition_), TENON_ERR_STATE);
   x = {};
   y = {};
   op = {};
-  test::expectSuccess(TenonPartitionSetStream(partition_, nullptr));
+  test::expectSuccess(TenonPartitionResetStream(partition_));
   x = makeRef<DTensor>(comm, from, TENON_FLOAT64, Space::Device);
   EXPECT_NE(x->context().stream().handle(), stream_.handle());
 }

@@ -119,6 +119,9 @@ extern "C" {
 cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
   if (isToFail("cublasCreate"))
     return CUBLAS_STATUS_NOT_INITIALIZED;
+  const Call call;
+  if (!hasRoomForLibraries())
+    return CUBLAS_STATUS_ALLOC_FAILED;
   *handle = new cublasContext;
   return CUBLAS_STATUS_SUCCESS;
 }

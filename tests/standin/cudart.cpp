@@ -11,6 +11,9 @@
 //   TENON_STANDIN_DEVICES=N  number of devices, 1 by default
 //   TENON_STANDIN_SHOWS_OTHER=1  what another process shows is opened, but other memory is found there
 //   TENON_STANDIN_DRIVER=N   version of the driver, by default the runtime's
+//   TENON_STANDIN_MODEL=A100 an A100 in place of an H200; or a file with cuDNN's description of a device (gpu.sh)
+//   TENON_STANDIN_POOLS=0    a device without memory pools, as parts of a virtual GPU are
+//   TENON_STANDIN_HMM=1      the device reaches all memory of the host, as with heterogeneous memory management (HMM)
 //   TENON_STANDIN_ADDRESSES=1  refuse kernels with a parameter that holds an address of the host's, other than
 //                            of registered memory. What was on the stack before may be left in padding, so a
 //                            refusal is a hint, and no test but the stand-in's own relies on it.
@@ -33,7 +36,8 @@ using TenonTwin = void (*)(const void* kernel, unsigned blocks, unsigned threads
                            const unsigned* order);
 
 struct CUmemPoolHandle_st {
-  int device;
+  CUcontext context; // of the device
+  std::size_t threshold = 0;
 };
 struct CUgraph_st {
   std::shared_ptr<tenon::standin::Graph> recorded;
@@ -55,6 +59,8 @@ struct Twin {
 struct State {
   std::map<const void*, Twin> twins;
   std::map<const char*, std::size_t> hostMemory; // that kernels reach
+  std::set<const void*> loaded;                  // kernels whose code is
+  cudaMemPool_t pool = nullptr;
   cudaError_t lastError = cudaSuccess;
   cudaError_t failure = cudaSuccess; // of a kernel: all later calls give it
 };
@@ -66,16 +72,6 @@ State& state() {
 
 cudaError_t fail(cudaError_t status) {
   return state().lastError = status;
-}
-
-bool isRegistered(const void* p) {
-  const auto& known = state().hostMemory;
-  const auto* address = static_cast<const char*>(p);
-  const auto after = known.upper_bound(address);
-  if (after == known.begin())
-    return false;
-  const auto& [begin, bytes] = *std::prev(after);
-  return address < begin + bytes;
 }
 
 bool isMapped(std::uintptr_t address) {
@@ -138,7 +134,33 @@ int driverVersion() {
   return text ? std::atoi(text) : CUDART_VERSION;
 }
 
+bool isSet(const char* name, const char* value) {
+  const char* text = std::getenv(name);
+  return text && std::strcmp(text, value) == 0;
+}
+
+bool hasPools() {
+  return !isSet("TENON_STANDIN_POOLS", "0");
+}
+
+// The host has waited for work of the device.
+cudaError_t waited() {
+  if (const cudaMemPool_t pool = state().pool)
+    DeviceMemory::get().trimPool(pool->threshold);
+  return state().failure == cudaSuccess ? cudaSuccess : fail(state().failure);
+}
+
 } // namespace
+
+bool isRegistered(const void* p) {
+  const auto& known = state().hostMemory;
+  const auto* address = static_cast<const char*>(p);
+  const auto after = known.upper_bound(address);
+  if (after == known.begin())
+    return false;
+  const auto& [begin, bytes] = *std::prev(after);
+  return address < begin + bytes;
+}
 
 } // namespace tenon::standin
 
@@ -187,6 +209,9 @@ cudaError_t __cudaPopCallConfiguration(dim3*, dim3*, std::size_t*, void*) {
 cudaError_t cudaLaunchKernel(const void* entry, dim3 grid, dim3 block, void** arguments,
                              std::size_t, cudaStream_t stream) {
   TENON_CALL(cudaErrorLaunchOutOfResources);
+  if (state().loaded.count(entry) == 0 && !hasRoomForLibraries())
+    return fail(cudaErrorMemoryAllocation);
+  state().loaded.insert(entry);
   CUstream_st* const s = streamHere(stream, "cudaLaunchKernel");
   if (!s)
     return fail(cudaErrorInvalidResourceHandle);
@@ -232,15 +257,16 @@ cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
-  *value = which == cudaDevAttrComputeCapabilityMajor ? 9
+  *value = which == cudaDevAttrComputeCapabilityMajor ? (modelOfDevice() == "A100" ? 8 : 9)
            : which == cudaDevAttrMultiProcessorCount  ? 3
+           : which == cudaDevAttrMemoryPoolsSupported ? (hasPools() ? 1 : 0)
                                                       : 0;
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   *properties = {};
   std::strcpy(properties->name, "stand-in");
-  properties->major = 9;
+  properties->major = modelOfDevice() == "A100" ? 8 : 9;
   properties->totalGlobalMem = std::size_t(80) << 30;
   return cudaSuccess;
 }
@@ -248,7 +274,7 @@ cudaError_t cudaDeviceSynchronize() {
   TENON_CALL(cudaErrorUnknown);
   refuseWhileRecording(__func__);
   drainAll();
-  return state().failure == cudaSuccess ? cudaSuccess : fail(state().failure);
+  return waited();
 }
 cudaError_t cudaDriverGetVersion(int* version) {
   *version = driverVersion();
@@ -281,22 +307,28 @@ const char* cudaGetErrorString(cudaError_t e) {
 // Memory.
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* wanted) {
   TENON_CALL(cudaErrorNotSupported);
-  *pool = new CUmemPoolHandle_st{wanted->location.id};
+  if (!hasPools())
+    return fail(cudaErrorNotSupported);
+  *pool = state().pool = new CUmemPoolHandle_st{primaryContext(wanted->location.id)};
   return cudaSuccess;
 }
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) {
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t bytes) {
   TENON_CALL(cudaErrorInvalidValue);
-  DeviceMemory::get().trimPool();
+  DeviceMemory::get().trimPool(bytes);
   return cudaSuccess;
 }
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which, void* value) {
+  TENON_CALL(cudaErrorInvalidValue);
+  if (which != cudaMemPoolAttrReleaseThreshold)
+    return fail(cudaErrorNotSupported);
+  pool->threshold = *static_cast<std::uint64_t*>(value);
   return cudaSuccess;
 }
 cudaError_t cudaMallocFromPoolAsync(void** p, std::size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
   TENON_CALL(cudaErrorMemoryAllocation);
   CUstream_st& s = streamOf(stream, "cudaMallocFromPoolAsync");
-  *p = DeviceMemory::get().take(bytes, DeviceMemory::Kind::Private, pool->device);
+  *p = DeviceMemory::get().take(bytes, DeviceMemory::Kind::Private, pool->context);
   if (*p && s.recording) { // the graph's own, fresh each time
     s.recording->taken.push_back(*p);
     s.recording->inUse.insert(*p);
@@ -306,6 +338,8 @@ cudaError_t cudaMallocFromPoolAsync(void** p, std::size_t bytes, cudaMemPool_t p
 }
 cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
   const Call call;
+  if (!streamHere(stream, "cudaFreeAsync"))
+    return fail(cudaErrorInvalidResourceHandle);
   CUstream_st& s = streamOf(stream, "cudaFreeAsync");
   if (s.recording) {
     if (s.recording->inUse.erase(p) == 0)
@@ -321,7 +355,7 @@ cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
 cudaError_t cudaMalloc(void** p, std::size_t bytes) {
   TENON_CALL(cudaErrorMemoryAllocation);
   refuseWhileRecording(__func__);
-  *p = DeviceMemory::get().take(bytes, DeviceMemory::Kind::Showable, currentDevice());
+  *p = DeviceMemory::get().take(bytes, DeviceMemory::Kind::Showable, currentContext());
   return *p ? cudaSuccess : fail(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaFree(void* p) { // waits for the device, as the runtime does
@@ -346,7 +380,7 @@ cudaError_t cudaIpcOpenMemHandle(void** p, cudaIpcMemHandle_t handle, unsigned) 
   std::memcpy(&place, &handle, sizeof place);
   if (place.process == getpid()) // not in the process that made it
     return fail(cudaErrorDeviceUninitialized);
-  *p = DeviceMemory::get().openShown(place);
+  *p = DeviceMemory::get().openShown(place, currentContext());
   return *p ? cudaSuccess : fail(cudaErrorMapBufferObjectFailed);
 }
 cudaError_t cudaIpcCloseMemHandle(void* p) {
@@ -393,7 +427,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* found, const void* p
   found->type = DeviceMemory::get().contains(p) ? cudaMemoryTypeDevice
                 : isRegistered(p)               ? cudaMemoryTypeHost
                                                 : cudaMemoryTypeUnregistered;
-  if (found->type != cudaMemoryTypeUnregistered)
+  if (found->type != cudaMemoryTypeUnregistered || isSet("TENON_STANDIN_HMM", "1"))
     found->devicePointer = const_cast<void*>(p);
   return cudaSuccess;
 }
@@ -411,9 +445,9 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
 }
 
 // Streams and events.
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* s, unsigned) {
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* s, unsigned flags) {
   TENON_CALL(cudaErrorInvalidValue);
-  *s = makeStream();
+  *s = makeStream(flags);
   return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t s) {
@@ -424,13 +458,15 @@ cudaError_t cudaStreamDestroy(cudaStream_t s) {
 cudaError_t cudaStreamSynchronize(cudaStream_t s) {
   TENON_CALL(cudaErrorUnknown);
   refuseWhileRecording(__func__);
-  drain(streamOf(s, "cudaStreamSynchronize"));
-  return state().failure == cudaSuccess ? cudaSuccess : fail(state().failure);
+  CUstream_st& stream = streamOf(s, "cudaStreamSynchronize");
+  awaitOrdered(stream);
+  drain(stream);
+  return waited();
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned) {
   TENON_CALL(cudaErrorMemoryAllocation);
   *e = new CUevent_st;
-  (*e)->device = currentDevice();
+  (*e)->context = currentContext();
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t e) {
@@ -441,7 +477,7 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t stream) {
   TENON_CALL(cudaErrorInvalidValue);
   CUstream_st& s = streamOf(stream, "cudaEventRecord");
   refuseWhileRecording(__func__);
-  if (e->device != s.device)
+  if (e->context != s.context)
     return fail(cudaErrorInvalidResourceHandle);
   auto recording = std::make_shared<Recording>(Recording{&s});
   e->last = recording;
@@ -458,7 +494,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t e) {
   refuseWhileRecording(__func__);
   if (e->last && !e->last->isDone)
     drain(*e->last->stream, e->last.get());
-  return state().failure == cudaSuccess ? cudaSuccess : fail(state().failure);
+  return waited();
 }
 cudaError_t cudaEventQuery(cudaEvent_t e) {
   TENON_CALL(cudaErrorUnknown);
@@ -498,6 +534,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsigned long long) {
   TENON_CALL(cudaErrorMemoryAllocation);
+  if (!hasRoomForLibraries())
+    return fail(cudaErrorMemoryAllocation);
   *made = new CUgraphExec_st{graph->recorded};
   return cudaSuccess;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The stand-in's half for cuDNN. The real library makes and checks every descriptor, graph and plan, for
 // a device that is only described, which needs neither a GPU nor a driver. Only what needs one is replaced:
-// the handle, the number of the device, and the execution of a plan, which reads what was set and does
-// it by the definition's loops, as work of the handle's stream. Before each execution its
+// the handle, in whose place the real library is given the description, and the execution of a plan, which reads
+// what was set and does it by the definition's loops, as work of the handle's stream. Before each execution its
 // workspace becomes NaN, as what another kernel left there would be lost.
+#include "standin/devices.hpp"
 #include "standin/failures.hpp"
 #include "standin/memory.hpp"
 #include "standin/streams.hpp"
@@ -13,6 +14,7 @@
 
 #include <array>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,8 +29,17 @@ namespace tenon::standin {
 
 namespace {
 
-// An NVIDIA H200, in the words of cuDNN 9.19.
-const char* const kDevice =
+// The devices in the words of cuDNN 9.19.
+const char* const kA100 =
+    R"({"deviceName":"NVIDIA A100-SXM4-80GB","cudaDeviceId":0,"deviceVer":800,)"
+    R"("multiProcessorCount":108,"driverVer":13000,"maxSharedMemoryPerBlockOptin":166912,)"
+    R"("totalGlobalMem":85000000000,"maxGridSize":[2147483647,65535,65535],)"
+    R"("maxBlockSize":[1024,1024,64],"maxThreadsPerBlock":1024,"maxSharedMemoryPerBlock":49152,)"
+    R"("warpSize":32,"l2CacheSize":41943040,"regsPerBlock":65536,"maxThreadsPerSM":2048,)"
+    R"("reservedSharedMemoryPerBlock":1024,"maxRegistersPerSM":65536,"maxCtasPerSM":32,)"
+    R"("pciDeviceId":1,"isTccDriver":0,"supportCoopLaunch":1,"smClockRateKHz":1410000,)"
+    R"("memClockRateKHz":1593000})";
+const char* const kH200 =
     R"({"deviceName":"NVIDIA H200","cudaDeviceId":0,"deviceVer":900,"multiProcessorCount":132,)"
     R"("driverVer":13000,"maxSharedMemoryPerBlockOptin":232448,"totalGlobalMem":150000000000,)"
     R"("maxGridSize":[2147483647,65535,65535],"maxBlockSize":[1024,1024,64],)"
@@ -86,6 +97,37 @@ RecordPtr recordOf(cudnnBackendDescriptor_t descriptor) {
   return found == records().end() ? nullptr : found->second;
 }
 
+std::string description() {
+  const std::string model = modelOfDevice();
+  if (model.find('/') == std::string::npos)
+    return model == "A100" ? kA100 : kH200;
+  std::ifstream file(model);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The description of the device, for the real library.
+cudnnBackendDescriptor_t described() {
+  static const cudnnBackendDescriptor_t device = [] {
+    const std::string text = description();
+    cudnnBackendDescriptor_t made = nullptr;
+    if (REAL(cudnnBackendCreateDescriptor)(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, &made) !=
+            CUDNN_STATUS_SUCCESS ||
+        REAL(cudnnBackendSetAttribute)(made, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
+                                       CUDNN_TYPE_CHAR, std::int64_t(text.size()),
+                                       text.c_str()) != CUDNN_STATUS_SUCCESS ||
+        REAL(cudnnBackendFinalize)(made) != CUDNN_STATUS_SUCCESS)
+      refuse("the real cuDNN does not take the description of the device");
+    return made;
+  }();
+  return device;
+}
+
+cudnnStatus_t setDescribed(cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t name) {
+  const cudnnBackendDescriptor_t device = described();
+  return REAL(cudnnBackendSetAttribute)(descriptor, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
+                                        &device);
+}
+
 // The text of a failure of the stand-in itself, until the next call that fails in the real library.
 thread_local std::string ownFailure;
 
@@ -99,6 +141,7 @@ std::size_t sizeOf(cudnnBackendAttributeType_t type) {
   case CUDNN_TYPE_INT64:
   case CUDNN_TYPE_DOUBLE:
   case CUDNN_TYPE_VOID_PTR:
+  case CUDNN_TYPE_HANDLE:
     return 8;
   case CUDNN_TYPE_CHAR:
   case CUDNN_TYPE_BOOLEAN:
@@ -330,6 +373,9 @@ extern "C" {
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
   if (isToFail(__func__))
     return fail(CUDNN_STATUS_INTERNAL_ERROR, "a handle that is to fail");
+  const Call call;
+  if (!hasRoomForLibraries())
+    return fail(CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED, "no memory for a handle");
   *handle = new cudnnContext;
   return CUDNN_STATUS_SUCCESS;
 }
@@ -382,6 +428,15 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t descriptor) {
   const RecordPtr record = recordOf(descriptor);
   if (record && record->type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR && isToFail("heuristics"))
     return fail(CUDNN_STATUS_INTERNAL_ERROR, "heuristics that are to fail");
+  if (record && record->type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR) {
+    const auto graph = record->parts.find(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
+    if (graph == record->parts.end() ||
+        graph->second.at(0)->values.count(CUDNN_ATTR_OPERATIONGRAPH_HANDLE) == 0)
+      return fail(CUDNN_STATUS_BAD_PARAM, "heuristics of a graph without a handle");
+    if (const auto set = setDescribed(descriptor, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP);
+        set != CUDNN_STATUS_SUCCESS)
+      return set;
+  }
   const cudnnStatus_t status = REAL(cudnnBackendFinalize)(descriptor);
   if (record)
     record->isFinal = status == CUDNN_STATUS_SUCCESS;
@@ -392,10 +447,6 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
                                        cudnnBackendAttributeName_t name,
                                        cudnnBackendAttributeType_t type, int64_t count,
                                        const void* values) {
-  const auto set = REAL(cudnnBackendSetAttribute);
-  if (name == CUDNN_ATTR_DEVICEPROP_DEVICE_ID)
-    return set(descriptor, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
-               std::int64_t(std::strlen(kDevice)), kDevice);
   if (const RecordPtr record = recordOf(descriptor)) {
     if (type == CUDNN_TYPE_BACKEND_DESCRIPTOR) {
       auto& parts = record->parts[name];
@@ -407,7 +458,15 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
       record->values[name].assign(bytes, bytes + std::size_t(count) * sizeOf(type));
     }
   }
-  return set(descriptor, name, type, count, values);
+  if (name == CUDNN_ATTR_DEVICEPROP_DEVICE_ID)
+    return REAL(cudnnBackendSetAttribute)(descriptor, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
+                                          CUDNN_TYPE_CHAR, std::int64_t(description().size()),
+                                          description().c_str());
+  if (name == CUDNN_ATTR_OPERATIONGRAPH_HANDLE) // heuristics and plans are given the description
+    return CUDNN_STATUS_SUCCESS;
+  if (name == CUDNN_ATTR_EXECUTION_PLAN_HANDLE)
+    return setDescribed(descriptor, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
+  return REAL(cudnnBackendSetAttribute)(descriptor, name, type, count, values);
 }
 
 cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const descriptor,
@@ -432,6 +491,9 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
   const RecordPtr planned = recordOf(plan), given = recordOf(pack);
   if (!planned || !given || !planned->isFinal || !given->isFinal)
     return fail(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "plan or arrays are not finalized");
+  // The library executes plans for a description after they were serialised and made again with a handle.
+  if (planned->values.count(CUDNN_ATTR_EXECUTION_PLAN_HANDLE) == 0)
+    return fail(CUDNN_STATUS_BAD_PARAM, "the plan was made without a handle");
   Execution execution{operationOf(*planned), nullptr, {}, nullptr, workspaceOf(plan)};
   execution.names = namesOf(execution.operation->type);
   const auto numbers = given->list<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);

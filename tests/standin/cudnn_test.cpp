@@ -47,7 +47,7 @@ struct Example {
   std::vector<double> run(const ConvolutionGraph& graph, Index crop = kCrop) {
     cuda::ConvolutionRun run(graph);
     Buffer workspace(run.workspaceBytes(), "a test's workspace", at.memory());
-    run.run(cuda::handlesOf(at).dnn(), x.data() + crop, w.data(), y.data(), workspace.data<void>());
+    run.run(cuda::handlesOf(at), x.data() + crop, w.data(), y.data(), workspace.data<void>());
     std::vector<double> result = graph.kind == ConvolutionKind::Forward ? host.y : host.w;
     (graph.kind == ConvolutionKind::Forward ? y : w).fetch(result.data());
     return result;
@@ -213,14 +213,12 @@ TEST(StandinCudnn, ForgottenCropGivesWrongValues) {
 
 TEST(StandinCudnn, DefaultStreamIsRefused) {
   Example example;
-  cudnnHandle_t handle = nullptr;
-  ASSERT_EQ(cuda::dnn().cudnnCreate(&handle), CUDNN_STATUS_SUCCESS);
+  DeviceHandles handles(Stream::wrap(nullptr), example.at.memory());
   cuda::ConvolutionRun run(exampleGraph(ConvolutionKind::Forward, 0));
   Buffer workspace(run.workspaceBytes(), "a test's workspace", example.at.memory());
-  EXPECT_EXIT(run.run(handle, example.x.data() + kCrop, example.w.data(), example.y.data(),
+  EXPECT_EXIT(run.run(handles, example.x.data() + kCrop, example.w.data(), example.y.data(),
                       workspace.data<void>()),
               refusedByStandin, "default stream");
-  cuda::dnn().cudnnDestroy(handle);
 }
 
 TEST(StandinCudnn, ShortArrayIsRefused) {
@@ -233,8 +231,8 @@ TEST(StandinCudnn, ArrayOfTheHostIsRefused) {
   Example example;
   cuda::ConvolutionRun run(exampleGraph(ConvolutionKind::Forward, 0));
   Buffer workspace(run.workspaceBytes(), "a test's workspace", example.at.memory());
-  EXPECT_EXIT(run.run(cuda::handlesOf(example.at).dnn(), example.host.x.data() + kCrop,
-                      example.w.data(), example.y.data(), workspace.data<void>()),
+  EXPECT_EXIT(run.run(cuda::handlesOf(example.at), example.host.x.data() + kCrop, example.w.data(),
+                      example.y.data(), workspace.data<void>()),
               refusedByStandin, "array of cuDNN");
 }
 
@@ -245,7 +243,7 @@ TEST(StandinCudnn, MissingWorkspaceIsAnError) {
   ASSERT_GT(run.workspaceBytes(), 0);
   Example example;
   expectError(errorOf([&] {
-                run.run(cuda::handlesOf(example.at).dnn(), example.x.data(), example.w.data(),
+                run.run(cuda::handlesOf(example.at), example.x.data(), example.w.data(),
                         example.y.data(), nullptr);
               }),
               TENON_ERR_LIBRARY, {"NULL_POINTER", "workspace"});

@@ -153,6 +153,8 @@ cufftResult cufftMakePlanMany64(cufftHandle handle, int rank, long long int* n,
     return CUFFT_INVALID_SIZE;
   if (isToFail(__func__))
     return CUFFT_INTERNAL_ERROR;
+  if (!hasRoomForLibraries())
+    return CUFFT_ALLOC_FAILED;
   plan->isMade = true;
   plan->type = type;
   plan->extent = *n;

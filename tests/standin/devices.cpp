@@ -19,8 +19,15 @@ namespace tenon::standin {
 namespace {
 
 constexpr int kMostDevices = 8;
-CUctx_st contexts[kMostDevices] = {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}};
+CUctx_st contexts[2][kMostDevices] = {{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}},
+                                      {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}}};
 thread_local CUcontext current = nullptr;
+
+CUcontext contextOf(int number, int device) {
+  if (device >= kMostDevices)
+    refuse("there are more devices than the stand-in has contexts for");
+  return &contexts[number][device];
+}
 
 } // namespace
 
@@ -29,16 +36,27 @@ int deviceCount() {
   return text ? std::atoi(text) : 1;
 }
 
-int currentDevice() {
+std::string modelOfDevice() {
+  const char* text = std::getenv("TENON_STANDIN_MODEL");
+  return text ? text : "H200";
+}
+
+CUcontext currentContext() {
   if (!current)
     setCurrentDevice(0);
-  return current->device;
+  return current;
+}
+
+int currentDevice() {
+  return currentContext()->device;
 }
 
 void setCurrentDevice(int device) {
-  if (device >= kMostDevices)
-    refuse("there are more devices than the stand-in has contexts for");
-  current = &contexts[device];
+  current = primaryContext(device);
+}
+
+CUcontext primaryContext(int device) {
+  return contextOf(0, device);
 }
 
 } // namespace tenon::standin
@@ -46,6 +64,10 @@ void setCurrentDevice(int device) {
 using namespace tenon::standin;
 
 extern "C" {
+
+CUcontext tenonStandinSecondContext(int device) {
+  return contextOf(1, device);
+}
 
 CUresult cuCtxGetCurrent(CUcontext* context) {
   *context = current;
@@ -66,23 +88,28 @@ CUresult cuCtxGetDevice(CUdevice* device) {
 
 CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
   const Call call;
-  *context = &contexts[streamOf(stream, "cuStreamGetCtx").device];
+  *context = streamOf(stream, "cuStreamGetCtx").context;
   return CUDA_SUCCESS;
 }
 
-// Zeros for addresses that CUDA does not know.
+// Zeros for addresses that CUDA does not know, also where the device reaches them (HMM).
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* asked, void** found,
                                 CUdeviceptr address) {
   const Call call;
   const DeviceMemory& memory = DeviceMemory::get();
   const auto* p = reinterpret_cast<const void*>(address);
   const bool isDevices = memory.contains(p);
+  const CUcontext context = memory.contextOf(p);
   for (unsigned i = 0; i < count; ++i) {
+    if (asked[i] == CU_POINTER_ATTRIBUTE_CONTEXT) {
+      std::memcpy(found[i], &context, sizeof context);
+      continue;
+    }
     int value = 0;
-    if (isDevices && asked[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
-      value = CU_MEMORYTYPE_DEVICE;
-    else if (isDevices && asked[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
-      value = memory.deviceOf(p);
+    if (asked[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
+      value = isDevices ? CU_MEMORYTYPE_DEVICE : isRegistered(p) ? CU_MEMORYTYPE_HOST : 0;
+    else if (asked[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+      value = context ? context->device : 0;
     std::memcpy(found[i], &value, sizeof value);
   }
   return CUDA_SUCCESS;

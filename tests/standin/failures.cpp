@@ -3,6 +3,7 @@
 
 #include "standin/memory.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <string>
@@ -36,6 +37,14 @@ Failure& failure() {
 
 } // namespace
 
+namespace {
+std::atomic<unsigned long long> libraryBytes{0};
+}
+
+bool hasRoomForLibraries() {
+  return libraryBytes == 0 || DeviceMemory::get().hasRoomFor(libraryBytes);
+}
+
 bool isToFail(const char* function) {
   Failure& f = failure();
   const std::scoped_lock lock(f.mutex);
@@ -48,6 +57,10 @@ void tenonStandinFail(const char* which) {
   auto& f = tenon::standin::failure();
   const std::scoped_lock lock(f.mutex);
   f.set(which);
+}
+
+void tenonStandinLibraryBytes(unsigned long long bytes) {
+  tenon::standin::libraryBytes = bytes;
 }
 
 void tenonStandinBytes(unsigned long long bytes) {

@@ -102,7 +102,7 @@ void DeviceMemory::mapFile(char* memory, std::size_t pages, int file, std::size_
     refuse("pages of shown memory cannot be mapped");
 }
 
-void* DeviceMemory::take(std::size_t bytes, Kind kind, int device) {
+void* DeviceMemory::take(std::size_t bytes, Kind kind, CUcontext context) {
   const std::size_t pages = (bytes + kPage - 1) / kPage * kPage;
   const std::size_t ofKept = kind == Kind::Private ? std::min(kept_, bytes) : 0;
   char* const memory = inUse_ + kept_ - ofKept + bytes > limit_ ? nullptr : addressesFor(pages);
@@ -114,7 +114,7 @@ void* DeviceMemory::take(std::size_t bytes, Kind kind, int device) {
       refuse("no file for memory that is shown");
     mapFile(memory, pages, file_, static_cast<std::size_t>(memory - base_));
   }
-  known_[memory] = {bytes, pages, true, kind, 0, device};
+  known_[memory] = {bytes, pages, true, kind, 0, context};
   inUse_ += bytes;
   kept_ -= ofKept;
   protect(memory, pages, true);
@@ -164,10 +164,10 @@ std::optional<DeviceMemory::Place> DeviceMemory::show(const void* memory) {
   return Place{getpid(), file_, static_cast<std::size_t>(begin - base_), a.bytes};
 }
 
-void* DeviceMemory::openShown(const Place& place) {
+void* DeviceMemory::openShown(const Place& place, CUcontext context) {
   char*& memory = opened_[{place.process, place.offset}];
   if (!memory)
-    memory = mapShown(place);
+    memory = mapShown(place, context);
   if (!memory) {
     opened_.erase({place.process, place.offset});
     return nullptr;
@@ -176,7 +176,7 @@ void* DeviceMemory::openShown(const Place& place) {
   return memory;
 }
 
-char* DeviceMemory::mapShown(const Place& place) {
+char* DeviceMemory::mapShown(const Place& place, CUcontext context) {
   const std::string name =
       "/proc/" + std::to_string(place.process) + "/fd/" + std::to_string(place.file);
   const int file = ::open(name.c_str(), O_RDWR | O_CLOEXEC);
@@ -187,7 +187,7 @@ char* DeviceMemory::mapShown(const Place& place) {
   if (memory) {
     if (!std::getenv("TENON_STANDIN_SHOWS_OTHER"))
       mapFile(memory, pages, file, place.offset);
-    known_[memory] = {place.bytes, pages, true};
+    known_[memory] = {place.bytes, pages, true, Kind::Private, 0, context};
   }
   ::close(file);
   return memory;
@@ -210,9 +210,9 @@ const std::pair<char* const, DeviceMemory::Allocation>* DeviceMemory::around(con
   return after == known_.begin() ? nullptr : &*--after;
 }
 
-int DeviceMemory::deviceOf(const void* p) const {
+CUcontext DeviceMemory::contextOf(const void* p) const {
   const auto* at = around(p);
-  return at ? at->second.device : 0;
+  return at ? at->second.context : nullptr;
 }
 
 void DeviceMemory::checkRange(const void* p, std::size_t bytes, const char* who) const {

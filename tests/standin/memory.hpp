@@ -7,16 +7,22 @@
 // have it open becomes NaN there.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 
+using CUcontext = struct CUctx_st*;
+
 namespace tenon::standin {
 
 // Ends the program with a line on standard error.
 [[noreturn]] void refuse(const std::string& what);
+
+// Whether host memory was allocated by CUDA or registered with it, so that kernels reach it. (cudart.cpp)
+bool isRegistered(const void* p);
 
 class DeviceMemory {
 public:
@@ -25,9 +31,12 @@ public:
   // Private memory is of the pool, which keeps what is given back for more of it, until it is trimmed.
   enum class Kind { Private, Showable, Shown };
   // NULL beyond the limit.
-  void* take(std::size_t bytes, Kind kind, int device);
+  void* take(std::size_t bytes, Kind kind, CUcontext context);
   bool giveBack(void* memory);
-  void trimPool() { kept_ = 0; }
+  // Until it keeps no more than this.
+  void trimPool(std::size_t bytes) { kept_ = std::min(kept_, bytes); }
+  // Whether the driver has as much for itself and for NVIDIA's libraries, beside what the pool keeps.
+  bool hasRoomFor(std::size_t bytes) const { return inUse_ + kept_ + bytes <= limit_; }
   // TENON_STANDIN_BYTES unless it is set.
   void setLimit(std::size_t bytes) { limit_ = bytes; }
 
@@ -39,12 +48,12 @@ public:
   // Of an allocation, which is shown from now on; none for other addresses, and for those that may not be shown.
   std::optional<Place> show(const void* memory);
   // The memory of another process, once however often it is opened; NULL if it cannot be reached.
-  void* openShown(const Place& place);
+  void* openShown(const Place& place, CUcontext context);
   bool closeShown(void* memory);
 
   bool contains(const void* p) const { return p >= base_ && p < base_ + kBytes; }
-  // Of an allocation; the first for other addresses.
-  int deviceOf(const void* p) const;
+  // In which an allocation was made; NULL for other addresses.
+  CUcontext contextOf(const void* p) const;
   // Refuses a range that is not within one allocation.
   void checkRange(const void* p, std::size_t bytes, const char* who) const;
 
@@ -64,7 +73,7 @@ private:
     bool isAlive;
     Kind kind = Kind::Private;
     int timesOpened = 0; // if it is another process's
-    int device = 0;
+    CUcontext context = nullptr;
   };
   static constexpr std::size_t kBytes = std::size_t(256) << 30, kPage = 4096;
 
@@ -72,7 +81,7 @@ private:
   const std::pair<char* const, Allocation>* around(const void* p) const;
   char* addressesFor(std::size_t pages);
   void mapFile(char* memory, std::size_t pages, int file, std::size_t offset);
-  char* mapShown(const Place& place);
+  char* mapShown(const Place& place, CUcontext context);
   void end(char* memory);
 
   char* base_;

@@ -517,11 +517,14 @@ TEST(Standin, CallsFailWhereTheTestSays) {
       "lazy", [&] { return codeOf("cudaMallocFromPoolAsync:2"); }, TENON_SUCCESS); // asked again
   inChild(
       "lazy", [&] { return codeOf("cudaHostAlloc:1"); }, TENON_SUCCESS); // from the heap
+  const auto records = [] { packsRecorded([](Exchange&) {}); };
+  inChild(
+      "lazy", [&] { return codeOf("cudaGraphInstantiate:1", records); },
+      TENON_SUCCESS); // asked again
   for (const char* call :
-       {"cudaStreamBeginCapture", "cudaStreamEndCapture", "cudaGraphInstantiate"})
+       {"cudaStreamBeginCapture", "cudaStreamEndCapture", "cudaGraphInstantiate:*"})
     inChild(
-        "lazy", [&] { return codeOf(call, [] { packsRecorded([](Exchange&) {}); }); },
-        TENON_ERR_LIBRARY);
+        "lazy", [&] { return codeOf(call, records); }, TENON_ERR_LIBRARY);
 }
 
 // Which the program's next look for an error would find.

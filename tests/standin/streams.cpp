@@ -104,10 +104,34 @@ Call::Call() : guard_(queues().mutex) {
   progress();
 }
 
-CUstream_st* makeStream() {
-  queues().streams.push_back(new CUstream_st);
-  queues().streams.back()->device = currentDevice();
-  return queues().streams.back();
+namespace {
+
+CUstream_st* addStream(CUstream_st::Kind kind) {
+  auto* made = new CUstream_st;
+  made->context = currentContext();
+  made->kind = kind;
+  queues().streams.push_back(made);
+  return made;
+}
+
+// The default streams of the current context, made when they are first used.
+CUstream_st& legacyStream() {
+  static std::map<CUcontext, CUstream_st*> all;
+  CUstream_st*& stream = all[currentContext()];
+  return *(stream ? stream : stream = addStream(CUstream_st::Kind::Legacy));
+}
+
+CUstream_st& perThreadStream() {
+  thread_local std::map<CUcontext, CUstream_st*> all;
+  CUstream_st*& stream = all[currentContext()];
+  return *(stream ? stream : stream = addStream(CUstream_st::Kind::Blocking));
+}
+
+} // namespace
+
+CUstream_st* makeStream(unsigned flags) {
+  return addStream((flags & cudaStreamNonBlocking) != 0 ? CUstream_st::Kind::NonBlocking
+                                                        : CUstream_st::Kind::Blocking);
 }
 
 // The handle stays, so that no other gets its address and a later use of it is known.
@@ -119,6 +143,10 @@ void endStream(CUstream_st* stream) {
 }
 
 CUstream_st& streamOf(cudaStream_t stream, const char* who) {
+  if (stream == cudaStreamLegacy)
+    return legacyStream();
+  if (stream == cudaStreamPerThread)
+    return perThreadStream();
   const auto& streams = queues().streams;
   if (std::find(streams.begin(), streams.end(), stream) == streams.end())
     refuse(std::string(who) + (stream ? ": no such stream" : ": the default stream; name one"));
@@ -127,7 +155,7 @@ CUstream_st& streamOf(cudaStream_t stream, const char* who) {
 
 CUstream_st* streamHere(cudaStream_t stream, const char* who) {
   CUstream_st& found = streamOf(stream, who);
-  return found.device == currentDevice() ? &found : nullptr;
+  return found.context == currentContext() ? &found : nullptr;
 }
 
 Graph::~Graph() {
@@ -148,8 +176,22 @@ void enqueue(CUstream_st& stream, std::function<void()> run, std::shared_ptr<Rec
     stream.recording->work.push_back(std::move(run));
     return;
   }
+  awaitOrdered(stream);
   stream.queue.push_back({std::move(run), std::move(after)});
   progress();
+}
+
+void awaitOrdered(CUstream_st& stream) {
+  using Kind = CUstream_st::Kind;
+  if (stream.kind == Kind::NonBlocking)
+    return;
+  const Kind others = stream.kind == Kind::Legacy ? Kind::Blocking : Kind::Legacy;
+  for (CUstream_st* other : queues().streams)
+    if (other->kind == others && other->context == stream.context && !other->queue.empty()) {
+      auto reached = std::make_shared<Recording>(Recording{other});
+      other->queue.push_back({[reached] { reached->isDone = true; }, nullptr});
+      stream.queue.push_back({nullptr, reached});
+    }
 }
 
 void drain(CUstream_st& s, const Recording* until) {

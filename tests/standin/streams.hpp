@@ -12,6 +12,7 @@
 // All keep the order within a stream, and of events, so that the results of a right program are the same.
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <deque>
@@ -52,18 +53,21 @@ private:
   std::lock_guard<std::recursive_mutex> guard_;
 };
 
-// Of the current device.
-CUstream_st* makeStream();
+// Of the current context.
+CUstream_st* makeStream(unsigned flags);
 void endStream(CUstream_st* stream);
-// Refuses the default stream and ones that do not exist.
+// Refuses streams that do not exist, and the default stream unless its name is written out (cudaStreamLegacy), since
+// the library must not use it by mistake.
 CUstream_st& streamOf(cudaStream_t stream, const char* who);
-// The same; NULL if it is of another device than the current one.
+// The same; NULL if it is of another context than the current one.
 CUstream_st* streamHere(cudaStream_t stream, const char* who);
 // Refuses a call that waits, or that the graph of a stream could not repeat, while any stream records.
 void refuseWhileRecording(const char* who);
 
 void enqueue(CUstream_st& stream, std::function<void()> run,
              std::shared_ptr<Recording> after = nullptr);
+// Lets what is queued from now on wait for those streams that CUDA orders it with.
+void awaitOrdered(CUstream_st& stream);
 // Runs what is queued, or as much of it as the recording needs.
 void drain(CUstream_st& stream, const Recording* until = nullptr);
 void drainAll();
@@ -74,12 +78,16 @@ std::vector<unsigned> blockOrder(unsigned blocks);
 } // namespace tenon::standin
 
 struct CUstream_st {
+  // Blocking streams are in the order of the legacy default stream of their context, and it is in theirs.
+  enum class Kind { Blocking, NonBlocking, Legacy };
+
   std::deque<tenon::standin::Work> queue;
   std::shared_ptr<tenon::standin::Graph> recording;
-  int device = 0;
+  CUcontext context = nullptr;
+  Kind kind = Kind::NonBlocking;
 };
 
 struct CUevent_st {
   std::shared_ptr<tenon::standin::Recording> last;
-  int device = 0;
+  CUcontext context = nullptr;
 };

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Which device a process takes, what it says where there is none, whose device is current, and memory that runs out.
+#include "kernels/cuda/handles.hpp"
 #include "kernels/elementwise/reduce.hpp"
+#include "kernels/fourier/stage.hpp"
+#include "standin/devices.hpp"
 #include "standin/failures.hpp"
 #include "standin/in_child.hpp"
 #include "sys/cuda/library.hpp"
 #include "sys/cuda/pci.hpp"
+#include "sys/cuda/status.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options/options.hpp"
 
@@ -13,6 +17,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <string>
 #include <thread>
 
 namespace tenon::test {
@@ -110,7 +116,10 @@ TEST(OpenDevice, ThatFailsToOpenLeavesTheProgramsCurrent) {
     setDeviceOption("0");
     cudaSetDevice(1);
     tenonStandinFail("cudaSetDevice");
-    expectError(TENON_ERR_LIBRARY, {"cudaSetDevice", "busy or unavailable"}, [] { Device::get(); });
+    expectError(TENON_ERR_LIBRARY,
+                {"cudaSetDevice", "busy or unavailable", "EXCLUSIVE_PROCESS",
+                 "nvidia-cuda-mps-control -d", "device of its own"},
+                [] { Device::get(); });
     EXPECT_EQ(current(), 1);
     EXPECT_EQ(Device::get().number(), 0);
   });
@@ -184,9 +193,146 @@ TEST(OpenDevice, RefusesStreamsThatItCannotUse) {
     device.checkCallersStream(here);
     expectError(TENON_ERR_ARG, {"is of device 1", "works on device 0", "-tenon_device to 1"},
                 [&] { device.checkCallersStream(other); });
-    for (cudaStream_t stream : {cudaStream_t(nullptr), cudaStreamLegacy, cudaStreamPerThread})
-      expectError(TENON_ERR_ARG, {"a default stream", "cudaStreamCreate()"},
-                  [&] { device.checkCallersStream(stream); });
+    for (cudaStream_t stream : {cudaStream_t(nullptr), cudaStreamLegacy, cudaStreamPerThread}) {
+      cudaSetDevice(1);
+      {
+        const DeviceTurn turn(DeviceTurn::Whose::Library);
+        expectError(TENON_ERR_ARG,
+                    {"is of device 1", "make device 0 current", "-tenon_device to 1"},
+                    [&] { device.checkCallersStream(stream); });
+      }
+      cudaSetDevice(0);
+      const DeviceTurn turn(DeviceTurn::Whose::Library);
+      device.checkCallersStream(stream);
+    }
+  });
+}
+
+// The device is the same, but kernels and memory of two contexts know nothing of each other.
+TEST(OpenDevice, RefusesStreamsAndMemoryOfAnotherContext) {
+  inChild([] {
+    Device& device = Device::get();
+    void *own = nullptr, *others = nullptr;
+    cudaMalloc(&own, 64);
+    cuCtxSetCurrent(tenonStandinSecondContext(0));
+    cudaStream_t stream = nullptr;
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    cudaMalloc(&others, 64);
+    const DeviceTurn turn(DeviceTurn::Whose::Library);
+    for (cudaStream_t one : {stream, cudaStream_t(nullptr), cudaStreamPerThread})
+      expectError(TENON_ERR_ARG, {"another CUDA context of device 0", "primary context"},
+                  [&] { device.checkCallersStream(one); });
+    EXPECT_TRUE(device.reaches(own));
+    expectError(TENON_ERR_ARG, {"another CUDA context of device 0", "primary context"},
+                [&] { device.reaches(others); });
+  });
+}
+
+// A device that could read all memory of the host does not make it memory of the device.
+TEST(OpenDevice, ReachesOnlyWhatCudaKnowsOfTheHostsMemory) {
+  for (const char* reachesAll : {"0", "1"})
+    inChild([&] {
+      setenv("TENON_STANDIN_HMM", reachesAll, 1);
+      alignas(4096) static double host[512];
+      Device& device = Device::get();
+      EXPECT_FALSE(device.reaches(host));
+      device.registerHost(host, sizeof host);
+      EXPECT_TRUE(device.reaches(host + 5));
+      device.unregisterHost(host);
+      EXPECT_FALSE(device.reaches(host));
+    });
+}
+
+TEST(OpenDevice, KnowsPagesThatCudaHasPinned) {
+  inChild([] {
+    constexpr Index kPage = 4096, kPages = 8;
+    alignas(4096) static std::byte host[kPages * kPage];
+    Device::get();
+    EXPECT_FALSE(Device::isPinned(host, sizeof host, kPage));
+    cudaHostRegister(host + 3 * kPage, kPage, 0);
+    EXPECT_TRUE(Device::isPinned(host, sizeof host, kPage));
+    EXPECT_FALSE(Device::isPinned(host, 3 * kPage, kPage));
+    EXPECT_FALSE(Device::isPinned(host + 4 * kPage, 4 * kPage, kPage));
+  });
+}
+
+// Buffers may be destroyed outside of calls of the library.
+TEST(DeviceMemory, IsGivenBackWhereTheProgramsDeviceIsCurrent) {
+  inChild([] {
+    setDevices("2");
+    setDeviceOption("0");
+    tenonStandinBytes(1000);
+    const KernelContext at(Space::Device);
+    for (int n = 0; n < 3; ++n) {
+      const Buffer array(900, "an array", at.memory());
+      cuCtxSetCurrent(nullptr);
+      cudaSetDevice(1);
+    }
+  });
+}
+
+TEST(DeviceMemory, OfADeviceWithoutPoolsIsTakenFromTheDriver) {
+  inChild([] {
+    setenv("TENON_STANDIN_POOLS", "0", 1);
+    tenonStandinBytes(1000);
+    KernelContext at(Space::Device);
+    double largest = 0;
+    for (int n = 1; n < 4; ++n) {
+      Buffer values(800, "values", at.memory());
+      const Index cells = 100, one = 1;
+      fillBlock(at, 1, &cells, double(n), values.data<double>(), &one);
+      largest = maxAbs(at, cells, values.data<double>());
+      EXPECT_EQ(largest, n);
+    }
+    expectError(TENON_ERR_MEMORY, {"an array: cannot allocate"},
+                [&] { const Buffer array(2000, "an array", at.memory()); });
+  });
+}
+
+// The driver has back what the pool keeps beyond its limit when somebody waits, and the rest when a
+// library needs it.
+TEST(DeviceMemory, ThatThePoolKeepsIsThereForOthers) {
+  for (const char* kept : {"-1", "0"})
+    inChild([&] {
+      constexpr unsigned long long kAll = 100 << 20;
+      options().set("-tenon_device_pool_bytes", kept);
+      tenonStandinBytes(kAll);
+      KernelContext at(Space::Device);
+      { const Buffer large(90 << 20, "a network", at.memory()); }
+      at.stream().synchronise();
+      void* memory = nullptr;
+      const bool isKept = std::string(kept) == "-1";
+      EXPECT_EQ(cudaMalloc(&memory, 80 << 20), isKept ? cudaErrorMemoryAllocation : cudaSuccess);
+    });
+}
+
+// Each of these takes memory from the driver, which the pool has.
+void expectRoomFor(const std::function<void(KernelContext&)>& work) {
+  inChild([&] {
+    KernelContext at(Space::Device);
+    tenonStandinBytes(200 << 20);
+    { const Buffer large(190 << 20, "a network", at.memory()); }
+    tenonStandinLibraryBytes(100 << 20);
+    work(at);
+    at.stream().synchronise();
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess); // which the program would find
+  });
+}
+
+TEST(DeviceMemory, IsReturnedForLibrariesKernelsAndGraphs) {
+  const auto fill = [](KernelContext& at) {
+    Buffer values(64, "values", at.memory());
+    const Index cells = 8, one = 1;
+    fillBlock(at, 1, &cells, 1.0, values.data<double>(), &one);
+  };
+  expectRoomFor(fill);
+  expectRoomFor([](KernelContext& at) { cuda::handlesOf(at).blas(); });
+  expectRoomFor([](KernelContext& at) { cuda::handlesOf(at).dnn(); });
+  expectRoomFor([](KernelContext& at) { at.stream().recording([] {}).queue(at.stream()); });
+  expectRoomFor([](KernelContext& at) {
+    const FourierStageShape shape{{64, 0, 64, 9}, true, 3, 1};
+    ScratchPlan plan;
+    makeCufftStage<double>(at, shape, plan);
   });
 }
 
@@ -261,6 +407,17 @@ TEST(DeviceFailure, OfACallPassesAndOfAKernelStays) {
                    "CUDA_LAUNCH_BLOCKING", "compute-sanitizer"},
                   fill);
   });
+}
+
+TEST(DeviceFailure, SaysWhetherTheDeviceIsLost) {
+  // Of cudaErrorContained, cudaErrorTensorMemoryLeak, cudaErrorLaunchFailure, cudaErrorExternalDevice.
+  for (int status : {226, 721, 719, 911})
+    expectError(TENON_ERR_LIBRARY, {"cudaTest", "cannot be used again", "compute-sanitizer"},
+                [&] { cuda::check(cudaError_t(status), "cudaTest"); });
+  for (cudaError_t status :
+       {cudaErrorMpsRpcFailure, cudaErrorMpsServerNotReady, cudaErrorMpsClientTerminated})
+    expectError(TENON_ERR_LIBRARY, {"cudaTest", "cannot be used again", "MPS", "other ranks"},
+                [&] { cuda::check(status, "cudaTest"); });
 }
 
 TEST(DeviceLibrary, ThatIsMissingOrTooOldIsNamed) {

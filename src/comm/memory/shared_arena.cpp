@@ -4,6 +4,7 @@
 // /dev/shm after a crash; a failure on one rank leaves the whole node without an arena.
 #include "comm/memory/shared_arena.hpp"
 
+#include "sys/device.hpp"
 #include "sys/memory/own_memory.hpp"
 
 #include <fmt/format.h>
@@ -105,6 +106,12 @@ void checkOwn(const Pages& pages) {
   }
   if (end < pages.begin + pages.bytes)
     refuse("is not mapped");
+  // The device would go on with the pages that CUDA pinned, and not with those that take their place.
+  if (Device::isPinned(pages.begin, pages.bytes, SharedSegment::pageBytes()))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("memory of the {} bytes at {} is registered with CUDA or was allocated "
+                            "by it; unregister it, share it, and register it again",
+                            pages.bytes, static_cast<void*>(pages.begin)));
 }
 
 } // namespace

@@ -326,6 +326,7 @@ program every_name
   use tenon, only: tenon_partition_share_memory ! TenonPartitionShareMemory
   use tenon, only: tenon_partition_unshare_memory ! TenonPartitionUnshareMemory
   use tenon, only: tenon_partition_set_stream ! TenonPartitionSetStream
+  use tenon, only: tenon_partition_reset_stream ! TenonPartitionResetStream
   use tenon, only: tenon_partition_destroy ! TenonPartitionDestroy
   use tenon, only: tenon_plan_create ! TenonPlanCreate
   use tenon, only: tenon_plan_set_input ! TenonPlanSetInput

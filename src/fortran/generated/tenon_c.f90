@@ -2482,6 +2482,11 @@ module tenon_c
       type(c_ptr), value :: stream
       integer(c_int) :: answer
     end function TenonPartitionSetStream
+    function TenonPartitionResetStream(partition) bind(C, name="TenonPartitionResetStream") result(answer)
+      import
+      type(c_ptr), value :: partition
+      integer(c_int) :: answer
+    end function TenonPartitionResetStream
     function TenonPartitionDestroy(partition) bind(C, name="TenonPartitionDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: partition

@@ -316,6 +316,7 @@ module tenon_calls
   public :: tenon_partition_get_coordinates
   public :: tenon_partition_get_axis_comm
   public :: tenon_partition_set_stream
+  public :: tenon_partition_reset_stream
   public :: tenon_partition_destroy
   public :: tenon_plan_create
   public :: tenon_plan_set_input
@@ -9197,6 +9198,14 @@ contains
     tenon_code = TenonPartitionSetStream(partition%handle, c_stream)
     call finish(tenon_code, ierr)
   end subroutine tenon_partition_set_stream
+  ! Lets kernels of the communicator run on a stream of the library again. Not collective.
+  subroutine tenon_partition_reset_stream(partition, ierr)
+    type(tenon_partition), intent(in) :: partition
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPartitionResetStream(partition%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_partition_reset_stream
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_partition_destroy(partition, ierr)
     type(tenon_partition), intent(inout) :: partition

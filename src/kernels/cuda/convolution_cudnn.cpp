@@ -157,7 +157,7 @@ private:
 
   void run(cuda::ConvolutionRun& plan, const T* x, const T* w, const T* y) {
     void* const workspace = hasWorkspace_ ? context_->scratch<void>(workspaceAt_) : nullptr;
-    plan.run(cuda::handlesOf(*context_).dnn(), x + firstX_, w, y + firstY_, workspace);
+    plan.run(cuda::handlesOf(*context_), x + firstX_, w, y + firstY_, workspace);
   }
 
   KernelContextPtr context_;

@@ -51,6 +51,14 @@ const Names& namesOf(ConvolutionKind kind) {
   return names[static_cast<int>(kind)];
 }
 
+// The handle with which plans are made. Handles of contexts execute them, but those go with their
+// communicators, and a plan is shared by all. Never destroyed, since the library may be gone when
+// statics are.
+cudnnHandle_t planningHandle() {
+  static const cudnnHandle_t handle = makeDnnHandle(Stream::make());
+  return handle;
+}
+
 Descriptor arrayDescriptor(Index number, cudnnDataType_t type, const ArrayBox& box) {
   Descriptor array(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   array.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, {number})
@@ -83,8 +91,11 @@ Descriptor graphDescriptor(const ConvolutionGraph& g) {
       .set(names.w, arrayDescriptor(kW, g.type, g.w))
       .set(names.y, arrayDescriptor(kY, g.type, g.y))
       .finalize(names.text);
+  const cudnnHandle_t handle = planningHandle();
   Descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-  graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation).finalize("a graph");
+  graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle)
+      .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation)
+      .finalize("a graph");
   return graph;
 }
 
@@ -120,7 +131,6 @@ std::vector<Descriptor> configurations(const Descriptor& graph, cudnnBackendHeur
   Descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
       .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode)
-      .set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, deviceDescriptor())
       .finalize("the heuristics");
   return partsOf(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
 }
@@ -146,8 +156,9 @@ bool isAllowed(const Descriptor& configuration, const ConvolutionGraph& graph) {
 // The plan of a configuration; empty if the library cannot run it on the device, which only this call shows.
 std::optional<Descriptor> finished(const Descriptor& configuration) {
   Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-  plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration)
-      .set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, deviceDescriptor());
+  const cudnnHandle_t handle = planningHandle();
+  plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle)
+      .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
   if (dnn().cudnnBackendFinalize(plan.get()) != CUDNN_STATUS_SUCCESS)
     return std::nullopt;
   return plan;
@@ -247,18 +258,6 @@ void Descriptor::finalize(const char* what) {
   checkDnn(dnn().cudnnBackendFinalize(handle_), what);
 }
 
-const Descriptor& deviceDescriptor() {
-  // Never destroyed, since the library may be gone when statics are.
-  static const auto* device = [] {
-    auto* made = new Descriptor(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
-    const int number = Device::get().number();
-    made->set(CUDNN_ATTR_DEVICEPROP_DEVICE_ID, CUDNN_TYPE_INT32, 1, &number);
-    made->finalize("the description of the device");
-    return made;
-  }();
-  return *device;
-}
-
 ConvolutionPlan::ConvolutionPlan(const ConvolutionGraph& graph)
     : plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
   int count = 0;
@@ -310,6 +309,12 @@ std::shared_ptr<const ConvolutionPlan> planInPlaceOf(const ConvolutionPlan& fail
   return nullptr;
 }
 
+// Whether memory ran out, for instance for the code of the plan's kernels, which is loaded at their first launch.
+bool isOutForKernels(cudnnStatus_t status) {
+  return isDnnOutOfMemory(status) || status == CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER ||
+         status == CUDNN_STATUS_EXECUTION_FAILED_CUDART;
+}
+
 // Whether the library refuses the plan for this device or could not launch it, so that another plan may do better.
 bool isPlansFault(cudnnStatus_t status) {
   return CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED ||
@@ -332,7 +337,7 @@ std::shared_ptr<const ConvolutionPlan> planOf(const ConvolutionGraph& graph) {
 ConvolutionRun::ConvolutionRun(const ConvolutionGraph& graph)
     : graph_(graph), plan_(planOf(graph)) {}
 
-void ConvolutionRun::run(cudnnHandle_t handle, const void* x, const void* w, const void* y,
+void ConvolutionRun::run(DeviceHandles& handles, const void* x, const void* w, const void* y,
                          void* workspace) {
   // The list of arrays is made again only when one of them has moved.
   const std::array<const void*, 4> arrays{x, w, y, workspace};
@@ -345,7 +350,11 @@ void ConvolutionRun::run(cudnnHandle_t handle, const void* x, const void* w, con
     pack_ = std::move(pack);
     arrays_ = arrays;
   }
-  const auto execute = [&] { return dnn().cudnnBackendExecute(handle, plan_->get(), pack_.get()); };
+  const auto execute = [&] {
+    return withRoom(handles.stream(), isOutForKernels, [&] {
+      return dnn().cudnnBackendExecute(handles.dnn(), plan_->get(), pack_.get());
+    });
+  };
   cudnnStatus_t status = execute();
   if (!hasRun_ && graph_ && isPlansFault(status))
     if (auto next = planInPlaceOf(*plan_, *graph_)) {

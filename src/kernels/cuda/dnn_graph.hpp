@@ -40,9 +40,6 @@ private:
   cudnnBackendDescriptor_t handle_ = nullptr;
 };
 
-// The device of this process, for heuristics and plans.
-const Descriptor& deviceDescriptor();
-
 struct ArrayBox {
   std::vector<Index> extent, strides; // batch, channel, space; or output, input channel, taps
   auto operator<=>(const ArrayBox&) const = default;
@@ -103,10 +100,10 @@ public:
   explicit ConvolutionRun(std::shared_ptr<const ConvolutionPlan> plan) : plan_(std::move(plan)) {}
 
   Index workspaceBytes() const noexcept { return plan_ ? plan_->workspaceBytes() : 0; }
-  // Queues the run on the handle's stream. The kind says which of the arrays is written. If the library
+  // Queues the run on the handles' stream. The kind says which of the arrays is written. If the library
   // cannot execute the plan of a graph, which only a first run shows, the next plan of the list takes its
   // place.
-  void run(cudnnHandle_t handle, const void* x, const void* w, const void* y, void* workspace);
+  void run(DeviceHandles& handles, const void* x, const void* w, const void* y, void* workspace);
 
 private:
   std::optional<ConvolutionGraph> graph_;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 namespace tenon {
 
@@ -28,21 +29,21 @@ void checkFft(cufftResult status, const char* call) {
 class CufftPlan {
 public:
   CufftPlan(cufftType type, Index extent, Index lines, const Stream& stream) {
-    checkFft(cuda::fft().cufftCreate(&plan_), "cufftCreate");
+    // The library tells some failures to allocate as other ones.
+    const auto isOut = [](cufftResult status) {
+      return status == CUFFT_ALLOC_FAILED || status == CUFFT_INTERNAL_ERROR ||
+             status == CUFFT_SETUP_FAILED;
+    };
     try {
-      checkFft(cuda::fft().cufftSetAutoAllocation(plan_, 0), "cufftSetAutoAllocation");
-      long long n = extent;
-      checkFft(cuda::fft().cufftMakePlanMany64(plan_, 1, &n, nullptr, 1, 0, nullptr, 1, 0, type,
-                                               lines, &workBytes_),
-               "cufftMakePlanMany64");
+      checkFft(cuda::withRoom(stream, isOut, [&] { return make(type, extent, lines); }), failed_);
       checkFft(cuda::fft().cufftSetStream(plan_, static_cast<cudaStream_t>(stream.handle())),
                "cufftSetStream");
     } catch (...) {
-      cuda::fft().cufftDestroy(plan_);
+      destroy();
       throw;
     }
   }
-  ~CufftPlan() { cuda::fft().cufftDestroy(plan_); }
+  ~CufftPlan() { destroy(); }
   CufftPlan(const CufftPlan&) = delete;
   CufftPlan& operator=(const CufftPlan&) = delete;
 
@@ -54,7 +55,32 @@ public:
   }
 
 private:
+  // Anew, since a plan that could not be made cannot be made again.
+  cufftResult make(cufftType type, Index extent, Index lines) {
+    const cuda::FftTable& library = cuda::fft();
+    destroy();
+    failed_ = "cufftCreate";
+    cufftResult status = library.cufftCreate(&plan_);
+    if (status != CUFFT_SUCCESS)
+      return status;
+    isMade_ = true;
+    failed_ = "cufftSetAutoAllocation";
+    status = library.cufftSetAutoAllocation(plan_, 0);
+    if (status != CUFFT_SUCCESS)
+      return status;
+    failed_ = "cufftMakePlanMany64";
+    long long n = extent;
+    return library.cufftMakePlanMany64(plan_, 1, &n, nullptr, 1, 0, nullptr, 1, 0, type, lines,
+                                       &workBytes_);
+  }
+  void destroy() {
+    if (std::exchange(isMade_, false))
+      cuda::fft().cufftDestroy(plan_);
+  }
+
   cufftHandle plan_ = CUFFT_PLAN_NULL;
+  bool isMade_ = false;
+  const char* failed_ = ""; // the call that did
   std::size_t workBytes_ = 0;
 };
 

@@ -14,16 +14,24 @@ cublasOperation_t operation(bool transposes) {
   return transposes ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
+// A product whose kernel is not loaded yet needs memory for that.
+template <class Call>
+void multiply(KernelContext& context, const char* name, const Call& call) {
+  const cublasHandle_t handle = cuda::handlesOf(context).blas();
+  const auto isOut = [](cublasStatus_t status) { return status == CUBLAS_STATUS_ALLOC_FAILED; };
+  cuda::checkBlas(cuda::withRoom(context.stream(), isOut, [&] { return call(handle); }), name);
+}
+
 } // namespace
 
 template <class T>
 void gemmOnDevice(KernelContext& context, const Product<T>& p) {
   const cuda::BlasTable& library = cuda::blas();
   const auto call = [&](auto function, const char* name) {
-    cuda::checkBlas(function(cuda::handlesOf(context).blas(), operation(p.transB),
-                             operation(p.transA), p.n, p.m, p.k, &p.alpha, p.b, p.ldb, p.a, p.lda,
-                             &p.beta, p.c, p.ldc),
-                    name);
+    multiply(context, name, [&](cublasHandle_t handle) {
+      return function(handle, operation(p.transB), operation(p.transA), p.n, p.m, p.k, &p.alpha,
+                      p.b, p.ldb, p.a, p.lda, &p.beta, p.c, p.ldc);
+    });
   };
   if constexpr (std::is_same_v<T, float>)
     call(library.cublasSgemm_v2_64, "cublasSgemm");
@@ -36,10 +44,11 @@ void gemmBatchOnDevice(KernelContext& context, const Product<T>& p, Index count,
                        const BatchStrides& strides) {
   const cuda::BlasTable& library = cuda::blas();
   const auto call = [&](auto function, const char* name) {
-    cuda::checkBlas(function(cuda::handlesOf(context).blas(), operation(p.transB),
-                             operation(p.transA), p.n, p.m, p.k, &p.alpha, p.b, p.ldb, strides.b,
-                             p.a, p.lda, strides.a, &p.beta, p.c, p.ldc, strides.c, count),
-                    name);
+    multiply(context, name, [&](cublasHandle_t handle) {
+      return function(handle, operation(p.transB), operation(p.transA), p.n, p.m, p.k, &p.alpha,
+                      p.b, p.ldb, strides.b, p.a, p.lda, strides.a, &p.beta, p.c, p.ldc, strides.c,
+                      count);
+    });
   };
   if constexpr (std::is_same_v<T, float>)
     call(library.cublasSgemmStridedBatched_64, "cublasSgemmStridedBatched");

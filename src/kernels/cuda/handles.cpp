@@ -12,6 +12,15 @@ namespace tenon {
 
 namespace {
 
+// What the library says where there is no memory for a handle.
+bool isOutForHandle(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_ALLOC_FAILED || status == CUBLAS_STATUS_NOT_INITIALIZED;
+}
+bool isOutForHandle(cudnnStatus_t status) {
+  return cuda::isDnnOutOfMemory(status) || status == CUDNN_STATUS_NOT_INITIALIZED ||
+         status == CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED;
+}
+
 // cuBLAS recommends this size for Hopper. Without a workspace of its own a handle may take another algorithm
 // from call to call, and results would not be repeated bit by bit.
 constexpr Index kWorkspaceBytes = Index(32) << 20;
@@ -39,7 +48,10 @@ cublasHandle_t DeviceHandles::blas() {
   const cuda::BlasTable& library = cuda::blas();
   Buffer workspace(kWorkspaceBytes, "workspace of cuBLAS", memory_);
   cublasHandle_t made = nullptr;
-  cuda::checkBlas(library.cublasCreate_v2(&made), "cublasCreate");
+  cuda::checkBlas(cuda::withRoom(
+                      stream_, [](cublasStatus_t status) { return isOutForHandle(status); },
+                      [&] { return library.cublasCreate_v2(&made); }),
+                  "cublasCreate");
   Owned<cublasContext> handle(made, destroy);
   cuda::checkBlas(library.cublasSetStream_v2(made, cudaStreamOf(stream_)), "cublasSetStream");
   cuda::checkBlas(library.cublasSetWorkspace_v2(made, workspace.data<void>(),
@@ -56,8 +68,7 @@ cublasHandle_t DeviceHandles::blas() {
 cudnnHandle_t DeviceHandles::dnn() {
   if (dnn_)
     return dnn_.get();
-  cudnnHandle_t made = nullptr;
-  cuda::checkDnn(cuda::dnn().cudnnCreate(&made), "cudnnCreate");
+  cudnnHandle_t made = cuda::makeDnnHandle(stream_);
   Owned<cudnnContext> handle(made, destroy);
   cuda::checkDnn(cuda::dnn().cudnnSetStream(made, cudaStreamOf(stream_)), "cudnnSetStream");
   dnn_ = std::move(handle);
@@ -79,12 +90,26 @@ void checkBlas(cublasStatus_t status, const char* what) {
                             blas().cublasGetStatusString(status), int(status)));
 }
 
+bool isDnnOutOfMemory(cudnnStatus_t status) {
+  return status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ||
+         status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED;
+}
+
+cudnnHandle_t makeDnnHandle(const Stream& stream) {
+  cudnnHandle_t made = nullptr;
+  checkDnn(withRoom(
+               stream, [](cudnnStatus_t status) { return isOutForHandle(status); },
+               [&] { return dnn().cudnnCreate(&made); }),
+           "cudnnCreate");
+  return made;
+}
+
 void checkDnn(cudnnStatus_t status, const char* what) {
   if (status == CUDNN_STATUS_SUCCESS)
     return;
   char text[1000] = "";
   dnn().cudnnGetLastErrorString(text, sizeof text);
-  throw Error(TENON_ERR_LIBRARY,
+  throw Error(isDnnOutOfMemory(status) ? TENON_ERR_MEMORY : TENON_ERR_LIBRARY,
               fmt::format("cuDNN failed in {}: {} (status {}): {}; backend 'gemm' does not use "
                           "cuDNN",
                           what, dnn().cudnnGetErrorString(status), int(status), text));

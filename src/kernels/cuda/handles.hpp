@@ -4,6 +4,7 @@
 
 #include "kernels/base/context.hpp"
 #include "sys/cuda/library.hpp"
+#include "sys/cuda/room.hpp"
 
 #include <memory>
 
@@ -17,6 +18,7 @@ public:
   // bit, and round their factors to TF32 only where -tenon_device_tf32 allows it.
   cublasHandle_t blas();
   cudnnHandle_t dnn();
+  const Stream& stream() const noexcept { return stream_; }
 
 private:
   template <class Context>
@@ -36,7 +38,12 @@ namespace cuda {
 // The handles of a context, made by the first kernel that needs them.
 DeviceHandles& handlesOf(KernelContext& context);
 
-// Throw TENON_ERR_LIBRARY with the library's text; `what` failed.
+// Makes a handle, for which room is made where there is none.
+cudnnHandle_t makeDnnHandle(const Stream& stream);
+bool isDnnOutOfMemory(cudnnStatus_t status);
+
+// Throw TENON_ERR_MEMORY if memory ran out, else TENON_ERR_LIBRARY, with the library's text; `what`
+// failed.
 void checkBlas(cublasStatus_t status, const char* what);
 void checkDnn(cudnnStatus_t status, const char* what);
 

@@ -7,7 +7,7 @@
 
 #include "kernels/walks/element_offsets.hpp"
 #include "kernels/walks/walks.hpp"
-#include "sys/cuda/status.hpp"
+#include "sys/cuda/room.hpp"
 
 #include <cuda_runtime.h>
 
@@ -92,9 +92,7 @@ void launch(const Stream& stream, Index blocks, const Kernel& kernel) {
                       static_cast<const Kernel*>(k)->onHost(order ? order[b] : b, threads, count);
                   });
   void* arguments[] = {const_cast<Kernel*>(&kernel)};
-  cuda::check(cudaLaunchKernel(function, dim3(unsigned(blocks)), dim3(kThreads), arguments, 0,
-                               static_cast<cudaStream_t>(stream.handle())),
-              "cudaLaunchKernel");
+  cuda::launch(function, blocks, kThreads, arguments, stream);
 }
 
 template <class F>

@@ -25,6 +25,9 @@ namespace {
 std::atomic<int> rankOnNode{0};
 
 constexpr int kLeastCapability = 8; // the library has code for no older device
+constexpr const char* kUsePrimary =
+    "work in the device's primary context, which cudaSetDevice() and "
+    "cuDevicePrimaryCtxRetain() give";
 
 std::string versionText(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
@@ -192,7 +195,18 @@ void Device::copy(void* to, const void* from, Index bytes, const Stream& stream)
 }
 
 bool Device::reaches(const void* address) const {
-  return attributesOf(address).devicePointer == address;
+  const cudaPointerAttributes found = attributesOf(address);
+  // Where the device can read all of the host's memory (HMM, Grace-Hopper), memory that CUDA has not
+  // registered has an address for it too. Work that is queued there would run while the program
+  // believes its array unused, and by page faults.
+  if (found.type == cudaMemoryTypeUnregistered || found.devicePointer != address)
+    return false;
+  if (found.type == cudaMemoryTypeDevice && cuda::isInOtherContext(address))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the array is memory of another CUDA context of device {}, which "
+                            "kernels of Tenon cannot use; {}",
+                            number_, kUsePrimary));
+  return true;
 }
 
 void Device::setRankOnNode(int rank) noexcept {
@@ -215,16 +229,33 @@ int Device::holderOf(const void* address) {
   return status == CUDA_SUCCESS && type == CU_MEMORYTYPE_DEVICE && isManaged == 0 ? holder : -1;
 }
 
+bool Device::isPinned(const std::byte* pages, Index bytes, Index pageBytes) {
+  const cuda::DriverTable* driver = cuda::driver();
+  CUmemorytype type{};
+  CUpointer_attribute asked = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+  void* found = &type;
+  for (Index at = 0; driver && at < bytes; at += pageBytes)
+    if (driver->cuPointerGetAttributes(1, &asked, &found,
+                                       reinterpret_cast<CUdeviceptr>(pages + at)) == CUDA_SUCCESS &&
+        type == CU_MEMORYTYPE_HOST)
+      return true;
+  return false;
+}
+
 void Device::checkCallersStream(void* stream) const {
-  if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
-    throw Error(TENON_ERR_ARG, "the stream is a default stream, whose work waits for that of other "
-                               "streams; pass one that cudaStreamCreate() made");
-  const int device = cuda::deviceOfStream(stream);
-  if (device != number_)
+  const bool isDefault = !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+  const cuda::ContextFound found =
+      isDefault ? cuda::contextOfProgram() : cuda::contextOfStream(stream);
+  if (found.device != number_)
     throw Error(TENON_ERR_ARG,
-                fmt::format("the stream is of device {}, but Tenon works on device {}; pass a "
-                            "stream of device {}, or set -tenon_device to {}",
-                            device, number_, number_, device));
+                fmt::format("the stream is of device {0}, but Tenon works on device {1}; {2}, or "
+                            "set -tenon_device to {0}",
+                            found.device, number_,
+                            isDefault ? fmt::format("make device {} current", number_)
+                                      : fmt::format("pass a stream of device {}", number_)));
+  if (!found.isLibrarys)
+    throw Error(TENON_ERR_ARG, fmt::format("the stream is of another CUDA context of device {}; {}",
+                                           number_, kUsePrimary));
 }
 
 } // namespace tenon

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The sources of device memory: a pool in the order of a stream, plain device memory that can be
 // shown to other processes, and pinned host memory. The pool keeps what is given back, so that a
-// time step allocates nothing from the driver.
+// time step allocates nothing from the driver; what it keeps beyond a limit the driver has again
+// when the host waits for the device.
 #include "sys/cuda/parts.hpp"
 
+#include "sys/cuda/room.hpp"
 #include "sys/cuda/status.hpp"
+#include "sys/options/options.hpp"
 
 #include <cstdint>
 
@@ -12,8 +15,24 @@ namespace tenon::cuda {
 
 namespace {
 
-// A pool apart from the default one, which the program uses too.
+// How much the pool keeps where the host waits for the device.
+std::uint64_t keptBytes(int device) {
+  constexpr std::uint64_t kParts = 8; // ranks that share a device leave each other most of it
+  if (const Index wanted = options().getInt("", "device_pool_bytes"); wanted >= 0)
+    return static_cast<std::uint64_t>(wanted);
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+  return properties.totalGlobalMem / kParts;
+}
+
+// A pool apart from the default one, which the program uses too. NULL for devices without pools,
+// such as some parts of a virtual GPU.
 cudaMemPool_t makePool(int device) {
+  int hasPools = 0;
+  check(cudaDeviceGetAttribute(&hasPools, cudaDevAttrMemoryPoolsSupported, device),
+        "cudaDeviceGetAttribute");
+  if (hasPools == 0)
+    return nullptr;
   cudaMemPoolProps wanted{};
   wanted.allocType = cudaMemAllocationTypePinned;
   wanted.handleTypes = cudaMemHandleTypeNone;
@@ -21,7 +40,7 @@ cudaMemPool_t makePool(int device) {
   wanted.location.id = device;
   cudaMemPool_t pool = nullptr;
   check(cudaMemPoolCreate(&pool, &wanted), "cudaMemPoolCreate");
-  auto keep = UINT64_MAX; // otherwise each synchronisation would return memory to the driver
+  auto keep = keptBytes(device); // by default each synchronisation would return all
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep),
         "cudaMemPoolSetAttribute");
   return pool;
@@ -56,26 +75,13 @@ protected:
   cudaStream_t stream() const { return static_cast<cudaStream_t>(stream_.handle()); }
   cudaMemPool_t pool() const { return pool_; }
 
-  // Calls allocate(). Where it gives nothing the pool returns what it keeps to the driver, and it
-  // is called once more. A stream that is being recorded must not be waited for, so there it stays
-  // at the first attempt.
   template <class Allocate>
   void* takeBy(const Allocate& allocate) const {
-    void* const memory = allocate();
-    if (memory || isRecording())
-      return memory;
-    stream_.synchronise();
-    check(cudaMemPoolTrimTo(pool_, 0), "cudaMemPoolTrimTo");
-    return allocate();
+    return withRoom(
+        stream_, [](const void* memory) { return !memory; }, allocate);
   }
 
 private:
-  bool isRecording() const {
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    check(cudaStreamIsCapturing(stream(), &status), "cudaStreamIsCapturing");
-    return status != cudaStreamCaptureStatusNone;
-  }
-
   cudaMemPool_t pool_;
   Stream stream_;
 };
@@ -92,11 +98,15 @@ public:
       return taken(memory, status, "cudaMallocFromPoolAsync");
     });
   }
-  void giveBack(void* memory) noexcept override { cudaFreeAsync(memory, stream()); }
+  // Buffers may go when the program's device is current.
+  void giveBack(void* memory) noexcept override {
+    const DeviceTurn turn(DeviceTurn::Whose::Library);
+    cudaFreeAsync(memory, stream());
+  }
 };
 
 // Memory by cudaMalloc(), which CUDA IPC can show to other processes; that of a pool of this kind
-// it cannot.
+// it cannot. It is all that there is on devices without pools, where each of these calls takes long.
 class UnpooledMemory : public DeviceMemory {
 public:
   using DeviceMemory::DeviceMemory;
@@ -107,7 +117,11 @@ public:
       return taken(memory, status, "cudaMalloc");
     });
   }
-  void giveBack(void* memory) noexcept override { cudaFree(memory); }
+  void giveBack(void* memory) noexcept override {
+    const DeviceTurn turn(DeviceTurn::Whose::Library);
+    cudaStreamSynchronize(stream()); // the buffer may go while work on it is queued
+    cudaFree(memory);
+  }
 };
 
 class PinnedMemory : public MemorySource {
@@ -118,12 +132,31 @@ public:
         cudaHostAlloc(&memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable);
     return taken(memory, status, "cudaHostAlloc");
   }
-  void giveBack(void* memory) noexcept override { cudaFreeHost(memory); }
+  void giveBack(void* memory) noexcept override {
+    const DeviceTurn turn(DeviceTurn::Whose::Library);
+    cudaFreeHost(memory);
+  }
 };
 
 } // namespace
 
+// A stream that is being recorded must not be waited for.
+bool makeRoom(const Stream& stream) {
+  cudaGetLastError(); // that memory ran out, which the program's next check would find
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream.handle()), &status),
+        "cudaStreamIsCapturing");
+  const cudaMemPool_t pool = poolOf(Device::get().number());
+  if (!pool || status != cudaStreamCaptureStatusNone)
+    return false;
+  stream.synchronise();
+  check(cudaMemPoolTrimTo(pool, 0), "cudaMemPoolTrimTo");
+  return true;
+}
+
 std::shared_ptr<MemorySource> poolMemory(int device, const Stream& stream) {
+  if (!poolOf(device))
+    return unpooledMemory(device, stream);
   return std::make_shared<PoolMemory>(poolOf(device), stream);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Records the work of a stream as a CUDA graph, and queues it again. A recording has to end even if
 // the work throws, or the stream would stay in the state of recording; so it ends in a destructor.
+#include "sys/cuda/room.hpp"
 #include "sys/cuda/status.hpp"
 #include "sys/device.hpp"
 
@@ -58,10 +59,12 @@ StreamRecording Stream::recording(const std::function<void()>& work) const {
   work();
   checkRecorded(capture.end(), "cudaStreamEndCapture");
   cudaGraphExec_t made = nullptr;
-  checkRecorded(cudaGraphInstantiate(&made, capture.graph(), 0), "cudaGraphInstantiate");
+  const auto instantiate = [&] { return cudaGraphInstantiate(&made, capture.graph(), 0); };
+  checkRecorded(cuda::withRoom(*this, cuda::isOutOfMemory, instantiate), "cudaGraphInstantiate");
   StreamRecording recording;
   recording.handle_.reset(static_cast<void*>(made), [](void* graph) {
     // CUDA lets a launch that is under way end first.
+    const DeviceTurn turn(DeviceTurn::Whose::Library);
     cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph));
   });
   return recording;

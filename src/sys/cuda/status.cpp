@@ -11,7 +11,7 @@ namespace tenon::cuda {
 namespace {
 
 // Whether the failure is one after which every later call of the process fails.
-bool losesDevice(cudaError_t status) {
+bool losesDevice(int status) {
   switch (status) {
   case cudaErrorIllegalAddress:
   case cudaErrorMisalignedAddress:
@@ -24,6 +24,9 @@ bool losesDevice(cudaError_t status) {
   case cudaErrorAssert:
   case cudaErrorECCUncorrectable:
   case cudaErrorNvlinkUncorrectable:
+  case cudaErrorExternalDevice:
+  case 226: // cudaErrorContained, which older versions of CUDA do not name
+  case 721: // cudaErrorTensorMemoryLeak
     return true;
   default:
     return false;
@@ -31,10 +34,24 @@ bool losesDevice(cudaError_t status) {
 }
 
 const char* adviceOn(cudaError_t status) {
-  return losesDevice(status) ? "; the device cannot be used again in this process. A kernel that "
-                               "was queued earlier failed: the environment variable "
-                               "CUDA_LAUNCH_BLOCKING=1, or compute-sanitizer, shows which"
-                             : "";
+  switch (static_cast<int>(status)) {
+  case cudaErrorDevicesUnavailable:
+    return "; another process may have the device for itself alone (the compute mode "
+           "EXCLUSIVE_PROCESS, see nvidia-smi -q -d COMPUTE): start the server by which processes "
+           "share it (nvidia-cuda-mps-control -d), or give each rank a device of its own";
+  case cudaErrorMpsRpcFailure:
+  case cudaErrorMpsServerNotReady:
+  case cudaErrorMpsClientTerminated:
+    return "; the device cannot be used again in this process, which shares it by CUDA's "
+           "Multi-Process Service (MPS): a kernel of any of its processes may have failed. See "
+           "the errors of the other ranks, and the server's log, in CUDA_MPS_LOG_DIRECTORY or "
+           "/var/log/nvidia-mps";
+  default:
+    return losesDevice(status) ? "; the device cannot be used again in this process. A kernel that "
+                                 "was queued earlier failed: the environment variable "
+                                 "CUDA_LAUNCH_BLOCKING=1, or compute-sanitizer, shows which"
+                               : "";
+  }
 }
 
 } // namespace

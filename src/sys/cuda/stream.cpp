@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Streams and events of CUDA. Their handles are shared pointers, so that copies are the same stream
 // and the last one destroys it; a stream of the caller's has a handle that destroys nothing.
+#include "sys/cuda/room.hpp"
 #include "sys/cuda/status.hpp"
 #include "sys/device.hpp"
 
@@ -14,6 +15,16 @@ cudaStream_t streamOf(const std::shared_ptr<void>& handle) {
 
 cudaEvent_t eventOf(const std::shared_ptr<void>& handle) {
   return static_cast<cudaEvent_t>(handle.get());
+}
+
+std::shared_ptr<void> madeStream(unsigned flags) {
+  Device::get();
+  cudaStream_t made = nullptr;
+  cuda::check(cudaStreamCreateWithFlags(&made, flags), "cudaStreamCreateWithFlags");
+  return {static_cast<void*>(made), [](void* s) {
+            const DeviceTurn turn(DeviceTurn::Whose::Library); // the last copy may go at any time
+            cudaStreamDestroy(static_cast<cudaStream_t>(s));
+          }};
 }
 
 } // namespace
@@ -36,13 +47,19 @@ void Event::synchronise() const {
 }
 
 Stream Stream::make() {
-  Device::get();
-  cudaStream_t made = nullptr;
-  // Non-blocking: the stream must not wait for the default stream, on which the program works.
-  cuda::check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   Stream stream;
-  stream.handle_.reset(static_cast<void*>(made),
-                       [](void* s) { cudaStreamDestroy(static_cast<cudaStream_t>(s)); });
+  // Non-blocking: the stream must not wait for the default stream, on which the program works.
+  stream.handle_ = madeStream(cudaStreamNonBlocking);
+  return stream;
+}
+
+Stream Stream::ofCaller(void* handle) {
+  if (handle && handle != cudaStreamLegacy)
+    return wrap(handle);
+  // Work of the legacy default stream cannot be recorded as a graph, and libraries treat its handle
+  // apart. A blocking stream is in order with it by CUDA's own rule.
+  Stream stream;
+  stream.handle_ = madeStream(cudaStreamDefault);
   return stream;
 }
 
@@ -65,8 +82,10 @@ void Stream::record(Event& event) const {
     // Without timing an event is cheaper to record, and nobody asks for its time.
     cuda::check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming),
                 "cudaEventCreateWithFlags");
-    event.handle_.reset(static_cast<void*>(made),
-                        [](void* e) { cudaEventDestroy(static_cast<cudaEvent_t>(e)); });
+    event.handle_.reset(static_cast<void*>(made), [](void* e) {
+      const DeviceTurn turn(DeviceTurn::Whose::Library);
+      cudaEventDestroy(static_cast<cudaEvent_t>(e));
+    });
   }
   cuda::check(cudaEventRecord(eventOf(event.handle_), streamOf(handle_)), "cudaEventRecord");
 }
@@ -79,6 +98,16 @@ void Stream::wait(const Event& event) const {
 
 void Stream::synchronise() const {
   cuda::check(cudaStreamSynchronize(streamOf(handle_)), "cudaStreamSynchronize");
+}
+
+void cuda::launch(const void* kernel, Index blocks, Index threads, void** arguments,
+                  const Stream& stream) {
+  const auto queue = [&] {
+    return cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)),
+                            dim3(static_cast<unsigned>(threads)), arguments, 0,
+                            static_cast<cudaStream_t>(stream.handle()));
+  };
+  check(withRoom(stream, isOutOfMemory, queue), "cudaLaunchKernel");
 }
 
 } // namespace tenon

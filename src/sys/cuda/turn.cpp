@@ -71,18 +71,40 @@ int programsDevice() {
   return device;
 }
 
-int deviceOfStream(void* stream) {
-  CUcontext current = nullptr, streams = nullptr;
+namespace {
+
+ContextFound found(CUcontext context) {
+  CUcontext current = nullptr;
   int device = -1;
-  functions->cuCtxGetCurrent(&current);
-  if (functions->cuStreamGetCtx(static_cast<CUstream>(stream), &streams) != CUDA_SUCCESS)
-    throw Error(TENON_ERR_ARG, "the stream is not one of CUDA's, or was destroyed; pass one that "
-                               "cudaStreamCreate() made");
   // The driver tells the device of the current context only.
-  functions->cuCtxSetCurrent(streams);
+  functions->cuCtxGetCurrent(&current);
+  functions->cuCtxSetCurrent(context);
   functions->cuCtxGetDevice(&device);
   functions->cuCtxSetCurrent(current);
-  return device;
+  return {device, context == librarys.load(std::memory_order_acquire)};
+}
+
+} // namespace
+
+ContextFound contextOfStream(void* stream) {
+  CUcontext streams = nullptr;
+  if (functions->cuStreamGetCtx(static_cast<CUstream>(stream), &streams) != CUDA_SUCCESS)
+    throw Error(TENON_ERR_ARG, "the driver knows no such stream; pass one that cudaStreamCreate() "
+                               "made, or NULL for the default stream");
+  return found(streams);
+}
+
+ContextFound contextOfProgram() {
+  return found(turn.programs ? turn.programs : librarys.load(std::memory_order_acquire));
+}
+
+bool isInOtherContext(const void* address) {
+  CUcontext context = nullptr;
+  CUpointer_attribute asked = CU_POINTER_ATTRIBUTE_CONTEXT;
+  void* to = &context;
+  return functions->cuPointerGetAttributes(
+             1, &asked, &to, reinterpret_cast<CUdeviceptr>(address)) == CUDA_SUCCESS &&
+         context && context != librarys.load(std::memory_order_acquire);
 }
 
 void openDevice(int number) {

@@ -71,6 +71,13 @@ constexpr OptionSpec kGlobalOptions[] = {
      "node",
      nullptr,
      {-1, 1e6}},
+    {"device_pool_bytes",
+     OptionSpec::Int,
+     "-1",
+     "device memory in bytes that this process keeps for later while it waits for the device; -1: "
+     "an eighth of the device's",
+     nullptr,
+     {-1, 1e15}},
     {"device_tf32", OptionSpec::Flag, "false",
      "float32 products on the device may round their factors to TF32"},
     {"device_nondeterministic", OptionSpec::Flag, "false",

@@ -1409,6 +1409,9 @@ inline Partition& Partition::setStream(void* stream, const Where& where) {
   detail::Call(where).check(TenonPartitionSetStream(get(), stream));
   return *this;
 }
+inline void Partition::resetStream(const Where& where) {
+  detail::Call(where).check(TenonPartitionResetStream(get()));
+}
 inline Plan::Plan(const Layer& network, TenonInt batch, const Where& where) {
   detail::Call(where).check(TenonPlanCreate(network.get(), batch, out()));
 }

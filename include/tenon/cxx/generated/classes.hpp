@@ -115,6 +115,9 @@ public:
   void unshareMemory(void* memory = nullptr, const Where& where = Where::current());
   /** Sets the CUDA stream on which kernels of the communicator run. TenonPartitionSetStream() */
   Partition& setStream(void* stream = nullptr, const Where& where = Where::current());
+  /** Lets kernels of the communicator run on a stream of the library again.
+   *  TenonPartitionResetStream() */
+  void resetStream(const Where& where = Where::current());
 };
 
 /** @brief TenonLayout: distribution of a tensor. */
