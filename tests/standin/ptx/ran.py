@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: ran.py RAN FILE.ptx ...
 
-Prints the kernels of the files whose names are not in RAN, where the stand-in noted what ran (TENON_STANDIN_RAN), and fails
-if there are any: what no test reaches needs a test, or is an instance that nobody can launch."""
+Prints the kernels of the files whose names are not in RAN, where the stand-in noted what ran (TENON_STANDIN_RAN), and
+fails if there are any: what no test reaches needs a test, or is an instance that nobody can launch."""
 import re
 import shutil
 import subprocess
@@ -12,10 +12,11 @@ from pathlib import Path
 
 
 def readable(names):
-    if not names or not shutil.which('c++filt'):
-        return names
-    return subprocess.run(['c++filt'], input='\n'.join(names), capture_output=True, text=True,
-                          check=True).stdout.splitlines()
+    """entry<EachElement<Relu<float>>> for void tenon::device::entry<tenon::device::EachElement<...> >(...)"""
+    if names and shutil.which('c++filt'):
+        names = subprocess.run(['c++filt'], input='\n'.join(names), capture_output=True, text=True,
+                               check=True).stdout.splitlines()
+    return [re.sub(r'^void |\w+::|(?<=>) (?=>)', '', name.partition('(')[0]) for name in names]
 
 
 def main(ran, *files):

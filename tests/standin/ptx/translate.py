@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: translate.py FOLDER FILE.ptx ...
 
-Translates PTX that nvcc made to C++ for the host, with which the stand-in for the CUDA runtime runs the kernels: FILE.cpp in
-FOLDER for each FILE.ptx. What has not changed is not written again.
+Translates PTX that nvcc made to C++ for the host, with which the stand-in for the CUDA runtime runs the kernels:
+FILE.cpp in FOLDER for each FILE.ptx. What has not changed is not written again.
 
 A kernel becomes a struct whose members are the registers of one thread and whose run() goes from one barrier to the
 next; machine.hpp runs the threads of a block so far, one after the other, and then on. A function becomes a function.
 A register holds bits, and each instruction reads and writes them as what its type says; instructions.py has what they
 compute. An address is that of the host, but for shared memory, where it is an offset within the block's.
 
-What is not known ends the script with a message that names the line, the kernel and the instruction. Nothing is left out:
-a row in instructions.py adds an instruction that computes, and a method of Body one that does something else."""
+What is not known ends the script with a message that names the line, the kernel and the instruction; nothing is left
+out. A row in instructions.py adds an instruction that computes, and a method of Body one that does something else."""
 import re
 import sys
 from collections import namedtuple
@@ -361,14 +361,16 @@ class Module:
             body.symbols[parameter] = 'thread.parameter' if body.is_kernel else f'u64({plain(parameter)})'
         body.translate(listed)
         if not body.is_kernel:
-            self.lines += ['', f'{self.head(name, parameters)} {{', *body.declarations(), 'u32 carry = 0;', *body.lines, '}']
+            self.lines += ['', f'{self.head(name, parameters)} {{', *body.declarations(), 'u32 carry = 0;', *body.lines,
+                           '}']
             return
         struct = f'Kernel{len(self.kernels)}'
         self.kernels.append((name, struct))
-        self.lines += ['', f'// {name}', f'struct {struct} : Thread {{', f'static constexpr u32 kShared = {body.shared};',
-                       f'static constexpr bool kHasBarriers = {"true" if body.barriers else "false"};', *body.declarations(),
-                       'void run() {', 'Thread& thread = *this;', 'u32 carry = 0;', 'switch (thread.barrier) {', 'case 0:;',
-                       *body.lines, '}', '}', '};']
+        self.lines += ['', f'// {name}', f'struct {struct} : Thread {{',
+                       f'static constexpr u32 kShared = {body.shared};',
+                       f'static constexpr bool kHasBarriers = {"true" if body.barriers else "false"};',
+                       *body.declarations(), 'void run() {', 'Thread& thread = *this;', 'u32 carry = 0;',
+                       'switch (thread.barrier) {', 'case 0:;', *body.lines, '}', '}', '};']
 
     def program(self):
         table = [f'{{"{name}", "{self.path.name}", &runBlocks<{struct}>}},' for name, struct in self.kernels]
