@@ -3,6 +3,7 @@
 // lanes of a block, by one block, and by several blocks. float64 to rounding, float32 as its host sums are.
 #include "kernels/draw.hpp"
 #include "kernels/here.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "kernels/on_device.hpp"
 #include "kernels/products/gemm.hpp"
 #include "kernels/rows/axis_map.hpp"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tenon::test {
 
@@ -79,6 +81,55 @@ class DeviceSums : public ::testing::Test {};
 TYPED_TEST_SUITE(DeviceSums, RealTypes);
 
 constexpr Index kLengths[] = {0, 1, 63, 300, 9000};
+
+// The target may have another type U.
+template <class T, class U>
+void expectSameErrors(Index rows, Index cols, U) {
+  Draw draw(7);
+  const Index n = rows * cols;
+  const auto x = draw.reals<T>(n, -1, 1), w = draw.reals<T>(n, 0, 1);
+  const auto t = draw.reals<U>(n, -1, 1);
+  expectSame<T>([&](Arrays<T>& on) {
+    const T *in = on.put(x), *weights = on.put(w);
+    const U* target = on.put(t);
+    T *g = on.room(n), *sum = on.room(1), *e = on.room(2 * rows);
+    for (const ErrorTerm term : {ErrorTerm::Squared, ErrorTerm::Absolute, ErrorTerm::Huber})
+      for (const ElementWeights<T>& each :
+           {ElementWeights<T>{}, ElementWeights<T>{weights, 1}, ElementWeights<T>{weights, cols}}) {
+        errorTerms(on.at(), term, 0.3, n, in, target, each, 0.5, g, sum);
+        on.give(g, n);
+        on.give(sum, 1);
+      }
+    relativeSums(on.at(), rows, cols, in, target, weights, e, e + rows);
+    on.give(e, 2 * rows);
+    relativeTerms<T>(on.at(), rows, cols, in, target, nullptr, weights, e, e + rows,
+                     {0.5, 1e-3, true}, g, sum);
+    on.give(g, n);
+    on.give(sum, 1);
+    storeDot(on.at(), n, in, weights, sum);
+    on.give(sum, 1);
+    scaleByNumber(on.at(), n, sum, in, g);
+    on.give(g, n);
+  });
+}
+
+// The target may have another type U.
+template <class T, class U>
+void expectSameDifferences(const DifferenceBox& box, Index elements, Index ownedCells, U) {
+  Draw draw(8);
+  const auto x = draw.reals<T>(elements, -1, 1), w = draw.reals<T>(ownedCells, 0, 1);
+  const auto t = draw.reals<U>(elements, -1, 1);
+  expectSame<T>([&](Arrays<T>& on) {
+    const T *in = on.put(x), *weights = on.put(w);
+    const U* target = on.put(t);
+    T *g = on.room(elements), *sum = on.room(1);
+    for (const U* of : {target, static_cast<const U*>(nullptr)}) {
+      differenceTerms(on.at(), box, in, of, ElementWeights<T>{weights, 1}, 0.5, g, sum);
+      on.give(g, elements);
+      on.give(sum, 1);
+    }
+  });
+}
 
 } // namespace
 
@@ -170,23 +221,72 @@ TYPED_TEST(DeviceSums, OfColumns) {
   }
 }
 
+// More pieces than one thread sums, so that a tree sums them too: of more than 32 times 4096 terms.
+constexpr Index kManyPieces = 140000;
+
 TYPED_TEST(DeviceSums, OfManyPieces) {
   using T = TypeParam;
   Draw draw(14);
-  const Index n = 140000;
+  const Index n = kManyPieces;
   const auto x = draw.reals<T>(n, 0, 1), y = draw.reals<T>(n, 0, 1);
   expectSame<T>([&](Arrays<T>& on) {
-    T* sum = on.room(1);
-    storeDot(on.at(), n, on.put(x), on.put(y), sum);
+    const T *in = on.put(x), *factors = on.put(y);
+    T *sum = on.room(1), *bias = on.put(std::vector<T>{3});
+    storeDot(on.at(), n, in, factors, sum);
     on.give(sum, 1);
+    const Index extent[] = {n}, step[] = {1}, still[] = {0};
+    blockMultiplyAdd<T>(on.at(), 1, extent, T(0.5), nullptr, nullptr, in, step, bias, still);
+    on.give(bias, 1);
+  });
+}
+
+TEST(DeviceSumsOfIntegers, OfManyPieces) {
+  using T = std::int64_t;
+  const std::vector<T> x(std::size_t(kManyPieces), T(1) << 40);
+  Arrays<T> on(Space::Device);
+  T* sum = on.put(std::vector<T>{3});
+  const Index extent[] = {kManyPieces}, step[] = {1}, still[] = {0};
+  blockMultiplyAdd<T>(on.at(), 1, extent, 1, nullptr, nullptr, on.put(x), step, sum, still);
+  on.give(sum, 1);
+  EXPECT_EQ(on.results()[0], 3 + (T(kManyPieces) << 40));
+}
+
+// One group and one weight of two rows.
+TYPED_TEST(DeviceSums, OfAGroupOfManyPieces) {
+  using T = TypeParam;
+  Draw draw(17);
+  const Index length = kManyPieces / 2, n = kManyPieces;
+  RowGroups groups{.rows = 2,
+                   .length = length,
+                   .groups = 1,
+                   .groupOf = {0, 0},
+                   .weightOf = {0, 0},
+                   .weights = RowWeights::OfRow};
+  const auto x = draw.reals<T>(n, 1, 3), dx = draw.reals<T>(n, 0, 1);
+  expectSame<T>([&](Arrays<T>& on) {
+    RowKernels rows(groups, on.context());
+    const T *in = on.put(x), *dIn = on.put(dx), *weight = on.put(std::vector<T>{T(1.5)});
+    const T* m = on.put(std::vector<T>{2, T(0.3)});
+    T *more = on.room(2), *dWeight = on.room(1), *dBias = on.room(1);
+    rows.moments<T>(in, {more, more + 1});
+    on.give(more, 2);
+    rows.momentsTangent<T>(in, m, dIn, {more, more + 1});
+    on.give(more, 2);
+    rows.normaliseAdjoint<T>({in, {m, m + 1}, 1e-3, weight}, dIn,
+                             {.moments = {more, more + 1}, .weight = dWeight, .bias = dBias});
+    on.give(more, 2);
+    on.give(dWeight, 1);
+    on.give(dBias, 1);
   });
 }
 
 TYPED_TEST(DeviceSums, OfACrossEntropy) {
   using T = TypeParam;
-  for (const Index rows : kLengths) {
+  const std::pair<Index, Index> shapes[] = {{0, 7},   {1, 7},    {63, 7},
+                                            {300, 7}, {9000, 7}, {20, 5000}};
+  for (const auto& [rows, cols] : shapes) {
     Draw draw(6);
-    const Index cols = 7, first = 2, classes = 11;
+    const Index first = 2, classes = cols + 4;
     const auto z = draw.reals<T>(rows * cols, -5, 5), w = draw.reals<T>(rows, 0, 1);
     std::vector<std::int64_t> label;
     for (Index r = 0; r < rows; ++r)
@@ -233,33 +333,11 @@ TYPED_TEST(DeviceSums, OfWeightsThatAreNone) {
 
 TYPED_TEST(DeviceSums, OfErrors) {
   using T = TypeParam;
-  for (const Index rows : kLengths) {
-    Draw draw(7);
-    const Index cols = 5, n = rows * cols;
-    const auto x = draw.reals<T>(n, -1, 1), w = draw.reals<T>(n, 0, 1);
-    const auto t = draw.reals<float>(n, -1, 1);
-    expectSame<T>([&](Arrays<T>& on) {
-      const T *in = on.put(x), *weights = on.put(w);
-      const float* target = on.put(t);
-      T *g = on.room(n), *sum = on.room(1), *e = on.room(2 * rows);
-      for (const ErrorTerm term : {ErrorTerm::Squared, ErrorTerm::Absolute, ErrorTerm::Huber})
-        for (const ElementWeights<T>& each : {ElementWeights<T>{}, ElementWeights<T>{weights, 1},
-                                              ElementWeights<T>{weights, cols}}) {
-          errorTerms(on.at(), term, 0.3, n, in, target, each, 0.5, g, sum);
-          on.give(g, n);
-          on.give(sum, 1);
-        }
-      relativeSums(on.at(), rows, cols, in, target, weights, e, e + rows);
-      on.give(e, 2 * rows);
-      relativeTerms<T>(on.at(), rows, cols, in, target, nullptr, weights, e, e + rows,
-                       {0.5, 1e-3, true}, g, sum);
-      on.give(g, n);
-      on.give(sum, 1);
-      storeDot(on.at(), n, in, weights, sum);
-      on.give(sum, 1);
-      scaleByNumber(on.at(), n, sum, in, g);
-      on.give(g, n);
-    });
+  for (const Index rows : kLengths)
+    expectSameErrors<T>(rows, 5, float());
+  for (const Index cols : {Index(2), Index(300)}) { // by one thread, and by lanes
+    expectSameErrors<T>(11, cols, float());
+    expectSameErrors<T>(11, cols, double());
   }
 }
 
@@ -275,18 +353,9 @@ TYPED_TEST(DeviceSums, OfDifferencesInSpace) {
       elements *= extent[d];
       ownedCells *= owned[d];
     }
-    const auto x = draw.reals<T>(elements, -1, 1), t = draw.reals<T>(elements, -1, 1);
-    const auto w = draw.reals<T>(ownedCells, 0, 1);
     const DifferenceBox box{4, 2, extent, owned, spacing};
-    expectSame<T>([&](Arrays<T>& on) {
-      const T *in = on.put(x), *target = on.put(t), *weights = on.put(w);
-      T *g = on.room(elements), *sum = on.room(1);
-      for (const T* of : {target, static_cast<const T*>(nullptr)}) {
-        differenceTerms(on.at(), box, in, of, ElementWeights<T>{weights, 1}, 0.5, g, sum);
-        on.give(g, elements);
-        on.give(sum, 1);
-      }
-    });
+    expectSameDifferences<T>(box, elements, ownedCells, float());
+    expectSameDifferences<T>(box, elements, ownedCells, double());
   }
 }
 
