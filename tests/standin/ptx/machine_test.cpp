@@ -84,6 +84,7 @@ TEST(TranslatedPtx, MeetsAtBarriers) {
 }
 
 TEST(TranslatedPtx, RunsThreadsInEitherOrder) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // a process reads the variable once
   const std::vector<std::uint32_t> forward = {5, 1, 2, 3, 4, 5}, reverse = {5, 5, 4, 3, 2, 1};
   const auto numbered = [] { return run<std::uint32_t>("numbered", 6, 5); };
   const auto ends = [&](const char* order, const auto& expected) {
