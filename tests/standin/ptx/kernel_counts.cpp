@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prints what kernels cost for each element: instructions of PTX and bytes of global memory, counted while the stand-in
-// runs the translation, beside the bytes that the operation needs. The last column is the rate in TB/s at which the
-// needed bytes would move if an H100 did nothing but begin one instruction on each of its 132 times 128 lanes in each
-// of its 1.7e9 clocks a second: a kernel whose number is below some 3, the memory's, is bound by its instructions. It
-// ends with 1 if a kernel moves fewer bytes than it needs, which would be a fault of this table.
+// Prints what kernels cost for each element: instructions of PTX, and bytes of global memory that these read and write,
+// cached or not, counted while the stand-in runs the translation, beside the bytes that the operation needs. The last
+// column is the rate in TB/s at which the needed bytes would move if an H100 did nothing but begin one instruction on
+// each of its 132 times 128 lanes in each of its 1.7e9 clocks a second: a kernel whose number is below some 3, the
+// memory's, is bound by its instructions. It ends with 1 if a kernel moves fewer bytes than it needs, which would be a
+// fault of this table.
 #include "kernels/draw.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/elementwise/reduce.hpp"
