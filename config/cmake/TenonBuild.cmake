@@ -130,7 +130,13 @@ endfunction()
 # runtime itself, and is skipped where there is no device. There is none without CUDA.
 option(TENON_TEST_ON_GPU "Run the tests of device code on a GPU in place of the stand-in" OFF)
 set(TENON_STANDIN_MODES lazy CACHE STRING
-  "In what orders the stand-in runs the work of streams: lazy, others, eager, random:SEED; deep-* presets have all")
+  "In what orders the stand-in runs the work of streams: lazy, others, eager, random:SEED; the presets for them have more")
+set(TENON_STANDIN_PTX OFF CACHE STRING
+  "Architecture, 80 or 90, whose PTX the tests of device code run, translated for the host, in place of the kernels' twins")
+if(NOT TENON_STANDIN_PTX MATCHES "^(OFF|80|90)$")
+  message(FATAL_ERROR "TENON_STANDIN_PTX is ${TENON_STANDIN_PTX}; expected OFF, 80 or 90")
+endif()
+set(TENON_KERNELS_RAN ${PROJECT_BINARY_DIR}/kernels_ran.txt)
 function(tenon_add_device_test name)
   if(NOT TENON_HAS_CUDA)
     return()
@@ -185,6 +191,21 @@ function(tenon_label_device_tests name ranks mode)
   else()
     set_property(TEST ${tests} PROPERTY SKIP_REGULAR_EXPRESSION "needs_device.cpp:[0-9]+: Skipped")
   endif()
+  if(mode AND TENON_STANDIN_PTX)
+    tenon_run_translated("${tests}" ${mode})
+  endif()
+endfunction()
+
+# The kernels that run in the tests are noted for the test kernels_ran. In all modes but the first the threads of a block
+# run in the other order.
+function(tenon_run_translated tests mode)
+  list(GET TENON_STANDIN_MODES 0 first)
+  if(NOT mode STREQUAL first)
+    set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT TENON_STANDIN_THREADS=reverse)
+  endif()
+  set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT TENON_STANDIN_RAN=${TENON_KERNELS_RAN})
+  set_property(TEST ${tests} APPEND PROPERTY DEPENDS kernels_forgotten)
+  set_property(GLOBAL APPEND PROPERTY TENON_TRANSLATED_TESTS ${tests})
 endfunction()
 
 # tenon_run_on_standin(PROGRAM): tests PROGRAM_<mode>.2, in which a program that is linked with the shared library finds the

@@ -1,78 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Kernels with sums over long dimensions on the device against those on the host: sums by one thread, by some
 // lanes of a block, by one block, and by several blocks. float64 to rounding, float32 as its host sums are.
+#include "kernels/both_spaces.hpp"
 #include "kernels/draw.hpp"
-#include "kernels/here.hpp"
-#include "kernels/on_device.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "kernels/products/gemm.hpp"
 #include "kernels/rows/axis_map.hpp"
-#include "kernels/rows/cross_entropy.hpp"
 #include "kernels/rows/losses.hpp"
 #include "kernels/rows/normalisation.hpp"
 #include "kernels/rows/row_lists.hpp"
 #include "kernels/rows/softmax.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include <limits>
+#include <utility>
 
 namespace tenon::test {
 
 namespace {
-
-// Runs the same calls in either space on copies of the same arrays.
-template <class T>
-class Arrays {
-public:
-  explicit Arrays(Space space)
-      : context_(space == Space::Device ? deviceContext() : std::make_shared<KernelContext>()) {}
-  const KernelContextPtr& context() const { return context_; }
-  KernelContext& at() { return *context_; }
-  template <class U>
-  U* put(const std::vector<U>& values) {
-    memory_.emplace_back(Index(values.size() * sizeof(U)), "a test's array", context_->memory());
-    Buffer& made = memory_.back();
-    if (context_->space() == Space::Device)
-      context_->fetch(made.data<U>(), values.data(), made.bytes());
-    else
-      std::copy(values.begin(), values.end(), made.data<U>());
-    return made.data<U>();
-  }
-  T* room(Index n) { return put(std::vector<T>(std::size_t(n), T(-7))); }
-  // Notes n values of an array for the comparison.
-  void give(const T* from, Index n) {
-    std::vector<T> values(static_cast<std::size_t>(n));
-    if (context_->space() == Space::Device)
-      context_->fetch(values.data(), from, n * Index(sizeof(T)));
-    else
-      std::copy_n(from, n, values.begin());
-    results_.insert(results_.end(), values.begin(), values.end());
-  }
-  const std::vector<T>& results() const { return results_; }
-
-private:
-  KernelContextPtr context_;
-  std::vector<Buffer> memory_;
-  std::vector<T> results_;
-};
-
-template <class T, class Run>
-void expectSame(const Run& run) {
-  Arrays<T> host(Space::Host), device(Space::Device), again(Space::Device);
-  run(host);
-  run(device);
-  run(again);
-  ASSERT_EQ(device.results().size(), host.results().size());
-  const double tolerance = sizeof(T) == sizeof(double) ? 1e-12 : 2e-5;
-  for (std::size_t i = 0; i < host.results().size(); ++i) {
-    const double got = device.results()[i], want = host.results()[i];
-    ASSERT_EQ(std::isnan(got), std::isnan(want)) << i;
-    if (!std::isnan(want) && got != want) {
-      ASSERT_NEAR(got, want, tolerance * (1 + std::abs(want))) << i;
-    }
-    const double repeated = again.results()[i];
-    ASSERT_TRUE(repeated == got || std::isnan(got)) << i;
-  }
-}
 
 template <class T>
 class DeviceSums : public ::testing::Test {};
@@ -170,124 +114,63 @@ TYPED_TEST(DeviceSums, OfColumns) {
   }
 }
 
+// More pieces than one thread sums, so that a tree sums them too: of more than 32 times 4096 terms.
+constexpr Index kManyPieces = 140000;
+
 TYPED_TEST(DeviceSums, OfManyPieces) {
   using T = TypeParam;
   Draw draw(14);
-  const Index n = 140000;
+  const Index n = kManyPieces;
   const auto x = draw.reals<T>(n, 0, 1), y = draw.reals<T>(n, 0, 1);
   expectSame<T>([&](Arrays<T>& on) {
-    T* sum = on.room(1);
-    storeDot(on.at(), n, on.put(x), on.put(y), sum);
+    const T *in = on.put(x), *factors = on.put(y);
+    T *sum = on.room(1), *bias = on.put(std::vector<T>{3});
+    storeDot(on.at(), n, in, factors, sum);
     on.give(sum, 1);
+    const Index extent[] = {n}, step[] = {1}, still[] = {0};
+    blockMultiplyAdd<T>(on.at(), 1, extent, T(0.5), nullptr, nullptr, in, step, bias, still);
+    on.give(bias, 1);
   });
 }
 
-TYPED_TEST(DeviceSums, OfACrossEntropy) {
-  using T = TypeParam;
-  for (const Index rows : kLengths) {
-    Draw draw(6);
-    const Index cols = 7, first = 2, classes = 11;
-    const auto z = draw.reals<T>(rows * cols, -5, 5), w = draw.reals<T>(rows, 0, 1);
-    std::vector<std::int64_t> label;
-    for (Index r = 0; r < rows; ++r)
-      label.push_back(draw.integer(0, classes - 1));
-    expectSame<T>([&](Arrays<T>& on) {
-      const T *logits = on.put(z), *weights = on.put(w);
-      std::int64_t* labels = on.put(label);
-      T *m = on.room(rows), *s = on.room(rows), *p = on.room(rows), *dz = on.room(rows * cols);
-      T* loss = on.room(1);
-      rowMax(on.at(), rows, cols, logits, m);
-      sumExpShifted(on.at(), rows, cols, logits, m, s);
-      pickLabel(on.at(), rows, cols, logits, labels, first, p);
-      crossEntropyAdjoint(on.at(), rows, cols, logits, m, s, labels, first, weights, dz);
-      for (const T* values : {m, s, p})
-        on.give(values, rows);
-      on.give(dz, rows * cols);
-      sumOfLosses(on.at(), rows, m, s, p, weights, 0.25, loss);
-      on.give(loss, 1);
-      sumOfLosses<T>(on.at(), rows, m, s, p, nullptr, 0, loss);
-      on.give(loss, 1);
-      EXPECT_EQ(firstBadLabel(on.at(), rows, labels, classes), -1);
-      if (rows < 20)
-        return;
-      auto bad = label;
-      bad[19] = classes;
-      bad[17] = -1;
-      EXPECT_EQ(firstBadLabel(on.at(), rows, on.put(bad), classes), 17);
-    });
-  }
+TEST(DeviceSumsOfIntegers, OfManyPieces) {
+  using T = std::int64_t;
+  const std::vector<T> x(std::size_t(kManyPieces), T(1) << 40);
+  Arrays<T> on(Space::Device);
+  T* sum = on.put(std::vector<T>{3});
+  const Index extent[] = {kManyPieces}, step[] = {1}, still[] = {0};
+  blockMultiplyAdd<T>(on.at(), 1, extent, 1, nullptr, nullptr, on.put(x), step, sum, still);
+  on.give(sum, 1);
+  EXPECT_EQ(on.results()[0], 3 + (T(kManyPieces) << 40));
 }
 
-TYPED_TEST(DeviceSums, OfWeightsThatAreNone) {
+// One group and one weight of two rows.
+TYPED_TEST(DeviceSums, OfAGroupOfManyPieces) {
   using T = TypeParam;
-  for (const Index n : {0, 1, 300, 5000})
-    expectSame<T>([&](Arrays<T>& on) {
-      std::vector<T> w(n, T(1));
-      EXPECT_EQ(firstBadWeight(on.at(), n, on.put(w)), -1);
-      for (Index i = n - 1; i > 0; i /= 2) {
-        w[i] = i % 2 ? -T(1) : std::numeric_limits<T>::quiet_NaN();
-        EXPECT_EQ(firstBadWeight(on.at(), n, on.put(w)), i);
-      }
-    });
-}
-
-TYPED_TEST(DeviceSums, OfErrors) {
-  using T = TypeParam;
-  for (const Index rows : kLengths) {
-    Draw draw(7);
-    const Index cols = 5, n = rows * cols;
-    const auto x = draw.reals<T>(n, -1, 1), w = draw.reals<T>(n, 0, 1);
-    const auto t = draw.reals<float>(n, -1, 1);
-    expectSame<T>([&](Arrays<T>& on) {
-      const T *in = on.put(x), *weights = on.put(w);
-      const float* target = on.put(t);
-      T *g = on.room(n), *sum = on.room(1), *e = on.room(2 * rows);
-      for (const ErrorTerm term : {ErrorTerm::Squared, ErrorTerm::Absolute, ErrorTerm::Huber})
-        for (const ElementWeights<T>& each : {ElementWeights<T>{}, ElementWeights<T>{weights, 1},
-                                              ElementWeights<T>{weights, cols}}) {
-          errorTerms(on.at(), term, 0.3, n, in, target, each, 0.5, g, sum);
-          on.give(g, n);
-          on.give(sum, 1);
-        }
-      relativeSums(on.at(), rows, cols, in, target, weights, e, e + rows);
-      on.give(e, 2 * rows);
-      relativeTerms<T>(on.at(), rows, cols, in, target, nullptr, weights, e, e + rows,
-                       {0.5, 1e-3, true}, g, sum);
-      on.give(g, n);
-      on.give(sum, 1);
-      storeDot(on.at(), n, in, weights, sum);
-      on.give(sum, 1);
-      scaleByNumber(on.at(), n, sum, in, g);
-      on.give(g, n);
-    });
-  }
-}
-
-TYPED_TEST(DeviceSums, OfDifferencesInSpace) {
-  using T = TypeParam;
-  Draw draw(8);
-  for (int trial = 0; trial < 20; ++trial) {
-    Index extent[4], owned[4], elements = 1, ownedCells = 1;
-    const double spacing[] = {0.5, 0.25};
-    for (int d = 0; d < 4; ++d) {
-      owned[d] = draw.integer(d < 2 ? 1 : 0, 9);
-      extent[d] = owned[d] + (d < 2 || owned[d] == 0 ? 0 : draw.integer(0, 1));
-      elements *= extent[d];
-      ownedCells *= owned[d];
-    }
-    const auto x = draw.reals<T>(elements, -1, 1), t = draw.reals<T>(elements, -1, 1);
-    const auto w = draw.reals<T>(ownedCells, 0, 1);
-    const DifferenceBox box{4, 2, extent, owned, spacing};
-    expectSame<T>([&](Arrays<T>& on) {
-      const T *in = on.put(x), *target = on.put(t), *weights = on.put(w);
-      T *g = on.room(elements), *sum = on.room(1);
-      for (const T* of : {target, static_cast<const T*>(nullptr)}) {
-        differenceTerms(on.at(), box, in, of, ElementWeights<T>{weights, 1}, 0.5, g, sum);
-        on.give(g, elements);
-        on.give(sum, 1);
-      }
-    });
-  }
+  Draw draw(17);
+  const Index length = kManyPieces / 2, n = kManyPieces;
+  RowGroups groups{.rows = 2,
+                   .length = length,
+                   .groups = 1,
+                   .groupOf = {0, 0},
+                   .weightOf = {0, 0},
+                   .weights = RowWeights::OfRow};
+  const auto x = draw.reals<T>(n, 1, 3), dx = draw.reals<T>(n, 0, 1);
+  expectSame<T>([&](Arrays<T>& on) {
+    RowKernels rows(groups, on.context());
+    const T *in = on.put(x), *dIn = on.put(dx), *weight = on.put(std::vector<T>{T(1.5)});
+    const T* m = on.put(std::vector<T>{2, T(0.3)});
+    T *more = on.room(2), *dWeight = on.room(1), *dBias = on.room(1);
+    rows.moments<T>(in, {more, more + 1});
+    on.give(more, 2);
+    rows.momentsTangent<T>(in, m, dIn, {more, more + 1});
+    on.give(more, 2);
+    rows.normaliseAdjoint<T>({in, {m, m + 1}, 1e-3, weight}, dIn,
+                             {.moments = {more, more + 1}, .weight = dWeight, .bias = dBias});
+    on.give(more, 2);
+    on.give(dWeight, 1);
+    on.give(dBias, 1);
+  });
 }
 
 TYPED_TEST(DeviceSums, OfGroupsOfRows) {

@@ -186,6 +186,11 @@ TYPED_TEST(Device, WrittenStridesOfZeroReduceInOrder) {
                              overlapping);
               }),
               TENON_ERR_SUPPORT, {"writes elements twice", "space host"});
+  expectError(errorOf([&] {
+                blockAxpby<T, T>(*deviceContext(), 2, extent, T(2), from.data(), xs, T(1), y.data(),
+                                 ys);
+              }),
+              TENON_ERR_SUPPORT, {"several times", "strides other than 0", "space host"});
 }
 
 TYPED_TEST(Device, BoxesAreMultipliedAndSummed) {

@@ -4,7 +4,7 @@
 // and streams.hpp for its streams. Of the host's memory, the target of a copy is NaN until the copy is done, and
 // the source must not change until then.
 //
-// A kernel runs on the host by its twin (src/kernels/cuda/launch.cuh).
+// What runs for a kernel is in kernels.hpp.
 //
 //   TENON_STANDIN_BYTES=N    the device's memory
 //   TENON_STANDIN_FAIL=F:N   call N of the function F fails (failures.hpp)
@@ -19,6 +19,7 @@
 //                            refusal is a hint, and no test but the stand-in's own relies on it.
 #include "standin/devices.hpp"
 #include "standin/failures.hpp"
+#include "standin/kernels.hpp"
 #include "standin/memory.hpp"
 #include "standin/streams.hpp"
 
@@ -31,9 +32,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <utility>
-
-using TenonTwin = void (*)(const void* kernel, unsigned blocks, unsigned threads,
-                           const unsigned* order);
 
 struct CUmemPoolHandle_st {
   CUcontext context; // of the device
@@ -50,14 +48,8 @@ namespace tenon::standin {
 
 namespace {
 
-struct Twin {
-  std::size_t bytes;
-  TenonTwin run;
-};
-
 // Of the process; used while a Call is held.
 struct State {
-  std::map<const void*, Twin> twins;
   std::map<const char*, std::size_t> hostMemory; // that kernels reach
   std::set<const void*> loaded;                  // kernels whose code is
   cudaMemPool_t pool = nullptr;
@@ -179,7 +171,7 @@ extern "C" {
 __attribute__((visibility("default"))) void tenonHostTwin(const void* entry, std::size_t bytes,
                                                           TenonTwin run) {
   const Call call;
-  state().twins[entry] = {bytes, run};
+  giveTwin(entry, bytes, run);
 }
 
 // What nvcc's code calls before main, and around a launch.
@@ -189,8 +181,10 @@ void** __cudaRegisterFatBinary(void*) {
 }
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
-void __cudaRegisterFunction(void**, const char*, char*, const char*, int, uint3*, uint3*, dim3*,
-                            dim3*, int*) {}
+void __cudaRegisterFunction(void**, const char* entry, char*, const char* name, int, uint3*, uint3*,
+                            dim3*, dim3*, int*) {
+  nameKernel(entry, name);
+}
 void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int) {}
 char __cudaInitModule(void**) {
   return 1;
@@ -215,19 +209,16 @@ cudaError_t cudaLaunchKernel(const void* entry, dim3 grid, dim3 block, void** ar
   CUstream_st* const s = streamHere(stream, "cudaLaunchKernel");
   if (!s)
     return fail(cudaErrorInvalidResourceHandle);
-  const auto twin = state().twins.find(entry);
-  if (twin == state().twins.end())
-    refuse("a kernel without a twin on the host is launched");
+  const std::size_t count = parameterBytes(entry);
   constexpr unsigned kMostThreads = 1024, kMostBlocks = 0x7fffffff;
   if (grid.x < 1 || grid.x > kMostBlocks || grid.y != 1 || grid.z != 1 || block.x < 1 ||
       block.x > kMostThreads)
     return fail(cudaErrorInvalidConfiguration);
   const auto* bytes = static_cast<const char*>(arguments[0]);
-  checkParameter(bytes, twin->second.bytes);
-  const std::vector<char> kernel(bytes, bytes + twin->second.bytes);
-  enqueue(*s, [kernel, run = twin->second.run, grid, block] {
+  checkParameter(bytes, count);
+  enqueue(*s, [entry, parameter = std::vector<char>(bytes, bytes + count), grid, block] {
     const std::vector<unsigned> order = blockOrder(grid.x);
-    run(kernel.data(), grid.x, block.x, order.empty() ? nullptr : order.data());
+    runKernel(entry, {parameter.data(), grid.x, block.x, order.empty() ? nullptr : order.data()});
     if (isToFail("kernel"))
       state().failure = cudaErrorIllegalAddress;
   });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "standin/memory.hpp"
 
+#include "standin/kernels.hpp"
+
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #endif
@@ -33,9 +35,9 @@ void onFault(int number, siginfo_t* info, void*) {
   }
   if (memory.isOpen() && memory.makeUsable(info->si_addr))
     return;
-  const std::string text = std::string("stand-in for CUDA: ") +
-                           (memory.isOpen() ? "a kernel" : "the host") +
-                           " touches device memory: " + memory.describe(info->si_addr) + "\n";
+  const std::string text =
+      std::string("stand-in for CUDA: ") + (memory.isOpen() ? "a kernel" : "the host") +
+      " touches device memory: " + memory.describe(info->si_addr) + runningKernel() + "\n";
   if (write(STDERR_FILENO, text.data(), text.size()) < 0) {
   }
   _exit(kFaulted);

@@ -154,13 +154,13 @@ template <class F>
 void eachOfBlock(const Stream& stream, const Block& block, const F& f) {
   if (block.empty)
     return;
-  const WriteOrder order = writeOrder(block);
+  const WriteOrder order = writeOrder(block, MayRepeat<F>);
   const ElementOffsets<2> repeated = offsetsOf(order.repeated);
   forEachSlice(order.free, kMostWalkedElements, [&](const Block& slice, Index from, Index to) {
     const BlockWalk<F> free{offsetsOf(slice), from, to, f};
     if (repeated.count() == 1)
       eachElement(stream, free.offsets.count(), free);
-    else
+    else if constexpr (MayRepeat<F>)
       eachElement(stream, free.offsets.count(), RepeatedWalk<F>{free, repeated});
   });
 }

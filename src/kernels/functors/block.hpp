@@ -16,6 +16,7 @@ namespace tenon::functors {
 // parameters, and the padding of an empty member may look like one.
 template <class T, class Op>
 struct CombineElements {
+  using MayRepeat = void;
   const T* x;
   T* y;
   TENON_DEVICE T read(Index from, Index to) const { return Op{}(y[to], x[from]); }

@@ -13,8 +13,8 @@ namespace tenon {
 enum class Combine { Copy, Add, Max };
 
 // y[i . ys] (op)= x[i . xs] for every i in the box `extent`; strides in elements, of either sign, 0
-// for x where it is broadcast. Rank 0 to 8; rank 0 is one element. x and y must not overlap.
-// Max propagates NaN. For float, double and std::int64_t.
+// for x where it is broadcast, and for y where elements are combined with one of y in order. Rank 0 to 8; rank
+// 0 is one element. x and y must not overlap. Max propagates NaN. For float, double and std::int64_t.
 template <class T>
 void blockCombine(KernelContext& context, Combine op, int rank, const Index* extent, const T* x,
                   const Index* xs, T* y, const Index* ys);
@@ -29,7 +29,8 @@ void arrayCombine(KernelContext& context, Combine op, Index n, const T* x, T* y)
 // y[i . ys] = alpha x[i . xs] + beta y[i . ys] for every i in the box `extent`, where x may have another type
 // than y: computed in the wider of the two types and rounded once. With beta = 0 y is never read; alpha = 1
 // copies or adds bit by bit. Rank 0 to 8; x and y must not overlap. For float and double in any combination,
-// and for std::int64_t.
+// and for std::int64_t. On the device a stride of 0 for y is refused, as in blockScale(), unless bits are copied
+// or added.
 template <class S, class T>
 void blockAxpby(KernelContext& context, int rank, const Index* extent,
                 std::common_type_t<S, T> alpha, const S* x, const Index* xs,

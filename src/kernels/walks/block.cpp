@@ -111,7 +111,7 @@ bool writesOnce(const Block& block) {
 
 } // namespace
 
-WriteOrder writeOrder(const Block& block) {
+WriteOrder writeOrder(const Block& block, bool mayRepeat) {
   Block parts[2]; // free, repeated
   for (int d = 0; d < block.rank; ++d) {
     Block& part = parts[block.b[d] == 0 && block.extent[d] > 1 ? 1 : 0];
@@ -125,6 +125,10 @@ WriteOrder writeOrder(const Block& block) {
         TENON_ERR_SUPPORT,
         "a block on the device writes elements twice along dimensions whose stride is not 0; "
         "use strides that keep its elements apart, or the space host");
+  if (!mayRepeat && parts[1].rank > 0)
+    throw Error(TENON_ERR_SUPPORT,
+                "a block on the device writes elements several times and is neither copied nor "
+                "combined; use strides other than 0, or the space host");
   return {free, parts[1]};
 }
 

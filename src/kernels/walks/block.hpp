@@ -23,11 +23,11 @@ Block normaliseBlock(int rank, const Index* extent, const Index* a, const Index*
 
 // A block divided into one in which nothing is written twice, and one of the dimensions whose written stride is 0,
 // which is gone through in order for each element of the first. TENON_ERR_SUPPORT if other dimensions write an
-// element twice.
+// element twice, or if none may.
 struct WriteOrder {
   Block free, repeated;
 };
-WriteOrder writeOrder(const Block& block);
+WriteOrder writeOrder(const Block& block, bool mayRepeat);
 
 // visit(slice, offset in a, offset in b) for slices that make up the block, of at most `most` elements.
 template <class Visit>

@@ -20,6 +20,12 @@ concept ReadsFirst = requires(const F& f) {
   f.write(Index(), f.read(Index()));
 };
 
+// A functor that may write an element of a block several times.
+template <class F>
+concept MayRepeat = requires {
+  typename F::MayRepeat;
+};
+
 template <class F>
 TENON_DEVICE void applyTo(const F& f, Index i) {
   if constexpr (ReadsFirst<F>)
@@ -46,7 +52,7 @@ void eachElement(const Stream& stream, Index n, const F& f);
 
 // f.write(offset written, f.read(offset read, offset written)) for each element of the block. If the block
 // writes an element several times, along dimensions whose written stride is 0, one thread does these in
-// order.
+// order if f is one of MayRepeat; other functors are refused, since each instance is a kernel.
 template <class F>
 void eachOfBlock(const Stream& stream, const Block& block, const F& f);
 

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The kernels of losses on the device against those on the host, with targets of either type. Sums are by one thread,
+// by some lanes of a block, by one block, and by several blocks.
+#include "kernels/both_spaces.hpp"
+#include "kernels/draw.hpp"
+#include "kernels/rows/cross_entropy.hpp"
+#include "kernels/rows/losses.hpp"
+
+#include <limits>
+#include <utility>
+
+namespace tenon::test {
+
+namespace {
+
+template <class T>
+class DeviceLosses : public ::testing::Test {};
+TYPED_TEST_SUITE(DeviceLosses, RealTypes);
+
+// The target may have another type U.
+template <class T, class U>
+void expectSameErrors(Index rows, Index cols, U) {
+  Draw draw(7);
+  const Index n = rows * cols;
+  const auto x = draw.reals<T>(n, -1, 1), w = draw.reals<T>(n, 0, 1);
+  const auto t = draw.reals<U>(n, -1, 1);
+  expectSame<T>([&](Arrays<T>& on) {
+    const T *in = on.put(x), *weights = on.put(w);
+    const U* target = on.put(t);
+    T *g = on.room(n), *sum = on.room(1), *e = on.room(2 * rows);
+    for (const ErrorTerm term : {ErrorTerm::Squared, ErrorTerm::Absolute, ErrorTerm::Huber})
+      for (const ElementWeights<T>& each :
+           {ElementWeights<T>{}, ElementWeights<T>{weights, 1}, ElementWeights<T>{weights, cols}}) {
+        errorTerms(on.at(), term, 0.3, n, in, target, each, 0.5, g, sum);
+        on.give(g, n);
+        on.give(sum, 1);
+      }
+    relativeSums(on.at(), rows, cols, in, target, weights, e, e + rows);
+    on.give(e, 2 * rows);
+    relativeTerms<T>(on.at(), rows, cols, in, target, nullptr, weights, e, e + rows,
+                     {0.5, 1e-3, true}, g, sum);
+    on.give(g, n);
+    on.give(sum, 1);
+    storeDot(on.at(), n, in, weights, sum);
+    on.give(sum, 1);
+    scaleByNumber(on.at(), n, sum, in, g);
+    on.give(g, n);
+  });
+}
+
+// The target may have another type U.
+template <class T, class U>
+void expectSameDifferences(const DifferenceBox& box, Index elements, Index ownedCells, U) {
+  Draw draw(8);
+  const auto x = draw.reals<T>(elements, -1, 1), w = draw.reals<T>(ownedCells, 0, 1);
+  const auto t = draw.reals<U>(elements, -1, 1);
+  expectSame<T>([&](Arrays<T>& on) {
+    const T *in = on.put(x), *weights = on.put(w);
+    const U* target = on.put(t);
+    T *g = on.room(elements), *sum = on.room(1);
+    for (const U* of : {target, static_cast<const U*>(nullptr)}) {
+      differenceTerms(on.at(), box, in, of, ElementWeights<T>{weights, 1}, 0.5, g, sum);
+      on.give(g, elements);
+      on.give(sum, 1);
+    }
+  });
+}
+
+} // namespace
+
+TYPED_TEST(DeviceLosses, CrossEntropy) {
+  using T = TypeParam;
+  const std::pair<Index, Index> shapes[] = {{0, 7},   {1, 7},    {63, 7},
+                                            {300, 7}, {9000, 7}, {20, 5000}};
+  for (const auto& [rows, cols] : shapes) {
+    Draw draw(6);
+    const Index first = 2, classes = cols + 4;
+    const auto z = draw.reals<T>(rows * cols, -5, 5), w = draw.reals<T>(rows, 0, 1);
+    std::vector<std::int64_t> label;
+    for (Index r = 0; r < rows; ++r)
+      label.push_back(draw.integer(0, classes - 1));
+    expectSame<T>([&](Arrays<T>& on) {
+      const T *logits = on.put(z), *weights = on.put(w);
+      std::int64_t* labels = on.put(label);
+      T *m = on.room(rows), *s = on.room(rows), *p = on.room(rows), *dz = on.room(rows * cols);
+      T* loss = on.room(1);
+      rowMax(on.at(), rows, cols, logits, m);
+      sumExpShifted(on.at(), rows, cols, logits, m, s);
+      pickLabel(on.at(), rows, cols, logits, labels, first, p);
+      crossEntropyAdjoint(on.at(), rows, cols, logits, m, s, labels, first, weights, dz);
+      for (const T* values : {m, s, p})
+        on.give(values, rows);
+      on.give(dz, rows * cols);
+      sumOfLosses(on.at(), rows, m, s, p, weights, 0.25, loss);
+      on.give(loss, 1);
+      sumOfLosses<T>(on.at(), rows, m, s, p, nullptr, 0, loss);
+      on.give(loss, 1);
+      EXPECT_EQ(firstBadLabel(on.at(), rows, labels, classes), -1);
+      if (rows < 20)
+        return;
+      auto bad = label;
+      bad[19] = classes;
+      bad[17] = -1;
+      EXPECT_EQ(firstBadLabel(on.at(), rows, on.put(bad), classes), 17);
+    });
+  }
+}
+
+TYPED_TEST(DeviceLosses, WeightsThatAreNone) {
+  using T = TypeParam;
+  for (const Index n : {0, 1, 300, 5000})
+    expectSame<T>([&](Arrays<T>& on) {
+      std::vector<T> w(n, T(1));
+      EXPECT_EQ(firstBadWeight(on.at(), n, on.put(w)), -1);
+      for (Index i = n - 1; i > 0; i /= 2) {
+        w[i] = i % 2 ? -T(1) : std::numeric_limits<T>::quiet_NaN();
+        EXPECT_EQ(firstBadWeight(on.at(), n, on.put(w)), i);
+      }
+    });
+}
+
+TYPED_TEST(DeviceLosses, Errors) {
+  using T = TypeParam;
+  for (const Index rows : {0, 1, 63, 300, 9000})
+    expectSameErrors<T>(rows, 5, float());
+  for (const Index cols : {Index(2), Index(300)}) { // by one thread, and by lanes
+    expectSameErrors<T>(11, cols, float());
+    expectSameErrors<T>(11, cols, double());
+  }
+}
+
+TYPED_TEST(DeviceLosses, DifferencesInSpace) {
+  using T = TypeParam;
+  Draw draw(8);
+  for (int trial = 0; trial < 20; ++trial) {
+    Index extent[4], owned[4], elements = 1, ownedCells = 1;
+    const double spacing[] = {0.5, 0.25};
+    for (int d = 0; d < 4; ++d) {
+      owned[d] = draw.integer(d < 2 ? 1 : 0, 9);
+      extent[d] = owned[d] + (d < 2 || owned[d] == 0 ? 0 : draw.integer(0, 1));
+      elements *= extent[d];
+      ownedCells *= owned[d];
+    }
+    const DifferenceBox box{4, 2, extent, owned, spacing};
+    expectSameDifferences<T>(box, elements, ownedCells, float());
+    expectSameDifferences<T>(box, elements, ownedCells, double());
+  }
+}
+
+} // namespace tenon::test

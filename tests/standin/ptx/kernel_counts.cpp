@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Prints what kernels cost for each element: instructions of PTX, and bytes of global memory that these read and write,
+// cached or not, counted while the stand-in runs the translation, beside the bytes that the operation needs. The last
+// column is the rate in TB/s at which the needed bytes would move if an H100 did nothing but begin one instruction on
+// each of its 132 times 128 lanes in each of its 1.7e9 clocks a second: a kernel whose number is below some 3, the
+// memory's, is bound by its instructions. It ends with 1 if a kernel moves fewer bytes than it needs, which would be a
+// fault of this table.
+#include "kernels/draw.hpp"
+#include "kernels/elementwise/pointwise.hpp"
+#include "kernels/elementwise/reduce.hpp"
+#include "kernels/elementwise/update.hpp"
+#include "kernels/movement/block_copy.hpp"
+#include "kernels/on_device.hpp"
+#include "kernels/pooling/pooling.hpp"
+#include "kernels/rows/normalisation.hpp"
+#include "kernels/rows/softmax.hpp"
+#include "standin/kernels.hpp"
+
+#include <cstdio>
+#include <functional>
+#include <list>
+#include <string>
+#include <vector>
+
+namespace tenon::test {
+
+namespace {
+
+template <class T>
+class Table {
+public:
+  bool isRight() const { return isRight_; }
+  void print() {
+    const auto ofTwo = vector(kElements), toThree = vector(kElements);
+    vectors(ofTwo, toThree);
+    blocks(ofTwo, toThree);
+    rows(ofTwo, toThree);
+    normalisation(ofTwo, toThree);
+    pooling(ofTwo, toThree);
+  }
+
+private:
+  static constexpr Index kElements = Index(1) << 19;
+  static constexpr double kSize = sizeof(T);
+  KernelContext& context_ = *deviceContext();
+  std::list<DeviceCopy<T>> memory_;
+  bool isRight_ = true;
+
+  T* vector(Index n) {
+    Draw draw(3);
+    const auto values = draw.reals<T>(n, -1, 1);
+    return memory_.emplace_back(context_, values.data(), n).data();
+  }
+
+  // The second of two calls is counted. `needed` are the bytes that must move for each element.
+  void row(const std::string& name, Index elements, double needed,
+           const std::function<void()>& work) {
+    work();
+    context_.stream().synchronise();
+    const standin::Counts before = tenonStandinCounts();
+    work();
+    context_.stream().synchronise();
+    const standin::Counts after = tenonStandinCounts();
+    const auto each = [&](std::uint64_t from, std::uint64_t to) {
+      return double(to - from) / double(elements);
+    };
+    const double instructions = each(before.instructions, after.instructions);
+    const double read = each(before.read, after.read),
+                 written = each(before.written, after.written);
+    constexpr double kBegun = 132 * 128 * 1.7e9;
+    std::printf("%-34s float%-2d %7.1f %7.1f %7.1f %7.1f %7.1f\n", name.c_str(), int(8 * kSize),
+                instructions, read, written, needed, needed * kBegun / instructions / 1e12);
+    isRight_ &= read + written > 0.99 * needed;
+  }
+
+  void vectors(T* x, T* y) {
+    constexpr Index n = 1 << 17;
+    T *v = vector(n), *w = vector(n);
+    row("axpby", n, 3 * kSize, [&] { axpby<T>(context_, n, T(0.5), x, T(0.5), y); });
+    const std::pair<Pointwise, const char*> functions[] = {
+        {Pointwise::Relu, "relu"},         {Pointwise::Tanh, "tanh"},
+        {Pointwise::Sigmoid, "sigmoid"},   {Pointwise::Gelu, "gelu"},
+        {Pointwise::GeluTanh, "gelutanh"}, {Pointwise::Silu, "silu"},
+        {Pointwise::Softplus, "softplus"}, {Pointwise::Exp, "exp"},
+        {Pointwise::Sine, "sine"}};
+    for (const auto& [kind, name] : functions) {
+      const PointwiseFunction f(kind, 0.1);
+      row(name, n, 2 * kSize, [&] { pointwiseForward<T>(context_, f, n, x, y); });
+      row(std::string(name) + ", derivative", n, 3 * kSize,
+          [&] { pointwiseDerivative<T>(context_, f, n, x, y, v, w); });
+    }
+    row("adam", n, 7 * kSize, [&] {
+      adamStep<T>(context_, n, {1e-3, 0.9, 0.999, 1e-8, 0, false, 1}, x, y, v, w);
+    });
+    row("dot", n, 2 * kSize, [&] { dot<T>(context_, n, x, v); });
+    row("sum", n, kSize, [&] { sum<T>(context_, n, x); });
+  }
+
+  // 16 channels of 32^3. What is one element of a line lies in a sector of 32 bytes of its own, which are not counted.
+  void blocks(T* field, T* packed) {
+    constexpr Index n = 32, channels = 16, cells = n * n * n;
+    const Index steps[] = {cells, n * n, n, 1};
+    for (int dim = 1; dim <= 4; ++dim) {
+      Index extent[] = {channels, n - (dim == 4 ? 2 : 0), n - (dim == 4 ? 2 : 0),
+                        n - (dim == 4 ? 2 : 0)};
+      if (dim < 4)
+        extent[dim] = 1;
+      Index to[4], elements = 1;
+      for (int d = 3; d >= 0; --d) {
+        to[d] = elements;
+        elements *= extent[d];
+      }
+      const std::string what = dim == 4 ? "interior" : "face of dim " + std::to_string(dim);
+      row("pack of the " + what, elements, 2 * kSize,
+          [&] { blockCombine<T>(context_, Combine::Copy, 4, extent, field, steps, packed, to); });
+      row("sum with the " + what, elements, 3 * kSize,
+          [&] { blockAxpby<T, T>(context_, 4, extent, T(2), packed, to, T(1), field, steps); });
+    }
+    const Index all[] = {channels, cells}, lines[] = {cells, 1}, across[] = {1, channels};
+    row("transposition, channels last", channels * cells, 2 * kSize,
+        [&] { blockCombine<T>(context_, Combine::Copy, 2, all, field, across, packed, lines); });
+    const Index batch[] = {2, channels / 2, cells}, ofAll[] = {channels / 2 * cells, cells, 1},
+                ofBias[] = {0, 1, 0};
+    row("bias of channels", channels * cells, 2 * kSize,
+        [&] { blockCombine<T>(context_, Combine::Add, 3, batch, packed, ofBias, field, ofAll); });
+    row("gradient of a bias", channels * cells, kSize, [&] {
+      blockMultiplyAdd<T>(context_, 3, batch, T(1), nullptr, nullptr, field, ofAll, packed, ofBias);
+    });
+  }
+
+  void rows(T* x, T* y) {
+    constexpr Index rows = 512, columns = 256, n = rows * columns;
+    const AxisShape shape{rows, columns, 1}, few{8192, 10, 1}, channels{4, 16, 2048};
+    T *m = vector(8192), *s = vector(8192);
+    row("softmax of 512 x 256: maxima", n, kSize, [&] { axisMaxima<T>(context_, shape, x, m); });
+    row("  exponentials", n, 2 * kSize, [&] { axisExponentials<T>(context_, shape, x, m, y); });
+    row("  sums", n, kSize, [&] { axisSums<T>(context_, shape, y, s); });
+    row("  quotients", n, 2 * kSize, [&] { axisQuotients<T>(context_, shape, y, s, x); });
+    row("maxima of 8192 rows of 10", 81920, kSize, [&] { axisMaxima<T>(context_, few, x, m); });
+    row("maxima along 16 channels", n, kSize, [&] { axisMaxima<T>(context_, channels, x, y); });
+  }
+
+  // 4 samples of 16 channels.
+  void normalisation(T* x, T* y) {
+    constexpr Index rows = 64, length = 2048, n = rows * length, channels = 16;
+    RowGroups groups{.rows = rows,
+                     .length = length,
+                     .groups = channels,
+                     .groupOf = {},
+                     .weightOf = {},
+                     .weights = RowWeights::OfRow};
+    for (Index r = 0; r < rows; ++r)
+      groups.groupOf.push_back(r % channels);
+    groups.weightOf = groups.groupOf;
+    RowKernels kernels(groups, deviceContext());
+    T *d = vector(n), *m = vector(2 * channels), *w = vector(2 * channels),
+      *more = vector(2 * channels);
+    row("batchnorm: moments", n, kSize, [&] { kernels.moments<T>(x, {m, m + channels}); });
+    const NormalisePoint<T> at{x, {m, m + channels}, 1e-5, w};
+    row("  normalise", n, 2 * kSize, [&] { kernels.normalise<T>(at, w + channels, y); });
+    const NormaliseCotangents<T> cotangents{
+        .x = d, .moments = {more, more + channels}, .weight = w, .bias = w + channels};
+    row("  adjoint", n, 3 * kSize, [&] { kernels.normaliseAdjoint<T>(at, y, cotangents); });
+    row("  adjoint of the moments", n, 3 * kSize, [&] {
+      kernels.momentsAdjoint<T>(x, m, {more, more + channels}, true, d);
+    });
+  }
+
+  void pooling(T* x, T* y) {
+    constexpr Index planes = 32, n = planes * 64 * 64;
+    WindowShape window;
+    window.rank = 2;
+    window.in = {64, 64, 1};
+    window.out = {32, 32, 1};
+    window.kernel = window.stride = {2, 2, 1};
+    const auto pooling =
+        makePooling<T>({planes, window, PoolingMode::Max}, Backend::Auto, deviceContext());
+    T* const kept = vector(pooling->workspaceBytes() / Index(sizeof(T)) + 1);
+    row("maxpool of 2 x 2", n, 1.25 * kSize, [&] { pooling->forward(x, y, kept); });
+    row("  adjoint", n, 1.25 * kSize, [&] { pooling->adjoint(y, kept, x); });
+  }
+};
+
+} // namespace
+
+} // namespace tenon::test
+
+int main() {
+  std::printf("%-34s %-7s %7s %7s %7s %7s %7s\n", "for each element", "type", "instr.", "read",
+              "written", "needed", "TB/s");
+  tenon::test::Table<float> single;
+  single.print();
+  tenon::test::Table<double> twice;
+  twice.print();
+  return single.isRight() && twice.isRight() ? 0 : 1;
+}
