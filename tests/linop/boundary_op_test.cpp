@@ -26,14 +26,7 @@ std::vector<bool> callersMask(const DTensor& g) {
   const Box held = layout.boxOfRank(world()->rank());
   std::vector<bool> mask;
   test::forEach(extents(held), [&](const std::vector<Index>& local) {
-    bool callers = false;
-    for (int d = 0; d < layout.rank(); ++d)
-      if (const auto& halo = layout.halo(d)) {
-        const Index index = held[d].begin + local[d];
-        callers |= index < 0 && halo->low == Boundary::Values;
-        callers |= index >= layout.shape()[d] && halo->high == Boundary::Values;
-      }
-    mask.push_back(callers);
+    mask.push_back(test::isCallersCell(layout, held, local));
   });
   return mask;
 }
@@ -51,8 +44,11 @@ struct Layouts {
           halo->addends = false;
           callers |= isCallers(halo->low) || isCallers(halo->high);
         }
-      if (callers)
-        return {made.withoutHalos(), Layout(spec)};
+      if (!callers)
+        continue;
+      Layouts drawn{made.withoutHalos(), Layout(spec)};
+      draw.modesByChannel(drawn.plain, drawn.wide);
+      return drawn;
     }
   }
 };

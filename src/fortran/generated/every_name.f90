@@ -195,6 +195,7 @@ program every_name
   use tenon, only: tenon_layer_set_stride ! TenonLayerSetStride
   use tenon, only: tenon_layer_set_padding ! TenonLayerSetPadding
   use tenon, only: tenon_layer_set_boundary ! TenonLayerSetBoundary
+  use tenon, only: tenon_layer_set_channel_boundary ! TenonLayerSetChannelBoundary
   use tenon, only: tenon_layer_set_output_layout ! TenonLayerSetOutputLayout
   use tenon, only: tenon_layer_get_types ! TenonLayerGetTypes
   use tenon, only: tenon_layer_get_labels ! TenonLayerGetLabels

@@ -1494,6 +1494,15 @@ module tenon_c
       integer(c_int), intent(in), optional :: high(*)
       integer(c_int) :: answer
     end function TenonLayerSetBoundary
+    function TenonLayerSetChannelBoundary(layer, channel, low, &
+      high) bind(C, name="TenonLayerSetChannelBoundary") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int64_t), value :: channel
+      integer(c_int), intent(in) :: low(*)
+      integer(c_int), intent(in), optional :: high(*)
+      integer(c_int) :: answer
+    end function TenonLayerSetChannelBoundary
     function TenonLayerSetOutputLayout(layer, output) bind(C, name="TenonLayerSetOutputLayout") result(answer)
       import
       type(c_ptr), value :: layer

@@ -191,6 +191,7 @@ module tenon_calls
   public :: tenon_layer_set_stride
   public :: tenon_layer_set_padding
   public :: tenon_layer_set_boundary
+  public :: tenon_layer_set_channel_boundary
   public :: tenon_layer_set_output_layout
   public :: tenon_layer_get_types
   public :: tenon_layer_get_labels
@@ -536,6 +537,9 @@ module tenon_calls
   end interface
   interface tenon_layer_set_padding
     procedure tenon_layer_set_padding_int64, tenon_layer_set_padding_int32
+  end interface
+  interface tenon_layer_set_channel_boundary
+    procedure tenon_layer_set_channel_boundary_int64, tenon_layer_set_channel_boundary_int32
   end interface
   interface tenon_layer_get_labels
     procedure tenon_layer_get_labels_int64, tenon_layer_get_labels_int32
@@ -4083,6 +4087,46 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetBoundary(layer%handle, reverse(low), c_high)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_boundary
+  ! Sets the boundary modes of one channel. Local; call on all ranks.
+  subroutine tenon_layer_set_channel_boundary_int64(layer, channel, low, high, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: channel
+    integer(c_int), intent(in) :: low(:)
+    integer(c_int), intent(in), optional :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int), allocatable :: c_high(:)
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_channel_boundary', 'low', size(low), c_extent)
+    if (present(high)) call check_length(tenon_code, 'tenon_layer_set_channel_boundary', 'high', size(high), &
+      c_extent)
+    if (present(high)) c_high = reverse(high)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetChannelBoundary(layer%handle, &
+      int(channel - 1, c_int64_t), reverse(low), c_high)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_channel_boundary_int64
+  ! Sets the boundary modes of one channel. Local; call on all ranks.
+  subroutine tenon_layer_set_channel_boundary_int32(layer, channel, low, high, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: channel
+    integer(c_int), intent(in) :: low(:)
+    integer(c_int), intent(in), optional :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int), allocatable :: c_high(:)
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_channel_boundary', 'low', size(low), c_extent)
+    if (present(high)) call check_length(tenon_code, 'tenon_layer_set_channel_boundary', 'high', size(high), &
+      c_extent)
+    if (present(high)) c_high = reverse(high)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetChannelBoundary(layer%handle, &
+      int(channel - 1, c_int64_t), reverse(low), c_high)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_channel_boundary_int32
   ! Sets the layout of the output of a repartition, add or concatenate layer. Local; call on all ranks.
   subroutine tenon_layer_set_output_layout(layer, output, ierr)
     type(tenon_layer), intent(in) :: layer

@@ -838,6 +838,16 @@ inline Layer& Layer::setBoundary(List<TenonBoundary> low, List<TenonBoundary> hi
   detail::Call(where).check(TenonLayerSetBoundary(get(), low.data(), detail::orNull(high)));
   return *this;
 }
+inline Layer& Layer::setChannelBoundary(TenonInt channel, List<TenonBoundary> low,
+    List<TenonBoundary> high, const Where& where) {
+  detail::checkLength("tenon::Layer::setChannelBoundary: low", low.size(),
+      detail::size(this->getIntegers("kernel", where).size()));
+  detail::checkAnyLength("tenon::Layer::setChannelBoundary: high", high.size(),
+      detail::size(this->getIntegers("kernel", where).size()));
+  detail::Call(where).check(TenonLayerSetChannelBoundary(get(), channel, low.data(),
+      detail::orNull(high)));
+  return *this;
+}
 inline Layer& Layer::setOutputLayout(const Layout& output, const Where& where) {
   detail::Call(where).check(TenonLayerSetOutputLayout(get(), output.get()));
   return *this;

@@ -594,6 +594,9 @@ public:
   /** Sets the boundary modes, which give the padding its values. TenonLayerSetBoundary() */
   Layer& setBoundary(List<TenonBoundary> low, List<TenonBoundary> high = {},
       const Where& where = Where::current());
+  /** Sets the boundary modes of one channel. TenonLayerSetChannelBoundary() */
+  Layer& setChannelBoundary(TenonInt channel, List<TenonBoundary> low,
+      List<TenonBoundary> high = {}, const Where& where = Where::current());
   /** Sets the layout of the output of a repartition, add or concatenate layer.
    *  TenonLayerSetOutputLayout() */
   Layer& setOutputLayout(const Layout& output, const Where& where = Where::current());
