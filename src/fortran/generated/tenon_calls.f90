@@ -198,6 +198,7 @@ module tenon_calls
   public :: tenon_layer_get_type_signatures
   public :: tenon_layout_create_sharded
   public :: tenon_layout_create_from_boxes
+  public :: tenon_layout_create_staggered
   public :: tenon_layout_create
   public :: tenon_layout_create_like
   public :: tenon_layout_set_shape
@@ -550,6 +551,9 @@ module tenon_calls
   interface tenon_layout_create_from_boxes
     procedure tenon_layout_create_from_boxes_int64_f08, tenon_layout_create_from_boxes_int64_mpi, &
       tenon_layout_create_from_boxes_int32_f08, tenon_layout_create_from_boxes_int32_mpi
+  end interface
+  interface tenon_layout_create_staggered
+    procedure tenon_layout_create_staggered_int64, tenon_layout_create_staggered_int32
   end interface
   interface tenon_layout_set_shape
     procedure tenon_layout_set_shape_int64, tenon_layout_set_shape_int32
@@ -4301,6 +4305,36 @@ contains
       int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), layout%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layout_create_from_boxes_int32_mpi
+  ! Creates the layout of a field on a staggered grid from that of the cells. Collective on cells.
+  subroutine tenon_layout_create_staggered_int64(cells, faces, layout, ierr)
+    type(tenon_layout), intent(in) :: cells
+    integer(c_int64_t), intent(in) :: faces(:)
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(cells%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layout_create_staggered', 'faces', size(faces), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutCreateStaggered(cells%handle, &
+      int(reverse(faces), c_int64_t), layout%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layout_create_staggered_int64
+  ! Creates the layout of a field on a staggered grid from that of the cells. Collective on cells.
+  subroutine tenon_layout_create_staggered_int32(cells, faces, layout, ierr)
+    type(tenon_layout), intent(in) :: cells
+    integer(c_int32_t), intent(in) :: faces(:)
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(cells%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layout_create_staggered', 'faces', size(faces), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutCreateStaggered(cells%handle, &
+      int(reverse(faces), c_int64_t), layout%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layout_create_staggered_int32
   ! Creates a layout to be completed by setters. Collective on the partition.
   subroutine tenon_layout_create(partition, layout, ierr)
     type(tenon_partition), intent(in) :: partition

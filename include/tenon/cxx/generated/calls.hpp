@@ -884,6 +884,13 @@ inline Layout::Layout(MPI_Comm comm, Ints shape, Ints low, Ints high, const Wher
   detail::Call(where).check(TenonLayoutCreateFromBoxes(comm, static_cast<int>(low.size()),
       detail::orNull(shape), low.data(), high.data(), out()));
 }
+inline Layout Layout::staggered(Ints faces, const Where& where) const {
+  detail::checkLength("tenon::Layout::staggered: faces", faces.size(),
+      detail::size(this->dimensions(where)));
+  Layout layout;
+  detail::Call(where).check(TenonLayoutCreateStaggered(get(), faces.data(), layout.out()));
+  return layout;
+}
 inline Layout::Layout(const Partition& partition, const Where& where) {
   detail::Call(where).check(TenonLayoutCreate(partition.get(), out()));
 }

@@ -132,6 +132,9 @@ public:
   Layout(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where = Where::current());
   /** Creates a layout to be completed by setters. TenonLayoutCreate() */
   explicit Layout(const Partition& partition, const Where& where = Where::current());
+  /** Creates the layout of a field on a staggered grid from that of the cells.
+   *  TenonLayoutCreateStaggered() */
+  Layout staggered(Ints faces, const Where& where = Where::current()) const;
   /** Creates an editable copy of a layout. TenonLayoutCreateLike() */
   Layout like(const Where& where = Where::current()) const;
   /** Sets the global extents. TenonLayoutSetShape() */
