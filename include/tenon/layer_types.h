@@ -262,13 +262,13 @@ TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonIn
  *  elements that they are copies of.
  *
  *  Option: -tenon_[prefix_]boundary, with one mode for all sides ("periodic"), or one per
- *  dimension, or one for each side of a dimension ("periodic,zero/none"). Channels may have modes of
- *  their own: see TenonLayerSetChannelBoundary().
+ *  dimension, or one for each side of a dimension ("periodic,zero/none"). Channels may have modes
+ *  of their own: see TenonLayerSetChannelBoundary().
  *
  *  With the setting "filled" (bool, false; TenonObjectSetBool()) the caller has filled the halos of
- *  the input, inside the domain and outside: every ghost cell that a window covers is read as it is,
- *  nothing is exchanged, no mode of the layer applies, and the input's cotangent has that of each
- *  ghost cell. The option -tenon_check_ghosts names the first that is not a number.
+ *  the input, inside the domain and outside: every ghost cell that a window covers is read as it
+ *  is, nothing is exchanged, no mode of the layer applies, and the input's cotangent has that of
+ *  each ghost cell. The option -tenon_check_ghosts names the first that is not a number.
  *
  *  @param[in] layer  layer
  *  @param[in] low    [spatial] boundary mode before the domain
@@ -289,8 +289,9 @@ TENON_EXTERN TenonErrorCode TenonLayerSetBoundary(TenonLayer layer, const TenonB
  *  is one of zeros beside channels that have a mode there; poolings refuse such a mixture.
  *
  *  Option: -tenon_[prefix_]boundary, with lists for all channels in turn, separated by semicolons
- *  ("odd,periodic;odd,periodic;symmetric,periodic"), or lists for channels "c=" or "begin:end=", the
- *  last that names a channel, and one list for the others ("symmetric,periodic;0:2=odd,periodic").
+ *  ("odd,periodic;odd,periodic;symmetric,periodic"), or lists for channels "c=" or "begin:end=",
+ *  the last that names a channel, and one list for the others
+ *  ("symmetric,periodic;0:2=odd,periodic").
  *
  *  @param[in] layer    layer
  *  @param[in] channel  channel, counted from 0

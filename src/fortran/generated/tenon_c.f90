@@ -286,7 +286,7 @@ module tenon_c
       type(c_ptr), intent(in) :: first_owned(*)
       integer(c_int64_t), intent(in), optional :: strides(*)
       integer(c_int64_t), intent(in), optional :: ghosts_low(*)
-      integer(c_int64_t), intent(in) :: ghosts_high(*)
+      integer(c_int64_t), intent(in), optional :: ghosts_high(*)
       integer(c_int64_t), intent(in), optional :: lengths(*)
       integer(c_int) :: answer
     end function TenonDTensorPlaceComponents
