@@ -35,15 +35,15 @@ program components
   call tenon_get_array(x, p)
   do j = 1, ny
     do i = 1, nx
-      if (p(i, rank*ny + j, 1, 1) /= 10*i + j) error stop 'u was not gathered'
-      if (p(i, rank*ny + j, 2, 1) /= -(10*i + j)) error stop 'w was not gathered'
+      if (nint(p(i, rank*ny + j, 1, 1)) /= 10*i + j) error stop 'u was not gathered'
+      if (nint(p(i, rank*ny + j, 2, 1)) /= -(10*i + j)) error stop 'w was not gathered'
     end do
   end do
   p = 3
   call tenon_restore_array(x, p)
   call tenon_dtensor_scatter_arrays(x)
-  if (any(u(1:nx, 1:ny) /= 3) .or. any(w(1:nx, 1:ny) /= 3)) error stop 'a component was not scattered'
-  if (sum(w) /= 2*(size(w) - nx*ny) + 3*nx*ny) error stop 'a ghost cell was written'
+  if (any(nint(u(1:nx, 1:ny)) /= 3) .or. any(nint(w(1:nx, 1:ny)) /= 3)) error stop 'a component was not scattered'
+  if (nint(sum(w)) /= 2*(size(w) - nx*ny) + 3*nx*ny) error stop 'a ghost cell was written'
 
   call tenon_place_components(x, u(1:nx, 1:ny), u, other(1:nx - 1, 1:ny), other, ierr=ierr)
   if (ierr /= TENON_ERR_SHAPE) error stop 'a component of another extent is not refused'

@@ -116,6 +116,7 @@ TEST(Walls, ChannelsHaveModesOfTheirOwn) {
             gathered(*step.y),
             expectedOutput(gathered(*step.x), gathered(p[0]->value()), gathered(p[1]->value())),
             1e-13, layer->describe());
+        layer->clearStack();
         EXPECT_LT(checkLayerAdjoint(*layer, nullptr, 3).relativeError, 1e-13) << layer->describe();
       }
     options().clear();
@@ -125,7 +126,7 @@ TEST(Walls, ChannelsHaveModesOfTheirOwn) {
 TEST(Walls, NetworksBetweenWallsHaveExactDerivatives) {
   for (const Layout& layout : decompositions())
     for (const bool skips : {false, true}) {
-      const auto net = closure(convolution(kModes), skips);
+      const auto net = closure(convolution(kModes, 4), skips);
       net->setUp(layout);
       test::fillParameters(*net);
       EXPECT_LT(checkLayerAdjoint(*net, nullptr, 5).relativeError, 1e-13);
@@ -150,8 +151,8 @@ Layout exchanged(const Layout& plain) {
   return convolution(kModes)->form({plain}).uses.front();
 }
 
-Ref<Layer> filledConvolution(const std::string& modes = kModes) {
-  const auto layer = convolution(modes);
+Ref<Layer> filledConvolution(const std::string& modes = kModes, Index outputs = 3) {
+  const auto layer = convolution(modes, outputs);
   layer->set("filled", true);
   return layer;
 }
@@ -178,8 +179,7 @@ TEST(Walls, FilledHalosGiveWhatTheExchangeGives) {
   for (const Layout& plain : decompositions()) {
     const Layout own = exchanged(plain);
     test::Step want(convolution(kModes), plain);
-    for (const Boundary mode :
-         {Boundary::Values, Boundary::Zero, Boundary::Periodic, Boundary::Odd})
+    for (const Boundary mode : {Boundary::Values, Boundary::Odd})
       for (const char* layerModes : {kModes, "none", "values,periodic"}) {
         const Layout ghosts = withGhosts(plain, mode);
         test::Step got(filledConvolution(layerModes), ghosts);
@@ -214,7 +214,7 @@ TEST(Walls, TheValuesOfGhostCellsAreDifferentiated) {
     for (const bool skips : {false, true})
       for (const Index width : {2, 3}) {
         const Layout ghosts = withGhosts(plain, Boundary::Values, width);
-        const auto net = closure(filledConvolution(), skips);
+        const auto net = closure(filledConvolution(kModes, 4), skips);
         test::Step step(net, ghosts);
         test::fillParameters(*net);
         fillRaw(*step.x, 1, false);
@@ -227,7 +227,7 @@ TEST(Walls, TheValuesOfGhostCellsAreDifferentiated) {
         const double before = pairing(*step.y, *step.dy), slope = pairing(*direction, *step.dx);
         EXPECT_GT(std::abs(slope), 1e-3);
         Values remainders;
-        for (const double h : {0.02, 0.01}) {
+        for (const double h : {0.002, 0.001}) {
           copyMemory(*step.x, *moved);
           axpby(h, *direction, 1, *moved);
           net->setTraining(false);
@@ -242,7 +242,7 @@ TEST(Walls, TheValuesOfGhostCellsAreDifferentiated) {
 TEST(Walls, CheckedGhostsNameTheFirstThatIsNotANumber) {
   const Layout ghosts = withGhosts(decompositions().front(), Boundary::Values);
   for (const bool inNetwork : {false, true}) {
-    const auto first = filledConvolution();
+    const auto first = filledConvolution(kModes, 4);
     first->setName("closure1");
     const auto layer = inNetwork ? closure(first, true) : first;
     layer->set("check_ghosts", true);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A halo exchange completed by the caller's values or a constant, against the definition cell by
 // cell, over drawn layouts; and the cotangents of both.
+#include "geometry/callers_elements.hpp"
 #include "operators.hpp"
 #include "support/conversion_definition.hpp"
 #include "support/random_layout.hpp"
@@ -48,7 +49,8 @@ struct Layouts {
         continue;
       Layouts drawn{made.withoutHalos(), Layout(spec)};
       draw.modesByChannel(drawn.plain, drawn.wide);
-      return drawn;
+      if (hasCallersSide(drawn.wide))
+        return drawn;
     }
   }
 };
