@@ -199,6 +199,43 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArraysRead(
     TenonDTensor x, int dim, int count, const void* const firstOwned[], const TenonInt strides[],
     const TenonInt ghostsLow[], const TenonInt ghostsHigh[], TenonInt length) TENON_NOEXCEPT;
 
+/** @brief Associates separate user arrays, each with extents and ghost cells of its own, with the
+ *         indices of a dimension. Not collective.
+ *
+ *  For the components of a field on a staggered grid, whose arrays differ in size: u may have a row
+ *  of faces more than p, and other ghost cells. What an array has beside the elements of its
+ *  component are ghost cells. Each array is checked as TenonDTensorPlaceArray() checks one. As with
+ *  TenonDTensorPlaceArrays() the tensor works on an array owned by Tenon, which
+ *  TenonDTensorGatherArrays() fills from the components and TenonDTensorScatterArrays() writes
+ *  back: that copy is the whole price, TenonObjectView() shows it, and the log has it as
+ *  DTensorGather and DTensorScatter.
+ *
+ *  @param[in] x           tensor
+ *  @param[in] dim         dimension that the arrays enumerate, such as 1 for channels
+ *  @param[in] count       number of arrays; must be the number of indices of dim that this rank
+ *                         holds
+ *  @param[in] firstOwned  [count] address of the first owned element of each array, which must stay
+ *                         valid as in TenonDTensorPlaceArray()
+ *  @param[in] strides     [count * ndim] distances in elements between neighbours, ndim for each
+ *                         array, one array after the other; entries of dim are ignored. May be
+ *                         NULL, in which case each array is row-major over the owned elements and
+ *                         its ghost cells.
+ *  @param[in] ghostsLow   [count * ndim] numbers of ghost cells before the local block, likewise;
+ *                         must be >= 0. May be NULL, in which case there are none.
+ *  @param[in] ghostsHigh  [count * ndim] numbers of ghost cells after the local block, likewise;
+ *                         must be >= 0. May be NULL, in which case there are none.
+ *  @param[in] lengths     [count] numbers of elements of the arrays, see TenonDTensorPlaceArray();
+ *                         0: not checked. May be NULL, in which case none is checked.
+ *  @return TENON_ERR_ARG, TENON_ERR_SHAPE, TENON_ERR_NULL  as for TenonDTensorPlaceArrays()
+ *  @see    TenonDTensorPlaceArrays(), where all arrays have one form
+ */
+TENON_EXTERN TenonErrorCode TenonDTensorPlaceComponents(TenonDTensor x, int dim, int count,
+                                                        void* const firstOwned[],
+                                                        const TenonInt strides[],
+                                                        const TenonInt ghostsLow[],
+                                                        const TenonInt ghostsHigh[],
+                                                        const TenonInt lengths[]) TENON_NOEXCEPT;
+
 /** @brief Copies the user arrays into the tensor, halo included. Not collective.
  *
  *  On a device the call waits for the copies, except on a stream that the program has set; see

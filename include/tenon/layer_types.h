@@ -262,7 +262,13 @@ TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonIn
  *  elements that they are copies of.
  *
  *  Option: -tenon_[prefix_]boundary, with one mode for all sides ("periodic"), or one per
- *  dimension, or one for each side of a dimension ("periodic,zero/none").
+ *  dimension, or one for each side of a dimension ("periodic,zero/none"). Channels may have modes
+ *  of their own: see TenonLayerSetChannelBoundary().
+ *
+ *  With the setting "filled" (bool, false; TenonObjectSetBool()) the caller has filled the halos of
+ *  the input, inside the domain and outside: every ghost cell that a window covers is read as it
+ *  is, nothing is exchanged, no mode of the layer applies, and the input's cotangent has that of
+ *  each ghost cell. The option -tenon_check_ghosts names the first that is not a number.
  *
  *  @param[in] layer  layer
  *  @param[in] low    [spatial] boundary mode before the domain
@@ -272,6 +278,32 @@ TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonIn
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetBoundary(TenonLayer layer, const TenonBoundary low[],
                                                   const TenonBoundary high[]) TENON_NOEXCEPT;
+
+/** @brief Sets the boundary modes of one channel. Local; call on all ranks.
+ *
+ *  The channels of a field can need different modes at one wall: u and v are odd there, a pressure
+ *  is symmetric. Channels are those of the input, and of the output of a transposed convolution.
+ *  Channels for which this is not called keep the modes of TenonLayerSetBoundary(), which forgets
+ *  those of single channels. The extension beyond the domain is then block-diagonal over channels,
+ *  and so is its adjoint. For convolutions, transposed convolutions and "pad" a side without a mode
+ *  is one of zeros beside channels that have a mode there; poolings refuse such a mixture.
+ *
+ *  Option: -tenon_[prefix_]boundary, with lists for all channels in turn, separated by semicolons
+ *  ("odd,periodic;odd,periodic;symmetric,periodic"), or lists for channels "c=" or "begin:end=",
+ *  the last that names a channel, and one list for the others
+ *  ("symmetric,periodic;0:2=odd,periodic").
+ *
+ *  @param[in] layer    layer
+ *  @param[in] channel  channel, counted from 0
+ *  @param[in] low      [spatial] boundary mode before the domain
+ *  @param[in] high     [spatial] boundary mode after the domain. May be NULL, in which case low is
+ *                      used.
+ *  @return TENON_ERR_ARG   channel is negative, or a value is not a boundary mode
+ *  @note   TenonLayerSetUp() returns TENON_ERR_SHAPE if there is no such channel.
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetChannelBoundary(TenonLayer layer, TenonInt channel,
+                                                         const TenonBoundary low[],
+                                                         const TenonBoundary high[]) TENON_NOEXCEPT;
 
 /** @brief Sets the layout of the output of a repartition, add or concatenate layer. Local; call on
  *         all ranks.

@@ -105,6 +105,27 @@ TENON_EXTERN TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim,
                                                        const TenonInt high[],
                                                        TenonLayout* layout) TENON_NOEXCEPT;
 
+/** @brief Creates the layout of a field on a staggered grid from that of the cells. Collective on
+ *         cells.
+ *
+ *  Values that are shifted by half a cell lie on faces: n + 1 of them for n cells between walls, n
+ *  with a period. Face i is the lower one of cell i and on its rank; the last one is with the last
+ *  cell. Fields of all offsets so have layouts of one decomposition. Halos are not taken over.
+ *
+ *  Means between them are layers of type "averagepooling" with a kernel of 2 and a stride of 1 in a
+ *  shifted dimension: from faces to cells without padding, from cells to faces with padding 1 and a
+ *  boundary mode, or include_padding false for one-sided values at walls.
+ *
+ *  @param[in]  cells   layout of values in cells, set up
+ *  @param[in]  faces   [ndim] 1 in dimensions with one face more than cells, else 0
+ *  @param[out] layout  new layout, set up; destroy it with TenonLayoutDestroy()
+ *  @return TENON_ERR_ARG         an entry of faces is neither 0 nor 1
+ *  @return TENON_ERR_STATE       cells is not set up
+ *  @return TENON_ERR_COLLECTIVE  ranks pass different arguments
+ */
+TENON_EXTERN TenonErrorCode TenonLayoutCreateStaggered(TenonLayout cells, const TenonInt faces[],
+                                                       TenonLayout* layout) TENON_NOEXCEPT;
+
 /** @brief Creates a layout to be completed by setters. Collective on the partition.
  *
  *  Set at least the shape and the properties; everything else has a default. Then call

@@ -8,6 +8,7 @@
 #include "capi/collective.hpp"
 #include "comm/layout_object.hpp"
 #include "sys/errors/guard.hpp"
+#include "sys/log/log.hpp"
 
 #include <tenon/dtensor.h>
 
@@ -141,12 +142,46 @@ TenonErrorCode TenonDTensorPlaceArraysRead(TenonDTensor x, int dim, int count,
   });
 }
 
+TenonErrorCode TenonDTensorPlaceComponents(TenonDTensor x, int dim, int count,
+                                           void* const firstOwned[], const TenonInt strides[],
+                                           const TenonInt ghostsLow[], const TenonInt ghostsHigh[],
+                                           const TenonInt lengths[]) noexcept {
+  return guard(__func__, [&] {
+    DTensor& tensor = deref(x, "x");
+    const int rank = tensor.rank();
+    std::vector<Component> components;
+    for (void* first : listOf(firstOwned, count, "firstOwned")) {
+      // The lists have an entry for each dimension of each array, one array after the other.
+      const auto of = [&](const TenonInt* list) {
+        return list ? list + components.size() * static_cast<std::size_t>(rank) : nullptr;
+      };
+      Component one{.firstOwned = first,
+                    .strides = {},
+                    .ghostsLow = ghostsOf(of(ghostsLow), rank, "ghostsLow"),
+                    .ghostsHigh = ghostsOf(of(ghostsHigh), rank, "ghostsHigh"),
+                    .length = lengths ? lengths[components.size()] : 0};
+      one.strides = strides ? listOf(of(strides), rank, "strides")
+                            : denseStridesOfOne(tensor, dim, one.ghostsLow, one.ghostsHigh);
+      components.push_back(std::move(one));
+    }
+    tensor.placeComponents(dim, components, false);
+  });
+}
+
 TenonErrorCode TenonDTensorGatherArrays(TenonDTensor x) noexcept {
-  return guard(__func__, [&] { deref(x, "x").gatherArrays(); });
+  return guard(__func__, [&] {
+    static const int event = logEvent("DTensorGather");
+    const LogScope scope(event);
+    deref(x, "x").gatherArrays();
+  });
 }
 
 TenonErrorCode TenonDTensorScatterArrays(TenonDTensor x) noexcept {
-  return guard(__func__, [&] { deref(x, "x").scatterArrays(); });
+  return guard(__func__, [&] {
+    static const int event = logEvent("DTensorScatter");
+    const LogScope scope(event);
+    deref(x, "x").scatterArrays();
+  });
 }
 
 TenonErrorCode TenonDTensorResetArray(TenonDTensor x) noexcept {

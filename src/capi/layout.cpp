@@ -128,6 +128,32 @@ TenonErrorCode TenonLayoutCreateLike(TenonLayout model, TenonLayout* layout) noe
   });
 }
 
+TenonErrorCode TenonLayoutCreateStaggered(TenonLayout cells, const TenonInt faces[],
+                                          TenonLayout* layout) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const LayoutObject& known = deref(cells, "cells");
+    createTogether(
+        *known.comm(), layout, "layout", "the staggered layout",
+        [&] {
+          const Layout& plain = known.layout();
+          LayoutDraft draft(plain.withoutHalos());
+          const std::vector<Index> more = listOf(faces, plain.rank(), "faces");
+          for (int d = 0; d < plain.rank(); ++d) {
+            if (more[d] != 0 && more[d] != 1)
+              throw Error(TENON_ERR_ARG,
+                          fmt::format("faces[{}] is {}; it must be 1 where values lie on faces, "
+                                      "which are one more than cells, and else 0",
+                                      d, more[d]));
+            if (more[d] == 1)
+              draft.stagger(d);
+          }
+          return makeRef<LayoutObject>(known.comm(), draft.build());
+        },
+        [](const Ref<LayoutObject>& made) { return made->layout().describe(); });
+  });
+}
+
 TenonErrorCode TenonLayoutSetShape(TenonLayout layout, int ndim, const TenonInt shape[]) noexcept {
   return specify(__func__, layout,
                  [&](LayoutDraft& draft) { draft.setShape(listOf(shape, ndim, "shape")); });

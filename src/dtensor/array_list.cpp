@@ -10,14 +10,14 @@ namespace tenon {
 
 namespace {
 
-// copy(array, its slice of the block) for each array, with the extent of one slice.
+// copy(array, its strides, its slice of the block, the extent of a slice) for each array.
 template <class T, class Copy>
 void forEachSlice(const ArrayList& arrays, Shape extent, T* block, const Strides& strides,
                   Copy copy) {
   extent[arrays.dim] = 1;
   for (std::size_t i = 0; i < arrays.first.size(); ++i)
-    copy(reinterpret_cast<T*>(arrays.first[i]), block + static_cast<Index>(i) * strides[arrays.dim],
-         extent);
+    copy(reinterpret_cast<T*>(arrays.first[i]), arrays.strides[i].data(),
+         block + static_cast<Index>(i) * strides[arrays.dim], extent);
 }
 
 } // namespace
@@ -26,9 +26,9 @@ void gather(KernelContext& context, const ArrayList& arrays, TenonDataType type,
             const Shape& extent, void* block, const Strides& strides) {
   visitDataType(type, [&]<class T>(T) {
     forEachSlice(arrays, extent, static_cast<T*>(block), strides,
-                 [&](const T* array, T* slice, const Shape& one) {
+                 [&](const T* array, const Index* its, T* slice, const Shape& one) {
                    blockCombine(context, Combine::Copy, static_cast<int>(one.size()), one.data(),
-                                array, arrays.strides.data(), slice, strides.data());
+                                array, its, slice, strides.data());
                  });
   });
 }
@@ -37,9 +37,9 @@ void scatter(KernelContext& context, const ArrayList& arrays, TenonDataType type
              const Shape& extent, const void* block, const Strides& strides) {
   visitDataType(type, [&]<class T>(T) {
     forEachSlice(arrays, extent, static_cast<T*>(const_cast<void*>(block)), strides,
-                 [&](T* array, const T* slice, const Shape& one) {
+                 [&](T* array, const Index* its, const T* slice, const Shape& one) {
                    blockCombine(context, Combine::Copy, static_cast<int>(one.size()), one.data(),
-                                slice, strides.data(), array, arrays.strides.data());
+                                slice, strides.data(), array, its);
                  });
   });
 }

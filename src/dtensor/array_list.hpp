@@ -17,10 +17,19 @@ namespace tenon {
 
 using Strides = std::array<Index, kMaxRank>;
 
+// One of the arrays, as the user describes it: its strides, and the ghost cells around the owned elements, whose
+// entries for the dimension that the arrays enumerate are not looked at. `length` elements were allocated, 0 if
+// that is not known.
+struct Component {
+  void* firstOwned = nullptr;
+  std::vector<Index> strides, ghostsLow, ghostsHigh;
+  Index length = 0;
+};
+
 struct ArrayList {
   int dim = 0;
   std::vector<std::byte*> first; // the first element of each array in the tensor's box
-  Strides strides{};             // of all arrays; the entry of dim is not used
+  std::vector<Strides> strides;  // of each array; the entry of dim is not used
 };
 
 // Copies between the arrays and the block of the extent, which begins at `block`.

@@ -223,31 +223,49 @@ void DTensor::checkArrayCount(int dim, const std::vector<void*>& arrays) const {
 void DTensor::placeArrays(int dim, const std::vector<void*>& firstOwned,
                           const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
                           const std::vector<Index>& ghostsHigh, bool readOnly, Index length) {
+  std::vector<Component> components;
+  for (void* first : firstOwned)
+    components.push_back({first, strides, ghostsLow, ghostsHigh, length});
+  if (components.empty()) // which has no ghosts to be checked
+    checkGhosts(strides, ghostsLow, ghostsHigh);
+  placeComponents(dim, components, readOnly);
+}
+
+void DTensor::placeComponents(int dim, const std::vector<Component>& components, bool readOnly) {
   checkNotLent();
+  std::vector<void*> firstOwned;
+  for (const Component& component : components)
+    firstOwned.push_back(component.firstOwned);
   checkArrayCount(dim, firstOwned);
-  checkGhosts(strides, ghostsLow, ghostsHigh);
-  for (const void* array : firstOwned)
-    checkPlaced(array);
   ArrayList list{.dim = dim, .first = {}, .strides = {}};
-  std::copy(strides.begin(), strides.end(), list.strides.begin());
-  if (localElements_ > 0) {
-    // One array at a time: along `dim` each holds one index of the tensor.
-    Shape elements = extent_, span = extentWithGhosts(ghostsLow, ghostsHigh);
-    elements[dim] = span[dim] = 1;
-    checkSpan(span, list.strides, length, dataTypeSize(type_));
-    checkDistinct(elements, list.strides, readOnly);
-    if (!readOnly)
-      checkEachOnce(firstOwned);
-  }
-  for (std::size_t i = 0; localElements_ > 0 && i < firstOwned.size(); ++i)
+  for (const Component& component : components)
+    list.strides.push_back(checkedComponent(dim, component, readOnly));
+  if (localElements_ > 0 && !readOnly)
+    checkEachOnce(firstOwned);
+  for (std::size_t i = 0; localElements_ > 0 && i < components.size(); ++i)
     list.first.push_back(static_cast<std::byte*>(firstOwned[i]) -
-                         elementsBeforeOwned(list.strides) * dataTypeSize(type_));
+                         elementsBeforeOwned(list.strides[i]) * dataTypeSize(type_));
   // The tensor works on the library's array; the list is only what values are gathered from and scattered to.
   resetArray();
   allocate();
   arrays_ = std::move(list);
   isCallers_ = true;
   readOnly_ = readOnly;
+}
+
+// The strides of an array that is checked as one alone: along `dim` it holds one index of the tensor.
+Strides DTensor::checkedComponent(int dim, const Component& component, bool readOnly) const {
+  checkGhosts(component.strides, component.ghostsLow, component.ghostsHigh);
+  checkPlaced(component.firstOwned);
+  Strides strides{};
+  std::copy(component.strides.begin(), component.strides.end(), strides.begin());
+  if (localElements_ > 0) {
+    Shape elements = extent_, span = extentWithGhosts(component.ghostsLow, component.ghostsHigh);
+    elements[dim] = span[dim] = 1;
+    checkSpan(span, strides, component.length, dataTypeSize(type_));
+    checkDistinct(elements, strides, readOnly);
+  }
+  return strides;
 }
 
 const ArrayList& DTensor::placedArrays() const {

@@ -61,6 +61,8 @@ public:
   void placeArrays(int dim, const std::vector<void*>& firstOwned, const std::vector<Index>& strides,
                    const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
                    bool readOnly, Index length = 0);
+  // The same for arrays that differ in strides and ghosts.
+  void placeComponents(int dim, const std::vector<Component>& components, bool readOnly);
   void gatherArrays();
   void scatterArrays();
   const std::optional<ArrayList>& arrays() const noexcept { return arrays_; }
@@ -124,6 +126,7 @@ private:
   Shape extentWithGhosts(const std::vector<Index>& ghostsLow,
                          const std::vector<Index>& ghostsHigh) const;
   const ArrayList& placedArrays() const;
+  Strides checkedComponent(int dim, const Component& component, bool readOnly) const;
   void checkArrayCount(int dim, const std::vector<void*>& arrays) const;
   void checkNotLent() const;
   void checkLoan(bool exists, const char* what, const void* array) const;

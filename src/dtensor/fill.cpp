@@ -5,6 +5,7 @@
 #include "dtensor/fill.hpp"
 
 #include "dtensor/host_view.hpp"
+#include "geometry/channel_runs.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "sys/random.hpp"
 
@@ -22,9 +23,8 @@ struct Held {
   int sign = 1;
 };
 
-// For one dimension of this rank's box.
-std::vector<Held> heldAlong(const DTensor& x, int dim) {
-  const Layout& layout = x.layout();
+// For one dimension of this rank's box, in a layout with its boxes.
+std::vector<Held> heldAlong(const DTensor& x, const Layout& layout, int dim) {
   const auto& halo = layout.halo(dim);
   const Interval box = x.box()[dim];
   const Interval owned = layout.owned(dim, layout.part(x.position(), dim));
@@ -54,7 +54,7 @@ Box carrierBox(const DTensor& x) {
     return Box(x.rank());
   Box box;
   for (int d = 0; d < x.rank(); ++d) {
-    const std::vector<Held> global = heldAlong(x, d);
+    const std::vector<Held> global = heldAlong(x, x.layout(), d);
     const auto stands = [](const Held& held) { return held.index >= 0; };
     const Index begin = std::ranges::find_if(global, stands) - global.begin();
     box.push_back({begin, begin + std::ranges::count_if(global, stands)});
@@ -90,14 +90,25 @@ void fillByIndex(DTensor& x, const std::function<double(Index)>& f) {
     const HostView<T> data(x);
     if (x.localElements() == 0)
       return; // this rank may have no position, of which to ask for indices
-    std::vector<std::vector<Held>> global;
-    for (int d = 0; d < x.rank(); ++d)
-      global.push_back(heldAlong(x, d));
+    // Of each run of channels with boundary modes of its own; by channel, which run it is in.
+    std::vector<std::vector<std::vector<Held>>> runs;
+    std::vector<std::size_t> runOf(x.rank() > kChannelDim ? x.extent()[kChannelDim] : 0);
+    forEachChannelRun(x.layout(), x.layout(), [&](const Layout& layout, const Layout&, auto run) {
+      if (run)
+        for (Index c = 0; c < x.extent()[kChannelDim]; ++c)
+          if (const Index channel = x.box()[kChannelDim].begin + c;
+              channel >= run->begin && channel < run->end)
+            runOf[c] = runs.size();
+      runs.emplace_back();
+      for (int d = 0; d < x.rank(); ++d)
+        runs.back().push_back(heldAlong(x, layout, d));
+    });
     const bool carries = carriesValue(x);
     forEachElement(x, [&](Index offset, const std::array<Index, kMaxRank>& index) {
       Index at = 0;
       int sign = 1;
       bool inside = carries;
+      const auto& global = runs[runs.size() == 1 ? 0 : runOf[index[kChannelDim]]];
       for (int d = 0; d < x.rank(); ++d) {
         const Held& held = global[d][index[d]];
         inside &= held.index >= 0;
@@ -111,7 +122,10 @@ void fillByIndex(DTensor& x, const std::function<double(Index)>& f) {
 
 namespace {
 
-bool isOdd(const DTensor& x) {
+// Whether a constant has other values in a halo, or values in some channels alone.
+bool variesInHalos(const DTensor& x) {
+  if (x.layout().hasModesByChannel())
+    return true;
   const auto odd = [](Boundary mode) {
     return mode == Boundary::Odd || mode == Boundary::OddPoint;
   };
@@ -124,7 +138,7 @@ bool isOdd(const DTensor& x) {
 } // namespace
 
 void fillConstant(DTensor& x, double value) {
-  if (isOdd(x)) // beyond a wall the constant changes its sign
+  if (variesInHalos(x)) // beyond an odd wall the constant changes its sign
     return fillByIndex(x, [=](Index) { return value; });
   const Box carriers = carrierBox(x);
   const Shape extent = extents(carriers);

@@ -143,6 +143,29 @@ double localMaxAbsolute(const DTensor& x) {
   });
 }
 
+std::optional<std::vector<Index>> firstNaN(const DTensor& x, const Box& in, const Box& butNotIn) {
+  return visitFloating(x.dataType(), [&]<class T>(T) -> std::optional<std::vector<Index>> {
+    const HostView<const T> data(x);
+    const Shape extent = extents(in);
+    std::vector<Index> index;
+    for (const Interval& interval : in)
+      index.push_back(interval.begin);
+    for (Index left = elements(extent); left > 0; --left) {
+      Index offset = 0;
+      bool isLeftOut = true;
+      for (int d = 0; d < x.rank(); ++d) {
+        offset += (index[d] - x.box()[d].begin) * x.strides()[d];
+        isLeftOut &= index[d] >= butNotIn[d].begin && index[d] < butNotIn[d].end;
+      }
+      if (!isLeftOut && std::isnan(data[offset]))
+        return index;
+      for (int d = x.rank() - 1; d >= 0 && ++index[d] == in[d].end; --d)
+        index[d] = in[d].begin;
+    }
+    return std::nullopt;
+  });
+}
+
 double maxAbsolute(const DTensor& x) {
   double largest = 0;
   for (double part : gathered(*x.comm(), localMaxAbsolute(x)))

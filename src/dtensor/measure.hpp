@@ -5,6 +5,7 @@
 
 #include "dtensor/dtensor.hpp"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,10 @@ double sumOfRanks(Communicator& comm, double value);
 
 // The sum of squares of all local memory, copies included. Not collective.
 double localSquares(const DTensor& x);
+
+// The global index of the first element in a box of this rank, but not in another, whose value is not a
+// number. Not collective.
+std::optional<std::vector<Index>> firstNaN(const DTensor& x, const Box& in, const Box& butNotIn);
 
 // The largest absolute value of any element of any rank; NaN if there is one.
 double maxAbsolute(const DTensor& x);

@@ -56,6 +56,15 @@ static TenonErrorCode CheckType(const char* call, TenonDTensor x, const CFI_cdes
   return TENON_SUCCESS;
 }
 
+/* Components about to be placed: lists with an entry for each dimension of each, in the order of C. */
+enum { kMostComponents = 6 };
+typedef struct Components {
+  int count;
+  void* first[kMostComponents];
+  TenonInt strides[kMostComponents * kMaxDims];
+  TenonInt before[kMostComponents * kMaxDims], after[kMostComponents * kMaxDims];
+} Components;
+
 /* An array about to be placed. Dimensions of the tensor are in the order of Fortran, from 0. */
 typedef struct Placing {
   const char* call;
@@ -64,6 +73,7 @@ typedef struct Placing {
   TenonInt extent[kMaxDims]; /* of this rank's block */
   int of[kMaxDims];          /* the dimension of the array, or its rank for one that is left out */
   TenonInt stride[kMaxDims], before[kMaxDims], after[kMaxDims]; /* in the order of C */
+  Components* components; /* which the array becomes one of, or NULL */
 } Placing;
 
 static TenonErrorCode ReadBlock(TenonDTensor x, Placing* p) {
@@ -77,6 +87,12 @@ static TenonErrorCode ReadBlock(TenonDTensor x, Placing* p) {
   TenonCall(TenonLayoutDestroy(&layout));
   for (f = 0; f < p->dims; ++f)
     p->extent[f] = high[p->dims - 1 - f] - low[p->dims - 1 - f];
+  if (p->components && p->dims < 2)
+    return Fail(TENON_ERR_SHAPE, p->call,
+                "components are channels, but the tensor has 1 dimension; give it batch, channel "
+                "and those of space");
+  if (p->components && p->extent[p->dims - 2] > 1)
+    p->extent[p->dims - 2] = 1; /* each array is one channel */
   return TENON_SUCCESS;
 }
 
@@ -268,6 +284,43 @@ void TenonFPlace(TenonDTensor* x, CFI_cdesc_t* interior, CFI_cdesc_t* array, CFI
   Placing p = {.call = "tenon_place", .interior = interior};
 
   Finish(Place(*x, array, order, &p, PlaceToWrite), ierr);
+}
+
+static TenonErrorCode AddComponent(TenonDTensor x, void* first, const Placing* p) {
+  Components* all = p->components;
+  const int at = all->count * p->dims;
+  int d;
+
+  (void)x;
+  for (d = 0; d < p->dims; ++d) {
+    all->strides[at + d] = first ? p->stride[d] : 1;
+    all->before[at + d] = p->before[d];
+    all->after[at + d] = p->after[d];
+  }
+  all->first[all->count++] = first;
+  return TENON_SUCCESS;
+}
+
+void TenonFPlaceComponents(TenonDTensor* x, CFI_cdesc_t* u, CFI_cdesc_t* u_array, CFI_cdesc_t* v,
+                           CFI_cdesc_t* v_array, CFI_cdesc_t* w, CFI_cdesc_t* w_array,
+                           CFI_cdesc_t* p, CFI_cdesc_t* p_array, CFI_cdesc_t* q,
+                           CFI_cdesc_t* q_array, CFI_cdesc_t* r, CFI_cdesc_t* r_array, int* ierr) {
+  CFI_cdesc_t* const blocks[kMostComponents] = {u, v, w, p, q, r};
+  CFI_cdesc_t* const arrays[kMostComponents] = {u_array, v_array, w_array,
+                                                p_array, q_array, r_array};
+  Components all = {.count = 0};
+  TenonErrorCode code = TENON_SUCCESS;
+  int i;
+
+  for (i = 0; i < kMostComponents && blocks[i] && code == TENON_SUCCESS; ++i) {
+    Placing one = {.call = "tenon_place_components", .interior = blocks[i], .components = &all};
+
+    code = Place(*x, arrays[i], NULL, &one, AddComponent);
+  }
+  if (code == TENON_SUCCESS)
+    code = TenonDTensorPlaceComponents(*x, 1, all.count, all.first, all.strides, all.before,
+                                       all.after, NULL);
+  Finish(code, ierr);
 }
 
 void TenonFPlaceRead(TenonDTensor* x, CFI_cdesc_t* interior, CFI_cdesc_t* array, CFI_cdesc_t* order,

@@ -6,7 +6,8 @@ module tenon_arrays
   use tenon_types
   implicit none
   private
-  public :: tenon_place, tenon_place_read, tenon_partition_share_memory, tenon_partition_unshare_memory
+  public :: tenon_place, tenon_place_read, tenon_place_components
+  public :: tenon_partition_share_memory, tenon_partition_unshare_memory
   public :: tenon_get_array, tenon_restore_array, tenon_get_array_read, tenon_restore_array_read
 
   interface
@@ -36,6 +37,20 @@ module tenon_arrays
       integer(c_int), intent(in), optional :: order(:)
       integer(c_int), intent(out), optional :: ierr
     end subroutine tenon_place_read
+
+    ! Channels that are separate arrays, each with extents and ghost cells of its own, as on a staggered grid: the
+    ! block of each component and the array that it lies in, in turn, at most six. Each pair is checked as
+    ! tenon_place() does, with one channel in the place of all. The tensor works on an array of the library, which
+    ! tenon_dtensor_gather_arrays(x) fills from the components and tenon_dtensor_scatter_arrays(x) writes back.
+    subroutine tenon_place_components(x, first, first_array, second, second_array, third, third_array, fourth, &
+        fourth_array, fifth, fifth_array, sixth, sixth_array, ierr) bind(C, name="TenonFPlaceComponents")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      type(*), dimension(..), intent(inout), target, asynchronous :: first, first_array
+      type(*), dimension(..), intent(inout), target, asynchronous, optional :: second, second_array, third, &
+        third_array, fourth, fourth_array, fifth, fifth_array, sixth, sixth_array
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine tenon_place_components
 
     ! Lets the ranks of a node read a contiguous array in place: TenonPartitionShareMemory().
     subroutine tenon_partition_share_memory(partition, array, ierr) bind(C, name="TenonFShareMemory")

@@ -79,8 +79,22 @@ contains
     character(len=*), intent(in) :: name, text
     character(len=len(text)) :: turned
     turned = text
-    if (name == 'boundary' .or. name == 'spacing') turned = reverse(text)
+    if (name == 'boundary' .or. name == 'spacing') turned = turned_lists(text)
   end function turned_text
+
+  ! The lists of all channels, separated by semicolons; the channels of a list may stand before it, "0=".
+  pure recursive function turned_lists(text) result(turned)
+    character(len=*), intent(in) :: text
+    character(len=len(text)) :: turned
+    integer :: semicolon, equals
+    semicolon = index(text, ';')
+    equals = index(text, '=')
+    if (semicolon > 0) then
+      turned = turned_lists(text(:semicolon - 1))//';'//turned_lists(text(semicolon + 1:))
+    else
+      turned = text(:equals)//reverse(text(equals + 1:))
+    end if
+  end function turned_lists
 
   ! Results: those that do not fit into a 32-bit variable are an error, not cut off.
   subroutine give_int64(from, to, name, code)

@@ -46,6 +46,13 @@ inline bool isCallers(Boundary mode) {
   return mode == Boundary::Values;
 }
 
+// The boundary modes of a run of channels: it begins where the one before it ends, the first at 0.
+struct ModeBand {
+  Index end;
+  Boundary low, high;
+  bool operator==(const ModeBand&) const = default;
+};
+
 // The domain index whose value the element at `index` holds, or nothing for a zero.
 std::optional<Index> extensionSource(Index index, Index extent, Boundary low, Boundary high);
 // The factor of that value, 1 or -1.

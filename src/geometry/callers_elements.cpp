@@ -4,6 +4,10 @@
 // gapsOf() lists what a product leaves uncovered.
 #include "geometry/callers_elements.hpp"
 
+#include "geometry/channel_runs.hpp"
+
+#include <algorithm>
+
 namespace tenon {
 
 Coverage besideCallers(const Halo& halo, Index extent, Interval box) {
@@ -18,21 +22,30 @@ Coverage besideCallers(const Halo& halo, Index extent, Interval box) {
 bool hasCallersSide(const Layout& layout) {
   for (int d = 0; d < layout.rank(); ++d)
     if (const auto& halo = layout.halo(d))
-      if (isCallers(halo->low) || isCallers(halo->high))
+      if (isCallers(halo->low) || isCallers(halo->high) ||
+          std::ranges::any_of(halo->bands, [](const ModeBand& band) {
+            return isCallers(band.low) || isCallers(band.high);
+          }))
         return true;
   return false;
 }
 
 std::vector<ElementBox> callersElements(const Layout& layout, int position) {
   const Box held = layout.box(position);
-  std::vector<Coverage> others;
-  for (int d = 0; d < layout.rank(); ++d) {
-    const auto& halo = layout.halo(d);
-    const Interval all{0, held[d].size()};
-    others.push_back(halo ? besideCallers(*halo, layout.shape()[d], held[d])
-                          : coverage({all}, all));
-  }
-  return gapsOf(others);
+  std::vector<ElementBox> boxes;
+  forEachChannelRun(layout, layout, [&](const Layout& uniform, const Layout&, const Interval* run) {
+    std::vector<Coverage> others;
+    for (int d = 0; d < uniform.rank(); ++d) {
+      const auto& halo = uniform.halo(d);
+      const Interval all =
+          run && d == kChannelDim ? localChannels(*run, held[d]) : Interval{0, held[d].size()};
+      others.push_back(halo ? besideCallers(*halo, uniform.shape()[d], held[d])
+                            : coverage({all}, all));
+    }
+    const std::vector<ElementBox> more = gapsOf(others);
+    boxes.insert(boxes.end(), more.begin(), more.end());
+  });
+  return boxes;
 }
 
 Layout boundaryScalar(const Layout& layout) {

@@ -124,14 +124,10 @@ Flow FlowCount::flow() const {
   return flow;
 }
 
-namespace {
-
-std::size_t levelBetween(int rank, int other, const std::vector<Index>& unitRanks) {
+std::ptrdiff_t levelBetween(int rank, int other, const std::vector<Index>& unitRanks) {
   const auto parts = [&](Index size) { return other / size != rank / size; };
   return std::ranges::find_if(unitRanks, parts) - unitRanks.begin();
 }
-
-} // namespace
 
 LevelFlow FlowCount::byLevel(const std::vector<Index>& unitRanks) const {
   const Flow sum = flow();
@@ -148,6 +144,22 @@ LevelFlow FlowCount::byLevel(const std::vector<Index>& unitRanks) const {
         give(flow.others[levelBetween(rank_, other, unitRanks)], elements);
       }
   return flow;
+}
+
+std::vector<std::pair<Index, Index>> FlowCount::partsBeside(int dim, const Interval& run) const {
+  std::vector<Segment> own;
+  if (hasHalo(dim))
+    own = own_[dim];
+  else if (const Interval all = dim == kChannelDim ? intersect(run_[dim], run) : run_[dim];
+           !all.empty())
+    own = {{0, all.begin, all.size(), 1}};
+  std::vector<std::pair<Index, Index>> parts;
+  for (int part : partsNear(own, theirs_, dim, otherRole(role_)))
+    if (liesOn(theirs_, dim, part, *coordinates_))
+      if (const Index shared =
+              sharedElements(own, partSegments(theirs_, dim, part, otherRole(role_))))
+        parts.emplace_back(part - theirs_.part(position_, dim), shared);
+  return parts;
 }
 
 AlongDim FlowCount::along(int dim) const {
@@ -287,6 +299,21 @@ std::optional<UnitAxes> UnitAxes::of(const Grid& grid, const std::vector<Index>&
 LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
                     const UnitAxes& units) {
   LevelFlow flow{std::vector<Traffic>(units.apart.size() + 1), 0};
+  if (from.hasModesByChannel() || to.hasModesByChannel()) {
+    const Grid& grid = from.grid();
+    const int own = grid.position(rank);
+    // The first level on whose axes the peer is elsewhere.
+    return listedFlow(from, to, rank, role, units.apart.size(), [&](int peer) {
+      const auto isApart = [&](AxisMask apart) {
+        for (int axis = 0; axis < grid.axes(); ++axis)
+          if ((apart >> axis & 1) != 0 &&
+              grid.coordinate(own, axis) != grid.coordinate(grid.position(peer), axis))
+            return true;
+        return false;
+      };
+      return std::ranges::find_if(units.apart, isApart) - units.apart.begin();
+    });
+  }
   const FlowCount whole(from, to, rank, role);
   flow.keptElements = whole.keptElements();
   // Units are nested, so that the traffic which crosses a level is the difference of two counts.

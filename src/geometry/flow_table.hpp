@@ -15,6 +15,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -54,6 +55,9 @@ public:
   LevelFlow byLevel(const std::vector<Index>& unitRanks) const;
   // The factors of one dimension; there must be peers.
   AlongDim along(int dim) const;
+  // Each part that shares elements of a dimension with the rank, by its distance from the part of the
+  // rank's own position, and those elements; of the channels those in a run. There must be peers.
+  std::vector<std::pair<Index, Index>> partsBeside(int dim, const Interval& run) const;
 
 private:
   bool hasHalo(int dim) const { return mine_.halo(dim) || theirs_.halo(dim); }
@@ -84,6 +88,15 @@ struct UnitAxes {
   static std::optional<UnitAxes> of(const Grid& grid, const std::vector<Index>& unitRanks);
 };
 
+// The outermost level that separates two ranks; the number of levels if none does.
+std::ptrdiff_t levelBetween(int rank, int other, const std::vector<Index>& unitRanks);
+
+// A flow by level, as the schedule lists it; levelOf(peer) is the level that a message crosses. It serves
+// boundary modes that differ by channel: there several runs of channels can have one peer, so that its
+// message is not counted by a product.
+LevelFlow listedFlow(const Layout& from, const Layout& to, int rank, Role role, std::size_t levels,
+                     const std::function<std::ptrdiff_t(int peer)>& levelOf);
+
 // countFlow() of traffic.hpp by level, for units that axes tell apart.
 LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
                     const UnitAxes& units);
@@ -108,7 +121,8 @@ public:
   const std::vector<int>& positions() const noexcept { return positions_; }
   // The place of a position in positions(); -1 if it is not among them.
   int placeOf(int position) const;
-  // The flow of the position at a place, between layouts on this grid.
+  // The flow of the position at a place, between layouts on this grid whose boundary modes are those of
+  // all channels.
   TableFlow flow(const Layout& from, const Layout& to, int place, Role role);
 
 private:

@@ -103,6 +103,46 @@ void completeSplit(LayoutSpec& spec, int dim) {
   checkCuts(spec.cuts[dim], spec.shape[dim], product, dim);
 }
 
+// Joins equal neighbours, so that layouts compare equal, and checks the rest.
+void completeBands(const LayoutSpec& spec, int dim, Halo& halo) {
+  std::vector<ModeBand> bands;
+  for (const ModeBand& band : halo.bands) {
+    if (band.end <= (bands.empty() ? 0 : bands.back().end))
+      continue;
+    if (!bands.empty() && bands.back().low == band.low && bands.back().high == band.high)
+      bands.back().end = band.end;
+    else
+      bands.push_back(band);
+  }
+  halo.bands.clear();
+  if (bands.empty())
+    return;
+  halo.low = bands.front().low;
+  halo.high = bands.front().high;
+  if (dim == kChannelDim || spec.shape.size() <= kChannelDim || spec.halos[kChannelDim])
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("the halo of dimension {} has boundary modes by channel, which needs "
+                            "channels in dimension {} that have no halo themselves",
+                            dim, kChannelDim));
+  if (bands.back().end != spec.shape[kChannelDim])
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("the halo of dimension {} has boundary modes for {} channels, but "
+                            "dimension {} has {}",
+                            dim, bands.back().end, kChannelDim, spec.shape[kChannelDim]));
+  if (bands.size() == 1)
+    return;
+  for (const ModeBand& band : bands)
+    for (const auto& [mode, first] : {std::pair(band.low, halo.low), {band.high, halo.high}})
+      // Without a mode the boxes end with the domain, and they are those of all channels.
+      if (mode == Boundary::Linked || (mode == Boundary::None) != (first == Boundary::None))
+        throw Error(TENON_ERR_LAYOUT,
+                    fmt::format("the halo of dimension {} has boundary modes {} and {} on one side "
+                                "of different channels; \"none\" is that of all channels or of no "
+                                "channel, and \"linked\" has no channels; use \"zero\"",
+                                dim, boundaryName(first), boundaryName(mode)));
+  halo.bands = std::move(bands);
+}
+
 void completeHalo(LayoutSpec& spec, int dim) {
   std::optional<Halo>& given = spec.halos[dim];
   if (!given)
@@ -117,6 +157,7 @@ void completeHalo(LayoutSpec& spec, int dim) {
                 fmt::format("the halo of dimension {} has boundary modes {} and {}; the mode "
                             "\"linked\" is that of both sides or of none",
                             dim, boundaryName(halo.low), boundaryName(halo.high)));
+  completeBands(spec, dim, halo);
   const Index extent = spec.shape[dim];
   for (Interval& box : halo.boxes) {
     // A side without values has nothing beyond the domain. All empty boxes become one, so that
@@ -299,6 +340,11 @@ bool Layout::hasLinkedHalos() const noexcept {
                      [](const auto& m) { return m->halo && m->halo->isLinked(); });
 }
 
+bool Layout::hasModesByChannel() const noexcept {
+  return std::any_of(data_->margins.begin(), data_->margins.end(),
+                     [](const auto& m) { return m->halo && !m->halo->bands.empty(); });
+}
+
 bool Layout::holdsAddends() const noexcept {
   return std::ranges::any_of(data_->spread.properties, &Property::isPartial) ||
          std::any_of(data_->margins.begin(), data_->margins.end(),
@@ -378,6 +424,24 @@ Layout Layout::withoutHalos() const {
     return *this;
   Data data = *data_;
   std::ranges::fill(data.margins, shared(Margin(std::nullopt)));
+  return Layout(std::make_shared<const Data>(std::move(data)));
+}
+
+Layout Layout::withModesOf(Index channel) const {
+  if (!hasModesByChannel())
+    return *this;
+  Data data = *data_;
+  for (MarginPtr& margin : data.margins) {
+    if (!margin->halo || margin->halo->bands.empty())
+      continue;
+    Margin other = *margin;
+    const auto band =
+        std::ranges::find_if(other.halo->bands, [=](const ModeBand& b) { return channel < b.end; });
+    other.halo->low = band->low;
+    other.halo->high = band->high;
+    other.halo->bands.clear();
+    margin = shared(std::move(other));
+  }
   return Layout(std::make_shared<const Data>(std::move(data)));
 }
 

@@ -48,12 +48,18 @@ using Properties = std::vector<Property>;
 Properties parseProperties(std::string_view text);
 std::string describe(const Properties& properties);
 
+// The dimension of channels, by whose index the boundary modes of other dimensions can differ.
+inline constexpr int kChannelDim = 1;
+
 // The boxes in which the parts of a dimension are stored, where these are not the parts themselves.
 struct Halo {
   std::vector<Interval> boxes; // one for each part, in global indices that may leave the domain
   Boundary low = Boundary::None;
   Boundary high = Boundary::None;
   bool addends = false; // G* instead of G
+  // The modes by channel where they differ: then low and high are those of channel 0. E is block-diagonal
+  // over channels, with one block for each run of them (channel_runs.hpp).
+  std::vector<ModeBand> bands = {};
 
   // Whether an index map fills it: what a box has beyond the part's own elements are then copies of
   // elements anywhere, of which only that map knows. Both sides are linked or none is.
@@ -89,6 +95,8 @@ public:
   const std::optional<Halo>& halo(int dim) const { return data_->margins[dim]->halo; }
   bool hasHalos() const noexcept;
   bool hasLinkedHalos() const noexcept;
+  // Whether the boundary modes of some halo differ by channel.
+  bool hasModesByChannel() const noexcept;
   // Whether what the ranks hold must be added up: a P axis or a G* dimension.
   bool holdsAddends() const noexcept;
 
@@ -117,6 +125,8 @@ public:
   // The layout of the cotangent: B and P swap, G and G* swap.
   Layout dual() const;
   Layout withoutHalos() const;
+  // This layout with the boundary modes of one channel for all of them.
+  Layout withModesOf(Index channel) const;
   // What this layout was made from, with all defaults filled in; a changed layout is made from it.
   LayoutSpec spec() const;
   // The same for copies of one layout.

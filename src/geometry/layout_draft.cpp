@@ -98,6 +98,17 @@ void LayoutDraft::setCuts(int dim, std::vector<Index> cuts) {
   spec_.cuts[dim] = std::move(cuts);
 }
 
+void LayoutDraft::stagger(int dim) {
+  checkDim(dim);
+  Index& extent = spec_.shape[dim];
+  std::vector<Index>& cuts = spec_.cuts[dim];
+  for (std::size_t i = 1; i < cuts.size(); ++i)
+    if (cuts[i] == extent)
+      cuts[i] = extent + 1;
+  ++extent;
+  forgetBoxes(static_cast<std::size_t>(dim));
+}
+
 void LayoutDraft::setHaloWidths(int dim, Index low, Index high, Boundary lowMode,
                                 Boundary highMode) {
   checkDim(dim);

@@ -78,11 +78,26 @@ std::string widthText(const HaloWidth& width) {
                                  : fmt::format("{} + {}", width.low, width.high);
 }
 
-// " (periodic)" or " (zero/none)"; "" without values beyond the domain.
+std::string modesText(Boundary low, Boundary high) {
+  return low == high ? boundaryName(low)
+                     : fmt::format("{}/{}", boundaryName(low), boundaryName(high));
+}
+
+// " (periodic)", " (zero/none)" or, by channel, " (odd; symmetric from channel 2 on)"; "" without
+// values beyond the domain.
 std::string modesText(const Halo& halo) {
-  if (halo.low != halo.high)
-    return fmt::format(" ({}/{})", boundaryName(halo.low), boundaryName(halo.high));
-  return halo.low == Boundary::None ? "" : fmt::format(" ({})", boundaryName(halo.low));
+  if (halo.bands.empty())
+    return halo.low == Boundary::None && halo.high == Boundary::None
+               ? ""
+               : fmt::format(" ({})", modesText(halo.low, halo.high));
+  std::string text;
+  Index begin = 0;
+  for (const ModeBand& band : halo.bands) {
+    text += fmt::format("{}{}{}", begin == 0 ? "" : "; ", modesText(band.low, band.high),
+                        begin == 0 ? "" : fmt::format(" from channel {} on", begin));
+    begin = band.end;
+  }
+  return fmt::format(" ({})", text);
 }
 
 // "halo of 1 in dim 2 (periodic)", or with the boxes of all parts: "halo in dim 2: [0,9),[7,16)".

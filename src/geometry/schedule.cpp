@@ -5,6 +5,7 @@
 #include "geometry/schedule.hpp"
 
 #include "geometry/callers_elements.hpp"
+#include "geometry/channel_runs.hpp"
 #include "geometry/coverage.hpp"
 #include "geometry/segments.hpp"
 #include "sys/errors/error.hpp"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <unordered_map>
 
 namespace tenon {
 
@@ -128,9 +130,10 @@ Index elementsOf(const std::vector<ElementBlock>& blocks) {
 // not with the number of ranks.
 class PeerSearch {
 public:
-  PeerSearch(const Layout& from, const Layout& to, int rank, Role role)
+  // Within a run of channels, if there is one.
+  PeerSearch(const Layout& from, const Layout& to, int rank, Role role, const Interval* run)
       : mine_(role == Role::Source ? from : to), theirs_(role == Role::Source ? to : from),
-        role_(role), position_(mine_.grid().position(rank)) {}
+        role_(role), position_(mine_.grid().position(rank)), run_(run) {}
 
   void run() {
     candidates_.resize(theirs_.rank());
@@ -145,9 +148,6 @@ public:
         return;
     chosen_.resize(theirs_.rank());
     chooseParts(0);
-    // The parts of dimensions are found in their own order; sums are made in that of positions.
-    const auto positionOf = [this](const Transfer& t) { return theirs_.grid().position(t.peer); };
-    std::ranges::sort(transfers_, {}, positionOf);
   }
 
   std::vector<Transfer> takeTransfers() { return std::move(transfers_); }
@@ -182,7 +182,8 @@ private:
     const auto& halo = mine_.halo(dim);
     if (halo && isExtended(*halo, role_))
       return besideCallers(*halo, mine_.shape()[dim], box);
-    const Interval all{0, box.size()};
+    const Interval all =
+        run_ && dim == kChannelDim ? localChannels(*run_, box) : Interval{0, box.size()};
     return coverage({all}, all);
   }
 
@@ -194,7 +195,9 @@ private:
   }
 
   void findCandidates(int dim) {
-    const auto own = partSegments(mine_, dim, mine_.part(position_, dim), role_);
+    auto own = partSegments(mine_, dim, mine_.part(position_, dim), role_);
+    if (run_ && dim == kChannelDim)
+      own = within(*run_, own);
     for (int part : partsNear(own, theirs_, dim, otherRole(role_))) {
       if (!liesOn(theirs_, dim, part, coordinates_))
         continue;
@@ -203,6 +206,15 @@ private:
       if (!shared.empty())
         candidates_[dim].push_back({theirs_.partCoordinates(dim, part), std::move(shared)});
     }
+  }
+
+  // The part of the channels, which are one run of elements or none, that is in a run of channels.
+  static std::vector<Segment> within(const Interval& channels, const std::vector<Segment>& own) {
+    std::vector<Segment> result;
+    for (const Segment& s : own)
+      if (const Interval common = intersect(channels, globalRange(s)); !common.empty())
+        result.push_back({s.local + common.begin - s.global, common.begin, common.size(), 1});
+    return result;
   }
 
   void chooseParts(int dim) {
@@ -243,11 +255,59 @@ private:
   const Layout& theirs_;
   const Role role_;
   const int position_;
+  const Interval* const run_;
   std::vector<int> coordinates_;
   std::vector<std::vector<Candidate>> candidates_;
   std::vector<const std::vector<Overlap>*> chosen_;
   std::vector<Transfer> transfers_;
 };
+
+// Makes one block of two that follow each other in the channels, if they are alike otherwise.
+bool join(ElementBlock& block, const ElementBlock& next) {
+  constexpr int c = kChannelDim;
+  const auto follows = [&](const std::vector<Index>& one, const std::vector<Index>& other) {
+    for (int d = 0; d < static_cast<int>(one.size()); ++d)
+      if (other[d] != one[d] + (d == c ? block.extent[c] : 0))
+        return false;
+    return true;
+  };
+  for (std::size_t d = 0; d < block.extent.size(); ++d)
+    if (d != c && block.extent[d] != next.extent[d])
+      return false;
+  if (block.sign != next.sign || block.sourceStep != next.sourceStep ||
+      block.targetStep != next.targetStep || !follows(block.sourceBegin, next.sourceBegin) ||
+      !follows(block.targetBegin, next.targetBegin))
+    return false;
+  block.extent[c] += next.extent[c];
+  return true;
+}
+
+// Adds the transfers of a further run of channels: a peer still gets one message.
+void append(std::vector<Transfer>& all, std::vector<Transfer> more) {
+  if (all.empty()) {
+    all = std::move(more);
+    return;
+  }
+  std::unordered_map<int, std::size_t> places;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    places.emplace(all[i].peer, i);
+  for (Transfer& transfer : more) {
+    const auto known = places.find(transfer.peer);
+    if (known == places.end()) {
+      all.push_back(std::move(transfer));
+      continue;
+    }
+    Transfer& message = all[known->second];
+    message.elements += transfer.elements;
+    for (ElementBlock& block : transfer.blocks)
+      if (std::ranges::none_of(message.blocks, [&](ElementBlock& b) { return join(b, block); }))
+        message.blocks.push_back(std::move(block));
+  }
+}
+
+void append(std::vector<ElementBox>& all, const std::vector<ElementBox>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
 
 // Whether an element of the side that takes can get several contributions from the side that gives
 // in its role. Addends that stay addends, from P to P on one grid, are not added up on the way.
@@ -301,13 +361,23 @@ Schedule makeSchedule(const Layout& from, const Layout& to, int rank) {
             fmt::join(from.shape(), ","), fmt::join(to.shape(), ",")));
   checkLinkedHalos(from, to);
   Schedule schedule;
-  PeerSearch targets(from, to, rank, Role::Source), sources(from, to, rank, Role::Target);
-  targets.run();
-  sources.run();
-  schedule.sourceGaps = targets.gaps();
-  schedule.targetGaps = sources.gaps();
-  schedule.sends = targets.takeTransfers();
-  schedule.receives = sources.takeTransfers();
+  forEachChannelRun(from, to, [&](const Layout& source, const Layout& target, const Interval* run) {
+    const auto search = [&](Role role, std::vector<Transfer>& transfers, Gaps& gaps) {
+      PeerSearch peers(source, target, rank, role, run);
+      peers.run();
+      append(gaps.zeros, peers.gaps().zeros);
+      append(gaps.callers, peers.gaps().callers);
+      append(transfers, peers.takeTransfers());
+    };
+    search(Role::Source, schedule.sends, schedule.sourceGaps);
+    search(Role::Target, schedule.receives, schedule.targetGaps);
+  });
+  // The parts of dimensions are found in their own order; sums are made in that of positions.
+  const auto sort = [](std::vector<Transfer>& transfers, const Grid& theirs) {
+    std::ranges::sort(transfers, {}, [&](const Transfer& t) { return theirs.position(t.peer); });
+  };
+  sort(schedule.sends, to.grid());
+  sort(schedule.receives, from.grid());
   schedule.sourceExtent = extents(from.boxOfRank(rank));
   schedule.targetExtent = extents(to.boxOfRank(rank));
   schedule.sumsOnReceipt = addsUp(from, to, Role::Source);

@@ -4,6 +4,7 @@
 // combination of these is counted once, and positions are then compared by numbers of classes only.
 #include "geometry/traffic.hpp"
 
+#include "geometry/channel_runs.hpp"
 #include "geometry/flow_table.hpp"
 
 #include <algorithm>
@@ -68,13 +69,35 @@ std::vector<int> choosyAxes(const Layout& from, const Layout& to) {
 
 } // namespace
 
+LevelFlow listedFlow(const Layout& from, const Layout& to, int rank, Role role, std::size_t levels,
+                     const std::function<std::ptrdiff_t(int peer)>& levelOf) {
+  LevelFlow flow{std::vector<Traffic>(levels + 1), 0};
+  const Schedule schedule = makeSchedule(from, to, rank);
+  for (const Transfer& t : role == Role::Source ? schedule.sends : schedule.receives) {
+    if (t.peer == rank) {
+      flow.keptElements += t.elements;
+      continue;
+    }
+    Traffic& level = flow.others[static_cast<std::size_t>(levelOf(t.peer))];
+    ++level.messages;
+    level.elements += t.elements;
+  }
+  return flow;
+}
+
 Flow countFlow(const Layout& from, const Layout& to, int rank, Role role) {
-  return FlowCount(from, to, rank, role).flow();
+  if (!from.hasModesByChannel() && !to.hasModesByChannel())
+    return FlowCount(from, to, rank, role).flow();
+  const LevelFlow flow = listedFlow(from, to, rank, role, 0, [](int) { return 0; });
+  return {flow.others.front(), flow.keptElements};
 }
 
 LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
                     const std::vector<Index>& unitRanks) {
-  return FlowCount(from, to, rank, role).byLevel(unitRanks);
+  if (!from.hasModesByChannel() && !to.hasModesByChannel())
+    return FlowCount(from, to, rank, role).byLevel(unitRanks);
+  return listedFlow(from, to, rank, role, unitRanks.size(),
+                    [&](int peer) { return levelBetween(rank, peer, unitRanks); });
 }
 
 std::vector<int> unlikePositions(const Layout& from, const Layout& to) {
@@ -92,11 +115,17 @@ std::vector<int> unlikePositions(const Layout& from, const Layout& to, const Uni
       const int rank = grid.rank(position);
       std::vector<AlongDim> key;
       const auto add = [&](AxisMask apart) {
-        for (const Role role : {Role::Source, Role::Target}) {
-          // A position without peers has a key that no flow has.
-          const FlowCount count(from, to, rank, role, apart);
-          key.push_back(count.hasPeers() ? count.along(dim) : AlongDim{{-1, -1}, -1});
-        }
+        for (const Role role : {Role::Source, Role::Target})
+          forEachChannelRun(from, to, [&](const Layout& a, const Layout& b, const Interval* run) {
+            // A position without peers has a key that no flow has.
+            const FlowCount count(a, b, rank, role, apart);
+            if (!run || !count.hasPeers())
+              key.push_back(count.hasPeers() ? count.along(dim) : AlongDim{{-1, -1}, -1});
+            else
+              // Peers of several runs are counted once, so it matters who they are.
+              for (const auto& [distance, shared] : count.partsBeside(dim, *run))
+                key.push_back({{distance, shared}, run->begin});
+          });
       };
       add(0);
       std::ranges::for_each(units.apart, add);

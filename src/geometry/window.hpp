@@ -21,6 +21,7 @@ struct Window {
   bool ceil = false; // a last window can reach beyond the padding, but not begin there
   Boundary lowMode = Boundary::None;
   Boundary highMode = Boundary::None;
+  std::vector<ModeBand> bands = {}; // as in a halo: the modes by channel where they differ
 
   Index reach() const {
     return checkedSum(checkedProduct(dilation, kernel - 1, "the reach of a window"), 1,

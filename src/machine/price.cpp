@@ -28,7 +28,8 @@ bool serves(const FlowTable* table, const Layout& from, const Layout& to) {
   const auto isOnIts = [&](const Layout& layout) {
     return &layout.grid() == &table->grid() || layout.grid() == table->grid();
   };
-  return table && isOnIts(from) && isOnIts(to);
+  return table && isOnIts(from) && isOnIts(to) && !from.hasModesByChannel() &&
+         !to.hasModesByChannel();
 }
 
 // What one rank does in an exchange.

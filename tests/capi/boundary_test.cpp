@@ -46,6 +46,12 @@ protected:
     expectSuccess(TenonDTensorRestoreArray(x, &array));
     return x;
   }
+  static std::string boundaryOf(TenonLayer layer) {
+    char text[200];
+    TenonInt needed = 0;
+    expectSuccess(TenonObjectGetText(objectOf(layer), "boundary", text, sizeof text, &needed));
+    return text;
+  }
   static void expectOnLine(TenonDTensor x, const std::function<double(TenonInt)>& value) {
     TenonInt low[3], high[3];
     const void* array = nullptr;
@@ -195,6 +201,53 @@ TEST_F(BoundaryCApi, SettersRefuseWhatIsNoModeOrNumber) {
   expectSuccess(TenonLayerSetBoundary(fresh, &mine, nullptr));
   expectCommonCode(TENON_ERR_COLLECTIVE, TenonLayerSetUp(fresh, line_), {"boundary periodic"});
   expectSuccess(TenonLayerDestroy(&fresh));
+}
+
+TEST_F(BoundaryCApi, ChannelsHaveModesOfTheirOwn) {
+  TenonLayer conv = nullptr;
+  const TenonBoundary odd = TENON_BOUNDARY_ODD, even = TENON_BOUNDARY_SYMMETRIC,
+                      none = TENON_BOUNDARY_NONE;
+  expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 3, 1, kThree, &conv));
+  expectSuccess(TenonLayerSetBoundary(conv, &even, nullptr));
+  expectSuccess(TenonLayerSetChannelBoundary(conv, 1, &odd, nullptr));
+  expectSuccess(TenonLayerSetChannelBoundary(conv, 2, &odd, &none));
+  EXPECT_EQ(boundaryOf(conv), "symmetric/symmetric;1=odd/odd;2=odd/none");
+  expectCode(TENON_ERR_ARG, TenonLayerSetChannelBoundary(conv, -1, &odd, nullptr),
+             {"channel is -1"});
+  expectCode(TENON_ERR_NULL, TenonLayerSetChannelBoundary(conv, 0, nullptr, nullptr),
+             {"low is NULL"});
+  expectSuccess(TenonLayerSetBoundary(conv, &even, nullptr));
+  EXPECT_EQ(boundaryOf(conv), "symmetric/symmetric");
+  expectSuccess(TenonLayerDestroy(&conv));
+}
+
+TEST_F(BoundaryCApi, StaggeredFieldsLieOnThePartsOfTheCells) {
+  TenonLayout faces = nullptr, cells = nullptr;
+  TenonInt shape[3], low[3], high[3], own[3], ownHigh[3];
+  const TenonInt more[] = {0, 0, 1}, wrong[] = {0, 2, 0};
+  expectSuccess(TenonLayoutCreateStaggered(line_, more, &faces));
+  expectSuccess(TenonLayoutGetShape(faces, shape));
+  EXPECT_EQ(shape[2], kCells + 1);
+  expectSuccess(TenonLayoutGetOwnedBox(line_, own, ownHigh));
+  expectSuccess(TenonLayoutGetOwnedBox(faces, low, high));
+  EXPECT_EQ(low[2], own[2]);
+  EXPECT_EQ(high[2], ownHigh[2] == kCells ? kCells + 1 : ownHigh[2]);
+  // The means of the faces lie where the cells do.
+  TenonLayer mean = nullptr;
+  TenonBool equal = TENON_FALSE;
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "averagepooling", &mean));
+  const TenonInt two = 2, one = 1;
+  expectSuccess(TenonObjectSetIntegers(objectOf(mean), "kernel", 1, &two));
+  expectSuccess(TenonObjectSetIntegers(objectOf(mean), "stride", 1, &one));
+  expectSuccess(TenonLayerSetUp(mean, faces));
+  expectSuccess(TenonLayerGetOutputLayout(mean, &cells));
+  expectSuccess(TenonLayoutIsEqual(cells, line_, &equal));
+  EXPECT_EQ(equal, TENON_TRUE);
+  expectCommonCode(TENON_ERR_ARG, TenonLayoutCreateStaggered(line_, wrong, &cells),
+                   {"faces[1] is 2"});
+  expectSuccess(TenonLayerDestroy(&mean));
+  expectSuccess(TenonLayoutDestroy(&cells));
+  expectSuccess(TenonLayoutDestroy(&faces));
 }
 
 TEST_F(BoundaryCApi, OperatorsCompleteAHaloExchange) {

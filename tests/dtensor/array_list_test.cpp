@@ -92,6 +92,52 @@ TYPED_TEST(ArrayListOf, ScatteringWritesTheBoxAndNoOtherCell) {
               static_cast<Index>(array.size()));
 }
 
+// One array with columns first and wide ghosts, one with rows first, and one that is a plane of a larger array.
+TEST(ArrayList, TakesComponentsOfDifferentForms) {
+  DTensor x(world(), field(), TENON_FLOAT64);
+  const Index rows = x.layout().ownedBox(x.position())[1].size();
+  std::vector<double> u((rows + 5) * 6, -1), v((rows + 3) * 4, -2), w((rows + 4) * 7 * 2, -3);
+  // By array: the element of box row i, column j (the box begins one row above the owned ones).
+  const auto at = [&](Index array, Index i, Index j) -> double& {
+    return array == 0   ? u[1 + i + (rows + 5) * (1 + j)]
+           : array == 1 ? v[i * 4 + j]
+                        : w[((i + 1) * 7 + j + 2) * 2 + 1];
+  };
+  x.placeComponents(0,
+                    {{&at(0, 1, 0), {0, 1, rows + 5}, {0, 2, 1}, {0, 3, 1}, (rows + 5) * 6},
+                     {&at(1, 1, 0), {0, 4, 1}, {0, 1, 0}, {0, 2, 0}, (rows + 3) * 4},
+                     {&at(2, 1, 0), {0, 14, 2}, {0, 2, 2}, {0, 2, 1}, 0}},
+                    false);
+  test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
+    at(cell[0], cell[1], cell[2]) = static_cast<double>(100 * cell[0] + 10 * cell[1] + cell[2]);
+  });
+  x.gatherArrays();
+  Index number = 0;
+  test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
+    EXPECT_EQ(x.data<double>()[number],
+              100.0 * static_cast<double>(cell[0]) + static_cast<double>(10 * cell[1] + cell[2]));
+    x.mutableData<double>()[number] = static_cast<double>(number + 1);
+    ++number;
+  });
+  x.scatterArrays();
+  number = 0;
+  test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
+    EXPECT_EQ(at(cell[0], cell[1], cell[2]), static_cast<double>(++number));
+  });
+  EXPECT_EQ(std::ranges::count(w, -3), static_cast<Index>(w.size()) - (rows + 3) * 4);
+  const auto refused = [&](Index ghosts, Index length) {
+    x.placeComponents(0,
+                      {{&at(0, 1, 0), {0, 1, rows + 5}, {0, 2, 1}, {0, 3, 1}},
+                       {&at(1, 1, 0), {0, 4, 1}, {0, ghosts, 0}, {0, 2, 0}, length},
+                       {&at(2, 1, 0), {0, 14, 2}, {0, 2, 2}, {0, 2, 1}}},
+                      false);
+  };
+  expectError(TENON_ERR_SHAPE, {"1 + 2 halo elements", "0 + 2 ghost cells"},
+              [&] { refused(0, 0); });
+  expectError(TENON_ERR_SHAPE, {std::to_string((rows + 3) * 4 - 1).c_str()},
+              [&] { refused(1, (rows + 3) * 4 - 1); });
+}
+
 TEST(ArrayList, OfConstantsIsGatheredAndNeverWritten) {
   DTensor x(world(), field(), TENON_FLOAT64);
   Arrays<double> arrays(x);

@@ -9,17 +9,6 @@
 namespace tenon {
 namespace {
 
-bool isCallersCell(const Layout& layout, const Box& held, const std::vector<Index>& local) {
-  for (int d = 0; d < layout.rank(); ++d) {
-    const auto& halo = layout.halo(d);
-    const Index index = held[d].begin + local[d];
-    if (halo && ((index < 0 && halo->low == Boundary::Values) ||
-                 (index >= layout.shape()[d] && halo->high == Boundary::Values)))
-      return true;
-  }
-  return false;
-}
-
 bool holds(const ElementBox& box, const std::vector<Index>& local) {
   for (std::size_t d = 0; d < local.size(); ++d)
     if (local[d] < box.begin[d] || local[d] >= box.begin[d] + box.extent[d])
@@ -31,7 +20,9 @@ TEST(CallersCells, CoverEachOfThemOnceAndNoOther) {
   test::LayoutDraw draw(3);
   Index found = 0;
   for (int i = 0; i < 3000; ++i) {
-    const Layout layout = draw.layout(draw.shape(1, 3, 5), draw.grid(6, 2), 80, i % 2 == 0);
+    Layout layout = draw.layout(draw.shape(1, 3, 5), draw.grid(6, 2), 80, i % 2 == 0),
+           plain = layout;
+    draw.modesByChannel(layout, plain);
     for (int position = -1; position < layout.grid().size(); ++position) {
       const auto boxes = callersElements(layout, position);
       const Box held = layout.box(position);
@@ -39,7 +30,7 @@ TEST(CallersCells, CoverEachOfThemOnceAndNoOther) {
         int times = 0;
         for (const ElementBox& box : boxes)
           times += holds(box, local);
-        ASSERT_EQ(times, isCallersCell(layout, held, local)) << layout.describe();
+        ASSERT_EQ(times, test::isCallersCell(layout, held, local)) << layout.describe();
         found += times;
       });
       for (const ElementBox& box : boxes)

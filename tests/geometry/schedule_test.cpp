@@ -105,8 +105,10 @@ Case drawCase(unsigned seed, int haloPercent, bool covering) {
   const Shape shape = draw.shape(1, 3, 6);
   const GridPtr from = draw.grid(ranks, 3);
   const GridPtr to = draw.chance(60) ? from : draw.grid(ranks, 3);
-  return {draw.layout(shape, from, haloPercent, covering),
-          draw.layout(shape, to, haloPercent, covering), ranks};
+  Case made{draw.layout(shape, from, haloPercent, covering),
+            draw.layout(shape, to, haloPercent, covering), ranks};
+  draw.modesByChannel(made.a, made.b);
+  return made;
 }
 
 class ScheduleDraws : public testing::TestWithParam<int> {};
@@ -145,14 +147,17 @@ std::vector<int> counts(const std::vector<ElementBox>& boxes, const Shape& exten
 std::vector<int> callersElements(const Layout& layout, int ranks, bool asSource) {
   const RawMemory raw(layout, ranks);
   std::vector<int> result(raw.size, 0);
+  const auto modes = [&](int d, int rank, const std::vector<Index>& local) {
+    return test::modesAt(*layout.halo(d), raw.boxes[rank], local);
+  };
   for (int r = 0; r < ranks; ++r)
     forEach(extents(raw.boxes[r]), [&](const std::vector<Index>& local) {
       for (int d = 0; d < layout.rank(); ++d) {
         const auto& halo = layout.halo(d);
         const Index at = raw.boxes[r][d].begin + local[d];
         if (halo && halo->addends == asSource &&
-            ((at < 0 && halo->low == Boundary::Values) ||
-             (at >= layout.shape()[d] && halo->high == Boundary::Values)))
+            ((at < 0 && modes(d, r, local).low == Boundary::Values) ||
+             (at >= layout.shape()[d] && modes(d, r, local).high == Boundary::Values)))
           result[raw.cell(r, local)] = 1;
       }
     });

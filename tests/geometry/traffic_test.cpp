@@ -28,7 +28,9 @@ Pair drawnPair(unsigned seed) {
   const GridPtr b = draw.chance(60) ? a : draw.grid(ranks, 3);
   const int percent = draw.chance(30) ? 0 : 50;
   const Layout from = draw.layout(shape, a, percent, false);
-  return {from, draw.layout(shape, b, percent, false), ranks};
+  Pair pair{from, draw.layout(shape, b, percent, false), ranks};
+  draw.modesByChannel(pair.from, pair.to);
+  return pair;
 }
 
 // What a schedule lists for one rank in a role, transfer by transfer.

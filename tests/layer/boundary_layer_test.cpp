@@ -35,10 +35,7 @@ struct Config {
   Supply supply;
   bool overlap = false; // of the halo, where the layer can
 
-  bool hasValues() const {
-    return std::ranges::any_of(
-        windows, [](const Window& w) { return isCallers(w.lowMode) || isCallers(w.highMode); });
-  }
+  bool hasValues() const { return std::ranges::any_of(windows, hasCallersMode); }
   bool hasSecondInput() const { return hasValues() && supply != Supply::Constant; }
   Shape output() const {
     Shape shape = {input[0], what == What::Convolution ? kOutputs : input[1]};
@@ -91,6 +88,19 @@ bool isSound(const Window& w, Index extent) {
   return extent + std::min<Index>(w.padLow, 0) + std::min<Index>(w.padHigh, 0) > 0;
 }
 
+// Modes for each channel. A pooling has them on a side of all channels or of none.
+void drawModesByChannel(LayoutDraw& draw, Config& config) {
+  for (Window& w : config.windows) {
+    w.bands = {{1, w.lowMode, w.highMode}, {kChannels, w.lowMode, w.highMode}};
+    for (Boundary ModeBand::*side : {&ModeBand::low, &ModeBand::high}) {
+      const bool mayHaveNone = config.what == What::Convolution;
+      Boundary& mode = w.bands.back().*side;
+      if (mayHaveNone || mode != Boundary::None)
+        mode = static_cast<Boundary>(draw.between(mayHaveNone ? 0 : 1, kExtensions - 1));
+    }
+  }
+}
+
 Config drawConfig(LayoutDraw& draw) {
   Config config{static_cast<What>(draw.upTo(3)),
                 {draw.between(1, 3), kChannels},
@@ -107,6 +117,8 @@ Config drawConfig(LayoutDraw& draw) {
     config.windows.push_back(w);
     config.input.push_back(extent);
   }
+  if (draw.chance(40))
+    drawModesByChannel(draw, config);
   config.overlap = config.what == What::Convolution && draw.chance(50);
   return config;
 }

@@ -56,8 +56,11 @@ public:
     for (std::size_t s = 0; s < windows.size(); ++s) {
       const Window& w = windows[s];
       const Index n = input[s + 2];
-      const bool low = w.lowMode != Boundary::None || w.padLow < 0;
-      const bool high = w.highMode != Boundary::None || w.padHigh < 0;
+      bool low = w.padLow < 0, high = w.padHigh < 0;
+      for (Index channel = 0; channel < input[1]; ++channel) {
+        low |= modesOf(w, channel).first != Boundary::None;
+        high |= modesOf(w, channel).second != Boundary::None;
+      }
       begin_[s + 2] = low ? -w.padLow : 0;
       extent_[s + 2] = (high ? n + w.padHigh : n) - begin_[s + 2];
     }
@@ -83,7 +86,7 @@ public:
       Index source = 0;
       int sign = 1;
       for (std::size_t d = 0; d < local.size(); ++d) {
-        const Place place = placeAt(d, local[d] + begin_[d]);
+        const Place place = placeAt(d, local[d] + begin_[d], local[1]);
         source = source * input_[d] + place.source;
         sign *= place.sign;
         if (place.kind > kind)
@@ -133,10 +136,11 @@ public:
   }
 
 private:
-  Place placeAt(std::size_t d, Index global) const {
+  Place placeAt(std::size_t d, Index global, Index channel) const {
     if (d < 2)
       return {Place::Copy, global};
-    return placeOf(global, input_[d], windows_[d - 2].lowMode, windows_[d - 2].highMode);
+    const auto [low, high] = modesOf(windows_[d - 2], channel);
+    return placeOf(global, input_[d], low, high);
   }
 
   Shape input_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A halo exchange completed by the caller's values or a constant, against the definition cell by
 // cell, over drawn layouts; and the cotangents of both.
+#include "geometry/callers_elements.hpp"
 #include "operators.hpp"
 #include "support/conversion_definition.hpp"
 #include "support/random_layout.hpp"
@@ -26,14 +27,7 @@ std::vector<bool> callersMask(const DTensor& g) {
   const Box held = layout.boxOfRank(world()->rank());
   std::vector<bool> mask;
   test::forEach(extents(held), [&](const std::vector<Index>& local) {
-    bool callers = false;
-    for (int d = 0; d < layout.rank(); ++d)
-      if (const auto& halo = layout.halo(d)) {
-        const Index index = held[d].begin + local[d];
-        callers |= index < 0 && halo->low == Boundary::Values;
-        callers |= index >= layout.shape()[d] && halo->high == Boundary::Values;
-      }
-    mask.push_back(callers);
+    mask.push_back(test::isCallersCell(layout, held, local));
   });
   return mask;
 }
@@ -51,8 +45,12 @@ struct Layouts {
           halo->addends = false;
           callers |= isCallers(halo->low) || isCallers(halo->high);
         }
-      if (callers)
-        return {made.withoutHalos(), Layout(spec)};
+      if (!callers)
+        continue;
+      Layouts drawn{made.withoutHalos(), Layout(spec)};
+      draw.modesByChannel(drawn.plain, drawn.wide);
+      if (hasCallersSide(drawn.wide))
+        return drawn;
     }
   }
 };

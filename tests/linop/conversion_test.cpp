@@ -32,7 +32,9 @@ Case drawCase(unsigned seed) {
   const Shape shape = draw.shape(1, 4, 6);
   const GridPtr a = draw.grid(ranks, 3);
   const GridPtr b = draw.chance(60) ? a : draw.grid(ranks, 3);
-  return {draw.layout(shape, a, 30, false), draw.layout(shape, b, 30, false)};
+  Case made{draw.layout(shape, a, 30, false), draw.layout(shape, b, 30, false)};
+  draw.modesByChannel(made.from, made.to);
+  return made;
 }
 
 // What fillRaw gives cell number `cell` of a rank, integers.

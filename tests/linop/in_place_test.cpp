@@ -25,7 +25,9 @@ Halo drawHalo(LayoutDraw& draw) {
   for (auto& halo : spec.halos)
     if (halo)
       halo->addends = false;
-  return {drawn.withoutHalos(), Layout(spec)};
+  Halo made{drawn.withoutHalos(), Layout(spec)};
+  draw.modesByChannel(made.plain, made.halos);
+  return made;
 }
 
 constexpr double kOld = -77; // in the array before
@@ -79,16 +81,12 @@ std::vector<double> valuesOf(const DTensor& x) {
 
 // What an exchange in place gives: as apart, but the caller's values stay.
 std::vector<double> inPlace(std::vector<double> apart, const DTensor& y) {
+  bool holdsValues = false;
+  for (int d = 0; d < y.rank(); ++d)
+    holdsValues |= y.layout().halo(d) && !y.layout().halo(d)->addends;
   std::size_t number = 0;
   test::forEach(y.extent(), [&](const std::vector<Index>& cell) {
-    bool callers = false;
-    for (int d = 0; d < y.rank(); ++d)
-      if (const auto& halo = y.layout().halo(d); halo && !halo->addends) {
-        const Index at = y.box()[d].begin + cell[d];
-        callers |= at < 0 && halo->low == Boundary::Values;
-        callers |= at >= y.layout().shape()[d] && halo->high == Boundary::Values;
-      }
-    if (callers)
+    if (holdsValues && test::isCallersCell(y.layout(), y.box(), cell))
       apart[number] = kOld;
     ++number;
   });

@@ -132,6 +132,12 @@ class Placements(unittest.TestCase):
         x.scatter_arrays()
         self.assertEqual((u[1:-1, 1:-1].sum(), v[1:-1, 1:-1].sum()), (9.0 * n, 18.0 * n))
         self.assertEqual(u.sum() - u[1:-1, 1:-1].sum(), 1.0 * (5 * (n + 2) - 3 * n))
+        faces = numpy.full([n + 3, 6], 5.0).T
+        x.place_components(0, [u, faces], ghosts_low=[[0, 1, 1], [0, 2, 0]], ghosts_high=[[0, 1, 1], [0, 1, 3]])
+        x.gather_arrays()
+        x.scale(2)
+        x.scatter_arrays()
+        self.assertEqual((faces[2:-1, :n].min(), faces.sum()), (10.0, 5.0 * (6 * (n + 3) + 3 * n)))
         with self.assertRaisesRegex(ValueError, 'array 1 has other strides'):
             x.place_arrays(0, [u, numpy.zeros([n + 2, 5]).T], ghosts=[0, 1, 1])
 

@@ -18,6 +18,34 @@ void forEach(const Shape& extent, F f) {
   }
 }
 
+// The boundary modes of a halo at a cell of the box that is held.
+struct Modes {
+  Boundary low, high;
+};
+
+inline Modes modesAt(const Halo& halo, const Box& held, const std::vector<Index>& local) {
+  if (halo.bands.empty())
+    return {halo.low, halo.high};
+  const Index channel = held[1].begin + local[1];
+  std::size_t band = 0;
+  while (channel >= halo.bands[band].end)
+    ++band;
+  return {halo.bands[band].low, halo.bands[band].high};
+}
+
+// Whether the caller supplies a cell of the box that is held.
+inline bool isCallersCell(const Layout& layout, const Box& held, const std::vector<Index>& local) {
+  for (int d = 0; d < layout.rank(); ++d) {
+    const auto& halo = layout.halo(d);
+    const Index index = held[d].begin + local[d];
+    if (halo &&
+        ((index < 0 && modesAt(*halo, held, local).low == Boundary::Values) ||
+         (index >= layout.shape()[d] && modesAt(*halo, held, local).high == Boundary::Values)))
+      return true;
+  }
+  return false;
+}
+
 // The global index that a local cell stands for in its role, or nothing (trimmed, or a zero).
 inline std::optional<std::vector<Index>> globalOf(const Layout& layout, int position,
                                                   const std::vector<Index>& local, bool asSource) {
@@ -28,9 +56,10 @@ inline std::optional<std::vector<Index>> globalOf(const Layout& layout, int posi
     const auto& halo = layout.halo(d);
     const Interval owned = layout.owned(d, part);
     std::optional<Index> value = index;
-    if (halo && asSource == halo->addends)
-      value = extensionSource(index, layout.shape()[d], halo->low, halo->high);
-    else if (index < owned.begin || index >= owned.end)
+    if (halo && asSource == halo->addends) {
+      const Modes modes = modesAt(*halo, layout.box(position), local);
+      value = extensionSource(index, layout.shape()[d], modes.low, modes.high);
+    } else if (index < owned.begin || index >= owned.end)
       value = std::nullopt;
     if (!value)
       return std::nullopt;
@@ -44,9 +73,11 @@ inline int signOf(const Layout& layout, int position, const std::vector<Index>& 
                   bool asSource) {
   int sign = 1;
   for (int d = 0; d < layout.rank(); ++d)
-    if (const auto& halo = layout.halo(d); halo && asSource == halo->addends)
+    if (const auto& halo = layout.halo(d); halo && asSource == halo->addends) {
+      const Modes modes = modesAt(*halo, layout.box(position), local);
       sign *= extensionSign(layout.box(d, layout.part(position, d)).begin + local[d],
-                            layout.shape()[d], halo->low, halo->high);
+                            layout.shape()[d], modes.low, modes.high);
+    }
   return sign;
 }
 

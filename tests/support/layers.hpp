@@ -17,6 +17,14 @@ inline Ref<Layer> newLayer(CommPtr comm, const std::string& type) {
   return makeLayer(std::move(comm), type);
 }
 
+// The boundary modes of a window at a channel.
+inline std::pair<Boundary, Boundary> modesOf(const Window& window, Index channel) {
+  for (const ModeBand& band : window.bands)
+    if (channel < band.end)
+      return {band.low, band.high};
+  return {window.lowMode, window.highMode};
+}
+
 inline void setWindows(Layer& layer, const std::vector<Window>& windows) {
   const auto each = [&](Index Window::*field) {
     std::vector<Index> numbers;
@@ -24,16 +32,23 @@ inline void setWindows(Layer& layer, const std::vector<Window>& windows) {
       numbers.push_back(window.*field);
     return numbers;
   };
-  std::vector<std::string> modes;
-  for (const Window& window : windows)
-    modes.push_back(
-        fmt::format("{}/{}", boundaryName(window.lowMode), boundaryName(window.highMode)));
+  // One list of modes for all channels, or one each.
+  const std::vector<ModeBand>& bands = windows.front().bands;
+  std::vector<std::string> lists;
+  for (Index channel = 0; channel < (bands.empty() ? 1 : bands.back().end); ++channel) {
+    std::vector<std::string> modes;
+    for (const Window& window : windows) {
+      const auto [low, high] = modesOf(window, channel);
+      modes.push_back(fmt::format("{}/{}", boundaryName(low), boundaryName(high)));
+    }
+    lists.push_back(joined(modes, ","));
+  }
   layer.set("kernel", each(&Window::kernel));
   layer.set("stride", each(&Window::stride));
   layer.set("dilation", each(&Window::dilation));
   layer.set("padding", each(&Window::padLow));
   layer.set("padding_high", each(&Window::padHigh));
-  layer.setText("boundary", joined(modes, ","));
+  layer.setText("boundary", joined(lists, ";"));
   if (layer.declaration().settings().has("ceil"))
     layer.set("ceil", windows.front().ceil);
 }

@@ -73,7 +73,28 @@ public:
     return Layout(spec);
   }
 
+  // Gives some pairs boundary modes by channel, where channels have no halo.
+  void modesByChannel(Layout& a, Layout& b) {
+    if (a.rank() < 2 || a.shape()[1] < 2 || a.halo(1) || b.halo(1) || chance(50))
+      return;
+    for (Layout* layout : {&a, &b}) {
+      LayoutSpec spec = layout->spec();
+      for (auto& halo : spec.halos)
+        for (Index end = 0; halo && end < spec.shape[1];) {
+          end = halo->bands.size() == 2 ? spec.shape[1]
+                                        : end + between(1, static_cast<int>(spec.shape[1] - end));
+          halo->bands.push_back({end, like(halo->low), like(halo->high)});
+        }
+      *layout = Layout(std::move(spec));
+    }
+  }
+
 private:
+  // Another mode where there is one at all.
+  Boundary like(Boundary mode) {
+    return mode == Boundary::None ? mode : static_cast<Boundary>(between(1, kExtensions - 1));
+  }
+
   Properties properties(const Shape& shape, const Grid& grid) {
     Properties result(grid.axes());
     for (Property& p : result) {

@@ -242,7 +242,43 @@ public:
     return Placement(this->retained(where));
   }
 
+  /** The same for components that differ in strides and ghost cells, each as it is arranged, with
+   *  strides for all or for none:
+   *  placeComponents<double>(1, {u, v}, {{{}, low, high}, {{}, low, wider}}). */
+  template <class T>
+  [[nodiscard]] Placement placeComponents(int dim, List<T*> firstOwned,
+                                          const std::vector<Arrangement>& arrangements,
+                                          const Where& where = Where::current()) {
+    static_assert(!std::is_const_v<T>, "components are written by scatterArrays()");
+    const std::size_t dimensions = dimensionsOf(this->get(), where);
+    checkLength("tenon::DTensor::placeComponents: arrangements", arrangements.size(),
+                firstOwned.size());
+    const bool hasStrides = !arrangements.empty() && arrangements[0].strides.size() > 0;
+    std::vector<void*> addresses(firstOwned.data(), firstOwned.data() + firstOwned.size());
+    std::vector<TenonInt> strides, low, high, lengths;
+    for (const Arrangement& a : arrangements) {
+      checkPlace(dataTypeOf<T>(), a, where);
+      checkLength("tenon::DTensor::placeComponents: strides", a.strides.size(),
+                  hasStrides ? dimensions : 0);
+      append(a.strides, dimensions, strides);
+      append(a.ghostsLow, dimensions, low);
+      append(a.ghostsHigh, dimensions, high);
+      lengths.push_back(a.length);
+    }
+    Call(where).check(TenonDTensorPlaceComponents(
+        this->get(), dim, static_cast<int>(addresses.size()), addresses.data(),
+        hasStrides ? strides.data() : nullptr, low.data(), high.data(), lengths.data()));
+    return Placement(this->retained(where));
+  }
+
 private:
+  // Adds a list, or zeros where it was left out.
+  static void append(const Ints& list, std::size_t dimensions, std::vector<TenonInt>& all) {
+    if (list.size() == 0)
+      all.insert(all.end(), dimensions, 0);
+    else
+      all.insert(all.end(), list.data(), list.data() + list.size());
+  }
   void checkPlace(TenonDataType type, const Arrangement& a, const Where& where) const {
     TenonDataType own = type;
     Call(where).check(TenonDTensorGetDataType(this->get(), &own));

@@ -70,6 +70,19 @@ SettingValue perDimension(const Layer& layer, const char* setting, const TenonIn
   return std::vector<Index>(first, first + spatialOf(layer, setting));
 }
 
+// A list of modes as the setting has it.
+std::string boundaryText(const Layer& layer, const TenonBoundary* low, const TenonBoundary* high) {
+  const TenonBoundary* lows = &required(low, "low");
+  const TenonBoundary* highs = high ? high : lows;
+  std::vector<std::string> modes;
+  for (std::size_t d = 0; d < spatialOf(layer, "boundary"); ++d) {
+    const Boundary below = boundaryOf(lows[d], fmt::format("low[{}]", d)),
+                   above = boundaryOf(highs[d], fmt::format("high[{}]", d));
+    modes.push_back(fmt::format("{}/{}", boundaryName(below), boundaryName(above)));
+  }
+  return joined(modes, ",");
+}
+
 } // namespace
 
 TenonErrorCode TenonLayerCreateConv(MPI_Comm comm, int spatial, TenonInt inChannels,
@@ -133,16 +146,19 @@ TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonInt low[],
 
 TenonErrorCode TenonLayerSetBoundary(TenonLayer layer, const TenonBoundary low[],
                                      const TenonBoundary high[]) noexcept {
+  return specifyLayer(__func__, layer,
+                      [&](Layer& l) { l.set("boundary", boundaryText(l, low, high)); });
+}
+
+TenonErrorCode TenonLayerSetChannelBoundary(TenonLayer layer, TenonInt channel,
+                                            const TenonBoundary low[],
+                                            const TenonBoundary high[]) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
-    const TenonBoundary* lows = &required(low, "low");
-    const TenonBoundary* highs = high ? high : lows;
-    std::vector<std::string> modes;
-    for (std::size_t d = 0; d < spatialOf(l, "boundary"); ++d) {
-      const Boundary below = boundaryOf(lows[d], fmt::format("low[{}]", d)),
-                     above = boundaryOf(highs[d], fmt::format("high[{}]", d));
-      modes.push_back(fmt::format("{}/{}", boundaryName(below), boundaryName(above)));
-    }
-    l.set("boundary", joined(modes, ","));
+    if (channel < 0)
+      throw Error(TENON_ERR_ARG, fmt::format("channel is {}; it must be >= 0", channel));
+    const std::string modes = boundaryText(l, low, high);
+    l.set("boundary",
+          fmt::format("{};{}={}", l.declaration().value<std::string>("boundary"), channel, modes));
   });
 }
 

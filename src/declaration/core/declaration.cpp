@@ -41,6 +41,9 @@ constexpr OptionSpec kCommon[] = {
      "initialization of weights (biases are zero)",
      "glorot_uniform|glorot_normal|he_uniform|he_normal"},
     {"seed", OptionSpec::Int, "0", "seed of the initial values of parameters"},
+    {"check_ghosts", OptionSpec::Flag, "false",
+     "look for values that are not numbers in halos that the caller has filled, in each Apply of "
+     "this layer or network"},
 };
 const OptionRegistration kRegistration{{"layer", kCommon}};
 

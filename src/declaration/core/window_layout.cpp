@@ -86,7 +86,7 @@ private:
   // The halo that these outputs read, or none where every part reads exactly what it owns.
   std::optional<Halo> halo(int dim, Where where) const {
     const Window& window = windows_[dim - kFirstSpatial];
-    Halo halo{.boxes = {}, .low = window.lowMode, .high = window.highMode};
+    Halo halo = haloOf(window, plain_.shape()[kChannelDim]);
     bool needed = false;
     for (int part = 0; part < plain_.parts(dim); ++part) {
       const Interval owned = plain_.owned(dim, part);
@@ -116,6 +116,20 @@ std::vector<FormPiece> windowPieces(const std::vector<Window>& windows, const La
       if (cutter.exists(d, where))
         pieces.push_back({cutter.use(d, where), cutter.allOutputs(d, where)});
   return pieces;
+}
+
+Halo haloOf(const Window& window, Index channels) {
+  Halo halo{.boxes = {}, .low = window.lowMode, .high = window.highMode, .bands = window.bands};
+  for (ModeBand& band : halo.bands)
+    band.end = std::min(band.end, channels);
+  return halo;
+}
+
+bool hasCallersMode(const Window& window) {
+  return isCallers(window.lowMode) || isCallers(window.highMode) ||
+         std::ranges::any_of(window.bands, [](const ModeBand& band) {
+           return isCallers(band.low) || isCallers(band.high);
+         });
 }
 
 void checkWindows(const std::vector<Window>& windows, const std::string& who) {
@@ -163,7 +177,7 @@ std::string describe(const std::vector<Window>& windows) {
       acrossDims(windows, ",", [](const Window& w) { return std::string(w.ceil ? "up" : "down"); });
   text += dilation == "1" ? "" : ", dilation " + dilation;
   text += padding == "0" ? "" : ", padding " + padding;
-  text += modes == "none" ? "" : ", boundary " + modes;
+  text += modes == "none" || !windows.front().bands.empty() ? "" : ", boundary " + modes;
   return text + (ceil == "down" ? "" : ", output rounded " + ceil);
 }
 
@@ -251,7 +265,7 @@ Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUs
   LayoutSpec spec = plainUse.spec();
   for (int d = kFirstSpatial; d < plainUse.rank(); ++d) {
     const Window& window = windows[d - kFirstSpatial];
-    Halo halo{.boxes = {}, .low = window.lowMode, .high = window.highMode};
+    Halo halo = haloOf(window, plainUse.shape()[kChannelDim]);
     bool needed = window.ceil && window.padHigh < 0; // a last window would read on
     for (int part = 0; part < plainUse.parts(d); ++part) {
       const Interval box = windowBox(window, plainUse.shape()[d], output.owned(d, part));
@@ -278,11 +292,14 @@ bool holdsAllOf(const Layout& filled, const Layout& use) {
       const Interval has = filled.box(d, part), needs = use.box(d, part);
       if (needs.empty())
         continue;
+      const bool leaves =
+          to && !to->bands.empty() && (needs.begin < 0 || needs.end > use.shape()[d]);
       // Beyond the domain a value depends on the boundary mode of its side, so the modes must agree
       // wherever something is read there.
       if (needs.begin < has.begin || needs.end > has.end ||
           (needs.begin < 0 && to->low != (from ? from->low : none)) ||
-          (needs.end > use.shape()[d] && to->high != (from ? from->high : none)))
+          (needs.end > use.shape()[d] && to->high != (from ? from->high : none)) ||
+          (leaves && !(from && from->bands == to->bands)))
         return false;
     }
   }

@@ -30,7 +30,14 @@ inline constexpr int kMostSpatial = 3;
 
 // Throws TENON_ERR_ARG, naming `who`, unless there are 1 to 3 windows.
 void checkWindows(const std::vector<Window>& windows, const std::string& who);
-// "kernel 5x5, stride 1x1, ..."
+// The end of a window's last band where its modes are those of all further channels.
+inline constexpr Index kOpenEnd = kMostElements;
+// A halo with the window's boundary modes in a tensor with so many channels, and no boxes yet.
+Halo haloOf(const Window& window, Index channels);
+// Whether the user supplies what is beyond a side, of some channel at least.
+bool hasCallersMode(const Window& window);
+
+// "kernel 5x5, stride 1x1, ...", without boundary modes by channel.
 std::string describe(const std::vector<Window>& windows);
 
 // The label of a spatial dimension: "w"; "h", "w"; "d", "h", "w".

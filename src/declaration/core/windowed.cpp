@@ -144,32 +144,6 @@ std::vector<Window> Windowed::windows() const {
   return windows;
 }
 
-void Windowed::readBoundary(std::vector<Window>& windows) const {
-  const std::string given = text("boundary");
-  const auto words = split(given, ',');
-  if (words.size() != 1 && words.size() != windows.size())
-    throw Error(TENON_ERR_ARG,
-                fmt::format("boundary \"{}\" of {} has {}, but there are {} spatial dimensions; "
-                            "give one mode for all or one each",
-                            given, title(), counted(static_cast<Index>(words.size()), "mode"),
-                            windows.size()));
-  for (std::size_t d = 0; d < windows.size(); ++d) {
-    const auto sides = split(words[words.size() == 1 ? 0 : d], '/');
-    if (sides.empty() || sides.size() > 2)
-      throw Error(TENON_ERR_ARG, fmt::format("boundary \"{}\" of {} has {} modes for one "
-                                             "dimension; give one mode or low/high",
-                                             given, title(), sides.size()));
-    windows[d].lowMode = parseBoundary(sides.front());
-    windows[d].highMode = parseBoundary(sides.back());
-    if (windows[d].lowMode == Boundary::Linked || windows[d].highMode == Boundary::Linked)
-      throw Error(
-          TENON_ERR_SUPPORT,
-          fmt::format("boundary \"{}\" of {} has the mode linked, which no layer fills; apply the "
-                      "operator of an index map before the layer, or use another mode",
-                      given, title()));
-  }
-}
-
 void Windowed::check() const {
   // windows() throws for whatever does not fit.
   if (settings().isSet(sizedBy()))
@@ -177,10 +151,7 @@ void Windowed::check() const {
 }
 
 std::optional<CallersValues> Windowed::callersValues() const {
-  const bool has = std::ranges::any_of(windows(), [](const Window& window) {
-    return isCallers(window.lowMode) || isCallers(window.highMode);
-  });
-  if (!has)
+  if (isFilled() || std::ranges::none_of(windows(), hasCallersMode))
     return std::nullopt;
   const auto constant = settings().find("boundary_constant");
   return CallersValues{constant ? std::optional(std::get<double>(*constant)) : std::nullopt};
@@ -204,14 +175,46 @@ std::string Windowed::inputAdvice() const {
 
 Shape Windowed::outputShape(const std::vector<Shape>& inputs) const {
   const Shape& x = inputs.front();
-  return windowOutputShape(windows(), x, outputChannels(x), title());
+  const Shape shape = windowOutputShape(windows(), x, outputChannels(x), title());
+  checkBoundaryChannels(x[kChannelDim]);
+  return shape;
+}
+
+std::vector<Window> Windowed::filledWindows(const Layout& input) const {
+  std::vector<Window> windows = this->windows();
+  for (std::size_t s = 0; s < windows.size(); ++s) {
+    const int d = static_cast<int>(s) + kFirstSpatial;
+    Window& window = windows[s];
+    const Halo given = input.halo(d).value_or(Halo{});
+    // A side at which neither layer nor input has a mode is padded by the kernel.
+    const auto lacks = [](Boundary ours, Boundary its, Index padding) {
+      return padding > 0 && ours != Boundary::None && its == Boundary::None;
+    };
+    const bool low = lacks(window.lowMode, given.low, window.padLow);
+    if (low || lacks(window.highMode, given.high, window.padHigh))
+      throw Error(TENON_ERR_LAYOUT,
+                  fmt::format("the windows of {} read ghost cells {} dimension {} and take them as "
+                              "filled, but the input has none there: its layout is {}; give its "
+                              "halo a boundary mode on that side (values, for one)",
+                              title(), low ? "before" : "after", d, input.describe()));
+    window.lowMode = given.low;
+    window.highMode = given.high;
+    window.bands = given.bands;
+  }
+  return windows;
 }
 
 void Windowed::checkHalo(const Layout& input, const Layout& use) const {
+  if (isFilled() && use.hasHalos() && !input.hasHalos())
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("{} takes the halos of its input as filled, but the input has none "
+                            "({}); pass it in layout {}, or set filled to false",
+                            title(), input.describe(), use.describe()));
   if (input.hasHalos() && callersValues())
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("the input of {} has halos ({}), but a side of the window has boundary "
-                            "mode \"values\"; pass the input without halos",
+                            "mode \"values\"; pass the input without halos, or set filled if "
+                            "they hold these values",
                             title(), input.describe()));
   checkFilledHalo(input, use, title());
 }
@@ -239,9 +242,9 @@ OutputCuts Windowed::outputCuts(const Choice& choice) const {
 }
 
 Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
-  const std::vector<Window> windows = this->windows();
   const Layout& input = inputs.front();
   const Shape shape = outputShape({input.shape()});
+  const std::vector<Window> windows = isFilled() ? filledWindows(input) : this->windows();
   // Before the labels are looked up, so that an impossible label is reported with its reason.
   checkInput(input, choice.letters);
   const GridPtr grid = choice.grid ? choice.grid : input.gridPtr();
@@ -295,12 +298,20 @@ Example Windowed::windowExample(ExampleDraw& draw, Index channels, int mostPaddi
     const Index least = std::max<Index>(1, reach + 1 - low[d] - high[d]);
     input.push_back(draw.between(least, least + (dims == 1 ? 8 : 4)));
   }
+  std::string modes = joined(boundary, ",");
+  if (channels > 1 && draw.chance(25)) {
+    // The last channel has modes of its own, on the sides that have one.
+    std::vector<std::string> own;
+    for (const std::string& mode : boundary)
+      own.push_back(mode == "none" || mode == "values/none" ? mode : draw.of({"odd", "zero"}));
+    modes += fmt::format(";{}={}", channels - 1, joined(own, ","));
+  }
   Example example{{{"kernel", kernel},
                    {"stride", stride},
                    {"dilation", dilation},
                    {"padding", low},
                    {"padding_high", high},
-                   {"boundary", joined(boundary, ",")},
+                   {"boundary", modes},
                    {"output_cuts", draw.of({"follow", "follow", "balanced"})}},
                   {input}};
   if (std::ranges::none_of(boundary, [](const auto& mode) { return mode.starts_with("values"); }))
@@ -314,7 +325,10 @@ Example Windowed::windowExample(ExampleDraw& draw, Index channels, int mostPaddi
 
 std::string Windowed::windowText() const {
   const auto constant = settings().find("boundary_constant");
-  return describe(windows()) +
+  const std::vector<Window> all = windows();
+  return describe(all) +
+         (all.front().bands.empty() ? "" : fmt::format(", boundary {}", text("boundary"))) +
+         (isFilled() ? ", halos as filled" : "") +
          (constant ? fmt::format(", boundary constant {}", std::get<double>(*constant)) : "");
 }
 

@@ -48,6 +48,10 @@ protected:
   int spatialRank() const { return static_cast<int>(windowSizes().size()); }
   // One number for each spatial dimension; `unset` where the setting has none.
   std::vector<Index> perDimension(std::string_view name, Index unset) const;
+  // Whether a side without a boundary mode is one of zeros, so that both can stand beside other modes.
+  virtual bool padsWithZeros() const { return true; }
+  // Throws TENON_ERR_SHAPE if there are boundary modes by channel for another number of channels.
+  void checkBoundaryChannels(Index channels) const;
   // How the spatial dimensions of the output are cut.
   OutputCuts outputCuts(const Choice& choice) const;
   std::string windowText() const;
@@ -56,11 +60,16 @@ protected:
   static Example windowExample(ExampleDraw& draw, Index channels, int mostPadding);
 
 private:
+  // Whether the caller has filled the halos of the input, inside the domain and outside.
+  bool isFilled() const { return settings().has("filled") && flag("filled"); }
+  // The windows for an input whose halos the caller has filled: what lies beyond a side is what the
+  // input has there, whatever the layer's mode.
+  std::vector<Window> filledWindows(const Layout& input) const;
   // The halos of an input are used as they were filled. Throws TENON_ERR_LAYOUT unless they hold
   // `use`.
   void checkHalo(const Layout& input, const Layout& use) const;
   void checkBoundaryValues(const Layout& given, const Layout& use) const;
-  void readBoundary(std::vector<Window>& windows) const;
+  void readBoundary(std::vector<Window>& windows) const; // window_boundary.cpp
   void addPieces(const std::vector<Window>& windows, const Layout& plain, Form& form) const;
 };
 
@@ -86,7 +95,12 @@ inline constexpr OptionSpec kBoundarySetting = {
     "boundary", OptionSpec::String, "none",
     "boundary mode of the padding: none, zero, periodic, reflect, replicate, values, symmetric, "
     "odd or odd_point, or low/high of these; one for all spatial dimensions, or one each, "
-    "separated by commas"};
+    "separated by commas; such a list for all channels, or one each, separated by semicolons, "
+    "or 0=list, 0:2=list for channels alone"};
+inline constexpr OptionSpec kFilledSetting = {
+    "filled", OptionSpec::Flag, "false",
+    "whether the caller has filled the halos of the input, inside the domain and outside: then "
+    "nothing is exchanged, and no boundary mode applies"};
 inline constexpr OptionSpec kOutputCutsSetting = {
     "output_cuts", OptionSpec::Choice, "follow",
     "how the spatial dimensions of the output are cut: follow, where the centres of the windows "

@@ -33,6 +33,7 @@ constexpr OptionSpec kConvolutionSettings[] = {
     kBoundarySetting,
     kOutputCutsSetting,
     kBoundaryConstantSetting,
+    kFilledSetting,
     kGroupsSetting,
     kBiasSetting,
     {"overlap", OptionSpec::Choice, "auto",

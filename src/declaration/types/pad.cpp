@@ -20,6 +20,7 @@ constexpr OptionSpec kPadSettings[] = {
     kPaddingHighSetting,
     kBoundarySetting,
     kBoundaryConstantSetting,
+    kFilledSetting,
     kOutputCutsSetting};
 
 class Pad final : public Windowed {

@@ -27,9 +27,9 @@ constexpr OptionSpec kCeilSetting = {"ceil", OptionSpec::Flag, "false",
                                      "round the number of outputs up: a last window may reach "
                                      "beyond the padding"};
 constexpr OptionSpec kMaximumSettings[] = {
-    kKernelSetting,           kStrideSetting,      kDilationSetting,
-    kPaddingSetting,          kPaddingHighSetting, kBoundarySetting,
-    kBoundaryConstantSetting, kOutputCutsSetting,  kCeilSetting};
+    kKernelSetting,      kStrideSetting,   kDilationSetting,         kPaddingSetting,
+    kPaddingHighSetting, kBoundarySetting, kBoundaryConstantSetting, kOutputCutsSetting,
+    kCeilSetting,        kFilledSetting};
 constexpr OptionSpec kAverageSettings[] = {
     kKernelSetting,
     kStrideSetting,
@@ -40,6 +40,7 @@ constexpr OptionSpec kAverageSettings[] = {
     kBoundaryConstantSetting,
     kOutputCutsSetting,
     kCeilSetting,
+    kFilledSetting,
     {"include_padding", OptionSpec::Flag, "true",
      "divide by the size of the window, padding included, and not by what lies in the domain"}};
 
@@ -91,6 +92,7 @@ public:
   }
 
 private:
+  bool padsWithZeros() const override { return false; }
   Index defaultStride(Index kernel) const override { return kernel; }
   Index outputChannels(const Shape& input) const override {
     return input.size() > 1 ? input[1] : 0;

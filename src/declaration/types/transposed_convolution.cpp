@@ -65,7 +65,7 @@ void TransposedConvolution::check() const {
                               title(), s, more[s], all[s].stride, all[s].dilation));
     // What a kernel computes beyond the domain is folded back by the adjoint of the boundary mode,
     // and values of a caller have no place to fold to.
-    if (isCallers(all[s].lowMode) || isCallers(all[s].highMode))
+    if (hasCallersMode(all[s]))
       throw Error(TENON_ERR_ARG,
                   fmt::format("{} has boundary mode \"values\", but nothing is read beyond the "
                               "output of a transposed convolution; use none, zero, periodic, "
@@ -103,6 +103,7 @@ Shape TransposedConvolution::outputShape(const std::vector<Shape>& inputs) const
                       title(), in, s, out, window.padLow, window.padHigh));
     shape.push_back(out);
   }
+  checkBoundaryChannels(shape[kChannelDim]);
   return shape;
 }
 
@@ -153,7 +154,8 @@ Layout TransposedConvolution::addends(const Form& form) const {
   const std::vector<Window> all = windows();
   for (int d = kFirstSpatial; d < output.rank(); ++d) {
     const Window& window = all[d - kFirstSpatial];
-    Halo halo{.boxes = {}, .low = window.lowMode, .high = window.highMode, .addends = true};
+    Halo halo = haloOf(window, output.shape()[kChannelDim]);
+    halo.addends = true;
     bool needed = false;
     for (int part = 0; part < output.parts(d); ++part) {
       const Interval owned = output.owned(d, part);
@@ -252,7 +254,7 @@ Example TransposedConvolution::example(ExampleDraw& draw) const {
            {"padding", low},
            {"padding_high", high},
            {"output_padding", more},
-           {"boundary", joined(boundary, ",")},
+           {"boundary", joined(boundary, ",") + (draw.chance(25) ? ";0=odd" : "")},
            {"output_cuts", draw.of({"follow", "follow", "balanced"})},
            {"in_channels", inputs},
            {"out_channels", outputs},

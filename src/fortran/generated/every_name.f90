@@ -35,6 +35,7 @@ program every_name
   use tenon, only: tenon_dtensor_place_array_read ! TenonDTensorPlaceArrayRead
   use tenon, only: tenon_dtensor_place_arrays ! TenonDTensorPlaceArrays
   use tenon, only: tenon_dtensor_place_arrays_read ! TenonDTensorPlaceArraysRead
+  ! TenonDTensorPlaceComponents: none, tenon_place_components takes the arrays themselves
   use tenon, only: tenon_dtensor_gather_arrays ! TenonDTensorGatherArrays
   use tenon, only: tenon_dtensor_scatter_arrays ! TenonDTensorScatterArrays
   use tenon, only: tenon_dtensor_reset_array ! TenonDTensorResetArray
@@ -195,12 +196,14 @@ program every_name
   use tenon, only: tenon_layer_set_stride ! TenonLayerSetStride
   use tenon, only: tenon_layer_set_padding ! TenonLayerSetPadding
   use tenon, only: tenon_layer_set_boundary ! TenonLayerSetBoundary
+  use tenon, only: tenon_layer_set_channel_boundary ! TenonLayerSetChannelBoundary
   use tenon, only: tenon_layer_set_output_layout ! TenonLayerSetOutputLayout
   use tenon, only: tenon_layer_get_types ! TenonLayerGetTypes
   use tenon, only: tenon_layer_get_labels ! TenonLayerGetLabels
   use tenon, only: tenon_layer_get_type_signatures ! TenonLayerGetTypeSignatures
   use tenon, only: tenon_layout_create_sharded ! TenonLayoutCreateSharded
   use tenon, only: tenon_layout_create_from_boxes ! TenonLayoutCreateFromBoxes
+  use tenon, only: tenon_layout_create_staggered ! TenonLayoutCreateStaggered
   use tenon, only: tenon_layout_create ! TenonLayoutCreate
   use tenon, only: tenon_layout_create_like ! TenonLayoutCreateLike
   use tenon, only: tenon_layout_set_shape ! TenonLayoutSetShape

@@ -277,6 +277,19 @@ module tenon_c
       integer(c_int64_t), value :: length
       integer(c_int) :: answer
     end function TenonDTensorPlaceArraysRead
+    function TenonDTensorPlaceComponents(x, dim, count, first_owned, strides, ghosts_low, ghosts_high, &
+      lengths) bind(C, name="TenonDTensorPlaceComponents") result(answer)
+      import
+      type(c_ptr), value :: x
+      integer(c_int), value :: dim
+      integer(c_int), value :: count
+      type(c_ptr), intent(in) :: first_owned(*)
+      integer(c_int64_t), intent(in), optional :: strides(*)
+      integer(c_int64_t), intent(in), optional :: ghosts_low(*)
+      integer(c_int64_t), intent(in), optional :: ghosts_high(*)
+      integer(c_int64_t), intent(in), optional :: lengths(*)
+      integer(c_int) :: answer
+    end function TenonDTensorPlaceComponents
     function TenonDTensorGatherArrays(x) bind(C, name="TenonDTensorGatherArrays") result(answer)
       import
       type(c_ptr), value :: x
@@ -1494,6 +1507,15 @@ module tenon_c
       integer(c_int), intent(in), optional :: high(*)
       integer(c_int) :: answer
     end function TenonLayerSetBoundary
+    function TenonLayerSetChannelBoundary(layer, channel, low, &
+      high) bind(C, name="TenonLayerSetChannelBoundary") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int64_t), value :: channel
+      integer(c_int), intent(in) :: low(*)
+      integer(c_int), intent(in), optional :: high(*)
+      integer(c_int) :: answer
+    end function TenonLayerSetChannelBoundary
     function TenonLayerSetOutputLayout(layer, output) bind(C, name="TenonLayerSetOutputLayout") result(answer)
       import
       type(c_ptr), value :: layer
@@ -1549,6 +1571,14 @@ module tenon_c
       type(c_ptr), intent(inout) :: layout
       integer(c_int) :: answer
     end function TenonLayoutCreateFromBoxes
+    function TenonLayoutCreateStaggered(cells, faces, &
+      layout) bind(C, name="TenonLayoutCreateStaggered") result(answer)
+      import
+      type(c_ptr), value :: cells
+      integer(c_int64_t), intent(in) :: faces(*)
+      type(c_ptr), intent(inout) :: layout
+      integer(c_int) :: answer
+    end function TenonLayoutCreateStaggered
     function TenonLayoutCreate(partition, layout) bind(C, name="TenonLayoutCreate") result(answer)
       import
       type(c_ptr), value :: partition

@@ -191,12 +191,14 @@ module tenon_calls
   public :: tenon_layer_set_stride
   public :: tenon_layer_set_padding
   public :: tenon_layer_set_boundary
+  public :: tenon_layer_set_channel_boundary
   public :: tenon_layer_set_output_layout
   public :: tenon_layer_get_types
   public :: tenon_layer_get_labels
   public :: tenon_layer_get_type_signatures
   public :: tenon_layout_create_sharded
   public :: tenon_layout_create_from_boxes
+  public :: tenon_layout_create_staggered
   public :: tenon_layout_create
   public :: tenon_layout_create_like
   public :: tenon_layout_set_shape
@@ -538,6 +540,9 @@ module tenon_calls
   interface tenon_layer_set_padding
     procedure tenon_layer_set_padding_int64, tenon_layer_set_padding_int32
   end interface
+  interface tenon_layer_set_channel_boundary
+    procedure tenon_layer_set_channel_boundary_int64, tenon_layer_set_channel_boundary_int32
+  end interface
   interface tenon_layer_get_labels
     procedure tenon_layer_get_labels_int64, tenon_layer_get_labels_int32
   end interface
@@ -547,6 +552,9 @@ module tenon_calls
   interface tenon_layout_create_from_boxes
     procedure tenon_layout_create_from_boxes_int64_f08, tenon_layout_create_from_boxes_int64_mpi, &
       tenon_layout_create_from_boxes_int32_f08, tenon_layout_create_from_boxes_int32_mpi
+  end interface
+  interface tenon_layout_create_staggered
+    procedure tenon_layout_create_staggered_int64, tenon_layout_create_staggered_int32
   end interface
   interface tenon_layout_set_shape
     procedure tenon_layout_set_shape_int64, tenon_layout_set_shape_int32
@@ -4084,6 +4092,46 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetBoundary(layer%handle, reverse(low), c_high)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_boundary
+  ! Sets the boundary modes of one channel. Local; call on all ranks.
+  subroutine tenon_layer_set_channel_boundary_int64(layer, channel, low, high, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: channel
+    integer(c_int), intent(in) :: low(:)
+    integer(c_int), intent(in), optional :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int), allocatable :: c_high(:)
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_channel_boundary', 'low', size(low), c_extent)
+    if (present(high)) call check_length(tenon_code, 'tenon_layer_set_channel_boundary', 'high', size(high), &
+      c_extent)
+    if (present(high)) c_high = reverse(high)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetChannelBoundary(layer%handle, &
+      int(channel - 1, c_int64_t), reverse(low), c_high)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_channel_boundary_int64
+  ! Sets the boundary modes of one channel. Local; call on all ranks.
+  subroutine tenon_layer_set_channel_boundary_int32(layer, channel, low, high, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: channel
+    integer(c_int), intent(in) :: low(:)
+    integer(c_int), intent(in), optional :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int), allocatable :: c_high(:)
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_channel_boundary', 'low', size(low), c_extent)
+    if (present(high)) call check_length(tenon_code, 'tenon_layer_set_channel_boundary', 'high', size(high), &
+      c_extent)
+    if (present(high)) c_high = reverse(high)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetChannelBoundary(layer%handle, &
+      int(channel - 1, c_int64_t), reverse(low), c_high)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_channel_boundary_int32
   ! Sets the layout of the output of a repartition, add or concatenate layer. Local; call on all ranks.
   subroutine tenon_layer_set_output_layout(layer, output, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -4258,6 +4306,36 @@ contains
       int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), layout%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_layout_create_from_boxes_int32_mpi
+  ! Creates the layout of a field on a staggered grid from that of the cells. Collective on cells.
+  subroutine tenon_layout_create_staggered_int64(cells, faces, layout, ierr)
+    type(tenon_layout), intent(in) :: cells
+    integer(c_int64_t), intent(in) :: faces(:)
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(cells%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layout_create_staggered', 'faces', size(faces), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutCreateStaggered(cells%handle, &
+      int(reverse(faces), c_int64_t), layout%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layout_create_staggered_int64
+  ! Creates the layout of a field on a staggered grid from that of the cells. Collective on cells.
+  subroutine tenon_layout_create_staggered_int32(cells, faces, layout, ierr)
+    type(tenon_layout), intent(in) :: cells
+    integer(c_int32_t), intent(in) :: faces(:)
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(cells%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layout_create_staggered', 'faces', size(faces), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutCreateStaggered(cells%handle, &
+      int(reverse(faces), c_int64_t), layout%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layout_create_staggered_int32
   ! Creates a layout to be completed by setters. Collective on the partition.
   subroutine tenon_layout_create(partition, layout, ierr)
     type(tenon_partition), intent(in) :: partition

@@ -14,6 +14,7 @@ BY_HAND = {
     'TenonDTensorPlaceArrayRead': 'DTensor::place() of constant elements',
     'TenonDTensorPlaceArrays': 'DTensor::placeArrays()',
     'TenonDTensorPlaceArraysRead': 'DTensor::placeArrays() of constant elements',
+    'TenonDTensorPlaceComponents': 'DTensor::placeComponents()',
     'TenonDTensorResetArray': 'the end of a Placement',
     'TenonDTensorRestoreArray': 'the end of a Loan',
     'TenonDTensorRestoreArrayRead': 'the end of a Loan',

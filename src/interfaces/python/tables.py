@@ -15,6 +15,7 @@ BY_HAND = {
     'TenonDTensorPlaceArrayRead': 'DTensor.place() of an array that cannot be written',
     'TenonDTensorPlaceArrays': 'DTensor.place_arrays()',
     'TenonDTensorPlaceArraysRead': 'DTensor.place_arrays() of arrays that cannot be written',
+    'TenonDTensorPlaceComponents': 'DTensor.place_components()',
     'TenonDTensorResetArray': 'DTensor.reset_array(), which lets go of the array',
     'TenonDTensorRestoreArray': 'the end of the block of DTensor.array()',
     'TenonDTensorRestoreArrayRead': 'the end of the block of DTensor.read()',

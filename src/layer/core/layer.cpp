@@ -252,6 +252,7 @@ void Layer::readSettings() {
   type_ = textOf("data_type") == "float64" ? TENON_FLOAT64 : TENON_FLOAT32;
   space_ = textOf("space") == "device" ? Space::Device : Space::Host;
   depth_ = static_cast<int>(declaration_->value<Index>("stack_depth"));
+  checksGhosts_ = declaration_->value<bool>("check_ghosts");
 }
 
 std::string Layer::textOf(std::string_view name) const {

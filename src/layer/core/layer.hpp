@@ -172,6 +172,9 @@ public:
   void apply(Inputs x, DTensor& y);
   void applyTangent(Inputs dx, DTensor& dy);
   void applyAdjoint(const DTensor& dy, InputCotangents dx);
+  // Of inputs as for apply(), not collective. Throws TENON_ERR_NOT_FINITE if a halo that the caller has filled has a
+  // value that is not a number where it is read.
+  void checkGhosts(Inputs x) const;
   int stackSize() const noexcept { return static_cast<int>(stack_.size()); }
   // Of a layer with one input. dx may be null.
   void apply(const DTensor& x, DTensor& y);
@@ -277,6 +280,7 @@ private:
   TenonDataType type_ = TENON_FLOAT32;
   Space space_ = Space::Host;
   int depth_ = 1;
+  bool checksGhosts_ = false;
   int level_ = 0; // in so many containers within each other it lies, or lay, at most
   Layouts uses_;
   bool training_ = true, frozen_ = false;

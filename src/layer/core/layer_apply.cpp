@@ -79,6 +79,8 @@ void Layer::apply(Inputs x, Outputs y) {
   for (std::size_t i = 0; i < x.size(); ++i)
     checkArgument(*x[i], entry.setup->inputs()[i], "input");
   checkWritten(entry, x, y, "output");
+  if (checksGhosts_)
+    checkGhosts(x);
   if (entry.frames.empty())
     entry.frames = framesOf(entry); // a network's node, by itself
   if (training_ && stack_.size() == static_cast<std::size_t>(depth_))

@@ -838,6 +838,16 @@ inline Layer& Layer::setBoundary(List<TenonBoundary> low, List<TenonBoundary> hi
   detail::Call(where).check(TenonLayerSetBoundary(get(), low.data(), detail::orNull(high)));
   return *this;
 }
+inline Layer& Layer::setChannelBoundary(TenonInt channel, List<TenonBoundary> low,
+    List<TenonBoundary> high, const Where& where) {
+  detail::checkLength("tenon::Layer::setChannelBoundary: low", low.size(),
+      detail::size(this->getIntegers("kernel", where).size()));
+  detail::checkAnyLength("tenon::Layer::setChannelBoundary: high", high.size(),
+      detail::size(this->getIntegers("kernel", where).size()));
+  detail::Call(where).check(TenonLayerSetChannelBoundary(get(), channel, low.data(),
+      detail::orNull(high)));
+  return *this;
+}
 inline Layer& Layer::setOutputLayout(const Layout& output, const Where& where) {
   detail::Call(where).check(TenonLayerSetOutputLayout(get(), output.get()));
   return *this;
@@ -873,6 +883,13 @@ inline Layout::Layout(MPI_Comm comm, Ints shape, Ints low, Ints high, const Wher
   detail::checkLength("tenon::Layout: high", high.size(), low.size());
   detail::Call(where).check(TenonLayoutCreateFromBoxes(comm, static_cast<int>(low.size()),
       detail::orNull(shape), low.data(), high.data(), out()));
+}
+inline Layout Layout::staggered(Ints faces, const Where& where) const {
+  detail::checkLength("tenon::Layout::staggered: faces", faces.size(),
+      detail::size(this->dimensions(where)));
+  Layout layout;
+  detail::Call(where).check(TenonLayoutCreateStaggered(get(), faces.data(), layout.out()));
+  return layout;
 }
 inline Layout::Layout(const Partition& partition, const Where& where) {
   detail::Call(where).check(TenonLayoutCreate(partition.get(), out()));

@@ -135,6 +135,9 @@ public:
   Layout(MPI_Comm comm, Ints shape, Ints low, Ints high, const Where& where = Where::current());
   /** Creates a layout to be completed by setters. TenonLayoutCreate() */
   explicit Layout(const Partition& partition, const Where& where = Where::current());
+  /** Creates the layout of a field on a staggered grid from that of the cells.
+   *  TenonLayoutCreateStaggered() */
+  Layout staggered(Ints faces, const Where& where = Where::current()) const;
   /** Creates an editable copy of a layout. TenonLayoutCreateLike() */
   Layout like(const Where& where = Where::current()) const;
   /** Sets the global extents. TenonLayoutSetShape() */
@@ -597,6 +600,9 @@ public:
   /** Sets the boundary modes, which give the padding its values. TenonLayerSetBoundary() */
   Layer& setBoundary(List<TenonBoundary> low, List<TenonBoundary> high = {},
       const Where& where = Where::current());
+  /** Sets the boundary modes of one channel. TenonLayerSetChannelBoundary() */
+  Layer& setChannelBoundary(TenonInt channel, List<TenonBoundary> low,
+      List<TenonBoundary> high = {}, const Where& where = Where::current());
   /** Sets the layout of the output of a repartition, add or concatenate layer.
    *  TenonLayerSetOutputLayout() */
   Layer& setOutputLayout(const Layout& output, const Where& where = Where::current());

@@ -31,6 +31,7 @@ place_array = function('TenonDTensorPlaceArray', c_int, *[address] * 5, long)
 place_array_read = function('TenonDTensorPlaceArrayRead', c_int, *[address] * 5, long)
 place_arrays = function('TenonDTensorPlaceArrays', c_int, address, c_int, c_int, *[address] * 4, long)
 place_arrays_read = function('TenonDTensorPlaceArraysRead', c_int, address, c_int, c_int, *[address] * 4, long)
+place_components = function('TenonDTensorPlaceComponents', c_int, address, c_int, c_int, *[address] * 5)
 reset_array = function('TenonDTensorResetArray', c_int, address)
 references = function('TenonObjectGetReferences', c_int, address, address)
 ACCESS = {(is_device, is_read): function(f'TenonDTensorGet{"Device" * is_device}Array{"Read" * is_read}', c_int, address,
@@ -144,6 +145,32 @@ class Arrays(Object):
         strides.insert(dim, 0)
         check(place(self._handle, dim, len(memories), first, c_list(long, strides), c_list(long, low), c_list(long, high),
                     max([span(memory) for memory in memories], default=0)))
+        self._keep([memory.owner for memory in memories])
+        return self
+
+    def place_components(self, dim: int, arrays: Sequence[Any], ghosts_low: Sequence[Sequence[int]] | None = None,
+                         ghosts_high: Sequence[Sequence[int]] | None = None) -> Self:
+        """The same for arrays that differ in extents, strides and ghost cells, as on a staggered grid: `ghosts_low` and
+        `ghosts_high` have the widths of each array in all dimensions of the tensor. Not collective.
+
+        TenonDTensorPlaceComponents()
+        """
+        memories = [memory_of(array) for array in arrays]
+        widths = [[self._ghosts(None, each[number] if each is not None else None) for number in range(len(memories))]
+                  for each in (ghosts_low, ghosts_high)]
+        without = [d for d in range(len(self._describe()[0])) if d != dim]
+        size = ctypes.sizeof(C_TYPES[self._describe()[1]])
+        first, strides, lengths = [], [], []
+        for number, (memory, low, high) in enumerate(zip(memories, *widths)):
+            self._check(memory, [low[d] for d in without], [high[d] for d in without], f'array {number}', without)
+            if memory.is_constant:
+                raise ValueError(f'array {number} cannot be written; place_arrays() takes constant arrays')
+            first.append(memory.address + sum(low[d] * stride for d, stride in zip(without, memory.strides)) * size)
+            strides += [*memory.strides[:dim], 0, *memory.strides[dim:]]
+            lengths.append(span(memory))
+        check(place_components(self._handle, dim, len(memories), (pointer * len(memories))(*first), c_list(long, strides),
+                               *[c_list(long, [width for one in each for width in one]) for each in widths],
+                               c_list(long, lengths)))
         self._keep([memory.owner for memory in memories])
         return self
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Looks for values that are not numbers in ghost cells that the caller has filled, before windows read
+// them (setting "check_ghosts"). Every ghost cell of a window's box is read, corners and cells behind a
+// wall included, and a solver leaves some of them unset.
+#include "dtensor/measure.hpp"
+#include "layer/core/layer.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+std::string boxText(const Box& box) {
+  std::vector<std::string> intervals;
+  for (const Interval& interval : box)
+    intervals.push_back(fmt::format("{}:{}", interval.begin, interval.end));
+  return fmt::format("[{}]", fmt::join(intervals, ","));
+}
+
+} // namespace
+
+// A network hands its inputs to those of its nodes that read them.
+void Layer::checkGhosts(Inputs x) const {
+  for (const Node& node : nodes_) {
+    std::vector<const DTensor*> read;
+    for (const int value : node.reads)
+      if (value < inputCount())
+        read.push_back(x[static_cast<std::size_t>(value)]);
+    if (read.size() == node.reads.size())
+      node.layer->checkGhosts(Inputs(read.data(), read.size()));
+  }
+  const auto hasHalos = [](const DTensor* tensor) { return tensor->layout().hasHalos(); };
+  if (!nodes_.empty() || std::ranges::none_of(x, hasHalos))
+    return;
+  Layouts inputs;
+  for (const DTensor* tensor : x)
+    inputs.push_back(tensor->layout());
+  const Layouts uses = form(inputs).uses;
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    const Layout& given = inputs[i];
+    if (!given.hasHalos() || !(given.grid() == uses[i].grid()))
+      continue;
+    const Box owned = uses[i].withoutHalos().boxOfRank(comm_->rank());
+    const auto cell = firstNaN(*x[i], uses[i].boxOfRank(comm_->rank()), owned);
+    if (cell)
+      throw Error(
+          TENON_ERR_NOT_FINITE,
+          fmt::format("a ghost cell that {} reads is not a number: element [{}] of input {} on "
+                      "rank {}, whose own elements are {}; every ghost cell that a window "
+                      "covers is read, corners and those outside the domain included: fill it",
+                      title(), fmt::join(*cell, ","), i, comm_->rank(), boxText(owned)));
+  }
+}
+
+} // namespace tenon

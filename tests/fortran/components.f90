@@ -1,0 +1,69 @@
+! SPDX-License-Identifier: BSD-2-Clause
+! The components of a staggered field as the channels of a tensor: arrays with extents and ghost cells of their own,
+! and modes of their own at walls, in the order of Fortran.
+program components
+  use mpi_f08, only: MPI_Init, MPI_Finalize, MPI_Comm_rank, MPI_Comm_size, MPI_COMM_WORLD
+  use tenon
+  use, intrinsic :: iso_fortran_env, only: real64
+  implicit none
+  integer, parameter :: nx = 6, ny = 3 ! of each rank: slabs in y
+  type(tenon_layout) :: layout
+  type(tenon_dtensor) :: x
+  type(tenon_layer) :: pad
+  real(real64), target :: u(0:nx + 1, 0:ny + 1), w(-1:nx + 2, 0:ny + 2), other(nx, ny)
+  real(real64), pointer :: p(:, :, :, :)
+  character(:), allocatable :: text
+  integer :: rank, ranks, i, j, ierr
+
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+  call tenon_initialize()
+  call tenon_push_error_handler(tenon_return_error_handler)
+  call tenon_layout_create_from_boxes(MPI_COMM_WORLD, [1, rank*ny + 1, 1, 1], [nx, (rank + 1)*ny, 2, 1], layout)
+  call tenon_dtensor_create(layout, TENON_FLOAT64, x)
+  u = 1
+  w = 2
+  do j = 1, ny
+    do i = 1, nx
+      u(i, j) = 10*i + j
+      w(i, j) = -(10*i + j)
+    end do
+  end do
+  call tenon_place_components(x, u(1:nx, 1:ny), u, w(1:nx, 1:ny), w)
+  call tenon_dtensor_gather_arrays(x)
+  call tenon_get_array(x, p)
+  do j = 1, ny
+    do i = 1, nx
+      if (nint(p(i, rank*ny + j, 1, 1)) /= 10*i + j) error stop 'u was not gathered'
+      if (nint(p(i, rank*ny + j, 2, 1)) /= -(10*i + j)) error stop 'w was not gathered'
+    end do
+  end do
+  p = 3
+  call tenon_restore_array(x, p)
+  call tenon_dtensor_scatter_arrays(x)
+  if (any(nint(u(1:nx, 1:ny)) /= 3) .or. any(nint(w(1:nx, 1:ny)) /= 3)) error stop 'a component was not scattered'
+  if (nint(sum(w)) /= 2*(size(w) - nx*ny) + 3*nx*ny) error stop 'a ghost cell was written'
+
+  call tenon_place_components(x, u(1:nx, 1:ny), u, other(1:nx - 1, 1:ny), other, ierr=ierr)
+  if (ierr /= TENON_ERR_SHAPE) error stop 'a component of another extent is not refused'
+  call tenon_place_components(x, u(1:nx, 1:ny), u, ierr=ierr)
+  if (ierr /= TENON_ERR_SHAPE) error stop 'a missing component is not refused'
+
+  ! x has a period, y walls; channel 2 is odd about them.
+  call tenon_layer_create_type(MPI_COMM_WORLD, 'conv', pad)
+  call tenon_set_integers(pad, 'kernel', [3, 3])
+  call tenon_layer_set_boundary(pad, [TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_SYMMETRIC])
+  call tenon_layer_set_channel_boundary(pad, 2, [TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_ODD])
+  call tenon_get_text(pad, 'boundary', text)
+  if (text /= 'periodic/periodic,symmetric/symmetric;1=periodic/periodic,odd/odd') error stop 'other modes: '//text
+  call tenon_set_text(pad, 'boundary', 'periodic,symmetric; 1=periodic,odd')
+  call tenon_get_text(pad, 'boundary', text)
+  if (text /= 'periodic,symmetric; 1=periodic,odd') error stop 'other lists: '//text
+
+  call tenon_destroy(pad)
+  call tenon_destroy(x)
+  call tenon_destroy(layout)
+  call tenon_finalize()
+  call MPI_Finalize()
+end program components

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Fields between walls: u, v, w and p with modes of their own in one convolution, against values that
+// are written down by hand from the modes' definitions, and ghost cells that a solver has filled. The
+// derivatives are those of the walls' values too.
+#include "declaration/core/windowed.hpp"
+#include "dtensor/measure.hpp"
+#include "layer/derivatives/derivative_check.hpp"
+#include "layer_run.hpp"
+#include "support/conversion_definition.hpp"
+#include "sys/expect_error.hpp"
+#include "sys/log/log.hpp"
+#include "sys/options/options.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace tenon {
+namespace {
+
+using test::gathered;
+using test::tensor;
+using test::world;
+using Values = std::vector<double>;
+
+// [batch, (u, v, w, p), y, x]: walls in y, a period in x.
+const Shape kField = {2, 4, 9, 5};
+const char* const kModes = "odd,periodic;0=odd_point,periodic;3=symmetric,periodic";
+
+// Slabs across the walls with uneven parts, slabs along them, and both.
+std::vector<Layout> decompositions() {
+  const int ranks = world()->size();
+  LayoutSpec uneven{
+      .shape = kField, .grid = Grid::make({ranks}), .properties = parseProperties("S2")};
+  std::vector<Index> cuts = {0};
+  for (int part = 1; part < ranks; ++part)
+    cuts.push_back(part); // one row each, so that a halo of two comes from two neighbours
+  cuts.push_back(kField[2]);
+  uneven.cuts = {{}, {}, cuts, {}};
+  if (ranks == 1)
+    return {Layout(uneven)};
+  std::vector<Layout> all = {Layout(uneven), test::onWorld(kField, "S3"),
+                             test::onWorld(kField, "S1")};
+  if (ranks % 2 == 0)
+    all.push_back(test::onWorld(kField, {2, ranks / 2}, "S2,S3"));
+  return all;
+}
+
+Ref<Layer> convolution(const std::string& modes, Index outputs = 3) {
+  const Window window{.kernel = 5, .padLow = 2, .padHigh = 2};
+  const auto layer = test::newConv(world(), kField[1], outputs, {window, window});
+  layer->setText("boundary", modes);
+  layer->setDataType(TENON_FLOAT64);
+  return layer;
+}
+
+// Convolution, function, convolution: the second one has walls too.
+Ref<Layer> closure(const Ref<Layer>& first, bool skips) {
+  const auto net = test::newLayer(world(), skips ? "graph" : "sequential");
+  const auto second = convolution(kModes, 4);
+  net->setDataType(TENON_FLOAT64);
+  if (skips) {
+    const int h =
+        addGraphNode(*net, test::newPointwise(world(), "tanh"), {addGraphNode(*net, first, {-1})});
+    addGraphNode(*net, test::newLayer(world(), "add"), {addGraphNode(*net, second, {h}), -1});
+  } else {
+    appendLayer(*net, first);
+    appendLayer(*net, test::newPointwise(world(), "tanh"));
+    appendLayer(*net, second);
+  }
+  return net;
+}
+
+// The value at (c, y, x) of a field with rows beyond the walls: written from the definitions.
+double beyond(const Values& field, Index n, Index c, Index y, Index x) {
+  const Index rows = kField[2], columns = kField[3];
+  double sign = 1;
+  if (y < 0 || y >= rows) {
+    const bool onPoint = c == 0;
+    sign = c == 3 ? 1 : -1;
+    y = y < 0 ? -y - (onPoint ? 0 : 1) : 2 * rows - 1 - y - (onPoint ? 1 : 0);
+  }
+  x = (x + columns) % columns;
+  return sign * field[static_cast<std::size_t>(((n * 4 + c) * rows + y) * columns + x)];
+}
+
+Values expectedOutput(const Values& x, const Values& w, const Values& b) {
+  Values y;
+  test::forEach({kField[0], 3, kField[2], kField[3]}, [&](const std::vector<Index>& at) {
+    double sum = b[at[1]];
+    for (Index c = 0; c < 4; ++c)
+      for (Index i = 0; i < 5; ++i)
+        for (Index j = 0; j < 5; ++j)
+          sum += w[((at[1] * 4 + c) * 5 + i) * 5 + j] *
+                 beyond(x, at[0], c, at[2] + i - 2, at[3] + j - 2);
+    y.push_back(sum);
+  });
+  return y;
+}
+
+TEST(Walls, ChannelsHaveModesOfTheirOwn) {
+  for (const char* transport : {"messages", "shared"}) {
+    if (transport == std::string("shared") && world()->size() > 1 && !world()->arena())
+      continue;
+    options().set("-tenon_conversion_transport", transport);
+    for (const Layout& layout : decompositions())
+      for (const char* overlap : {"on", "off"}) {
+        const auto layer = convolution(kModes);
+        layer->setText("overlap", layout.property(0) == Property::shard(1) ? "off" : overlap);
+        test::Step step(layer, layout);
+        test::fillParameters(*layer);
+        test::fillValid(*step.x, 1);
+        test::fillValid(*step.dy, 2);
+        step.apply();
+        const auto p = layer->parameters();
+        test::expectNear(
+            gathered(*step.y),
+            expectedOutput(gathered(*step.x), gathered(p[0]->value()), gathered(p[1]->value())),
+            1e-13, layer->describe());
+        layer->clearStack();
+        EXPECT_LT(checkLayerAdjoint(*layer, nullptr, 3).relativeError, 1e-13) << layer->describe();
+      }
+    options().clear();
+  }
+}
+
+TEST(Walls, NetworksBetweenWallsHaveExactDerivatives) {
+  for (const Layout& layout : decompositions())
+    for (const bool skips : {false, true}) {
+      const auto net = closure(convolution(kModes, 4), skips);
+      net->setUp(layout);
+      test::fillParameters(*net);
+      EXPECT_LT(checkLayerAdjoint(*net, nullptr, 5).relativeError, 1e-13);
+      EXPECT_NEAR(checkLayerTaylor(*net, nullptr, 6).order, 2, 0.05);
+    }
+}
+
+// The layout of an input whose ghost cells hold what the mode says beyond the domain, two wide.
+Layout withGhosts(const Layout& plain, Boundary mode, Index width = 2) {
+  LayoutSpec spec = plain.spec();
+  for (const int d : {2, 3}) {
+    Halo halo{.boxes = {}, .low = mode, .high = mode};
+    for (int part = 0; part < plain.parts(d); ++part)
+      halo.boxes.push_back({plain.owned(d, part).begin - width, plain.owned(d, part).end + width});
+    spec.halos[d] = halo;
+  }
+  return Layout(std::move(spec));
+}
+
+// The layout that the layer makes for itself.
+Layout exchanged(const Layout& plain) {
+  return convolution(kModes)->form({plain}).uses.front();
+}
+
+Ref<Layer> filledConvolution(const std::string& modes = kModes, Index outputs = 3) {
+  const auto layer = convolution(modes, outputs);
+  layer->set("filled", true);
+  return layer;
+}
+
+Index messagesOf(const std::function<void()>& call) {
+  logReset();
+  logEnable(true);
+  call();
+  Index sum = 0;
+  for (const EventRecord& record : logSnapshot())
+    sum += record.messages;
+  logEnable(false);
+  return sum;
+}
+
+// Of two layouts with the same boxes.
+void copyMemory(const DTensor& from, DTensor& to) {
+  ASSERT_EQ(from.localElements(), to.localElements());
+  std::copy_n(from.data<double>(), from.localElements(), to.mutableData<double>());
+}
+
+// Ghost cells filled by a halo exchange, in arrays whose layout says something else about them, or too much.
+TEST(Walls, FilledHalosGiveWhatTheExchangeGives) {
+  for (const Layout& plain : decompositions()) {
+    const Layout own = exchanged(plain);
+    test::Step want(convolution(kModes), plain);
+    for (const Boundary mode : {Boundary::Values, Boundary::Odd})
+      for (const char* layerModes : {kModes, "none", "values,periodic"}) {
+        const Layout ghosts = withGhosts(plain, mode);
+        test::Step got(filledConvolution(layerModes), ghosts);
+        for (test::Step* step : {&want, &got}) {
+          test::fillParameters(*step->layer);
+          test::fillValid(*step->x, 1);
+          test::fillValid(*step->dy, 2);
+        }
+        const auto exchange = makeConversion(world(), plain, own, TENON_FLOAT64);
+        const auto whole = tensor(own);
+        exchange->apply(*want.x, *whole);
+        copyMemory(*whole, *got.x);
+        want.apply();
+        want.layer->zeroGradients();
+        want.adjoint();
+        got.layer->zeroGradients();
+        EXPECT_EQ(messagesOf([&] { got.apply(); }), 0);
+        got.adjoint();
+        test::expectNear(gathered(*got.y), gathered(*want.y), 1e-14, got.layer->describe());
+        const auto addends = tensor(own.dual()), dx = tensor(plain.dual());
+        copyMemory(*got.dx, *addends);
+        exchange->applyAdjoint(*addends, *dx);
+        test::expectNear(gathered(*dx), gathered(*want.dx), 1e-13, got.layer->describe());
+      }
+  }
+}
+
+// Every ghost cell is a number of its own, on every rank, and moves by itself: the derivative is that in the
+// walls' values too. order = log2(|remainder(h)| / |remainder(h / 2)|).
+TEST(Walls, TheValuesOfGhostCellsAreDifferentiated) {
+  for (const Layout& plain : decompositions())
+    for (const bool skips : {false, true})
+      for (const Index width : {2, 3}) {
+        const Layout ghosts = withGhosts(plain, Boundary::Values, width);
+        const auto net = closure(filledConvolution(kModes, 4), skips);
+        test::Step step(net, ghosts);
+        test::fillParameters(*net);
+        fillRaw(*step.x, 1, false);
+        fillRaw(*step.dy, 2, false);
+        const auto direction = tensor(ghosts), moved = tensor(ghosts),
+                   y = tensor(net->outputLayout());
+        fillRaw(*direction, 3, false);
+        step.apply();
+        step.adjoint();
+        const double before = pairing(*step.y, *step.dy), slope = pairing(*direction, *step.dx);
+        EXPECT_GT(std::abs(slope), 1e-3);
+        Values remainders;
+        for (const double h : {0.002, 0.001}) {
+          copyMemory(*step.x, *moved);
+          axpby(h, *direction, 1, *moved);
+          net->setTraining(false);
+          net->apply(*moved, *y);
+          net->setTraining(true);
+          remainders.push_back(pairing(*y, *step.dy) - before - h * slope);
+        }
+        EXPECT_NEAR(std::log2(std::abs(remainders[0] / remainders[1])), 2, 0.05) << net->describe();
+      }
+}
+
+TEST(Walls, CheckedGhostsNameTheFirstThatIsNotANumber) {
+  const Layout ghosts = withGhosts(decompositions().front(), Boundary::Values);
+  for (const bool inNetwork : {false, true}) {
+    const auto first = filledConvolution(kModes, 4);
+    first->setName("closure1");
+    const auto layer = inNetwork ? closure(first, true) : first;
+    layer->set("check_ghosts", true);
+    test::Step step(layer, ghosts);
+    test::fillParameters(*layer);
+    fillRaw(*step.x, 1, false);
+    layer->setTraining(false);
+    step.apply();
+    // The first row of all is behind the lower wall of the first rank.
+    if (world()->rank() != 0)
+      continue;
+    step.x->mutableData<double>()[0] = std::numeric_limits<double>::quiet_NaN();
+    expectError(TENON_ERR_NOT_FINITE, {"closure1", "[0,0,-2,-2]", "rank 0"},
+                [&] { layer->checkGhosts(std::array<const DTensor*, 1>{step.x.get()}); });
+  }
+}
+
+TEST(Walls, AreRefusedWithTheReason) {
+  const Layout plain = decompositions().front();
+  const auto refused = [&](const std::string& modes, std::initializer_list<const char*> words) {
+    test::expectErrorOnAll(TENON_ERR_SHAPE, words, [&] { convolution(modes)->setUp(plain); });
+  };
+  refused("odd;zero", {"2 channels", "there are 4"});
+  refused("odd;5=zero", {"up to 5", "there are 4"});
+  expectError(TENON_ERR_ARG, {"channels \"1:1\""}, [] { convolution("odd;1:1=zero"); });
+  expectError(TENON_ERR_ARG, {"sideways"}, [] { convolution("odd;1=sideways"); });
+  test::expectErrorOnAll(TENON_ERR_LAYOUT, {"filled", "has none"},
+                         [&] { filledConvolution()->setUp(plain); });
+  test::expectErrorOnAll(TENON_ERR_LAYOUT, {"ghost cells before dimension 2"},
+                         [&] { filledConvolution()->setUp(withGhosts(plain, Boundary::None)); });
+  test::expectErrorOnAll(TENON_ERR_LAYOUT, {"widen the halos"}, [&] {
+    filledConvolution()->setUp(withGhosts(plain, Boundary::Values, 1));
+  });
+}
+
+} // namespace
+} // namespace tenon
