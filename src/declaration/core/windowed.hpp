@@ -21,6 +21,9 @@ public:
   // The form of a type with one kernel, with strips where the type can compute in pieces.
   Form form(const Layouts& inputs, const Choice& choice) const override;
   Shape outputShape(const std::vector<Shape>& inputs) const override;
+  bool joinsPatches(const std::vector<Shape>&) const override {
+    return true;
+  } // as linksOf() sees to
   // What lies beyond the sides with boundary mode values; none if no side has it.
   std::optional<CallersValues> callersValues() const;
 
@@ -51,6 +54,9 @@ protected:
   // How the spatial dimensions of the output are cut.
   OutputCuts outputCuts(const Choice& choice) const;
   std::string windowText() const;
+  // Of windows that read, or write, patches that links join: `outer` are the extents of what the windows lie in, and
+  // `inner` their number. Throws unless the windows follow one another from patch to patch. None if there are no links.
+  std::optional<PatchRule> linksOf(const Shape& outer, const Shape& inner) const;
   // An example of windows with an input that they fit, padded by at most `mostPadding` percent of a
   // window's reach.
   static Example windowExample(ExampleDraw& draw, Index channels, int mostPadding);
@@ -61,6 +67,8 @@ private:
   void checkHalo(const Layout& input, const Layout& use) const;
   void checkBoundaryValues(const Layout& given, const Layout& use) const;
   void readBoundary(std::vector<Window>& windows) const;
+  void checkFollowOn(const Window& window, int dim, Index outer, Index inner) const;
+  std::vector<int> vectorChannels(Index channels) const;
   void addPieces(const std::vector<Window>& windows, const Layout& plain, Form& form) const;
 };
 
@@ -85,8 +93,17 @@ inline constexpr OptionSpec kPaddingHighSetting = {
 inline constexpr OptionSpec kBoundarySetting = {
     "boundary", OptionSpec::String, "none",
     "boundary mode of the padding: none, zero, periodic, reflect, replicate, values, symmetric, "
-    "odd or odd_point, or low/high of these; one for all spatial dimensions, or one each, "
+    "odd, odd_point or linked, or low/high of these; one for all spatial dimensions, or one each, "
     "separated by commas"};
+inline constexpr OptionSpec kVectorsSetting = {
+    "vectors",
+    OptionSpec::Ints,
+    nullptr,
+    "channels that are components of vectors along the spatial dimensions, as many for each "
+    "vector; "
+    "they turn with the grid where linked patches meet turned",
+    nullptr,
+    atLeast(0)};
 inline constexpr OptionSpec kOutputCutsSetting = {
     "output_cuts", OptionSpec::Choice, "follow",
     "how the spatial dimensions of the output are cut: follow, where the centres of the windows "

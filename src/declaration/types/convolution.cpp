@@ -33,6 +33,7 @@ constexpr OptionSpec kConvolutionSettings[] = {
     kBoundarySetting,
     kOutputCutsSetting,
     kBoundaryConstantSetting,
+    kVectorsSetting,
     kGroupsSetting,
     kBiasSetting,
     {"overlap", OptionSpec::Choice, "auto",
@@ -108,6 +109,7 @@ private:
         choice.arrives || !sameHolding(inputs.front(), plain)
             ? "its input needs more than a halo exchange (choose a signature that uses the input "
               "layout, or add a repartition before it)"
+        : lists().links() ? "linked patches are filled by one exchange"
         : callersValues() ? "sides with boundary mode \"values\" are filled after the halo exchange"
                           : nullptr;
     if (obstacle && text("overlap") == "on")

@@ -289,6 +289,11 @@ void Layer::setList(const std::string& call, const std::string& name, IndexMapPt
   declaration_->lists().set(name, std::move(map));
 }
 
+void Layer::setLinks(PatchLinksPtr links) {
+  checkBeforeSetUp("TenonLayerSetLinks()");
+  declaration_->lists().set(std::move(links));
+}
+
 void Layer::setUses(Layouts uses) {
   uses_ = std::move(uses);
 }
