@@ -193,7 +193,7 @@ public:
       digest.add(side.turned);
       joinedSides += side.patch >= 0 ? 1 : 0;
     }
-    return fmt::format("{} of {} spatial dimensions, {} linked, {}", counted(patches(), "patch"),
+    return fmt::format("{} of {} spatial dimensions, {} linked, {}", counted(patches(), "patch", "patches"),
                        spatialRank(), counted(joinedSides, "side"), digest.text());
   }
 
@@ -227,7 +227,7 @@ private:
                   fmt::format("side {} of patch {} is linked to side {} of patch {}, turned {}; "
                               "there are {} with {}, and turned is 0 to {}",
                               side, patch, other.side, other.patch, other.turned,
-                              counted(patches(), "patch"), counted(2 * spatialRank(), "side"),
+                              counted(patches(), "patch", "patches"), counted(2 * spatialRank(), "side"),
                               most));
     int turned = other.turned & 4;
     for (std::size_t i = 0; i < dims; ++i)

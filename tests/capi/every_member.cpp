@@ -12,6 +12,7 @@ Partition sharePartition(const Partition& x) { return x.share(); }
 Layout shareLayout(const Layout& x) { return x.share(); }
 IndexMap shareIndexMap(const IndexMap& x) { return x.share(); }
 Edges shareEdges(const Edges& x) { return x.share(); }
+Links shareLinks(const Links& x) { return x.share(); }
 DTensor shareDTensor(const DTensor& x) { return x.share(); }
 LinearOp shareLinearOp(const LinearOp& x) { return x.share(); }
 Layer shareLayer(const Layer& x) { return x.share(); }
@@ -506,195 +507,204 @@ LinearOp (* m214)(const Layout&, const Layout&, TenonDataType, TenonDataType, Te
 LinearOp (Layer::* m215)(const DTensor&, const Where&) const = &Layer::jacobian;
 // TenonLinearOpJacobianSetPoint
 LinearOp& (LinearOp::* m216)(const DTensor&, const Where&) = &LinearOp::setPoint;
+// TenonLinksCreateFromTiles
+Links (* m217)(MPI_Comm, Ints, List<TenonBoundary>, List<TenonBoundary>, Ints,
+    const Where&) = &Links::fromTiles;
+// TenonLinksCreateFromSides
+Links (* m218)(MPI_Comm, int, Ints, List<int>, List<int>, const Where&) = &Links::fromSides;
+// TenonLinksGetLayout
+Layout (Links::* m219)(Ints, const Where&) const = &Links::layout;
+// TenonLayerSetLinks
+Layer& (Layer::* m220)(const Links&, const Where&) = &Layer::setLinks;
 // TenonLogEnable
-void (* m217)(bool, const Where&) = &tenon::logEnable;
+void (* m221)(bool, const Where&) = &tenon::logEnable;
 // TenonLogEventRegister
-int (* m218)(Text, const Where&) = &tenon::logEventRegister;
+int (* m222)(Text, const Where&) = &tenon::logEventRegister;
 // TenonLogEventBegin
-void (* m219)(int, const Where&) = &tenon::logEventBegin;
+void (* m223)(int, const Where&) = &tenon::logEventBegin;
 // TenonLogEventEnd
-void (* m220)(int, const Where&) = &tenon::logEventEnd;
+void (* m224)(int, const Where&) = &tenon::logEventEnd;
 // TenonLogFlops
-void (* m221)(double, const Where&) = &tenon::logFlops;
+void (* m225)(double, const Where&) = &tenon::logFlops;
 // TenonLogGetWork
-LogWork (* m222)(const Where&) = &tenon::logWork;
+LogWork (* m226)(const Where&) = &tenon::logWork;
 // TenonLogGetRecords
-std::string (* m223)(const Where&) = &tenon::logRecords;
+std::string (* m227)(const Where&) = &tenon::logRecords;
 // TenonLogStagePush
-void (* m224)(Text, const Where&) = &tenon::logStagePush;
+void (* m228)(Text, const Where&) = &tenon::logStagePush;
 // TenonLogStagePop
-void (* m225)(const Where&) = &tenon::logStagePop;
+void (* m229)(const Where&) = &tenon::logStagePop;
 // TenonProgressShow
-void (* m226)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
+void (* m230)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
 // TenonMachineCreate
-Machine m227(Text name, List<const char*> names, Ints sizes, const Where& where) {
+Machine m231(Text name, List<const char*> names, Ints sizes, const Where& where) {
   return Machine(name, names, sizes, where);
 }
 // TenonMachineCreateFromFile
-Machine (* m228)(Text, TenonInt, const Where&) = &Machine::fromFile;
+Machine (* m232)(Text, TenonInt, const Where&) = &Machine::fromFile;
 // TenonMachineCreateLocal
-Machine (* m229)(const Where&) = &Machine::local;
+Machine (* m233)(const Where&) = &Machine::local;
 // TenonMachineCreateFromComm
-Machine (* m230)(MPI_Comm, const Where&) = &Machine::fromComm;
+Machine (* m234)(MPI_Comm, const Where&) = &Machine::fromComm;
 // TenonMachineMeasure
-Machine (* m231)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
+Machine (* m235)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
 // TenonMachineSave
-void (Machine::* m232)(Text, const Where&) const = &Machine::save;
+void (Machine::* m236)(Text, const Where&) const = &Machine::save;
 // TenonMachineAddLink
-Machine& (Machine::* m233)(Text, int, TenonInt, double, double, TenonLinkRule,
+Machine& (Machine::* m237)(Text, int, TenonInt, double, double, TenonLinkRule,
     const Where&) = &Machine::addLink;
 // TenonMachineGetCounts
-Machine::Counts (Machine::* m234)(const Where&) const = &Machine::counts;
+Machine::Counts (Machine::* m238)(const Where&) const = &Machine::counts;
 // TenonMachineGetLevel
-Machine::Level (Machine::* m235)(int, const Where&) const = &Machine::level;
+Machine::Level (Machine::* m239)(int, const Where&) const = &Machine::level;
 // TenonMachineGetLink
-Machine::Link (Machine::* m236)(int, const Where&) const = &Machine::link;
+Machine::Link (Machine::* m240)(int, const Where&) const = &Machine::link;
 // TenonMachineGetRanks
-std::vector<TenonInt> (Machine::* m237)(const Where&) const = &Machine::ranks;
+std::vector<TenonInt> (Machine::* m241)(const Where&) const = &Machine::ranks;
 // TenonOptimizerCreate
-Optimizer m257(const Layer& layer, Text type, const Where& where) {
+Optimizer m261(const Layer& layer, Text type, const Where& where) {
   return Optimizer(layer, type, where);
 }
 // TenonOptimizerSetLearningRate
-Optimizer& (Optimizer::* m258)(double, const Where&) = &Optimizer::setLearningRate;
+Optimizer& (Optimizer::* m262)(double, const Where&) = &Optimizer::setLearningRate;
 // TenonOptimizerReport
-bool (Optimizer::* m259)(double, const Where&) = &Optimizer::report;
+bool (Optimizer::* m263)(double, const Where&) = &Optimizer::report;
 // TenonOptimizerGetLearningRate
-double (Optimizer::* m260)(const Where&) const = &Optimizer::learningRate;
+double (Optimizer::* m264)(const Where&) const = &Optimizer::learningRate;
 // TenonOptimizerClipGradientNorm
-double (Optimizer::* m261)(double, const Where&) = &Optimizer::clipGradientNorm;
+double (Optimizer::* m265)(double, const Where&) = &Optimizer::clipGradientNorm;
 // TenonOptimizerStep
-void (Optimizer::* m262)(const Where&) = &Optimizer::step;
+void (Optimizer::* m266)(const Where&) = &Optimizer::step;
 // TenonOptimizerStepClosure
-double (Optimizer::* m263)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
+double (Optimizer::* m267)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
 // TenonOptimizerGetSteps
-TenonInt (Optimizer::* m264)(const Where&) const = &Optimizer::steps;
+TenonInt (Optimizer::* m268)(const Where&) const = &Optimizer::steps;
 // TenonOptionsDeclare
-void (* m265)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
+void (* m269)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
 // TenonOptionsOwnCommandLine
-void (* m266)(const Where&) = &tenon::optionsOwnCommandLine;
+void (* m270)(const Where&) = &tenon::optionsOwnCommandLine;
 // TenonOptionsSet
-void (* m267)(Text, Text, const Where&) = &tenon::optionsSet;
+void (* m271)(Text, Text, const Where&) = &tenon::optionsSet;
 // TenonOptionsInsertFile
-void (* m268)(Text, const Where&) = &tenon::optionsInsertFile;
+void (* m272)(Text, const Where&) = &tenon::optionsInsertFile;
 // TenonOptionsGetFlag
-bool (* m269)(Text, Text, const Where&) = &tenon::optionsGetFlag;
+bool (* m273)(Text, Text, const Where&) = &tenon::optionsGetFlag;
 // TenonOptionsGetInt
-TenonInt (* m270)(Text, Text, const Where&) = &tenon::optionsGetInt;
+TenonInt (* m274)(Text, Text, const Where&) = &tenon::optionsGetInt;
 // TenonOptionsGetIntegers
-std::vector<TenonInt> (* m271)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
+std::vector<TenonInt> (* m275)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
 // TenonOptionsGetReal
-double (* m272)(Text, Text, const Where&) = &tenon::optionsGetReal;
+double (* m276)(Text, Text, const Where&) = &tenon::optionsGetReal;
 // TenonOptionsGetString
-std::string (* m273)(Text, Text, const Where&) = &tenon::optionsGetString;
+std::string (* m277)(Text, Text, const Where&) = &tenon::optionsGetString;
 // TenonOptionsHas
-bool (* m274)(Text, Text, const Where&) = &tenon::optionsHas;
+bool (* m278)(Text, Text, const Where&) = &tenon::optionsHas;
 // TenonOptionsGetDeclaredCount
-int (* m275)(const Where&) = &tenon::optionsDeclaredCount;
+int (* m279)(const Where&) = &tenon::optionsDeclaredCount;
 // TenonOptionsGetDeclaredText
-std::string (* m276)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
+std::string (* m280)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
 // TenonOptionsHelp
-void (* m277)(Text, const Where&) = &tenon::optionsHelp;
+void (* m281)(Text, const Where&) = &tenon::optionsHelp;
 // TenonSetOutputHandler
-void (* m278)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
+void (* m282)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
 // TenonSetErrorOutputHandler
-void (* m279)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
+void (* m283)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
 // TenonWriteFile
-void (* m280)(Text, std::string_view, const Where&) = &tenon::writeFile;
+void (* m284)(Text, std::string_view, const Where&) = &tenon::writeFile;
 // TenonPartitionCreate
-Partition m281(MPI_Comm comm, List<int> extents, const Where& where) {
+Partition m285(MPI_Comm comm, List<int> extents, const Where& where) {
   return Partition(comm, extents, where);
 }
 // TenonPartitionCreateFromRanks
-Partition (* m282)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
+Partition (* m286)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
 // TenonPartitionCreatePlaced
-Partition (* m283)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
+Partition (* m287)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
 // TenonPartitionGetAxes
-int (Partition::* m284)(const Where&) const = &Partition::axes;
+int (Partition::* m288)(const Where&) const = &Partition::axes;
 // TenonPartitionGetExtents
-std::vector<int> (Partition::* m285)(const Where&) const = &Partition::extents;
+std::vector<int> (Partition::* m289)(const Where&) const = &Partition::extents;
 // TenonPartitionGetCoordinates
-std::vector<int> (Partition::* m286)(const Where&) const = &Partition::coordinates;
+std::vector<int> (Partition::* m290)(const Where&) const = &Partition::coordinates;
 // TenonPartitionGetAxisComm
-MPI_Comm (Partition::* m287)(int, const Where&) const = &Partition::axisComm;
+MPI_Comm (Partition::* m291)(int, const Where&) const = &Partition::axisComm;
 // TenonPartitionShareMemory
-void (Partition::* m288)(void*, std::size_t, const Where&) = &Partition::shareMemory;
+void (Partition::* m292)(void*, std::size_t, const Where&) = &Partition::shareMemory;
 // TenonPartitionUnshareMemory
-void (Partition::* m289)(void*, const Where&) = &Partition::unshareMemory;
+void (Partition::* m293)(void*, const Where&) = &Partition::unshareMemory;
 // TenonPartitionSetStream
-Partition& (Partition::* m290)(void*, const Where&) = &Partition::setStream;
+Partition& (Partition::* m294)(void*, const Where&) = &Partition::setStream;
 // TenonPlanCreate
-Plan m291(const Layer& network, TenonInt batch, const Where& where) {
+Plan m295(const Layer& network, TenonInt batch, const Where& where) {
   return Plan(network, batch, where);
 }
 // TenonPlanSetInput
-Plan& (Plan::* m292)(const Layout&, const Where&) = &Plan::setInput;
+Plan& (Plan::* m296)(const Layout&, const Where&) = &Plan::setInput;
 // TenonPlanSetInputAt
-Plan& (Plan::* m293)(int, const Layout&, const Where&) = &Plan::setInputAt;
+Plan& (Plan::* m297)(int, const Layout&, const Where&) = &Plan::setInputAt;
 // TenonPlanSetOutput
-Plan& (Plan::* m294)(const Layout&, const Where&) = &Plan::setOutput;
+Plan& (Plan::* m298)(const Layout&, const Where&) = &Plan::setOutput;
 // TenonPlanSetMachine
-Plan& (Plan::* m295)(const Machine&, const Where&) = &Plan::setMachine;
+Plan& (Plan::* m299)(const Machine&, const Where&) = &Plan::setMachine;
 // TenonPlanFix
-void (Plan::* m296)(Text, Text, const Where&) = &Plan::fix;
+void (Plan::* m300)(Text, Text, const Where&) = &Plan::fix;
 // TenonPlanSearch
-void (Plan::* m297)(const Where&) = &Plan::search;
+void (Plan::* m301)(const Where&) = &Plan::search;
 // TenonPlanSetUp
-void (Plan::* m298)(const Where&) = &Plan::setUp;
+void (Plan::* m302)(const Where&) = &Plan::setUp;
 // TenonPlanSave
-void (Plan::* m299)(Text, const Where&) const = &Plan::save;
+void (Plan::* m303)(Text, const Where&) const = &Plan::save;
 // TenonPlanLoad
-void (Plan::* m300)(Text, const Where&) = &Plan::load;
+void (Plan::* m304)(Text, const Where&) = &Plan::load;
 // TenonPlanGetNumber
-double (Plan::* m301)(Text, Text, const Where&) const = &Plan::number;
+double (Plan::* m305)(Text, Text, const Where&) const = &Plan::number;
 // TenonPlanGetLayerName
-std::string (Plan::* m302)(TenonInt, const Where&) const = &Plan::layerName;
+std::string (Plan::* m306)(TenonInt, const Where&) const = &Plan::layerName;
 // TenonPlanGetText
-std::string (Plan::* m303)(Text, Text, const Where&) const = &Plan::text;
+std::string (Plan::* m307)(Text, Text, const Where&) const = &Plan::text;
 // TenonPlanReport
-void (Plan::* m304)(const Where&) = &Plan::report;
+void (Plan::* m308)(const Where&) = &Plan::report;
 // TenonPlanCalibrate
-Plan::CalibrateResult (Plan::* m305)(const Where&) = &Plan::calibrate;
+Plan::CalibrateResult (Plan::* m309)(const Where&) = &Plan::calibrate;
 // TenonPlanSetRatesFrom
-Plan& (Plan::* m306)(const Plan&, const Where&) = &Plan::setRatesFrom;
+Plan& (Plan::* m310)(const Plan&, const Where&) = &Plan::setRatesFrom;
 // TenonPlanGetLayer
-Layer (Plan::* m307)(const Where&) const = &Plan::layer;
+Layer (Plan::* m311)(const Where&) const = &Plan::layer;
 // TenonPlanGetInputLayout
-Layout (Plan::* m308)(const Where&) const = &Plan::inputLayout;
+Layout (Plan::* m312)(const Where&) const = &Plan::inputLayout;
 // TenonPlanGetInputLayoutAt
-Layout (Plan::* m309)(int, const Where&) const = &Plan::inputLayoutAt;
+Layout (Plan::* m313)(int, const Where&) const = &Plan::inputLayoutAt;
 // TenonPlanApply
-void (Plan::* m310)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
+void (Plan::* m314)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
 // TenonPlanApplyTangent
-void (Plan::* m311)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
+void (Plan::* m315)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
 // TenonPlanApplyAdjoint
-void (Plan::* m312)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
-void (Plan::* m312Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m316)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m316Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
 // TenonTrainerCreate
-Trainer m313(const Layer& network, const Layer& loss, const Optimizer& optimizer,
+Trainer m317(const Layer& network, const Layer& loss, const Optimizer& optimizer,
     const Where& where) {
   return Trainer(network, loss, optimizer, where);
 }
 // TenonTrainerSetDataset
-Trainer& (Trainer::* m314)(const Dataset&, const Where&) = &Trainer::setDataset;
+Trainer& (Trainer::* m318)(const Dataset&, const Where&) = &Trainer::setDataset;
 // TenonTrainerSetBatches
-Trainer& (Trainer::* m315)(TenonInt, const DTensor&, const DTensor&,
+Trainer& (Trainer::* m319)(TenonInt, const DTensor&, const DTensor&,
     Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
 // TenonTrainerSetValidation
-Trainer& (Trainer::* m316)(const Dataset&, const Where&) = &Trainer::setValidation;
+Trainer& (Trainer::* m320)(const Dataset&, const Where&) = &Trainer::setValidation;
 // TenonTrainerSetCallback
-Trainer& (Trainer::* m317)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
+Trainer& (Trainer::* m321)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
     const Where&) = &Trainer::setCallback;
 // TenonTrainerSetCheckpoint
-Trainer& (Trainer::* m318)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
+Trainer& (Trainer::* m322)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
 // TenonTrainerRun
-void (Trainer::* m319)(TenonInt, const Where&) = &Trainer::run;
+void (Trainer::* m323)(TenonInt, const Where&) = &Trainer::run;
 // TenonTrainerStop
-void (Trainer::* m320)(const Where&) = &Trainer::stop;
+void (Trainer::* m324)(const Where&) = &Trainer::stop;
 // TenonTrainerGetProgress
-Trainer::Progress (Trainer::* m321)(const Where&) const = &Trainer::progress;
+Trainer::Progress (Trainer::* m325)(const Where&) const = &Trainer::progress;
 // TenonTrainerGetLosses
-Trainer::Losses (Trainer::* m322)(const Where&) const = &Trainer::losses;
+Trainer::Losses (Trainer::* m326)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 
@@ -703,6 +713,7 @@ template class Object<Partition, TenonPartition>;
 template class Object<Layout, TenonLayout>;
 template class Object<IndexMap, TenonIndexMap>;
 template class Object<Edges, TenonEdges>;
+template class Object<Links, TenonLinks>;
 template class Object<DTensor, TenonDTensor>;
 template class Object<LinearOp, TenonLinearOp>;
 template class Object<Layer, TenonLayer>;

@@ -237,85 +237,6 @@ OutputCuts Windowed::outputCuts(const Choice& choice) const {
                                                                 : OutputCuts::Follow);
 }
 
-namespace {
-
-bool isLinkedDim(const Window& window) {
-  return window.lowMode == Boundary::Linked;
-}
-
-} // namespace
-
-std::optional<PatchRule> Windowed::linksOf(const Shape& outer, const Shape& inner) const {
-  const std::vector<Window> all = windows();
-  const PatchLinksPtr& links = lists().links();
-  if (!links) {
-    if (std::ranges::any_of(all, isLinkedDim))
-      throw Error(TENON_ERR_STATE,
-                  fmt::format("{} has sides with boundary mode \"linked\", but no links; call "
-                              "TenonLayerSetLinks() of it or of the network that contains it",
-                              title()));
-    return std::nullopt;
-  }
-  if (links->spatialRank() != spatialRank() || links->patches() != outer.front())
-    throw Error(TENON_ERR_SHAPE,
-                fmt::format("{} has {} spatial dimensions and works on {}, but its links join {} "
-                            "of {} dimensions; patches are the batch",
-                            title(), spatialRank(), counted(outer.front(), "patch"),
-                            counted(links->patches(), "patch"), links->spatialRank()));
-  if (callersValues())
-    throw Error(TENON_ERR_SUPPORT,
-                fmt::format("{} has sides with boundary mode \"values\" and links; the ends of a "
-                            "box of tiles have modes in TenonLinksCreateFromTiles()",
-                            title()));
-  links->checkExtents({outer.begin() + kFirstSpatial, outer.end()});
-  for (std::size_t s = 0; s < all.size(); ++s)
-    checkFollowOn(all[s], static_cast<int>(s), outer[s + kFirstSpatial], inner[s + kFirstSpatial]);
-  return PatchRule{links, vectorChannels(outer[1])};
-}
-
-// Windows on neighbouring patches must be those that the joined field has.
-void Windowed::checkFollowOn(const Window& window, int dim, Index outer, Index inner) const {
-  if (!isLinkedDim(window) && !lists().links()->joins(dim))
-    return;
-  const Interval reached = windowInput(window, {0, inner});
-  if (!isLinkedDim(window) && (reached.begin < 0 || reached.end > outer))
-    throw Error(TENON_ERR_SUPPORT,
-                fmt::format("{} pads each patch for itself in spatial dimension {} (boundary "
-                            "\"{}\"), but links join the patches there; set its boundary to "
-                            "\"linked\"",
-                            title(), dim, text("boundary")));
-  if (inner * window.stride != outer)
-    throw Error(TENON_ERR_SHAPE,
-                fmt::format("{} has {} at stride {} on the {} elements of a patch in spatial "
-                            "dimension {}, so that they do not follow on from patch to patch; "
-                            "expected {}: choose the padding so, and patches that are multiples of "
-                            "the stride",
-                            title(), counted(inner, "window"), window.stride, outer, dim,
-                            outer / window.stride));
-}
-
-std::vector<int> Windowed::vectorChannels(Index channels) const {
-  if (!settings().has("vectors") || !isSet("vectors"))
-    return {};
-  std::vector<int> vectors;
-  for (const Index channel : value<std::vector<Index>>("vectors")) {
-    if (channel >= channels || std::ranges::find(vectors, channel) != vectors.end())
-      throw Error(
-          TENON_ERR_ARG,
-          fmt::format("vectors of {} names channel {}; there are {}, and each is a component "
-                      "of one vector at most",
-                      title(), channel, channels));
-    vectors.push_back(static_cast<int>(channel));
-  }
-  if (vectors.size() % windowSizes().size() != 0)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("vectors of {} names {}; give {} for each vector, the components along "
-                            "the spatial dimensions",
-                            title(), counted(static_cast<Index>(vectors.size()), "channel"),
-                            windowSizes().size()));
-  return vectors;
-}
-
 Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
   const std::vector<Window> windows = this->windows();
   const Layout& input = inputs.front();
@@ -333,7 +254,8 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
             .uses = {windowUseLayout(windows, plain, output)},
             .output = output,
             .callers = callersValues()};
-  if (auto links = linksOf(input.shape(), shape); links && form.uses.front().hasLinkedHalos())
+  if (auto links = linksOf(input.shape(), shape, input.hasHalos());
+      links && form.uses.front().hasLinkedHalos())
     form.links = std::move(links);
   checkHalo(input, form.uses.front());
   if (inputs.size() > 1)

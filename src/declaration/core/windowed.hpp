@@ -55,8 +55,10 @@ protected:
   OutputCuts outputCuts(const Choice& choice) const;
   std::string windowText() const;
   // Of windows that read, or write, patches that links join: `outer` are the extents of what the windows lie in, and
-  // `inner` their number. Throws unless the windows follow one another from patch to patch. None if there are no links.
-  std::optional<PatchRule> linksOf(const Shape& outer, const Shape& inner) const;
+  // `inner` their number. Throws unless the windows follow one another from patch to patch. None if there are no links,
+  // which windows whose halos are filled do not need.
+  std::optional<PatchRule> linksOf(const Shape& outer, const Shape& inner,
+                                   bool areFilled = false) const;
   // An example of windows with an input that they fit, padded by at most `mostPadding` percent of a
   // window's reach.
   static Example windowExample(ExampleDraw& draw, Index channels, int mostPadding);
@@ -68,9 +70,11 @@ private:
   void checkBoundaryValues(const Layout& given, const Layout& use) const;
   void readBoundary(std::vector<Window>& windows) const;
   void checkFollowOn(const Window& window, int dim, Index outer, Index inner) const;
-  std::vector<int> vectorChannels(Index channels) const;
   void addPieces(const std::vector<Window>& windows, const Layout& plain, Form& form) const;
 };
+
+// The channels that the setting vectors of a type names, if it has one. Throws TENON_ERR_ARG for others than there are.
+std::vector<int> vectorChannels(const Declaration& type, Index channels, int spatialRank);
 
 // The settings of a type with windows: its own and those of its windows.
 inline constexpr OptionSpec kKernelSetting = {
