@@ -193,8 +193,9 @@ public:
       digest.add(side.turned);
       joinedSides += side.patch >= 0 ? 1 : 0;
     }
-    return fmt::format("{} of {} spatial dimensions, {} linked, {}", counted(patches(), "patch", "patches"),
-                       spatialRank(), counted(joinedSides, "side"), digest.text());
+    return fmt::format("{} of {} spatial dimensions, {} linked, {}",
+                       counted(patches(), "patch", "patches"), spatialRank(),
+                       counted(joinedSides, "side"), digest.text());
   }
 
 private:
@@ -227,8 +228,8 @@ private:
                   fmt::format("side {} of patch {} is linked to side {} of patch {}, turned {}; "
                               "there are {} with {}, and turned is 0 to {}",
                               side, patch, other.side, other.patch, other.turned,
-                              counted(patches(), "patch", "patches"), counted(2 * spatialRank(), "side"),
-                              most));
+                              counted(patches(), "patch", "patches"),
+                              counted(2 * spatialRank(), "side"), most));
     int turned = other.turned & 4;
     for (std::size_t i = 0; i < dims; ++i)
       if (runsBack(i, other))

@@ -61,7 +61,8 @@ std::string numbered(const char* name, std::size_t number, std::size_t count) {
 
 // What the kernel reads of an input where the use has linked halos, which the links fill; halos that
 // hold it already are kept.
-ValueId addLinkedUse(MapList& list, ValueId x, std::string name, const Layout& use, PatchRule rule) {
+ValueId addLinkedUse(MapList& list, ValueId x, std::string name, const Layout& use,
+                     PatchRule rule) {
   const Layout given = list.values()[x].layout;
   if (given.hasHalos() && holdsAllOf(given, use))
     return addUse(list, x, std::move(name), use, true);
