@@ -44,6 +44,7 @@
 #include <tenon/layout.h>
 #include <tenon/linearop.h>
 #include <tenon/linearop_create.h>
+#include <tenon/links.h>
 #include <tenon/log.h>
 #include <tenon/machine.h>
 #include <tenon/object.h>

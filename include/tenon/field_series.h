@@ -77,8 +77,9 @@ TENON_EXTERN TenonErrorCode TenonFieldSeriesSetGrid(TenonFieldSeries series, int
  *  Fields are then tensors [cells, components, ...] or [nodes, components, ...] in the layouts
  *  without ghosts of these index maps, and the dimensions behind the first count the components.
  *  Rows are written in the order of their ids, so that a file does not depend on the partition, and
- *  are read back in that order (TenonIndexMapCreateSorted()). Each file has the mesh too: the
- *  tensors mesh_places and mesh_corners.
+ *  are read back in that order (TenonIndexMapCreateSorted()). The mesh is written once in a run,
+ *  before the first time, to a file of its own, PATH-STEP-mesh.h5 with the step of that time, as
+ *  the tensors mesh_places and mesh_corners; the files of the times name it.
  *
  *  Without nodes cells have corners of their own, and there are fields on cells alone. That serves
  *  codes that number cells only, and looks the same.

@@ -251,6 +251,7 @@ TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonIn
  *    continues at both ends if the padding is wider than the domain
  *  - symmetric, odd, odd_point: reflection about a wall between elements (symmetric, odd) or on the
  *    first or last element (odd_point); odd ones change the sign, once for each bounce
+ *  - linked, of both sides of a dimension: elements of other patches, see tenon/links.h
  *  - values: user-supplied, see TenonLayerGetBoundaryLayout() and the setting
  *    boundary_constant
  *

@@ -56,8 +56,9 @@ typedef enum TenonBoundary TENON_ENUM_INT {
   TENON_BOUNDARY_ODD_POINT = 8, /**< ... -2 -1   | 0 1 ... n-1 | -(n-2) -(n-3) ...: odd about a wall
                                      on the first or last element, such as the velocity through a
                                      wall on faces; the element on the wall is left as it is */
-  TENON_BOUNDARY_LINKED = 9,    /**< beyond a local block are copies that an index map fills, see
-                                     tenon/index_map.h; the mode of both sides or of none */
+  TENON_BOUNDARY_LINKED = 9,    /**< beyond a local block are copies that an index map or links
+                                     fill, see tenon/index_map.h and tenon/links.h; the mode of both
+                                     sides or of none */
   TENON_BOUNDARY_MAX_ = 0x7fff
 } TenonBoundary;
 

@@ -37,6 +37,7 @@ typedef struct TenonPartition_s* TenonPartition; /**< Cartesian process grid */
 typedef struct TenonLayout_s* TenonLayout;       /**< distribution of a tensor */
 typedef struct TenonIndexMap_s* TenonIndexMap;   /**< ids of nodes, and whose copies ghosts are */
 typedef struct TenonEdges_s* TenonEdges;         /**< edges of a mesh, between two sets of nodes */
+typedef struct TenonLinks_s* TenonLinks;         /**< how the patches of a field are joined */
 typedef struct TenonDTensor_s* TenonDTensor;     /**< distributed tensor */
 typedef struct TenonLinearOp_s* TenonLinearOp;   /**< linear map between distributed tensors */
 typedef struct TenonLayer_s* TenonLayer;         /**< differentiable map with parameters */

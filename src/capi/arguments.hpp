@@ -41,6 +41,8 @@ struct ClassOf<TenonIndexMap> : std::type_identity<class IndexMapObject> {};
 template <>
 struct ClassOf<TenonEdges> : std::type_identity<class EdgesObject> {};
 template <>
+struct ClassOf<TenonLinks> : std::type_identity<class LinksObject> {};
+template <>
 struct ClassOf<TenonDTensor> : std::type_identity<class DTensor> {};
 template <>
 struct ClassOf<TenonLinearOp> : std::type_identity<class LinearOp> {};

@@ -9,19 +9,9 @@
 
 #include <tenon/edges.h>
 
-#include <fmt/ranges.h>
-
 using namespace tenon;
 
 namespace {
-
-template <class Lists>
-void checkOnComm(const Lists& lists, const Layer& layer, const char* name) {
-  if (lists.comm() != layer.comm())
-    throw Error(TENON_ERR_ARG,
-                fmt::format("{} and {} are on different communicators; create both on one", name,
-                            layer.title()));
-}
 
 // What a call that creates edges was given.
 struct GivenEdges {
@@ -99,14 +89,9 @@ TenonErrorCode TenonEdgesGetLayout(TenonEdges edges, int ndim, const TenonInt sh
         *comm, "the shape",
         [&] {
           required(layout, "layout");
-          const Shape extents = listOf(shape, ndim, "shape");
-          if (extents.empty() || extents.front() != 0)
-            throw Error(TENON_ERR_SHAPE,
-                        fmt::format("shape is [{}]; pass 0 first, for the number of edges, and any "
-                                    "dimensions behind it",
-                                    fmt::join(extents, ",")));
-          return makeRef<LayoutObject>(comm, rowsLayout(deref(edges, "edges").edges()->pattern(),
-                                                        {extents.begin() + 1, extents.end()}));
+          return makeRef<LayoutObject>(
+              comm,
+              givenRowsLayout(deref(edges, "edges").edges()->pattern(), ndim, shape, "edges"));
         },
         [](const auto& one) { return one->layout().describe(); });
     give(layout, std::move(made));

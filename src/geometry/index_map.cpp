@@ -133,7 +133,7 @@ IndexPlace placeOf(const Layout& layout, const std::vector<int>& dims, int posit
 IndexMap::IndexMap(IndexMapSpec spec)
     : from_(std::move(spec.from)), to_(std::move(spec.to)), dims_(std::move(spec.dims)),
       isHalo_(to_.hasLinkedHalos() && to_.withoutHalos() == from_), isUneven_(spec.isUneven),
-      most_(spec.most), sent_(spec.sent) {
+      sent_(spec.sent), most_(spec.most) {
   for (const std::vector<IndexEntries>* entries : {&spec.sends, &spec.receives})
     for (const IndexEntries& of : *entries)
       isWeighted_ = isWeighted_ || !of.weights.empty();
@@ -259,11 +259,15 @@ std::vector<Transfer> IndexMap::transfers(const std::vector<Lists>& all, const L
   for (const Lists& lists : all) {
     Transfer transfer{lists.peer, 0, {}};
     if (isHalo_ && lists.peer == rank) {
+      // What lies in both: a halo need not have all that the rank owns.
       const Box owned = from.boxOfRank(rank), box = to.boxOfRank(rank);
       ElementBlock block = plain;
-      block.extent = extents(owned);
-      for (std::size_t d = 0; d < dims; ++d)
-        block.targetBegin[d] = owned[d].begin - box[d].begin;
+      for (std::size_t d = 0; d < dims; ++d) {
+        const Interval both = intersect(owned[d], box[d]);
+        block.extent[d] = both.size();
+        block.sourceBegin[d] = both.empty() ? 0 : both.begin - owned[d].begin;
+        block.targetBegin[d] = both.empty() ? 0 : both.begin - box[d].begin;
+      }
       transfer.elements = elements(block.extent);
       if (transfer.elements > 0)
         transfer.blocks.push_back(std::move(block));
@@ -298,9 +302,12 @@ Schedule IndexMap::schedule(const Layout& from, const Layout& to, int rank) cons
 
 std::string IndexMap::describe() const {
   const std::string to = isHalo_ ? "its halo" : to_.describe();
-  return fmt::format("index map: {} -> {}, in dimensions {}; a rank sends at most {}, {}",
-                     from_.describe(), to, fmt::join(dims_, ","),
-                     counted(most_.messages, "message"), counted(most_.elements, "element"));
+  const std::string most =
+      most_ ? fmt::format("; a rank sends at most {}, {}", counted(most_->messages, "message"),
+                          counted(most_->elements, "element"))
+            : "";
+  return fmt::format("index map: {} -> {}, in dimensions {}{}", from_.describe(), to,
+                     fmt::join(dims_, ","), most);
 }
 
 } // namespace tenon

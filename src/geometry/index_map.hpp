@@ -32,8 +32,9 @@ struct IndexMapSpec {
   std::vector<IndexEntries> sends = {}, receives = {};
   // Whether some element of this rank's target gets several entries, or none.
   bool isUneven = false;
-  // What this rank sends to others, and at most any: elements for one index of the free dimensions.
-  Traffic sent = {}, most = {};
+  // What this rank sends to others, and at most any, where that is known: elements for one index of the free dimensions.
+  Traffic sent = {};
+  std::optional<Traffic> most = {};
 };
 
 class IndexMap {
@@ -83,7 +84,8 @@ private:
   Layout from_, to_;
   std::vector<int> dims_;
   bool isHalo_, isWeighted_ = false, isUneven_;
-  Traffic most_, sent_;
+  Traffic sent_;
+  std::optional<Traffic> most_;
   std::vector<Lists> sends_, receives_;
 };
 

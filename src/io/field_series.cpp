@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fields over time for ParaView. Each time is a checkpoint of its own, and the .xmf file is written
-// again in full after each one, from what the files themselves say: so a run that was continued
+// Fields over time for ParaView. Each time is a checkpoint of its own, a mesh is one that the first time of a run leaves, and
+// the .xmf file is written again in full after each one, from what the files themselves say: so a run that was continued
 // lists the times of the run before it, and an interrupted one has a list that fits its files.
 #include "io/field_series.hpp"
 
@@ -94,9 +94,28 @@ void FieldSeries::setMesh(const ListedMesh& mesh) {
     return true;
   });
   mesh_ = std::make_unique<const FieldMesh>(comm_, mesh, grid_.dimensions());
-  files_->addTensor(mesh_->places(), kMeshPlaces);
-  files_->addTensor(mesh_->corners(), kMeshCorners);
-  files_->setValue(kMeshShape, std::string(mesh_->shape().name));
+}
+
+// Once a run, since the mesh stays. The name has the step from which it is the mesh of the fields, for a run that is
+// continued may have another one.
+void FieldSeries::writeMesh(Index step) {
+  const std::string name = fmt::format("-{:0{}}-mesh.h5", step, kFieldDigits);
+  const auto file = makeRef<Checkpoint>(comm_);
+  file->set("checkpoint_transport", settings_.get("checkpoint_transport", owner()));
+  file->addTensor(mesh_->places(), kMeshPlaces);
+  file->addTensor(mesh_->corners(), kMeshCorners);
+  file->setValue(kMeshShape, std::string(mesh_->shape().name));
+  file->write(path_ + name);
+  files_->setValue(kMeshFile, name_ + name);
+}
+
+std::string FieldSeries::textOf(Index step) const {
+  const NamedFile fields{fileName(step), readStructure(stepPath(step))};
+  const std::optional<std::string> mesh = meshFileOf(fields);
+  if (!mesh)
+    return xdmfOfFile(fields);
+  const NamedFile ofMesh{*mesh, readStructure(folderOf(path_) + "/" + *mesh)};
+  return xdmfOfFile(fields, &ofMesh);
 }
 
 void FieldSeries::checkComponents(const DTensor& tensor, const Shape& shape,
@@ -189,7 +208,7 @@ void FieldSeries::findEarlier(Index step) {
     if (each >= step)
       continue;
     try {
-      times_[each] = xdmfOfFile(fileName(each), readStructure(stepPath(each)));
+      times_[each] = textOf(each);
     } catch (const Error& error) {
       printError(fmt::format("Tenon: warning: {}; '{}.xmf' leaves it out\n", error.text(), path_));
     }
@@ -199,7 +218,7 @@ void FieldSeries::findEarlier(Index step) {
 void FieldSeries::writeList(Index step) {
   if (!lastStep_)
     findEarlier(step);
-  times_[step] = xdmfOfFile(fileName(step), readStructure(stepPath(step)));
+  times_[step] = textOf(step);
   std::vector<std::string> parts;
   for (const auto& [number, text] : times_)
     parts.push_back(text);
@@ -222,6 +241,8 @@ void FieldSeries::write(Index step, double time) {
       [&](bool) { return fmt::format("step {}, time {}; {}", step, time, settings_.describe()); });
   for (const SortedField& field : sorted_)
     field.sort->apply(*field.given, *field.sorted);
+  if (mesh_ && !lastStep_)
+    writeMesh(step);
   StoredValues values;
   if (!mesh_)
     putGrid(values, grid_);

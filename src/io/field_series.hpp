@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Fields on a grid or a mesh over time, for ParaView: PATH-000120.h5 for each time, PATH.xmf for all. The file of a time is
-// a checkpoint of the fields, with the grid among its values, or the mesh among its tensors; the text is made of what the
+// a checkpoint of the fields, with the grid among its values, or the name of the mesh's file, PATH-000000-mesh.h5; the text is made of what the
 // files say. Rows of a mesh are written in the order of their ids, so that files do not depend on the partition.
 #pragma once
 
@@ -40,6 +40,9 @@ private:
   void addRows(Ref<DTensor> tensor, const std::string& name, const std::string& components);
   void checkComponents(const DTensor& tensor, const Shape& shape, const std::string& components,
                        const std::string& name) const;
+  void writeMesh(Index step);
+  // The part of the list that is about a time, from its file.
+  std::string textOf(Index step) const;
   void findEarlier(Index step);
   void writeList(Index step);
 

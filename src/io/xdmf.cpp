@@ -250,32 +250,45 @@ std::vector<std::string> componentNames(const std::string& field, const std::str
   return names;
 }
 
-std::string xdmfOfFile(const std::string& name, const StoredFile& file) {
-  std::string mesh, fields;
-  if (file.values.contains(kMeshShape)) {
-    mesh = unstructured(name, file);
+std::optional<std::string> meshFileOf(const NamedFile& fields) {
+  if (!fields.file.values.contains(kMeshFile))
+    return std::nullopt;
+  auto name = valueOf<std::string>(fields.name, fields.file, kMeshFile);
+  if (name.empty() || name.find('/') != std::string::npos)
+    throw Error(TENON_ERR_FORMAT,
+                fmt::format("file '{}' has its mesh in '{}', which is no file beside it",
+                            fields.name, name));
+  return name;
+}
+
+std::string xdmfOfFile(const NamedFile& fields, const NamedFile* mesh) {
+  const auto& [name, file] = fields;
+  const NamedFile& ofMesh = mesh ? *mesh : fields;
+  std::string geometry, attributes;
+  if (ofMesh.file.values.contains(kMeshShape)) {
+    geometry = unstructured(ofMesh.name, ofMesh.file);
     for (const StoredDataset& field : file.tensors)
-      if (field.path.starts_with(kFields) && wordOf(field) != kMeshPlaces &&
-          wordOf(field) != kMeshCorners)
-        fields += onMesh(name, file, field);
+      if (field.path.starts_with(kFields) &&
+          (mesh || (wordOf(field) != kMeshPlaces && wordOf(field) != kMeshCorners)))
+        attributes += onMesh(name, file, field);
   } else {
     const FieldGrid grid = gridOf(name, file);
     for (const StoredDataset& field : file.tensors) {
       if (!field.path.starts_with(kFields) ||
           field.shape.size() < static_cast<std::size_t>(grid.dimensions()))
         continue;
-      mesh = meshOf(spaceOf(field, grid), grid);
-      fields += onGrid(name, file, field, grid);
+      geometry = meshOf(spaceOf(field, grid), grid);
+      attributes += onGrid(name, file, field, grid);
     }
   }
-  if (fields.empty())
+  if (attributes.empty())
     throw Error(TENON_ERR_FORMAT, fmt::format("file '{}' has no fields", name));
   return fmt::format("      <Grid Name=\"step {}\" GridType=\"Uniform\">\n"
                      "        <Time Value=\"{}\"/>\n"
                      "{}{}"
                      "      </Grid>\n",
-                     valueOf<Index>(name, file, "step"), valueOf<double>(name, file, "time"), mesh,
-                     fields);
+                     valueOf<Index>(name, file, "step"), valueOf<double>(name, file, "time"),
+                     geometry, attributes);
 }
 
 std::string xdmfOfSeries(const std::string& title, const std::vector<std::string>& times) {

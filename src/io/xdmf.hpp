@@ -9,6 +9,7 @@
 
 #include "io/stored_file.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,8 @@ constexpr const char* kMeshPlaces = "mesh_places";
 constexpr const char* kMeshCorners = "mesh_corners";
 // Of the value that holds the shape's name.
 constexpr const char* kMeshShape = "mesh_shape";
+// Of the value of a time's file that names the file of its mesh, in the same folder. Files without it have the mesh themselves.
+constexpr const char* kMeshFile = "mesh_file";
 // Where the rows of a field are: "cell" or "node".
 std::string centerKey(const std::string& field);
 
@@ -46,9 +49,16 @@ std::string componentsKey(const std::string& field);
 std::vector<std::string> componentNames(const std::string& field, const std::string& given,
                                         Index count);
 
-// The grid or mesh of one time with its fields. `name` is the file's, without its folder. Throws
-// TENON_ERR_FORMAT if the file has no grid, or no field on it.
-std::string xdmfOfFile(const std::string& name, const StoredFile& file);
+// A file with the name that the text has for it, without its folder.
+struct NamedFile {
+  std::string name;
+  StoredFile file;
+};
+// The name of the file with the mesh of a time's fields; none where it is this one, or there is a grid.
+std::optional<std::string> meshFileOf(const NamedFile& fields);
+// The grid or mesh of one time with its fields; `mesh` is the file that meshFileOf() names. Throws TENON_ERR_FORMAT if the
+// file has no grid, or no field on it.
+std::string xdmfOfFile(const NamedFile& fields, const NamedFile* mesh = nullptr);
 // All times together.
 std::string xdmfOfSeries(const std::string& title, const std::vector<std::string>& times);
 

@@ -117,11 +117,78 @@ TEST_F(BoundaryCApi, BadOptionsAreNamed) {
   for (auto [text, part] :
        {std::pair("periodic,zero", "2 modes"),
         std::pair("mirror", "unknown boundary mode 'mirror'"),
-        std::pair("linked", "which no layer fills"), std::pair("zero/zero/zero", "low/high")}) {
+        std::pair("linked/zero", "on one side"), std::pair("zero/zero/zero", "low/high")}) {
     expectSuccess(TenonOptionsSet("-tenon_odd_boundary", text));
     expectCode(TENON_ERR_OPTION, TenonObjectSetFromOptions(objectOf(sum_)), {text, part});
   }
   expectCommonCode(TENON_ERR_OPTION, TenonLayerSetUp(sum_, line_), {"boundary"});
+}
+
+// The line in four tiles, which ranks have in turn.
+TEST_F(BoundaryCApi, ALineInLinkedTilesIsTheLine) {
+  constexpr TenonInt kTiles[] = {4}, kEach = kCells / 4, kShape[] = {0, 1, kEach};
+  constexpr TenonBoundary kPeriodic[] = {TENON_BOUNDARY_PERIODIC};
+  std::vector<TenonInt> places;
+  for (TenonInt tile = worldRank(); tile < 4; tile += worldSize())
+    places.push_back(tile);
+  const auto count = static_cast<TenonInt>(places.size());
+  TenonLinks links = nullptr;
+  TenonLayout tiles = nullptr;
+  expectSuccess(TenonLinksCreateFromTiles(MPI_COMM_WORLD, 1, kTiles, kPeriodic, nullptr, count,
+                                          places.data(), &links));
+  expectSuccess(TenonLinksGetLayout(links, 3, kShape, &tiles));
+  setBoundary(TENON_BOUNDARY_LINKED, TENON_BOUNDARY_LINKED);
+  expectCommonCode(TENON_ERR_STATE, TenonLayerSetUp(sum_, tiles), {"no links"});
+  expectSuccess(TenonLayerSetLinks(sum_, links));
+  expectSuccess(TenonLayerSetUp(sum_, tiles));
+  setWeightsToOne();
+  TenonDTensor x = tensor(tiles, TENON_FLOAT64), y = nullptr;
+  expectSuccess(TenonLayerCreateOutput(sum_, &y));
+  void* array = nullptr;
+  expectSuccess(TenonDTensorGetArray(x, TENON_FLOAT64, &array));
+  for (TenonInt i = 0; i < count * kEach; ++i)
+    static_cast<double*>(array)[i] = double(places[i / kEach] * kEach + i % kEach + 1);
+  expectSuccess(TenonDTensorRestoreArray(x, &array));
+  expectSuccess(TenonLayerApply(sum_, x, y));
+  const void* sums = nullptr;
+  expectSuccess(TenonDTensorGetArrayRead(y, TENON_FLOAT64, &sums));
+  for (TenonInt i = 0; i < count * kEach; ++i) {
+    const TenonInt at = places[i / kEach] * kEach + i % kEach;
+    EXPECT_EQ(static_cast<const double*>(sums)[i],
+              double((at + kCells - 1) % kCells + at + (at + 1) % kCells + 3));
+  }
+  expectSuccess(TenonDTensorRestoreArrayRead(y, &sums));
+  expectSuccess(TenonDTensorDestroy(&x));
+  expectSuccess(TenonDTensorDestroy(&y));
+  expectSuccess(TenonLayoutDestroy(&tiles));
+  expectSuccess(TenonLinksDestroy(&links));
+}
+
+TEST_F(BoundaryCApi, BadLinksAreNamed) {
+  constexpr TenonInt kTiles[] = {2}, kPlaces[] = {5}, kShape[] = {3, 1, 2}, kPatches[] = {0, 0};
+  constexpr TenonBoundary kZero[] = {TENON_BOUNDARY_ZERO}, kNone[] = {TENON_BOUNDARY_NONE};
+  constexpr int kSides[] = {1, 0}, kBad[] = {1, 1};
+  TenonLinks links = nullptr;
+  TenonLayout layout = nullptr;
+  const auto tiles = [&](int ndim, const TenonInt* shape, const TenonBoundary* mode,
+                         TenonInt count) {
+    return TenonLinksCreateFromTiles(MPI_COMM_WORLD, ndim, shape, mode, nullptr, count, kPlaces,
+                                     &links);
+  };
+  expectCommonCode(TENON_ERR_ARG, tiles(4, kTiles, kZero, 0), {"ndim is 4"});
+  expectCommonCode(TENON_ERR_ARG, tiles(1, kTiles, kZero, 1), {"place 5 of 2 tiles"});
+  expectCommonCode(TENON_ERR_ARG, tiles(1, kTiles, kNone, 0), {"end of the box is none"});
+  expectCommonCode(TENON_ERR_NULL, tiles(1, nullptr, kZero, 0), {"tiles is NULL"});
+  const TenonInt here = worldRank() == 0 ? 2 : 0;
+  const auto sides = [&](TenonInt count, const int* side) {
+    return TenonLinksCreateFromSides(MPI_COMM_WORLD, 1, count, kPatches, side, nullptr, &links);
+  };
+  expectCommonCode(TENON_ERR_ARG, sides(1, kSides), {"no multiple of 2"});
+  expectCommonCode(TENON_ERR_ARG, sides(here, kBad), {"side 0 of patch 0", "side 1 of patch 0"});
+  expectSuccess(sides(here, kSides));
+  expectCommonCode(TENON_ERR_SHAPE, TenonLinksGetLayout(links, 3, kShape, &layout),
+                   {"[3,1,2]", "number of patches"});
+  expectSuccess(TenonLinksDestroy(&links));
 }
 
 // The end values as a tensor in the boundary's layout, and as one number.

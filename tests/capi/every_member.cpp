@@ -12,6 +12,7 @@ Partition sharePartition(const Partition& x) { return x.share(); }
 Layout shareLayout(const Layout& x) { return x.share(); }
 IndexMap shareIndexMap(const IndexMap& x) { return x.share(); }
 Edges shareEdges(const Edges& x) { return x.share(); }
+Links shareLinks(const Links& x) { return x.share(); }
 DTensor shareDTensor(const DTensor& x) { return x.share(); }
 LinearOp shareLinearOp(const LinearOp& x) { return x.share(); }
 Layer shareLayer(const Layer& x) { return x.share(); }
@@ -511,197 +512,206 @@ LinearOp (* m216)(const Layout&, const Layout&, TenonDataType, TenonDataType, Te
 LinearOp (Layer::* m217)(const DTensor&, const Where&) const = &Layer::jacobian;
 // TenonLinearOpJacobianSetPoint
 LinearOp& (LinearOp::* m218)(const DTensor&, const Where&) = &LinearOp::setPoint;
+// TenonLinksCreateFromTiles
+Links (* m219)(MPI_Comm, Ints, List<TenonBoundary>, List<TenonBoundary>, Ints,
+    const Where&) = &Links::fromTiles;
+// TenonLinksCreateFromSides
+Links (* m220)(MPI_Comm, int, Ints, List<int>, List<int>, const Where&) = &Links::fromSides;
+// TenonLinksGetLayout
+Layout (Links::* m221)(Ints, const Where&) const = &Links::layout;
+// TenonLayerSetLinks
+Layer& (Layer::* m222)(const Links&, const Where&) = &Layer::setLinks;
 // TenonLogEnable
-void (* m219)(bool, const Where&) = &tenon::logEnable;
+void (* m223)(bool, const Where&) = &tenon::logEnable;
 // TenonLogEventRegister
-int (* m220)(Text, const Where&) = &tenon::logEventRegister;
+int (* m224)(Text, const Where&) = &tenon::logEventRegister;
 // TenonLogEventBegin
-void (* m221)(int, const Where&) = &tenon::logEventBegin;
+void (* m225)(int, const Where&) = &tenon::logEventBegin;
 // TenonLogEventEnd
-void (* m222)(int, const Where&) = &tenon::logEventEnd;
+void (* m226)(int, const Where&) = &tenon::logEventEnd;
 // TenonLogFlops
-void (* m223)(double, const Where&) = &tenon::logFlops;
+void (* m227)(double, const Where&) = &tenon::logFlops;
 // TenonLogGetWork
-LogWork (* m224)(const Where&) = &tenon::logWork;
+LogWork (* m228)(const Where&) = &tenon::logWork;
 // TenonLogGetRecords
-std::string (* m225)(const Where&) = &tenon::logRecords;
+std::string (* m229)(const Where&) = &tenon::logRecords;
 // TenonLogStagePush
-void (* m226)(Text, const Where&) = &tenon::logStagePush;
+void (* m230)(Text, const Where&) = &tenon::logStagePush;
 // TenonLogStagePop
-void (* m227)(const Where&) = &tenon::logStagePop;
+void (* m231)(const Where&) = &tenon::logStagePop;
 // TenonProgressShow
-void (* m228)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
+void (* m232)(Text, TenonInt, TenonInt, Text, double, const Where&) = &tenon::progressShow;
 // TenonMachineCreate
-Machine m229(Text name, List<const char*> names, Ints sizes, const Where& where) {
+Machine m233(Text name, List<const char*> names, Ints sizes, const Where& where) {
   return Machine(name, names, sizes, where);
 }
 // TenonMachineCreateFromFile
-Machine (* m230)(Text, TenonInt, const Where&) = &Machine::fromFile;
+Machine (* m234)(Text, TenonInt, const Where&) = &Machine::fromFile;
 // TenonMachineCreateLocal
-Machine (* m231)(const Where&) = &Machine::local;
+Machine (* m235)(const Where&) = &Machine::local;
 // TenonMachineCreateFromComm
-Machine (* m232)(MPI_Comm, const Where&) = &Machine::fromComm;
+Machine (* m236)(MPI_Comm, const Where&) = &Machine::fromComm;
 // TenonMachineMeasure
-Machine (* m233)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
+Machine (* m237)(MPI_Comm, TenonMemorySpace, int, const Where&) = &Machine::measure;
 // TenonMachineSave
-void (Machine::* m234)(Text, const Where&) const = &Machine::save;
+void (Machine::* m238)(Text, const Where&) const = &Machine::save;
 // TenonMachineAddLink
-Machine& (Machine::* m235)(Text, int, TenonInt, double, double, TenonLinkRule,
+Machine& (Machine::* m239)(Text, int, TenonInt, double, double, TenonLinkRule,
     const Where&) = &Machine::addLink;
 // TenonMachineGetCounts
-Machine::Counts (Machine::* m236)(const Where&) const = &Machine::counts;
+Machine::Counts (Machine::* m240)(const Where&) const = &Machine::counts;
 // TenonMachineGetLevel
-Machine::Level (Machine::* m237)(int, const Where&) const = &Machine::level;
+Machine::Level (Machine::* m241)(int, const Where&) const = &Machine::level;
 // TenonMachineGetLink
-Machine::Link (Machine::* m238)(int, const Where&) const = &Machine::link;
+Machine::Link (Machine::* m242)(int, const Where&) const = &Machine::link;
 // TenonMachineGetRanks
-std::vector<TenonInt> (Machine::* m239)(const Where&) const = &Machine::ranks;
+std::vector<TenonInt> (Machine::* m243)(const Where&) const = &Machine::ranks;
 // TenonOptimizerCreate
-Optimizer m259(const Layer& layer, Text type, const Where& where) {
+Optimizer m263(const Layer& layer, Text type, const Where& where) {
   return Optimizer(layer, type, where);
 }
 // TenonOptimizerSetLearningRate
-Optimizer& (Optimizer::* m260)(double, const Where&) = &Optimizer::setLearningRate;
+Optimizer& (Optimizer::* m264)(double, const Where&) = &Optimizer::setLearningRate;
 // TenonOptimizerReport
-bool (Optimizer::* m261)(double, const Where&) = &Optimizer::report;
+bool (Optimizer::* m265)(double, const Where&) = &Optimizer::report;
 // TenonOptimizerGetLearningRate
-double (Optimizer::* m262)(const Where&) const = &Optimizer::learningRate;
+double (Optimizer::* m266)(const Where&) const = &Optimizer::learningRate;
 // TenonOptimizerClipGradientNorm
-double (Optimizer::* m263)(double, const Where&) = &Optimizer::clipGradientNorm;
+double (Optimizer::* m267)(double, const Where&) = &Optimizer::clipGradientNorm;
 // TenonOptimizerStep
-void (Optimizer::* m264)(const Where&) = &Optimizer::step;
+void (Optimizer::* m268)(const Where&) = &Optimizer::step;
 // TenonOptimizerStepClosure
-double (Optimizer::* m265)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
+double (Optimizer::* m269)(Function<double(Optimizer&)>, const Where&) = &Optimizer::stepClosure;
 // TenonOptimizerGetSteps
-TenonInt (Optimizer::* m266)(const Where&) const = &Optimizer::steps;
+TenonInt (Optimizer::* m270)(const Where&) const = &Optimizer::steps;
 // TenonOptionsDeclare
-void (* m267)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
+void (* m271)(Text, Text, TenonOptionType, Text, Text, Text, const Where&) = &tenon::optionsDeclare;
 // TenonOptionsOwnCommandLine
-void (* m268)(const Where&) = &tenon::optionsOwnCommandLine;
+void (* m272)(const Where&) = &tenon::optionsOwnCommandLine;
 // TenonOptionsSet
-void (* m269)(Text, Text, const Where&) = &tenon::optionsSet;
+void (* m273)(Text, Text, const Where&) = &tenon::optionsSet;
 // TenonOptionsInsertFile
-void (* m270)(Text, const Where&) = &tenon::optionsInsertFile;
+void (* m274)(Text, const Where&) = &tenon::optionsInsertFile;
 // TenonOptionsGetFlag
-bool (* m271)(Text, Text, const Where&) = &tenon::optionsGetFlag;
+bool (* m275)(Text, Text, const Where&) = &tenon::optionsGetFlag;
 // TenonOptionsGetInt
-TenonInt (* m272)(Text, Text, const Where&) = &tenon::optionsGetInt;
+TenonInt (* m276)(Text, Text, const Where&) = &tenon::optionsGetInt;
 // TenonOptionsGetIntegers
-std::vector<TenonInt> (* m273)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
+std::vector<TenonInt> (* m277)(Text, Text, const Where&) = &tenon::optionsGetIntegers;
 // TenonOptionsGetReal
-double (* m274)(Text, Text, const Where&) = &tenon::optionsGetReal;
+double (* m278)(Text, Text, const Where&) = &tenon::optionsGetReal;
 // TenonOptionsGetString
-std::string (* m275)(Text, Text, const Where&) = &tenon::optionsGetString;
+std::string (* m279)(Text, Text, const Where&) = &tenon::optionsGetString;
 // TenonOptionsHas
-bool (* m276)(Text, Text, const Where&) = &tenon::optionsHas;
+bool (* m280)(Text, Text, const Where&) = &tenon::optionsHas;
 // TenonOptionsGetDeclaredCount
-int (* m277)(const Where&) = &tenon::optionsDeclaredCount;
+int (* m281)(const Where&) = &tenon::optionsDeclaredCount;
 // TenonOptionsGetDeclaredText
-std::string (* m278)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
+std::string (* m282)(int, TenonOptionText, const Where&) = &tenon::optionsDeclaredText;
 // TenonOptionsHelp
-void (* m279)(Text, const Where&) = &tenon::optionsHelp;
+void (* m283)(Text, const Where&) = &tenon::optionsHelp;
 // TenonSetOutputHandler
-void (* m280)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
+void (* m284)(TenonTextHandler, void*, const Where&) = &tenon::setOutputHandler;
 // TenonSetErrorOutputHandler
-void (* m281)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
+void (* m285)(TenonTextHandler, void*, const Where&) = &tenon::setErrorOutputHandler;
 // TenonWriteFile
-void (* m282)(Text, std::string_view, const Where&) = &tenon::writeFile;
+void (* m286)(Text, std::string_view, const Where&) = &tenon::writeFile;
 // TenonPartitionCreate
-Partition m283(MPI_Comm comm, List<int> extents, const Where& where) {
+Partition m287(MPI_Comm comm, List<int> extents, const Where& where) {
   return Partition(comm, extents, where);
 }
 // TenonPartitionCreateFromRanks
-Partition (* m284)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
+Partition (* m288)(MPI_Comm, List<int>, List<int>, const Where&) = &Partition::fromRanks;
 // TenonPartitionCreatePlaced
-Partition (* m285)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
+Partition (* m289)(MPI_Comm, int, int, Ints, const Where&) = &Partition::placed;
 // TenonPartitionGetAxes
-int (Partition::* m286)(const Where&) const = &Partition::axes;
+int (Partition::* m290)(const Where&) const = &Partition::axes;
 // TenonPartitionGetExtents
-std::vector<int> (Partition::* m287)(const Where&) const = &Partition::extents;
+std::vector<int> (Partition::* m291)(const Where&) const = &Partition::extents;
 // TenonPartitionGetCoordinates
-std::vector<int> (Partition::* m288)(const Where&) const = &Partition::coordinates;
+std::vector<int> (Partition::* m292)(const Where&) const = &Partition::coordinates;
 // TenonPartitionGetAxisComm
-MPI_Comm (Partition::* m289)(int, const Where&) const = &Partition::axisComm;
+MPI_Comm (Partition::* m293)(int, const Where&) const = &Partition::axisComm;
 // TenonPartitionShareMemory
-void (Partition::* m290)(void*, std::size_t, const Where&) = &Partition::shareMemory;
+void (Partition::* m294)(void*, std::size_t, const Where&) = &Partition::shareMemory;
 // TenonPartitionUnshareMemory
-void (Partition::* m291)(void*, const Where&) = &Partition::unshareMemory;
+void (Partition::* m295)(void*, const Where&) = &Partition::unshareMemory;
 // TenonPartitionSetStream
-Partition& (Partition::* m292)(void*, const Where&) = &Partition::setStream;
+Partition& (Partition::* m296)(void*, const Where&) = &Partition::setStream;
 // TenonPartitionResetStream
-void (Partition::* m293)(const Where&) = &Partition::resetStream;
+void (Partition::* m297)(const Where&) = &Partition::resetStream;
 // TenonPlanCreate
-Plan m294(const Layer& network, TenonInt batch, const Where& where) {
+Plan m298(const Layer& network, TenonInt batch, const Where& where) {
   return Plan(network, batch, where);
 }
 // TenonPlanSetInput
-Plan& (Plan::* m295)(const Layout&, const Where&) = &Plan::setInput;
+Plan& (Plan::* m299)(const Layout&, const Where&) = &Plan::setInput;
 // TenonPlanSetInputAt
-Plan& (Plan::* m296)(int, const Layout&, const Where&) = &Plan::setInputAt;
+Plan& (Plan::* m300)(int, const Layout&, const Where&) = &Plan::setInputAt;
 // TenonPlanSetOutput
-Plan& (Plan::* m297)(const Layout&, const Where&) = &Plan::setOutput;
+Plan& (Plan::* m301)(const Layout&, const Where&) = &Plan::setOutput;
 // TenonPlanSetMachine
-Plan& (Plan::* m298)(const Machine&, const Where&) = &Plan::setMachine;
+Plan& (Plan::* m302)(const Machine&, const Where&) = &Plan::setMachine;
 // TenonPlanFix
-void (Plan::* m299)(Text, Text, const Where&) = &Plan::fix;
+void (Plan::* m303)(Text, Text, const Where&) = &Plan::fix;
 // TenonPlanSearch
-void (Plan::* m300)(const Where&) = &Plan::search;
+void (Plan::* m304)(const Where&) = &Plan::search;
 // TenonPlanSetUp
-void (Plan::* m301)(const Where&) = &Plan::setUp;
+void (Plan::* m305)(const Where&) = &Plan::setUp;
 // TenonPlanSave
-void (Plan::* m302)(Text, const Where&) const = &Plan::save;
+void (Plan::* m306)(Text, const Where&) const = &Plan::save;
 // TenonPlanLoad
-void (Plan::* m303)(Text, const Where&) = &Plan::load;
+void (Plan::* m307)(Text, const Where&) = &Plan::load;
 // TenonPlanGetNumber
-double (Plan::* m304)(Text, Text, const Where&) const = &Plan::number;
+double (Plan::* m308)(Text, Text, const Where&) const = &Plan::number;
 // TenonPlanGetLayerName
-std::string (Plan::* m305)(TenonInt, const Where&) const = &Plan::layerName;
+std::string (Plan::* m309)(TenonInt, const Where&) const = &Plan::layerName;
 // TenonPlanGetText
-std::string (Plan::* m306)(Text, Text, const Where&) const = &Plan::text;
+std::string (Plan::* m310)(Text, Text, const Where&) const = &Plan::text;
 // TenonPlanReport
-void (Plan::* m307)(const Where&) = &Plan::report;
+void (Plan::* m311)(const Where&) = &Plan::report;
 // TenonPlanCalibrate
-Plan::CalibrateResult (Plan::* m308)(const Where&) = &Plan::calibrate;
+Plan::CalibrateResult (Plan::* m312)(const Where&) = &Plan::calibrate;
 // TenonPlanSetRatesFrom
-Plan& (Plan::* m309)(const Plan&, const Where&) = &Plan::setRatesFrom;
+Plan& (Plan::* m313)(const Plan&, const Where&) = &Plan::setRatesFrom;
 // TenonPlanGetLayer
-Layer (Plan::* m310)(const Where&) const = &Plan::layer;
+Layer (Plan::* m314)(const Where&) const = &Plan::layer;
 // TenonPlanGetInputLayout
-Layout (Plan::* m311)(const Where&) const = &Plan::inputLayout;
+Layout (Plan::* m315)(const Where&) const = &Plan::inputLayout;
 // TenonPlanGetInputLayoutAt
-Layout (Plan::* m312)(int, const Where&) const = &Plan::inputLayoutAt;
+Layout (Plan::* m316)(int, const Where&) const = &Plan::inputLayoutAt;
 // TenonPlanApply
-void (Plan::* m313)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
+void (Plan::* m317)(const DTensor&, DTensor&, const Where&) = &Plan::apply;
 // TenonPlanApplyTangent
-void (Plan::* m314)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
+void (Plan::* m318)(const DTensor&, DTensor&, const Where&) = &Plan::applyTangent;
 // TenonPlanApplyAdjoint
-void (Plan::* m315)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
-void (Plan::* m315Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m319)(const DTensor&, DTensor&, const Where&) = &Plan::applyAdjoint;
+void (Plan::* m319Short)(const DTensor&, const Where&) = &Plan::applyAdjoint;
 // TenonTrainerCreate
-Trainer m316(const Layer& network, const Layer& loss, const Optimizer& optimizer,
+Trainer m320(const Layer& network, const Layer& loss, const Optimizer& optimizer,
     const Where& where) {
   return Trainer(network, loss, optimizer, where);
 }
 // TenonTrainerSetDataset
-Trainer& (Trainer::* m317)(const Dataset&, const Where&) = &Trainer::setDataset;
+Trainer& (Trainer::* m321)(const Dataset&, const Where&) = &Trainer::setDataset;
 // TenonTrainerSetBatches
-Trainer& (Trainer::* m318)(TenonInt, const DTensor&, const DTensor&,
+Trainer& (Trainer::* m322)(TenonInt, const DTensor&, const DTensor&,
     Function<TenonErrorCode(Trainer&, TenonInt, TenonInt)>, const Where&) = &Trainer::setBatches;
 // TenonTrainerSetValidation
-Trainer& (Trainer::* m319)(const Dataset&, const Where&) = &Trainer::setValidation;
+Trainer& (Trainer::* m323)(const Dataset&, const Where&) = &Trainer::setValidation;
 // TenonTrainerSetCallback
-Trainer& (Trainer::* m320)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
+Trainer& (Trainer::* m324)(Function<TenonErrorCode(Trainer&, TenonTrainerEvent)>,
     const Where&) = &Trainer::setCallback;
 // TenonTrainerSetCheckpoint
-Trainer& (Trainer::* m321)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
+Trainer& (Trainer::* m325)(const Checkpoint&, Text, const Where&) = &Trainer::setCheckpoint;
 // TenonTrainerRun
-void (Trainer::* m322)(TenonInt, const Where&) = &Trainer::run;
+void (Trainer::* m326)(TenonInt, const Where&) = &Trainer::run;
 // TenonTrainerStop
-void (Trainer::* m323)(const Where&) = &Trainer::stop;
+void (Trainer::* m327)(const Where&) = &Trainer::stop;
 // TenonTrainerGetProgress
-Trainer::Progress (Trainer::* m324)(const Where&) const = &Trainer::progress;
+Trainer::Progress (Trainer::* m328)(const Where&) const = &Trainer::progress;
 // TenonTrainerGetLosses
-Trainer::Losses (Trainer::* m325)(const Where&) const = &Trainer::losses;
+Trainer::Losses (Trainer::* m329)(const Where&) const = &Trainer::losses;
 
 } // namespace every
 
@@ -710,6 +720,7 @@ template class Object<Partition, TenonPartition>;
 template class Object<Layout, TenonLayout>;
 template class Object<IndexMap, TenonIndexMap>;
 template class Object<Edges, TenonEdges>;
+template class Object<Links, TenonLinks>;
 template class Object<DTensor, TenonDTensor>;
 template class Object<LinearOp, TenonLinearOp>;
 template class Object<Layer, TenonLayer>;

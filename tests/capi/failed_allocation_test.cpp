@@ -104,7 +104,25 @@ TEST_F(FailedAllocation, MeshesAndTheirLayers) {
   TenonDTensor x = nullptr, u = nullptr, y = nullptr, dy = nullptr, dx = nullptr;
   TenonLinearOp fill = nullptr, map = nullptr;
   TenonLayer f = nullptr, g = nullptr, step = nullptr;
+  constexpr TenonInt kTiles[1] = {2}, kPlaces[2] = {1, 0}, kPatches[3] = {0, 2, 4},
+                     kSides[4] = {1, 1, 0, 0};
+  constexpr TenonInt kThree[1] = {3}, kOne[1] = {1};
+  constexpr int kMeets[4] = {1, 0, 1, 0};
+  constexpr TenonBoundary kLinked[1] = {TENON_BOUNDARY_LINKED}, kZero[1] = {TENON_BOUNDARY_ZERO};
+  TenonLinks tiles = nullptr, sides = nullptr;
+  TenonLayout patches = nullptr;
+  TenonLayer conv = nullptr;
   const Life begin{
+      TENON_STEP(
+          TenonLinksCreateFromTiles(MPI_COMM_WORLD, 1, kTiles, kZero, nullptr, 2, kPlaces, &tiles)),
+      TENON_STEP(TenonLinksCreateFromSides(MPI_COMM_WORLD, 1, 4, kSides, kMeets, nullptr, &sides)),
+      TENON_STEP(TenonLinksGetLayout(sides, 3, kPatches, &patches)),
+      TENON_STEP(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 2, 1, kThree, &conv)),
+      TENON_STEP(TenonLayerSetPadding(conv, kOne, nullptr)),
+      TENON_STEP(TenonLayerSetBoundary(conv, kLinked, nullptr)),
+      TENON_STEP(TenonLayerSetLinks(conv, tiles)),
+      TENON_STEP(TenonLayerSetLinks(conv, sides)),
+      TENON_STEP(TenonLayerSetUp(conv, patches)),
       TENON_STEP(TenonIndexMapCreateFromIds(MPI_COMM_WORLD, 3, 5, kIds, &nodes)),
       TENON_STEP(TenonIndexMapGetLayouts(nodes, 2, kFields, &plain, &ghosted)),
       TENON_STEP(TenonLinearOpCreateIndexMap(nodes, plain, TENON_FLOAT64, &fill)),
@@ -143,7 +161,9 @@ TEST_F(FailedAllocation, MeshesAndTheirLayers) {
                  TENON_STEP(TenonEdgesDestroy(&edges)),    TENON_STEP(TenonEdgesDestroy(&shared)),
                  TENON_STEP(TenonIndexMapDestroy(&nodes)), TENON_STEP(TenonIndexMapDestroy(&cells)),
                  TENON_STEP(TenonLayoutDestroy(&plain)),   TENON_STEP(TenonLayoutDestroy(&ghosted)),
-                 TENON_STEP(TenonLayoutDestroy(&onEdges))};
+                 TENON_STEP(TenonLayoutDestroy(&onEdges)), TENON_STEP(TenonLayerDestroy(&conv)),
+                 TENON_STEP(TenonLayoutDestroy(&patches)), TENON_STEP(TenonLinksDestroy(&tiles)),
+                 TENON_STEP(TenonLinksDestroy(&sides))};
   tryAll(begin, end);
 }
 

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-2-Clause
 ! A field T(levels, nodes) on a ring of nodes with scattered ids: ghosts behind the owned nodes in the array, filled and
-! added in place; and second differences along the ring as a sparse matrix, and as a gather and sums of edges.
+! added in place; and second differences along the ring as a sparse matrix, and as a gather and sums of edges; and a ring of linked tiles.
 program meshes
   use mpi_f08
   use tenon
@@ -47,6 +47,7 @@ program meshes
 
   call second_differences()
   call go_by_ids()
+  call join_tiles()
 
   call tenon_linearop_destroy(fill)
   call tenon_dtensor_destroy(x)
@@ -93,6 +94,44 @@ contains
     call tenon_destroy(by_id)
     call tenon_destroy(sorted)
   end subroutine go_by_ids
+  ! A ring that is cut into a tile for each rank, given from the last one on: sums of three neighbours.
+  subroutine join_tiles()
+    integer, parameter :: each = 3
+    real(real64), target :: values(each, 1, 1), found(each, 1, 1)
+    type(tenon_links) :: links
+    type(tenon_layout) :: tiles
+    type(tenon_layer) :: conv
+    type(tenon_dtensor) :: parameter, field_of_tiles, sums
+    integer :: i, place, at(3)
+    place = ranks - rank
+    call tenon_links_create_from_tiles(MPI_COMM_WORLD, [ranks], [TENON_BOUNDARY_PERIODIC], [place], links)
+    call tenon_links_get_layout(links, [each, 1, 0], tiles)
+    call tenon_layer_create_conv(MPI_COMM_WORLD, 1, 1, [3], conv)
+    call tenon_layer_set_data_type(conv, TENON_FLOAT64)
+    call tenon_set_bool(conv, 'bias', .false.)
+    call tenon_layer_set_padding(conv, [1])
+    call tenon_layer_set_boundary(conv, [TENON_BOUNDARY_LINKED])
+    call tenon_layer_set_links(conv, links)
+    call tenon_layer_set_up(conv, tiles)
+    call tenon_layer_get_parameter(conv, 1, parameter)
+    call tenon_dtensor_fill_constant(parameter, 1.0_real64)
+    call tenon_dtensor_create(tiles, TENON_FLOAT64, field_of_tiles)
+    call tenon_place(field_of_tiles, values)
+    call tenon_layer_create_output(conv, sums)
+    call tenon_place(sums, found)
+    values(:, 1, 1) = [(real((place - 1)*each + i, real64)**2, i=1, each)]
+    call tenon_layer_apply(conv, field_of_tiles, sums)
+    do i = 1, each
+      at = modulo((place - 1)*each + i + [-1, 0, 1] - 1, each*ranks) + 1
+      if (abs(found(i, 1, 1) - sum(real(at, real64)**2)) > 0) error stop 'another sum across tiles'
+    end do
+    call tenon_destroy(field_of_tiles)
+    call tenon_destroy(sums)
+    call tenon_destroy(parameter)
+    call tenon_destroy(conv)
+    call tenon_destroy(tiles)
+    call tenon_destroy(links)
+  end subroutine join_tiles
   ! Node p of the list is the next but one on the ring of node p - 2; the ends are ghosts.
   subroutine second_differences()
     integer :: target(3*owned), source(3*owned), keys(3*owned), p

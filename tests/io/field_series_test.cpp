@@ -114,13 +114,31 @@ TEST(FieldSeries, RefusesWhatIsNoMesh) {
     return makeRef<DTensor>(world(), rowsLayout(of->map()->from(), {2}), TENON_FLOAT64);
   };
   expectFieldError(TENON_ERR_ARG, "1 name, but", [&] { series.addTensor(rows(cells), "u", "x"); });
-  expectFieldError(TENON_ERR_ARG, "has a tensor 'mesh_places'",
-                   [&] { series.addTensor(rows(cells), kMeshPlaces, ""); });
   series.addTensor(rows(cells), "u", "");
   series.addTensor(rows(nodes), "T", "");
   EXPECT_NE(series.describe().find("u ["), std::string::npos);
   EXPECT_NE(series.describe().find("of nodes"), std::string::npos);
   series.write(0, 0);
+  series.write(5, 1);
+  // The mesh once; a run that goes on from another step has its own, and the list names both.
+  FieldSeries later(world(), folder / "a", 2);
+  later.setMesh({cells, nodes, "triangle", corners, places});
+  later.addTensor(rows(cells), "u", "");
+  later.write(7, 2);
+  EXPECT_EQ(folder.names(),
+            (std::vector<std::string>{"a-000000-mesh.h5", "a-000000.h5", "a-000005.h5",
+                                      "a-000007-mesh.h5", "a-000007.h5", "a.xmf"}));
+  std::ifstream list(folder / "a.xmf");
+  const std::string text{std::istreambuf_iterator<char>(list), {}};
+  const auto count = [&](const std::string& words) {
+    int found = 0;
+    for (std::size_t at = text.find(words); at != text.npos; at = text.find(words, at + 1))
+      ++found;
+    return found;
+  };
+  EXPECT_EQ(count("a-000000-mesh.h5:/tensors/mesh_places"), 2);
+  EXPECT_EQ(count("a-000007-mesh.h5:/tensors/mesh_corners"), 1);
+  EXPECT_EQ(count("a-000005.h5:/tensors/u"), 2);
 }
 
 TEST(FieldSeries, GoesOnAfterARestartAndLeavesOutDamagedFiles) {

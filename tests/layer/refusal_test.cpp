@@ -140,9 +140,9 @@ TEST(Refusals, NameLayerAndRemedy) {
 
 TEST(Refusals, CoverEveryType) {
   // Those with lists of a mesh refuse in mesh_test.cpp.
-  std::set<std::string> covered = {"dropout",       "flatten", "repartition", "sequential",
-                                   "graph",         "gather",  "segmentsum",  "sparsematrix",
-                                   "edgeattention", "indexmap"};
+  std::set<std::string> covered = {"dropout",       "flatten",  "repartition", "sequential",
+                                   "graph",         "gather",   "segmentsum",  "sparsematrix",
+                                   "edgeattention", "indexmap", "linkedhalo"};
   for (const Refusal& r : kRefusals)
     covered.insert(r.type);
   for (const std::string& name : pointwiseNames()) // of any shape

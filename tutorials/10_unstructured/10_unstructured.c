@@ -8,7 +8,7 @@
  * The same solver runs on a fine and on a coarse mesh. The closure adds fluxes to the coarse one, and learns from
  * the average of the fine flow (truth.c). It is then used from a start that it has never seen, beside the bare
  * coarse mesh, of whose error a tenth remains: mostly the closure takes back the diffusion of a scheme of first
- * order. The mesh is divided by recursive coordinate bisection, and the results do not depend on the number
+ * order. The mesh is divided by METIS or by recursive coordinate bisection, and the results do not depend on the number
  * of processes.
  *
  *   mpiexec -n 4 10_unstructured

@@ -2,8 +2,13 @@
 #include "mesh.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef TUTORIAL_METIS
+#include <metis.h>
+#endif
 
 enum { kVertices = 12, kFaces = 20 };
 
@@ -138,7 +143,39 @@ static Triangle* MakeTriangles(int level) {
   return coarse;
 }
 
-/* --- recursive coordinate bisection */
+/* --- partition: METIS where it is installed, which cuts fewer sides, or recursive coordinate bisection */
+
+#ifdef TUTORIAL_METIS
+
+/* The cells are the vertices of a graph, joined where they share a side. Each process finds the same parts. */
+static void Partition(const Triangle* triangles, TenonInt count, int ranks, int owner[]) {
+  idx_t cells = (idx_t)count, constraints = 1, parts = ranks, cut = 0, c;
+  idx_t *first = (idx_t*)malloc((size_t)(cells + 1) * sizeof *first),
+        *joined = (idx_t*)malloc((size_t)(cells * kSides) * sizeof *joined),
+        *part = (idx_t*)calloc((size_t)cells, sizeof *part);
+  int k, code = METIS_OK;
+
+  for (c = 0; c < cells; ++c) {
+    first[c] = c * kSides;
+    for (k = 0; k < kSides; ++k)
+      joined[c * kSides + k] = (idx_t)triangles[c].neighbour[k];
+  }
+  first[cells] = cells * kSides;
+  if (ranks > 1)
+    code = METIS_PartGraphKway(&cells, &constraints, first, joined, NULL, NULL, NULL, &parts, NULL,
+                               NULL, NULL, &cut, part);
+  if (code != METIS_OK) {
+    fprintf(stderr, "METIS cannot divide %ld cells among %d processes\n", (long)count, ranks);
+    abort();
+  }
+  for (c = 0; c < cells; ++c)
+    owner[c] = (int)part[c];
+  free(first);
+  free(joined);
+  free(part);
+}
+
+#else
 
 typedef struct Point {
   double x[3], key;
@@ -184,14 +221,11 @@ static void Bisect(Point* points, TenonInt count, int first, int ranks, int owne
   Bisect(points + left, count - left, first + half, ranks - half, owner);
 }
 
-void MeshPartition(MPI_Comm comm, int level, int owner[]) {
-  const TenonInt cells = MeshCells(level);
-  Triangle* triangles = MakeTriangles(level);
+static void Partition(const Triangle* triangles, TenonInt cells, int ranks, int owner[]) {
   Point* points = (Point*)malloc((size_t)cells * sizeof *points);
   TenonInt t;
-  int ranks, d;
+  int d;
 
-  MPI_Comm_size(comm, &ranks);
   for (t = 0; t < cells; ++t) {
     points[t].cell = t;
     for (d = 0; d < 3; ++d)
@@ -200,6 +234,16 @@ void MeshPartition(MPI_Comm comm, int level, int owner[]) {
   }
   Bisect(points, cells, 0, ranks, owner);
   free(points);
+}
+
+#endif
+
+void MeshPartition(MPI_Comm comm, int level, int owner[]) {
+  Triangle* triangles = MakeTriangles(level);
+  int ranks;
+
+  MPI_Comm_size(comm, &ranks);
+  Partition(triangles, MeshCells(level), ranks, owner);
   free(triangles);
 }
 

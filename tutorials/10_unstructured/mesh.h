@@ -34,8 +34,8 @@ typedef struct Mesh {
   TenonDTensor inner, ghosted, addends;
 } Mesh;
 
-/* owner[c] <- the process that shall own cell c, for each cell of the level: recursive coordinate
- * bisection into as many parts as there are processes. */
+/* owner[c] <- the process that shall own cell c, for each cell of the level: as many parts as
+ * there are processes, by METIS where it is installed and else by recursive coordinate bisection. */
 void MeshPartition(MPI_Comm comm, int level, int owner[]);
 TenonInt MeshCells(int level);
 

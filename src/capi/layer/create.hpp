@@ -8,6 +8,8 @@
 #include "sys/errors/guard.hpp"
 #include "sys/text/text.hpp"
 
+#include <fmt/ranges.h>
+
 namespace tenon {
 
 // The body of a call that creates a layer: make(comm) gives it. The ranks agree on its settings.
@@ -40,6 +42,26 @@ TenonErrorCode specifyLayer(const char* function, TenonLayer handle, Set set) {
     Layer& layer = deref(handle, "layer");
     layer.specify(function, [&] { set(layer); });
   });
+}
+
+// Lists of a mesh that are handed to a layer.
+template <class Lists>
+void checkOnComm(const Lists& lists, const Layer& layer, const char* name) {
+  if (lists.comm() != layer.comm())
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} and {} are on different communicators; create both on one", name,
+                            layer.title()));
+}
+
+// The layout of a field whose rows, the first dimension, lie as a pattern's.
+inline Layout givenRowsLayout(const Layout& pattern, int ndim, const TenonInt* shape,
+                              const char* rows) {
+  const Shape extents = listOf(shape, ndim, "shape");
+  if (extents.empty() || extents.front() != 0)
+    throw Error(TENON_ERR_SHAPE, fmt::format("shape is [{}]; pass 0 first, for the number of {}, "
+                                             "and any dimensions behind it",
+                                             fmt::join(extents, ","), rows));
+  return rowsLayout(pattern, {extents.begin() + 1, extents.end()});
 }
 
 } // namespace tenon

@@ -171,6 +171,27 @@ std::string Declaration::view() const {
   }
 }
 
+void Declaration::checkLinks(const Layouts& inputs) const {
+  const PatchLinksPtr& links = lists_.links();
+  if (!links || contains())
+    return;
+  std::vector<Shape> shapes;
+  for (const Layout& input : inputs)
+    shapes.push_back(input.shape());
+  // Beside the field there may be others, such as one number for each channel.
+  const bool areOnPatches = std::ranges::any_of(shapes, [&](const Shape& shape) {
+    return static_cast<int>(shape.size()) == links->spatialRank() + 2 &&
+           shape.front() == links->patches();
+  });
+  if (areOnPatches && !joinsPatches(shapes))
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} ({}) works on each patch for itself, but links join the patches to "
+                            "one field; use layers that work point by point, batch normalisation "
+                            "and windows with boundary mode \"linked\", or hand the links to those "
+                            "layers alone and not to the network",
+                            title(), type()));
+}
+
 std::string Declaration::agreedText() const {
   std::string text = fmt::format("{}: {}", type(), settings_.describe());
   if (outputLayout_)

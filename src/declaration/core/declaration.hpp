@@ -135,6 +135,11 @@ public:
   virtual bool takesLists() const { return contains(); }
   const MeshLists& lists() const noexcept { return lists_; }
   MeshLists& lists() noexcept { return lists_; }
+  // Whether the type computes on patches what it would on the field that links join them to: point by point, or by
+  // windows that heed links.
+  virtual bool joinsPatches(const std::vector<Shape>& /*inputs*/) const { return false; }
+  // Throws TENON_ERR_SUPPORT if links join patches of the inputs and the type would work on each for itself.
+  void checkLinks(const Layouts& inputs) const;
   // Whether an evaluation in training draws random numbers.
   virtual bool isRandom() const { return false; }
   // Whether an evaluation in training may change what the layer carries from step to step.

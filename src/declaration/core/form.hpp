@@ -4,6 +4,7 @@
 #pragma once
 
 #include "declaration/core/signature.hpp"
+#include "geometry/patch_links.hpp"
 
 #include <optional>
 #include <string>
@@ -74,6 +75,8 @@ struct Form {
   // Empty, or the interior first, which reads the input as it lies, and then its strips.
   std::vector<FormPiece> pieces = {};
   std::vector<StateForm> states = {};
+  // What fills linked halos of the first use, or folds those of the output.
+  std::optional<PatchRule> links = {};
 };
 
 // The floating-point operations of one rank, and the elements that its windows read, which are

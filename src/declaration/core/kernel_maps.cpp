@@ -59,6 +59,19 @@ std::string numbered(const char* name, std::size_t number, std::size_t count) {
   return count == 1 ? name : fmt::format("{}{}", name, number);
 }
 
+// What the kernel reads of an input where the use has linked halos, which the links fill; halos that
+// hold it already are kept.
+ValueId addLinkedUse(MapList& list, ValueId x, std::string name, const Layout& use,
+                     PatchRule rule) {
+  const Layout given = list.values()[x].layout;
+  if (given.hasHalos() && holdsAllOf(given, use))
+    return addUse(list, x, std::move(name), use, true);
+  const ValueId plain = addUse(list, x, name + "'", use.withoutHalos(), true),
+                filled = list.value(std::move(name), use);
+  list.applyLinks(std::move(rule), false, plain, filled);
+  return filled;
+}
+
 } // namespace
 
 ValueId addUse(MapList& list, ValueId x, std::string name, const Layout& use, bool anyStrides) {
@@ -106,9 +119,13 @@ MapList Declaration::maps(const Form& form, const Layouts& storage) const {
   for (std::size_t k = 1; k < form.pieces.size(); ++k)
     strips.push_back(list.convert(fmt::format("u{}", k - 1), x, form.pieces[k].use));
   std::vector<ValueId> uses;
-  for (std::size_t i = 0; i < inputs; ++i)
-    uses.push_back(
-        addUse(list, list.inputs()[i], numbered("u", i, inputs), form.uses[i], entry.anyStrides));
+  for (std::size_t i = 0; i < inputs; ++i) {
+    const ValueId given = list.inputs()[i];
+    const std::string name = numbered("u", i, inputs);
+    uses.push_back(i == 0 && form.links
+                       ? addLinkedUse(list, given, name, form.uses[i], *form.links)
+                       : addUse(list, given, name, form.uses[i], entry.anyStrides));
+  }
   // Where x is used as it lies, no element lies outside the domain.
   if (boundary != kNoValue && !sameHolding(form.inputs.front(), form.uses.front()))
     addBoundary(list, boundary, uses.front());

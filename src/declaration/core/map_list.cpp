@@ -101,6 +101,12 @@ int MapList::applyMap(IndexMapPtr map, bool transposed, ValueId x, ValueId y) {
   return index;
 }
 
+int MapList::applyLinks(PatchRule rule, bool transposed, ValueId x, ValueId y) {
+  const int index = applyMap(nullptr, transposed, x, y);
+  operators_[index].rule = std::move(rule);
+  return index;
+}
+
 ValueId MapList::convert(std::string name, ValueId x, const Layout& to, OperatorKind kind) {
   const ValueId y = value(std::move(name), to);
   // A conversion gives the same numbers elsewhere, and a derivative that needs their digits needs

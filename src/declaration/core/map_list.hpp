@@ -12,8 +12,8 @@
 // here; whoever plans counts.
 #pragma once
 
-#include "geometry/index_map.hpp"
 #include "geometry/layout.hpp"
+#include "geometry/patch_links.hpp"
 
 #include <optional>
 #include <string>
@@ -45,7 +45,8 @@ struct Value {
 
 // The kinds of operators. A Conversion sums where addends meet, and an Exchange is a conversion in
 // one exchange. Maximum takes the largest instead of the sum, in one exchange too; it is not
-// linear. IndexMap goes by the lists of an index map, and IndexSum is its transpose. The others send
+// linear. IndexMap goes by the lists of an index map, or by a rule of which each rank makes its lists,
+// and IndexSum is its transpose. The others send
 // no messages: Crop goes to fewer of the elements that each rank holds, and the two of the boundary
 // take the elements that the caller supplies from a tensor in the use layout or from one number.
 enum class OperatorKind {
@@ -63,6 +64,7 @@ struct OperatorEntry {
   OperatorKind kind;
   Layout from, to;
   IndexMapPtr map = nullptr;
+  std::optional<PatchRule> rule = {};
 
   bool isLocal() const {
     return kind == OperatorKind::Crop || kind == OperatorKind::BoundaryValues ||
@@ -168,6 +170,8 @@ public:
   int apply(OperatorKind kind, ValueId x, ValueId y);
   // y <- E x, or E^T x if `transposed`, between layouts that the map has for each other.
   int applyMap(IndexMapPtr map, bool transposed, ValueId x, ValueId y);
+  // The same of the map that fills linked halos by a rule (linked_map.cpp).
+  int applyLinks(PatchRule rule, bool transposed, ValueId x, ValueId y);
   // Adds a value of that name and layout, and the operator that makes it from x.
   ValueId convert(std::string name, ValueId x, const Layout& to,
                   OperatorKind kind = OperatorKind::Conversion);

@@ -56,10 +56,10 @@ SpatialModes BoundaryText::modes(std::string_view list) const {
       fail(TENON_ERR_ARG,
            fmt::format("has {} modes for one dimension; give one mode or low/high", sides.size()));
     modes.push_back({parseBoundary(trimmed(sides.front())), parseBoundary(trimmed(sides.back()))});
-    if (modes[d].low == Boundary::Linked || modes[d].high == Boundary::Linked)
-      fail(TENON_ERR_SUPPORT,
-           "has the mode linked, which no layer fills; apply the operator of an index map before "
-           "the layer, or use another mode");
+    if ((modes[d].low == Boundary::Linked) != (modes[d].high == Boundary::Linked))
+      fail(TENON_ERR_ARG,
+           "has the mode linked on one side of a dimension; it is that of both sides "
+           "or of none");
   }
   return modes;
 }
@@ -101,6 +101,12 @@ struct ChannelLists {
       each.push_back(given.modes("none"));
   }
 
+  template <class Condition>
+  bool anyOf(Condition isSuch) const {
+    const auto has = [&](const SpatialModes& modes) { return std::ranges::any_of(modes, isSuch); };
+    return std::ranges::any_of(each, has) ||
+           std::ranges::any_of(some, has, &std::pair<Interval, SpatialModes>::second);
+  }
   bool isForAll() const { return each.size() == 1 && some.empty(); }
   const SpatialModes& at(Index channel) const {
     // The last that names a channel holds.
@@ -146,6 +152,10 @@ void Windowed::readBoundary(std::vector<Window>& windows) const {
     given.fail(TENON_ERR_ARG, fmt::format("has modes for {} channels, and names channel {}; "
                                           "channels are counted from 0",
                                           lists.each.size(), *ends.rbegin() - 1));
+  const auto isLinked = [](const Sides& sides) { return sides.low == Boundary::Linked; };
+  if (!lists.isForAll() && lists.anyOf(isLinked))
+    given.fail(TENON_ERR_SUPPORT, "has the mode linked in lists of channels; links fill the halos "
+                                  "of all channels, so give one list for all");
   for (std::size_t d = 0; d < windows.size(); ++d) {
     Window& window = windows[d];
     if (!lists.isForAll()) {

@@ -258,6 +258,9 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
             .uses = {windowUseLayout(windows, plain, output)},
             .output = output,
             .callers = callersValues()};
+  if (auto links = linksOf(input.shape(), shape, isFilled() || input.hasHalos());
+      links && form.uses.front().hasLinkedHalos())
+    form.links = std::move(links);
   checkHalo(input, form.uses.front());
   if (inputs.size() > 1)
     checkBoundaryValues(inputs[1], form.uses.front());

@@ -21,6 +21,9 @@ public:
   // The form of a type with one kernel, with strips where the type can compute in pieces.
   Form form(const Layouts& inputs, const Choice& choice) const override;
   Shape outputShape(const std::vector<Shape>& inputs) const override;
+  bool joinsPatches(const std::vector<Shape>&) const override {
+    return true;
+  } // as linksOf() sees to
   // What lies beyond the sides with boundary mode values; none if no side has it.
   std::optional<CallersValues> callersValues() const;
 
@@ -55,6 +58,11 @@ protected:
   // How the spatial dimensions of the output are cut.
   OutputCuts outputCuts(const Choice& choice) const;
   std::string windowText() const;
+  // Of windows that read, or write, patches that links join: `outer` are the extents of what the windows lie in, and
+  // `inner` their number. Throws unless the windows follow one another from patch to patch. None if there are no links,
+  // which windows whose halos are filled do not need.
+  std::optional<PatchRule> linksOf(const Shape& outer, const Shape& inner,
+                                   bool areFilled = false) const;
   // An example of windows with an input that they fit, padded by at most `mostPadding` percent of a
   // window's reach.
   static Example windowExample(ExampleDraw& draw, Index channels, int mostPadding);
@@ -70,8 +78,12 @@ private:
   void checkHalo(const Layout& input, const Layout& use) const;
   void checkBoundaryValues(const Layout& given, const Layout& use) const;
   void readBoundary(std::vector<Window>& windows) const; // window_boundary.cpp
+  void checkFollowOn(const Window& window, int dim, Index outer, Index inner) const;
   void addPieces(const std::vector<Window>& windows, const Layout& plain, Form& form) const;
 };
+
+// The channels that the setting vectors of a type names, if it has one. Throws TENON_ERR_ARG for others than there are.
+std::vector<int> vectorChannels(const Declaration& type, Index channels, int spatialRank);
 
 // The settings of a type with windows: its own and those of its windows.
 inline constexpr OptionSpec kKernelSetting = {
@@ -94,13 +106,22 @@ inline constexpr OptionSpec kPaddingHighSetting = {
 inline constexpr OptionSpec kBoundarySetting = {
     "boundary", OptionSpec::String, "none",
     "boundary mode of the padding: none, zero, periodic, reflect, replicate, values, symmetric, "
-    "odd or odd_point, or low/high of these; one for all spatial dimensions, or one each, "
+    "odd, odd_point or linked, or low/high of these; one for all spatial dimensions, or one each, "
     "separated by commas; such a list for all channels, or one each, separated by semicolons, "
     "or 0=list, 0:2=list for channels alone"};
 inline constexpr OptionSpec kFilledSetting = {
     "filled", OptionSpec::Flag, "false",
     "whether the caller has filled the halos of the input, inside the domain and outside: then "
     "nothing is exchanged, and no boundary mode applies"};
+inline constexpr OptionSpec kVectorsSetting = {
+    "vectors",
+    OptionSpec::Ints,
+    nullptr,
+    "channels that are components of vectors along the spatial dimensions, as many for each "
+    "vector; "
+    "they turn with the grid where linked patches meet turned",
+    nullptr,
+    atLeast(0)};
 inline constexpr OptionSpec kOutputCutsSetting = {
     "output_cuts", OptionSpec::Choice, "follow",
     "how the spatial dimensions of the output are cut: follow, where the centres of the windows "

@@ -9,6 +9,12 @@ namespace tenon {
 void MeshLists::inherit(const MeshLists& container) {
   edges_.insert(container.edges_.begin(), container.edges_.end());
   maps_.insert(container.maps_.begin(), container.maps_.end());
+  inheritLinks(container);
+}
+
+void MeshLists::inheritLinks(const MeshLists& container) {
+  if (!links_)
+    links_ = container.links_;
 }
 
 std::string MeshLists::describe() const {
@@ -19,6 +25,8 @@ std::string MeshLists::describe() const {
   };
   add(edges_);
   add(maps_);
+  if (links_)
+    text += ", links: " + links_->describe();
   return text;
 }
 

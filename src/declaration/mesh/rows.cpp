@@ -64,6 +64,7 @@ Layout rowLayoutOf(const Layout& field) {
 class RowsDeclaration final : public Declaration {
 public:
   RowsDeclaration() : Declaration("rows", {}) {}
+  bool joinsPatches(const std::vector<Shape>&) const override { return true; }
   bool takesOutputLayout() const override { return true; }
 
   void setOutputLayout(const Layout& field) override {

@@ -22,6 +22,7 @@ constexpr OptionSpec kChannelSettings[] = {
 // Functions of each element with numbers for each channel.
 class OfChannels : public Elementwise {
 public:
+  bool joinsPatches(const std::vector<Shape>&) const override { return true; }
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();
     if (x.size() < 2 || x[1] != integer("channels"))

@@ -28,6 +28,7 @@ constexpr OptionSpec kColumnMlpSettings[] = {
 class ColumnMlpDeclaration final : public Declaration {
 public:
   ColumnMlpDeclaration() : Declaration("columnmlp", kColumnMlpSettings) {}
+  bool joinsPatches(const std::vector<Shape>&) const override { return true; }
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     Shape shape = inputs.front();

@@ -23,6 +23,7 @@ constexpr OptionSpec kConstantSettings[] = {
 class Constant final : public Declaration {
 public:
   Constant() : Declaration("constant", kConstantSettings) {}
+  bool joinsPatches(const std::vector<Shape>&) const override { return true; }
 
   Shape outputShape(const std::vector<Shape>&) const override {
     return value<std::vector<Index>>("shape");

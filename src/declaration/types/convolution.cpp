@@ -34,6 +34,7 @@ constexpr OptionSpec kConvolutionSettings[] = {
     kOutputCutsSetting,
     kBoundaryConstantSetting,
     kFilledSetting,
+    kVectorsSetting,
     kGroupsSetting,
     kBiasSetting,
     {"overlap", OptionSpec::Choice, "auto",
@@ -109,6 +110,7 @@ private:
         choice.arrives || !sameHolding(inputs.front(), plain)
             ? "its input needs more than a halo exchange (choose a signature that uses the input "
               "layout, or add a repartition before it)"
+        : lists().links() ? "linked patches are filled by one exchange"
         : callersValues() ? "sides with boundary mode \"values\" are filled after the halo exchange"
                           : nullptr;
     if (obstacle && text("overlap") == "on")

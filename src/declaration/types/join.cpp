@@ -100,6 +100,7 @@ private:
 class Sum : public Join {
 public:
   using Join::Join;
+  bool joinsPatches(const std::vector<Shape>&) const override { return true; }
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     return broadcastShape(inputs, fmt::format("{} ({})", title(), type()));
@@ -170,6 +171,7 @@ private:
 class Concatenate final : public Join {
 public:
   Concatenate() : Join("concatenate", kDimension) {}
+  bool joinsPatches(const std::vector<Shape>&) const override { return dimension() == 1; }
   int inputCount() const override { return -1; }
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {

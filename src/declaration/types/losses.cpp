@@ -286,6 +286,7 @@ constexpr OptionSpec kHuberSettings[] = {
 class ElementLoss final : public Loss {
 public:
   ElementLoss(const char* type, std::span<const OptionSpec> table) : Loss(type, table, "u") {}
+  bool joinsPatches(const std::vector<Shape>&) const override { return true; }
 
   Example example(ExampleDraw& draw) const override {
     const Shape shape = draw.shape(1, 3);

@@ -28,6 +28,7 @@ Example broadcastExample(ExampleDraw& draw, int count) {
 class Multiply : public Declaration {
 public:
   Multiply() : Declaration("multiply", {}) {}
+  bool joinsPatches(const std::vector<Shape>&) const override { return true; }
   int inputCount() const override { return 2; }
   std::string inputAdvice() const override { return "; it multiplies its first by its second"; }
 
@@ -121,6 +122,7 @@ constexpr OptionSpec kRelation[] = {{"relation", OptionSpec::Choice, "greater",
 class Selection : public Declaration {
 public:
   using Declaration::Declaration;
+  bool joinsPatches(const std::vector<Shape>&) const override { return true; }
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     return broadcastShape(inputs, title());
   }

@@ -267,6 +267,7 @@ protected:
 class BatchNorm final : public ChannelNorm {
 public:
   BatchNorm() : ChannelNorm("batchnorm", kBatch) {}
+  bool joinsPatches(const std::vector<Shape>&) const override { return true; }
   std::vector<Dimension> dimensions(const Shape& x) const override { return reducing(x, 0, 1); }
   Example example(ExampleDraw& draw) const override {
     const Shape shape = draw.shape(2, 5);

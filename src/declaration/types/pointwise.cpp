@@ -67,6 +67,7 @@ class PointwiseDeclaration final : public Elementwise {
 public:
   explicit PointwiseDeclaration(const Function& function)
       : Elementwise(function.name, function.settings), function_(function) {}
+  bool joinsPatches(const std::vector<Shape>&) const override { return true; }
 
   KernelEntry kernel(const Form&) const override {
     return {.name = type(),

@@ -17,6 +17,7 @@ namespace {
 class Repartition final : public Declaration {
 public:
   Repartition() : Declaration("repartition", {}) {}
+  bool joinsPatches(const std::vector<Shape>&) const override { return true; }
   bool takesOutputLayout() const override { return true; }
   void setOutputLayout(const Layout& layout) override { outputLayout_ = layout; }
 

@@ -129,6 +129,14 @@ constexpr OptionSpec kResample[] = {
 class Resample final : public Separable {
 public:
   Resample() : Separable("resample", kResample) {}
+  // Copies of an element lie in its patch, while interpolation reads beyond.
+  bool joinsPatches(const std::vector<Shape>& inputs) const override {
+    const Shape &x = inputs.front(), y = outputShape(inputs);
+    bool areCopies = text("method") == "nearest";
+    for (std::size_t d = kFirstSpatial; areCopies && d < x.size(); ++d)
+      areCopies = x[d] == 0 || y[d] % x[d] == 0;
+    return areCopies;
+  }
 
   AxisReads reads(Index o, Index inputs, Index outputs) const override {
     if (text("method") == "nearest")

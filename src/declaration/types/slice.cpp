@@ -19,6 +19,16 @@
 
 namespace tenon {
 
+// Channels may be left out, but no patches, and nothing within them.
+bool Excerpt::joinsPatches(const std::vector<Shape>& inputs) const {
+  const Shape& x = inputs.front();
+  const std::vector<Kept> kept = keptOf(x);
+  for (std::size_t d = 0; d < kept.size(); ++d)
+    if (d != 1 && kept[d].count != x[d])
+      return false;
+  return true;
+}
+
 SignatureTable Excerpt::rows(const std::vector<Shape>& inputs) const {
   return elementwiseTable(static_cast<int>(inputs.front().size()), true);
 }

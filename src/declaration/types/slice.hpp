@@ -20,6 +20,8 @@ public:
   SignatureTable rows(const std::vector<Shape>& inputs) const override;
   Form form(const Layouts& inputs, const Choice& choice) const override;
 
+  bool joinsPatches(const std::vector<Shape>& inputs) const override;
+
 protected:
   KernelEntry kernel(const Form&) const override { return {.name = type(), .anyStrides = true}; }
 };

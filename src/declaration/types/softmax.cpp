@@ -22,6 +22,7 @@ constexpr OptionSpec kSoftmaxSettings[] = {
 class Softmax final : public Elementwise {
 public:
   Softmax() : Elementwise("softmax", kSoftmaxSettings) {}
+  bool joinsPatches(const std::vector<Shape>&) const override { return integer("dim") == 1; }
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();

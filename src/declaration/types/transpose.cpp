@@ -128,6 +128,7 @@ constexpr OptionSpec kShuffleSettings[] = {{"upscale", OptionSpec::Int, nullptr,
 class PixelShuffle final : public Declaration {
 public:
   PixelShuffle() : Declaration("pixelshuffle", kShuffleSettings) {}
+  bool joinsPatches(const std::vector<Shape>&) const override { return true; }
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     Shape shape = inputs.front();

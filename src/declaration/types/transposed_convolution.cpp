@@ -69,7 +69,7 @@ void TransposedConvolution::check() const {
       throw Error(TENON_ERR_ARG,
                   fmt::format("{} has boundary mode \"values\", but nothing is read beyond the "
                               "output of a transposed convolution; use none, zero, periodic, "
-                              "reflect, replicate, symmetric, odd or odd_point",
+                              "reflect, replicate, symmetric, odd, odd_point or linked",
                               title()));
   }
 }
@@ -142,6 +142,8 @@ Form TransposedConvolution::form(const Layouts& inputs, const Choice& choice) co
   }
   Form form{
       .signature = chosen, .inputs = inputs, .uses = {plain}, .output = Layout(std::move(spec))};
+  if (auto links = linksOf(shape, input.shape()); links && addends(form).hasLinkedHalos())
+    form.links = std::move(links);
   addParameters(plain, form);
   return form;
 }
@@ -190,7 +192,10 @@ MapList TransposedConvolution::maps(const Form& form, const Layouts& storage) co
   }
   const ValueId a = list.value("a", sums);
   list.run(std::move(entry), {use}, a);
-  list.apply(OperatorKind::Conversion, a, output);
+  if (form.links)
+    list.applyLinks(*form.links, true, a, output);
+  else
+    list.apply(OperatorKind::Conversion, a, output);
   return list;
 }
 

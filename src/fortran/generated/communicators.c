@@ -104,6 +104,18 @@ TenonErrorCode TenonFLayoutCreateFromBoxes(int comm, int ndim, const TenonInt sh
   return code == TENON_SUCCESS ? TenonLayoutCreateFromBoxes(handle, ndim, shape, low, high, layout) : code;
 }
 
+TenonErrorCode TenonFLinksCreateFromTiles(int comm, int ndim, const TenonInt tiles[], const TenonBoundary low[], const TenonBoundary high[], TenonInt count, const TenonInt places[], TenonLinks* links) {
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLinksCreateFromTiles(handle, ndim, tiles, low, high, count, places, links) : code;
+}
+
+TenonErrorCode TenonFLinksCreateFromSides(int comm, int ndim, TenonInt count, const TenonInt patches[], const int sides[], const int turned[], TenonLinks* links) {
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLinksCreateFromSides(handle, ndim, count, patches, sides, turned, links) : code;
+}
+
 TenonErrorCode TenonFMachineCreateFromComm(int comm, TenonMachine* machine) {
   MPI_Comm handle = MPI_COMM_NULL;
   const TenonErrorCode code = TenonCommFromFortran(comm, &handle);

@@ -252,6 +252,11 @@ program every_name
   use tenon, only: tenon_linearop_create_type ! TenonLinearOpCreateType
   use tenon, only: tenon_linearop_create_jacobian ! TenonLinearOpCreateJacobian
   use tenon, only: tenon_linearop_jacobian_set_point ! TenonLinearOpJacobianSetPoint
+  use tenon, only: tenon_links_create_from_tiles ! TenonLinksCreateFromTiles
+  use tenon, only: tenon_links_create_from_sides ! TenonLinksCreateFromSides
+  use tenon, only: tenon_links_get_layout ! TenonLinksGetLayout
+  use tenon, only: tenon_layer_set_links ! TenonLayerSetLinks
+  use tenon, only: tenon_links_destroy ! TenonLinksDestroy
   use tenon, only: tenon_log_enable ! TenonLogEnable
   use tenon, only: tenon_log_event_register ! TenonLogEventRegister
   use tenon, only: tenon_log_event_begin ! TenonLogEventBegin

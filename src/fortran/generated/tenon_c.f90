@@ -1949,6 +1949,51 @@ module tenon_c
       type(c_ptr), value :: x
       integer(c_int) :: answer
     end function TenonLinearOpJacobianSetPoint
+    function TenonLinksCreateFromTiles(comm, ndim, tiles, low, high, count, places, &
+      links) bind(C, name="TenonFLinksCreateFromTiles") result(answer)
+      import
+      integer(c_int), value :: comm
+      integer(c_int), value :: ndim
+      integer(c_int64_t), intent(in) :: tiles(*)
+      integer(c_int), intent(in) :: low(*)
+      integer(c_int), intent(in), optional :: high(*)
+      integer(c_int64_t), value :: count
+      integer(c_int64_t), intent(in) :: places(*)
+      type(c_ptr), intent(inout) :: links
+      integer(c_int) :: answer
+    end function TenonLinksCreateFromTiles
+    function TenonLinksCreateFromSides(comm, ndim, count, patches, sides, turned, &
+      links) bind(C, name="TenonFLinksCreateFromSides") result(answer)
+      import
+      integer(c_int), value :: comm
+      integer(c_int), value :: ndim
+      integer(c_int64_t), value :: count
+      integer(c_int64_t), intent(in) :: patches(*)
+      integer(c_int), intent(in) :: sides(*)
+      integer(c_int), intent(in), optional :: turned(*)
+      type(c_ptr), intent(inout) :: links
+      integer(c_int) :: answer
+    end function TenonLinksCreateFromSides
+    function TenonLinksGetLayout(links, ndim, shape, &
+      layout) bind(C, name="TenonLinksGetLayout") result(answer)
+      import
+      type(c_ptr), value :: links
+      integer(c_int), value :: ndim
+      integer(c_int64_t), intent(in) :: shape(*)
+      type(c_ptr), intent(inout) :: layout
+      integer(c_int) :: answer
+    end function TenonLinksGetLayout
+    function TenonLayerSetLinks(layer, links) bind(C, name="TenonLayerSetLinks") result(answer)
+      import
+      type(c_ptr), value :: layer
+      type(c_ptr), value :: links
+      integer(c_int) :: answer
+    end function TenonLayerSetLinks
+    function TenonLinksDestroy(links) bind(C, name="TenonLinksDestroy") result(answer)
+      import
+      type(c_ptr), intent(inout) :: links
+      integer(c_int) :: answer
+    end function TenonLinksDestroy
     function TenonLogEnable(on) bind(C, name="TenonLogEnable") result(answer)
       import
       integer(c_int), value :: on

@@ -246,6 +246,11 @@ module tenon_calls
   public :: tenon_linearop_create_type
   public :: tenon_linearop_create_jacobian
   public :: tenon_linearop_jacobian_set_point
+  public :: tenon_links_create_from_tiles
+  public :: tenon_links_create_from_sides
+  public :: tenon_links_get_layout
+  public :: tenon_layer_set_links
+  public :: tenon_links_destroy
   public :: tenon_log_enable
   public :: tenon_log_event_register
   public :: tenon_log_event_begin
@@ -371,8 +376,8 @@ module tenon_calls
     procedure tenon_checkpoint_destroy, tenon_dataset_destroy, tenon_dtensor_destroy, tenon_edges_destroy, &
       tenon_placement_list_destroy, tenon_reduction_programs_destroy, tenon_field_series_destroy, &
       tenon_index_map_destroy, tenon_layer_destroy, tenon_layout_destroy, tenon_linearop_destroy, &
-      tenon_machine_destroy, tenon_optimizer_destroy, tenon_partition_destroy, tenon_plan_destroy, &
-      tenon_trainer_destroy
+      tenon_links_destroy, tenon_machine_destroy, tenon_optimizer_destroy, tenon_partition_destroy, &
+      tenon_plan_destroy, tenon_trainer_destroy
   end interface
   interface tenon_dataset_create_idx
     procedure tenon_dataset_create_idx_f08, tenon_dataset_create_idx_mpi
@@ -583,6 +588,17 @@ module tenon_calls
   interface tenon_linearop_test_adjoint
     procedure tenon_linearop_test_adjoint_int64, tenon_linearop_test_adjoint_int32
   end interface
+  interface tenon_links_create_from_tiles
+    procedure tenon_links_create_from_tiles_int64_f08, tenon_links_create_from_tiles_int64_mpi, &
+      tenon_links_create_from_tiles_int32_f08, tenon_links_create_from_tiles_int32_mpi
+  end interface
+  interface tenon_links_create_from_sides
+    procedure tenon_links_create_from_sides_int64_f08, tenon_links_create_from_sides_int64_mpi, &
+      tenon_links_create_from_sides_int32_f08, tenon_links_create_from_sides_int32_mpi
+  end interface
+  interface tenon_links_get_layout
+    procedure tenon_links_get_layout_int64, tenon_links_get_layout_int32
+  end interface
   interface tenon_progress_show
     procedure tenon_progress_show_int64, tenon_progress_show_int32
   end interface
@@ -606,83 +622,84 @@ module tenon_calls
   end interface
   interface tenon_set_name
     procedure tenon_set_name_trainer, tenon_set_name_partition, tenon_set_name_layout, &
-      tenon_set_name_index_map, tenon_set_name_edges, tenon_set_name_dtensor, tenon_set_name_linearop, &
-      tenon_set_name_layer, tenon_set_name_machine, tenon_set_name_optimizer, tenon_set_name_dataset, &
-      tenon_set_name_checkpoint, tenon_set_name_field_series, tenon_set_name_placement_list, &
-      tenon_set_name_reduction_programs, tenon_set_name_plan
+      tenon_set_name_index_map, tenon_set_name_edges, tenon_set_name_links, tenon_set_name_dtensor, &
+      tenon_set_name_linearop, tenon_set_name_layer, tenon_set_name_machine, tenon_set_name_optimizer, &
+      tenon_set_name_dataset, tenon_set_name_checkpoint, tenon_set_name_field_series, &
+      tenon_set_name_placement_list, tenon_set_name_reduction_programs, tenon_set_name_plan
   end interface
   interface tenon_get_name
     procedure tenon_get_name_trainer, tenon_get_name_partition, tenon_get_name_layout, &
-      tenon_get_name_index_map, tenon_get_name_edges, tenon_get_name_dtensor, tenon_get_name_linearop, &
-      tenon_get_name_layer, tenon_get_name_machine, tenon_get_name_optimizer, tenon_get_name_dataset, &
-      tenon_get_name_checkpoint, tenon_get_name_field_series, tenon_get_name_placement_list, &
-      tenon_get_name_reduction_programs, tenon_get_name_plan
+      tenon_get_name_index_map, tenon_get_name_edges, tenon_get_name_links, tenon_get_name_dtensor, &
+      tenon_get_name_linearop, tenon_get_name_layer, tenon_get_name_machine, tenon_get_name_optimizer, &
+      tenon_get_name_dataset, tenon_get_name_checkpoint, tenon_get_name_field_series, &
+      tenon_get_name_placement_list, tenon_get_name_reduction_programs, tenon_get_name_plan
   end interface
   interface tenon_set_options_prefix
     procedure tenon_set_options_prefix_trainer, tenon_set_options_prefix_partition, &
       tenon_set_options_prefix_layout, tenon_set_options_prefix_index_map, tenon_set_options_prefix_edges, &
-      tenon_set_options_prefix_dtensor, tenon_set_options_prefix_linearop, tenon_set_options_prefix_layer, &
-      tenon_set_options_prefix_machine, tenon_set_options_prefix_optimizer, tenon_set_options_prefix_dataset, &
-      tenon_set_options_prefix_checkpoint, tenon_set_options_prefix_field_series, &
-      tenon_set_options_prefix_placement_list, tenon_set_options_prefix_reduction_programs, &
-      tenon_set_options_prefix_plan
+      tenon_set_options_prefix_links, tenon_set_options_prefix_dtensor, tenon_set_options_prefix_linearop, &
+      tenon_set_options_prefix_layer, tenon_set_options_prefix_machine, tenon_set_options_prefix_optimizer, &
+      tenon_set_options_prefix_dataset, tenon_set_options_prefix_checkpoint, &
+      tenon_set_options_prefix_field_series, tenon_set_options_prefix_placement_list, &
+      tenon_set_options_prefix_reduction_programs, tenon_set_options_prefix_plan
   end interface
   interface tenon_get_options_prefix
     procedure tenon_get_options_prefix_trainer, tenon_get_options_prefix_partition, &
       tenon_get_options_prefix_layout, tenon_get_options_prefix_index_map, tenon_get_options_prefix_edges, &
-      tenon_get_options_prefix_dtensor, tenon_get_options_prefix_linearop, tenon_get_options_prefix_layer, &
-      tenon_get_options_prefix_machine, tenon_get_options_prefix_optimizer, tenon_get_options_prefix_dataset, &
-      tenon_get_options_prefix_checkpoint, tenon_get_options_prefix_field_series, &
-      tenon_get_options_prefix_placement_list, tenon_get_options_prefix_reduction_programs, &
-      tenon_get_options_prefix_plan
+      tenon_get_options_prefix_links, tenon_get_options_prefix_dtensor, tenon_get_options_prefix_linearop, &
+      tenon_get_options_prefix_layer, tenon_get_options_prefix_machine, tenon_get_options_prefix_optimizer, &
+      tenon_get_options_prefix_dataset, tenon_get_options_prefix_checkpoint, &
+      tenon_get_options_prefix_field_series, tenon_get_options_prefix_placement_list, &
+      tenon_get_options_prefix_reduction_programs, tenon_get_options_prefix_plan
   end interface
   interface tenon_get_class
     procedure tenon_get_class_trainer, tenon_get_class_partition, tenon_get_class_layout, &
-      tenon_get_class_index_map, tenon_get_class_edges, tenon_get_class_dtensor, tenon_get_class_linearop, &
-      tenon_get_class_layer, tenon_get_class_machine, tenon_get_class_optimizer, tenon_get_class_dataset, &
-      tenon_get_class_checkpoint, tenon_get_class_field_series, tenon_get_class_placement_list, &
-      tenon_get_class_reduction_programs, tenon_get_class_plan
+      tenon_get_class_index_map, tenon_get_class_edges, tenon_get_class_links, tenon_get_class_dtensor, &
+      tenon_get_class_linearop, tenon_get_class_layer, tenon_get_class_machine, tenon_get_class_optimizer, &
+      tenon_get_class_dataset, tenon_get_class_checkpoint, tenon_get_class_field_series, &
+      tenon_get_class_placement_list, tenon_get_class_reduction_programs, tenon_get_class_plan
   end interface
   interface tenon_get_type
     procedure tenon_get_type_trainer, tenon_get_type_partition, tenon_get_type_layout, &
-      tenon_get_type_index_map, tenon_get_type_edges, tenon_get_type_dtensor, tenon_get_type_linearop, &
-      tenon_get_type_layer, tenon_get_type_machine, tenon_get_type_optimizer, tenon_get_type_dataset, &
-      tenon_get_type_checkpoint, tenon_get_type_field_series, tenon_get_type_placement_list, &
-      tenon_get_type_reduction_programs, tenon_get_type_plan
+      tenon_get_type_index_map, tenon_get_type_edges, tenon_get_type_links, tenon_get_type_dtensor, &
+      tenon_get_type_linearop, tenon_get_type_layer, tenon_get_type_machine, tenon_get_type_optimizer, &
+      tenon_get_type_dataset, tenon_get_type_checkpoint, tenon_get_type_field_series, &
+      tenon_get_type_placement_list, tenon_get_type_reduction_programs, tenon_get_type_plan
   end interface
   interface tenon_get_comm
     procedure tenon_get_comm_trainer_f08, tenon_get_comm_trainer_mpi, tenon_get_comm_partition_f08, &
       tenon_get_comm_partition_mpi, tenon_get_comm_layout_f08, tenon_get_comm_layout_mpi, &
       tenon_get_comm_index_map_f08, tenon_get_comm_index_map_mpi, tenon_get_comm_edges_f08, &
-      tenon_get_comm_edges_mpi, tenon_get_comm_dtensor_f08, tenon_get_comm_dtensor_mpi, &
-      tenon_get_comm_linearop_f08, tenon_get_comm_linearop_mpi, tenon_get_comm_layer_f08, &
-      tenon_get_comm_layer_mpi, tenon_get_comm_machine_f08, tenon_get_comm_machine_mpi, &
-      tenon_get_comm_optimizer_f08, tenon_get_comm_optimizer_mpi, tenon_get_comm_dataset_f08, &
-      tenon_get_comm_dataset_mpi, tenon_get_comm_checkpoint_f08, tenon_get_comm_checkpoint_mpi, &
-      tenon_get_comm_field_series_f08, tenon_get_comm_field_series_mpi, tenon_get_comm_placement_list_f08, &
-      tenon_get_comm_placement_list_mpi, tenon_get_comm_reduction_programs_f08, &
-      tenon_get_comm_reduction_programs_mpi, tenon_get_comm_plan_f08, tenon_get_comm_plan_mpi
+      tenon_get_comm_edges_mpi, tenon_get_comm_links_f08, tenon_get_comm_links_mpi, &
+      tenon_get_comm_dtensor_f08, tenon_get_comm_dtensor_mpi, tenon_get_comm_linearop_f08, &
+      tenon_get_comm_linearop_mpi, tenon_get_comm_layer_f08, tenon_get_comm_layer_mpi, &
+      tenon_get_comm_machine_f08, tenon_get_comm_machine_mpi, tenon_get_comm_optimizer_f08, &
+      tenon_get_comm_optimizer_mpi, tenon_get_comm_dataset_f08, tenon_get_comm_dataset_mpi, &
+      tenon_get_comm_checkpoint_f08, tenon_get_comm_checkpoint_mpi, tenon_get_comm_field_series_f08, &
+      tenon_get_comm_field_series_mpi, tenon_get_comm_placement_list_f08, tenon_get_comm_placement_list_mpi, &
+      tenon_get_comm_reduction_programs_f08, tenon_get_comm_reduction_programs_mpi, tenon_get_comm_plan_f08, &
+      tenon_get_comm_plan_mpi
   end interface
   interface tenon_retain
     procedure tenon_retain_trainer, tenon_retain_partition, tenon_retain_layout, tenon_retain_index_map, &
-      tenon_retain_edges, tenon_retain_dtensor, tenon_retain_linearop, tenon_retain_layer, &
-      tenon_retain_machine, tenon_retain_optimizer, tenon_retain_dataset, tenon_retain_checkpoint, &
-      tenon_retain_field_series, tenon_retain_placement_list, tenon_retain_reduction_programs, &
-      tenon_retain_plan
+      tenon_retain_edges, tenon_retain_links, tenon_retain_dtensor, tenon_retain_linearop, &
+      tenon_retain_layer, tenon_retain_machine, tenon_retain_optimizer, tenon_retain_dataset, &
+      tenon_retain_checkpoint, tenon_retain_field_series, tenon_retain_placement_list, &
+      tenon_retain_reduction_programs, tenon_retain_plan
   end interface
   interface tenon_get_references
     procedure tenon_get_references_trainer, tenon_get_references_partition, tenon_get_references_layout, &
-      tenon_get_references_index_map, tenon_get_references_edges, tenon_get_references_dtensor, &
-      tenon_get_references_linearop, tenon_get_references_layer, tenon_get_references_machine, &
-      tenon_get_references_optimizer, tenon_get_references_dataset, tenon_get_references_checkpoint, &
-      tenon_get_references_field_series, tenon_get_references_placement_list, &
-      tenon_get_references_reduction_programs, tenon_get_references_plan
+      tenon_get_references_index_map, tenon_get_references_edges, tenon_get_references_links, &
+      tenon_get_references_dtensor, tenon_get_references_linearop, tenon_get_references_layer, &
+      tenon_get_references_machine, tenon_get_references_optimizer, tenon_get_references_dataset, &
+      tenon_get_references_checkpoint, tenon_get_references_field_series, &
+      tenon_get_references_placement_list, tenon_get_references_reduction_programs, tenon_get_references_plan
   end interface
   interface tenon_view
     procedure tenon_view_trainer, tenon_view_partition, tenon_view_layout, tenon_view_index_map, &
-      tenon_view_edges, tenon_view_dtensor, tenon_view_linearop, tenon_view_layer, tenon_view_machine, &
-      tenon_view_optimizer, tenon_view_dataset, tenon_view_checkpoint, tenon_view_field_series, &
-      tenon_view_placement_list, tenon_view_reduction_programs, tenon_view_plan
+      tenon_view_edges, tenon_view_links, tenon_view_dtensor, tenon_view_linearop, tenon_view_layer, &
+      tenon_view_machine, tenon_view_optimizer, tenon_view_dataset, tenon_view_checkpoint, &
+      tenon_view_field_series, tenon_view_placement_list, tenon_view_reduction_programs, tenon_view_plan
   end interface
   interface tenon_set_integers
     procedure tenon_set_integers_trainer_int64, tenon_set_integers_trainer_int32, &
@@ -5106,6 +5123,181 @@ contains
     tenon_code = TenonLinearOpJacobianSetPoint(op%handle, x%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_linearop_jacobian_set_point
+  subroutine tenon_links_create_from_tiles_int64_f08(comm, tiles, low, places, links, high, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: tiles(:)
+    integer(c_int), intent(in) :: low(:)
+    integer(c_int64_t), intent(in) :: places(:)
+    type(tenon_links), intent(out) :: links
+    integer(c_int), intent(in), optional :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_links_create_from_tiles_int64_mpi(comm%MPI_VAL, tiles, low, places, links, high, ierr)
+  end subroutine tenon_links_create_from_tiles_int64_f08
+  ! Creates the links of a box's tiles. Collective on comm.
+  subroutine tenon_links_create_from_tiles_int64_mpi(comm, tiles, low, places, links, high, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: tiles(:)
+    integer(c_int), intent(in) :: low(:)
+    integer(c_int64_t), intent(in) :: places(:)
+    type(tenon_links), intent(out) :: links
+    integer(c_int), intent(in), optional :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    integer(c_int), allocatable :: c_high(:)
+    integer(c_int) :: c_count
+    tenon_code = TENON_SUCCESS
+    c_ndim = size(tiles)
+    call check_length(tenon_code, 'tenon_links_create_from_tiles', 'low', size(low), c_ndim)
+    if (present(high)) call check_length(tenon_code, 'tenon_links_create_from_tiles', 'high', size(high), &
+      c_ndim)
+    if (present(high)) c_high = reverse(high)
+    c_count = size(places)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinksCreateFromTiles(comm, c_ndim, &
+      int(reverse(tiles), c_int64_t), reverse(low), c_high, int(c_count, c_int64_t), &
+      int(places, c_int64_t) - 1, links%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_links_create_from_tiles_int64_mpi
+  subroutine tenon_links_create_from_tiles_int32_f08(comm, tiles, low, places, links, high, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: tiles(:)
+    integer(c_int), intent(in) :: low(:)
+    integer(c_int32_t), intent(in) :: places(:)
+    type(tenon_links), intent(out) :: links
+    integer(c_int), intent(in), optional :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_links_create_from_tiles_int32_mpi(comm%MPI_VAL, tiles, low, places, links, high, ierr)
+  end subroutine tenon_links_create_from_tiles_int32_f08
+  ! Creates the links of a box's tiles. Collective on comm.
+  subroutine tenon_links_create_from_tiles_int32_mpi(comm, tiles, low, places, links, high, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: tiles(:)
+    integer(c_int), intent(in) :: low(:)
+    integer(c_int32_t), intent(in) :: places(:)
+    type(tenon_links), intent(out) :: links
+    integer(c_int), intent(in), optional :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    integer(c_int), allocatable :: c_high(:)
+    integer(c_int) :: c_count
+    tenon_code = TENON_SUCCESS
+    c_ndim = size(tiles)
+    call check_length(tenon_code, 'tenon_links_create_from_tiles', 'low', size(low), c_ndim)
+    if (present(high)) call check_length(tenon_code, 'tenon_links_create_from_tiles', 'high', size(high), &
+      c_ndim)
+    if (present(high)) c_high = reverse(high)
+    c_count = size(places)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinksCreateFromTiles(comm, c_ndim, &
+      int(reverse(tiles), c_int64_t), reverse(low), c_high, int(c_count, c_int64_t), &
+      int(places, c_int64_t) - 1, links%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_links_create_from_tiles_int32_mpi
+  subroutine tenon_links_create_from_sides_int64_f08(comm, ndim, patches, sides, links, turned, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(in) :: ndim
+    integer(c_int64_t), intent(in) :: patches(:)
+    integer(c_int), intent(in) :: sides(:)
+    type(tenon_links), intent(out) :: links
+    integer(c_int), intent(in), optional :: turned(:)
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_links_create_from_sides_int64_mpi(comm%MPI_VAL, ndim, patches, sides, links, turned, ierr)
+  end subroutine tenon_links_create_from_sides_int64_f08
+  ! Creates the links of patches that meet side by side. Collective on comm.
+  subroutine tenon_links_create_from_sides_int64_mpi(comm, ndim, patches, sides, links, turned, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(in) :: ndim
+    integer(c_int64_t), intent(in) :: patches(:)
+    integer(c_int), intent(in) :: sides(:)
+    type(tenon_links), intent(out) :: links
+    integer(c_int), intent(in), optional :: turned(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    integer(c_int), allocatable :: c_turned(:)
+    tenon_code = TENON_SUCCESS
+    c_count = size(patches)
+    call check_length(tenon_code, 'tenon_links_create_from_sides', 'sides', size(sides), c_count)
+    if (present(turned)) call check_length(tenon_code, 'tenon_links_create_from_sides', 'turned', &
+      size(turned), c_count)
+    if (present(turned)) c_turned = turned
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinksCreateFromSides(comm, ndim, &
+      int(c_count, c_int64_t), int(patches, c_int64_t), sides, c_turned, links%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_links_create_from_sides_int64_mpi
+  subroutine tenon_links_create_from_sides_int32_f08(comm, ndim, patches, sides, links, turned, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(in) :: ndim
+    integer(c_int32_t), intent(in) :: patches(:)
+    integer(c_int), intent(in) :: sides(:)
+    type(tenon_links), intent(out) :: links
+    integer(c_int), intent(in), optional :: turned(:)
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_links_create_from_sides_int32_mpi(comm%MPI_VAL, ndim, patches, sides, links, turned, ierr)
+  end subroutine tenon_links_create_from_sides_int32_f08
+  ! Creates the links of patches that meet side by side. Collective on comm.
+  subroutine tenon_links_create_from_sides_int32_mpi(comm, ndim, patches, sides, links, turned, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(in) :: ndim
+    integer(c_int32_t), intent(in) :: patches(:)
+    integer(c_int), intent(in) :: sides(:)
+    type(tenon_links), intent(out) :: links
+    integer(c_int), intent(in), optional :: turned(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    integer(c_int), allocatable :: c_turned(:)
+    tenon_code = TENON_SUCCESS
+    c_count = size(patches)
+    call check_length(tenon_code, 'tenon_links_create_from_sides', 'sides', size(sides), c_count)
+    if (present(turned)) call check_length(tenon_code, 'tenon_links_create_from_sides', 'turned', &
+      size(turned), c_count)
+    if (present(turned)) c_turned = turned
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinksCreateFromSides(comm, ndim, &
+      int(c_count, c_int64_t), int(patches, c_int64_t), sides, c_turned, links%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_links_create_from_sides_int32_mpi
+  ! Returns the layout of a field on the patches. Collective on the links.
+  subroutine tenon_links_get_layout_int64(links, shape, layout, ierr)
+    type(tenon_links), intent(in) :: links
+    integer(c_int64_t), intent(in) :: shape(:)
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    c_ndim = size(shape)
+    tenon_code = TenonLinksGetLayout(links%handle, c_ndim, int(reverse(shape), c_int64_t), layout%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_links_get_layout_int64
+  ! Returns the layout of a field on the patches. Collective on the links.
+  subroutine tenon_links_get_layout_int32(links, shape, layout, ierr)
+    type(tenon_links), intent(in) :: links
+    integer(c_int32_t), intent(in) :: shape(:)
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    c_ndim = size(shape)
+    tenon_code = TenonLinksGetLayout(links%handle, c_ndim, int(reverse(shape), c_int64_t), layout%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_links_get_layout_int32
+  ! Hands links to a layer. Local; call on all ranks.
+  subroutine tenon_layer_set_links(layer, links, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_links), intent(in) :: links
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetLinks(layer%handle, links%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_layer_set_links
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_links_destroy(links, ierr)
+    type(tenon_links), intent(inout) :: links
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinksDestroy(links%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_links_destroy
   ! Turns the log on or off, like -tenon_log_view at the start. Not collective.
   subroutine tenon_log_enable(on, ierr)
     logical, intent(in) :: on
@@ -5547,6 +5739,17 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_set_name_edges
   ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_links(object, name, ierr)
+    type(tenon_links), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_name_links
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_dtensor(object, name, ierr)
     type(tenon_dtensor), intent(in) :: object
     character(len=*), intent(in), optional :: name
@@ -5747,6 +5950,22 @@ contains
     call give_text(c_name, tenon_code, name)
     call finish(tenon_code, ierr)
   end subroutine tenon_get_name_edges
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_links(object, name, ierr)
+    type(tenon_links), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_name_links
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_dtensor(object, name, ierr)
     type(tenon_dtensor), intent(in) :: object
@@ -5979,6 +6198,17 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_edges
   ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_links(object, prefix, ierr)
+    type(tenon_links), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_set_options_prefix_links
+  ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_dtensor(object, prefix, ierr)
     type(tenon_dtensor), intent(in) :: object
     character(len=*), intent(in), optional :: prefix
@@ -6179,6 +6409,22 @@ contains
     call give_text(c_prefix, tenon_code, prefix)
     call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_edges
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_links(object, prefix, ierr)
+    type(tenon_links), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_options_prefix_links
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_dtensor(object, prefix, ierr)
     type(tenon_dtensor), intent(in) :: object
@@ -6436,6 +6682,22 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_get_class_edges
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_links(object, name, ierr)
+    type(tenon_links), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_class_links
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_dtensor(object, name, ierr)
     type(tenon_dtensor), intent(in) :: object
     character(len=:), allocatable, intent(out) :: name
@@ -6692,6 +6954,22 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_get_type_edges
   ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
+  subroutine tenon_get_type_links(object, type, ierr)
+    type(tenon_links), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonObjectGetType(object%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonObjectGetType(object%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_type_links
+  ! Returns the type of an object within its class: "conv", "adam", "halo", ... Not collective.
   subroutine tenon_get_type_dtensor(object, type, ierr)
     type(tenon_dtensor), intent(in) :: object
     character(len=:), allocatable, intent(out) :: type
@@ -6942,6 +7220,21 @@ contains
     tenon_code = TenonObjectGetComm(object%handle, comm)
     call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_edges_mpi
+  subroutine tenon_get_comm_links_f08(object, comm, ierr)
+    type(tenon_links), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_links_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_links_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_links_mpi(object, comm, ierr)
+    type(tenon_links), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_comm_links_mpi
   subroutine tenon_get_comm_dtensor_f08(object, comm, ierr)
     type(tenon_dtensor), intent(in) :: object
     type(MPI_Comm), intent(out) :: comm
@@ -7148,6 +7441,14 @@ contains
     call finish(tenon_code, ierr)
   end subroutine tenon_retain_edges
   ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_links(object, ierr)
+    type(tenon_links), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_retain_links
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_dtensor(object, ierr)
     type(tenon_dtensor), intent(in) :: object
     integer(c_int), intent(out), optional :: ierr
@@ -7300,6 +7601,19 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_get_references_edges
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_links(object, references, ierr)
+    type(tenon_links), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, ierr)
+  end subroutine tenon_get_references_links
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_dtensor(object, references, ierr)
     type(tenon_dtensor), intent(in) :: object
@@ -7483,6 +7797,14 @@ contains
     tenon_code = TenonObjectView(object%handle)
     call finish(tenon_code, ierr)
   end subroutine tenon_view_edges
+  ! Prints an object, on rank 0 of its communicator. Not collective.
+  subroutine tenon_view_links(object, ierr)
+    type(tenon_links), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectView(object%handle)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_view_links
   ! Prints an object, on rank 0 of its communicator. Not collective.
   subroutine tenon_view_dtensor(object, ierr)
     type(tenon_dtensor), intent(in) :: object

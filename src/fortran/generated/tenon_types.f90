@@ -20,6 +20,9 @@ module tenon_types
   type, bind(C) :: tenon_edges
     type(c_ptr) :: handle = c_null_ptr
   end type tenon_edges
+  type, bind(C) :: tenon_links
+    type(c_ptr) :: handle = c_null_ptr
+  end type tenon_links
   type, bind(C) :: tenon_dtensor
     type(c_ptr) :: handle = c_null_ptr
   end type tenon_dtensor

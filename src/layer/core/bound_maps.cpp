@@ -32,6 +32,14 @@ LinearOpRef crop(const CommPtr& comm, const Layout& from, const Layout& to, Teno
   return adjointView(MemoryOp::allocate(comm, to.dual(), from.dual(), at, type));
 }
 
+// The domain is that of the map, whichever way it is applied.
+LinearOpRef indexMapOp(const CommPtr& comm, const OperatorEntry& entry, const Layout& domain,
+                       const Layout& range, TenonDataType type, Space space) {
+  const IndexMapPtr map =
+      entry.rule ? makeLinkedMap(*entry.rule, domain, range, comm->rank()) : entry.map;
+  return makeRef<IndexMapOp>(comm, map, domain, type, CarrierPolicy::fromOptions(space));
+}
+
 LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonDataType type,
                          Space space) {
   switch (entry.kind) {
@@ -41,11 +49,9 @@ LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonD
   case OperatorKind::Maximum:
     return makeRef<Conversion>(comm, entry.from, entry.to, type, CarrierPolicy::fromOptions(space));
   case OperatorKind::IndexMap:
-    return makeRef<IndexMapOp>(comm, entry.map, entry.from, type,
-                               CarrierPolicy::fromOptions(space));
+    return indexMapOp(comm, entry, entry.from, entry.to, type, space);
   case OperatorKind::IndexSum:
-    return adjointView(makeRef<IndexMapOp>(comm, entry.map, entry.to.dual(), type,
-                                           CarrierPolicy::fromOptions(space)));
+    return adjointView(indexMapOp(comm, entry, entry.to.dual(), entry.from.dual(), type, space));
   case OperatorKind::Crop:
     return crop(comm, entry.from, entry.to, type);
   case OperatorKind::BoundaryValues:

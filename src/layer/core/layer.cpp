@@ -273,11 +273,12 @@ void Layer::setOutputLayout(const Layout& layout) {
 void Layer::checkTakesLists(const std::string& call) const {
   checkBeforeSetUp(call);
   if (!declaration_->takesLists())
-    throw Error(TENON_ERR_TYPE,
-                fmt::format("{} has type {}, which does not work with lists of a mesh; gather, "
-                            "segmentsum, edgeattention, sparsematrix and indexmap do, and "
-                            "containers hand lists on to their layers",
-                            title(), type()));
+    throw Error(
+        TENON_ERR_TYPE,
+        fmt::format("{} has type {}, which does not work with lists of a mesh; gather, "
+                    "segmentsum, edgeattention, sparsematrix, indexmap and linkedhalo do, and "
+                    "containers hand lists on to their layers",
+                    title(), type()));
 }
 
 void Layer::setList(const std::string& call, const std::string& name, EdgesPtr edges) {
@@ -288,6 +289,11 @@ void Layer::setList(const std::string& call, const std::string& name, EdgesPtr e
 void Layer::setList(const std::string& call, const std::string& name, IndexMapPtr map) {
   checkTakesLists(call);
   declaration_->lists().set(name, std::move(map));
+}
+
+void Layer::setLinks(PatchLinksPtr links) {
+  checkBeforeSetUp("TenonLayerSetLinks()");
+  declaration_->lists().set(std::move(links));
 }
 
 void Layer::setUses(Layouts uses) {

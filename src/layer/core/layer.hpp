@@ -58,6 +58,8 @@ public:
   // Lists of a mesh (declaration/mesh/mesh_lists.hpp); `call` is the one that sets them.
   void setList(const std::string& call, const std::string& name, EdgesPtr edges);
   void setList(const std::string& call, const std::string& name, IndexMapPtr map);
+  // How the patches of its inputs are joined; of any type, since each heeds them or refuses.
+  void setLinks(PatchLinksPtr links);
   // Where the layer uses its inputs, but for halos, of any batch: the grid of its signature, and the cuts where
   // the input that it reads has none for the same axes of this grid. None: on the grid of its first input. Of the
   // set-ups that follow.

@@ -148,6 +148,7 @@ Form Layer::form(const Layouts& inputs, bool overlap) const {
 Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role) {
   declaration_->setTitle(title());
   checkInputCount(inputs);
+  declaration_->checkLinks(inputs);
   Entry entry;
   entry.setup = declaration_->contains() ? setUpNetwork(*this, inputs)
                                          : setUpMaps(*this, inputs, makeKernel_);

@@ -123,10 +123,10 @@ private:
 
   void addIndexMaps() {
     for (const OperatorEntry& entry : list_.operators())
-      if (entry.map)
-        text_ +=
-            fmt::format("  {}{}\n", entry.kind == OperatorKind::IndexSum ? "transpose of " : "",
-                        entry.map->describe());
+      if (entry.map || entry.rule)
+        text_ += fmt::format(
+            "  {}{}\n", entry.kind == OperatorKind::IndexSum ? "transpose of " : "",
+            entry.map ? entry.map->describe() : "links: " + entry.rule->links->describe());
   }
 
   // The rest of what travels: for strips of the output, between kernels, and to the output.

@@ -392,6 +392,8 @@ void Layer::inheritSettings(const Layer& container, int uses) {
     declaration_->inherit(name, *container.declaration_);
   if (declaration_->takesLists())
     declaration_->lists().inherit(container.declaration_->lists());
+  else
+    declaration_->lists().inheritLinks(container.declaration_->lists());
   const int needed = container.depth_ * uses;
   declaration_->inherit("stack_depth", Index(needed));
   readSettings();

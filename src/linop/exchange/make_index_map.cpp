@@ -48,7 +48,7 @@ public:
     });
     reduceNumbers(comm_, most, MPI_MAX);
     return collectively(comm_, [&] {
-      map.most = {static_cast<Index>(most[0]), static_cast<Index>(most[1])};
+      map.most = Traffic{static_cast<Index>(most[0]), static_cast<Index>(most[1])};
       return std::make_shared<const IndexMap>(std::move(map));
     });
   }

@@ -85,6 +85,15 @@ private:
     made->setTitle("layer " + name);
     for (const auto& [key, value] : layer.settings)
       made->set(key, value);
+    if (made->settings().has("boundary") &&
+        made->value<std::string>("boundary").find(boundaryName(Boundary::Linked)) !=
+            std::string::npos)
+      throw Error(
+          TENON_ERR_SUPPORT,
+          fmt::format("layer {} has boundary mode \"linked\"; how patches are joined is not "
+                      "known to a plan, and patches lie as their links say, so set the "
+                      "network up without one",
+                      name));
     return made;
   }
 

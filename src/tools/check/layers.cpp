@@ -105,8 +105,8 @@ std::vector<CaseKind> layerKinds() {
       {"graph", checkGraph},
   };
   // What these do follows from lists, which checkMesh() draws; or numbers rows by blocks, as no other grid does.
-  const std::set<std::string> ofMeshes = {"edgeattention", "gather",     "indexmap",
-                                          "rows",          "segmentsum", "sparsematrix"};
+  const std::set<std::string> ofMeshes = {
+      "edgeattention", "gather", "indexmap", "linkedhalo", "rows", "segmentsum", "sparsematrix"};
   std::vector<CaseKind> kinds;
   for (const std::string& type : wordsOf(textFrom(TenonLayerGetTypes), ',')) {
     if (ofMeshes.contains(type))

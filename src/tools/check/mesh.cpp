@@ -71,6 +71,7 @@ Graph drawGraph(Case& c, bool isAnywhere) {
 
 using IndexMap = Handle<TenonIndexMap, TenonIndexMapDestroy>;
 using Edges = Handle<TenonEdges, TenonEdgesDestroy>;
+using Links = Handle<TenonLinks, TenonLinksDestroy>;
 
 // The lists of this rank as the library's objects.
 struct Lists {
@@ -229,6 +230,53 @@ private:
   Index columns_;
 };
 
+// Means of an element and the one before it, on a line or a ring that is cut into tiles, of which some are missing.
+Plan tilesOfLine(Case& c, Links& links) {
+  const Index tiles = c.draw.between(1, 6), extent = c.draw.between(1, 4), all = tiles * extent;
+  const bool isRing = c.draw.chance(50);
+  std::vector<Indices> places(static_cast<std::size_t>(c.ranks)), rows(places.size());
+  std::vector<bool> isThere(static_cast<std::size_t>(all), false);
+  for (Index tile = tiles; tile-- > 0;) { // against the order of the places
+    if (c.draw.chance(20))
+      continue;
+    const int rank = c.draw.upTo(c.ranks - 1);
+    places[rank].push_back(tile);
+    for (Index i = 0; i < extent; ++i) {
+      rows[rank].push_back(tile * extent + i);
+      isThere[tile * extent + i] = true;
+    }
+  }
+  c.text +=
+      fmt::format(", {} tiles of {} elements of a {}", tiles, extent, isRing ? "ring" : "line");
+  const TenonBoundary end = isRing ? TENON_BOUNDARY_PERIODIC : TENON_BOUNDARY_ZERO;
+  const Indices& mine = places[c.rank];
+  require(TenonLinksCreateFromTiles(c.comm, 1, &tiles, &end, nullptr,
+                                    static_cast<TenonInt>(mine.size()), mine.data(), links.out()));
+  const TenonInt shape[] = {0, 1, extent};
+  Layout field;
+  require(TenonLinksGetLayout(links, 3, shape, field.out()));
+  Plan plan{"averagepooling",
+            {rows, rows, 1, 1, {}},
+            [handle = TenonLinks(links)](TenonLayer layer) {
+              const auto object = reinterpret_cast<TenonObject>(layer);
+              const std::pair<const char*, TenonInt> numbers[] = {
+                  {"kernel", 2}, {"stride", 1}, {"padding", 1}, {"padding_high", 0}};
+              for (const auto& [name, number] : numbers)
+                require(TenonObjectSetIntegers(object, name, 1, &number));
+              require(TenonObjectSetText(object, "boundary", "linked"));
+              require(TenonLayerSetLinks(layer, handle));
+            },
+            std::move(field)};
+  for (Index row = 0; row < all; ++row) {
+    const Index before = isRing ? (row + all - 1) % all : row - 1;
+    if (isThere[row])
+      plan.matrix.terms.push_back({row, 0, row, 0.5});
+    if (isThere[row] && before >= 0 && isThere[before])
+      plan.matrix.terms.push_back({row, 0, before, 0.5});
+  }
+  return plan;
+}
+
 Values rowsFrom(const Indices& rows, Index columns, const std::function<double(Index, Index)>& at) {
   Values values;
   for (const Index row : rows)
@@ -300,7 +348,7 @@ void checkMesh(Case& c) {
                   graph.edges.size(), isAnywhere ? " anywhere" : "", columns);
   const Lists lists(c, graph, parts[c.rank], isAnywhere);
   const Planner planner(graph, parts, lists, columns);
-  switch (c.draw.upTo(4)) {
+  switch (c.draw.upTo(5)) {
   case 0:
     c.text += ", gather";
     return compare(c, planner.gather(), type);
@@ -313,9 +361,12 @@ void checkMesh(Case& c) {
   case 3:
     c.text += ", ghosts";
     return compare(c, planner.ghosts(), type);
-  default:
+  case 4:
     c.text += ", order of ids";
     return compare(c, planner.sorted(), type);
+  default:
+    Links links;
+    return compare(c, tilesOfLine(c, links), type);
   }
 }
 

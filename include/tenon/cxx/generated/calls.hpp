@@ -1147,6 +1147,36 @@ inline LinearOp& LinearOp::setPoint(const DTensor& x, const Where& where) {
   detail::Call(where).check(TenonLinearOpJacobianSetPoint(get(), x.get()));
   return *this;
 }
+inline Links Links::fromTiles(MPI_Comm comm, Ints tiles, List<TenonBoundary> low,
+    List<TenonBoundary> high, Ints places, const Where& where) {
+  detail::checkLength("tenon::Links::fromTiles: low", low.size(), tiles.size());
+  detail::checkAnyLength("tenon::Links::fromTiles: high", high.size(), tiles.size());
+  Links links;
+  detail::Call(where).check(TenonLinksCreateFromTiles(comm, static_cast<int>(tiles.size()),
+      tiles.data(), low.data(), detail::orNull(high), static_cast<TenonInt>(places.size()),
+      places.data(), links.out()));
+  return links;
+}
+inline Links Links::fromSides(MPI_Comm comm, int ndim, Ints patches, List<int> sides,
+    List<int> turned, const Where& where) {
+  detail::checkLength("tenon::Links::fromSides: sides", sides.size(), patches.size());
+  detail::checkAnyLength("tenon::Links::fromSides: turned", turned.size(), patches.size());
+  Links links;
+  detail::Call(where).check(TenonLinksCreateFromSides(comm, ndim,
+      static_cast<TenonInt>(patches.size()), patches.data(), sides.data(), detail::orNull(turned),
+      links.out()));
+  return links;
+}
+inline Layout Links::layout(Ints shape, const Where& where) const {
+  Layout layout;
+  detail::Call(where).check(TenonLinksGetLayout(get(), static_cast<int>(shape.size()), shape.data(),
+      layout.out()));
+  return layout;
+}
+inline Layer& Layer::setLinks(const Links& links, const Where& where) {
+  detail::Call(where).check(TenonLayerSetLinks(get(), links.get()));
+  return *this;
+}
 inline void logEnable(bool on, const Where& where) {
   detail::Call(where).check(TenonLogEnable(detail::truth(on)));
 }

@@ -25,6 +25,7 @@ class Partition;
 class Layout;
 class IndexMap;
 class Edges;
+class Links;
 class DTensor;
 class LinearOp;
 class Layer;
@@ -222,6 +223,24 @@ public:
       Ints keys, List<double> shares = {}, List<double> weights = {},
       const Where& where = Where::current());
   /** Returns the layout of a field on the edges. TenonEdgesGetLayout() */
+  Layout layout(Ints shape, const Where& where = Where::current()) const;
+};
+
+/** @brief TenonLinks: how the patches of a field are joined. */
+class Links : public Settings<Links, Object<Links, TenonLinks>> {
+public:
+  using Settings::Settings;
+  /** A second reference to the same object. */
+  Links share(const Where& where = Where::current()) const {
+    return Links(this->retained(where));
+  }
+  /** Creates the links of a box's tiles. TenonLinksCreateFromTiles() */
+  static Links fromTiles(MPI_Comm comm, Ints tiles, List<TenonBoundary> low,
+      List<TenonBoundary> high, Ints places, const Where& where = Where::current());
+  /** Creates the links of patches that meet side by side. TenonLinksCreateFromSides() */
+  static Links fromSides(MPI_Comm comm, int ndim, Ints patches, List<int> sides,
+      List<int> turned = {}, const Where& where = Where::current());
+  /** Returns the layout of a field on the patches. TenonLinksGetLayout() */
   Layout layout(Ints shape, const Where& where = Where::current()) const;
 };
 
@@ -611,6 +630,8 @@ public:
   std::string labels(Ints shape, const Where& where = Where::current()) const;
   /** Creates the Jacobian of a layer at a point. TenonLinearOpCreateJacobian() */
   LinearOp jacobian(const DTensor& x, const Where& where = Where::current()) const;
+  /** Hands links to a layer. TenonLayerSetLinks() */
+  Layer& setLinks(const Links& links, const Where& where = Where::current());
 };
 
 /** @brief TenonMachine: levels of devices, and links between them. */

@@ -45,6 +45,12 @@ struct Destroy<TenonEdges> {
   }
 };
 template <>
+struct Destroy<TenonLinks> {
+  static void call(TenonLinks* handle) noexcept {
+    TenonLinksDestroy(handle);
+  }
+};
+template <>
 struct Destroy<TenonDTensor> {
   static void call(TenonDTensor* handle) noexcept {
     TenonDTensorDestroy(handle);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Windows on patches that links join. A layer on patches is the layer on the joined field if its windows follow on from patch
+// to patch, and if those that leave a patch read what the links say; whatever else is refused here, with what to change.
+#include "declaration/core/windowed.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+bool isLinkedDim(const Window& window) {
+  return window.lowMode == Boundary::Linked;
+}
+
+} // namespace
+
+std::optional<PatchRule> Windowed::linksOf(const Shape& outer, const Shape& inner,
+                                           bool areFilled) const {
+  const std::vector<Window> all = windows();
+  const PatchLinksPtr& links = lists().links();
+  if (!links) {
+    if (!areFilled && std::ranges::any_of(all, isLinkedDim))
+      throw Error(TENON_ERR_STATE,
+                  fmt::format("{} has sides with boundary mode \"linked\", but no links; call "
+                              "TenonLayerSetLinks() of it or of the network that contains it",
+                              title()));
+    return std::nullopt;
+  }
+  if (links->spatialRank() != spatialRank() || links->patches() != outer.front())
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("{} has {} spatial dimensions and works on {}, but its links join {} "
+                            "of {} dimensions; patches are the batch",
+                            title(), spatialRank(), counted(outer.front(), "patch", "patches"),
+                            counted(links->patches(), "patch", "patches"), links->spatialRank()));
+  if (callersValues())
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} has sides with boundary mode \"values\" and links; the ends of a "
+                            "box of tiles have modes in TenonLinksCreateFromTiles()",
+                            title()));
+  links->checkExtents({outer.begin() + kFirstSpatial, outer.end()});
+  for (std::size_t s = 0; s < all.size(); ++s)
+    checkFollowOn(all[s], static_cast<int>(s), outer[s + kFirstSpatial], inner[s + kFirstSpatial]);
+  return PatchRule{links, vectorChannels(*this, outer[1], spatialRank())};
+}
+
+// Windows on neighbouring patches must be those that the joined field has.
+void Windowed::checkFollowOn(const Window& window, int dim, Index outer, Index inner) const {
+  if (!isLinkedDim(window) && !lists().links()->joins(dim))
+    return;
+  const Interval reached = windowInput(window, {0, inner});
+  if (!isLinkedDim(window) && (reached.begin < 0 || reached.end > outer))
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} pads each patch for itself in spatial dimension {} (boundary "
+                            "\"{}\"), but links join the patches there; set its boundary to "
+                            "\"linked\"",
+                            title(), dim, text("boundary")));
+  if (inner * window.stride != outer)
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("{} has {} at stride {} on the {} elements of a patch in spatial "
+                            "dimension {}, so that they do not follow on from patch to patch; "
+                            "expected {}: choose the padding so, and patches that are multiples of "
+                            "the stride",
+                            title(), counted(inner, "window"), window.stride, outer, dim,
+                            outer / window.stride));
+}
+
+std::vector<int> vectorChannels(const Declaration& type, Index channels, int spatialRank) {
+  const std::string& title = type.title();
+  if (!type.settings().has("vectors") || !type.isSet("vectors"))
+    return {};
+  std::vector<int> vectors;
+  for (const Index channel : type.value<std::vector<Index>>("vectors")) {
+    if (channel >= channels || std::ranges::find(vectors, channel) != vectors.end())
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("vectors of {} names channel {}; there are {}, and each is a component "
+                      "of one vector at most",
+                      title, channel, channels));
+    vectors.push_back(static_cast<int>(channel));
+  }
+  if (vectors.size() % static_cast<std::size_t>(spatialRank) != 0)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("vectors of {} names {}; give {} for each vector, the components along "
+                            "the spatial dimensions",
+                            title, counted(static_cast<Index>(vectors.size()), "channel"),
+                            spatialRank));
+  return vectors;
+}
+
+} // namespace tenon

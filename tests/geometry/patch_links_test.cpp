@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Links of patches without MPI: what every rank of many sends is what the others receive, in the same order, for tiles on
+// process grids that split space and channels too; and patches in three dimensions that meet turned.
+#include "geometry/patch_links.hpp"
+#include "support/random_layout.hpp"
+#include "sys/errors/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+
+namespace tenon {
+namespace {
+
+using test::LayoutDraw;
+
+// Elements by name, in the order of a message: where the target has them and what it makes of the source's.
+std::vector<std::vector<Index>> entriesOf(const Transfer& transfer) {
+  std::vector<std::vector<Index>> entries;
+  for (const ElementBlock& block : transfer.blocks)
+    if (block.sourceList)
+      entries.insert(entries.end(), {block.sourceList->positions, block.targetList->positions});
+    else
+      entries.insert(entries.end(), {block.sourceBegin, block.targetBegin});
+  return entries;
+}
+
+TEST(PatchLinks, BothEndsOfAMessageHaveOneList) {
+  Index messages = 0;
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    LayoutDraw draw(900 + seed);
+    const int ranks = draw.between(1, 12);
+    const Shape tiles = {draw.between(1, 3), draw.between(1, 4)},
+                extents = {draw.between(1, 4), draw.between(1, 4)};
+    std::vector<std::vector<Index>> places(static_cast<std::size_t>(ranks));
+    for (Index place = 0; place < elements(tiles); ++place)
+      if (draw.chance(85))
+        places[draw.upTo(ranks - 1)].push_back(place);
+    const std::vector<BoxEnds> ends = {{Boundary::Periodic, Boundary::Periodic},
+                                       {Boundary::Reflect, Boundary::Replicate}};
+    const PatchLinksPtr links = linkTiles(tiles, places, ends);
+    const GridPtr grid = draw.grid(ranks, 3);
+    LayoutSpec spec{
+        .shape = {links->patches(), 3, extents[0], extents[1]}, .grid = grid, .properties = {}};
+    for (int axis = 0; axis < grid->axes(); ++axis)
+      spec.properties.push_back(draw.chance(20) ? Property::broadcast()
+                                                : Property::shard(draw.upTo(3)));
+    const Layout from(spec);
+    LayoutSpec wide = from.spec();
+    const Index width = draw.between(1, 5);
+    for (int d = 2; d < 4; ++d) {
+      Halo halo{.boxes = {}, .low = Boundary::Linked, .high = Boundary::Linked};
+      for (int part = 0; part < from.parts(d); ++part) {
+        const Interval own = from.owned(d, part);
+        halo.boxes.push_back({own.begin - width, own.end + draw.between(0, 2)});
+      }
+      wide.halos[d] = halo;
+    }
+    const Layout to(std::move(wide));
+    PatchRule rule{links};
+    if (draw.chance(50))
+      rule.vectors = {2, 0};
+    std::map<std::pair<int, int>, std::vector<std::vector<Index>>> sent, received;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const Schedule schedule = makeLinkedMap(rule, from, to, rank)->schedule(from, to, rank);
+      for (const Transfer& transfer : schedule.sends)
+        sent[{rank, transfer.peer}] = entriesOf(transfer);
+      for (const Transfer& transfer : schedule.receives)
+        received[{transfer.peer, rank}] = entriesOf(transfer);
+    }
+    ASSERT_EQ(sent, received) << "seed " << seed;
+    messages += static_cast<Index>(sent.size());
+  }
+  EXPECT_GT(messages, 200);
+}
+
+// Two cubes of 2 x 2 x 2 that meet at the last side of the first and the first of the second in dimension 0, turned by
+// all eight ways; the elements across are found by turning the square.
+TEST(PatchLinks, CubesMeetTurnedInEightWays) {
+  for (int turned = 0; turned < 8; ++turned) {
+    int back = turned & 4;
+    for (int i = 0; i < 2; ++i)
+      if (turned >> i & 1)
+        back |= 1 << (turned & 4 ? 1 - i : i);
+    std::vector<PatchSide> sides(12);
+    sides[1] = {1, 0, turned};
+    sides[6] = {0, 1, back};
+    const PatchLinksPtr links = linkSides(3, {sides});
+    for (Index y = 0; y < 2; ++y)
+      for (Index x = 0; x < 2; ++x) {
+        Index along[2] = {y, x};
+        for (int i = 0; i < 2; ++i)
+          if (turned >> i & 1)
+            along[i] = 1 - along[i];
+        if (turned & 4)
+          std::swap(along[0], along[1]);
+        const auto across = links->source(0, {3, y, x}, {2, 2, 2});
+        ASSERT_TRUE(across);
+        EXPECT_EQ(across->patch, 1);
+        EXPECT_EQ(across->index, (std::vector<Index>{1, along[0], along[1]}));
+        // And back again, components of vectors too.
+        const auto home = links->source(1, {-2, along[0], along[1]}, {2, 2, 2});
+        ASSERT_TRUE(home);
+        EXPECT_EQ(home->index, (std::vector<Index>{0, y, x}));
+        for (std::size_t d = 0; d < 3; ++d) {
+          const auto there = static_cast<std::size_t>(across->dims[d]);
+          EXPECT_EQ(home->dims[there], static_cast<int>(d));
+          EXPECT_EQ(across->signs[d] * home->signs[there], 1);
+        }
+      }
+    EXPECT_FALSE(links->source(0, {0, -1, 0}, {2, 2, 2}));
+  }
+}
+
+// A side that meets itself is a wall.
+TEST(PatchLinks, AWallMirrorsVectors) {
+  const PatchLinksPtr links = linkSides(2, {{{0, 0, 0}, {}, {}, {}}});
+  const auto found = links->source(0, {-2, 1}, {3, 2});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->index, (std::vector<Index>{1, 1}));
+  EXPECT_EQ(found->signs, (std::vector<int>{-1, 1}));
+  EXPECT_TRUE(links->joins(0));
+  EXPECT_FALSE(links->joins(1));
+}
+
+TEST(PatchLinks, TurnedPatchesNeedEqualExtents) {
+  // The upper side in y of each patch meets the upper side in x of the other.
+  const PatchLinksPtr links =
+      linkSides(2, {{{}, {1, 3, 0}, {}, {1, 1, 0}, {}, {0, 3, 0}, {}, {0, 1, 0}}});
+  EXPECT_NO_THROW(links->checkExtents({4, 4}));
+  try {
+    links->checkExtents({4, 2});
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), TENON_ERR_SHAPE);
+    EXPECT_NE(error.text().find("patches have extents 4x2"), std::string::npos) << error.text();
+  }
+}
+
+} // namespace
+} // namespace tenon
