@@ -6,6 +6,7 @@
 #include "planner/prices/own_model.hpp"
 
 #include "geometry/layout.hpp"
+#include "reduction/sum_route.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -408,9 +409,13 @@ double OwnModel::there(const Layout& from, const Layout& to, Looks looks) const 
   // Between two grids a move takes several conversions, one after the other.
   const Layouts stops = stopsBetween(from, to);
   for (const Layout& stop : stops) {
-    const double move =
-        priceOfMove(*at, stop, network_.elementBytes, rates_.links, looks, flows_.get()).seconds;
-    seconds += std::min(move, sums_.seconds(*at, stop, network_.elementBytes).value_or(move));
+    seconds += cheapestSumRoute(*at, stop, network_.elementBytes, sums_,
+                                [&](const Layout& begin, const Layout& end) {
+                                  return priceOfMove(begin, end, network_.elementBytes,
+                                                     rates_.links, looks, flows_.get())
+                                      .seconds;
+                                })
+                   .seconds;
     at = &stop;
   }
   return seconds;
