@@ -181,9 +181,10 @@ TENON_EXTERN TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer,
  *  TenonPlanGetNumber() then is how far it can be from the optimum.
  *
  *  @param[in] plan  plan
- *  @return TENON_ERR_SHAPE    the machine has another number of devices, a layer cannot be divided
- *                             among that many processes, or no plan is within the memory limit; the
- *                             message names machine or layers
+ *  @return TENON_ERR_SHAPE    the machine has another number of devices, or a layer cannot be
+ *                             divided among that many processes; the message names machine or layer
+ *  @return TENON_ERR_MEMORY_LIMIT  no plan is within the memory limit; the message says how much is
+ *                             missing, which layers need most, and what takes less
  *  @return TENON_ERR_OPTION   a fixed word is not possible
  *  @return TENON_ERR_ARG      a word is fixed for a layer that does not exist
  *  @return TENON_ERR_SUPPORT  the network has too many connections for an exact search
