@@ -47,6 +47,8 @@
  *  |                 |      |          | is longer                                                |
  *  | input_channels  | bool | true     | allows the label i, which splits the input channels      |
  *  | memory_limit    | int  | 0        | bytes of each process, at most; 0 for no limit           |
+ *  | optimizer_state | int  | 2        | tensors that the optimizer keeps for each parameter: 1   |
+ *  |                 |      |          | for sgd, 2 for adam                                      |
  *  | objective       | text | training | "training", forward and backward pass and the sums of    |
  *  |                 |      |          | gradients; "inference", the forward pass, with memory    |
  *  |                 |      |          | without gradients and optimizer; "step", one step of a   |
@@ -58,7 +60,9 @@
  *  | placement       | text | batch    | what the outermost axes of the grid split: "batch", the  |
  *  |                 |      |          | axes follow the levels of the machine from the outermost |
  *  |                 |      |          | one; "space", from the innermost one; "auto", the faster |
- *  |                 |      |          | of both                                                  |
+ *  |                 |      |          | of both; "all", the fastest of all placements of the     |
+ *  |                 |      |          | axes on the levels, of which at most 1000 are searched;  |
+ *  |                 |      |          | what is found so is loaded with the same setting         |
  *  | fewer_processes | bool | false    | allows plans that leave processes idle: the first of     |
  *  |                 |      |          | each 2, 4, ... processes by the innermost axes, and the  |
  *  |                 |      |          | three largest numbers without factors above 5            |
