@@ -212,8 +212,8 @@ TEST(OwnModel, WeightsThatAllHaveAreSummed) {
   EXPECT_NEAR(seconds("o2"), kernels, 1e-18);
   EXPECT_NEAR(seconds("i2"), kernels, 1e-18);
   EXPECT_EQ(model.layerBytes(2, wordNamed(model, 2, "o2")), 4 * 5 * 1080);
-  // And the sum of what all have.
-  EXPECT_EQ(model.layerBytes(2, wordNamed(model, 2, "n2")), 4 * 6 * 4320);
+  // And the sum of what all have, with its messages.
+  EXPECT_EQ(model.layerBytes(2, wordNamed(model, 2, "n2")), 4 * 7 * 4320);
 }
 
 // On two nodes of four the gradients of weights that all have are summed by the program that would run.

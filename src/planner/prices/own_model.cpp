@@ -500,10 +500,10 @@ OwnModel::findReadKept(const std::vector<std::vector<Kept>>& kept) const {
   return read;
 }
 
-// In training the value, the gradient and its addends, their sum where processes share it, and what
-// the optimizer keeps.
+// In training the value, the gradient and its addends, where processes share it their sum and the
+// buffers of messages of that, and what the optimizer keeps.
 double OwnModel::parameterCopies(const Layout& use) const {
-  return trains() ? 3.0 + (sameHolding(use.dual(), use) ? 0 : 1) + double(task_.optimizerStates)
+  return trains() ? 3.0 + (sameHolding(use.dual(), use) ? 0 : 2) + double(task_.optimizerStates)
                   : 1;
 }
 
